@@ -1,0 +1,205 @@
+"""The settlement chain in memory: real EVM semantics (Prague), one transaction a block, time from an injected clock.
+
+One lock covers nonce check, execution and receipt, and every call, so that any number of threads may use a chain.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+
+from eth.abc import ComputationAPI, SignedTransactionAPI
+from eth.db.atomic import AtomicDB
+from eth.exceptions import PyEVMError
+from eth.vm.execution_context import ExecutionContext
+from eth.vm.forks.prague.state import PragueTransactionExecutor
+from eth_typing import Address as EthAddress
+from eth_typing import BlockNumber, Hash32
+from eth_utils.crypto import keccak
+from eth_utils.exceptions import ValidationError
+
+from reference_node.chain import evm_calls
+from reference_node.chain.evm_blocks import Blocks, Mined
+from reference_node.chain.evm_calls import Call, Execution, Override
+from reference_node.chain.evm_machine import MemoryState
+from reference_node.chain.evm_state import NO_ROOT
+from reference_node.chain.evm_transactions import (
+    BLOCK_GAS_LIMIT,
+    admit,
+    decode,
+    effective_gas_price,
+    floor_gas,
+)
+from reference_node.chain.interface import (
+    ZERO_ADDRESS,
+    Address,
+    Fees,
+    Hash,
+    Log,
+    Receipt,
+    Reverted,
+    TransactionRefused,
+)
+
+BASE_FEE = 10**9
+"""Wei per gas that every transaction pays at least. It never moves: blocks never fill up."""
+
+PRIORITY_FEE = 10**9
+"""Wei per gas that a client is told to offer on top."""
+
+
+class EvmChain:
+    """A chain in this process. `clock` gives Unix seconds; `allocation` maps addresses to their first wei."""
+
+    def __init__(
+        self, chain_id: int, clock: Callable[[], int], allocation: Mapping[Address, int] | None = None
+    ) -> None:
+        self.lock = threading.RLock()
+        """Hold it to read several things of one moment."""
+        self._chain_id = chain_id
+        self._clock = clock
+        self.blocks = Blocks(clock())
+        """What has been mined. Read it under the lock."""
+        self._state = MemoryState(AtomicDB(), self._context(clock()), NO_ROOT)
+        for address, wei in (allocation or {}).items():
+            self.fund(address, wei)
+
+    @property
+    def chain_id(self) -> int:
+        """The id that transactions have to be signed for."""
+        return self._chain_id
+
+    def call(self, to: Address, data: bytes, sender: Address = ZERO_ADDRESS) -> bytes:
+        """Run a view at the present state and time; raises `Reverted`, with no data where it ran out of gas."""
+        execution = self.run(Call(sender=sender, to=to, data=data))
+        if execution.error is not None:
+            raise Reverted(execution.output)
+        return execution.output
+
+    def run(self, call: Call, overrides: Mapping[Address, Override] | None = None) -> Execution:
+        """Run a call and say all that came of it; raises `TransactionRefused` where it can't even begin."""
+        with self._scratch() as state:
+            evm_calls.override(state, overrides or {})
+            return evm_calls.execute(state, call, self._chain_id)
+
+    def estimate(self, call: Call, overrides: Mapping[Address, Override] | None = None) -> Execution:
+        """The call with the least gas limit (`gas_needed`) that it succeeds with; a failing one as it is."""
+        with self.lock:
+            return evm_calls.estimate(lambda attempt: self.run(attempt, overrides), call)
+
+    def send(self, raw: bytes) -> Receipt:
+        """Mine a signed transaction in a block of its own; raises `TransactionRefused`."""
+        transaction = decode(raw)
+        with self.lock:
+            if self.blocks.holding(transaction.hash):
+                raise TransactionRefused("already known")
+            admit(transaction, self._state, self._chain_id, BASE_FEE)
+            return self._mine(raw, transaction).receipt
+
+    def gas_limit(self, to: Address, data: bytes, sender: Address) -> int:  # noqa: ARG002 - the interface's signature
+        """The whole block's: each transaction has one to itself, and a mined refusal harms nobody."""
+        return BLOCK_GAS_LIMIT
+
+    def next_nonce(self, address: Address) -> int:
+        """The nonce that the next transaction of this address has to carry."""
+        with self.lock:
+            return self._state.get_nonce(EthAddress(address))
+
+    def balance(self, address: Address) -> int:
+        """The balance in wei."""
+        with self.lock:
+            return self._state.get_balance(EthAddress(address))
+
+    def code(self, address: Address) -> bytes:
+        """The runtime code, empty where there is no contract."""
+        with self.lock:
+            return self._state.get_code(EthAddress(address))
+
+    def storage(self, address: Address, slot: int) -> int:
+        """A storage slot, 0 where nothing was written."""
+        with self.lock:
+            return self._state.get_storage(EthAddress(address), slot)
+
+    def fees(self) -> Fees:
+        """What to offer for a transaction."""
+        return Fees(2 * BASE_FEE + PRIORITY_FEE, PRIORITY_FEE)
+
+    def timestamp(self) -> int:
+        """The clock's time, or the latest block's when the clock was put back: block time never goes back."""
+        with self.lock:
+            return max(self._clock(), self.blocks.latest.timestamp)
+
+    def fund(self, address: Address, wei: int) -> None:
+        """Give an address so many wei out of nothing, without a block."""
+        with self.lock:
+            self._state.delta_balance(EthAddress(address), wei)
+            self._state.lock_changes()
+
+    @contextmanager
+    def _scratch(self) -> Iterator[MemoryState]:
+        """The state at the present time, under the lock; whatever is done to it is undone."""
+        with self.lock:
+            self._state.execution_context = self._context(self.timestamp())
+            before = self._state.snapshot()
+            try:
+                yield self._state
+            finally:
+                self._state.revert(before)
+                self._state.lock_changes()
+
+    def _context(self, timestamp: int) -> ExecutionContext:
+        number = self.blocks.latest.number + 1
+        return ExecutionContext(
+            coinbase=EthAddress(ZERO_ADDRESS),
+            timestamp=timestamp,
+            block_number=BlockNumber(number),
+            difficulty=0,
+            mix_hash=Hash32(keccak(number.to_bytes(8, "big"))),
+            gas_limit=BLOCK_GAS_LIMIT,
+            prev_hashes=(Hash32(ancestor) for ancestor in self.blocks.ancestor_hashes()),
+            chain_id=self._chain_id,
+            base_fee_per_gas=BASE_FEE,
+            excess_blob_gas=0,
+        )
+
+    def _mine(self, raw: bytes, transaction: SignedTransactionAPI) -> Mined:
+        timestamp = self.timestamp()
+        computation = self._apply(transaction, timestamp)
+        receipt = self._receipt(transaction, computation)
+        mined = Mined(raw, transaction.sender, receipt, effective_gas_price(transaction, BASE_FEE))
+        self.blocks.append(timestamp, mined)
+        return mined
+
+    def _apply(self, transaction: SignedTransactionAPI, timestamp: int) -> ComputationAPI:
+        """Run a transaction; whatever stops it half-way leaves the state as it was."""
+        self._state.execution_context = self._context(timestamp)
+        before = self._state.snapshot()
+        try:
+            return self._state.apply_transaction(transaction)
+        except (ValidationError, PyEVMError) as error:
+            self._state.revert(before)
+            raise TransactionRefused(f"invalid transaction: {error}") from error
+        except BaseException:
+            self._state.revert(before)
+            raise
+        finally:
+            self._state.lock_changes()
+
+    def _receipt(self, transaction: SignedTransactionAPI, computation: ComputationAPI) -> Receipt:
+        failed = computation.is_error
+        used = transaction.gas - computation.get_gas_remaining()
+        refund = PragueTransactionExecutor.calculate_gas_refund(computation, used)
+        creation = not failed and not transaction.to
+        return Receipt(
+            transaction_hash=transaction.hash,
+            block_number=self.blocks.latest.number + 1,
+            succeeded=not failed,
+            gas_used=max(used - refund, floor_gas(transaction.data)),
+            logs=tuple(
+                Log(address, tuple(Hash(topic.to_bytes(32, "big")) for topic in topics), data)
+                for address, topics, data in computation.get_log_entries()
+            ),
+            contract_address=computation.msg.storage_address if creation else None,
+            revert_data=computation.output if failed else b"",
+        )

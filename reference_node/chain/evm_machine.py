@@ -1,0 +1,80 @@
+"""py-evm's Prague rules over `MemoryAccounts`: the machine that runs transactions and calls on the in-memory chain."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import cast
+
+from eth.abc import MessageAPI, StateAPI, TransactionContextAPI
+from eth.typing import JournalDBCheckpoint
+from eth.vm.code_stream import CodeStream
+from eth.vm.forks.prague.computation import PragueComputation
+from eth.vm.forks.prague.state import PragueState
+from eth.vm.opcode_values import PUSH1, PUSH32
+from eth_typing import Address, Hash32
+
+from reference_node.chain.evm_state import NO_ROOT, MemoryAccounts
+
+JUMP_MAPS = 64
+"""For how many contracts' code the positions of push data are remembered."""
+
+
+@lru_cache(maxsize=JUMP_MAPS)
+def push_data(code: bytes) -> bytes:
+    """One byte for each byte of the code: 1 where it is the operand of a PUSH, so that no jump may land there."""
+    marks = bytearray(len(code) + 32)
+    position = 0
+    while position < len(code):
+        operands = max(0, code[position] - PUSH1 + 1) if code[position] <= PUSH32 else 0
+        marks[position + 1 : position + 1 + operands] = b"\x01" * operands
+        position += 1 + operands
+    return bytes(marks)
+
+
+class ScannedCode(CodeStream):
+    """Code with its jump map made once. py-evm's own search backwards recurses too deep on long runs of PUSH."""
+
+    def is_valid_opcode(self, position: int) -> bool:
+        """Whether this position holds an instruction."""
+        return position < len(self) and not push_data(self._raw_code_bytes)[position]
+
+
+class MemoryComputation(PragueComputation):
+    """Prague's computation over `ScannedCode`."""
+
+    def __init__(self, state: StateAPI, message: MessageAPI, transaction_context: TransactionContextAPI) -> None:
+        super().__init__(state, message, transaction_context)
+        self.code = ScannedCode(message.code)
+
+
+class MemoryState(PragueState):
+    """Prague's state over `MemoryAccounts`, whose one undo log covers transient storage as well."""
+
+    account_db_class = MemoryAccounts
+    computation_class = MemoryComputation
+
+    @property
+    def _accounts(self) -> MemoryAccounts:
+        return cast(MemoryAccounts, self._account_db)
+
+    def snapshot(self) -> tuple[Hash32, JournalDBCheckpoint]:
+        """A point to come back to."""
+        return NO_ROOT, self._accounts.record()
+
+    def commit(self, snapshot: tuple[Hash32, JournalDBCheckpoint]) -> None:
+        """Nothing to do: the outer snapshot covers it."""
+
+    def revert(self, snapshot: tuple[Hash32, JournalDBCheckpoint]) -> None:
+        """Undo all that was done since the snapshot."""
+        self._accounts.discard(snapshot[1])
+
+    def get_transient_storage(self, address: Address, slot: int) -> bytes:
+        """A transient slot (EIP-1153)."""
+        return self._accounts.get_transient(address, slot)
+
+    def set_transient_storage(self, address: Address, slot: int, value: bytes) -> None:
+        """Write a transient slot."""
+        self._accounts.set_transient(address, slot, value)
+
+    def clear_transient_storage(self) -> None:
+        """Nothing to do: `lock_changes` empties it with the rest of what one transaction knows."""
