@@ -1,0 +1,120 @@
+"""Compile the contracts with the pinned Solidity compiler and write, or check, the committed artifacts.
+
+`npm --prefix contracts ci` installs the compiler first. `python contracts/build.py` rewrites contracts/artifacts;
+`python contracts/build.py --check` compares them byte for byte and exits with 1 where they differ.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+COMPILER = HERE / "node_modules" / "solc" / "solc.js"
+CONTRACTS = ("AccountConfig", "AppAuthorisation", "ContractWallet")
+
+# EIP-170
+MAX_CODE_SIZE = 24_576
+
+# No metadata in the bytecode: it would carry a hash over paths and comments.
+SETTINGS = {
+    "evmVersion": "cancun",
+    "metadata": {"appendCBOR": False, "bytecodeHash": "none"},
+    "optimizer": {"enabled": True, "runs": 200},
+    "outputSelection": {"*": {"*": ["abi", "evm.bytecode.object", "evm.deployedBytecode.object"]}},
+    "viaIR": True,
+}
+
+
+def main() -> int:
+    """Build or check, as the command line says; the exit code."""
+    parser = argparse.ArgumentParser(description="Compile the contracts and write contracts/artifacts.")
+    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if an artifact is out of date")
+    parser.add_argument("--source", type=Path, default=HERE / "src", help="folder of the Solidity sources")
+    parser.add_argument("--output", type=Path, default=HERE / "artifacts", help="folder of the artifacts")
+    arguments = parser.parse_args()
+    try:
+        artifacts = compile_artifacts(arguments.source)
+    except BuildError as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+    if arguments.check:
+        return _check(arguments.output, artifacts)
+    arguments.output.mkdir(parents=True, exist_ok=True)
+    for name, text in artifacts.items():
+        (arguments.output / name).write_text(text, encoding="utf-8")
+    return 0
+
+
+class BuildError(Exception):
+    """The contracts cannot be built; the message says why and what to do."""
+
+
+def compile_artifacts(source: Path) -> dict[str, str]:
+    """Artifact text by file name, from all Solidity files in `source`."""
+    files = {path.name: path.read_text(encoding="utf-8") for path in sorted(source.glob("*.sol"))}
+    request = {
+        "language": "Solidity",
+        "settings": SETTINGS,
+        "sources": {f"src/{name}": {"content": text} for name, text in files.items()},
+    }
+    output = json.loads(_solc("--standard-json", stdin=json.dumps(request)))
+    # Warnings stop the build too.
+    if complaints := [error["formattedMessage"] for error in output.get("errors", [])]:
+        raise BuildError("\n".join(complaints))
+    version = _solc("--version").strip()
+    return {f"{name}.json": _artifact(name, output["contracts"][f"src/{name}.sol"][name], version) for name in CONTRACTS}
+
+
+def _artifact(name: str, compiled: dict[str, object], version: str) -> str:
+    evm = compiled["evm"]
+    code = {kind: evm[kind]["object"] for kind in ("bytecode", "deployedBytecode")}
+    size = len(code["deployedBytecode"]) // 2
+    if size > MAX_CODE_SIZE:
+        raise BuildError(f"{name} is {size} bytes; a contract may have {MAX_CODE_SIZE}. Make it smaller.")
+    settings = {key: value for key, value in SETTINGS.items() if key != "outputSelection"}
+    content = {
+        "abi": compiled["abi"],
+        "bytecode": f"0x{code['bytecode']}",
+        "compiler": {"settings": settings, "version": version},
+        "contractName": name,
+        "deployedBytecode": f"0x{code['deployedBytecode']}",
+    }
+    return json.dumps(content, indent=2, sort_keys=True) + "\n"
+
+
+def _solc(option: str, stdin: str = "") -> str:
+    node = shutil.which("node")
+    if node is None or not COMPILER.exists():
+        raise BuildError("The Solidity compiler is not installed. Install Node.js, then: npm --prefix contracts ci")
+    # solc.js exits without flushing a pipe: only a file receives all of its output.
+    with tempfile.TemporaryFile("w+", encoding="utf-8") as stdout:
+        command = [node, COMPILER, option]
+        # The command holds no input from outside.
+        result = subprocess.run(command, input=stdin, stdout=stdout, stderr=subprocess.PIPE, text=True, check=False)  # noqa: S603
+        stdout.seek(0)
+        lines = stdout.readlines()
+    if result.returncode != 0:
+        raise BuildError(f"solc {option} failed:\n{result.stderr}")
+    # solc.js may announce its SMT solver before the JSON.
+    return "".join(line for line in lines if not line.startswith(">>>"))
+
+
+def _check(folder: Path, artifacts: dict[str, str]) -> int:
+    outdated = [name for name, text in artifacts.items() if not _same(folder / name, text)]
+    for name in outdated:
+        sys.stderr.write(f"{folder / name} is not what the sources compile to. Rebuild: python contracts/build.py\n")
+    return 1 if outdated else 0
+
+
+def _same(path: Path, text: str) -> bool:
+    return path.exists() and path.read_bytes() == text.encode()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

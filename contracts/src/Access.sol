@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+pragma solidity 0.8.37;
+
+import {OrderedSet} from "./OrderedSet.sol";
+import {Payers} from "./Payers.sol";
+
+/// @title Access
+/// @notice The state of all accounts, and the two questions asked before every write: may this wallet send it, and may
+/// this key do it.
+/// @dev Specification, "Authentication" items 2, 3, 8 and 9, and "Resources / Scopes (access model)".
+abstract contract Access is Payers {
+    using OrderedSet for OrderedSet.Set;
+
+    /// @dev The four scopes that are granted per group.
+    enum GroupScope {
+        ManageActions,
+        AddPkp,
+        RemovePkp,
+        Execute
+    }
+
+    /// @dev What a usage key holds besides the groups it names.
+    struct KeyValues {
+        uint256 expiration;
+        uint256 balance;
+        string name;
+        string description;
+        bool canCreateGroups;
+        bool canDeleteGroups;
+        bool canCreatePkps;
+    }
+
+    struct KeyRecord {
+        KeyValues values;
+        mapping(GroupScope scope => OrderedSet.Set groupIds) groupsIn;
+    }
+
+    /// @dev `namedByKeys` holds the usage keys that name the group in any array. With it, removing a group costs by the
+    /// keys that name it; a walk over all keys of the account could outgrow a block.
+    struct GroupRecord {
+        Group labels;
+        OrderedSet.Set pkpIds;
+        OrderedSet.Set cidHashes;
+        OrderedSet.Set namedByKeys;
+    }
+
+    /// @dev `groupsListing` finds the groups that list a CID hash, so that neither the execution rule for all groups
+    /// nor the deletion of an action has to walk every group. `lastGroupId` only grows: ids are never used again.
+    struct AccountRecord {
+        address adminWalletAddress;
+        bool exists;
+        bool managed;
+        uint64 lastGroupId;
+        string name;
+        string description;
+        OrderedSet.Set usageKeys;
+        OrderedSet.Set groups;
+        OrderedSet.Set wallets;
+        OrderedSet.Set actions;
+        mapping(uint256 keyHash => KeyRecord) keyRecords;
+        mapping(uint64 groupId => GroupRecord) groupRecords;
+        mapping(bytes32 pkpId => Wallet) walletRecords;
+        mapping(bytes32 cidHash => Action) actionRecords;
+        mapping(bytes32 cidHash => OrderedSet.Set groupIds) groupsListing;
+    }
+
+    uint256 private constant _MAX_PAGE_SIZE = 100;
+
+    mapping(uint256 accountHash => AccountRecord) internal _accounts;
+    mapping(uint256 keyHash => uint256 accountHash) internal _accountOfUsageKey;
+
+    modifier validPage(uint256 pageSize) {
+        if (pageSize == 0 || pageSize > _MAX_PAGE_SIZE) revert PageSizeOutOfRange(pageSize);
+        _;
+    }
+
+    /// @dev The account of any key, its own hash included; 0 if the key is unknown.
+    function _accountHashOf(uint256 keyHash) internal view returns (uint256) {
+        return _accounts[keyHash].exists ? keyHash : _accountOfUsageKey[keyHash];
+    }
+
+    /// @dev The account for a view; refuses an unknown one.
+    function _knownAccount(uint256 accountHash) internal view returns (AccountRecord storage account) {
+        account = _accounts[accountHash];
+        if (!account.exists) revert AccountUnknown(accountHash);
+    }
+
+    /// @dev The account of an owner-only write; refuses the sender, an expired key and any usage key, in this order.
+    function _ownedAccount(uint256 adminHash) internal view returns (AccountRecord storage) {
+        uint256 accountHash = _accountHashOf(adminHash);
+        if (accountHash == 0) revert AccountUnknown(adminHash);
+        _requireUsable(accountHash, adminHash);
+        if (accountHash != adminHash) revert OwnerOnly(adminHash);
+        return _accounts[accountHash];
+    }
+
+    /// @dev The account of a write that is open to usage keys; refuses the sender and an expired key. The scope is
+    /// checked by the write itself.
+    function _actingAccount(uint256 keyHash) internal view returns (AccountRecord storage, uint256 accountHash) {
+        accountHash = _accountHashOf(keyHash);
+        if (accountHash == 0) revert KeyUnknown(keyHash);
+        _requireUsable(accountHash, keyHash);
+        return (_accounts[accountHash], accountHash);
+    }
+
+    function _requireUsable(uint256 accountHash, uint256 keyHash) private view {
+        AccountRecord storage account = _accounts[accountHash];
+        bool permitted = account.managed ? _isPayer(msg.sender) : msg.sender == account.adminWalletAddress;
+        if (!permitted) revert SenderNotPermitted(accountHash, msg.sender);
+        if (_isExpired(accountHash, keyHash)) {
+            revert KeyExpired(keyHash, account.keyRecords[keyHash].values.expiration);
+        }
+    }
+
+    /// @dev Never true for an account's own hash, which has no key record.
+    function _isExpired(uint256 accountHash, uint256 keyHash) internal view returns (bool) {
+        uint256 expiration = _accounts[accountHash].keyRecords[keyHash].values.expiration;
+        return expiration != 0 && block.timestamp >= expiration;
+    }
+
+    /// @dev Refuses a usage key without an account-wide scope; `granted` is its bool.
+    function _requireAccountScope(uint256 accountHash, uint256 keyHash, bool granted, string memory scope)
+        internal
+        pure
+    {
+        if (keyHash != accountHash && !granted) revert ScopeMissing(keyHash, scope, 0);
+    }
+
+    /// @dev Refuses a usage key that holds a scope neither for this group nor for all. `groupId` 0 asks for all.
+    function _requireGroupScope(uint256 accountHash, uint256 keyHash, GroupScope scope, uint64 groupId) internal view {
+        if (keyHash == accountHash) return;
+        OrderedSet.Set storage groupIds = _accounts[accountHash].keyRecords[keyHash].groupsIn[scope];
+        if (groupIds.contains(0) || groupIds.contains(_groupItem(groupId))) return;
+        revert ScopeMissing(keyHash, _scopeName(scope), groupId);
+    }
+
+    /// @dev A group of the account; refuses one that does not exist, 0 included.
+    function _group(AccountRecord storage account, uint256 accountHash, uint64 groupId)
+        internal
+        view
+        returns (GroupRecord storage)
+    {
+        if (!account.groups.contains(_groupItem(groupId))) revert GroupUnknown(accountHash, groupId);
+        return account.groupRecords[groupId];
+    }
+
+    function _groupItem(uint64 groupId) internal pure returns (bytes32) {
+        return bytes32(uint256(groupId));
+    }
+
+    function _groupId(bytes32 item) internal pure returns (uint64) {
+        return uint64(uint256(item));
+    }
+
+    function _scopeName(GroupScope scope) private pure returns (string memory) {
+        if (scope == GroupScope.ManageActions) return "group:manageActions";
+        if (scope == GroupScope.AddPkp) return "group:addPkp";
+        return "group:removePkp";
+    }
+}

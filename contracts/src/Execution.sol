@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+pragma solidity 0.8.37;
+
+import {Access} from "./Access.sol";
+import {OrderedSet} from "./OrderedSet.sol";
+
+/// @title Execution
+/// @notice Who may run which action with which wallet.
+/// @dev Specification, "Endpoints / Execution rule".
+abstract contract Execution is Access {
+    using OrderedSet for OrderedSet.Set;
+
+    /// @notice The execution rule: one group that the key may execute in lists both the action and the wallet.
+    /// @dev False for an unknown or expired key and for a wallet that the account has not registered.
+    function canExecute(uint256 keyHash, bytes32 cidHash, bytes32 pkpId) external view returns (bool) {
+        if (!_accounts[_accountHashOf(keyHash)].wallets.contains(pkpId)) return false;
+        return _someGroupAllows(keyHash, cidHash, pkpId, true);
+    }
+
+    /// @notice Conditions 1 and 2 of the execution rule, for an action that uses no wallet.
+    function canRun(uint256 keyHash, bytes32 cidHash) external view returns (bool) {
+        return _someGroupAllows(keyHash, cidHash, 0, false);
+    }
+
+    function _someGroupAllows(uint256 keyHash, bytes32 cidHash, bytes32 pkpId, bool withWallet)
+        private
+        view
+        returns (bool)
+    {
+        uint256 accountHash = _accountHashOf(keyHash);
+        if (accountHash == 0 || _isExpired(accountHash, keyHash)) return false;
+        AccountRecord storage account = _accounts[accountHash];
+        OrderedSet.Set storage named = account.keyRecords[keyHash].groupsIn[GroupScope.Execute];
+        if (keyHash == accountHash || named.contains(0)) {
+            return _oneAllows(account, account.groupsListing[cidHash].all(), cidHash, pkpId, withWallet)
+                || _oneAllows(account, account.groupsListing[0].all(), cidHash, pkpId, withWallet);
+        }
+        return _oneAllows(account, named.all(), cidHash, pkpId, withWallet);
+    }
+
+    function _oneAllows(
+        AccountRecord storage account,
+        bytes32[] memory groupIds,
+        bytes32 cidHash,
+        bytes32 pkpId,
+        bool withWallet
+    ) private view returns (bool) {
+        for (uint256 i = 0; i < groupIds.length; ++i) {
+            GroupRecord storage group = account.groupRecords[_groupId(groupIds[i])];
+            if (!_lists(group.cidHashes, cidHash)) continue;
+            if (!withWallet || _lists(group.pkpIds, pkpId)) return true;
+        }
+        return false;
+    }
+
+    function _lists(OrderedSet.Set storage list, bytes32 item) private view returns (bool) {
+        return list.contains(item) || list.contains(0);
+    }
+}

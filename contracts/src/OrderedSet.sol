@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+pragma solidity 0.8.37;
+
+/// @title OrderedSet
+/// @notice A set of bytes32 that lists its items in the order in which they were added, also after removals.
+/// @dev Each item gets the next position; a bitmap says which positions are still taken. Adding and removing cost the
+/// same at any size, and reading a page costs one slot per item plus one slot per 256 positions before it. An array
+/// that closes its gaps would make removal grow with the set, and one that swaps in its last item would lose the
+/// order. A set that has become empty leaves no slot behind that is not zero.
+library OrderedSet {
+    struct Set {
+        uint128 lastPosition;
+        uint128 size;
+        mapping(uint256 position => bytes32 item) itemAt;
+        mapping(bytes32 item => uint256 position) positionOf;
+        mapping(uint256 word => uint256 bits) taken;
+    }
+
+    /// @notice Puts an item at the end.
+    /// @return added False if it was there already; its place is then unchanged.
+    function add(Set storage set, bytes32 item) internal returns (bool added) {
+        if (contains(set, item)) return false;
+        uint256 position = ++set.lastPosition;
+        ++set.size;
+        set.itemAt[position] = item;
+        set.positionOf[item] = position;
+        set.taken[position >> 8] |= _bit(position);
+        return true;
+    }
+
+    /// @notice Takes an item out; the others keep their order.
+    /// @return removed False if it was not there.
+    function remove(Set storage set, bytes32 item) internal returns (bool removed) {
+        uint256 position = set.positionOf[item];
+        if (position == 0) return false;
+        delete set.itemAt[position];
+        delete set.positionOf[item];
+        set.taken[position >> 8] &= ~_bit(position);
+        if (--set.size == 0) set.lastPosition = 0;
+        return true;
+    }
+
+    /// @notice Takes every item out.
+    function clear(Set storage set) internal {
+        bytes32[] memory items = all(set);
+        for (uint256 i = 0; i < items.length; ++i) remove(set, items[i]);
+    }
+
+    /// @notice Whether an item is in the set.
+    function contains(Set storage set, bytes32 item) internal view returns (bool) {
+        return set.positionOf[item] != 0;
+    }
+
+    /// @notice All items, oldest first.
+    function all(Set storage set) internal view returns (bytes32[] memory) {
+        return _slice(set, 0, set.size);
+    }
+
+    /// @notice One page of items, oldest first; empty past the end.
+    /// @param pageNumber Counted from 0.
+    /// @param pageSize At least 1; the caller checks it.
+    function page(Set storage set, uint256 pageNumber, uint256 pageSize) internal view returns (bytes32[] memory) {
+        uint256 size = set.size;
+        // A page holds at least one item, so a page number past the size is past the end; the product cannot overflow.
+        if (pageNumber >= size || pageNumber * pageSize >= size) return new bytes32[](0);
+        uint256 offset = pageNumber * pageSize;
+        uint256 left = size - offset;
+        return _slice(set, offset, left < pageSize ? left : pageSize);
+    }
+
+    /// @dev `count` items after the first `offset`; the caller has checked that there are as many.
+    function _slice(Set storage set, uint256 offset, uint256 count) private view returns (bytes32[] memory items) {
+        items = new bytes32[](count);
+        if (count == 0) return items;
+        uint256 word = 0;
+        uint256 bits = set.taken[0];
+        for (uint256 inWord = _popCount(bits); offset >= inWord; inWord = _popCount(bits)) {
+            offset -= inWord;
+            bits = set.taken[++word];
+        }
+        uint256 found = 0;
+        while (true) {
+            for (uint256 place = 0; bits >> place != 0 && place < 256; ++place) {
+                if ((bits >> place) & 1 == 0) continue;
+                if (offset != 0) {
+                    --offset;
+                    continue;
+                }
+                items[found] = set.itemAt[(word << 8) | place];
+                if (++found == count) return items;
+            }
+            bits = set.taken[++word];
+        }
+    }
+
+    function _bit(uint256 position) private pure returns (uint256) {
+        return 1 << (position & 0xff);
+    }
+
+    /// @dev Sums the bits of ever wider fields. The last step adds bytes, where 256 would not fit: hence the first line.
+    function _popCount(uint256 bits) private pure returns (uint256) {
+        if (bits == type(uint256).max) return 256;
+        unchecked {
+            bits -= (bits >> 1) & (type(uint256).max / 3);
+            bits = (bits & (type(uint256).max / 5)) + ((bits >> 2) & (type(uint256).max / 5));
+            bits = (bits + (bits >> 4)) & (type(uint256).max / 17);
+            return (bits * (type(uint256).max / 255)) >> 248;
+        }
+    }
+}
