@@ -1,0 +1,30 @@
+"""The vendor profile: how one node answers where the specification is silent. docs/profile.md describes every key."""
+
+from conformance.profile.abi import Function, Parameter
+from conformance.profile.load import BadProfile, load_profile, load_ready_file
+from conformance.profile.model import Capability, Profile
+from conformance.profile.operations import OPERATIONS, Auth, Effect, Place
+from conformance.profile.paths import UnknownKey, known_paths, states, value_at
+from conformance.profile.resolve import WHOLE, NotStated, Operation, resolve
+
+__all__ = [
+    "OPERATIONS",
+    "WHOLE",
+    "Auth",
+    "BadProfile",
+    "Capability",
+    "Effect",
+    "Function",
+    "NotStated",
+    "Operation",
+    "Parameter",
+    "Place",
+    "Profile",
+    "UnknownKey",
+    "known_paths",
+    "load_profile",
+    "load_ready_file",
+    "resolve",
+    "states",
+    "value_at",
+]

@@ -1,0 +1,135 @@
+"""The settlement chain and its AccountConfig contract: where it answers and what its functions are called."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from conformance.profile.abi import Signature
+from conformance.profile.section import Section
+
+Url = Annotated[str, Field(pattern=r"^https?://[^\s]+$")]
+
+_PAGE = "uint256 pageNumber, uint256 pageSize"
+_GROUP = "(uint64 id, string name, string description)"
+_WALLET = "(bytes32 id, address walletAddress, uint256 derivationPath, string name, string description)"
+_ACTION = "(bytes32 cidHash, string name, string description)"
+_FLAGS = "bool canCreateGroups, bool canDeleteGroups, bool canCreatePkps"
+_ARRAYS = (
+    "uint64[] manageIpfsIdsInGroups, uint64[] addPkpToGroups, uint64[] removePkpFromGroups, uint64[] executeInGroups"
+)
+_USAGE_KEY = (
+    f"(uint256 keyHash, uint256 expiration, uint256 balance, string name, string description, {_FLAGS}, {_ARRAYS})"
+)
+
+
+class AccountAbi(Section):
+    """The creation of a ChainSecured account, and the views that read an account's record. Pages count from 0.
+
+    An account is named by its `apiKeyHash`, a usage key by the hash of its value. Null: the contract has no such
+    function.
+    """
+
+    new_chain_secured_account: Signature | None = "newChainSecuredAccount(string name, string description)"
+    """Sent by the wallet that becomes the admin."""
+    account_exists: Signature | None = "accountExists(uint256 accountHash) returns (bool exists)"
+    get_account: Signature | None = (
+        "getAccount(uint256 accountHash)"
+        " returns (bool managed, address adminWalletAddress, string name, string description)"
+    )
+    key_info: Signature | None = (
+        "keyInfo(uint256 keyHash) returns (uint256 accountHash, bool isAccountKey, bool managed, uint256 expiration)"
+    )
+    get_usage_api_key: Signature | None = (
+        f"getUsageApiKey(uint256 accountHash, uint256 keyHash) returns ({_USAGE_KEY} usageKey)"
+    )
+    list_usage_api_keys: Signature | None = (
+        f"listUsageApiKeys(uint256 accountHash, {_PAGE}) returns ({_USAGE_KEY}[] usageKeys)"
+    )
+    list_groups: Signature | None = f"listGroups(uint256 accountHash, {_PAGE}) returns ({_GROUP}[] groups)"
+    list_wallets: Signature | None = f"listWallets(uint256 accountHash, {_PAGE}) returns ({_WALLET}[] wallets)"
+    list_actions: Signature | None = f"listActions(uint256 accountHash, {_PAGE}) returns ({_ACTION}[] actions)"
+    list_wallets_in_group: Signature | None = (
+        f"listWalletsInGroup(uint256 accountHash, uint64 groupId, {_PAGE}) returns ({_WALLET}[] wallets)"
+    )
+    list_actions_in_group: Signature | None = (
+        f"listActionsInGroup(uint256 accountHash, uint64 groupId, {_PAGE}) returns ({_ACTION}[] actions)"
+    )
+    get_wallet: Signature | None = f"getWallet(uint256 accountHash, bytes32 pkpId) returns ({_WALLET} wallet)"
+    can_execute: Signature | None = (
+        "canExecute(uint256 keyHash, bytes32 cidHash, bytes32 pkpId) returns (bool permitted)"
+    )
+
+
+class AttachAbi(Section):
+    """The two calls that attach what the signature flows mint."""
+
+    register_wallet_derivation: Signature | None = (
+        "registerWalletDerivation(uint256 adminHash, address walletAddress, uint256 derivationPath,"
+        " string name, string description)"
+    )
+    set_usage_api_key: Signature | None = (
+        "setUsageApiKey(uint256 adminHash, uint256 usageApiKeyHash, uint256 expiration, uint256 balance,"
+        f" string name, string description, {_FLAGS}, {_ARRAYS})"
+    )
+
+
+class WriteAbi(Section):
+    """The other administrative writes; the first argument is the hash of the key that acts."""
+
+    create_wallet: Signature | None = (
+        "createWallet(uint256 keyHash, address walletAddress, uint256 derivationPath, string name, string description)"
+    )
+    update_usage_api_key: Signature | None = (
+        "updateUsageApiKey(uint256 adminHash, uint256 usageApiKeyHash, string name, string description,"
+        f" {_FLAGS}, {_ARRAYS})"
+    )
+    update_usage_api_key_metadata: Signature | None = (
+        "updateUsageApiKeyMetadata(uint256 adminHash, uint256 usageApiKeyHash, string name, string description)"
+    )
+    remove_usage_api_key: Signature | None = "removeUsageApiKey(uint256 adminHash, uint256 usageApiKeyHash)"
+    add_group: Signature | None = (
+        "addGroup(uint256 keyHash, string name, string description, bytes32[] pkpIds, bytes32[] cidHashes)"
+        " returns (uint64 groupId)"
+    )
+    update_group: Signature | None = (
+        "updateGroup(uint256 adminHash, uint64 groupId, string name, string description,"
+        " bytes32[] pkpIds, bytes32[] cidHashes)"
+    )
+    remove_group: Signature | None = "removeGroup(uint256 keyHash, uint64 groupId)"
+    add_action_to_group: Signature | None = "addActionToGroup(uint256 keyHash, uint64 groupId, bytes32 cidHash)"
+    remove_action_from_group: Signature | None = (
+        "removeActionFromGroup(uint256 keyHash, uint64 groupId, bytes32 cidHash)"
+    )
+    add_pkp_to_group: Signature | None = "addPkpToGroup(uint256 keyHash, uint64 groupId, bytes32 pkpId)"
+    remove_pkp_from_group: Signature | None = "removePkpFromGroup(uint256 keyHash, uint64 groupId, bytes32 pkpId)"
+    add_action: Signature | None = "addAction(uint256 adminHash, bytes32 cidHash, string name, string description)"
+    update_action_metadata: Signature | None = (
+        "updateActionMetadata(uint256 adminHash, bytes32 cidHash, string name, string description)"
+    )
+    delete_action: Signature | None = "deleteAction(uint256 adminHash, bytes32 cidHash)"
+
+
+class Abi(Section):
+    """Functions of the AccountConfig contract by canonical name."""
+
+    account: AccountAbi | None = AccountAbi()
+    """ACC-190."""
+    attach: AttachAbi | None = AttachAbi()
+    """MINT-220."""
+    writes: WriteAbi | None = WriteAbi()
+
+
+class Chain(Section):
+    """The settlement chain."""
+
+    rpc_url: Url | None = None
+    """Its JSON-RPC; needed by the capability `chain_rpc`."""
+    managed_admin_wallet: Literal["account_wallet", "payer", "other"] | None = "account_wallet"
+    """What `adminWalletAddress` of an API-mode account holds (ACC-210)."""
+    abi: Abi = Abi()
+    admin_hash_meaning: Literal["api_key_hash", "admin_address_hash"] | None = "api_key_hash"
+    """What `adminHash` is for a converted account (MINT-240)."""
+    attach_order: Literal["any", "registration_first"] | None = "any"
+    """In which order the two attach calls may land (MINT-290)."""

@@ -1,0 +1,60 @@
+"""Running actions ("Endpoints / Wallets and actions", "Endpoints / Execution rule")."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from conformance.profile.section import Section, Status, WireName
+
+
+class PkpSelection(Section):
+    """How a run names the wallet it uses."""
+
+    named_by: Literal["sandbox_call", "js_params_member"] = "sandbox_call"
+    """An argument of the sandbox calls, or a member of `jsParams`."""
+    member: WireName = "pkpId"
+    """The name of that argument or member."""
+    decided: Literal["at_use", "before_run"] = "at_use"
+    """When a wallet that is not permitted is refused."""
+
+
+class SandboxApi(Section):
+    """What the sandbox gives to an action; `{title}` is the brand word. All calls are async and take one object."""
+
+    namespace: WireName = "{title}.Actions"
+    """The global object that holds the calls."""
+    get_private_key: WireName | None = "getPrivateKey"
+    """Takes the PKP; answers its private key."""
+    sign_message: WireName | None = "signMessage"
+    """Takes the PKP and `message`; answers an EIP-191 signature."""
+    sign_digest: WireName | None = "signDigest"
+    """Takes the PKP and `digest`; answers a signature over these 32 bytes."""
+
+
+class FailureAndLimits(Section):
+    """The answer to code that throws, does not parse, has no `main`, never ends or exceeds a limit."""
+
+    status: Status = 200
+    error_member: WireName | None = "has_error"
+    """The member that is true then and false otherwise."""
+    message_in_logs: bool = True
+    """Whether the message is the last line of `logs`."""
+    timeout_seconds: Annotated[float, Field(gt=0)] = 30
+    """When a run that never ends is stopped."""
+
+
+class Execution(Section):
+    """Choices about runs."""
+
+    pkp_selection: PkpSelection | None = PkpSelection()
+    """EXEC-290."""
+    run_without_pkp: Literal["action_only", "group_needs_a_pkp"] | None = "action_only"
+    """Whether a run that uses no wallet needs a group that lists one (EXEC-300)."""
+    sandbox_api: SandboxApi | None = SandboxApi()
+    """EXEC-310."""
+    failure_and_limits: FailureAndLimits | None = FailureAndLimits()
+    """EXEC-320."""
+    run_by_cid: Literal["refused", "accepted"] | None = "refused"
+    """Whether an action may be run by its CID in place of its code (EXEC-360)."""

@@ -1,0 +1,117 @@
+"""Reads a profile file; every fault is told with its line, its key and what is allowed there."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import get_args
+
+from pydantic import JsonValue, ValidationError
+from pydantic_core import ErrorDetails
+
+from conformance.problems import LoadProblem
+from conformance.profile.model import Profile
+from conformance.profile.paths import known_paths
+from conformance.profile.section import Section
+from conformance.scenario.marked_yaml import Document
+
+
+class BadProfile(LoadProblem):
+    """The profile has unknown keys or values that are not allowed."""
+
+    code = "bad-profile"
+    cause = "the profile does not follow its schema"
+    hint = "docs/profile.md describes every key; editors check against conformance/profile/profile.schema.json"
+
+
+def load_profile(path: Path) -> Profile:
+    """The profile in a YAML file. LoadProblem: it cannot be read; BadProfile tells every fault on a line of its own."""
+    document = Document(path)
+    return _validated(document.value, path, document.line)
+
+
+def load_ready_file(path: Path) -> Profile:
+    """The profile of a node that wrote a ready file: its addresses, and where it differs from the defaults."""
+    document = Document(path)
+    ready = document.value
+    if not isinstance(ready, dict) or not isinstance(ready.get("profile"), dict):
+        raise BadProfile("a ready file is an object with base_url, rpc_url, control_url and profile", path)
+    return _validated(with_addresses(ready), path, lambda _: 1)
+
+
+def with_addresses(ready: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    """The profile inside a ready file's content, completed with the addresses that stand beside it."""
+    stated = ready["profile"]
+    profile: dict[str, JsonValue] = dict(stated) if isinstance(stated, dict) else {}
+    chain = profile.get("chain", {})
+    return {
+        "base_url": ready.get("base_url"),
+        "control_url": ready.get("control_url"),
+        **profile,
+        "chain": {"rpc_url": ready.get("rpc_url"), **chain} if isinstance(chain, dict) else chain,
+    }
+
+
+def _validated(value: JsonValue, path: Path, line: Callable[[tuple[str | int, ...]], int]) -> Profile:
+    try:
+        return Profile.model_validate_json(json.dumps(value))
+    except ValidationError as problem:
+        faults: dict[tuple[str | int, ...], list[str]] = {}
+        for error in problem.errors(include_url=False):
+            place = _place(error["loc"], error["type"])
+            faults.setdefault(place, []).append(_said(error, place))
+    lines = [
+        (line(place), f"{_dotted(place)}: {', or '.join(said)}") for place, said in sorted(faults.items(), key=str)
+    ]
+    first, *others = sorted(lines)
+    rest = "".join(f"\n{path}:{number}: {text}" for number, text in others)
+    raise BadProfile(first[1] + rest, path, first[0])
+
+
+def _place(loc: Sequence[str | int], kind: str) -> tuple[str | int, ...]:
+    """The place in the file: pydantic's location without the names of union members that it appends."""
+    if kind == "extra_forbidden":
+        return tuple(loc)
+    place: list[str | int] = []
+    for part in loc:
+        if isinstance(part, str) and ".".join([*map(str, place), part]) not in known_paths():
+            break
+        place.append(part)
+    return tuple(place)
+
+
+def _dotted(place: tuple[str | int, ...]) -> str:
+    return ".".join(map(str, place)) or "profile"
+
+
+def _said(error: ErrorDetails, place: tuple[str | int, ...]) -> str:
+    got = json.dumps(error["input"], ensure_ascii=False, default=str)
+    match error["type"]:
+        case "extra_forbidden":
+            allowed = sorted(_section_at(place[:-1]).model_fields)
+            near = get_close_matches(str(place[-1]), allowed, n=1)
+            meant = f"did you mean {near[0]}? " if near else ""
+            return f"there is no such key; {meant}allowed here: {', '.join(allowed)}"
+        case "literal_error":
+            return f"must be {error['ctx']['expected']}; got {got}"
+        case "model_type" | "model_attributes_type":
+            return f"must be a mapping with keys of: {', '.join(sorted(_section_at(place).model_fields))}; got {got}"
+        case "value_error":
+            return f"{error['ctx']['error']}"
+        case _:
+            said = error["msg"]
+            return f"{said[0].lower()}{said[1:]}; got {got}"
+
+
+def _section_at(place: tuple[str | int, ...]) -> type[Section]:
+    section: type[Section] = Profile
+    for name in place:
+        annotation = section.model_fields[str(name)].annotation
+        section = next(
+            inner
+            for inner in (annotation, *get_args(annotation))
+            if isinstance(inner, type) and issubclass(inner, Section)
+        )
+    return section

@@ -1,0 +1,107 @@
+"""The vendor profile: one node's answers to every question that the specification leaves open."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Self
+
+from pydantic import AfterValidator, model_validator
+
+from conformance.profile.access import Access
+from conformance.profile.billing import Billing
+from conformance.profile.brand import Brand
+from conformance.profile.chain import Chain, Url
+from conformance.profile.crypto import Crypto
+from conformance.profile.envelope import Envelope
+from conformance.profile.errors import Errors
+from conformance.profile.evidence import Attestation, Events, Flows
+from conformance.profile.execution import Execution
+from conformance.profile.limits import Limits
+from conformance.profile.mode import Mode
+from conformance.profile.section import Section
+from conformance.profile.semantics import Semantics
+from conformance.profile.wire import Wire
+
+Capability = Literal[
+    "managed_accounts",
+    "openapi",
+    "chain_rpc",
+    "funded_wallet",
+    "clock_control",
+    "billing",
+    "payment_sandbox",
+    "attestation",
+    "tls",
+    "app_authorisation_contract",
+    "caa_dns",
+    "design_flows",
+]
+
+
+def _once(capabilities: tuple[str, ...]) -> tuple[str, ...]:
+    for name in capabilities:
+        if capabilities.count(name) > 1:
+            raise ValueError(f"{name} is listed twice")
+    return capabilities
+
+
+class Accounts(Section):
+    """How the accounts that the suite makes come to credits."""
+
+    credits: Literal["granted"] | None = "granted"
+    """`granted`: what `new_account` makes can pay for its writes, because it starts with credits or nothing is charged.
+    Null: it cannot, and every case that makes an account is not offered."""
+
+
+class Profile(Section):
+    """What the suite knows about a node.
+
+    A key left out has the reference node's value. A key set to null says that the vendor states nothing, and checks
+    that need it report `not offered`.
+    """
+
+    base_url: Url | None = None
+    """Where the node answers, without `/core/v1`; `--node-url` on the command line goes before it."""
+    control_url: Url | None = None
+    """Where the node's clock is set; needed by the capability `clock_control`."""
+    capabilities: Annotated[tuple[Capability, ...], AfterValidator(_once)] = ("managed_accounts", "openapi")
+    """What the node offers; cases that need anything else report `not offered`.
+
+    - `managed_accounts`: API-mode accounts
+    - `openapi`: the OpenAPI description and its viewer
+    - `chain_rpc`: the settlement chain's JSON-RPC answers the suite
+    - `funded_wallet`: that chain lets the suite have wallets with gas
+    - `clock_control`: the node's clock can be set
+    - `billing`, `payment_sandbox`: billing endpoints; the payment provider's test mode
+    - `attestation`, `tls`, `app_authorisation_contract`, `caa_dns`: what the attestation rules look at
+    - `design_flows`: the design-level paths are served
+    """
+    brand: Brand = Brand()
+    accounts: Accounts = Accounts()
+    wire: Wire = Wire()
+    semantics: Semantics = Semantics()
+    limits: Limits = Limits()
+    errors: Errors = Errors()
+    auth: Access = Access()
+    chain: Chain = Chain()
+    crypto: Crypto = Crypto()
+    env: Envelope = Envelope()
+    mode: Mode = Mode()
+    billing: Billing = Billing()
+    exec: Execution = Execution()
+    attestation: Attestation = Attestation()
+    events: Events = Events()
+    flows: Flows = Flows()
+
+    @model_validator(mode="after")
+    def _capabilities_have_what_they_need(self) -> Self:
+        for capability, value, key in (
+            ("chain_rpc", self.chain.rpc_url, "chain.rpc_url"),
+            ("clock_control", self.control_url, "control_url"),
+        ):
+            if capability in self.capabilities and value is None:
+                raise ValueError(f"the capability {capability} needs {key}")
+        return self
+
+    def offers(self, need: str) -> bool:
+        """Whether a check with this need can run; ``http`` is always there."""
+        return need == "http" or need in self.capabilities

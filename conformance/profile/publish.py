@@ -1,0 +1,84 @@
+"""Writes the two files that follow from the model: the JSON Schema, and the reference profile with its comments.
+
+Run ``python -m conformance.profile.publish`` after a change of the model.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+
+from conformance.profile.model import Profile
+from conformance.profile.section import Section
+
+HERE = Path(__file__).resolve().parent
+SCHEMA_FILE = HERE / "profile.schema.json"
+REFERENCE_FILE = HERE / "reference.yaml"
+WIDTH = 110
+
+HEAD = """\
+The profile of the reference node, written out in full: every key with its default. A vendor's profile holds only
+the keys that differ. Null says that the vendor states nothing; checks that need the key then report "not offered".
+Made from the model by `python -m conformance.profile.publish`."""
+
+
+def schema_text() -> str:
+    """The JSON Schema of a profile file."""
+    schema = Profile.model_json_schema()
+    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+    schema["title"] = "Vendor profile"
+    return json.dumps(_without_default_sections(schema), indent=2, ensure_ascii=False) + "\n"
+
+
+def _without_default_sections(value: object) -> object:
+    """Each key's default stands at the key itself; repeated at every section above, it would only be noise."""
+    if isinstance(value, list):
+        return [_without_default_sections(item) for item in value]
+    if isinstance(value, dict):
+        return {
+            key: _without_default_sections(item)
+            for key, item in value.items()
+            if not (key == "default" and isinstance(item, dict))
+        }
+    return value
+
+
+def reference_text() -> str:
+    """The reference profile as YAML, each key under its description."""
+    return "\n".join([*_comment(HEAD, ""), "", *_section(Profile(), "")]) + "\n"
+
+
+def _section(section: Section, indent: str) -> Iterator[str]:
+    for name, info in type(section).model_fields.items():
+        value = getattr(section, name)
+        about = " ".join(
+            filter(None, [inspect.getdoc(type(value)) if isinstance(value, Section) else "", info.description])
+        )
+        if not indent:
+            yield ""
+        yield from _comment(about, indent)
+        if isinstance(value, Section):
+            yield f"{indent}{name}:"
+            yield from _section(value, indent + "  ")
+        else:
+            yield f"{indent}{name}: {json.dumps(value, ensure_ascii=False)}"
+
+
+def _comment(text: str, indent: str) -> Iterator[str]:
+    for paragraph in re.split(r"\n+(?=- )|\n\n+", text) if text else []:
+        for line in textwrap.wrap(paragraph, WIDTH - len(indent)):
+            yield f"{indent}# {line}"
+
+
+def main() -> None:
+    """Write both files."""
+    SCHEMA_FILE.write_text(schema_text(), encoding="utf-8")
+    REFERENCE_FILE.write_text(reference_text(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,182 @@
+"""An operation as one node serves it: the specification's table with the profile's paths and member names filled in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeVar
+
+from conformance.problems import Problem
+from conformance.profile.model import Profile
+from conformance.profile.operations import CORE, FLOW_PATHS, OPERATIONS, Auth, Effect, Fixed, Place
+from conformance.profile.section import Section
+
+T = TypeVar("T")
+
+WHOLE = ""
+"""The wire name of a canonical member that is the whole answer."""
+
+
+class NotStated(Problem):
+    """The profile says nothing about what is needed; whatever needs it is not offered."""
+
+    code = "not-stated"
+    cause = "the profile leaves out what is needed"
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"the profile states nothing about {path}")
+        self.path = path
+        """The key, for example ``wire.new_account.fields``."""
+
+
+@dataclass(frozen=True)
+class Operation:
+    """All that a caller needs to know to send a request and read its answer."""
+
+    name: str
+    method: str
+    path: str
+    """Under the base URL; ``{group_id}`` remains in the design-level paths."""
+    auth: Auth
+    effect: Effect
+    billed: bool
+    place: Place
+    request: Mapping[str, str]
+    """Canonical request member to wire name."""
+    response: Mapping[str, str]
+    """Canonical answer member to wire name; `WHOLE` for the whole answer."""
+    items: Mapping[str, str] | None
+    """Canonical member of a list item to wire name; None when the operation is no list."""
+    page_member: str | None
+    """The member that holds a list's items; None when the whole answer is the array, or it is no list."""
+
+    @property
+    def is_list(self) -> bool:
+        """Whether it answers a page of items."""
+        return self.items is not None
+
+
+def resolve(profile: Profile, name: str) -> Operation:
+    """The operation ``name`` on the profile's node. KeyError: there is none. NotStated: the profile leaves it out."""
+    fixed = OPERATIONS[name]
+    method, path = _endpoint(profile, name, fixed)
+    request = {member: member for member in fixed.request} | _request_names(profile, name)
+    return Operation(
+        name=name,
+        method=method,
+        path=path,
+        auth=fixed.auth,
+        effect=fixed.effect,
+        billed=fixed.billed,
+        place=_place(profile, name, method, request),
+        request=request,
+        response={member: member for member in fixed.response} | _response_names(profile, name, fixed),
+        items=_item_names(profile, fixed.items) if fixed.items else None,
+        page_member=_page_member(profile, name, fixed),
+    )
+
+
+def _endpoint(profile: Profile, name: str, fixed: Fixed) -> tuple[str, str]:
+    if name in FLOW_PATHS:
+        prefix = needed(profile.flows.relationship, "flows.relationship").prefix
+        return "POST", prefix + FLOW_PATHS[name]
+    if fixed.endpoint:
+        method, _, path = fixed.endpoint.partition(" ")
+    else:
+        stated: str | None = getattr(profile.wire.operations.method_and_path, name)
+        method, _, path = needed(stated, f"wire.operations.method_and_path.{name}").partition(" ")
+        path = CORE + path
+    return method, path.replace("{slug}", profile.brand.slug)
+
+
+def needed(value: T | None, path: str) -> T:
+    """The value of a profile key, or NotStated."""
+    if value is None:
+        raise NotStated(path)
+    return value
+
+
+def _names(section: Section) -> dict[str, str]:
+    return {member: wire for member, wire in section if isinstance(wire, str)}
+
+
+def _request_names(profile: Profile, name: str) -> dict[str, str]:
+    match name:
+        case "new_account":
+            return _names(needed(profile.wire.new_account.fields, "wire.new_account.fields"))
+        case "add_group":
+            return _names(needed(profile.wire.add_group.fields, "wire.add_group.fields"))
+        case "create_wallet":
+            return _names(profile.wire.create_wallet.fields)
+        case "account_exists":
+            form = needed(profile.wire.account_exists.request_response, "wire.account_exists.request_response")
+            return {} if form.key_in == "header" else {"api_key": form.key_member}
+        case _:
+            return {}
+
+
+def _place(profile: Profile, name: str, method: str, request: Mapping[str, str]) -> Place:
+    if name == "get_action_ipfs_id":
+        return Place.STRING
+    form = profile.wire.account_exists.request_response
+    if name == "account_exists" and form is not None and form.key_in != "header":
+        return Place(form.key_in)
+    if not request:
+        return Place.NOWHERE
+    return Place.QUERY if method == "GET" else Place.BODY
+
+
+def _response_names(profile: Profile, name: str, fixed: Fixed) -> dict[str, str]:
+    names = _information_names(profile) | _billing_names(profile)
+    if name in names:
+        return {member: wire for member, wire in names[name].items() if wire is not None}
+    return _mutating_names(profile, name) if fixed.effect is Effect.WRITE else {}
+
+
+def _information_names(profile: Profile) -> dict[str, dict[str, str | None]]:
+    names: dict[str, dict[str, str | None]] = {"get_action_ipfs_id": {"cid": WHOLE}}
+    if (chain := profile.wire.chain_info) is not None:
+        names["get_api_payers"] = {"addresses": chain.api_payers_member or WHOLE}
+        names["get_admin_api_payer"] = {"address": chain.admin_api_payer_member or WHOLE}
+    if (exists := profile.wire.account_exists.request_response) is not None:
+        names["account_exists"] = {"exists": exists.answer_member or WHOLE}
+    return names
+
+
+def _billing_names(profile: Profile) -> dict[str, dict[str, str | None]]:
+    if (fields := profile.wire.billing.fields) is None:
+        return {}
+    return {
+        "stripe_config": {"publishable_key": fields.publishable_key},
+        "balance": {"balance_cents": fields.balance_cents, "balance_display": fields.balance_display},
+        "confirm_payment": {"success": fields.confirm_success},
+    }
+
+
+def _mutating_names(profile: Profile, name: str) -> dict[str, str]:
+    if name in {"new_account", "create_wallet"}:
+        return {}
+    if name == "convert_to_chain_secured_account":
+        converted = profile.wire.convert.response
+        return {} if converted is None else _names(converted)
+    answers = profile.wire.mutating_responses
+    if answers is None:
+        return {}
+    names = _names(answers)
+    return names if name == "add_group" else {member: wire for member, wire in names.items() if member == "success"}
+
+
+def _item_names(profile: Profile, kind: str) -> dict[str, str]:
+    if kind == "group":
+        fields = profile.wire.list_groups.item_fields
+        return {"id": "id"} | ({} if fields is None else _names(fields))
+    given = {"hashed_cid": "hashed_cid"} if kind == "action" else {}
+    items = profile.wire.list_items.fields
+    return given if items is None else given | _names(getattr(items, kind))
+
+
+def _page_member(profile: Profile, name: str, fixed: Fixed) -> str | None:
+    if not fixed.items or name == "list_groups":
+        return None
+    container = needed(profile.wire.paging.container, "wire.paging.container")
+    return container.items_member if container.form == "object" else None

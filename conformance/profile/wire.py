@@ -1,0 +1,284 @@
+"""How requests and answers are written where the specification is silent: paths, member names, forms."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from conformance.profile.items import ListGroups, ListItems, Paging
+from conformance.profile.section import Section, WireName
+
+Endpoint = Annotated[str, Field(pattern=r"^(GET|POST|PUT|PATCH|DELETE) /[^\s?#]*$")]
+"""Method and path, for example `GET /account_exists`; `{slug}` in the path is the brand word."""
+
+
+class MethodAndPath(Section):
+    """The five operations that the specification names without method and path. Paths are relative to `/core/v1`."""
+
+    account_exists: Endpoint | None = "GET /account_exists"
+    create_wallet: Endpoint | None = "POST /create_wallet"
+    add_action_to_group: Endpoint | None = "POST /add_action_to_group"
+    add_pkp_to_group: Endpoint | None = "POST /add_pkp_to_group"
+    run_action: Endpoint | None = "POST /{slug}_action"
+
+
+class Operations(Section):
+    """Operations."""
+
+    method_and_path: MethodAndPath = MethodAndPath()
+    """EP-390."""
+
+
+class NewAccountFields(Section):
+    """Canonical member to wire name."""
+
+    account_name: WireName = "account_name"
+    account_description: WireName = "account_description"
+    email: WireName = "email"
+
+
+class NewAccount(Section):
+    """The body of `new_account`."""
+
+    fields: NewAccountFields | None = NewAccountFields()
+    """EP-090."""
+
+
+class AddGroupFields(Section):
+    """Canonical member to wire name. The two lists have the names that the specification gives them."""
+
+    group_name: WireName = "group_name"
+    group_description: WireName = "group_description"
+
+
+class AddGroup(Section):
+    """The body of `add_group`."""
+
+    fields: AddGroupFields | None = AddGroupFields()
+    """EP-170."""
+
+
+class MissingKeyFields(Section):
+    """Fields left out of a usage key's creation or update."""
+
+    permissions: Literal["refused", "empty", "kept"] = "empty"
+    """`empty`: false, or an empty array."""
+    labels: Literal["refused", "empty", "kept"] = "refused"
+    """Name and description."""
+
+
+class AddUsageApiKey(Section):
+    """The body of `add_usage_api_key`."""
+
+    missing_fields: MissingKeyFields | None = MissingKeyFields()
+    """UKEY-430."""
+
+
+class UpdateUsageApiKey(Section):
+    """The body of `update_usage_api_key`."""
+
+    missing_fields: MissingKeyFields | None = MissingKeyFields()
+    """KEYLIFE-140."""
+
+
+class MissingGroupFields(Section):
+    """Fields left out of `add_group` or `update_group`."""
+
+    lists: Literal["refused", "empty", "kept"] = "empty"
+    """The two permitted lists."""
+    labels: Literal["refused", "empty", "kept"] = "refused"
+    """Name and description."""
+
+
+class UpdateGroup(Section):
+    """The bodies of `add_group` and `update_group`."""
+
+    missing_fields: MissingGroupFields | None = MissingGroupFields()
+    """GRPLIFE-210."""
+
+
+class KeyFormat(Section):
+    """How a key value is written."""
+
+    encoding: Literal["base64", "base64url", "hex"] = "base64"
+    padded: bool = True
+    """Whether base64 ends in `=` where it has to."""
+    bytes: Annotated[int, Field(ge=16)] = 32
+    """How many random bytes it encodes."""
+
+
+class UsageApiKey(Section):
+    """The value of a usage key."""
+
+    managed_format: KeyFormat | None = KeyFormat()
+    """The value that `add_usage_api_key` answers (UKEY-410)."""
+    reference_forms: Annotated[tuple[Literal["value", "hash"], ...], Field(min_length=1)] | None = ("value",)
+    """What update and remove take as `usage_api_key` (KEYLIFE-170)."""
+
+
+class PkpIdSource(Section):
+    """Where a client learns the id of a wallet that `create_wallet` made."""
+
+    list_member: bool = True
+    """Whether wallet items hold it, as `wire.list_items.fields.wallet.id` names it."""
+    rule: Literal["keccak256_of_address", "left_padded_address"] | None = "keccak256_of_address"
+    """How it follows from the 20 bytes of `wallet_address`. Null: by no rule."""
+
+
+class Pkp(Section):
+    """PKP ids."""
+
+    id_source: PkpIdSource | None = PkpIdSource()
+    """PKP-120."""
+
+
+ZERO_HASH: Literal["0x0000000000000000000000000000000000000000000000000000000000000000"] = (
+    "0x0000000000000000000000000000000000000000000000000000000000000000"
+)
+CidWildcard = Literal[0, "0", "0x0", "0x0000000000000000000000000000000000000000000000000000000000000000"]
+
+
+class Group(Section):
+    """Entries of a group's lists."""
+
+    cid_wildcard_form: Annotated[tuple[CidWildcard, ...], Field(min_length=1)] | None = (0, "0", "0x0", ZERO_HASH)
+    """The accepted forms of the `0` in `cid_hashes_permitted`; the suite sends the first (GRP-160)."""
+
+
+class CreateWalletFields(Section):
+    """Request members of `create_wallet`. Null: the request has no such member."""
+
+    name: WireName | None = None
+    description: WireName | None = None
+
+
+class CreateWallet(Section):
+    """The body of `create_wallet`."""
+
+    fields: CreateWalletFields = CreateWalletFields()
+    """EP-400."""
+
+
+class AccountExistsForm(Section):
+    """How `account_exists` is asked and answers."""
+
+    key_in: Literal["header", "body", "query"] = "header"
+    key_member: WireName = "api_key"
+    """The member that holds the key; of no effect when it is in the header."""
+    answer_member: WireName | None = None
+    """The member that is true or false. Null: the whole answer is."""
+    unknown_key: Literal["answers_false", "unauthenticated", "not_found"] = "answers_false"
+    """What a well-formed key that nobody owns gets."""
+
+
+class AccountExists(Section):
+    """The operation `account_exists`."""
+
+    request_response: AccountExistsForm | None = AccountExistsForm()
+    """EP-400."""
+
+
+class MutatingResponses(Section):
+    """Members of the answers of accepted management writes. Null: there is no such member."""
+
+    success: WireName | None = "success"
+    """True in every one of them."""
+    group_id: WireName | None = "group_id"
+    """The id of the new group, in the answer of `add_group`."""
+
+
+class TypedData(Section):
+    """The member `typed_data`."""
+
+    form: Annotated[tuple[Literal["object", "string"], ...], Field(min_length=1)] | None = ("object", "string")
+    """The accepted forms; the suite sends the first (ENV-340)."""
+
+
+class ConvertResponse(Section):
+    """Members of the answer."""
+
+    success: WireName | None = "success"
+    """True when the account was converted."""
+
+
+class Convert(Section):
+    """The operation `convert_to_chain_secured_account`."""
+
+    response: ConvertResponse | None = ConvertResponse()
+    """MODE-310."""
+
+
+class DerivationPath(Section):
+    """The member `derivation_path`."""
+
+    form: Literal["hex_uint256", "decimal_string", "integer", "path_text"] | None = "hex_uint256"
+    """MINT-270."""
+
+
+class ChainInfo(Section):
+    """The chain and payer endpoints."""
+
+    chain_id: Literal["integer", "decimal_string"] = "integer"
+    """The JSON form of `chain_id`."""
+    further_members: tuple[WireName, ...] = ("chain_name", "is_evm", "testnet", "token")
+    """Members of the configuration beside `chain_id` and `contract_address`."""
+    api_payers_member: WireName | None = None
+    """The member that holds the payer addresses. Null: the whole answer is the array."""
+    admin_api_payer_member: WireName | None = None
+    """The member that holds the admin payer's address. Null: the whole answer is the string."""
+
+
+class WalletAuth(Section):
+    """The header `X-Wallet-Auth`."""
+
+    encoding: Literal["base64_json", "base64url_json", "json"] | None = "base64_json"
+    """How the JSON `{"typed_data": …, "signature": "0x…"}` is written in it (BILL-250)."""
+
+
+class BillingFields(Section):
+    """Members of the billing answers."""
+
+    publishable_key: WireName = "publishable_key"
+    balance_cents: WireName = "balance_cents"
+    """An integer."""
+    balance_display: WireName | None = "balance_display"
+    positive_is_credit: bool = True
+    """Whether a positive balance is credit left."""
+    confirm_success: WireName | None = "success"
+    """True in the answer of an accepted `confirm_payment`."""
+
+
+class BillingWire(Section):
+    """The billing answers."""
+
+    fields: BillingFields | None = BillingFields()
+    """BILL-310."""
+
+
+class Wire(Section):
+    """Paths, names and forms on the wire."""
+
+    operations: Operations = Operations()
+    new_account: NewAccount = NewAccount()
+    account_exists: AccountExists = AccountExists()
+    create_wallet: CreateWallet = CreateWallet()
+    add_group: AddGroup = AddGroup()
+    update_group: UpdateGroup = UpdateGroup()
+    group: Group = Group()
+    add_usage_api_key: AddUsageApiKey = AddUsageApiKey()
+    update_usage_api_key: UpdateUsageApiKey = UpdateUsageApiKey()
+    usage_api_key: UsageApiKey = UsageApiKey()
+    pkp: Pkp = Pkp()
+    mutating_responses: MutatingResponses | None = MutatingResponses()
+    """EP-410."""
+    paging: Paging = Paging()
+    list_groups: ListGroups = ListGroups()
+    list_items: ListItems = ListItems()
+    chain_info: ChainInfo | None = ChainInfo()
+    """CHAIN-150."""
+    typed_data: TypedData = TypedData()
+    convert: Convert = Convert()
+    derivation_path: DerivationPath = DerivationPath()
+    x_wallet_auth: WalletAuth = WalletAuth()
+    billing: BillingWire = BillingWire()
