@@ -1,0 +1,1 @@
+"""The self-test: faulty nodes that prove that each check can fail, and the untouched node that must be green."""
