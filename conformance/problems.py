@@ -1,0 +1,251 @@
+"""Everything that can go wrong in a run, as a map of it: each step's failure is a class with a code, a cause and a hint.
+
+Three families: a pack or file that cannot be used (`LoadProblem`), a node that departs from the specification
+(`Departure`, verdict fail), and a run that learnt nothing (`Inconclusive`).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import ClassVar
+
+
+class Problem(Exception):
+    """Any problem of a run. The text of the exception says what happened here; `cause` and `hint` are the class's."""
+
+    code: ClassVar[str] = "problem"
+    cause: ClassVar[str] = "something went wrong"
+    hint: ClassVar[str] = ""
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Files that cannot be used: nothing runs
+
+
+class LoadProblem(Problem):
+    """A pack, or another file of the suite's user, that cannot be used."""
+
+    code = "load"
+    cause = "the file cannot be used"
+
+    def __init__(self, message: str, path: Path, line: int = 0) -> None:
+        self.path = path
+        self.line = line
+        super().__init__(f"{path}:{line}: {message}" if line else f"{path}: {message}")
+
+
+class Unreadable(LoadProblem):
+    """Not there, not UTF-8, or not YAML."""
+
+    code = "unreadable"
+    cause = "the file is missing or is not YAML"
+
+
+class DuplicateKey(LoadProblem):
+    """A YAML mapping names one key twice: the first value would be lost silently."""
+
+    code = "duplicate-key"
+    cause = "a mapping names a key twice"
+
+
+class BadShape(LoadProblem):
+    """A member is unknown, missing, or has a value of the wrong form."""
+
+    code = "bad-shape"
+    cause = "the file does not follow its schema"
+    hint = "docs/packs.md describes every member; editors check against conformance/scenario/pack.schema.json"
+
+
+class DuplicateId(LoadProblem):
+    """Two packs, cases, rows or steps share an id."""
+
+    code = "duplicate-id"
+    cause = "an id is used twice"
+
+
+class UnknownName(LoadProblem):
+    """A requirement, operation, capability, profile key, function, matcher, account, driver or class that nobody knows."""
+
+    code = "unknown-name"
+    cause = "a name refers to nothing"
+
+
+class UndefinedVariable(LoadProblem):
+    """A `${variable}` that no earlier step defines."""
+
+    code = "undefined-variable"
+    cause = "a variable is used before anything defines it"
+
+
+class RefusalUnproven(LoadProblem):
+    """A refusal without a control, with a control that proves nothing, or a refused write without `unchanged`."""
+
+    code = "refusal-unproven"
+    cause = "a refusal proves nothing alone"
+    hint = "name an earlier accepted step of the same operation as `control`, and list in `unchanged` what must stay"
+
+
+class NothingSelected(Problem):
+    """No case matches what was asked for: never a success."""
+
+    code = "nothing-selected"
+    cause = "no case was selected"
+    hint = "look at --pack and --case; `service-conformance list` shows what there is"
+
+
+class NodeNotStarted(Problem):
+    """The bundled node did not come up."""
+
+    code = "node-not-started"
+    cause = "the bundled node did not start"
+    hint = "start it by hand with `reference-node serve` to see why, or name a node with --node-url"
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Steps that did not go as they should
+
+
+class StepProblem(Problem):
+    """What a step met. The runner adds which step it was."""
+
+    def __init__(self, expected: str, got: str, exchange: int | None = None) -> None:
+        self.expected = expected
+        self.got = got
+        self.exchange = exchange
+        """Number of the exchange in the case's log that shows it."""
+        self.step = ""
+        """The step as the pack names it; the step that raised it fills it in."""
+        super().__init__(f"expected {expected}; got {got}")
+
+
+class Departure(StepProblem):
+    """The node departs from the specification."""
+
+    code = "departure"
+    cause = "the node departs from what the step says"
+
+
+class Mismatch(Departure):
+    """A value is not the one that was expected."""
+
+    code = "mismatch"
+    cause = "a value is not as expected"
+
+
+class NotAccepted(Departure):
+    """A request that must be accepted was refused."""
+
+    code = "not-accepted"
+    cause = "the node refused a request that it must accept"
+
+
+class NotRefused(Departure):
+    """A request that must be refused was accepted."""
+
+    code = "not-refused"
+    cause = "the node accepted a request that it must refuse"
+
+
+class WrongRefusal(Departure):
+    """Refused, but with a status of another class."""
+
+    code = "wrong-refusal"
+    cause = "the refusal's status belongs to another class"
+    hint = "if the node's statuses differ by design, say so in the profile under errors.status_codes"
+
+
+class LeakyRefusal(Departure):
+    """A refusal that carries what only success gives, or a credential."""
+
+    code = "leaky-refusal"
+    cause = "the refusal's answer gives away what it must not"
+
+
+class StateChanged(Departure):
+    """A refused request changed something nevertheless."""
+
+    code = "state-changed"
+    cause = "a refused request changed the state"
+
+
+class Malformed(Departure):
+    """An answer that is not what its operation answers with: no JSON, duplicate members, paging that never ends."""
+
+    code = "malformed"
+    cause = "the answer cannot be read"
+
+
+class ServerFault(Departure):
+    """A 5xx, a time-out, or a connection dropped before the answer: never a refusal, a failure of its own."""
+
+    code = "server-fault"
+    cause = "server fault"
+
+
+class ChainReverted(Departure):
+    """A contract view reverted."""
+
+    code = "chain-reverted"
+    cause = "the contract refused a call that it must answer"
+
+
+class Inconclusive(StepProblem):
+    """Nothing was learnt about the requirement."""
+
+    code = "inconclusive"
+    cause = "nothing was learnt about the requirement"
+
+
+class SetupFailed(Inconclusive):
+    """A departure during set-up."""
+
+    code = "setup-failed"
+    cause = "a set-up step did not go as it should"
+    hint = "look for a failing case about that operation: it tells more"
+
+
+class Unreachable(Inconclusive):
+    """Nobody listens at the node's address, or the name does not resolve."""
+
+    code = "unreachable"
+    cause = "the node cannot be reached"
+    hint = "check --node-url, and that the node runs"
+
+
+class OutOfCredit(Inconclusive):
+    """402 where the case does not look for it."""
+
+    code = "out-of-credit"
+    cause = "the account has no credit"
+    hint = "fund the accounts the profile names, or give new accounts starter credit"
+
+
+class Throttled(Inconclusive):
+    """429, or 503 with Retry-After: the node asks to go slower."""
+
+    code = "throttled"
+    cause = "the node limits the rate of requests"
+    hint = "run with a lower --rate"
+
+
+class BudgetSpent(Inconclusive):
+    """The run's own spending limit is reached."""
+
+    code = "budget-spent"
+    cause = "the run's budget is spent"
+    hint = "raise --max-spend (cents)"
+
+
+class ControlNotAccepted(Inconclusive):
+    """The control of a refused step was not reached or not accepted."""
+
+    code = "control-not-accepted"
+    cause = "the refusal's control was not accepted, so that the refusal would prove nothing"
+
+
+class ProfileSilent(Inconclusive):
+    """A step needs something that the profile leaves out."""
+
+    code = "profile-silent"
+    cause = "the profile does not say what the step needs"
+    hint = "name the key in the case's `uses`, or fill it in the profile"
