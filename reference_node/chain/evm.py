@@ -81,7 +81,10 @@ class EvmChain:
         """Run a call and say all that came of it; raises `TransactionRefused` where it can't even begin."""
         with self._scratch() as state:
             evm_calls.override(state, overrides or {})
-            return evm_calls.execute(state, call, self._chain_id)
+            try:
+                return evm_calls.execute(state, call, self._chain_id)
+            except (ValidationError, PyEVMError) as error:
+                raise TransactionRefused(f"invalid call: {error}") from error
 
     def estimate(self, call: Call, overrides: Mapping[Address, Override] | None = None) -> Execution:
         """The call with the least gas limit (`gas_needed`) that it succeeds with; a failing one as it is."""

@@ -1,0 +1,120 @@
+"""The JSON-RPC of the in-memory chain, for web3.py, ethers, viem and the like: JSON-RPC 2.0 with batches."""
+
+from __future__ import annotations
+
+import json
+import logging
+import math
+from collections.abc import Mapping
+from typing import NoReturn
+
+from reference_node.chain.evm import EvmChain
+from reference_node.chain.interface import TransactionRefused
+from reference_node.chain.rpc_blocks import BlockMethods
+from reference_node.chain.rpc_logs import LogMethods
+from reference_node.chain.rpc_methods import ChainMethods, Method, StateMethods
+from reference_node.chain.rpc_values import (
+    INTERNAL_ERROR,
+    INVALID_REQUEST,
+    METHOD_NOT_FOUND,
+    PARSE_ERROR,
+    SERVER_ERROR,
+    InvalidParams,
+    Json,
+    RpcError,
+)
+
+logger = logging.getLogger(__name__)
+
+
+class JsonRpc:
+    """Answers request bodies, from any number of threads. Each request sees one moment of the chain."""
+
+    def __init__(self, chain: EvmChain) -> None:
+        self._lock = chain.lock
+        self._methods: Mapping[str, Method] = {
+            **ChainMethods(chain).table(),
+            **StateMethods(chain).table(),
+            **BlockMethods(chain).table(),
+            **LogMethods(chain).table(),
+        }
+
+    def handle(self, body: bytes) -> bytes | None:
+        """The response to a request or a batch of them; `None` where nothing but notifications came."""
+        try:
+            request = json.loads(body, parse_constant=_refuse_constant)
+        except (ValueError, RecursionError):
+            return _encoded(_error(None, RpcError(PARSE_ERROR, "parse error: the body is not JSON")))
+        answer = self._batch(request) if isinstance(request, list) else self._single(request)
+        return None if answer is None else _encoded(answer)
+
+    def _batch(self, requests: list[object]) -> Json:
+        if not requests:
+            return _error(None, RpcError(INVALID_REQUEST, "invalid request: an empty batch"))
+        answers: list[Json] = [answer for request in requests if (answer := self._single(request)) is not None]
+        return answers or None
+
+    def _single(self, request: object) -> Json:
+        identifier: Json = None
+        notification = False
+        try:
+            identifier = _identifier(request)
+            method, params, notification = _parts(request)
+            result = self._answer(method, params)
+        except RpcError as error:
+            return None if notification else _error(identifier, error)
+        return None if notification else {"jsonrpc": "2.0", "id": identifier, "result": result}
+
+    def _answer(self, name: str, params: object) -> Json:
+        method = self._methods.get(name)
+        if method is None:
+            raise RpcError(METHOD_NOT_FOUND, f"the method {name[:80]} does not exist or is not available")
+        if not isinstance(params, list):
+            raise InvalidParams("params is an array")
+        try:
+            with self._lock:
+                return method(params)
+        except TransactionRefused as refused:
+            raise RpcError(SERVER_ERROR, refused.reason) from refused
+        except RpcError:
+            raise
+        except Exception as error:
+            logger.exception("%s failed", name)
+            raise RpcError(INTERNAL_ERROR, "internal error") from error
+
+
+def _identifier(request: object) -> Json:
+    """The request's id, or `None`, so that even a faulty request can be answered under its own."""
+    identifier = request.get("id") if isinstance(request, dict) else None
+    if isinstance(identifier, float):
+        return identifier if math.isfinite(identifier) else None
+    return identifier if isinstance(identifier, str | int) and not isinstance(identifier, bool) else None
+
+
+def _parts(request: object) -> tuple[str, object, bool]:
+    """Method, parameters, and whether it is a notification, which gets no answer."""
+    if not isinstance(request, dict):
+        raise RpcError(INVALID_REQUEST, "invalid request: not an object")
+    if request.get("jsonrpc") != "2.0":
+        raise RpcError(INVALID_REQUEST, 'invalid request: jsonrpc is not "2.0"')
+    if not isinstance(request.get("method"), str):
+        raise RpcError(INVALID_REQUEST, "invalid request: method is not a string")
+    if "id" in request and request["id"] is not None and _identifier(request) is None:
+        raise RpcError(INVALID_REQUEST, "invalid request: id is neither string nor number")
+    params = request.get("params")
+    return request["method"], [] if params is None else params, "id" not in request
+
+
+def _error(identifier: Json, error: RpcError) -> Json:
+    content: dict[str, Json] = {"code": error.code, "message": error.message}
+    if error.data is not None:
+        content["data"] = error.data
+    return {"jsonrpc": "2.0", "id": identifier, "error": content}
+
+
+def _encoded(answer: Json) -> bytes:
+    return json.dumps(answer, separators=(",", ":")).encode()
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
