@@ -1,0 +1,150 @@
+"""The requirement catalogue: every checkable statement of the specification, with a stable id."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from functools import cached_property
+from typing import Annotated, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from conformance.profile.model import Capability
+from conformance.profile.paths import known_paths
+from conformance.requirements.specification import sections
+
+Id = Annotated[str, Field(pattern=r"^[A-Z]+-\d{3}$")]
+Text = Annotated[str, Field(min_length=1)]
+
+
+class Level(StrEnum):
+    """How much the specification demands."""
+
+    MUST = "must"
+    """It says so."""
+    SHOULD = "should"
+    """It follows from what it says; the text names from what."""
+    MAY = "may"
+    """It allows it; nothing is judged."""
+    SILENT = "silent"
+    """It leaves it open; the profile answers."""
+
+
+class Part(BaseModel):
+    """A part of the catalogue file."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+
+class Requirement(Part):
+    """One statement."""
+
+    id: Id
+    """Family and number. Never reused, never renumbered."""
+    section: str
+    """The headings under which the specification says it."""
+    items: tuple[int, ...] = ()
+    """The numbered items of that section which say it."""
+    level: Level
+    text: Text
+    """The statement. `follows from` says why a statement is there that the specification does not spell out."""
+    observe: Text
+    """How it shows from outside."""
+    kind: tuple[Literal["positive", "negative", "boundary", "property", "matrix", "vector", "concurrency"], ...]
+    needs: Annotated[tuple[Literal["http"] | Capability, ...], Field(min_length=1)]
+    """What a node has to offer for it to be checked."""
+    profile_key: str | None = None
+    """Of a silent statement: the key of the profile that answers."""
+    reference_choice: Text | None = None
+    """Of a silent statement: the reference node's answer, in words."""
+
+    @property
+    def family(self) -> str:
+        """The letters of the id."""
+        return self.id.partition("-")[0]
+
+    @property
+    def judged(self) -> bool:
+        """Whether a check has to prove it."""
+        return self.level in {Level.MUST, Level.SHOULD}
+
+    @property
+    def place(self) -> str:
+        """Section and items in words."""
+        if not self.items:
+            return self.section
+        return f"{self.section} ({'item' if len(self.items) == 1 else 'items'} {', '.join(map(str, self.items))})"
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        if self.section not in sections():
+            raise ValueError(f"{self.id}: the specification has no section {self.section!r}")
+        if missing := set(self.items) - sections()[self.section]:
+            raise ValueError(f"{self.id}: {self.section!r} has no item {min(missing)}")
+        silent = self.level is Level.SILENT
+        if silent != (self.profile_key is not None) or silent != (self.reference_choice is not None):
+            raise ValueError(
+                f"{self.id}: profile_key and reference_choice belong to silent statements, and to no others"
+            )
+        if self.profile_key is not None and self.profile_key not in known_paths():
+            raise ValueError(f"{self.id}: the profile has no key {self.profile_key!r}")
+        return self
+
+
+class Tension(Part):
+    """A place where the text allows several readings."""
+
+    ids: Annotated[tuple[Id, ...], Field(min_length=1)]
+    text: Text
+    readings: Annotated[tuple[Text, ...], Field(min_length=1)]
+    decided: Text
+    """The reading that the suite and the reference node follow."""
+
+
+class Catalogue(Part):
+    """All statements."""
+
+    requirements: tuple[Requirement, ...]
+    tensions: tuple[Tension, ...]
+    restatements: dict[Id, Annotated[tuple[Id, ...], Field(min_length=1)]]
+    """A statement that says again what others say, to those others: their checks prove it."""
+
+    @cached_property
+    def by_id(self) -> dict[str, Requirement]:
+        """Each statement by its id, in the order of the file."""
+        return {requirement.id: requirement for requirement in self.requirements}
+
+    @cached_property
+    def families(self) -> dict[str, tuple[Requirement, ...]]:
+        """The statements of each family, in the order of the file."""
+        names = dict.fromkeys(requirement.family for requirement in self.requirements)
+        return {name: tuple(entry for entry in self.requirements if entry.family == name) for name in names}
+
+    def targets(self, restated: str) -> tuple[str, ...]:
+        """What a restatement says again, down to statements that are none."""
+        found: dict[str, None] = {}
+        for target in self.restatements.get(restated, ()):
+            found.update(dict.fromkeys(self.targets(target) or (target,)))
+        return tuple(found)
+
+    @model_validator(mode="after")
+    def _ids_agree(self) -> Self:
+        if len(self.by_id) != len(self.requirements):
+            ids = [requirement.id for requirement in self.requirements]
+            raise ValueError(f"{next(one for one in ids if ids.count(one) > 1)} is used twice")
+        for tension in self.tensions:
+            self._known(tension.ids, "a tension")
+        for restated, targets in self.restatements.items():
+            self._known((restated, *targets), "a restatement")
+            self._ends(restated, ())
+        return self
+
+    def _known(self, ids: tuple[str, ...], where: str) -> None:
+        for one in ids:
+            if one not in self.by_id:
+                raise ValueError(f"{where} names {one}, which does not exist")
+
+    def _ends(self, one: str, above: tuple[str, ...]) -> None:
+        if one in above:
+            raise ValueError(f"{one} restates itself")
+        for target in self.restatements.get(one, ()):
+            self._ends(target, (*above, one))
