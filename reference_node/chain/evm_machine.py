@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import sys
 from functools import lru_cache
+from inspect import unwrap
 from typing import cast
 
-from eth.abc import MessageAPI, StateAPI, TransactionContextAPI
+from eth import EVM_RECURSION_LIMIT
+from eth.abc import MessageAPI, OpcodeAPI, StateAPI, TransactionContextAPI
 from eth.typing import JournalDBCheckpoint
 from eth.vm.code_stream import CodeStream
 from eth.vm.forks.prague.computation import PragueComputation
+from eth.vm.forks.prague.opcodes import PRAGUE_OPCODES
 from eth.vm.forks.prague.state import PragueState
-from eth.vm.opcode_values import PUSH1, PUSH32
+from eth.vm.opcode_values import PUSH1, PUSH32, SELFDESTRUCT
 from eth_typing import Address, Hash32
 
 from reference_node.chain.evm_state import NO_ROOT, MemoryAccounts
+
+# py-evm needs this much for calls 1,024 deep. A library that it imports (py_ecc) raises the limit to 100,000, and at
+# that a request body of so many opening brackets makes `json` overrun the C stack and kills the process.
+sys.setrecursionlimit(EVM_RECURSION_LIMIT)
 
 JUMP_MAPS = 64
 """For how many contracts' code the positions of push data are remembered."""
@@ -39,8 +47,16 @@ class ScannedCode(CodeStream):
         return position < len(self) and not push_data(self._raw_code_bytes)[position]
 
 
+# py-evm warns in Python when a contract runs SELFDESTRUCT, which would be an error in the middle of a transaction where
+# warnings are errors: the instruction is taken without that wrapping.
+INSTRUCTIONS: dict[int, OpcodeAPI] = {**PRAGUE_OPCODES, SELFDESTRUCT: unwrap(PRAGUE_OPCODES[SELFDESTRUCT])}
+"""Prague's instructions."""
+
+
 class MemoryComputation(PragueComputation):
     """Prague's computation over `ScannedCode`."""
+
+    opcodes = INSTRUCTIONS
 
     def __init__(self, state: StateAPI, message: MessageAPI, transaction_context: TransactionContextAPI) -> None:
         super().__init__(state, message, transaction_context)

@@ -1,0 +1,63 @@
+"""Small contracts written in EVM assembly: mnemonics as they are, a number for a PUSH of it."""
+
+from __future__ import annotations
+
+from eth.vm import opcode_values
+from eth_abi import encode
+from eth_utils import keccak
+
+NAMES = {name: value for name, value in vars(opcode_values).items() if name.isupper()}
+
+
+def assemble(source: str) -> bytes:
+    """`"CALLVALUE 0 SSTORE"` as bytecode; `0x…` pushes as many bytes as it has digits for."""
+    code = bytearray()
+    for word in source.split():
+        if word in NAMES:
+            code.append(NAMES[word])
+            continue
+        operand = bytes.fromhex(word[2:]) if word.startswith("0x") else _minimal(int(word))
+        code += bytes([NAMES["PUSH1"] + len(operand) - 1]) + operand
+    return bytes(code)
+
+
+def _minimal(number: int) -> bytes:
+    return number.to_bytes(max(1, (number.bit_length() + 7) // 8), "big")
+
+
+def init_code(runtime: bytes) -> bytes:
+    """Init code that deploys this runtime code."""
+    prefix_length = 12
+    prefix = assemble(f"0x{len(runtime):04x} DUP1 {prefix_length} 0 CODECOPY 0 RETURN")
+    assert len(prefix) == prefix_length
+    return prefix + runtime
+
+
+def returning(data: bytes, ending: str = "RETURN") -> bytes:
+    """Code that returns, or with `REVERT` reverts with, up to 65,535 fixed bytes."""
+    prefix_length = 12
+    prefix = assemble(f"0x{len(data):04x} DUP1 {prefix_length} 0 CODECOPY 0 {ending}")
+    assert len(prefix) == prefix_length
+    return prefix + data
+
+
+CUSTOM_ERROR = keccak(b"Refused(uint256,address)")[:4] + encode(["uint256", "address"], [7, "0x" + "ab" * 20])
+"""`Refused(7, 0xabab…)`, as a contract reverts with it."""
+
+ERROR_TEXT = keccak(b"Error(string)")[:4] + encode(["string"], ["not today"])
+"""Solidity's `revert("not today")`."""
+
+STORE = assemble("0 CALLDATALOAD 32 CALLDATALOAD SSTORE")
+"""Stores the second word of the call data under... the slot that the first names, in that order: slot, value."""
+
+LOGGER = assemble("0 CALLDATALOAD 0 MSTORE 0 CALLDATALOAD 1 32 0 LOG2")
+"""Logs the first word as data and second topic, under topic 1."""
+
+COUNTER = assemble("0 SLOAD 1 ADD DUP1 0 SSTORE DUP1 0 MSTORE 32 CALLDATALOAD 0 CALLDATALOAD 32 0 LOG2")
+"""Adds one to slot 0 and logs the new count under the first two words of the call data."""
+
+CLOCK = assemble("TIMESTAMP 0 MSTORE 32 0 RETURN")
+"""Returns the time it sees."""
+
+REVERTER = returning(CUSTOM_ERROR, "REVERT")
+"""Always reverts with `CUSTOM_ERROR`."""

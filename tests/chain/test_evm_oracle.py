@@ -1,0 +1,324 @@
+"""The in-memory chain does what eth-tester does: same status, gas, logs, storage, on every kind of transaction."""
+
+from __future__ import annotations
+
+import pytest
+from eth._utils.address import generate_contract_address, generate_safe_contract_address
+from eth_account import Account
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reference_node.chain.evm_transactions import TRANSACTION_GAS
+
+from .bytecode import COUNTER, CUSTOM_ERROR, NAMES, REVERTER, STORE, assemble, init_code
+from .oracle import TESTER_CHAIN_ID, Pair
+from .wallets import ALICE, BOB
+
+# eth-tester's side of it: py-evm tells contract authors of its future.
+pytestmark = pytest.mark.filterwarnings("ignore:SELFDESTRUCT opcode present:DeprecationWarning")
+
+NEW = b"\x77" * 20
+
+
+@pytest.fixture
+def pair() -> Pair:
+    return Pair()
+
+
+def word(number: int) -> bytes:
+    return number.to_bytes(32, "big")
+
+
+def test_transfer_to_existing_account_is_the_same(pair: Pair) -> None:
+    assert pair.send(BOB.address, value=5).gas_used == TRANSACTION_GAS
+    pair.compare()
+
+
+def test_transfer_to_new_account_is_the_same(pair: Pair) -> None:
+    assert pair.send(NEW, value=5).gas_used == TRANSACTION_GAS
+    pair.compare()
+    assert pair.chain.balance(NEW) == 5
+
+
+def test_transfer_of_nothing_to_new_account_is_the_same(pair: Pair) -> None:
+    pair.send(NEW)
+    pair.send(NEW, value=1)
+    pair.compare()
+
+
+def test_creation_is_the_same(pair: Pair) -> None:
+    assert pair.chain.code(pair.deploy(init_code(STORE))) == STORE
+    pair.compare()
+
+
+def test_creation_that_reverts_is_the_same(pair: Pair) -> None:
+    outcome = pair.send(data=REVERTER, value=9)
+    assert not outcome.succeeded
+    assert outcome.output == CUSTOM_ERROR
+    pair.compare(generate_contract_address(ALICE.address, 0))
+
+
+def test_creation_of_reserved_code_is_the_same(pair: Pair) -> None:
+    assert not pair.send(data=init_code(b"\xef\x01")).succeeded
+    pair.compare(generate_contract_address(ALICE.address, 0))
+
+
+def test_creation_out_of_gas_for_its_code_is_the_same(pair: Pair) -> None:
+    assert not pair.send(data=init_code(bytes(5_000)), gas=600_000).succeeded
+    pair.compare(generate_contract_address(ALICE.address, 0))
+
+
+def test_custom_error_is_the_same(pair: Pair) -> None:
+    outcome = pair.send(pair.deploy(init_code(REVERTER)))
+    assert outcome.output == CUSTOM_ERROR
+    pair.compare()
+
+
+def test_out_of_gas_is_the_same(pair: Pair) -> None:
+    contract = pair.deploy(init_code(assemble("JUMPDEST 0 JUMP")))
+    assert pair.send(contract, gas=50_000).gas_used == 50_000
+    pair.compare()
+
+
+def test_invalid_instruction_is_the_same(pair: Pair) -> None:
+    assert not pair.send(pair.deploy(init_code(b"\xfe"))).succeeded
+
+
+@pytest.mark.parametrize(
+    "writes",
+    [
+        [(0, 1)],
+        [(0, 1), (0, 2)],
+        [(0, 1), (0, 0)],
+        [(0, 1), (0, 1)],
+        [(0, 0)],
+        [(0, 1), (1, 1), (0, 0), (1, 0), (0, 3)],
+    ],
+    ids=str,
+)
+def test_storage_writes_across_transactions_are_the_same(pair: Pair, writes: list[tuple[int, int]]) -> None:
+    contract = pair.deploy(init_code(assemble("32 CALLDATALOAD 0 CALLDATALOAD SSTORE")))
+    for slot, value in writes:
+        pair.send(contract, data=word(slot) + word(value))
+    pair.compare()
+
+
+def test_storage_set_and_cleared_in_one_transaction_is_the_same(pair: Pair) -> None:
+    contract = pair.deploy(init_code(assemble("1 0 SSTORE 0 0 SSTORE 5 1 SSTORE 6 1 SSTORE")))
+    pair.send(contract)
+    pair.send(contract)
+    pair.compare()
+
+
+def test_refund_of_more_than_a_fifth_is_the_same(pair: Pair) -> None:
+    sets = " ".join(f"CALLVALUE {slot} SSTORE" for slot in range(8))
+    contract = pair.deploy(init_code(assemble(sets)))
+    pair.send(contract, value=1)
+    pair.send(contract, value=0)
+    pair.compare()
+
+
+@pytest.mark.parametrize("topics", range(5))
+def test_logs_are_the_same(pair: Pair, topics: int) -> None:
+    push = " ".join(str(100 + index) for index in range(topics))
+    contract = pair.deploy(init_code(assemble(f"0xabcdef 0 MSTORE {push} 32 0 LOG{topics}")))
+    logs = pair.send(contract).logs
+    assert len(logs) == 1
+    assert len(logs[0][1]) == topics
+
+
+def test_logs_of_nested_calls_are_in_the_same_order(pair: Pair) -> None:
+    inner = pair.deploy(init_code(assemble("2 0 0 LOG1")))
+    call = f"0 0 0 0 0 0x{inner.hex()} GAS CALL POP"
+    outer = pair.deploy(init_code(assemble(f"1 0 0 LOG1 {call} 3 0 0 LOG1 {call}")))
+    assert [topics[0] for _, topics, _ in pair.send(outer).logs] == [1, 2, 3, 2]
+
+
+def test_logs_of_a_reverted_inner_call_are_dropped_alike(pair: Pair) -> None:
+    inner = pair.deploy(init_code(assemble("1 7 SSTORE 2 0 0 LOG1 0 0 REVERT")))
+    outer = pair.deploy(init_code(assemble(f"0 0 0 0 0 0x{inner.hex()} GAS CALL 0 SSTORE 1 0 0 LOG1")))
+    assert len(pair.send(outer).logs) == 1
+    pair.compare()
+
+
+def test_selfdestruct_in_the_creating_transaction_is_the_same(pair: Pair) -> None:
+    assert pair.send(data=assemble(f"1 0 SSTORE 0x{BOB.address.hex()} SELFDESTRUCT"), value=11).succeeded
+    pair.compare(generate_contract_address(ALICE.address, 0))
+
+
+def test_selfdestruct_later_keeps_the_contract_alike(pair: Pair) -> None:
+    contract = pair.deploy(init_code(assemble(f"1 0 SSTORE 0x{NEW.hex()} SELFDESTRUCT")))
+    pair.send(contract, value=11)
+    pair.compare(NEW)
+    assert pair.chain.code(contract)
+    assert pair.chain.balance(NEW) == 11
+
+
+@pytest.mark.parametrize("precompile", [*range(1, 18), 0x100])
+def test_precompiles_are_the_same(pair: Pair, precompile: int) -> None:
+    address = precompile.to_bytes(20, "big")
+    pair.send(address, data=b"precompiled", value=1, gas=200_000)
+    pair.send(address, data=word(1) * 6, gas=200_000)
+    pair.compare()
+
+
+def test_precompile_called_by_a_contract_is_the_same(pair: Pair) -> None:
+    contract = pair.deploy(init_code(assemble("32 0 64 0 0 2 GAS CALL POP 0 MLOAD 0 SSTORE")))
+    pair.send(contract)
+    pair.compare()
+
+
+def test_create2_is_the_same(pair: Pair) -> None:
+    child = init_code(STORE)
+    factory = pair.deploy(init_code(assemble(f"0x{child.hex()} 0 MSTORE 42 {len(child)} {32 - len(child)} 0 CREATE2")))
+    pair.send(factory)
+    pair.send(factory)
+    address = generate_safe_contract_address(factory, 42, child)
+    pair.compare(address)
+    assert pair.chain.code(address) == STORE
+
+
+def test_create_and_call_in_one_transaction_is_the_same(pair: Pair) -> None:
+    child = init_code(assemble("1 0 SSTORE"))
+    factory = pair.deploy(
+        init_code(
+            assemble(
+                f"0x{child.hex()} 0 MSTORE {len(child)} {32 - len(child)} 0 CREATE 0 SSTORE "
+                "0 0 0 0 0 0 SLOAD GAS CALL 1 SSTORE"
+            )
+        )
+    )
+    pair.send(factory)
+    pair.compare()
+
+
+@pytest.mark.parametrize("instruction", ["DELEGATECALL", "STATICCALL", "CALLCODE", "CALL"])
+def test_calls_into_a_library_are_the_same(pair: Pair, instruction: str) -> None:
+    library = pair.deploy(init_code(assemble("ADDRESS 3 SSTORE CALLER 4 SSTORE CALLVALUE 5 SSTORE")))
+    value = "" if instruction in {"DELEGATECALL", "STATICCALL"} else "1"
+    caller = pair.deploy(init_code(assemble(f"0 0 0 0 {value} 0x{library.hex()} GAS {instruction} 0 SSTORE")))
+    pair.send(caller, value=1)
+    pair.compare(library)
+
+
+def test_value_to_a_new_account_from_a_contract_is_the_same(pair: Pair) -> None:
+    contract = pair.deploy(init_code(assemble(f"0 0 0 0 CALLVALUE 0x{NEW.hex()} GAS CALL 0 SSTORE")))
+    pair.send(contract, value=3)
+    pair.send(contract, value=0)
+    pair.compare(NEW)
+
+
+def test_transient_storage_is_the_same(pair: Pair) -> None:
+    inner = "0 TLOAD 1 ADD DUP1 0 TSTORE 0 SSTORE"
+    contract = pair.deploy(init_code(assemble(inner)))
+    pair.send(contract)
+    pair.send(contract)
+    pair.compare()
+    assert pair.chain.storage(contract, 0) == 1
+
+
+def test_transient_storage_of_a_reverted_call_is_the_same(pair: Pair) -> None:
+    # Called by itself it writes and reverts; called from outside it notes what is left of that.
+    contract = pair.deploy(
+        init_code(
+            assemble("ADDRESS CALLER EQ 25 JUMPI 0 0 0 0 0 ADDRESS GAS CALL POP 1 TLOAD 1 ADD 0 SSTORE STOP JUMPDEST")
+            + assemble("9 1 TSTORE 0 0 REVERT")
+        )
+    )
+    pair.send(contract)
+    pair.compare()
+
+
+def test_access_list_is_the_same(pair: Pair) -> None:
+    contract = pair.deploy(init_code(assemble("0 SLOAD POP 1 SLOAD POP 2 SLOAD POP")))
+    access_list = [{"address": "0x" + contract.hex(), "storageKeys": ["0x" + word(slot).hex() for slot in range(2)]}]
+    listed = pair.send(contract, accessList=access_list, gasPrice=10**10)
+    dynamic = pair.send(contract, accessList=access_list)
+    assert listed.gas_used == dynamic.gas_used != pair.send(contract).gas_used
+
+
+def test_legacy_transaction_is_the_same(pair: Pair) -> None:
+    assert pair.send(BOB.address, value=1, gasPrice=10**10).succeeded
+    pair.compare()
+
+
+def test_set_code_transaction_is_the_same(pair: Pair) -> None:
+    counter = pair.deploy(init_code(COUNTER))
+    authorization = {"chainId": TESTER_CHAIN_ID, "address": "0x" + counter.hex(), "nonce": 0}
+    signed = Account.sign_authorization(authorization, BOB.key)
+    pair.send(BOB.address, authorizationList=[signed], data=word(1) + word(2))
+    assert pair.send(BOB.address, data=word(1) + word(2)).logs
+    pair.compare()
+    assert pair.chain.storage(BOB.address, 0) == 2
+
+
+def test_data_floor_is_the_same(pair: Pair) -> None:
+    assert pair.send(BOB.address, data=b"\x01" * 4_000).gas_used == TRANSACTION_GAS + 4_000 * 40
+    pair.send(BOB.address, data=bytes(4_000))
+    pair.compare()
+
+
+def test_deep_recursion_is_the_same(pair: Pair) -> None:
+    contract = pair.deploy(init_code(assemble("0 SLOAD 1 ADD 0 SSTORE 0 0 0 0 0 ADDRESS GAS CALL POP")))
+    pair.send(contract, gas=20_000_000)
+    pair.compare()
+    assert pair.chain.storage(contract, 0) > 200
+
+
+def test_block_values_are_the_same(pair: Pair) -> None:
+    sources = ["NUMBER", "CHAINID", "GASLIMIT POP 1", "COINBASE", "ADDRESS", "ORIGIN", "CALLER", "BLOBBASEFEE"]
+    stores = " ".join(f"{source} {slot} SSTORE" for slot, source in enumerate(sources))
+    contract = pair.deploy(init_code(assemble(stores)))
+    pair.send(contract)
+    pair.compare()
+
+
+def test_payment_for_gas_leaves_what_the_receipt_says(pair: Pair) -> None:
+    before = pair.chain.balance(BOB.address)
+    outcome = pair.send(data=init_code(STORE), sender=BOB, maxFeePerGas=3 * 10**9, maxPriorityFeePerGas=5)
+    assert before - pair.chain.balance(BOB.address) == outcome.gas_used * (10**9 + 5)
+
+
+# What makes outcomes depend on the chain rather than on the rules.
+UNEQUAL = {"TIMESTAMP", "BLOCKHASH", "GASLIMIT", "DIFFICULTY", "BASEFEE", "GASPRICE", "BALANCE", "SELFBALANCE"}
+PUSHES = {f"PUSH{length}" for length in range(33)}
+WORDS = sorted(set(NAMES) - UNEQUAL - PUSHES)
+ADDRESSES = ["ADDRESS", "CALLER", "2", "4", f"0x{BOB.address.hex()}", f"0x{NEW.hex()}"]
+
+numbers = st.sampled_from(["0", "1", "2", "3", "4", "32", "33", "64", "0xffff", "0x" + "ff" * 32])
+calls = st.builds(
+    lambda instruction, gas, to, value, size: (
+        f"{size} 0 {size} 0 {value if instruction in {'CALL', 'CALLCODE'} else ''} {to} {gas} {instruction}"
+    ),
+    st.sampled_from(["CALL", "CALLCODE", "DELEGATECALL", "STATICCALL"]),
+    st.sampled_from(["GAS", "0", "3000", "0xffff"]),
+    st.sampled_from(ADDRESSES),
+    st.sampled_from(["0", "1", "CALLVALUE"]),
+    numbers,
+)
+stores = st.builds(
+    lambda value, slot, to: f"{value} {slot} {to}", numbers, numbers, st.sampled_from(["SSTORE", "TSTORE"])
+)
+programs = st.lists(st.one_of(numbers, st.sampled_from(WORDS), calls, stores), max_size=40).map(" ".join)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    runtimes=st.lists(programs, min_size=1, max_size=2),
+    sends=st.lists(st.tuples(st.integers(0, 1), st.binary(max_size=70), st.integers(0, 2)), min_size=1, max_size=4),
+)
+def test_random_programs_are_the_same(runtimes: list[str], sends: list[tuple[int, bytes, int]]) -> None:
+    pair = Pair()
+    contracts = [pair.deploy(init_code(assemble(runtime))) for runtime in runtimes if runtime] or [BOB.address]
+    for choice, data, value in sends:
+        pair.send(contracts[choice % len(contracts)], data=data, value=value, gas=300_000)
+    pair.compare(NEW)
+
+
+@settings(max_examples=40, deadline=None)
+@given(code=st.binary(max_size=80), value=st.integers(0, 1))
+def test_random_bytes_as_init_code_are_the_same(code: bytes, value: int) -> None:
+    unequal = {NAMES[name] for name in UNEQUAL}
+    pair = Pair()
+    pair.send(data=bytes(byte for byte in code if byte not in unequal), value=value, gas=300_000)
+    pair.compare(generate_contract_address(ALICE.address, 0))
