@@ -1,0 +1,9 @@
+"""The report of a run: verdicts per requirement, results.json, the terminal, the exit code."""
+
+from conformance.report.build import exit_code, results_of
+from conformance.report.record import RunRecord
+from conformance.report.results import ExitCode, Results
+from conformance.report.terminal import show
+from conformance.report.write import write_results
+
+__all__ = ["ExitCode", "Results", "RunRecord", "exit_code", "results_of", "show", "write_results"]

@@ -1,0 +1,156 @@
+"""Makes the results of a run from its record."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shlex
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import asdict
+from importlib.metadata import version
+from urllib.parse import urlsplit, urlunsplit
+
+from conformance.profile import Profile
+from conformance.report.judgement import Judged, judge
+from conformance.report.record import RunRecord
+from conformance.report.results import (
+    CaseResult,
+    ExitCode,
+    FailureShown,
+    ProfileUsed,
+    RequirementResult,
+    Results,
+    Specification,
+    Suite,
+    TargetJudged,
+    Totals,
+)
+from conformance.requirements import Catalogue, Uncovered, catalogue, statuses, uncovered
+from conformance.requirements.specification import specification_file
+from conformance.verdict import Outcome, Verdict
+
+
+def results_of(run: RunRecord, known: Catalogue | None = None, listed: Uncovered | None = None) -> Results:
+    """The results of a run, judged by the shipped catalogue unless another is given."""
+    found = statuses(known or catalogue(), uncovered() if listed is None else listed, run.checks)
+    judged = judge(found, run.outcomes)
+    code = exit_code(run)
+    return Results(
+        conforms=code is ExitCode.CONFORMS,
+        exit_code=code,
+        sentence=_sentence(run, code),
+        suite=Suite(version=version("service-conformance")),
+        specification=_specification(),
+        profile=ProfileUsed(
+            source=run.profile_source, sha256=profile_digest(run.profile), capabilities=run.profile.capabilities
+        ),
+        target=TargetJudged(base_url=without_secrets(run.base_url), bundled=run.bundled),
+        seed=run.seed,
+        started=run.started,
+        finished=run.finished,
+        interrupted=run.interrupted,
+        faults=run.faults,
+        totals=_totals(run, judged),
+        requirements=tuple(_requirement(one) for one in judged),
+        cases=tuple(_case(run, outcome) for outcome in sorted(run.outcomes, key=lambda outcome: outcome.case)),
+    )
+
+
+def exit_code(run: RunRecord) -> ExitCode:
+    """How the run ends. A failure counts before all else: it is known whatever else went wrong."""
+    seen = Counter(outcome.verdict for outcome in run.outcomes)
+    if seen[Verdict.FAIL] or run.faults:
+        return ExitCode.FAILS
+    if run.interrupted:
+        return ExitCode.INTERRUPTED
+    if not run.outcomes:
+        return ExitCode.NOTHING_SELECTED
+    if seen[Verdict.INCONCLUSIVE] or seen[Verdict.NOT_OFFERED] == len(run.outcomes):
+        return ExitCode.INCONCLUSIVE
+    return ExitCode.CONFORMS
+
+
+def profile_digest(profile: Profile) -> str:
+    """SHA-256 of the profile with every default filled in, hex."""
+    text = json.dumps(profile.model_dump(mode="json"), sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def without_secrets(url: str) -> str:
+    """A URL without user, password, query and fragment."""
+    parts = urlsplit(url)
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+
+
+def _sentence(run: RunRecord, code: ExitCode) -> str:
+    count = Counter(outcome.verdict for outcome in run.outcomes)
+    match code:
+        case ExitCode.CONFORMS:
+            known = f"; {count[Verdict.KNOWN]} known failures" if count[Verdict.KNOWN] else ""
+            ran = f"{count[Verdict.PASS]} of {len(run.outcomes)} cases passed"
+            return (
+                f"The node conforms as far as these cases tell: {ran}, {count[Verdict.NOT_OFFERED]} not offered{known}."
+            )
+        case ExitCode.FAILS if count[Verdict.FAIL]:
+            return f"The node does not conform: {count[Verdict.FAIL]} of {len(run.outcomes)} cases failed."
+        case ExitCode.FAILS:
+            return "The list of known failures is out of date: an entry of it passes or matches nothing."
+        case ExitCode.INTERRUPTED:
+            return f"The run was interrupted: {run.interrupted}"
+        case ExitCode.NOTHING_SELECTED:
+            return "No case was selected."
+        case _ if not count[Verdict.INCONCLUSIVE]:
+            return "Nothing was learnt: the profile offers nothing that these cases need."
+        case _:
+            return f"Nothing failed, but {count[Verdict.INCONCLUSIVE]} of {len(run.outcomes)} cases were inconclusive."
+
+
+def _specification() -> Specification:
+    text = specification_file().read_bytes()
+    title = text.decode("utf-8").partition("\n")[0].removeprefix("# ")
+    return Specification(title=title, sha256=hashlib.sha256(text).hexdigest())
+
+
+def _totals(run: RunRecord, judged: Iterable[Judged]) -> Totals:
+    cases = Counter(outcome.verdict for outcome in run.outcomes)
+    requirements = Counter(one.judgement for one in judged if one.status.requirement.judged)
+    exchanges = sum(outcome.exchanges for outcome in run.outcomes)
+    return Totals(
+        cases=dict(sorted(cases.items())), requirements=dict(sorted(requirements.items())), exchanges=exchanges
+    )
+
+
+def _requirement(one: Judged) -> RequirementResult:
+    requirement = one.status.requirement
+    return RequirementResult(
+        id=requirement.id,
+        level=requirement.level,
+        section=requirement.place,
+        text=requirement.text,
+        verdict=one.judgement,
+        coverage=one.status.coverage,
+        checks=one.status.checks,
+        failed=one.failed,
+        restates=one.status.restates,
+        note=one.status.note,
+    )
+
+
+def _case(run: RunRecord, outcome: Outcome) -> CaseResult:
+    return CaseResult(
+        case=outcome.case,
+        title=outcome.title,
+        requirements=outcome.requirements,
+        verdict=outcome.verdict,
+        reason=outcome.reason,
+        exchanges=outcome.exchanges,
+        seconds=round(outcome.seconds, 6),
+        failure=FailureShown.model_validate(asdict(outcome.failure)) if outcome.failure else None,
+        rerun=rerun_command(run, outcome.case),
+    )
+
+
+def rerun_command(run: RunRecord, case: str) -> str:
+    """The command that runs one case alone, with the same seed."""
+    return shlex.join(["service-conformance", "run", *run.rerun, "--seed", run.seed, "--case", case])

@@ -1,0 +1,171 @@
+"""results.json: the authoritative record of a run. docs/results.md describes it; results.schema.json is its schema."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from enum import IntEnum
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from conformance.report.judgement import Judgement
+from conformance.requirements import Coverage, Level
+from conformance.verdict import Verdict
+
+FORMAT = 1
+"""Counts up when a member changes its meaning or goes away."""
+
+
+class ExitCode(IntEnum):
+    """What ``service-conformance run`` ends with."""
+
+    CONFORMS = 0
+    FAILS = 1
+    """A case failed, or the list of known failures is out of date."""
+    USAGE = 2
+    """The command line, a pack or a profile is at fault; nothing ran."""
+    INCONCLUSIVE = 3
+    """No case failed, and some, or all, taught nothing."""
+    NOTHING_SELECTED = 4
+    INTERRUPTED = 5
+    """The run did not come to its end; results.json tells of the cases that ran."""
+
+
+class Part(BaseModel):
+    """A part of results.json."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+
+class Suite(Part):
+    """What judged."""
+
+    name: Literal["service-conformance"] = "service-conformance"
+    version: str
+
+
+class Specification(Part):
+    """The text judged by."""
+
+    title: str
+    sha256: str
+    """Of its UTF-8 text, hex."""
+
+
+class ProfileUsed(Part):
+    """The vendor profile."""
+
+    source: str
+    """The file as named on the command line, or `reference`."""
+    sha256: str
+    """Of the profile with every default filled in, as JSON with sorted keys and without white space, hex."""
+    capabilities: tuple[str, ...]
+
+
+class TargetJudged(Part):
+    """The node."""
+
+    base_url: str
+    """Without user, password, query and fragment."""
+    bundled: bool
+    """Whether it is the reference node, started by the suite."""
+
+
+class ExchangeShown(Part):
+    """The HTTP exchange that shows a failure. No credential is in any member."""
+
+    method: str
+    url: str
+    request_headers: dict[str, str]
+    request_body: str | None
+    status: int | None
+    """Null when no answer came."""
+    response_headers: dict[str, str]
+    response_body: str
+    seconds: float
+    curl: str
+    """The request as a shell command, credentials as shell variables."""
+
+
+class FailureShown(Part):
+    """Where a case departed from the specification."""
+
+    step: str
+    expected: str
+    got: str
+    exchange: ExchangeShown | None
+
+
+class CaseResult(Part):
+    """The outcome of one case."""
+
+    case: str
+    """`pack::case` or `pack::case[row]`."""
+    title: str
+    requirements: tuple[str, ...]
+    verdict: Verdict
+    reason: str
+    """One sentence for every verdict but pass."""
+    exchanges: int
+    """HTTP requests sent."""
+    seconds: float
+    failure: FailureShown | None
+    rerun: str
+    """The command that runs this case alone, with the same seed."""
+
+
+class RequirementResult(Part):
+    """The verdict on one statement of the specification."""
+
+    id: str
+    level: Level
+    section: str
+    """Section of the specification, with the numbered items."""
+    text: str
+    verdict: Judgement
+    coverage: Coverage
+    """How far the suite's checks prove it, whatever ran."""
+    checks: tuple[str, ...]
+    """The cases that prove it."""
+    failed: tuple[str, ...]
+    """Those of them that failed."""
+    restates: tuple[str, ...]
+    """The statements whose checks prove it."""
+    note: str
+    """What its checks leave out, or why it has none."""
+
+
+class Totals(Part):
+    """How many of each verdict; only those that occur."""
+
+    cases: dict[Verdict, int]
+    requirements: dict[Judgement, int]
+    """Must and should statements."""
+    exchanges: int
+
+
+class Results(Part):
+    """The record of a run."""
+
+    format: Literal[1] = FORMAT
+    conforms: bool
+    """True exactly when the exit code is 0."""
+    exit_code: ExitCode
+    sentence: str
+    """The verdict in words."""
+    suite: Suite
+    specification: Specification
+    profile: ProfileUsed
+    target: TargetJudged
+    seed: str
+    started: datetime
+    finished: datetime
+    interrupted: str
+    """Why the run did not come to its end; empty when it did."""
+    faults: tuple[str, ...]
+    """What is wrong besides the cases: entries of the list of known failures that pass or match nothing."""
+    totals: Totals
+    requirements: tuple[RequirementResult, ...]
+    """Every statement of the catalogue, in its order."""
+    cases: tuple[CaseResult, ...]
+    """Every selected case, by name."""

@@ -1,0 +1,91 @@
+"""What a run says on the terminal: a table by family, the requirements that failed, and the verdict."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from rich.console import Console, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from conformance.report.judgement import Judgement
+from conformance.report.results import CaseResult, ExitCode, RequirementResult, Results
+from conformance.requirements import Coverage, Level
+
+COLUMNS = (
+    (Judgement.PASS, "green"),
+    (Judgement.PASS_IN_PART, "green"),
+    (Judgement.FAIL, "bold red"),
+    (Judgement.KNOWN, "yellow"),
+    (Judgement.INCONCLUSIVE, "magenta"),
+    (Judgement.NOT_OFFERED, "cyan"),
+    (Judgement.NOT_RUN, "dim"),
+    (Judgement.NOT_YET_COVERED, "dim"),
+)
+
+
+def show(results: Results, console: Console) -> None:
+    """Print the report."""
+    console.print(_table(results.requirements))
+    for part in (*_failures(results), *_notes(results)):
+        console.print(part, soft_wrap=True)
+    style = "bold green" if results.conforms else "bold red"
+    console.print(Text(results.sentence, style), soft_wrap=True)
+
+
+def _table(requirements: Iterable[RequirementResult]) -> Table:
+    judged = [one for one in requirements if one.level in {Level.MUST, Level.SHOULD}]
+    families = dict.fromkeys(one.id.partition("-")[0] for one in judged)
+    table = Table(
+        title="Requirements (must and should)", title_justify="left", show_footer=True, box=None, pad_edge=False
+    )
+    total = Counter(one.verdict for one in judged)
+    table.add_column("family", footer="all")
+    for judgement, style in COLUMNS:
+        table.add_column(judgement.value, justify="right", style=style, footer=str(total[judgement] or "-"))
+    for family in families:
+        count = Counter(one.verdict for one in judged if one.id.startswith(f"{family}-"))
+        table.add_row(family, *(str(count[judgement] or "-") for judgement, _ in COLUMNS))
+    return table
+
+
+def _failures(results: Results) -> Iterable[RenderableType]:
+    cases = {case.case: case for case in results.cases}
+    failed = [one for one in results.requirements if one.verdict is Judgement.FAIL]
+    if failed:
+        yield Text("\nRequirements that the node breaks", "bold")
+    for one in failed:
+        yield Text.assemble("  ", (one.id, "bold red"), f" ({one.level}; {one.section}) {one.text}")
+        for name in one.failed:
+            yield Text(f"      {name}: {_departure(cases[name])}")
+    unlisted = [case for case in results.cases if case.verdict == "fail" and not case.requirements]
+    for case in unlisted:
+        yield Text(f"  {case.case}: {_departure(case)}")
+
+
+def _departure(case: CaseResult) -> str:
+    if case.failure is None:
+        return case.reason
+    return f"{case.failure.step}: expected {case.failure.expected}; got {case.failure.got}"
+
+
+def _notes(results: Results) -> Iterable[RenderableType]:
+    yield Text("")
+    for fault in results.faults:
+        yield Text(f"Fault: {fault}", "red")
+    inconclusive = [case for case in results.cases if case.verdict == "inconclusive"]
+    for case in inconclusive:
+        yield Text(f"Inconclusive: {case.case}: {case.reason}", "magenta")
+    in_part = [one for one in results.requirements if one.coverage is Coverage.PARTLY]
+    if in_part and results.exit_code is not ExitCode.NOTHING_SELECTED:
+        yield Text(
+            f"{len(in_part)} requirements are proved in part only;"
+            " `service-conformance requirements --uncovered` says what is missing.",
+            "dim",
+        )
+    yield Text(
+        f"seed {results.seed}; node {results.target.base_url}; profile {results.profile.source};"
+        f" {results.totals.exchanges} requests",
+        "dim",
+    )
