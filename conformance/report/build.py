@@ -92,18 +92,17 @@ def _sentence(run: RunRecord, code: ExitCode) -> str:
             return (
                 f"The node conforms as far as these cases tell: {ran}, {count[Verdict.NOT_OFFERED]} not offered{known}."
             )
-        case ExitCode.FAILS if count[Verdict.FAIL]:
-            return f"The node does not conform: {count[Verdict.FAIL]} of {len(run.outcomes)} cases failed."
         case ExitCode.FAILS:
-            return "The list of known failures is out of date: an entry of it passes or matches nothing."
+            if not count[Verdict.FAIL]:
+                return "The list of known failures is out of date: an entry of it passes or matches nothing."
+            return f"The node does not conform: {count[Verdict.FAIL]} of {len(run.outcomes)} cases failed."
         case ExitCode.INTERRUPTED:
             return f"The run was interrupted: {run.interrupted}"
         case ExitCode.NOTHING_SELECTED:
             return "No case was selected."
-        case _ if not count[Verdict.INCONCLUSIVE]:
-            return "Nothing was learnt: the profile offers nothing that these cases need."
-        case _:
-            return f"Nothing failed, but {count[Verdict.INCONCLUSIVE]} of {len(run.outcomes)} cases were inconclusive."
+    if not count[Verdict.INCONCLUSIVE]:
+        return "Nothing was learnt: the profile offers nothing that these cases need."
+    return f"Nothing failed, but {count[Verdict.INCONCLUSIVE]} of {len(run.outcomes)} cases were inconclusive."
 
 
 def _specification() -> Specification:

@@ -12,7 +12,7 @@ from conformance.report.judgement import Judgement
 from conformance.requirements import Coverage, Level
 from conformance.verdict import Verdict
 
-FORMAT = 1
+FORMAT: Literal[1] = 1
 """Counts up when a member changes its meaning or goes away."""
 
 

@@ -1,15 +1,13 @@
-"""Writes results.json, and the schema of it."""
+"""Writes results.json."""
 
 from __future__ import annotations
 
-import json
 import os
 import tempfile
 from pathlib import Path
 
 from conformance.report.results import Results
 
-SCHEMA_FILE = Path(__file__).resolve().parent / "results.schema.json"
 RESULTS_NAME = "results.json"
 
 
@@ -29,14 +27,3 @@ def write_results(results: Results, folder: Path) -> Path:
         Path(name).unlink(missing_ok=True)
         raise
     return path
-
-
-def schema_text() -> str:
-    """The JSON Schema of results.json."""
-    schema = Results.model_json_schema(mode="serialization")
-    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
-    return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
-
-
-if __name__ == "__main__":
-    SCHEMA_FILE.write_text(schema_text(), encoding="utf-8")
