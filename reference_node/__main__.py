@@ -1,0 +1,5 @@
+"""`python -m reference_node`."""
+
+from reference_node.cli import main
+
+raise SystemExit(main())

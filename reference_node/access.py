@@ -1,0 +1,143 @@
+"""Who is calling, and on whose account (specification, "Authentication").
+
+What a key may do is the contract's decision alone: it gets the hash of the presented key with every write. Here is only
+what it can't see: the headers, and whether the key still counts over HTTP at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Annotated
+
+from eth_utils.crypto import keccak
+from fastapi import Depends, Request, Security
+from fastapi.security import APIKeyHeader, HTTPAuthorizationCredentials, HTTPBearer
+
+from reference_node.billing import MANAGEMENT_WRITE_CENTS, charged
+from reference_node.chain.account_config import AccountConfig
+from reference_node.chain.contract_abi import ContractRefusal
+from reference_node.keys import address_of, key_hash, parse_key, pkp_id
+from reference_node.node import Node
+from reference_node.problems import Forbidden, Unauthenticated
+from reference_node.refusals import CHAIN_SECURED_DETAIL
+
+API_KEY_HEADER = APIKeyHeader(
+    name="X-Api-Key", scheme_name="ApiKey", auto_error=False, description="An account API key or a usage API key."
+)
+BEARER_HEADER = HTTPBearer(
+    scheme_name="Bearer", auto_error=False, description="The same keys, as `Authorization: Bearer <API_KEY>`."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """The holder of a key that counts."""
+
+    key_hash: int
+    account_hash: int
+    is_account_key: bool
+    managed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ManagementWrite:
+    """A management write that a caller asks for."""
+
+    node: Node
+    caller: Caller
+
+    @property
+    def acting_key(self) -> int:
+        """The hash that the contract decides by."""
+        return self.caller.key_hash
+
+    @contextmanager
+    def charged(self) -> Iterator[AccountConfig]:
+        """The contract to write to; the account is charged unless what happens inside is refused or fails."""
+        if not self.caller.managed:  # the contract would refuse the payer too, but for gas and after a hold
+            raise Forbidden("chain-secured-account", CHAIN_SECURED_DETAIL)
+        admin_wallet = self.node.accounts.account(self.caller.account_hash).admin_wallet
+        with charged(self.node.billing, admin_wallet, MANAGEMENT_WRITE_CENTS):
+            yield self.node.accounts
+
+
+async def node_of(request: Request) -> Node:
+    """The node that serves this request."""
+    node: Node = request.app.state.node
+    return node
+
+
+async def presented_secret(
+    request: Request,
+    _api_key: Annotated[str | None, Security(API_KEY_HEADER)],
+    _bearer: Annotated[HTTPAuthorizationCredentials | None, Security(BEARER_HEADER)],
+) -> bytes:
+    """The secret bytes of the one key in the request's two headers; the parameters only describe them in OpenAPI."""
+    texts = set(request.headers.getlist("x-api-key"))
+    for value in request.headers.getlist("authorization"):
+        scheme, _, credentials = value.partition(" ")
+        if scheme.lower() == "bearer":
+            texts.add(credentials.strip())
+    texts.discard("")
+    if len(texts) > 1:
+        raise Unauthenticated("conflicting-credentials", "the headers hold different keys: send one key")
+    if not texts:
+        raise Unauthenticated("key-missing", "send a key, as X-Api-Key: <API_KEY> or Authorization: Bearer <API_KEY>")
+    secret = parse_key(texts.pop())
+    if secret is None:
+        raise _unknown_key()
+    return secret
+
+
+def authenticate(
+    node: Annotated[Node, Depends(node_of)], secret: Annotated[bytes, Depends(presented_secret)]
+) -> Caller:
+    """The caller that presents this secret; raises `Unauthenticated` where it counts for nothing."""
+    presented = key_hash(secret)
+    info = node.accounts.key_info(presented)
+    if not info.account_hash or (info.is_account_key and not info.managed):
+        raise _unknown_key()
+    if info.expiration and node.chain.timestamp() >= info.expiration:
+        raise Unauthenticated("key-expired", f"this usage key expired at Unix time {info.expiration}: use another")
+    if not info.managed and not _attached(node.accounts, info.account_hash, secret):
+        raise Unauthenticated("key-not-attached", "register the wallet of this usage key with registerWalletDerivation")
+    return Caller(presented, info.account_hash, info.is_account_key, info.managed)
+
+
+def _attached(accounts: AccountConfig, account_hash: int, secret: bytes) -> bool:
+    """Whether both calls that attach a usage key to a ChainSecured account have landed.
+
+    A converted account (its hash is not that of its admin wallet) may hold keys made over HTTP, which need one only.
+    """
+    if account_hash != int.from_bytes(keccak(accounts.account(account_hash).admin_wallet)):
+        return True
+    try:
+        accounts.wallet(account_hash, pkp_id(address_of(secret)))
+    except ContractRefusal as refusal:
+        if refusal.error != "WalletUnknown":
+            raise
+        return False
+    return True
+
+
+def _unknown_key() -> Unauthenticated:
+    return Unauthenticated(
+        "unknown-key",
+        "nobody holds this key: check that it is complete, was not removed, and that "
+        "its account has not become ChainSecured",
+    )
+
+
+async def management_write(
+    node: Annotated[Node, Depends(node_of)], caller: Annotated[Caller, Depends(authenticate)]
+) -> ManagementWrite:
+    """The write that this caller asks for."""
+    return ManagementWrite(node, caller)
+
+
+NodeOf = Annotated[Node, Depends(node_of)]
+PresentedSecret = Annotated[bytes, Depends(presented_secret)]
+CallerOf = Annotated[Caller, Depends(authenticate)]
+WriteOf = Annotated[ManagementWrite, Depends(management_write)]

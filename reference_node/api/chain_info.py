@@ -1,0 +1,41 @@
+"""Specification: "Chain and payer information". No key is needed."""
+
+from __future__ import annotations
+
+from eth_utils.address import to_checksum_address
+from fastapi import APIRouter, Response
+
+from reference_node.access import NodeOf
+from reference_node.api.fields import Address
+from reference_node.api.models import ChainConfig
+from reference_node.api.openapi import problems
+from reference_node.api.route import StrictRoute, answer
+
+router = APIRouter(route_class=StrictRoute, tags=["Chain and payer information"])
+
+
+@router.get("/get_node_chain_config", response_model=ChainConfig, responses=problems(422, 503))
+def get_node_chain_config(node: NodeOf) -> Response:
+    """Which chain and contract hold the permission state. Where to reach the chain is not told."""
+    return answer(
+        {
+            "chain_name": "external" if node.rpc is None else "in-memory",
+            "chain_id": node.chain.chain_id,
+            "is_evm": True,
+            "testnet": True,
+            "token": "ETH",
+            "contract_address": to_checksum_address(node.accounts.address),
+        }
+    )
+
+
+@router.get("/get_api_payers", response_model=list[Address], responses=problems(422, 503))
+def get_api_payers(node: NodeOf) -> Response:
+    """The wallets that submit administrative writes."""
+    return answer([to_checksum_address(payer) for payer in node.accounts.api_payers()])
+
+
+@router.get("/get_admin_api_payer", response_model=Address, responses=problems(422, 503))
+def get_admin_api_payer(node: NodeOf) -> Response:
+    """The wallet that may change the payers."""
+    return answer(to_checksum_address(node.accounts.admin_api_payer()))

@@ -1,0 +1,94 @@
+"""The kinds of values in requests and answers, with their limits, and how they are turned into the contract's."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated
+
+from pydantic import AfterValidator, BeforeValidator, Field
+
+from reference_node.cid import LONGEST_CID, is_cid
+from reference_node.keys import KEY_PATTERN
+
+U64_MAX = 2**64 - 1
+
+LABEL_LENGTH = 1024
+"""Characters of a name or description, so that what one write stores fits a block of every common chain."""
+
+LIST_LENGTH = 100
+"""Entries of a list in one request, for the same reason. Groups take more, one call each."""
+
+DEFAULT_PAGE_SIZE = 20
+
+MAXIMUM_PAGE_SIZE = 100
+"""Also the contract's."""
+
+
+def decimal_pattern(maximum: int) -> str:
+    """A regular expression for the whole numbers 0 to `maximum` in decimal, without leading zeros."""
+    digits = str(maximum)
+    same_length = [
+        f"{digits[:at]}[{'1' if at == 0 else '0'}-{int(digit) - 1}][0-9]{{{len(digits) - at - 1}}}"
+        for at, digit in enumerate(digits)
+        if int(digit) > (at == 0)
+    ]
+    return f"^(0|[1-9][0-9]{{0,{len(digits) - 2}}}|{'|'.join(same_length)}|{digits})$"
+
+
+def _from_query(value: object) -> object:
+    """A number in a query is text; only plain decimal digits are read as one."""
+    if isinstance(value, str):
+        if not re.fullmatch(r"0|[1-9][0-9]{0,30}", value):
+            raise ValueError("write a whole number in decimal digits")
+        return int(value)
+    return value
+
+
+def _cid(text: str) -> str:
+    if not is_cid(text):
+        raise ValueError("write a CID: CIDv0 (Qm…) or CIDv1 (bafy…, bafk…)")
+    return text
+
+
+U64 = Annotated[int, Field(ge=0, le=U64_MAX)]
+U64Text = Annotated[str, Field(pattern=decimal_pattern(U64_MAX))]
+U64Query = Annotated[U64, BeforeValidator(_from_query)]
+PageSizeQuery = Annotated[int, BeforeValidator(_from_query), Field(ge=1, le=MAXIMUM_PAGE_SIZE)]
+Label = Annotated[str, Field(max_length=LABEL_LENGTH, pattern=r"^[^\x00]*$", description="Any text without NUL.")]
+Email = Annotated[str, Field(max_length=254, pattern=r"^[^@\x00-\x20]+@[^@\x00-\x20]+$")]
+ApiKey = Annotated[str, Field(pattern=KEY_PATTERN, description="Base64 of 32 secret bytes.")]
+GroupIds = Annotated[list[U64], Field(max_length=LIST_LENGTH, description="Group ids; 0 stands for every group.")]
+Hash = Annotated[str, Field(pattern=r"^0x[0-9a-fA-F]{64}$")]
+PkpId = Annotated[Hash, Field(description="A PKP id; all zeros stand for every wallet of the account.")]
+HashedCid = Annotated[Hash, Field(description="keccak256 of the raw CID, from list_actions.")]
+ZeroNumber = Annotated[int, Field(ge=0, le=0)]
+PermittedCid = Annotated[
+    Annotated[str, Field(pattern=r"^(0|0x0|0x[0-9a-fA-F]{64})$")] | ZeroNumber,
+    Field(description="A hashed CID, or the wildcard: 0, as a number or in any of the string forms."),
+]
+RawCid = Annotated[
+    str,
+    Field(
+        max_length=LONGEST_CID,
+        pattern=r"^[0-9A-Za-z+/_-]+$",
+        json_schema_extra={"format": "cid"},
+        description="A raw CID: CIDv0 or CIDv1.",
+    ),
+    AfterValidator(_cid),
+]
+Address = Annotated[str, Field(pattern=r"^0x[0-9a-fA-F]{40}$")]
+
+
+def hash_bytes(text: str) -> bytes:
+    """The 32 bytes of a PKP id or hashed CID."""
+    return bytes.fromhex(text.removeprefix("0x"))
+
+
+def permitted_cid_bytes(entry: str | int) -> bytes:
+    """The 32 bytes of an entry of `cid_hashes_permitted`."""
+    return bytes(32) if entry in {0, "0", "0x0"} else hash_bytes(str(entry))
+
+
+def hash_text(value: bytes) -> str:
+    """32 bytes as clients see them."""
+    return "0x" + value.hex()

@@ -1,0 +1,75 @@
+"""The OpenAPI description (specification, "Versioning"): what every endpoint may answer, to the last status."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from fastapi import FastAPI
+
+from reference_node.api.models import ProblemDocument
+from reference_node.problems import MEDIA_TYPE
+
+MEANINGS = {
+    400: "The body is not one JSON value in UTF-8, or does not say that it is.",
+    401: "No key, or one that does not count.",
+    402: "The credits do not cover the call.",
+    403: "The key is known, and may not do this.",
+    404: "This account has no such thing.",
+    409: "It contradicts the present state.",
+    413: "The body is over 1 MiB.",
+    422: "The request has the wrong shape, or a value that is out of range.",
+    503: "The chain is unavailable: nothing was changed or charged.",
+}
+
+Responses = dict[int | str, dict[str, Any]]
+"""As FastAPI takes them: by status."""
+
+_REQUEST_ID = {
+    "X-Request-Id": {
+        "description": "The request's id.",
+        "required": True,
+        "schema": {"type": "string", "format": "uuid"},
+    }
+}
+
+
+def problems(*statuses: int) -> Responses:
+    """Problem documents with these statuses."""
+    schema = {"$ref": "#/components/schemas/ProblemDocument"}
+    return {
+        status: {"description": MEANINGS[status], "content": {MEDIA_TYPE: {"schema": schema}}}
+        for status in sorted(statuses)
+    }
+
+
+def key_read(*more: int) -> Responses:
+    """What every endpoint that reads with a key may answer besides its page."""
+    return problems(401, 422, 503, *more)
+
+
+def key_write(*more: int, body: bool = True) -> Responses:
+    """What every management write may answer besides success."""
+    return problems(401, 402, 403, 422, 503, *more, *((400, 413) if body else ()))
+
+
+def describe(app: FastAPI) -> None:
+    """Complete the app's description by what FastAPI can't know."""
+    generate: Callable[[], dict[str, Any]] = app.openapi
+
+    def completed() -> dict[str, Any]:
+        if app.openapi_schema is None:
+            _complete(generate())
+        assert app.openapi_schema is not None  # noqa: S101 - generate has just set it
+        return app.openapi_schema
+
+    app.openapi = completed  # type: ignore[method-assign] # FastAPI's documented way of extending it
+
+
+def _complete(description: dict[str, Any]) -> None:
+    schemas = description.setdefault("components", {}).setdefault("schemas", {})
+    schemas["ProblemDocument"] = ProblemDocument.model_json_schema()
+    for path in description["paths"].values():
+        for operation in path.values():
+            for response in operation["responses"].values():
+                response["headers"] = _REQUEST_ID

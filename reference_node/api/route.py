@@ -1,0 +1,66 @@
+"""How every endpoint reads a request and writes an answer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from fastapi import Request, Response
+from fastapi.routing import APIRoute
+
+from reference_node.problems import Unprocessable, quoted
+from reference_node.strict_json import Json, parse, read_body, require_json
+
+
+class ParsedRequest(Request):
+    """A request whose body has been read and parsed strictly."""
+
+    def __init__(self, request: Request, body: bytes, value: Json) -> None:
+        super().__init__(request.scope, request.receive)
+        self._bytes = body
+        self._value = value
+
+    async def body(self) -> bytes:
+        """The bytes that were read."""
+        return self._bytes
+
+    async def json(self) -> Json:
+        """The value that they hold."""
+        return self._value
+
+
+class StrictRoute(APIRoute):
+    """An endpoint that refuses bodies and queries which two readers could take for different things."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """FastAPI's own handler, behind the strict reading."""
+        handle = super().get_route_handler()
+        takes_body = self.body_field is not None
+
+        async def strict(request: Request) -> Response:
+            _refuse_repeated_parameters(request)
+            if takes_body:
+                body = await read_body(request)
+                require_json(request.headers.get("content-type"))
+                request = ParsedRequest(request, body, parse(body))
+            return await handle(request)
+
+        return strict
+
+
+def answer(value: Json) -> Response:
+    """A JSON answer, written without a second validation of what the contract has just returned."""
+    return Response(json.dumps(value, ensure_ascii=False, separators=(",", ":")), media_type="application/json")
+
+
+def success() -> Response:
+    """The answer of a write that has nothing else to say."""
+    return answer({"success": True})
+
+
+def _refuse_repeated_parameters(request: Request) -> None:
+    names = [name for name, _ in request.query_params.multi_items()]
+    for name in names:
+        if names.count(name) > 1:
+            raise Unprocessable("repeated-parameter", f"the query has {quoted(name)!r} more than once: send it once")

@@ -1,0 +1,137 @@
+"""The HTTP application: the sections' routers, the description and its viewer, and every refusal in one shape."""
+
+from __future__ import annotations
+
+import logging
+import uuid
+from http import HTTPStatus
+from importlib.metadata import version
+
+from fastapi import APIRouter, FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
+from fastapi_offline import FastAPIOffline
+from starlette.datastructures import MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from reference_node import control
+from reference_node.api import accounts, chain_info, groups, json_rpc, wallets
+from reference_node.api.openapi import describe
+from reference_node.chain.contract_abi import ContractRefusal
+from reference_node.chain.interface import ChainError
+from reference_node.problems import Problem, Unprocessable, document, problem_document, quoted
+from reference_node.refusals import chain_problem, problem_of
+from reference_node.settings import Settings
+
+PREFIX = "/core/v1"
+"""Where the API lives (specification, "Versioning")."""
+
+LOG = logging.getLogger("reference_node")
+
+
+def build_app(settings: Settings) -> FastAPI:
+    """The application without its services: whoever builds it sets `app.state.node` before the first request."""
+    app = FastAPIOffline(
+        title=f"{settings.title} reference node",
+        version=version("service-conformance"),
+        description="Accounts, wallets and sandboxed code behind one API. Keys go into either of two headers.",
+        openapi_url=f"{PREFIX}/openapi.json",
+        docs_url=f"{PREFIX}/swagger-ui",
+        redoc_url=None,
+        static_url=f"{PREFIX}/swagger-ui-assets",
+        swagger_ui_oauth2_redirect_url=f"{PREFIX}/swagger-ui/oauth2-redirect",
+        redirect_slashes=False,
+        generate_unique_id_function=_operation_id,
+    )
+    core = APIRouter(prefix=PREFIX)
+    for router in (accounts.router, groups.router, wallets.router, wallets.branded_router(settings.slug)):
+        core.include_router(router)
+    core.include_router(chain_info.router)
+    app.include_router(core)
+    app.include_router(json_rpc.router)
+    if settings.control:
+        app.include_router(control.router)
+    describe(app)
+    _answer_problems(app)
+    app.add_middleware(RequestIds)
+    return app
+
+
+def _operation_id(route: APIRoute) -> str:
+    return route.name
+
+
+def _answer_problems(app: FastAPI) -> None:
+    app.add_exception_handler(Problem, _refuse)
+    app.add_exception_handler(ContractRefusal, _refuse_for_contract)
+    app.add_exception_handler(ChainError, _refuse_for_chain)
+    app.add_exception_handler(RequestValidationError, _refuse_shape)
+    app.add_exception_handler(HTTPException, _refuse_route)
+
+
+async def _refuse(request: Request, problem: Exception) -> Response:
+    assert isinstance(problem, Problem)  # noqa: S101 - registered for Problem alone
+    return problem_document(request, problem)
+
+
+async def _refuse_for_contract(request: Request, refusal: Exception) -> Response:
+    assert isinstance(refusal, ContractRefusal)  # noqa: S101 - registered for ContractRefusal alone
+    problem = problem_of(refusal)
+    if problem is None:
+        raise refusal
+    return problem_document(request, problem)
+
+
+async def _refuse_for_chain(request: Request, failure: Exception) -> Response:
+    assert isinstance(failure, ChainError)  # noqa: S101 - registered for ChainError alone
+    LOG.warning("the chain failed a request: %s", failure)
+    return problem_document(request, chain_problem(failure))
+
+
+async def _refuse_shape(request: Request, invalid: Exception) -> Response:
+    assert isinstance(invalid, RequestValidationError)  # noqa: S101 - registered for RequestValidationError alone
+    faults = [f"{quoted('.'.join(map(str, fault['loc'])))}: {fault['msg']}" for fault in invalid.errors()[:5]]
+    return problem_document(request, Unprocessable("request-invalid", "; ".join(faults)))
+
+
+async def _refuse_route(request: Request, refused: Exception) -> Response:
+    """Paths and methods that are not served."""
+    assert isinstance(refused, HTTPException)  # noqa: S101 - registered for HTTPException alone
+    status = HTTPStatus(refused.status_code)
+    code = status.phrase.lower().replace(" ", "-")
+    detail = f"{request.method} {quoted(request.url.path)}: {status.description or status.phrase}"
+    return document(request, status, code, detail, dict(refused.headers or {}))
+
+
+class RequestIds:
+    """Gives every request an id, and every failure that nothing foresaw a problem document that tells nothing else."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        request_id = scope["request_id"] = str(uuid.uuid4())
+        started = False
+
+        async def send_with_id(message: Message) -> None:
+            nonlocal started
+            if message["type"] == "http.response.start":
+                started = True
+                MutableHeaders(scope=message)["X-Request-Id"] = request_id
+            await send(message)
+
+        try:
+            await self._app(scope, receive, send_with_id)
+        except Exception:
+            LOG.exception("request %s failed", request_id)
+            if started:
+                raise
+            detail = f"the node failed; its log has more under {request_id}"
+            failure = document(Request(scope), HTTPStatus.INTERNAL_SERVER_ERROR, "internal-error", detail)
+            await failure(scope, receive, send_with_id)

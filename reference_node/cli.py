@@ -1,0 +1,174 @@
+"""The command line: `reference-node serve`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from reference_node.settings import ROOT_SECRET_BYTES, Settings
+
+ROOT_SECRET_VARIABLE = "REFERENCE_NODE_ROOT_SECRET"  # noqa: S105 - the name of a variable
+
+EXIT_FAILURE = 1
+EXIT_USAGE = 2
+
+
+class OptionsError(Exception):
+    """The options can't be followed; the message is one line that says why and what to do."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command and return the exit code."""
+    options = _parser().parse_args(arguments)
+    try:
+        settings = _settings(options)
+    except OptionsError as fault:
+        return _fail(fault, EXIT_USAGE)
+    from reference_node.server import ServingError, serve  # noqa: PLC0415 - `--help` answers without loading the node
+
+    try:
+        serve(settings)
+    except ServingError as fault:
+        return _fail(fault, EXIT_FAILURE)
+    return 0
+
+
+def _fail(fault: Exception, code: int) -> int:
+    print(f"reference-node: {fault}", file=sys.stderr)
+    return code
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="reference-node", description="The reference node of the service.")
+    commands = parser.add_subparsers(dest="command", required=True)
+    serve = commands.add_parser(
+        "serve",
+        help="run a node until it is told to stop",
+        description="Run a node until SIGTERM or SIGINT. Without options it has a chain of its own, in memory.",
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    _add_server_options(serve)
+    _add_chain_options(serve)
+    _add_service_options(serve)
+    return parser
+
+
+def _add_server_options(serve: argparse.ArgumentParser) -> None:
+    group = serve.add_argument_group("server")
+    group.add_argument("--host", default=Settings.host, help="the address to listen at")
+    group.add_argument("--port", type=_integer(0, 65535), default=Settings.port, help="the port; 0 takes a free one")
+    group.add_argument(
+        "--ready-file",
+        type=Path,
+        default=None,
+        metavar="FILE",
+        help="write a JSON file with the node's addresses and profile once it accepts connections",
+    )
+    group.add_argument(
+        "--control", action="store_true", help="serve /control, which moves the clock and resets the node: for tests"
+    )
+
+
+def _add_chain_options(serve: argparse.ArgumentParser) -> None:
+    group = serve.add_argument_group("chain and keys")
+    group.add_argument(
+        "--chain-id", type=_integer(1, 2**53 - 1), default=Settings.chain_id, help="the id of the in-memory chain"
+    )
+    group.add_argument(
+        "--rpc-url", default=None, metavar="URL", help="use the chain behind this JSON-RPC address instead"
+    )
+    group.add_argument(
+        "--contract",
+        type=_address,
+        default=None,
+        metavar="ADDRESS",
+        help="the contract on that chain, where it is not the one that the root secret leads to",
+    )
+    group.add_argument(
+        "--root-secret-file",
+        type=Path,
+        default=None,
+        metavar="FILE",
+        help=f"64 hex characters that all wallets and payers derive from; or the variable {ROOT_SECRET_VARIABLE}; "
+        "without either, a fresh secret that ends with the process",
+    )
+    group.add_argument(
+        "--payers", type=_integer(1, 64), default=Settings.payers, help="how many wallets submit writes side by side"
+    )
+
+
+def _add_service_options(serve: argparse.ArgumentParser) -> None:
+    group = serve.add_argument_group("service")
+    group.add_argument(
+        "--starter-credits",
+        type=_integer(0, 10**12),
+        default=Settings.starter_credits,
+        metavar="CENTS",
+        help="what a new account begins with; without any, no management write is covered",
+    )
+    group.add_argument("--slug", type=_slug, default=Settings.slug, help="the brand word in paths")
+    group.add_argument("--title", type=_title, default=Settings.title, help="the brand word in titles")
+
+
+def _integer(least: int, most: int) -> Callable[[str], int]:
+    """An argparse type: a whole number between two bounds."""
+
+    def parse(text: str) -> int:
+        if not re.fullmatch(r"\d{1,20}", text, re.ASCII) or not least <= int(text) <= most:
+            raise argparse.ArgumentTypeError(f"{text!r} is no whole number from {least} to {most}")
+        return int(text)
+
+    return parse
+
+
+def _address(text: str) -> bytes:
+    if not re.fullmatch(r"0x[0-9a-fA-F]{40}", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is no address: write 0x and 40 hex characters")
+    return bytes.fromhex(text[2:])
+
+
+def _slug(text: str) -> str:
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", text):
+        raise argparse.ArgumentTypeError(f"{text!r} can't stand in paths: use lower-case letters, digits and _")
+    return text
+
+
+def _title(text: str) -> str:
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9]*", text):
+        raise argparse.ArgumentTypeError(f"{text!r} can't name the sandbox's global: use letters and digits")
+    return text
+
+
+def _settings(options: argparse.Namespace) -> Settings:
+    secret = _root_secret(options.root_secret_file)
+    if options.rpc_url is None and options.contract is not None:
+        raise OptionsError("--contract names a contract on an external chain: give --rpc-url too")
+    if options.rpc_url is not None and secret is None:
+        raise OptionsError(
+            f"an external chain outlives this process, so its root secret has to: give --root-secret-file, or set "
+            f"{ROOT_SECRET_VARIABLE}"
+        )
+    given = {name: value for name, value in vars(options).items() if name not in {"command", "root_secret_file"}}
+    return Settings(**given) if secret is None else Settings(**given, root_secret=secret)
+
+
+def _root_secret(file: Path | None) -> bytes | None:
+    if file is not None:
+        try:
+            text = file.read_text("ascii")
+        except (OSError, UnicodeDecodeError) as fault:
+            reason = fault.strerror if isinstance(fault, OSError) else "it is not text"
+            raise OptionsError(f"the root secret file {file} can't be read: {reason}") from None
+    elif ROOT_SECRET_VARIABLE in os.environ:
+        text = os.environ[ROOT_SECRET_VARIABLE]
+    else:
+        return None
+    if not re.fullmatch(rf"[0-9a-fA-F]{{{2 * ROOT_SECRET_BYTES}}}", text.strip()):
+        raise OptionsError(
+            f"the root secret has to be {2 * ROOT_SECRET_BYTES} hex characters: openssl rand -hex 32 makes one"
+        )
+    return bytes.fromhex(text.strip())

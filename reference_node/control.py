@@ -1,0 +1,48 @@
+"""The test-control interface, served only where `--control` asks for it: moves the clock and starts afresh.
+
+No part of the specification. It lets a suite judge time windows exactly and begin with a known state.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Response
+from pydantic import Field
+
+from reference_node.access import NodeOf
+from reference_node.api.models import Body
+from reference_node.api.route import StrictRoute, success
+from reference_node.node import reset
+from reference_node.problems import Conflict
+
+OFFSET_LIMIT = 10 * 365 * 24 * 3600
+"""Seconds that the clock may be moved either way."""
+
+router = APIRouter(prefix="/control", route_class=StrictRoute, include_in_schema=False)
+
+
+class ClockSetting(Body):
+    """How far the node's clock is to be from the right time."""
+
+    offset_seconds: Annotated[int, Field(ge=-OFFSET_LIMIT, le=OFFSET_LIMIT)]
+
+
+class Nothing(Body):
+    """An empty object."""
+
+
+@router.post("/clock")
+def set_clock(body: ClockSetting, node: NodeOf) -> Response:
+    """Move the clock; each call counts from the right time. The chain's time follows, but never goes back."""
+    node.clock.offset_seconds = body.offset_seconds
+    return success()
+
+
+@router.post("/reset")
+def start_afresh(body: Nothing, node: NodeOf) -> Response:  # noqa: ARG001 - only its shape counts
+    """Forget all accounts, credits and the whole chain."""
+    if node.rpc is None:
+        raise Conflict("external-chain", "an external chain can't be reset: start another, or use a fresh root secret")
+    reset(node)
+    return success()

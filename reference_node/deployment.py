@@ -1,0 +1,99 @@
+"""How a node comes by its contract: deployed as the very first transaction of its admin payer, or found there again.
+
+Since payers and contract address follow from the root secret alone, a node that is started again with the same secret
+on the same chain has all its accounts back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import rlp  # type: ignore[import-untyped] # ships no types
+from eth_utils.address import to_checksum_address
+from eth_utils.crypto import keccak
+
+from reference_node.chain.account_config import AccountConfig
+from reference_node.chain.contract_abi import call_data, creation_code
+from reference_node.chain.interface import Address, Chain
+from reference_node.chain.payers import PayerPool
+from reference_node.keys import KeyDerivation, address_of
+
+DEPLOYMENT_GAS = 10_000_000
+"""Enough for a contract of the largest size that a chain takes (EIP-170)."""
+
+
+class DeploymentError(Exception):
+    """The node can't come by its contract; the message says what the operator has to do."""
+
+
+@dataclass(frozen=True)
+class Payers:
+    """The private keys of the wallets that pay for the node's transactions."""
+
+    admin_key: bytes
+    api_keys: Sequence[bytes]
+
+    @classmethod
+    def derived(cls, keys: KeyDerivation, count: int) -> Payers:
+        """The payers of this root secret."""
+        return cls(keys.admin_payer_key(), [keys.payer_key(index) for index in range(count)])
+
+    @property
+    def admin(self) -> Address:
+        """The admin payer's address."""
+        return address_of(self.admin_key)
+
+    @property
+    def api(self) -> list[Address]:
+        """The API payers' addresses."""
+        return [address_of(key) for key in self.api_keys]
+
+
+def first_contract_of(sender: Address) -> Address:
+    """The address of the contract that this sender's first transaction creates."""
+    return keccak(rlp.encode([sender, 0]))[12:]
+
+
+def obtain_contract(chain: Chain, payers: Payers, contract: Address | None) -> AccountConfig:
+    """The gateway to this node's contract, which is deployed where it does not exist yet.
+
+    `contract` names another than the one the root secret leads to. Raises `DeploymentError`.
+    """
+    address = contract or first_contract_of(payers.admin)
+    _require_gas_money(chain, payers)
+    if not chain.code(address):
+        if contract:
+            raise DeploymentError(f"there is no contract at {to_checksum_address(contract)} on this chain")
+        _deploy(chain, payers)
+    accounts = AccountConfig(chain, address, PayerPool(chain, payers.api_keys))
+    _register_payers(chain, payers, accounts)
+    return accounts
+
+
+def _require_gas_money(chain: Chain, payers: Payers) -> None:
+    penniless = [to_checksum_address(address) for address in (payers.admin, *payers.api) if not chain.balance(address)]
+    if penniless:
+        raise DeploymentError(f"on chain {chain.chain_id}, fund with gas money: {', '.join(penniless)}")
+
+
+def _deploy(chain: Chain, payers: Payers) -> None:
+    if chain.next_nonce(payers.admin):
+        raise DeploymentError(
+            f"the admin payer {to_checksum_address(payers.admin)} has sent transactions on this chain, but none that "
+            "created the contract: use a fresh root secret, or name the contract with --contract"
+        )
+    creation = creation_code(payers.admin, payers.api)
+    PayerPool(chain, [payers.admin_key]).submit(b"", creation, gas=DEPLOYMENT_GAS)
+
+
+def _register_payers(chain: Chain, payers: Payers, accounts: AccountConfig) -> None:
+    """Tell the contract who the payers are, where their number has changed since it was deployed."""
+    if set(accounts.api_payers()) == set(payers.api):
+        return
+    if accounts.admin_api_payer() != payers.admin:
+        raise DeploymentError(
+            f"the contract at {to_checksum_address(accounts.address)} does not take this root secret's wallets as "
+            "payers: start with the root secret that deployed it"
+        )
+    PayerPool(chain, [payers.admin_key]).submit(accounts.address, call_data("setApiPayers", payers.api))

@@ -1,0 +1,82 @@
+"""The node: its services side by side, and how they are put together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from fastapi import FastAPI
+
+from reference_node.billing import Billing
+from reference_node.billing.in_memory import InMemoryBilling
+from reference_node.chain.account_config import AccountConfig
+from reference_node.chain.interface import Chain
+from reference_node.clock import Clock
+from reference_node.deployment import Payers, obtain_contract
+from reference_node.keys import KeyDerivation
+from reference_node.settings import Settings
+
+if TYPE_CHECKING:
+    from reference_node.chain.rpc import JsonRpc
+
+GAS_MONEY = 10**30
+"""Wei of each payer on the in-memory chain: more than it can ever spend."""
+
+
+@dataclass
+class Node:
+    """Every service of a running node. Endpoints look them up at each request, so each may be replaced at any time."""
+
+    settings: Settings
+    clock: Clock
+    chain: Chain
+    accounts: AccountConfig
+    keys: KeyDerivation
+    billing: Billing
+    rpc: JsonRpc | None
+    """The JSON-RPC interface of the in-memory chain; `None` where the chain is external and has its own."""
+    app: FastAPI
+
+
+def build_node(settings: Settings, clock: Clock | None = None) -> Node:
+    """Put a node together, with its contract on its chain. Raises `DeploymentError` and what `Chain` raises."""
+    from reference_node.app import build_app  # noqa: PLC0415 - the endpoints are typed by Node
+
+    node = _assemble(settings, clock or Clock(), build_app(settings))
+    node.app.state.node = node
+    return node
+
+
+def reset(node: Node) -> None:
+    """Put the node back to how it started: a new chain, no accounts, no credits, the clock right."""
+    node.clock.offset_seconds = 0
+    fresh = _assemble(node.settings, node.clock, node.app)
+    node.chain, node.rpc, node.accounts, node.billing = fresh.chain, fresh.rpc, fresh.accounts, fresh.billing
+
+
+def _assemble(settings: Settings, clock: Clock, app: FastAPI) -> Node:
+    keys = KeyDerivation(settings.root_secret)
+    payers = Payers.derived(keys, settings.payers)
+    chain, rpc = _chain(settings, clock, payers)
+    return Node(
+        settings=settings,
+        clock=clock,
+        chain=chain,
+        accounts=obtain_contract(chain, payers, settings.contract),
+        keys=keys,
+        billing=InMemoryBilling(settings.starter_credits),
+        rpc=rpc,
+        app=app,
+    )
+
+
+def _chain(settings: Settings, clock: Clock, payers: Payers) -> tuple[Chain, JsonRpc | None]:
+    if settings.rpc_url is not None:
+        from reference_node.chain.external import ExternalChain  # noqa: PLC0415 - only one kind of chain is loaded
+
+        return ExternalChain(settings.rpc_url), None
+    from reference_node.chain.evm import EvmChain  # noqa: PLC0415
+    from reference_node.chain.rpc import JsonRpc  # noqa: PLC0415
+
+    chain = EvmChain(settings.chain_id, clock.now, dict.fromkeys((payers.admin, *payers.api), GAS_MONEY))
+    return chain, JsonRpc(chain)

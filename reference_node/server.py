@@ -1,0 +1,140 @@
+"""A node as a process: its listening socket, its ready file, and how it starts and stops."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import signal
+import socket
+import sys
+from pathlib import Path
+from types import FrameType
+from typing import NoReturn
+
+import uvicorn
+from eth_utils.address import to_checksum_address
+
+from reference_node.app import PREFIX
+from reference_node.chain.interface import ChainError
+from reference_node.deployment import DeploymentError
+from reference_node.node import Node, build_node
+from reference_node.protocol import ProblemProtocol
+from reference_node.settings import Settings
+from reference_node.strict_json import Json
+
+BACKLOG = 2048
+
+
+class ServingError(Exception):
+    """The node can't start; the message is one line that says why and what to do."""
+
+
+def serve(settings: Settings) -> None:
+    """Run a node until SIGTERM or SIGINT. Raises `ServingError`, also when there is nothing to listen at."""
+    for caught in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(caught, _leave)
+    with _listen(settings) as listening:
+        try:
+            node = build_node(settings)
+        except (DeploymentError, ChainError) as fault:
+            raise ServingError(str(fault)) from fault
+        Announcing(node, listening).run(sockets=[listening])
+
+
+class Announcing(uvicorn.Server):
+    """uvicorn, telling where the node is once it accepts connections."""
+
+    def __init__(self, node: Node, listening: socket.socket) -> None:
+        config = uvicorn.Config(
+            node.app,
+            http=ProblemProtocol,
+            ws="none",
+            lifespan="off",
+            loop="asyncio",
+            access_log=False,
+            log_level="warning",
+            server_header=False,
+            backlog=BACKLOG,
+            timeout_graceful_shutdown=5,
+        )
+        super().__init__(config)
+        self._node = node
+        self._listening = listening
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start to accept connections, then say so."""
+        await super().startup(sockets)
+        facts = describe(self._node, self._listening)
+        _announce(self._node, facts)
+        if self._node.settings.ready_file is not None:
+            write_atomically(self._node.settings.ready_file, json.dumps(facts, indent=2) + "\n")
+
+
+def describe(node: Node, listening: socket.socket) -> dict[str, Json]:
+    """What the ready file says: where everything is, and the profile of this node."""
+    host, port = listening.getsockname()[:2]
+    reachable = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - compared, not bound
+    base_url = f"http://[{reachable}]:{port}" if ":" in reachable else f"http://{reachable}:{port}"
+    return {
+        "base_url": base_url,
+        "rpc_url": f"{base_url}/rpc" if node.rpc is not None else node.settings.rpc_url,
+        "chain_id": node.chain.chain_id,
+        "contract_address": to_checksum_address(node.accounts.address),
+        "control_url": f"{base_url}/control" if node.settings.control else None,
+        "profile": _profile(node.settings),
+    }
+
+
+def _profile(settings: Settings) -> dict[str, Json]:
+    """Where this node differs from the defaults of a vendor profile, and what it offers."""
+    capabilities: list[Json] = ["managed_accounts", "chain_rpc", "openapi"]
+    if settings.control:
+        capabilities.append("clock_control")
+    profile: dict[str, Json] = {"capabilities": capabilities}
+    if (settings.slug, settings.title) != (Settings.slug, Settings.title):
+        profile["brand"] = {"slug": settings.slug, "title": settings.title}
+    return profile
+
+
+def _announce(node: Node, facts: dict[str, Json]) -> None:
+    lines = [
+        f"reference node ready at {facts['base_url']}{PREFIX}",
+        f"  viewer    {facts['base_url']}{PREFIX}/swagger-ui",
+        f"  contract  {facts['contract_address']} on chain {facts['chain_id']}",
+        f"  JSON-RPC  {facts['rpc_url']}",
+        f"  credits   a new account begins with {node.settings.starter_credits} cents (--starter-credits)",
+    ]
+    if facts["control_url"] is not None:
+        lines.append(f"  control   {facts['control_url']}: anyone who can reach it can reset this node")
+    print("\n".join(lines), flush=True)
+
+
+def write_atomically(file: Path, text: str) -> None:
+    """Write a file that no reader can see half-written."""
+    partial = file.with_name(f".{file.name}.{os.getpid()}")
+    partial.write_text(text)
+    partial.replace(file)
+
+
+def _listen(settings: Settings) -> socket.socket:
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    listening = socket.socket(family)
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((settings.host, settings.port))
+        listening.listen(BACKLOG)
+    except OSError as fault:
+        listening.close()
+        where = f"{settings.host}:{settings.port}"
+        if fault.errno == errno.EADDRINUSE:
+            raise ServingError(
+                f"{where} is in use: stop what listens there, or choose another --port (0: any)"
+            ) from None
+        raise ServingError(f"can't listen at {where}: {fault.strerror or fault}") from None
+    return listening
+
+
+def _leave(_signal: int, _frame: FrameType | None) -> NoReturn:
+    """Before uvicorn takes over the signals, and after it has stopped on one: an orderly end, not a death by signal."""
+    sys.exit(0)

@@ -1,0 +1,136 @@
+"""Request bodies, read strictly: at most 1 MiB of UTF-8, exactly one JSON value, no member twice, no NaN.
+
+What Python's own parser lets through and another language's would not (duplicate members, `Infinity`, lone
+surrogates) is refused here, so that a request means the same to everyone who reads it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import NoReturn, TypeAlias
+
+from starlette.requests import ClientDisconnect, Request
+
+from reference_node.problems import BadRequest, TooLarge, Unprocessable, quoted
+
+BODY_LIMIT = 1024 * 1024
+"""Bytes of a request body."""
+
+DEPTH_LIMIT = 64
+"""Arrays and objects inside one another."""
+
+INTEGER_DIGITS = 80
+"""More digits than any integer of the interface has; longer ones are cut, which leaves them out of every range."""
+
+_CHARSET = re.compile(r'charset\s*=\s*"?([^\s";]*)', re.IGNORECASE)
+
+Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
+
+
+async def read_body(request: Request) -> bytes:
+    """The whole body, refused as soon as it is known to be over the limit, chunked or not."""
+    declared = request.headers.get("content-length", "0")
+    if declared.isdecimal() and int(declared[:INTEGER_DIGITS]) > BODY_LIMIT:
+        raise _too_large()
+    chunks = bytearray()
+    try:
+        async for chunk in request.stream():
+            chunks += chunk
+            if len(chunks) > BODY_LIMIT:
+                raise _too_large()
+    except ClientDisconnect:
+        raise BadRequest("body-incomplete", "the connection ended before the whole body had arrived") from None
+    return bytes(chunks)
+
+
+def _too_large() -> TooLarge:
+    return TooLarge("body-too-large", f"the body is over {BODY_LIMIT} bytes: send less")
+
+
+def require_json(content_type: str | None) -> None:
+    """Refuse a body that does not call itself `application/json` in UTF-8."""
+    media_type, _, parameters = (content_type or "").partition(";")
+    charset = _CHARSET.search(parameters)
+    if media_type.strip().lower() != "application/json" or (charset and charset[1].lower() not in {"utf-8", "utf8"}):
+        raise BadRequest("content-type-not-json", "send the body with the header Content-Type: application/json")
+
+
+def parse(body: bytes) -> Json:
+    """The JSON value in these bytes.
+
+    Raises `BadRequest` for anything that is not exactly one JSON value, `Unprocessable` for strings that no UTF-8
+    answer could repeat.
+    """
+    text = _text(body)
+    _refuse_depth(text)
+    try:
+        value: Json = json.loads(
+            text, object_pairs_hook=_members, parse_constant=_refuse_constant, parse_int=_integer, parse_float=_number
+        )
+    except json.JSONDecodeError as fault:
+        where = f"line {fault.lineno}, column {fault.colno}"
+        raise BadRequest("body-not-json", f"the body is not JSON: {fault.msg} at {where}") from None
+    if b"\\ud" in body.lower():
+        _refuse_lone_surrogates(value)
+    return value
+
+
+def _text(body: bytes) -> str:
+    try:
+        return body.decode()
+    except UnicodeDecodeError as fault:
+        raise BadRequest("body-not-utf8", f"the body is not UTF-8: byte {fault.start} cannot be decoded") from None
+
+
+def _refuse_depth(text: str) -> None:
+    """Count brackets outside strings; Python's parser would run out of stack instead of saying what is wrong."""
+    if text.count("[") + text.count("{") <= DEPTH_LIMIT:
+        return
+    depth = 0
+    inside = escaped = False
+    for character in text:
+        if inside:
+            inside = escaped or character != '"'
+            escaped = character == "\\" and not escaped
+        elif character == '"':
+            inside = True
+        elif character in "[{":
+            depth += 1
+            if depth > DEPTH_LIMIT:
+                raise BadRequest("body-too-deep", f"the body nests deeper than {DEPTH_LIMIT} levels: flatten it")
+        elif character in "]}":
+            depth -= 1
+
+
+def _members(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise BadRequest("duplicate-member", f"the member {quoted(twice)!r} stands twice in one object: send it once")
+    return members
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise BadRequest("body-not-json", f"the body is not JSON: {name} is no JSON number")
+
+
+def _integer(digits: str) -> int:
+    return int(digits[:INTEGER_DIGITS])
+
+
+def _number(text: str) -> float:
+    value = float(text)
+    if value in {float("inf"), float("-inf")}:
+        raise Unprocessable("number-out-of-range", "a number in the body is too large for a double: send a smaller one")
+    return value
+
+
+def _refuse_lone_surrogates(value: Json) -> None:
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise Unprocessable(
+            "lone-surrogate", "a string in the body holds half of a surrogate pair, which is no Unicode text"
+        ) from None
