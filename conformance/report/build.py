@@ -85,24 +85,22 @@ def without_secrets(url: str) -> str:
 
 def _sentence(run: RunRecord, code: ExitCode) -> str:
     count = Counter(outcome.verdict for outcome in run.outcomes)
-    match code:
-        case ExitCode.CONFORMS:
-            known = f"; {count[Verdict.KNOWN]} known failures" if count[Verdict.KNOWN] else ""
-            ran = f"{count[Verdict.PASS]} of {len(run.outcomes)} cases passed"
-            return (
-                f"The node conforms as far as these cases tell: {ran}, {count[Verdict.NOT_OFFERED]} not offered{known}."
-            )
-        case ExitCode.FAILS:
-            if not count[Verdict.FAIL]:
-                return "The list of known failures is out of date: an entry of it passes or matches nothing."
-            return f"The node does not conform: {count[Verdict.FAIL]} of {len(run.outcomes)} cases failed."
-        case ExitCode.INTERRUPTED:
-            return f"The run was interrupted: {run.interrupted}"
-        case ExitCode.NOTHING_SELECTED:
-            return "No case was selected."
-    if not count[Verdict.INCONCLUSIVE]:
-        return "Nothing was learnt: the profile offers nothing that these cases need."
-    return f"Nothing failed, but {count[Verdict.INCONCLUSIVE]} of {len(run.outcomes)} cases were inconclusive."
+    every = len(run.outcomes)
+    known = f", {count[Verdict.KNOWN]} failed as known" if count[Verdict.KNOWN] else ""
+    stale = "The list of known failures is out of date: an entry of it passes or matches nothing."
+    nothing = "Nothing was learnt: the profile offers nothing that these cases need."
+    return {
+        ExitCode.CONFORMS: f"The node conforms as far as these cases tell: {count[Verdict.PASS]} of {every} passed,"
+        f" {count[Verdict.NOT_OFFERED]} not offered{known}.",
+        ExitCode.FAILS: f"The node does not conform: {count[Verdict.FAIL]} of {every} cases failed."
+        if count[Verdict.FAIL]
+        else stale,
+        ExitCode.INCONCLUSIVE: f"Nothing failed, but {count[Verdict.INCONCLUSIVE]} of {every} cases were inconclusive."
+        if count[Verdict.INCONCLUSIVE]
+        else nothing,
+        ExitCode.NOTHING_SELECTED: "No case was selected.",
+        ExitCode.INTERRUPTED: f"The run was interrupted: {run.interrupted}",
+    }[code]
 
 
 def _specification() -> Specification:
