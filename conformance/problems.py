@@ -1,4 +1,4 @@
-"""Everything that can go wrong in a run, as a map of it: each step's failure is a class with a code, a cause and a hint.
+"""Everything that can go wrong in a run, mapped: each step's failure is a class with a code, a cause and a hint.
 
 Three families: a pack or file that cannot be used (`LoadProblem`), a node that departs from the specification
 (`Departure`, verdict fail), and a run that learnt nothing (`Inconclusive`).
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import ClassVar
 
 
-class Problem(Exception):
+class Problem(Exception):  # noqa: N818 - a failing node is no error of the suite
     """Any problem of a run. The text of the exception says what happened here; `cause` and `hint` are the class's."""
 
     code: ClassVar[str] = "problem"
@@ -64,7 +64,7 @@ class DuplicateId(LoadProblem):
 
 
 class UnknownName(LoadProblem):
-    """A requirement, operation, capability, profile key, function, matcher, account, driver or class that nobody knows."""
+    """A requirement, operation, capability, profile key, function, matcher, account or driver that nobody knows."""
 
     code = "unknown-name"
     cause = "a name refers to nothing"

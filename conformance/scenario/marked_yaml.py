@@ -1,4 +1,4 @@
-"""YAML for people: plain values, and the line on which each of them stands. Duplicate keys and merge keys are refused."""
+"""YAML for people: plain values, and the line on which each of them stands. Duplicate and merge keys are refused."""
 
 from __future__ import annotations
 

@@ -1,0 +1,67 @@
+"""One case while it runs: its scope, its exchanges, the credentials it met, and what it has to clean up."""
+
+from __future__ import annotations
+
+import time
+
+from conformance.drivers.cleanup import Belongings
+from conformance.profile import Effect
+from conformance.scenario.scope import Account, Scope
+from conformance.target.chain import ChainClient
+from conformance.target.client import Answer, Target
+from conformance.target.log import ExchangeLog
+from conformance.target.redaction import SECRET_MEMBERS, Secrets
+from conformance.target.requests import Wanted, message
+
+
+class CaseRun:
+    """What the steps of a case share. A branch has a scope of its own and shares everything else."""
+
+    def __init__(self, target: Target, case_id: str) -> None:
+        self.target = target
+        self.secrets = Secrets()
+        self.log = ExchangeLog(self.secrets)
+        self.belongings = Belongings()
+        self.accepted: set[str] = set()
+        """Ids of the steps that were accepted: a refusal's control must be among them."""
+        self.scope = Scope(f"{target.seed}/{case_id}//", target.profile_value, {"base_url": target.base_url})
+        self.scope.variables["label"] = f"suite {self.scope.random.getrandbits(40):010x}"
+        self.chain = ChainClient(target, self.log)
+        self._last_write = [0.0]
+
+    def branch(self, name: str) -> CaseRun:
+        """The same case for one of several steps at the same time."""
+        branch = object.__new__(CaseRun)
+        branch.__dict__.update(self.__dict__)
+        branch.scope = self.scope.branch(name)
+        return branch
+
+    def account_key(self, name: str) -> str:
+        """The API key of an account that a step made."""
+        account = self.scope.variables[name]
+        return account.key if isinstance(account, Account) else str(account)
+
+    def send(self, wanted: Wanted) -> Answer:
+        """Send a request, remember the credentials in it and in its answer, and what it made."""
+        self.secrets.learn(wanted.credential)
+        for name in SECRET_MEMBERS & wanted.members.keys():
+            self.secrets.learn(wanted.members[name])
+        self._let_settle(wanted.operation.effect)
+        answer = self.target.exchange(message(wanted), self.log, wanted.operation)
+        if answer.accepted:
+            self._remember(wanted, answer)
+        return answer
+
+    def _let_settle(self, effect: Effect) -> None:
+        """The profile may say that writes take a while to show."""
+        if effect is not Effect.READ:
+            self._last_write[0] = time.monotonic()
+        elif self.target.settle_seconds:
+            time.sleep(max(0.0, self._last_write[0] + self.target.settle_seconds - time.monotonic()))
+
+    def _remember(self, wanted: Wanted, answer: Answer) -> None:
+        value = answer.value
+        if isinstance(value, dict):
+            for name in SECRET_MEMBERS & value.keys():
+                self.secrets.learn(value[name])
+        self.belongings.note(wanted.operation.name, wanted.credential, wanted.members, value)

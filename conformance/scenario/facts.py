@@ -1,0 +1,21 @@
+"""What compiling a case learns about it: what it needs of a profile, and which of its steps may be controls."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass
+class CaseFacts:
+    """Collected while the steps of one case are compiled, in their order."""
+
+    needs: set[str] = field(default_factory=set)
+    """Capabilities."""
+    uses: set[str] = field(default_factory=set)
+    """Profile keys that must not be null."""
+    operations: set[str] = field(default_factory=set)
+    accounts: list[str] = field(default_factory=list)
+    """The accounts that the steps so far have made; the first is who acts by default."""
+    step_ids: set[str] = field(default_factory=set)
+    controls: dict[str, str] = field(default_factory=dict)
+    """Id of each earlier step that must be accepted, to its operation."""

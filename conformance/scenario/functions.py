@@ -1,0 +1,286 @@
+"""The functions that `let` knows: test data, hashes, and the derivation rules whose variant the profile names."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+from collections.abc import Callable
+from typing import TypeAlias
+
+from eth_keys import keys
+from eth_utils import is_checksum_address, is_hex_address, keccak, to_checksum_address
+
+from conformance.problems import Mismatch, ProfileSilent
+from conformance.scenario.scope import MISSING, Scope, member, printed
+
+Function: TypeAlias = Callable[..., object]
+FUNCTIONS: dict[str, Function] = {}
+"""Each takes the scope and then its arguments."""
+
+BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+def function(maker: Function) -> Function:
+    """Enter a function under its own name."""
+    FUNCTIONS[maker.__name__] = maker
+    return maker
+
+
+def _bytes_of_hex(text: object) -> bytes:
+    try:
+        return bytes.fromhex(str(text).removeprefix("0x"))
+    except ValueError:
+        raise Mismatch("hex digits", printed(text)) from None
+
+
+def _bytes_of_base64(text: object) -> bytes:
+    try:
+        return base64.b64decode(str(text), validate=True)
+    except (binascii.Error, ValueError):
+        raise Mismatch("base64", printed(text)) from None
+
+
+def _address(text: object) -> str:
+    if not is_hex_address(text):
+        raise Mismatch("an address of 20 bytes in hex", printed(text))
+    return str(text)
+
+
+# ------------------------------------------------------------------------------------------------------- test data
+
+
+@function
+def unique_label(scope: Scope, prefix: object = "") -> str:
+    """The prefix and ten random letters."""
+    return f"{printed(prefix)}{''.join(scope.random.choices(LETTERS, k=10))}"
+
+
+@function
+def random_key(scope: Scope) -> str:
+    """Base64 of 32 random bytes."""
+    return base64.b64encode(scope.random.randbytes(32)).decode()
+
+
+@function
+def random_hash(scope: Scope) -> str:
+    """32 random bytes as 0x hex."""
+    return f"0x{scope.random.randbytes(32).hex()}"
+
+
+@function
+def random_address(scope: Scope) -> str:
+    """20 random bytes as 0x hex."""
+    return f"0x{scope.random.randbytes(20).hex()}"
+
+
+@function
+def sample_cid(scope: Scope, label: object = "") -> str:
+    """A valid CIDv0: base58 of the multihash code of SHA2-256, its length, and 32 bytes from the seed and the label."""
+    digest = hashlib.sha256(f"{scope.seed.partition('//')[0]}|{printed(label)}".encode()).digest()
+    number = int.from_bytes(b"\x12\x20" + digest)
+    text = ""
+    while number:
+        number, digit = divmod(number, 58)
+        text = BASE58[digit] + text
+    return text
+
+
+@function
+def flip_key_bit(_: Scope, key: object, index: int = -1) -> str:
+    """The key with one bit turned over: the lowest of the byte at this index, of the last byte unless given."""
+    raw = bytearray(_bytes_of_base64(key))
+    if not -len(raw) <= index < len(raw):
+        raise Mismatch(f"a key with a byte {index}", printed(key))
+    raw[index] ^= 1
+    return base64.b64encode(raw).decode()
+
+
+@function
+def repeat_text(_: Scope, text: object, times: int) -> str:
+    """The text, so many times."""
+    return printed(text) * times
+
+
+# ---------------------------------------------------------------------------------------------- hashes and derivations
+
+
+@function
+def hashed_cid(_: Scope, cid: object) -> str:
+    """keccak256 of the raw CID ("Resources and their fields / Action")."""
+    return f"0x{keccak(text=printed(cid)).hex()}"
+
+
+@function
+def keccak_text(_: Scope, text: object) -> str:
+    """keccak256 of the UTF-8 bytes."""
+    return f"0x{keccak(text=printed(text)).hex()}"
+
+
+@function
+def keccak_base64(_: Scope, text: object) -> str:
+    """keccak256 of the bytes that the base64 text stands for."""
+    return f"0x{keccak(_bytes_of_base64(text)).hex()}"
+
+
+@function
+def keccak_hex(_: Scope, text: object) -> str:
+    """keccak256 of the bytes that the hex text stands for."""
+    return f"0x{keccak(_bytes_of_hex(text)).hex()}"
+
+
+@function
+def pkp_id_of(scope: Scope, address: object) -> str:
+    """The PKP id of a wallet, by the profile's `wire.pkp.id_source.rule`."""
+    raw = _bytes_of_hex(_address(address))
+    rule = scope.lookup("profile", ["wire", "pkp", "id_source", "rule"])
+    if rule == "keccak256_of_address":
+        return f"0x{keccak(raw).hex()}"
+    if rule == "left_padded_address":
+        return f"0x{raw.rjust(32, bytes(1)).hex()}"
+    raise ProfileSilent("a rule for PKP ids that the suite knows", printed(rule))
+
+
+@function
+def account_wallet(scope: Scope, key: object) -> str:
+    """The wallet address of an account key, by the profile's `crypto.account_wallet_derivation`."""
+    secret = _bytes_of_base64(key)
+    rule = scope.lookup("profile", ["crypto", "account_wallet_derivation"])
+    if rule == "keccak256_of_secret_is_private_key":
+        secret = keccak(secret)
+    elif rule != "secret_is_private_key":
+        raise ProfileSilent("a rule for account wallets that the suite knows", printed(rule))
+    if len(secret) != 32:
+        raise Mismatch("a secret of 32 bytes", f"{len(secret)} bytes")
+    return keys.PrivateKey(secret).public_key.to_checksum_address()
+
+
+@function
+def decode_base64(_: Scope, text: object) -> str:
+    """The bytes as 0x hex."""
+    return f"0x{_bytes_of_base64(text).hex()}"
+
+
+# ------------------------------------------------------------------------------------------------------------ texts
+
+
+@function
+def upper_hex(_: Scope, text: object) -> str:
+    """The digits in capitals; a leading 0x stays."""
+    digits = printed(text)
+    return f"0x{digits[2:].upper()}" if digits.startswith("0x") else digits.upper()
+
+
+@function
+def lower(_: Scope, text: object) -> str:
+    """In lower case."""
+    return printed(text).lower()
+
+
+@function
+def checksum_address(_: Scope, address: object) -> str:
+    """The EIP-55 form."""
+    return to_checksum_address(_address(address))
+
+
+@function
+def checksum_ok(_: Scope, address: object) -> bool:
+    """Whether the address is in its EIP-55 form."""
+    return is_checksum_address(_address(address))
+
+
+@function
+def to_integer(_: Scope, text: object) -> int:
+    """The integer that a decimal text stands for."""
+    try:
+        return int(printed(text))
+    except ValueError:
+        raise Mismatch("a decimal integer", printed(text)) from None
+
+
+@function
+def hex_to_integer(_: Scope, text: object) -> int:
+    """The integer that a hex text stands for."""
+    return int.from_bytes(_bytes_of_hex(_even(printed(text))))
+
+
+def _even(text: str) -> str:
+    digits = text.removeprefix("0x")
+    return digits if len(digits) % 2 == 0 else f"0{digits}"
+
+
+@function
+def to_text(_: Scope, value: object) -> str:
+    """The value as text."""
+    return printed(value)
+
+
+@function
+def concat(_: Scope, *values: object) -> object:
+    """Arrays joined to one, or texts joined to one."""
+    if values and all(isinstance(value, list) for value in values):
+        return [item for value in values if isinstance(value, list) for item in value]
+    return "".join(printed(value) for value in values)
+
+
+# ------------------------------------------------------------------------------------------------------ parts of values
+
+
+@function
+def length(_: Scope, value: object) -> int:
+    """The number of characters, items or members."""
+    if not isinstance(value, str | list | dict):
+        raise Mismatch("something with a length", printed(value))
+    return len(value)
+
+
+@function
+def pluck(_: Scope, array: object, name: str) -> list[object]:
+    """That member of each item."""
+    found = [member(item, name) for item in _array(array)]
+    if MISSING in found:
+        raise Mismatch(f"items with a member {name}", printed(array))
+    return found
+
+
+@function
+def first(_: Scope, array: object) -> object:
+    """The first item."""
+    return _item(array, 0)
+
+
+@function
+def last(_: Scope, array: object) -> object:
+    """The last item."""
+    return _item(array, -1)
+
+
+@function
+def sum(_: Scope, *numbers: object) -> int:  # noqa: A001 - the name that packs use
+    """The sum of integers."""
+    total = 0
+    for number in numbers:
+        if not isinstance(number, int) or isinstance(number, bool):
+            raise Mismatch("an integer", printed(number))
+        total += number
+    return total
+
+
+@function
+def literal(_: Scope, value: object) -> object:
+    """The value itself."""
+    return value
+
+
+def _array(value: object) -> list[object]:
+    if not isinstance(value, list):
+        raise Mismatch("an array", printed(value))
+    return value
+
+
+def _item(array: object, index: int) -> object:
+    found = _array(array)
+    if not found:
+        raise Mismatch("an array with an item", "[]")
+    return found[index]

@@ -1,0 +1,146 @@
+"""Reads packs into cases; whatever cannot work is refused here, with file and line, before anything runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import BaseModel, JsonValue, ValidationError
+
+from conformance.drivers import DRIVERS
+from conformance.problems import BadShape, DuplicateId, NothingSelected, UnknownName, Unreadable
+from conformance.scenario import operators  # noqa: F401 - enters the matchers under their names
+from conformance.scenario.case import Case
+from conformance.scenario.facts import CaseFacts
+from conformance.scenario.marked_yaml import Document, Place
+from conformance.scenario.models import CaseForm, PackForm
+from conformance.scenario.templates import ALWAYS_DEFINED, Site
+from conformance.scenario.vocabulary import Vocabulary, standard
+
+M = TypeVar("M", bound=BaseModel)
+
+
+def load(folders: Sequence[Path], names: Sequence[str] = (), vocabulary: Vocabulary | None = None) -> list[Case]:
+    """The cases of the packs in some folders whose names match a glob; no glob: of all.
+
+    Raises LoadProblem for the first pack that cannot be used, NothingSelected for a glob that no pack matches.
+    """
+    files = pack_files(folders)
+    chosen = [path for path in files if not names or any(fnmatchcase(path.stem, name) for name in names)]
+    for name in names:
+        if not any(fnmatchcase(path.stem, name) for path in files):
+            known = ", ".join(path.stem for path in files) or "none"
+            raise NothingSelected(f"no pack is called {name!r}; there are {known}")
+    return [case for path in chosen for case in load_pack(path, vocabulary)]
+
+
+def pack_files(folders: Sequence[Path]) -> list[Path]:
+    """The pack files of some folders. Raises LoadProblem for two of one name, and for a folder that is none."""
+    found: dict[str, Path] = {}
+    for folder in folders:
+        if not folder.is_dir():
+            raise Unreadable("is no folder", folder)
+        for path in sorted(folder.glob("*.yaml")):
+            if path.stem in found:
+                raise DuplicateId(f"the pack {path.stem!r} is also in {found[path.stem]}", path)
+            found[path.stem] = path
+    return list(found.values())
+
+
+def load_pack(path: Path, vocabulary: Vocabulary | None = None) -> list[Case]:
+    """The cases of one pack file."""
+    site = Site(Document(path), vocabulary or standard())
+    pack = _validated(PackForm, site.document.value, site)
+    if pack.pack != path.stem:
+        raise site.at("pack").problem(BadShape, f"the pack is called {pack.pack!r}, but its file {path.name}")
+    _check_names(pack.needs, site.vocabulary.capabilities, "capability", site.at("needs"))
+    seen: set[str] = set()
+    cases: list[Case] = []
+    for index, raw in enumerate(pack.cases):
+        inside = site.at("cases", index)
+        form = _case_form(raw, inside)
+        if form.id in seen:
+            raise inside.at("id").problem(DuplicateId, f"another case of this pack has the id {form.id!r}")
+        seen.add(form.id)
+        cases += _compile(form, str(raw.get("driver", "steps")), pack, inside)
+    return cases
+
+
+def _case_form(raw: dict[str, JsonValue], site: Site) -> CaseForm:
+    driver = raw.get("driver", "steps")
+    if driver not in DRIVERS:
+        raise site.at("driver").problem(UnknownName, f"no driver is called {driver!r}; there are {', '.join(DRIVERS)}")
+    return _validated(DRIVERS[str(driver)].form, raw, site)
+
+
+def _compile(form: CaseForm, driver: str, pack: PackForm, site: Site) -> list[Case]:
+    _check_names(form.requirements, site.vocabulary.requirements, "requirement", site.at("requirements"))
+    _check_names(form.needs, site.vocabulary.capabilities, "capability", site.at("needs"))
+    _check_names(form.uses, site.vocabulary.profile_keys, "profile key", site.at("uses"))
+    rows = _rows(form, site)
+    facts = CaseFacts(needs={*pack.needs, *form.needs}, uses=set(form.uses))
+    own = Site(site.document, site.vocabulary, site.place, {name for name in rows[0] if name != "id"}, facts)
+    program = DRIVERS[driver].prepare(form, own)
+    return [
+        Case(
+            id=f"{pack.pack}::{form.id}" + (f"[{row['id']}]" if form.each else ""),
+            pack=pack.pack,
+            title=form.title,
+            requirements=tuple(form.requirements),
+            path=site.document.path,
+            line=site.document.line((*site.place, "each", index) if form.each else site.place),
+            facts=facts,
+            program=program,
+            variables={name: value for name, value in row.items() if name != "id"},
+        )
+        for index, row in enumerate(rows)
+    ]
+
+
+def _rows(form: CaseForm, site: Site) -> list[dict[str, JsonValue]]:
+    rows = form.each or [{}]
+    seen: set[str] = set()
+    for index, row in enumerate(form.each or []):
+        place = site.at("each", index)
+        name = row.get("id")
+        if not isinstance(name, str) or not name:
+            raise place.problem(BadShape, "a row of `each` needs an `id`, a text")
+        if name in seen:
+            raise place.problem(DuplicateId, f"another row has the id {name!r}")
+        seen.add(name)
+        if row.keys() != rows[0].keys():
+            raise place.problem(BadShape, f"the row has the members {sorted(row)}, the first one {sorted(rows[0])}")
+        taken = row.keys() & ALWAYS_DEFINED
+        if taken:
+            raise place.problem(DuplicateId, f"{sorted(taken)[0]!r} is always defined and cannot be a member of a row")
+    return rows
+
+
+def _check_names(names: Sequence[str], known: frozenset[str], what: str, site: Site) -> None:
+    for index, name in enumerate(names):
+        if name not in known:
+            raise site.at(index).problem(UnknownName, f"no {what} is called {name!r}")
+
+
+def _validated(model: type[M], value: JsonValue, site: Site) -> M:
+    try:
+        return model.model_validate(value)
+    except ValidationError as problem:
+        faults = [(_place(error["loc"], site), error["msg"]) for error in problem.errors(include_url=False)]
+    deepest = max(len(place) for place, _ in faults)
+    place, _ = next(fault for fault in faults if len(fault[0]) == deepest)
+    messages = dict.fromkeys(message for where, message in faults if where == place)
+    raise Site(site.document, site.vocabulary, place).problem(
+        BadShape, f"{'.'.join(map(str, place)) or 'the pack'}: {', or '.join(messages)}"
+    )
+
+
+def _place(loc: Sequence[str | int], site: Site) -> Place:
+    """Pydantic's location without the names of union members, which are not in the document."""
+    place = site.place
+    for part in loc:
+        if site.document.has((*place, part)):
+            place = (*place, part)
+    return place

@@ -1,0 +1,247 @@
+"""The form of a pack file, as models: the source of the published JSON Schema. docs/packs.md explains each member."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, JsonValue, StringConstraints, Tag
+
+Kebab = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
+PackName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(_[a-z0-9]+)*$")]
+Variable = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$")]
+ProfileReference = Annotated[str, StringConstraints(pattern=r"^\$\{profile\.[a-z0-9_.]+\}$")]
+Text = Annotated[str, StringConstraints(min_length=1)]
+Times = Annotated[int, Field(ge=0)] | Annotated[str, StringConstraints(pattern=r"^\$\{.+\}$")]
+Members = dict[str, JsonValue]
+RefusalClass = Literal[
+    "any",
+    "malformed",
+    "unauthenticated",
+    "insufficient_credit",
+    "forbidden",
+    "not_found",
+    "conflict",
+    "too_large",
+    "invalid",
+    "method",
+    "unavailable",
+]
+Refused = RefusalClass | Annotated[list[RefusalClass], Field(min_length=1)] | ProfileReference
+
+
+class Form(BaseModel):
+    """Any part of a pack: unknown members and values of another type are refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, use_attribute_docstrings=True)
+
+
+class AccountStep(Form):
+    """A fresh account of the case's own."""
+
+    account: Variable
+    """Its name: `as: NAME` acts with its key, `${NAME}` is its key."""
+    id: Kebab | None = None
+    with_: Members = Field(default={}, alias="with")
+    """Members of the account-creation body by canonical name."""
+
+
+class Body(Form):
+    """An exact body."""
+
+    raw: str | None = None
+    """The text itself."""
+    json_: JsonValue = Field(default=None, alias="json")
+    """A JSON value with wire names."""
+
+
+class Request(Form):
+    """What `call` and `list` share."""
+
+    id: Kebab | None = None
+    as_: str | None = Field(default=None, alias="as")
+    """The name of an account, `${variable}` with a key, or `nobody`. Default: the case's first account."""
+    via: Literal["x-api-key", "bearer"] | Annotated[str, StringConstraints(pattern=r"^\$\{.+\}$")] = "x-api-key"
+    """The header that carries the key."""
+    with_: Members = Field(default={}, alias="with")
+    """Members of the request by canonical name."""
+    headers: dict[str, str | None] = {}
+    """More headers; null leaves out one that the suite would send."""
+    save: dict[Variable, str] = {}
+    """Variable to path in the answer."""
+    expect: Members = {}
+    """Path in the answer to matcher."""
+
+
+class ListStep(Request):
+    """Every page of a list."""
+
+    list_: str = Field(alias="list")
+    """The operation."""
+    page_size: Annotated[int, Field(ge=1)] | Annotated[str, StringConstraints(pattern=r"^\$\{.+\}$")] | None = None
+    """Default: the largest that the profile allows."""
+
+
+class CallStep(Request):
+    """One request."""
+
+    call: str
+    """The operation."""
+    body: Body | None = None
+    """An exact body instead of `with`."""
+    method: Annotated[str, StringConstraints(pattern=r"^[A-Z]+$")] | None = None
+    """Another HTTP method than the operation's."""
+    refused: Refused | None = None
+    """The class of refusal that must come; a profile key whose value is a class, or else means that it is accepted."""
+    may_be_refused: Refused | None = None
+    """Accepted is right, and refused like this is right, too."""
+    control: Kebab | None = None
+    """The earlier accepted step that this refusal is held against."""
+    unchanged: list[Text | UnchangedRead] | None = None
+    """Reads that must give the same before and after a refused write."""
+
+
+class UnchangedRead(Form):
+    """A read that must give the same before and after."""
+
+    list_: str | None = Field(default=None, alias="list")
+    call: str | None = None
+    as_: str | None = Field(default=None, alias="as")
+    with_: Members = Field(default={}, alias="with")
+
+
+class LetStep(Form):
+    """Computed variables."""
+
+    let: Annotated[dict[Variable, JsonValue], Field(min_length=1)]
+    id: Kebab | None = None
+
+
+class CheckStep(Form):
+    """A comparison."""
+
+    check: Annotated[Members, Field(min_length=1)]
+    """`that`, matchers, and optionally `why`."""
+    id: Kebab | None = None
+
+
+class Repeat(Form):
+    """Steps several times in sequence."""
+
+    times: Times
+    steps: Annotated[list[Step], Field(min_length=1)]
+    collect: dict[Variable, JsonValue] = {}
+    """Variable to the value gathered into it each round."""
+
+
+class RepeatStep(Form):
+    """Steps several times in sequence."""
+
+    repeat: Repeat
+    id: Kebab | None = None
+
+
+class Crowd(Form):
+    """One step several times at once."""
+
+    times: Times
+    step: CallStep
+    save: dict[Variable, Literal[""]] = {}
+
+
+class ParallelStep(Form):
+    """Steps at the same time."""
+
+    parallel: Annotated[list[Step], Field(min_length=1)] | Crowd
+    id: Kebab | None = None
+
+
+class ChainStep(Form):
+    """A view of the account contract."""
+
+    chain: str
+    """Its canonical name in the profile's `chain.abi`."""
+    with_: list[JsonValue] = Field(default=[], alias="with")
+    """The arguments in order."""
+    id: Kebab | None = None
+    save: dict[Variable, str] = {}
+    expect: Members = {}
+
+
+class RpcStep(Form):
+    """A JSON-RPC method of the chain."""
+
+    rpc: Annotated[str, StringConstraints(pattern=r"^[a-z]+_[A-Za-z0-9]+$")]
+    with_: list[JsonValue] = Field(default=[], alias="with")
+    """The parameters in order."""
+    id: Kebab | None = None
+    save: dict[Variable, str] = {}
+    expect: Members = {}
+
+
+KINDS = ("account", "call", "list", "let", "check", "parallel", "repeat", "chain", "rpc")
+
+
+def _kind(step: object) -> str | None:
+    if isinstance(step, dict):
+        found = [kind for kind in KINDS if kind in step]
+        return f"{found[0]} step" if len(found) == 1 else None
+    return None
+
+
+Step = Annotated[
+    Annotated[AccountStep, Tag("account step")]
+    | Annotated[CallStep, Tag("call step")]
+    | Annotated[ListStep, Tag("list step")]
+    | Annotated[LetStep, Tag("let step")]
+    | Annotated[CheckStep, Tag("check step")]
+    | Annotated[ParallelStep, Tag("parallel step")]
+    | Annotated[RepeatStep, Tag("repeat step")]
+    | Annotated[ChainStep, Tag("chain step")]
+    | Annotated[RpcStep, Tag("rpc step")],
+    Discriminator(
+        _kind,
+        custom_error_type="step_kind",
+        custom_error_message=f"a step has exactly one of the members {', '.join(KINDS)}",
+    ),
+]
+
+
+class CaseForm(Form):
+    """What every case has, whichever driver runs it."""
+
+    id: Kebab
+    title: Text
+    requirements: Annotated[list[str], Field(min_length=1)]
+    """Ids of the requirement catalogue."""
+    needs: list[str] = []
+    """Capabilities, beside those of the pack."""
+    uses: list[str] = []
+    """Profile keys that must not be null."""
+    each: Annotated[list[dict[Variable, JsonValue]], Field(min_length=1)] | None = None
+    """Rows of variables; each has an `id`."""
+
+
+class StepsCase(CaseForm):
+    """A case told in steps."""
+
+    driver: Literal["steps"] = "steps"
+    setup: list[Step] = []
+    """What leads up to the matter; trouble here is inconclusive."""
+    steps: Annotated[list[Step], Field(min_length=1)]
+    """The matter itself; a departure here is a failure."""
+
+
+class PackForm(Form):
+    """A pack file."""
+
+    pack: PackName
+    """The file's name without `.yaml`."""
+    title: Text
+    needs: list[str] = []
+    """Capabilities that every case needs."""
+    cases: Annotated[list[Members], Field(min_length=1)]
+
+
+CallStep.model_rebuild()
+Repeat.model_rebuild()
+ParallelStep.model_rebuild()

@@ -1,0 +1,78 @@
+"""What a running case knows: its variables, the profile, and randomness decided by the run's seed and the case's id."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable, Sequence
+
+from conformance.problems import Mismatch, ProfileSilent
+
+ProfileReader = Callable[[str], object]
+"""Gives the value of a dotted profile key; None when the profile leaves it out."""
+
+
+class Account(dict[str, object]):
+    """The answer of account creation by canonical names. Used as a value, it stands for its API key."""
+
+    @property
+    def key(self) -> str:
+        """The account's API key."""
+        return str(self["api_key"])
+
+
+class Scope:
+    """The variables that a step sees, and the source of its random values."""
+
+    def __init__(self, seed: str, profile: ProfileReader, variables: dict[str, object]) -> None:
+        self.seed = seed
+        self.profile = profile
+        self.variables = variables
+        self.random = random.Random(seed)  # noqa: S311 - repeatable test data, no secret
+
+    def branch(self, name: str) -> Scope:
+        """A scope of its own for one of several steps at the same time: same variables, other randomness."""
+        return Scope(f"{self.seed}/{name}", self.profile, dict(self.variables))
+
+    def lookup(self, root: str, path: Sequence[str]) -> object:
+        """The value of `${root.path}`. Raises Mismatch when an answer did not have that member."""
+        if root == "profile":
+            return self._profile_value(".".join(path))
+        value = self.variables.get(root, MISSING)
+        for part in path:
+            value = member(value, part)
+        if value is MISSING:
+            name = ".".join((root, *path))
+            raise Mismatch(f"a value for ${{{name}}}", "nothing there")
+        return value.key if isinstance(value, Account) else value
+
+    def _profile_value(self, key: str) -> object:
+        value = self.profile(key)
+        if value is None:
+            raise ProfileSilent(f"a profile that says {key}", "a profile that leaves it out")
+        return value
+
+
+class Missing:
+    """The value of a member that is not there (unlike null, which is a value)."""
+
+    def __repr__(self) -> str:
+        return "nothing (the member is not there)"
+
+
+MISSING = Missing()
+
+
+def member(value: object, name: str) -> object:
+    """One step into a value: a member of an object or an item of an array; MISSING when there is none."""
+    if isinstance(value, dict):
+        return value.get(name, MISSING)
+    if isinstance(value, list) and name.removeprefix("-").isdecimal():
+        index = int(name)
+        return value[index] if -len(value) <= index < len(value) else MISSING
+    return MISSING
+
+
+def printed(value: object) -> str:
+    """A value as it stands in a text or a query: texts as they are, everything else as JSON."""
+    return value if isinstance(value, str) else json.dumps(value, separators=(",", ":"), default=str)

@@ -1,0 +1,79 @@
+"""What packs need to see that a key is secret: that no answer discloses it, and that it is random.
+
+Specification, "Resources and their fields": a key value is returned once, and encodes a random secret.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from itertools import takewhile
+from urllib.parse import quote
+
+from pydantic import JsonValue
+
+from conformance.problems import Mismatch
+from conformance.scenario.functions import function
+from conformance.scenario.matchers import Difference, Matcher
+from conformance.scenario.operators import named
+from conformance.scenario.scope import Scope, printed
+from conformance.scenario.templates import Site, compile_value
+
+SHORTEST_SPELLING = 16
+"""Of a key; anything shorter stands in many an answer by chance."""
+
+
+@function
+def key_spellings(_: Scope, key: object) -> list[str]:
+    """The texts that disclose a key: itself, its other alphabets and paddings, its bytes in hex, all also reversed."""
+    return _spellings(printed(key))
+
+
+def _spellings(text: str) -> list[str]:
+    forms = {text, text.rstrip("="), quote(text, safe=""), text.replace("/", "\\/")}
+    try:
+        raw = base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError):
+        raw = b""
+    forms |= {raw.hex(), raw.hex().upper(), base64.urlsafe_b64encode(raw).decode().rstrip("=")}
+    forms |= {form[::-1] for form in forms}
+    return sorted(form for form in forms if len(form) >= SHORTEST_SPELLING)
+
+
+@function
+def slice(_: Scope, text: object, start: int, end: int | None = None) -> str:  # noqa: A001 - the name that packs use
+    """The characters from start to before end; negative numbers count from the end, a null end is the end."""
+    return printed(text)[start:end]
+
+
+@function
+def common_prefix(_: Scope, *texts: object) -> str:
+    """The longest text with which all of these texts begin."""
+    columns = zip(*(printed(text) for text in texts), strict=False)
+    return "".join(column[0] for column in takewhile(lambda column: len(set(column)) == 1, columns))
+
+
+@function
+def distinct_bytes(_: Scope, *texts: object) -> int:
+    """How many different bytes the hex texts hold together."""
+    try:
+        return len(set().union(*(bytes.fromhex(printed(text).removeprefix("0x")) for text in texts)))
+    except ValueError:
+        raise Mismatch("hex digits", printed(list(texts))) from None
+
+
+@named("hides")
+def hides(raw: JsonValue, site: Site) -> Matcher:
+    """A value in which this key stands nowhere, in no spelling."""
+    template = compile_value(raw, site)
+
+    def match(value: object, scope: Scope) -> Difference | None:
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+        spellings = _spellings(printed(template(scope)))
+        if not spellings:
+            return Difference("a key of some length to look for", template(scope))
+        disclosed = [spelling for spelling in spellings if spelling in text]
+        return Difference("nothing that discloses the key", value) if disclosed else None
+
+    return match

@@ -1,0 +1,51 @@
+"""The names that a pack may use: requirements, operations, capabilities, profile keys and contract views."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import get_args
+
+from conformance.profile import OPERATIONS, Auth, Capability, Effect, Function, known_paths
+from conformance.profile.chain import AccountAbi
+from conformance.requirements import catalogue
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """What names mean something."""
+
+    requirements: frozenset[str]
+    operations: frozenset[str]
+    capabilities: frozenset[str]
+    profile_keys: frozenset[str]
+    chain_views: frozenset[str]
+    """Canonical names of the contract's views."""
+
+
+@cache
+def standard() -> Vocabulary:
+    """The names of the specification's catalogue and of the profile's model."""
+    return Vocabulary(
+        requirements=frozenset(requirement.id for requirement in catalogue().requirements),
+        operations=frozenset(OPERATIONS),
+        capabilities=frozenset(get_args(Capability)) | {"http"},
+        profile_keys=known_paths(),
+        chain_views=frozenset(_views()),
+    )
+
+
+def _views() -> list[str]:
+    signatures = AccountAbi().model_dump()
+    return [name for name, signature in signatures.items() if signature and Function.parse(signature).outputs]
+
+
+def writes(operation: str) -> bool:
+    """Whether an accepted call changes what an account's lists show, so that its refusal must show nothing changed."""
+    fixed = OPERATIONS[operation]
+    return fixed.effect in {Effect.WRITE, Effect.PAY} and fixed.auth is not Auth.NONE
+
+
+def takes_credential(operation: str) -> bool:
+    """Whether the operation asks who calls."""
+    return OPERATIONS[operation].auth is not Auth.NONE

@@ -1,0 +1,139 @@
+"""The settlement chain, read over JSON-RPC: views of the contract by the signatures that the profile gives.
+
+Answers are JSON values: integers are integers, bytes and addresses `0x` hex in lower case, structs objects.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+from eth_abi import decode, encode
+from eth_abi.exceptions import DecodingError, EncodingError
+from eth_utils import keccak
+
+from conformance.problems import ChainReverted, Malformed, Mismatch, ProfileSilent, ServerFault
+from conformance.profile import Function, Parameter
+from conformance.target.client import Message, Target
+from conformance.target.jsontext import parse, written
+from conformance.target.log import ExchangeLog
+
+_NUMBERS = itertools.count(1)
+
+
+class ChainClient:
+    """JSON-RPC of the chain that the profile names, for one case."""
+
+    def __init__(self, target: Target, log: ExchangeLog) -> None:
+        self._target = target
+        self._log = log
+
+    def request(self, method: str, params: Sequence[object] = ()) -> object:
+        """The result of a JSON-RPC method. Raises ChainReverted for its error, Malformed for what is no JSON-RPC."""
+        url = self._target.profile.chain.rpc_url
+        if url is None:
+            raise ProfileSilent("a profile that says chain.rpc_url", "a profile that leaves it out")
+        body = written({"jsonrpc": "2.0", "id": next(_NUMBERS), "method": method, "params": list(params)})
+        message = Message("POST", url, {"Content-Type": "application/json"}, body)
+        answer = self._target.exchange(message, self._log)
+        if answer.status >= 500:
+            raise ServerFault("an answer of the chain", f"status {answer.status}", answer.exchange)
+        try:
+            reply = parse(answer.text)
+        except ValueError as problem:
+            raise Malformed("a JSON-RPC answer", f"{problem}: {answer.text[:200]}", answer.exchange) from None
+        if isinstance(reply, dict) and reply.get("error") is not None:
+            raise ChainReverted(f"a result of {method}", written(reply["error"]), answer.exchange)
+        if not isinstance(reply, dict) or "result" not in reply:
+            raise Malformed("a JSON-RPC answer with a result", answer.text[:200], answer.exchange)
+        return reply["result"]
+
+    def view(self, contract: str, signature: str, arguments: Sequence[object]) -> object:
+        """What a view answers: an object of its named results, or the one result that has no name."""
+        function = Function.parse(signature)
+        data = selector(function) + encoded(function.inputs, arguments)
+        result = self.request("eth_call", [{"to": contract, "data": f"0x{data.hex()}"}, "latest"])
+        return decoded(function.outputs, result)
+
+    def chain_id(self) -> int:
+        """The chain's id."""
+        return _quantity(self.request("eth_chainId"))
+
+    def balance(self, address: str) -> int:
+        """The balance of an address in wei."""
+        return _quantity(self.request("eth_getBalance", [address, "latest"]))
+
+    def code(self, address: str) -> object:
+        """The code at an address as hex."""
+        return self.request("eth_getCode", [address, "latest"])
+
+    def logs(self, criteria: dict[str, object]) -> object:
+        """Logs by the filter of eth_getLogs."""
+        return self.request("eth_getLogs", [criteria])
+
+    def transaction(self, transaction_hash: str) -> object:
+        """A transaction by its hash; null when the chain has none."""
+        return self.request("eth_getTransactionByHash", [transaction_hash])
+
+
+def selector(function: Function) -> bytes:
+    """The first four bytes of a call."""
+    return keccak(text=function.canonical)[:4]
+
+
+def encoded(inputs: Sequence[Parameter], arguments: Sequence[object]) -> bytes:
+    """Arguments as the contract takes them; bytes may be given as hex, integers as decimal or hex text."""
+    if len(inputs) != len(arguments):
+        raise Mismatch(f"{len(inputs)} arguments", f"{len(arguments)}")
+    values = [_argument(parameter.type, value) for parameter, value in zip(inputs, arguments, strict=True)]
+    try:
+        return encode([parameter.type for parameter in inputs], values)
+    except (EncodingError, TypeError) as problem:
+        raise Mismatch("arguments of the types of the signature", str(problem)) from problem
+
+
+def _argument(kind: str, value: object) -> object:
+    if kind.endswith("]") and isinstance(value, list):
+        return [_argument(kind.rpartition("[")[0], item) for item in value]
+    if not isinstance(value, str):
+        return value
+    try:
+        if kind.startswith("bytes"):
+            return bytes.fromhex(value.removeprefix("0x"))
+        return int(value, 16 if value.startswith("0x") else 10) if kind.startswith(("uint", "int")) else value
+    except ValueError:
+        raise Mismatch(f"a value of type {kind}", value) from None
+
+
+def decoded(outputs: Sequence[Parameter], result: object) -> object:
+    """The answer of a view as a JSON value."""
+    try:
+        raw = bytes.fromhex(str(result).removeprefix("0x"))
+        values = decode([parameter.type for parameter in outputs], raw)
+    except (DecodingError, ValueError) as problem:
+        raise Malformed("an answer of the types of the signature", f"{result}: {problem}") from problem
+    if len(outputs) == 1 and not outputs[0].name:
+        return _json(outputs[0], outputs[0].type, values[0])
+    return _struct(outputs, values)
+
+
+def _struct(parameters: Sequence[Parameter], values: Sequence[object]) -> dict[str, object]:
+    return {
+        parameter.name or str(index): _json(parameter, parameter.type, value)
+        for index, (parameter, value) in enumerate(zip(parameters, values, strict=True))
+    }
+
+
+def _json(parameter: Parameter, kind: str, value: object) -> object:
+    if kind.endswith("]") and isinstance(value, tuple | list):
+        return [_json(parameter, kind.rpartition("[")[0], item) for item in value]
+    if isinstance(value, tuple):
+        return _struct(parameter.members, value)
+    return f"0x{value.hex()}" if isinstance(value, bytes) else value
+
+
+def _quantity(value: object) -> int:
+    try:
+        return int(str(value), 16)
+    except ValueError:
+        raise Malformed("a hex quantity", str(value)) from None

@@ -1,0 +1,217 @@
+"""The node over HTTP: one pool of connections, every exchange logged, each way of not answering told apart."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+
+import httpx
+
+from conformance.problems import Malformed, ProfileSilent, ServerFault, Unreachable
+from conformance.profile import WHOLE, Effect, NotStated, Operation, Profile, resolve, value_at
+from conformance.scenario.scope import MISSING, Missing, member
+from conformance.target.jsontext import parse
+from conformance.target.log import ExchangeLog, RawExchange
+from conformance.target.pace import Budget, Pace
+
+TIMEOUT_SECONDS = 45.0
+"""A run of an action may take 30 s (profile `exec`); whoever takes longer than this does not answer."""
+KEEP_IDLE_SECONDS = 2.0
+"""Shorter than any usual server's keep-alive: reusing a connection that the server is closing looks like a fault."""
+NEVER_SENT = (
+    httpx.ConnectError,
+    httpx.ConnectTimeout,
+    httpx.PoolTimeout,
+    httpx.LocalProtocolError,
+    httpx.UnsupportedProtocol,
+    httpx.InvalidURL,
+)
+"""What httpx raises when the node cannot have seen the request."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A request in wire form, before the credential is put in."""
+
+    method: str
+    path: str
+    """Under the node's address, or a whole URL."""
+    headers: dict[str, str]
+    body: str | None
+
+
+@dataclass(slots=True)
+class Answer:
+    """What came back."""
+
+    status: int
+    headers: httpx.Headers
+    text: str
+    exchange: int
+    """Its number in the log."""
+    operation: Operation | None = None
+    _value: object = field(default=MISSING)
+
+    @property
+    def accepted(self) -> bool:
+        """A 2xx."""
+        return 200 <= self.status < 300
+
+    @property
+    def value(self) -> object:
+        """The answer by canonical names; null for an empty body. Malformed: it is not what the operation answers."""
+        if isinstance(self._value, Missing):
+            self._value = canonical(self.operation, self._parsed()) if self.accepted else self._parsed()
+        return self._value
+
+    def _parsed(self) -> object:
+        if not self.text:
+            return None
+        try:
+            return parse(self.text)
+        except ValueError as problem:
+            if "json" in self.headers.get("content-type", "") or self.text.lstrip()[:1] in {"{", "["}:
+                raise Malformed("a JSON body", f"{problem}: {self.text[:200]}", self.exchange) from None
+            return self.text
+
+    def at(self, path: tuple[str, ...]) -> object:
+        """The value at a path of a pack; MISSING when there is none."""
+        match path:
+            case ("@status",):
+                return self.status
+            case ("@text",):
+                return self.text
+            case ("@headers", name):
+                return self.headers.get(name, MISSING)
+            case _:
+                return descend(self.value, path)
+
+
+def descend(value: object, path: tuple[str, ...]) -> object:
+    """The value at the end of a path of members and indices; MISSING when there is none."""
+    for part in path:
+        value = member(value, part)
+    return value
+
+
+def canonical(operation: Operation | None, value: object) -> object:
+    """An accepted answer with canonical names in place of the wire's."""
+    if operation is None:
+        return value
+    if operation.items is not None:
+        page = value if operation.page_member is None else member(value, operation.page_member)
+        return [_renamed(item, operation.items) for item in page] if isinstance(page, list) else page
+    whole = [name for name, wire in operation.response.items() if wire == WHOLE]
+    return {whole[0]: value} if whole else _renamed(value, operation.response)
+
+
+def _renamed(value: object, names: object) -> object:
+    if not isinstance(value, dict) or not isinstance(names, dict):
+        return value
+    to_canonical = {wire: name for name, wire in names.items() if wire != name}
+    return {to_canonical.get(name, name): inner for name, inner in value.items()} if to_canonical else value
+
+
+class Target:
+    """A node under test, for the length of a run. Used by several threads at once."""
+
+    def __init__(
+        self,
+        base_url: str,
+        profile: Profile,
+        *,
+        seed: str = "0",
+        pace: Pace | None = None,
+        budget: Budget | None = None,
+        timeout: float = TIMEOUT_SECONDS,
+    ) -> None:
+        self.base_url = base_url.rstrip("/")
+        self.profile = profile
+        self.seed = seed
+        self.budget = budget or Budget(None)
+        self.settle_seconds = profile.semantics.settle_time_seconds or 0
+        self.page_size = profile.limits.page_size_max or profile.limits.page_size_default or 10
+        self._pace = pace or Pace(None)
+        self._operations: dict[str, Operation] = {}
+        self._http = httpx.Client(
+            timeout=timeout,
+            follow_redirects=False,
+            trust_env=False,
+            headers={"User-Agent": "service-conformance", "Accept": "application/json, */*;q=0.5"},
+            limits=httpx.Limits(max_connections=256, keepalive_expiry=KEEP_IDLE_SECONDS),
+        )
+
+    def close(self) -> None:
+        """Give the connections back."""
+        self._http.close()
+
+    def operation(self, name: str) -> Operation:
+        """An operation as this node serves it. Raises ProfileSilent when the profile leaves it out."""
+        if name not in self._operations:
+            try:
+                self._operations[name] = resolve(self.profile, name)
+            except NotStated as problem:
+                raise ProfileSilent(f"a profile that says {problem.path}", "a profile that leaves it out") from problem
+        return self._operations[name]
+
+    def profile_value(self, key: str) -> object:
+        """What the profile says at a dotted key, null when it says nothing."""
+        return plain(value_at(self.profile, key))
+
+    def charge(self, operation: Operation) -> int:
+        """What an accepted call costs at most to begin with, in cents."""
+        charges = self.profile.billing.charge_per_call
+        if charges is None or not operation.billed:
+            return 0
+        return charges.run_second_cents if operation.effect is Effect.RUN else charges.management_write_cents
+
+    def exchange(self, message: Message, log: ExchangeLog, operation: Operation | None = None) -> Answer:
+        """Send a request and get its answer.
+
+        Raises Unreachable when nobody listens, and ServerFault when no answer came in time or the connection was
+        dropped before it; a 5xx is an answer and is returned.
+        """
+        self._pace.wait()
+        cents = self.charge(operation) if operation else 0
+        self.budget.take(cents)
+        answer = self._send(message, log, operation)
+        if cents and not answer.accepted:
+            self.budget.give_back(cents)
+        return answer
+
+    def _send(self, message: Message, log: ExchangeLog, operation: Operation | None) -> Answer:
+        url = message.path if message.path.startswith("http") else self.base_url + message.path
+        content = None if message.body is None else message.body.encode("utf-8", "surrogatepass")
+        headers = {name: value.encode("utf-8", "surrogatepass") for name, value in message.headers.items()}
+        began = time.perf_counter()
+        try:
+            response = self._http.request(message.method, url, content=content, headers=headers)  # type: ignore[arg-type]  # bytes are fine
+        except NEVER_SENT as problem:
+            number = self._unanswered(message, url, began, log)
+            raise Unreachable("a node that listens", f"{type(problem).__name__}: {problem}", number) from problem
+        except httpx.RequestError as problem:
+            number = self._unanswered(message, url, began, log)
+            raise ServerFault("an answer", _silence(problem), number) from problem
+        raw = RawExchange(
+            message.method, url, message.headers, message.body,
+            response.status_code, dict(response.headers), response.text, time.perf_counter() - began,
+        )  # fmt: skip
+        return Answer(response.status_code, response.headers, raw.response_body, log.add(raw), operation)
+
+    def _unanswered(self, message: Message, url: str, began: float, log: ExchangeLog) -> int:
+        seconds = time.perf_counter() - began
+        return log.add(RawExchange(message.method, url, message.headers, message.body, None, {}, "", seconds))
+
+
+def _silence(problem: httpx.RequestError) -> str:
+    if isinstance(problem, httpx.TimeoutException):
+        return f"no answer in time ({type(problem).__name__})"
+    return f"the connection broke before the answer ({type(problem).__name__}: {problem})"
+
+
+def plain(value: object) -> object:
+    """A profile value as JSON has it."""
+    if isinstance(value, tuple | list):
+        return [plain(item) for item in value]
+    dump = getattr(value, "model_dump", None)
+    return dump(mode="json") if callable(dump) else value

@@ -1,0 +1,31 @@
+"""JSON as the specification's bodies are: strict, without duplicate members, NaN or Infinity."""
+
+from __future__ import annotations
+
+import json
+
+
+def _members(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    result = dict(pairs)
+    if len(result) != len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the member {twice!r} stands twice in one object")
+    return result
+
+
+def _constant(text: str) -> object:
+    raise ValueError(f"{text} is no JSON value")
+
+
+def parse(text: str) -> object:
+    """The JSON value of a text. ValueError says what is wrong with it."""
+    try:
+        return json.loads(text, object_pairs_hook=_members, parse_constant=_constant)
+    except RecursionError:
+        raise ValueError("the JSON is nested too deeply") from None
+
+
+def written(value: object) -> str:
+    """A value as compact JSON."""
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)

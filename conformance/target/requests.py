@@ -1,0 +1,77 @@
+"""Puts a pack's request into wire form: member names, place of the members, credential."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from urllib.parse import quote, urlencode
+
+from conformance.profile import Operation, Place
+from conformance.scenario.scope import printed
+from conformance.target.client import Message
+from conformance.target.jsontext import written
+
+JSON_TYPE = "application/json"
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A request by canonical names."""
+
+    operation: Operation
+    credential: str | None = None
+    via: str = "x-api-key"
+    members: dict[str, object] = field(default_factory=dict)
+    body: str | None = None
+    """An exact body instead of the members."""
+    headers: dict[str, str | None] = field(default_factory=dict)
+    """More headers; None takes one away."""
+    method: str | None = None
+
+
+def message(wanted: Wanted) -> Message:
+    """The request as it goes over the wire."""
+    operation = wanted.operation
+    members = {operation.request.get(name, name): value for name, value in wanted.members.items()}
+    headers = dict(wanted.headers)
+    if wanted.credential is not None:
+        _put_credential(wanted.credential, wanted.via, operation, members, headers)
+    path = operation.path
+    for name in [name for name in members if f"{{{name}}}" in path]:
+        path = path.replace(f"{{{name}}}", quote(printed(members.pop(name)), safe=""))
+    body = wanted.body
+    if body is None and _in_query(operation):
+        path += f"?{urlencode({name: printed(value) for name, value in members.items()})}" if members else ""
+    elif body is None:
+        body = _body(operation, members)
+    sent = {"Content-Type": JSON_TYPE} if body is not None else {}
+    return Message(wanted.method or operation.method, path, _merged(sent, headers), body)
+
+
+def _in_query(operation: Operation) -> bool:
+    return operation.place is Place.QUERY or (operation.place is Place.NOWHERE and operation.method == "GET")
+
+
+def _body(operation: Operation, members: dict[str, object]) -> str | None:
+    if operation.place is Place.STRING:
+        return written(members.get("code"))
+    if operation.place is Place.NOWHERE and not members:
+        return None
+    return written(members)
+
+
+def _put_credential(
+    key: str, via: str, operation: Operation, members: dict[str, object], headers: dict[str, str | None]
+) -> None:
+    """In the header that the pack says, or in the member that the profile says for `account_exists`."""
+    if "api_key" in operation.request:
+        members.setdefault(operation.request["api_key"], key)
+        return
+    name, value = ("Authorization", f"Bearer {key}") if via == "bearer" else ("X-Api-Key", key)
+    if name.lower() not in {header.lower() for header in headers}:
+        headers[name] = value
+
+
+def _merged(sent: dict[str, str], more: dict[str, str | None]) -> dict[str, str]:
+    overridden = {name.lower() for name in more}
+    kept = {name: value for name, value in sent.items() if name.lower() not in overridden}
+    return kept | {name: value for name, value in more.items() if value is not None}
