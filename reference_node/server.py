@@ -42,23 +42,27 @@ def serve(settings: Settings) -> None:
         Announcing(node, listening).run(sockets=[listening])
 
 
+def server_config(node: Node) -> uvicorn.Config:
+    """How uvicorn serves a node: refusals below HTTP are problem documents as well, and nothing is logged twice."""
+    return uvicorn.Config(
+        node.app,
+        http=ProblemProtocol,
+        ws="none",
+        lifespan="off",
+        loop="asyncio",
+        access_log=False,
+        log_level="warning",
+        server_header=False,
+        backlog=BACKLOG,
+        timeout_graceful_shutdown=5,
+    )
+
+
 class Announcing(uvicorn.Server):
     """uvicorn, telling where the node is once it accepts connections."""
 
     def __init__(self, node: Node, listening: socket.socket) -> None:
-        config = uvicorn.Config(
-            node.app,
-            http=ProblemProtocol,
-            ws="none",
-            lifespan="off",
-            loop="asyncio",
-            access_log=False,
-            log_level="warning",
-            server_header=False,
-            backlog=BACKLOG,
-            timeout_graceful_shutdown=5,
-        )
-        super().__init__(config)
+        super().__init__(server_config(node))
         self._node = node
         self._listening = listening
 
@@ -82,11 +86,11 @@ def describe(node: Node, listening: socket.socket) -> dict[str, Json]:
         "chain_id": node.chain.chain_id,
         "contract_address": to_checksum_address(node.accounts.address),
         "control_url": f"{base_url}/control" if node.settings.control else None,
-        "profile": _profile(node.settings),
+        "profile": vendor_profile(node.settings),
     }
 
 
-def _profile(settings: Settings) -> dict[str, Json]:
+def vendor_profile(settings: Settings) -> dict[str, Json]:
     """Where this node differs from the defaults of a vendor profile, and what it offers."""
     capabilities: list[Json] = ["managed_accounts", "chain_rpc", "openapi"]
     if settings.control:
