@@ -149,4 +149,6 @@ def _known_via(value: object) -> str:
 
 def as_members(value: object) -> dict[str, object]:
     """The members that a compiled `with` gave."""
-    return value if isinstance(value, dict) else {}
+    if not isinstance(value, dict):
+        raise Mismatch("an object as `with`", printed(value))
+    return value

@@ -144,7 +144,7 @@ def _compile_proof(step: CallStep, site: Site) -> Proof:
 
 def _compile_read(entry: str | UnchangedRead, site: Site) -> tuple[str, Read]:
     if isinstance(entry, str):
-        name, who_raw, with_raw = entry, None, {}
+        name, who_raw, with_raw = entry, None, UnchangedRead().with_
     else:
         name, who_raw, with_raw = _read_name(entry, site), entry.as_, entry.with_
     name_operation(name, site)
@@ -153,7 +153,7 @@ def _compile_read(entry: str | UnchangedRead, site: Site) -> tuple[str, Read]:
         must_be_list(name, site)
     if writes(name):
         raise site.problem(RefusalUnproven, f"{name} writes: it cannot show that nothing changed")
-    who, members = compile_who(who_raw, name, site), compile_value(dict(with_raw), site.at("with"))
+    who, members = compile_who(who_raw, name, site), compile_value(with_raw, site.at("with"))
 
     def read(run: CaseRun) -> object:
         wanted = Wanted(run.target.operation(name), who(run), members=as_members(members(run.scope)))

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from conformance.scenario.facts import CaseFacts
+from conformance.scenario.templates import Template
 
 if TYPE_CHECKING:
     from conformance.drivers.caserun import CaseRun
@@ -27,5 +28,5 @@ class Case:
     facts: CaseFacts
     """What it needs of a profile."""
     program: Callable[[CaseRun], None]
-    variables: Mapping[str, object] = field(default_factory=dict)
-    """The row of its table."""
+    row: Mapping[str, Template] = field(default_factory=dict)
+    """The variables of its row of the table."""

@@ -16,7 +16,7 @@ from conformance.scenario.case import Case
 from conformance.scenario.facts import CaseFacts
 from conformance.scenario.marked_yaml import Document, Place
 from conformance.scenario.models import CaseForm, PackForm
-from conformance.scenario.templates import ALWAYS_DEFINED, Site
+from conformance.scenario.templates import ALWAYS_DEFINED, Site, Template, compile_value
 from conformance.scenario.vocabulary import Vocabulary, standard
 
 M = TypeVar("M", bound=BaseModel)
@@ -93,10 +93,14 @@ def _compile(form: CaseForm, driver: str, pack: PackForm, site: Site) -> list[Ca
             line=site.document.line((*site.place, "each", index) if form.each else site.place),
             facts=facts,
             program=program,
-            variables={name: value for name, value in row.items() if name != "id"},
+            row=_row_values(row, Site(site.document, site.vocabulary, (*site.place, "each", index), facts=facts)),
         )
         for index, row in enumerate(rows)
     ]
+
+
+def _row_values(row: dict[str, JsonValue], site: Site) -> dict[str, Template]:
+    return {name: compile_value(value, site.at(name)) for name, value in row.items() if name != "id"}
 
 
 def _rows(form: CaseForm, site: Site) -> list[dict[str, JsonValue]]:

@@ -11,8 +11,9 @@ PackName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(_[a-z0-9]+)*$")
 Variable = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$")]
 ProfileReference = Annotated[str, StringConstraints(pattern=r"^\$\{profile\.[a-z0-9_.]+\}$")]
 Text = Annotated[str, StringConstraints(min_length=1)]
-Times = Annotated[int, Field(ge=0)] | Annotated[str, StringConstraints(pattern=r"^\$\{.+\}$")]
 Members = dict[str, JsonValue]
+Reference = Annotated[str, StringConstraints(pattern=r"^\$\{.+\}$")]
+"""A text that is one `${variable}` and nothing else."""
 RefusalClass = Literal[
     "any",
     "malformed",
@@ -29,6 +30,9 @@ RefusalClass = Literal[
 Refused = RefusalClass | Annotated[list[RefusalClass], Field(min_length=1)] | ProfileReference
 
 
+Times = Annotated[int, Field(ge=0)] | Reference
+
+
 class Form(BaseModel):
     """Any part of a pack: unknown members and values of another type are refused."""
 
@@ -42,7 +46,7 @@ class AccountStep(Form):
     """Its name: `as: NAME` acts with its key, `${NAME}` is its key."""
     id: Kebab | None = None
     with_: Members = Field(default={}, alias="with")
-    """Members of the account-creation body by canonical name."""
+    """Members of the account-creation body by canonical name, beside those that the suite gives."""
 
 
 class Body(Form):
@@ -60,10 +64,10 @@ class Request(Form):
     id: Kebab | None = None
     as_: str | None = Field(default=None, alias="as")
     """The name of an account, `${variable}` with a key, or `nobody`. Default: the case's first account."""
-    via: Literal["x-api-key", "bearer"] | Annotated[str, StringConstraints(pattern=r"^\$\{.+\}$")] = "x-api-key"
+    via: Literal["x-api-key", "bearer"] | Reference = "x-api-key"
     """The header that carries the key."""
-    with_: Members = Field(default={}, alias="with")
-    """Members of the request by canonical name."""
+    with_: Members | Reference = Field(default={}, alias="with")
+    """Members of the request by canonical name, or a variable that holds them."""
     headers: dict[str, str | None] = {}
     """More headers; null leaves out one that the suite would send."""
     save: dict[Variable, str] = {}
@@ -77,7 +81,7 @@ class ListStep(Request):
 
     list_: str = Field(alias="list")
     """The operation."""
-    page_size: Annotated[int, Field(ge=1)] | Annotated[str, StringConstraints(pattern=r"^\$\{.+\}$")] | None = None
+    page_size: Annotated[int, Field(ge=1)] | Reference | None = None
     """Default: the largest that the profile allows."""
 
 
@@ -106,7 +110,7 @@ class UnchangedRead(Form):
     list_: str | None = Field(default=None, alias="list")
     call: str | None = None
     as_: str | None = Field(default=None, alias="as")
-    with_: Members = Field(default={}, alias="with")
+    with_: Members | Reference = Field(default={}, alias="with")
 
 
 class LetStep(Form):

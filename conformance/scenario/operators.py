@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from eth_utils import is_checksum_address
 from pydantic import JsonValue
 
 from conformance.problems import BadShape
@@ -287,6 +288,21 @@ def same_hex(raw: JsonValue, site: Site) -> Matcher:
         return None if fits else Difference(f"the hex {printed_json(wanted)}", value)
 
     return match
+
+
+@named("address")
+def address(raw: JsonValue, site: Site) -> Matcher:
+    """An address: 0x and 40 hex digits, and when these are of both cases, the EIP-55 form."""
+    if raw is not True:
+        raise site.problem(BadShape, "`address` takes true")
+    return lambda value, _: None if _is_address(value) else Difference("an address (0x, 40 hex digits, EIP-55)", value)
+
+
+def _is_address(value: object) -> bool:
+    if not isinstance(value, str) or not re.fullmatch("0x[0-9a-fA-F]{40}", value):
+        return False
+    digits = value[2:]
+    return digits in {digits.lower(), digits.upper()} or is_checksum_address(value)
 
 
 def _digits(text: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
+from typing import Self
 
 import httpx
 
@@ -140,6 +141,12 @@ class Target:
             headers={"User-Agent": "service-conformance", "Accept": "application/json, */*;q=0.5"},
             limits=httpx.Limits(max_connections=256, keepalive_expiry=KEEP_IDLE_SECONDS),
         )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def close(self) -> None:
         """Give the connections back."""

@@ -1,0 +1,120 @@
+"""Runs cases against a node, one at a time, and says what came of each. Knows nothing of pytest.
+
+cases = load([scenarios()], ["usage_*"])
+with Target("http://127.0.0.1:8000", profile, seed="1") as target:
+    outcomes = [run_case(case, target) for case in cases]
+"""
+
+from __future__ import annotations
+
+import time
+
+from conformance.drivers.caserun import CaseRun
+from conformance.drivers.lists import read_pages
+from conformance.known import Entry, Known, load_known
+from conformance.problems import Departure, Inconclusive, ProfileSilent, StepProblem
+from conformance.profile import value_at
+from conformance.scenario.case import Case
+from conformance.scenario.loader import load
+from conformance.scenario.scope import member, printed
+from conformance.target.client import Target
+from conformance.target.requests import Wanted
+from conformance.verdict import Failure, Outcome, Verdict
+
+__all__ = ["Case", "Entry", "Known", "Target", "load", "load_known", "run_case"]
+
+
+def run_case(case: Case, target: Target) -> Outcome:
+    """Run a case and clean up after it. Never raises for what a node does."""
+    began = time.perf_counter()
+    missing = not_offered(case, target)
+    if missing:
+        return _outcome(case, Verdict.NOT_OFFERED, missing, began)
+    run = CaseRun(target, case.id)
+    try:
+        for name, template in case.row.items():
+            run.scope.variables[name] = template(run.scope)
+        case.program(run)
+    except StepProblem as problem:
+        return _departed(case, problem, run, began)
+    finally:
+        clean_up(run)
+    return _outcome(case, Verdict.PASS, "", began, exchanges=len(run.log))
+
+
+def not_offered(case: Case, target: Target) -> str:
+    """Why the profile rules the case out; empty when it does not."""
+    profile = target.profile
+    lacking = sorted(need for need in case.facts.needs if not profile.offers(need))
+    if lacking:
+        return f"the profile does not claim {', '.join(lacking)}"
+    silent = sorted(key for key in case.facts.uses if value_at(profile, key) is None)
+    if silent:
+        return f"the profile states nothing about {', '.join(silent)}"
+    if case.facts.accounts and profile.accounts.credits is None:
+        return "the profile states no way for new accounts to pay (accounts.credits)"
+    for name in sorted(case.facts.operations):
+        try:
+            target.operation(name)
+        except ProfileSilent as problem:
+            return f"{name} needs {problem.expected}"
+    return ""
+
+
+def _departed(case: Case, problem: StepProblem, run: CaseRun, began: float) -> Outcome:
+    hide = run.secrets.hide
+    verdict = Verdict.FAIL if isinstance(problem, Departure) else Verdict.INCONCLUSIVE
+    exchange = None if problem.exchange is None else run.log.redacted(problem.exchange)
+    failure = Failure(problem.step, hide(problem.expected), hide(problem.got), exchange)
+    hint = f"; {problem.hint}" if problem.hint else ""
+    reason = f"{problem.cause}: expected {failure.expected}; got {failure.got}{hint}"
+    return _outcome(case, verdict, reason, began, len(run.log), failure, problem.code)
+
+
+def _outcome(
+    case: Case,
+    verdict: Verdict,
+    reason: str,
+    began: float,
+    exchanges: int = 0,
+    failure: Failure | None = None,
+    problem: str = "",
+) -> Outcome:
+    return Outcome(
+        case=case.id,
+        title=case.title,
+        requirements=case.requirements,
+        verdict=verdict,
+        reason=reason,
+        failure=failure,
+        exchanges=exchanges,
+        seconds=time.perf_counter() - began,
+        properties={"problem": problem} if problem else {},
+    )
+
+
+def clean_up(run: CaseRun) -> None:
+    """Remove the usage keys and groups that the case made and that still stand. Best effort: it changes no verdict."""
+    belongings = run.belongings
+    for account, key in belongings.usage_keys():
+        _remove(run, "remove_usage_api_key", account, {"usage_api_key": key})
+    for account in belongings.accounts_to_search():
+        for group in _groups_of(run, account):
+            _remove(run, "remove_group", account, {"group_id": group})
+    for account, group in belongings.groups():
+        _remove(run, "remove_group", account, {"group_id": group})
+
+
+def _remove(run: CaseRun, operation: str, account: str, members: dict[str, object]) -> None:
+    try:
+        run.send(Wanted(run.target.operation(operation), account, members=members))
+    except (Departure, Inconclusive):
+        return
+
+
+def _groups_of(run: CaseRun, account: str) -> list[str]:
+    try:
+        groups = read_pages(run, Wanted(run.target.operation("list_groups"), account))
+    except (Departure, Inconclusive):
+        return []
+    return [printed(member(group, "id")) for group in groups]

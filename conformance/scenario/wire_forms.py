@@ -1,0 +1,52 @@
+"""A matcher and functions for how bodies and bytes are written.
+
+Specification, "Preamble / Conventions" (bodies are JSON), and the places that hold hex.
+"""
+
+from __future__ import annotations
+
+import re
+
+from pydantic import JsonValue
+
+from conformance.problems import BadShape, Mismatch
+from conformance.scenario.functions import function
+from conformance.scenario.matchers import Difference, Matcher
+from conformance.scenario.operators import named
+from conformance.scenario.scope import Scope, printed
+from conformance.scenario.templates import Site
+from conformance.target.jsontext import parse
+
+HEX = re.compile(r"(0x)?([0-9a-fA-F]{2})*")
+
+
+@named("json_text")
+def json_text(raw: JsonValue, site: Site) -> Matcher:
+    """A raw body that is empty, or valid JSON without duplicate members."""
+    if raw is not True:
+        raise site.problem(BadShape, "`json_text` takes true")
+
+    def match(value: object, _: Scope) -> Difference | None:
+        if value == "":
+            return None
+        try:
+            parse(str(value))
+        except ValueError as problem:
+            return Difference(f"a JSON body ({problem})", value)
+        return None
+
+    return match
+
+
+@function
+def text_hex(_: Scope, text: object) -> str:
+    """The UTF-8 bytes of a text as 0x hex."""
+    return f"0x{printed(text).encode().hex()}"
+
+
+@function
+def bare_hex(_: Scope, text: object) -> str:
+    """Hex digits in lower case without the 0x, to look for them inside longer hex."""
+    if not HEX.fullmatch(printed(text)):
+        raise Mismatch("hex digits", printed(text))
+    return printed(text).removeprefix("0x").lower()
