@@ -40,6 +40,10 @@ class TransactionRefused(ChainError):  # noqa: N818 - named for what happened on
         self.reason = reason
 
 
+class WrongChain(ChainError):  # noqa: N818 - named for what happened on the chain
+    """The external chain is another one than was asked for."""
+
+
 class ChainUnavailable(ChainError):  # noqa: N818 - named for what happened on the chain
     """The external chain did not answer, or answered with something that is no JSON-RPC response."""
 

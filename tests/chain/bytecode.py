@@ -25,6 +25,11 @@ def _minimal(number: int) -> bytes:
     return number.to_bytes(max(1, (number.bit_length() + 7) // 8), "big")
 
 
+def word(number: int) -> bytes:
+    """A number as 32 bytes."""
+    return number.to_bytes(32, "big")
+
+
 def init_code(runtime: bytes) -> bytes:
     """Init code that deploys this runtime code."""
     prefix_length = 12

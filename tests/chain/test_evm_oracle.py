@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from reference_node.chain.evm_transactions import TRANSACTION_GAS
 
-from .bytecode import COUNTER, CUSTOM_ERROR, NAMES, REVERTER, STORE, assemble, init_code
+from .bytecode import COUNTER, CUSTOM_ERROR, NAMES, REVERTER, STORE, assemble, init_code, word
 from .oracle import TESTER_CHAIN_ID, Pair
 from .wallets import ALICE, BOB
 
@@ -23,10 +23,6 @@ NEW = b"\x77" * 20
 @pytest.fixture
 def pair() -> Pair:
     return Pair()
-
-
-def word(number: int) -> bytes:
-    return number.to_bytes(32, "big")
 
 
 def test_transfer_to_existing_account_is_the_same(pair: Pair) -> None:
