@@ -31,7 +31,7 @@ _registry: dict[str, Mutant] = {}
 
 
 def mutant(*breaks: str) -> Callable[[Callable[[Node], None]], Mutant]:
-    """Register the decorated function, which alters a freshly built node, as a mutant that breaks these requirements."""
+    """Register the decorated function as a mutant: it alters a freshly built node and thereby breaks these."""
 
     def register(alter: Callable[[Node], None]) -> Mutant:
         name = alter.__name__.replace("_", "-")

@@ -1,0 +1,94 @@
+"""Runs the suite's cases against faulty nodes, several nodes at a time, and says which cases noticed."""
+
+from __future__ import annotations
+
+import logging
+import multiprocessing
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+
+from conformance.profile import Profile
+from conformance.runner import run_case
+from conformance.scenario.case import Case
+from conformance.selftest.miniatures import MINIATURES
+from conformance.selftest.mutant import Mutant
+from conformance.selftest.serving import target_app, target_node
+from conformance.target.client import Target
+from conformance.verdict import Outcome, Verdict
+
+UNTOUCHED = "untouched"
+"""The name of the trial of the reference node as it is."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One node before the suite."""
+
+    name: str
+    breaks: tuple[str, ...]
+    """What it is known to break; nothing for the untouched node and the miniatures."""
+    outcomes: tuple[Outcome, ...]
+
+    def noticed(self, requirement: str) -> list[str]:
+        """The cases of a requirement that failed."""
+        return [
+            outcome.case
+            for outcome in self.outcomes
+            if outcome.verdict is Verdict.FAIL and requirement in outcome.requirements
+        ]
+
+    @property
+    def missed(self) -> tuple[str, ...]:
+        """The broken requirements that no case of theirs noticed."""
+        return tuple(requirement for requirement in self.breaks if not self.noticed(requirement))
+
+
+@dataclass(frozen=True)
+class Bench:
+    """What every trial needs; handed to the workers by forking, never pickled."""
+
+    mutants: Mapping[str, Mutant]
+    cases: Sequence[Case]
+    seed: str
+
+    def try_node(self, name: str) -> Trial:
+        """Serve the node of this name and run the cases that concern it."""
+        if name in MINIATURES:
+            with target_app(MINIATURES[name], _full_profile(), self.seed) as target:
+                return Trial(name, (), _outcomes(self.cases, target))
+        mutant = self.mutants.get(name)
+        breaks = mutant.breaks if mutant else ()
+        concerned = [case for case in self.cases if not mutant or set(breaks) & set(case.requirements)]
+        with target_node(mutant.alter if mutant else lambda _: None, self.seed) as target:
+            return Trial(name, breaks, _outcomes(concerned, target))
+
+
+def trials(bench: Bench, names: Sequence[str], jobs: int) -> Iterator[Trial]:
+    """The trials of the named nodes as they end, `jobs` at a time, each in a process that is forked for it."""
+    context = multiprocessing.get_context("fork")
+    with ProcessPoolExecutor(jobs, context, _take_bench, (bench,), max_tasks_per_child=None) as pool:
+        waiting = [pool.submit(_try_node, name) for name in names]
+        for done in as_completed(waiting):
+            yield done.result()
+
+
+_bench: list[Bench] = []
+
+
+def _take_bench(bench: Bench) -> None:
+    logging.disable(logging.CRITICAL)  # a faulty node may fail as loudly as it likes
+    _bench[:] = [bench]
+
+
+def _try_node(name: str) -> Trial:
+    return _bench[0].try_node(name)
+
+
+def _outcomes(cases: Sequence[Case], target: Target) -> tuple[Outcome, ...]:
+    return tuple(run_case(case, target) for case in cases)
+
+
+def _full_profile() -> Profile:
+    """The profile of a node that claims all that the reference node offers, so that no case is left out."""
+    return Profile(capabilities=("managed_accounts", "openapi", "chain_rpc", "clock_control"))

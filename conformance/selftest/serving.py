@@ -1,0 +1,79 @@
+"""Nodes of the self-test while they run: served on a free port of the loopback, in a thread of this process."""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import Thread
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from conformance.profile import Profile
+from conformance.profile.load import with_addresses
+from conformance.target.client import Target
+from reference_node.node import Node, build_node
+from reference_node.server import describe, server_config
+from reference_node.settings import Settings
+
+STARTER_CREDITS = 10**6
+"""Cents of each new account: no case comes near it."""
+
+START_SECONDS = 20.0
+
+
+@contextmanager
+def target_node(alter: Callable[[Node], None], seed: str) -> Iterator[Target]:
+    """A freshly built reference node, altered, served and ready to be judged."""
+    node = build_node(Settings(control=True, starter_credits=STARTER_CREDITS))
+    alter(node)
+    with _listening() as listening, _serving(server_config(node), listening):
+        facts = describe(node, listening)
+        profile = Profile.model_validate(with_addresses(facts))
+        yield from _target(str(facts["base_url"]), profile, seed)
+
+
+@contextmanager
+def target_app(app: ASGIApp, profile: Profile, seed: str) -> Iterator[Target]:
+    """An application that is no reference node, judged by a profile whose addresses are made to fit."""
+    config = uvicorn.Config(app, ws="none", lifespan="off", access_log=False, log_level="critical")
+    with _listening() as listening, _serving(config, listening):
+        base_url = f"http://127.0.0.1:{listening.getsockname()[1]}"
+        chain = profile.chain.model_copy(update={"rpc_url": f"{base_url}/rpc"})
+        moved = profile.model_copy(update={"base_url": base_url, "control_url": f"{base_url}/control", "chain": chain})
+        yield from _target(base_url, moved, seed)
+
+
+def _target(base_url: str, profile: Profile, seed: str) -> Iterator[Target]:
+    target = Target(base_url, profile, seed=seed)
+    try:
+        yield target
+    finally:
+        target.close()
+
+
+@contextmanager
+def _listening() -> Iterator[socket.socket]:
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen(512)
+        yield listening
+
+
+@contextmanager
+def _serving(config: uvicorn.Config, listening: socket.socket) -> Iterator[None]:
+    server = uvicorn.Server(config)
+    thread = Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
+    thread.start()
+    deadline = time.monotonic() + START_SECONDS
+    while not server.started:
+        if not thread.is_alive() or time.monotonic() > deadline:
+            raise RuntimeError("a node of the self-test did not start")
+        time.sleep(0.005)
+    try:
+        yield
+    finally:
+        server.should_exit = True
+        thread.join(START_SECONDS)
