@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import TypedDict
 
 HERE = Path(__file__).resolve().parent
 COMPILER = HERE / "node_modules" / "solc" / "solc.js"
@@ -51,6 +52,13 @@ def main() -> int:
     return 0
 
 
+class Compiled(TypedDict):
+    """What the compiler says about one contract; the keys of `evm` are the two kinds of bytecode."""
+
+    abi: list[object]
+    evm: dict[str, dict[str, str]]
+
+
 class BuildError(Exception):
     """The contracts cannot be built; the message says why and what to do."""
 
@@ -68,22 +76,23 @@ def compile_artifacts(source: Path) -> dict[str, str]:
     if complaints := [error["formattedMessage"] for error in output.get("errors", [])]:
         raise BuildError("\n".join(complaints))
     version = _solc("--version").strip()
-    return {f"{name}.json": _artifact(name, output["contracts"][f"src/{name}.sol"][name], version) for name in CONTRACTS}
+    return {
+        f"{name}.json": _artifact(name, output["contracts"][f"src/{name}.sol"][name], version) for name in CONTRACTS
+    }
 
 
-def _artifact(name: str, compiled: dict[str, object], version: str) -> str:
-    evm = compiled["evm"]
-    code = {kind: evm[kind]["object"] for kind in ("bytecode", "deployedBytecode")}
-    size = len(code["deployedBytecode"]) // 2
+def _artifact(name: str, compiled: Compiled, version: str) -> str:
+    bytecode, deployed_bytecode = (compiled["evm"][kind]["object"] for kind in ("bytecode", "deployedBytecode"))
+    size = len(deployed_bytecode) // 2
     if size > MAX_CODE_SIZE:
         raise BuildError(f"{name} is {size} bytes; a contract may have {MAX_CODE_SIZE}. Make it smaller.")
     settings = {key: value for key, value in SETTINGS.items() if key != "outputSelection"}
     content = {
         "abi": compiled["abi"],
-        "bytecode": f"0x{code['bytecode']}",
+        "bytecode": f"0x{bytecode}",
         "compiler": {"settings": settings, "version": version},
         "contractName": name,
-        "deployedBytecode": f"0x{code['deployedBytecode']}",
+        "deployedBytecode": f"0x{deployed_bytecode}",
     }
     return json.dumps(content, indent=2, sort_keys=True) + "\n"
 
@@ -94,7 +103,7 @@ def _solc(option: str, stdin: str = "") -> str:
         raise BuildError("The Solidity compiler is not installed. Install Node.js, then: npm --prefix contracts ci")
     # solc.js exits without flushing a pipe: only a file receives all of its output.
     with tempfile.TemporaryFile("w+", encoding="utf-8") as stdout:
-        command = [node, COMPILER, option]
+        command = [node, str(COMPILER), option]
         # The command holds no input from outside.
         result = subprocess.run(command, input=stdin, stdout=stdout, stderr=subprocess.PIPE, text=True, check=False)  # noqa: S603
         stdout.seek(0)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.37;
 
+import {GroupIds} from "./GroupIds.sol";
 import {OrderedSet} from "./OrderedSet.sol";
 import {Payers} from "./Payers.sol";
 
@@ -9,6 +10,7 @@ import {Payers} from "./Payers.sol";
 /// this key do it.
 /// @dev Specification, "Authentication" items 2, 3, 8 and 9, and "Resources / Scopes (access model)".
 abstract contract Access is Payers {
+    using GroupIds for GroupIds.Set;
     using OrderedSet for OrderedSet.Set;
 
     /// @dev The four scopes that are granted per group.
@@ -32,7 +34,7 @@ abstract contract Access is Payers {
 
     struct KeyRecord {
         KeyValues values;
-        mapping(GroupScope scope => OrderedSet.Set groupIds) groupsIn;
+        mapping(GroupScope scope => GroupIds.Set) groupsIn;
     }
 
     /// @dev `namedByKeys` holds the usage keys that name the group in any array. With it, removing a group costs by the
@@ -61,7 +63,7 @@ abstract contract Access is Payers {
         mapping(uint64 groupId => GroupRecord) groupRecords;
         mapping(bytes32 pkpId => Wallet) walletRecords;
         mapping(bytes32 cidHash => Action) actionRecords;
-        mapping(bytes32 cidHash => OrderedSet.Set groupIds) groupsListing;
+        mapping(bytes32 cidHash => GroupIds.Set) groupsListing;
     }
 
     uint256 private constant _MAX_PAGE_SIZE = 100;
@@ -129,8 +131,8 @@ abstract contract Access is Payers {
     /// @dev Refuses a usage key that holds a scope neither for this group nor for all. `groupId` 0 asks for all.
     function _requireGroupScope(uint256 accountHash, uint256 keyHash, GroupScope scope, uint64 groupId) internal view {
         if (keyHash == accountHash) return;
-        OrderedSet.Set storage groupIds = _accounts[accountHash].keyRecords[keyHash].groupsIn[scope];
-        if (groupIds.contains(0) || groupIds.contains(_groupItem(groupId))) return;
+        GroupIds.Set storage groupIds = _accounts[accountHash].keyRecords[keyHash].groupsIn[scope];
+        if (groupIds.contains(0) || groupIds.contains(groupId)) return;
         revert ScopeMissing(keyHash, _scopeName(scope), groupId);
     }
 
@@ -146,10 +148,6 @@ abstract contract Access is Payers {
 
     function _groupItem(uint64 groupId) internal pure returns (bytes32) {
         return bytes32(uint256(groupId));
-    }
-
-    function _groupId(bytes32 item) internal pure returns (uint64) {
-        return uint64(uint256(item));
     }
 
     function _scopeName(GroupScope scope) private pure returns (string memory) {

@@ -2,12 +2,14 @@
 pragma solidity 0.8.37;
 
 import {Access} from "./Access.sol";
+import {GroupIds} from "./GroupIds.sol";
 import {OrderedSet} from "./OrderedSet.sol";
 
 /// @title Actions
 /// @notice The names and descriptions that an account has registered for action CIDs. Only the owner writes them.
 /// @dev Specification, "Resources / Action" and "Endpoints / Wallets and actions".
 abstract contract Actions is Access {
+    using GroupIds for GroupIds.Set;
     using OrderedSet for OrderedSet.Set;
 
     /// @notice Registers an action. Owner only.
@@ -37,12 +39,10 @@ abstract contract Actions is Access {
         AccountRecord storage account = _ownedAccount(adminHash);
         if (!account.actions.remove(cidHash)) revert ActionUnknown(adminHash, cidHash);
         delete account.actionRecords[cidHash];
-        OrderedSet.Set storage listing = account.groupsListing[cidHash];
-        bytes32[] memory groupIds = listing.all();
-        for (uint256 i = 0; i < groupIds.length; ++i) {
-            account.groupRecords[_groupId(groupIds[i])].cidHashes.remove(cidHash);
-        }
-        listing.clear();
+        GroupIds.Set storage listing = account.groupsListing[cidHash];
+        uint64[] memory groupIds = listing.all(account.lastGroupId);
+        for (uint256 i = 0; i < groupIds.length; ++i) account.groupRecords[groupIds[i]].cidHashes.remove(cidHash);
+        listing.clear(account.lastGroupId);
         emit ActionDeleted(adminHash, cidHash);
     }
 

@@ -2,12 +2,14 @@
 pragma solidity 0.8.37;
 
 import {Access} from "./Access.sol";
+import {GroupIds} from "./GroupIds.sol";
 import {OrderedSet} from "./OrderedSet.sol";
 
 /// @title Execution
 /// @notice Who may run which action with which wallet.
 /// @dev Specification, "Endpoints / Execution rule".
 abstract contract Execution is Access {
+    using GroupIds for GroupIds.Set;
     using OrderedSet for OrderedSet.Set;
 
     /// @notice The execution rule: one group that the key may execute in lists both the action and the wallet.
@@ -30,23 +32,24 @@ abstract contract Execution is Access {
         uint256 accountHash = _accountHashOf(keyHash);
         if (accountHash == 0 || _isExpired(accountHash, keyHash)) return false;
         AccountRecord storage account = _accounts[accountHash];
-        OrderedSet.Set storage named = account.keyRecords[keyHash].groupsIn[GroupScope.Execute];
+        GroupIds.Set storage named = account.keyRecords[keyHash].groupsIn[GroupScope.Execute];
         if (keyHash == accountHash || named.contains(0)) {
-            return _oneAllows(account, account.groupsListing[cidHash].all(), cidHash, pkpId, withWallet)
-                || _oneAllows(account, account.groupsListing[0].all(), cidHash, pkpId, withWallet);
+            return _oneAllows(account, account.groupsListing[cidHash], cidHash, pkpId, withWallet)
+                || _oneAllows(account, account.groupsListing[0], cidHash, pkpId, withWallet);
         }
-        return _oneAllows(account, named.all(), cidHash, pkpId, withWallet);
+        return _oneAllows(account, named, cidHash, pkpId, withWallet);
     }
 
     function _oneAllows(
         AccountRecord storage account,
-        bytes32[] memory groupIds,
+        GroupIds.Set storage candidates,
         bytes32 cidHash,
         bytes32 pkpId,
         bool withWallet
     ) private view returns (bool) {
+        uint64[] memory groupIds = candidates.all(account.lastGroupId);
         for (uint256 i = 0; i < groupIds.length; ++i) {
-            GroupRecord storage group = account.groupRecords[_groupId(groupIds[i])];
+            GroupRecord storage group = account.groupRecords[groupIds[i]];
             if (!_lists(group.cidHashes, cidHash)) continue;
             if (!withWallet || _lists(group.pkpIds, pkpId)) return true;
         }

@@ -2,12 +2,14 @@
 pragma solidity 0.8.37;
 
 import {Access} from "./Access.sol";
+import {GroupIds} from "./GroupIds.sol";
 import {OrderedSet} from "./OrderedSet.sol";
 
 /// @title Groups
 /// @notice Groups and the two lists in each: wallets and actions.
 /// @dev Specification, "Resources / Group" and "States and transitions / Group".
 abstract contract Groups is Access {
+    using GroupIds for GroupIds.Set;
     using OrderedSet for OrderedSet.Set;
 
     /// @notice Creates a group. Owner, or a usage key with `canCreateGroups`; entries given here need of a usage key
@@ -71,7 +73,7 @@ abstract contract Groups is Access {
     function removeActionFromGroup(uint256 keyHash, uint64 groupId, bytes32 cidHash) external {
         (AccountRecord storage account, uint256 accountHash) = _actingInGroup(keyHash, groupId, GroupScope.ManageActions);
         if (!account.groupRecords[groupId].cidHashes.remove(cidHash)) revert NotInGroup(groupId, cidHash);
-        account.groupsListing[cidHash].remove(_groupItem(groupId));
+        account.groupsListing[cidHash].remove(groupId);
         emit ActionRemovedFromGroup(accountHash, groupId, cidHash);
     }
 
@@ -99,7 +101,7 @@ abstract contract Groups is Access {
         AccountRecord storage account = _knownAccount(accountHash);
         bytes32[] memory items = account.groups.page(pageNumber, pageSize);
         groups = new Group[](items.length);
-        for (uint256 i = 0; i < items.length; ++i) groups[i] = account.groupRecords[_groupId(items[i])].labels;
+        for (uint256 i = 0; i < items.length; ++i) groups[i] = account.groupRecords[uint64(uint256(items[i]))].labels;
     }
 
     /// @dev The account whose group is written to; refuses an unknown group before a missing scope.
@@ -130,7 +132,7 @@ abstract contract Groups is Access {
         bytes32[] memory cidHashes = group.cidHashes.all();
         for (uint256 i = 0; i < cidHashes.length; ++i) {
             group.cidHashes.remove(cidHashes[i]);
-            account.groupsListing[cidHashes[i]].remove(_groupItem(groupId));
+            account.groupsListing[cidHashes[i]].remove(groupId);
         }
     }
 
@@ -143,7 +145,7 @@ abstract contract Groups is Access {
     }
 
     function _listAction(AccountRecord storage account, uint64 groupId, bytes32 cidHash) private returns (bool added) {
-        account.groupsListing[cidHash].add(_groupItem(groupId));
+        account.groupsListing[cidHash].add(groupId);
         return account.groupRecords[groupId].cidHashes.add(cidHash);
     }
 
@@ -152,7 +154,7 @@ abstract contract Groups is Access {
         for (uint256 i = 0; i < keyHashes.length; ++i) {
             KeyRecord storage key = account.keyRecords[uint256(keyHashes[i])];
             for (uint256 scope = 0; scope <= uint256(type(GroupScope).max); ++scope) {
-                key.groupsIn[GroupScope(scope)].remove(_groupItem(groupId));
+                key.groupsIn[GroupScope(scope)].remove(groupId);
             }
         }
         group.namedByKeys.clear();

@@ -35,7 +35,8 @@ interface IAccountConfig {
     }
 
     /// @notice Specification, "Resources / Usage API key".
-    /// @dev `expiration` is in Unix seconds, 0 is never. `balance` is stored and listed only.
+    /// @dev `expiration` is in Unix seconds, 0 is never. `balance` is stored and listed only. Views give each array
+    /// without duplicates in ascending order, the wildcard first.
     struct UsageKey {
         uint256 keyHash;
         uint256 expiration;
@@ -115,9 +116,9 @@ interface IAccountConfig {
         string name,
         string description
     );
-    /// @notice A usage key was attached, or all its values were replaced.
+    /// @notice A usage key was attached, or all its values were replaced; the arrays are as given.
     event UsageApiKeySet(uint256 indexed accountHash, uint256 indexed keyHash, UsageKey key);
-    /// @notice A usage key's labels and permissions were replaced.
+    /// @notice A usage key's labels and permissions were replaced; the arrays are as given.
     event UsageApiKeyUpdated(uint256 indexed accountHash, uint256 indexed keyHash, UsageKey key);
     /// @notice A usage key's labels were replaced.
     event UsageApiKeyMetadataUpdated(

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.37;
 
+import {Bits} from "./Bits.sol";
+
 /// @title OrderedSet
 /// @notice A set of bytes32 that lists its items in the order in which they were added, also after removals.
 /// @dev Each item gets the next position; a bitmap says which positions are still taken. Adding and removing cost the
@@ -74,19 +76,15 @@ library OrderedSet {
         if (count == 0) return items;
         uint256 word = 0;
         uint256 bits = set.taken[0];
-        for (uint256 inWord = _popCount(bits); offset >= inWord; inWord = _popCount(bits)) {
+        for (uint256 inWord = Bits.count(bits); offset >= inWord; inWord = Bits.count(bits)) {
             offset -= inWord;
             bits = set.taken[++word];
         }
+        for (; offset != 0; --offset) bits = Bits.withoutLowest(bits);
         uint256 found = 0;
         while (true) {
-            for (uint256 place = 0; bits >> place != 0 && place < 256; ++place) {
-                if ((bits >> place) & 1 == 0) continue;
-                if (offset != 0) {
-                    --offset;
-                    continue;
-                }
-                items[found] = set.itemAt[(word << 8) | place];
+            for (; bits != 0; bits = Bits.withoutLowest(bits)) {
+                items[found] = set.itemAt[(word << 8) | Bits.lowest(bits)];
                 if (++found == count) return items;
             }
             bits = set.taken[++word];
@@ -95,16 +93,5 @@ library OrderedSet {
 
     function _bit(uint256 position) private pure returns (uint256) {
         return 1 << (position & 0xff);
-    }
-
-    /// @dev Sums the bits of ever wider fields. The last step adds bytes, where 256 would not fit: hence the first line.
-    function _popCount(uint256 bits) private pure returns (uint256) {
-        if (bits == type(uint256).max) return 256;
-        unchecked {
-            bits -= (bits >> 1) & (type(uint256).max / 3);
-            bits = (bits & (type(uint256).max / 5)) + ((bits >> 2) & (type(uint256).max / 5));
-            bits = (bits + (bits >> 4)) & (type(uint256).max / 17);
-            return (bits * (type(uint256).max / 255)) >> 248;
-        }
     }
 }

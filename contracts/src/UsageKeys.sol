@@ -2,12 +2,14 @@
 pragma solidity 0.8.37;
 
 import {Access} from "./Access.sol";
+import {GroupIds} from "./GroupIds.sol";
 import {OrderedSet} from "./OrderedSet.sol";
 
 /// @title UsageKeys
 /// @notice Usage API keys and their permissions. Only the owner writes them.
 /// @dev Specification, "Resources / Usage API key" and "States and transitions / Usage key".
 abstract contract UsageKeys is Access {
+    using GroupIds for GroupIds.Set;
     using OrderedSet for OrderedSet.Set;
 
     /// @notice Attaches a usage key, or replaces all values of one that this account has. Owner only.
@@ -103,7 +105,9 @@ abstract contract UsageKeys is Access {
 
     /// @notice One usage key of the account; refuses one that is not the account's.
     function getUsageApiKey(uint256 accountHash, uint256 keyHash) external view returns (UsageKey memory) {
-        return _read(_usageKey(_knownAccount(accountHash), accountHash, keyHash), keyHash);
+        AccountRecord storage account = _knownAccount(accountHash);
+        _usageKey(account, accountHash, keyHash);
+        return _read(account, keyHash);
     }
 
     /// @notice A page of the account's usage keys, oldest first.
@@ -116,10 +120,7 @@ abstract contract UsageKeys is Access {
         AccountRecord storage account = _knownAccount(accountHash);
         bytes32[] memory items = account.usageKeys.page(pageNumber, pageSize);
         keys = new UsageKey[](items.length);
-        for (uint256 i = 0; i < items.length; ++i) {
-            uint256 keyHash = uint256(items[i]);
-            keys[i] = _read(account.keyRecords[keyHash], keyHash);
-        }
+        for (uint256 i = 0; i < items.length; ++i) keys[i] = _read(account, uint256(items[i]));
     }
 
     function _set(uint256 adminHash, UsageKey memory key) private {
@@ -178,9 +179,9 @@ abstract contract UsageKeys is Access {
         GroupScope scope,
         uint64[] memory groupIds
     ) private {
-        OrderedSet.Set storage named = account.keyRecords[keyHash].groupsIn[scope];
+        GroupIds.Set storage named = account.keyRecords[keyHash].groupsIn[scope];
         for (uint256 i = 0; i < groupIds.length; ++i) {
-            named.add(_groupItem(groupIds[i]));
+            named.add(groupIds[i]);
             if (groupIds[i] == 0) continue;
             _group(account, accountHash, groupIds[i]).namedByKeys.add(bytes32(keyHash));
         }
@@ -188,17 +189,20 @@ abstract contract UsageKeys is Access {
 
     /// @dev Empties the four arrays and the groups' memory of them.
     function _forgetGroups(AccountRecord storage account, KeyRecord storage record, uint256 keyHash) private {
+        uint64 last = account.lastGroupId;
         for (uint256 scope = 0; scope <= uint256(type(GroupScope).max); ++scope) {
-            OrderedSet.Set storage named = record.groupsIn[GroupScope(scope)];
-            bytes32[] memory items = named.all();
-            for (uint256 i = 0; i < items.length; ++i) {
-                named.remove(items[i]);
-                account.groupRecords[_groupId(items[i])].namedByKeys.remove(bytes32(keyHash));
+            GroupIds.Set storage named = record.groupsIn[GroupScope(scope)];
+            uint64[] memory groupIds = named.all(last);
+            for (uint256 i = 0; i < groupIds.length; ++i) {
+                account.groupRecords[groupIds[i]].namedByKeys.remove(bytes32(keyHash));
             }
+            named.clear(last);
         }
     }
 
-    function _read(KeyRecord storage record, uint256 keyHash) private view returns (UsageKey memory) {
+    function _read(AccountRecord storage account, uint256 keyHash) private view returns (UsageKey memory) {
+        KeyRecord storage record = account.keyRecords[keyHash];
+        uint64 last = account.lastGroupId;
         return UsageKey({
             keyHash: keyHash,
             expiration: record.values.expiration,
@@ -208,16 +212,10 @@ abstract contract UsageKeys is Access {
             canCreateGroups: record.values.canCreateGroups,
             canDeleteGroups: record.values.canDeleteGroups,
             canCreatePkps: record.values.canCreatePkps,
-            manageIpfsIdsInGroups: _groupIds(record, GroupScope.ManageActions),
-            addPkpToGroups: _groupIds(record, GroupScope.AddPkp),
-            removePkpFromGroups: _groupIds(record, GroupScope.RemovePkp),
-            executeInGroups: _groupIds(record, GroupScope.Execute)
+            manageIpfsIdsInGroups: record.groupsIn[GroupScope.ManageActions].all(last),
+            addPkpToGroups: record.groupsIn[GroupScope.AddPkp].all(last),
+            removePkpFromGroups: record.groupsIn[GroupScope.RemovePkp].all(last),
+            executeInGroups: record.groupsIn[GroupScope.Execute].all(last)
         });
-    }
-
-    function _groupIds(KeyRecord storage record, GroupScope scope) private view returns (uint64[] memory groupIds) {
-        bytes32[] memory items = record.groupsIn[scope].all();
-        groupIds = new uint64[](items.length);
-        for (uint256 i = 0; i < items.length; ++i) groupIds[i] = _groupId(items[i]);
     }
 }
