@@ -1,0 +1,120 @@
+"""Faults of a profile file, and ready files."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from conformance.problems import DuplicateKey, LoadProblem, Unreadable
+from conformance.profile import BadProfile, Profile, load_profile, load_ready_file
+
+
+def write(folder: Path, text: str) -> Path:
+    path = folder / "node.yaml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_profile_of_differences_keeps_the_other_defaults(tmp_path: Path) -> None:
+    profile = load_profile(write(tmp_path, "limits: {page_size_default: 50}\nsemantics: {list_order_other: null}\n"))
+    assert profile.limits.page_size_default == 50
+    assert profile.limits.page_size_max == Profile().limits.page_size_max
+    assert profile.semantics.list_order_other is None
+    assert profile.wire == Profile().wire
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("limits:\n  page_size: 3\n", "2: limits.page_size: there is no such key; did you mean page_size_max?"),
+        ("limts: {}\n", "1: limts: there is no such key; did you mean limits? allowed here: accounts, attestation"),
+        ("limits:\n  page_size_max: 0\n", "2: limits.page_size_max: input should be greater than or equal to 1; got 0"),
+        ("limits:\n  page_size_max: '100'\n", '2: limits.page_size_max: input should be a valid integer; got "100"'),
+        (
+            "limits: {rate: slow}\n",
+            "1: limits.rate: must be 'unlimited'; got \"slow\", or input should be a valid number",
+        ),
+        ("semantics: {group_id_scope: all}\n", "must be 'account' or 'global'; got \"all\""),
+        ("semantics: {account_wallet_listed: 0}\n", "semantics.account_wallet_listed: input should be a valid boolean"),
+        (
+            "wire: {paging: null}\n",
+            "wire.paging: must be a mapping with keys of: container, first_page_number; got null",
+        ),
+        ("errors: {status_codes: {invalid: []}}\n", "errors.status_codes.invalid: "),
+        ("errors: {status_codes: {invalid: [1000]}}\n", "errors.status_codes.invalid.0: input should be less than"),
+        ("capabilities: [http]\n", "capabilities.0: must be 'managed_accounts', "),
+        ("capabilities: [openapi, openapi]\n", "capabilities: openapi is listed twice"),
+        ("capabilities: [chain_rpc]\n", "the capability chain_rpc needs chain.rpc_url"),
+        ("capabilities: [clock_control]\n", "the capability clock_control needs control_url"),
+        ("base_url: ftp://x\n", "base_url: string should match pattern"),
+        (
+            "wire: {operations: {method_and_path: {run_action: /run}}}\n",
+            "method_and_path.run_action: string should match",
+        ),
+        (
+            "wire: {operations: {method_and_path: {add_group: POST /g}}}\n",
+            "method_and_path.add_group: there is no such",
+        ),
+        ("chain: {abi: {attach: {set_usage_api_key: 'set(uint)'}}}\n", "expected a type such as uint256"),
+        ("- 1\n", "1: profile: must be a mapping with keys of: accounts, "),
+    ],
+)
+def test_fault_is_told_with_line_key_and_what_is_allowed(text: str, said: str, tmp_path: Path) -> None:
+    path = write(tmp_path, text)
+    with pytest.raises(BadProfile) as caught:
+        load_profile(path)
+    assert str(caught.value).startswith(f"{path}:")
+    assert said in str(caught.value)
+
+
+def test_all_faults_are_told_in_the_order_of_the_file(tmp_path: Path) -> None:
+    path = write(tmp_path, "semantics: {group_id_scope: x}\nlimits: {rate: 0}\nbrand: {slug: 'A B'}\n")
+    with pytest.raises(BadProfile) as caught:
+        load_profile(path)
+    lines = str(caught.value).splitlines()
+    assert [line.removeprefix(f"{path}:").partition(": ")[0] for line in lines] == ["1", "2", "3"]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [("", Unreadable), ("a: [\n", Unreadable), ("limits: {}\nlimits: {}\n", DuplicateKey)],
+)
+def test_file_that_is_no_yaml_mapping_is_told(text: str, problem: type[LoadProblem], tmp_path: Path) -> None:
+    with pytest.raises(problem):
+        load_profile(write(tmp_path, text))
+
+
+def test_missing_file_is_told(tmp_path: Path) -> None:
+    with pytest.raises(Unreadable, match=re.escape("absent.yaml")):
+        load_profile(tmp_path / "absent.yaml")
+
+
+READY = {
+    "base_url": "http://127.0.0.1:1",
+    "rpc_url": "http://127.0.0.1:1/rpc",
+    "control_url": "http://127.0.0.1:1/control",
+    "profile": {"capabilities": ["managed_accounts", "chain_rpc", "clock_control"], "brand": {"slug": "acme"}},
+}
+
+
+def test_ready_file_gives_the_profile_with_its_addresses(tmp_path: Path) -> None:
+    profile = load_ready_file(write(tmp_path, json.dumps(READY)))
+    assert profile.base_url == READY["base_url"]
+    assert profile.chain.rpc_url == READY["rpc_url"]
+    assert profile.control_url == READY["control_url"]
+    assert profile.brand.slug == "acme"
+    assert profile.offers("chain_rpc")
+
+
+def test_ready_file_of_a_node_without_control_offers_no_clock(tmp_path: Path) -> None:
+    ready = {**READY, "control_url": None, "profile": {"capabilities": ["chain_rpc"]}}
+    assert load_ready_file(write(tmp_path, json.dumps(ready))).control_url is None
+
+
+@pytest.mark.parametrize("content", ["[]", "{}", '{"profile": 3}'])
+def test_file_that_is_no_ready_file_is_told(content: str, tmp_path: Path) -> None:
+    with pytest.raises(BadProfile, match="a ready file is an object"):
+        load_ready_file(write(tmp_path, content))

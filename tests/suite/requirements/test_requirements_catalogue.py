@@ -1,0 +1,150 @@
+"""The catalogue's form, and what it cites."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+import yaml
+from eth_utils import keccak
+
+from conformance.requirements import BadCatalogue, Level, catalogue, load_catalogue
+from conformance.requirements.specification import read_sections, sections, specification_file
+
+SPECIFICATION = "5f6b6935a4783ff5ba3d6109a6e6267657a02f21d2edb2f7c014ae2b201f6c5f"
+"""SHA-256 of the text that is judged by: nobody edits it in passing."""
+
+VALID = """\
+requirements:
+- {id: A-010, section: Limits, level: must, text: t, observe: o, kind: [positive], needs: [http]}
+- {id: A-020, section: Authentication, items: [1, 2], level: should, text: t, observe: o, kind: [], needs: [http]}
+- id: B-010
+  section: Endpoints / Groups
+  level: silent
+  text: t
+  observe: o
+  kind: [positive]
+  needs: [http, managed_accounts]
+  profile_key: limits.rate
+  reference_choice: none
+tensions:
+- {ids: [A-010], text: t, readings: [r], decided: d}
+restatements:
+  A-010: [A-020]
+"""
+
+
+def load(text: str, folder: Path) -> None:
+    path = folder / "catalogue.yaml"
+    path.write_text(text, encoding="utf-8")
+    load_catalogue(path)
+
+
+def test_specification_is_the_text_judged_by() -> None:
+    assert hashlib.sha256(specification_file().read_bytes()).hexdigest() == SPECIFICATION
+
+
+def test_catalogue_keeps_every_statement() -> None:
+    levels = Counter(requirement.level for requirement in catalogue().requirements)
+    assert levels == {Level.MUST: 403, Level.SHOULD: 73, Level.SILENT: 83, Level.MAY: 4}
+    assert len(catalogue().tensions) == 37
+
+
+def test_catalogue_cites_every_section_that_states_anything() -> None:
+    only_headings = {"Resources and their fields", "States and transitions", "Endpoints"}
+    cited = {requirement.section for requirement in catalogue().requirements}
+    assert set(sections()) - cited == only_headings
+
+
+def test_catalogue_names_in_must_statements_stand_in_the_specification() -> None:
+    text = specification_file().read_text(encoding="utf-8")
+    wrong = {
+        f"{requirement.id}: {name}"
+        for requirement in catalogue().requirements
+        if requirement.level is Level.MUST
+        for name in re.findall(r"`([a-z]+(?:_[a-z]+)+)`", requirement.text)
+        if name not in text
+    }
+    assert wrong == set()
+
+
+def test_catalogue_has_one_profile_key_for_each_silent_statement() -> None:
+    keys = [requirement.profile_key for requirement in catalogue().requirements if requirement.profile_key]
+    assert len(keys) == len(set(keys)) == 83
+
+
+def test_catalogue_vectors_are_right() -> None:
+    by_id = catalogue().by_id
+    address, address_hash = re.findall(r"0x[0-9a-f]{40,64}", by_id["ACC-060"].observe)
+    assert address_hash == "0x" + keccak(bytes.fromhex(address[2:])).hex()
+    cid = re.search(r"Qm\w{44}", by_id["ACT-040"].observe)
+    assert cid is not None
+    assert "0x" + keccak(text=cid[0]).hex() in by_id["ACT-040"].observe
+    selector = keccak(text="convertToChainSecuredAccount(uint256,address)")[:4].hex()
+    assert f"0x{selector}" in by_id["MODE-190"].observe
+
+
+def test_catalogue_type_hashes_are_right() -> None:
+    observe = catalogue().by_id["ENV-010"].observe
+    for name in ("CreateWallet", "ConvertAccount", "AddUsageApiKey", "BillingAuth"):
+        digest = keccak(text=f"{name}(address address,uint256 issuedAt)").hex()
+        assert f"{name} 0x{digest[:8]}…{digest[-4:]}" in observe
+
+
+def test_catalogue_of_valid_form_loads(tmp_path: Path) -> None:
+    load(VALID, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("A-020, sec", "A-010, sec", "A-010 is used twice"),
+        ("id: A-010", "id: a-10", "String should match pattern"),
+        ("section: Limits", "section: Limit", "no section 'Limit'"),
+        ("items: [1, 2]", "items: [1, 99]", "has no item 99"),
+        ("level: should", "level: shall", "Input should be"),
+        ("  reference_choice: none\n", "", "belong to silent statements"),
+        ("  profile_key: limits.rate\n", "", "belong to silent statements"),
+        ("level: silent", "level: must", "belong to silent statements"),
+        ("limits.rate", "limits.pace", "no key 'limits.pace'"),
+        ("ids: [A-010]", "ids: [A-030]", "a tension names A-030"),
+        ("A-010: [A-020]", "A-010: [A-030]", "a restatement names A-030"),
+        ("A-010: [A-020]", "C-010: [A-020]", "a restatement names C-010"),
+        ("A-010: [A-020]", "A-010: [A-020]\n  A-020: [A-010]", "restates itself"),
+        ("needs: [http, managed_accounts]", "needs: [http, telepathy]", "Input should be"),
+        ("needs: [http]}\n- {id: A-020", "needs: []}\n- {id: A-020", "at least 1 item"),
+        ("kind: [],", "kind: [], since: 2020,", "Extra inputs"),
+    ],
+)
+def test_catalogue_of_wrong_form_is_refused(old: str, new: str, said: str, tmp_path: Path) -> None:
+    assert old in VALID
+    with pytest.raises(BadCatalogue, match=re.escape(said)):
+        load(VALID.replace(old, new), tmp_path)
+
+
+def test_catalogue_fault_is_told_with_its_line(tmp_path: Path) -> None:
+    with pytest.raises(BadCatalogue, match=r"catalogue\.yaml:3: "):
+        load(VALID.replace("section: Authentication", "section: Authorisation"), tmp_path)
+
+
+def test_restatement_of_a_restatement_ends_at_what_is_none(tmp_path: Path) -> None:
+    path = tmp_path / "catalogue.yaml"
+    path.write_text(VALID + "  A-020: [B-010]\n", encoding="utf-8")
+    known = load_catalogue(path)
+    assert known.targets("A-010") == ("B-010",)
+    assert known.targets("B-010") == ()
+
+
+def test_sections_are_read_with_their_items() -> None:
+    found = read_sections("# Title\nConventions\n## One\n1. a\n2. b\n### In `One`\n1. c\n## Two\n")
+    assert found == {"Preamble": frozenset(), "One": {1, 2}, "One / In One": {1}, "Two": frozenset()}
+
+
+def test_catalogue_corrections_are_told_at_the_entry() -> None:
+    text = Path(specification_file().parent.parent, "conformance", "requirements", "catalogue.yaml").read_text("utf-8")
+    corrected = re.findall(r"# Corrected: .*\n(?:# .*\n)*- id: (\S+)", text)
+    assert {"CHAIN-120", "ENV-470", "ENV-480", "VER-090"} <= set(corrected)
+    assert yaml.safe_load(text)["requirements"][0]["id"] == "ACC-010"

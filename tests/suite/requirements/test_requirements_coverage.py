@@ -1,0 +1,121 @@
+"""Which statements count as proved, and that the list of the others is true."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from conformance.commands.checks import by_requirement, load_cases
+from conformance.requirements import (
+    BadCatalogue,
+    Catalogue,
+    Coverage,
+    Uncovered,
+    catalogue,
+    faults,
+    load_uncovered,
+    statuses,
+    uncovered,
+)
+
+ENTRY = {"section": "Limits", "text": "t", "observe": "o", "kind": [], "needs": ["http"]}
+KNOWN = Catalogue.model_validate(
+    {
+        "requirements": [
+            {"id": "A-010", "level": "must", **ENTRY},
+            {"id": "A-020", "level": "should", **ENTRY},
+            {"id": "A-030", "level": "must", **ENTRY},
+            {"id": "A-040", "level": "may", **ENTRY},
+        ],
+        "tensions": [],
+        "restatements": {"A-030": ["A-010", "A-020"]},
+    }
+)
+
+
+def listed(not_yet: tuple[str, ...] = (), partly: tuple[str, ...] = ()) -> Uncovered:
+    return Uncovered.model_validate(
+        {
+            "not_yet": [{"reason": "later", "ids": not_yet}] if not_yet else [],
+            "partly": [{"missing": "a run", "ids": partly}] if partly else [],
+        }
+    )
+
+
+def coverage_of(one: str, checks: dict[str, tuple[str, ...]], known: Uncovered) -> Coverage:
+    return next(status.coverage for status in statuses(KNOWN, known, checks) if status.requirement.id == one)
+
+
+def test_every_judged_statement_is_proved_or_has_a_true_reason() -> None:
+    found = statuses(catalogue(), uncovered(), by_requirement(load_cases()))
+    assert faults(found, uncovered()) == ()
+
+
+def test_statement_with_a_check_is_covered() -> None:
+    assert coverage_of("A-010", {"A-010": ("p::a",)}, listed()) is Coverage.COVERED
+
+
+def test_statement_without_a_check_is_not_yet_covered() -> None:
+    assert coverage_of("A-010", {}, listed(("A-010",))) is Coverage.NOT_YET
+
+
+def test_statement_proved_in_part_says_so() -> None:
+    assert coverage_of("A-010", {"A-010": ("p::a",)}, listed(partly=("A-010",))) is Coverage.PARTLY
+
+
+def test_restatement_is_proved_by_the_checks_of_all_it_restates() -> None:
+    both = {"A-010": ("p::a",), "A-020": ("p::b", "p::a")}
+    status = statuses(KNOWN, listed(), both)[2]
+    assert (status.coverage, status.checks) == (Coverage.RESTATED, ("p::a", "p::b"))
+
+
+def test_restatement_of_something_without_a_check_is_not_proved() -> None:
+    assert coverage_of("A-030", {"A-010": ("p::a",)}, listed()) is Coverage.NOT_YET
+
+
+def test_restatement_of_something_proved_in_part_is_not_proved() -> None:
+    both = {"A-010": ("p::a",), "A-020": ("p::b",)}
+    assert coverage_of("A-030", both, listed(partly=("A-020",))) is Coverage.NOT_YET
+
+
+def test_statement_that_nothing_judges_needs_no_check() -> None:
+    assert coverage_of("A-040", {}, listed()) is Coverage.NOT_JUDGED
+
+
+ALL = {"A-010": ("p::a",), "A-020": ("p::b",)}
+
+
+@pytest.mark.parametrize(
+    ("checks", "known", "said"),
+    [
+        ({"A-010": ("p::a",)}, listed(("A-030",)), "A-020 is proved by no check"),
+        (ALL, listed(("A-010",)), "A-010 is listed under not_yet, and p::a proves it"),
+        (ALL, listed(("A-030",)), "A-030 is listed under not_yet, and p::a, p::b proves it"),
+        (ALL, listed(("A-040",)), "A-040 is listed under not_yet, and is may"),
+        ({"A-010": ("p::a",)}, listed(("A-030",), ("A-020",)), "A-020 is listed under partly, and no check names it"),
+    ],
+)
+def test_untrue_list_is_told(checks: dict[str, tuple[str, ...]], known: Uncovered, said: str) -> None:
+    assert any(fault.startswith(said) for fault in faults(statuses(KNOWN, known, checks), known))
+
+
+def test_true_list_is_no_fault() -> None:
+    known = listed(("A-030",), ("A-020",))
+    assert faults(statuses(KNOWN, known, ALL), known) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("not_yet: [{reason: r, ids: [A-099]}]", "A-099 is not in the catalogue"),
+        ("partly: [{missing: m, ids: [A-099]}]", "A-099 is not in the catalogue"),
+        ("not_yet: [{reason: r, ids: [A-010]}]\npartly: [{missing: m, ids: [A-010]}]", "A-010 is listed twice"),
+        ("not_yet: [{reason: '', ids: [A-010]}]", "at least 1 character"),
+    ],
+)
+def test_list_of_wrong_form_is_refused(text: str, said: str, tmp_path: Path) -> None:
+    path = tmp_path / "uncovered.yaml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(BadCatalogue, match=said):
+        load_uncovered(path, KNOWN)
