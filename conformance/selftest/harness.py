@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 
-from conformance.profile import Profile
 from conformance.runner import run_case
 from conformance.scenario.case import Case
 from conformance.selftest.miniatures import MINIATURES
@@ -55,7 +54,7 @@ class Bench:
     def try_node(self, name: str) -> Trial:
         """Serve the node of this name and run the cases that concern it."""
         if name in MINIATURES:
-            with target_app(MINIATURES[name], _full_profile(), self.seed) as target:
+            with target_app(MINIATURES[name], self.seed) as target:
                 return Trial(name, (), _outcomes(self.cases, target))
         mutant = self.mutants.get(name)
         breaks = mutant.breaks if mutant else ()
@@ -87,8 +86,3 @@ def _try_node(name: str) -> Trial:
 
 def _outcomes(cases: Sequence[Case], target: Target) -> tuple[Outcome, ...]:
     return tuple(run_case(case, target) for case in cases)
-
-
-def _full_profile() -> Profile:
-    """The profile of a node that claims all that the reference node offers, so that no case is left out."""
-    return Profile(capabilities=("managed_accounts", "openapi", "chain_rpc", "clock_control"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import time
 from collections.abc import Callable, Iterator
@@ -9,6 +10,7 @@ from contextlib import contextmanager
 from threading import Thread
 
 import uvicorn
+from pydantic import JsonValue
 from starlette.types import ASGIApp
 
 from conformance.profile import Profile
@@ -21,6 +23,9 @@ from reference_node.settings import Settings
 STARTER_CREDITS = 10**6
 """Cents of each new account: no case comes near it."""
 
+CLAIMED = ("managed_accounts", "openapi", "chain_rpc", "clock_control")
+"""What a sham claims to offer: as much as the reference node, so that no case is left out."""
+
 START_SECONDS = 20.0
 
 
@@ -30,24 +35,22 @@ def target_node(alter: Callable[[Node], None], seed: str) -> Iterator[Target]:
     node = build_node(Settings(control=True, starter_credits=STARTER_CREDITS))
     alter(node)
     with _listening() as listening, _serving(server_config(node), listening):
-        facts = describe(node, listening)
-        profile = Profile.model_validate(with_addresses(facts))
-        yield from _target(str(facts["base_url"]), profile, seed)
+        yield from _target(describe(node, listening), seed)
 
 
 @contextmanager
-def target_app(app: ASGIApp, profile: Profile, seed: str) -> Iterator[Target]:
-    """An application that is no reference node, judged by a profile whose addresses are made to fit."""
+def target_app(app: ASGIApp, seed: str) -> Iterator[Target]:
+    """An application that is no reference node, judged as if it claimed to be one."""
     config = uvicorn.Config(app, ws="none", lifespan="off", access_log=False, log_level="critical")
     with _listening() as listening, _serving(config, listening):
         base_url = f"http://127.0.0.1:{listening.getsockname()[1]}"
-        chain = profile.chain.model_copy(update={"rpc_url": f"{base_url}/rpc"})
-        moved = profile.model_copy(update={"base_url": base_url, "control_url": f"{base_url}/control", "chain": chain})
-        yield from _target(base_url, moved, seed)
+        facts = {"base_url": base_url, "rpc_url": f"{base_url}/rpc", "control_url": f"{base_url}/control"}
+        yield from _target({**facts, "profile": {"capabilities": list(CLAIMED)}}, seed)
 
 
-def _target(base_url: str, profile: Profile, seed: str) -> Iterator[Target]:
-    target = Target(base_url, profile, seed=seed)
+def _target(ready: dict[str, JsonValue], seed: str) -> Iterator[Target]:
+    profile = Profile.model_validate_json(json.dumps(with_addresses(ready)))
+    target = Target(str(profile.base_url), profile, seed=seed)
     try:
         yield target
     finally:
@@ -56,7 +59,7 @@ def _target(base_url: str, profile: Profile, seed: str) -> Iterator[Target]:
 
 @contextmanager
 def _listening() -> Iterator[socket.socket]:
-    with socket.socket() as listening:
+    with socket.socket(proto=socket.IPPROTO_TCP) as listening:  # asyncio sets TCP_NODELAY by the protocol
         listening.bind(("127.0.0.1", 0))
         listening.listen(512)
         yield listening
