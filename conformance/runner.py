@@ -16,6 +16,7 @@ from conformance.problems import Departure, Inconclusive, ProfileSilent, StepPro
 from conformance.profile import value_at
 from conformance.scenario.case import Case
 from conformance.scenario.loader import load
+from conformance.scenario.matchers import same
 from conformance.scenario.scope import member, printed
 from conformance.target.client import Target
 from conformance.target.requests import Wanted
@@ -51,6 +52,10 @@ def not_offered(case: Case, target: Target) -> str:
     silent = sorted(key for key in case.facts.uses if value_at(profile, key) is None)
     if silent:
         return f"the profile states nothing about {', '.join(silent)}"
+    for key, values in case.facts.stated:
+        stated = target.profile_value(key)
+        if not any(same(value, stated) for value in values):
+            return f"it is for nodes whose {key} is {' or '.join(map(printed, values))}; here it is {printed(stated)}"
     if case.facts.accounts and profile.accounts.credits is None:
         return "the profile states no way for new accounts to pay (accounts.credits)"
     for name in sorted(case.facts.operations):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
+from pydantic import JsonValue
+
 from conformance.drivers.caserun import CaseRun
 from conformance.drivers.expectations import compile_expectations
 from conformance.drivers.lists import read_pages
@@ -24,6 +26,8 @@ Action: TypeAlias = Callable[[CaseRun], object]
 Builder: TypeAlias = Callable[[CaseRun], Wanted]
 Who: TypeAlias = Callable[[CaseRun], str | None]
 NOBODY = "nobody"
+LABELS: dict[str, JsonValue] = {"name": "${label}", "description": "made by a conformance case"}
+"""What a wallet is called where the profile says that its creation takes labels and the pack gives none."""
 
 
 def compile_account(step: AccountStep, site: Site) -> Action:
@@ -91,20 +95,28 @@ def compile_request(step: Request, operation: str, site: Site) -> Builder:
     members = compile_value(step.with_, site.at("with"))
     headers = compile_value(dict(step.headers), site.at("headers"))
     body = _compile_body(step, site)
-    method = step.method if isinstance(step, CallStep) else None
+    method, path = (step.method, step.path) if isinstance(step, CallStep) else (None, None)
+    path_template = compile_value(path, site.at("path"))
+    labels = compile_value(LABELS, site)
 
     def build(run: CaseRun) -> Wanted:
         scope = run.scope
+        served = run.target.operation(operation)
+        given = as_members(members(scope))
+        if operation == "create_wallet":
+            given = {name: text for name, text in as_members(labels(scope)).items() if name in served.request} | given
+        other_path = path_template(scope)
         return Wanted(
-            operation=run.target.operation(operation),
+            operation=served,
             credential=who(run),
             via=_known_via(via(scope)),
-            members=as_members(members(scope)),
+            members=given,
             body=body(run),
             headers={
                 name: None if value is None else printed(value) for name, value in as_members(headers(scope)).items()
             },
             method=method,
+            path=None if other_path is None else printed(other_path),
         )
 
     return build

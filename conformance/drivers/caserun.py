@@ -53,11 +53,11 @@ class CaseRun:
         return answer
 
     def _let_settle(self, effect: Effect) -> None:
-        """The profile may say that writes take a while to show."""
+        """The profile may say that writes take a while to show: everything after one waits so long."""
+        if self.target.settle_seconds:
+            time.sleep(max(0.0, self._last_write[0] + self.target.settle_seconds - time.monotonic()))
         if effect is not Effect.READ:
             self._last_write[0] = time.monotonic()
-        elif self.target.settle_seconds:
-            time.sleep(max(0.0, self._last_write[0] + self.target.settle_seconds - time.monotonic()))
 
     def _remember(self, wanted: Wanted, answer: Answer) -> None:
         value = answer.value

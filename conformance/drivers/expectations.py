@@ -15,7 +15,7 @@ from conformance.scenario.templates import Site
 Path = tuple[str, ...]
 Reader = Callable[[Path], object]
 """Gives the value at a path of an answer; MISSING when there is none."""
-AROUND_THE_BODY = frozenset({"@status", "@text"})
+AROUND_THE_BODY = frozenset({"@accepted", "@status", "@text", "@headers"})
 SHOWN = 600
 
 
@@ -24,7 +24,8 @@ def compile_path(text: str, site: Site) -> Path:
     if text.startswith("@headers."):
         return ("@headers", text.removeprefix("@headers.").lower())
     if text.startswith("@") and text not in AROUND_THE_BODY:
-        raise site.problem(BadShape, f"{text!r}: only @status, @text and @headers.NAME stand around the body")
+        known = ", ".join(sorted(AROUND_THE_BODY))
+        raise site.problem(BadShape, f"{text!r}: around the body stand only {known} and @headers.NAME")
     parts = tuple(text.split(".")) if text else ()
     if "" in parts:
         raise site.problem(BadShape, f"{text!r} is no path: members and indices, with single dots between them")
@@ -37,6 +38,13 @@ class Expectations:
 
     matchers: tuple[tuple[Path, Matcher], ...]
     saves: tuple[tuple[str, Path], ...]
+
+    def around_the_body(self) -> Expectations:
+        """Those that any answer can meet, a refusal as well."""
+        return Expectations(
+            tuple((path, matcher) for path, matcher in self.matchers if path and path[0].startswith("@")),
+            tuple((name, path) for name, path in self.saves if path and path[0].startswith("@")),
+        )
 
     def judge(self, read: Reader, scope: Scope, exchange: int | None = None) -> None:
         """Raise Mismatch for the first value that is not as expected."""

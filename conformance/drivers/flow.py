@@ -18,6 +18,7 @@ from conformance.problems import BadShape, Mismatch, UnknownName
 from conformance.scenario.functions import FUNCTIONS
 from conformance.scenario.matchers import compile_matcher
 from conformance.scenario.models import CheckStep, Crowd, LetStep, Repeat
+from conformance.scenario.rows import check_rows, compile_row
 from conformance.scenario.scope import MISSING, Scope, printed
 from conformance.scenario.templates import Site, Template, compile_value
 from conformance.target.client import Answer
@@ -58,8 +59,15 @@ def _compile_computed(raw: JsonValue, site: Site) -> Template:
         inspect.signature(function).bind(None, *arguments)
     except TypeError as problem:
         raise site.at(name).problem(BadShape, f"{name} cannot take {len(arguments)} arguments: {problem}") from None
-    templates = [compile_value(item, site.at(name, index)) for index, item in enumerate(arguments)]
+    templates = [_compile_argument(item, site.at(name, index)) for index, item in enumerate(arguments)]
     return lambda scope: function(scope, *(template(scope) for template in templates))
+
+
+def _compile_argument(raw: JsonValue, site: Site) -> Template:
+    """An argument may itself be computed: `{hashed_cid: {sample_cid: one}}`."""
+    if isinstance(raw, dict) and len(raw) == 1 and raw.keys() <= FUNCTIONS.keys():
+        return _compile_computed(raw, site)
+    return compile_value(raw, site)
 
 
 def compile_check(step: CheckStep, site: Site) -> Action:
@@ -84,23 +92,37 @@ def compile_check(step: CheckStep, site: Site) -> Action:
 
 def compile_repeat(form: Repeat, site: Site, compile_steps: Callable[[Site], Callable[[CaseRun], None]]) -> Action:
     """Steps several times in sequence; `${index}` counts from 0."""
-    times = compile_value(form.times, site.at("repeat", "times"))
     inside = site.at("repeat")
-    inside.names.add("index")
+    rounds = _compile_rounds(form, inside)
     body = compile_steps(inside.at("steps"))
     collected = {name: compile_value(raw, inside.at("collect", name)) for name, raw in form.collect.items()}
     inside.names.update(collected)
 
     def act(run: CaseRun) -> None:
         gathered: dict[str, list[object]] = {name: [] for name in collected}
-        for index in range(_count(times(run.scope))):
+        for index, row in enumerate(rounds(run.scope)):
             run.scope.variables["index"] = index
+            for name, template in row.items():
+                run.scope.variables[name] = template(run.scope)
             body(run)
             for name, template in collected.items():
                 gathered[name].append(template(run.scope))
         run.scope.variables.update(gathered)
 
     return act
+
+
+def _compile_rounds(form: Repeat, site: Site) -> Callable[[Scope], Sequence[dict[str, Template]]]:
+    """The variables of each round: none but `index` for `times`, a row's for `each`."""
+    if (form.times is None) == (form.each is None):
+        raise site.problem(BadShape, "a repeat has either `times` or `each`")
+    if form.each is None:
+        times = compile_value(form.times, site.at("times"))
+        site.names.add("index")
+        return lambda scope: [{}] * _count(times(scope))
+    rows = [compile_row(row, site.at("each", index)) for index, row in enumerate(form.each)]
+    site.names.update(check_rows(form.each, site.at("each")), {"index"})
+    return lambda _: rows
 
 
 def compile_crowd(form: Crowd, site: Site, compile_step: Callable[[Site], Judge]) -> Action:

@@ -70,6 +70,7 @@ def _lenient(step: CallStep, build: Builder, site: Site) -> Judge:
     if step.may_be_refused is not None:
         awaited = _compile_refused(step.may_be_refused, site.at("may_be_refused"))
     expectations = compile_expectations(step.expect, step.save, site)
+    of_refusal = expectations.around_the_body()
 
     def judge(run: CaseRun) -> Answer:
         answer = run.send(build(run))
@@ -77,13 +78,17 @@ def _lenient(step: CallStep, build: Builder, site: Site) -> Judge:
         if wanted is None or answer.accepted:
             return _accepted(answer, expectations, run)
         must_refuse(answer, wanted, run)
-        return answer
+        return _as_expected(answer, of_refusal, run)
 
     return judge
 
 
 def _accepted(answer: Answer, expectations: Expectations, run: CaseRun) -> Answer:
     must_accept(answer)
+    return _as_expected(answer, expectations, run)
+
+
+def _as_expected(answer: Answer, expectations: Expectations, run: CaseRun) -> Answer:
     expectations.judge(answer.at, run.scope, answer.exchange)
     expectations.keep(answer.at, run.scope, answer.exchange)
     return answer
@@ -93,8 +98,7 @@ def _refused(wanted: Wanted, awaited: Refusal, proof: Proof, expectations: Expec
     before = [read(run) for _, read in proof.reads]
     answer = run.send(wanted)
     must_refuse(answer, awaited, run)
-    expectations.judge(answer.at, run.scope, answer.exchange)
-    expectations.keep(answer.at, run.scope, answer.exchange)
+    _as_expected(answer, expectations, run)
     for (name, read), earlier in zip(proof.reads, before, strict=True):
         later = read(run)
         if not same(earlier, later):

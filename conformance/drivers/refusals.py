@@ -81,6 +81,7 @@ def must_refuse(answer: Answer, wanted: Refusal, run: CaseRun) -> None:
     raise_for_trouble(answer, wanted.statuses)
     if answer.accepted:
         raise NotRefused(str(wanted), f"status {answer.status}: {answer.text[:SHOWN]}", answer.exchange)
+    _ = answer.value
     if answer.status not in wanted.statuses:
         raise WrongRefusal(str(wanted), f"status {answer.status}: {answer.text[:SHOWN]}", answer.exchange)
     _gives_nothing_away(answer, run)

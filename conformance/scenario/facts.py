@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from pydantic import JsonValue
+
 
 @dataclass
 class CaseFacts:
@@ -13,6 +15,8 @@ class CaseFacts:
     """Capabilities."""
     uses: set[str] = field(default_factory=set)
     """Profile keys that must not be null."""
+    stated: list[tuple[str, list[JsonValue]]] = field(default_factory=list)
+    """Profile keys that must have one of some values."""
     operations: set[str] = field(default_factory=set)
     accounts: list[str] = field(default_factory=list)
     """The accounts that the steps so far have made; the first is who acts by default."""

@@ -11,12 +11,13 @@ from pydantic import BaseModel, JsonValue, ValidationError
 
 from conformance.drivers import DRIVERS
 from conformance.problems import BadShape, DuplicateId, NothingSelected, UnknownName, Unreadable
-from conformance.scenario import operators  # noqa: F401 - enters the matchers under their names
+from conformance.scenario import derivations, operators, secrecy, wire_forms  # noqa: F401 - they enter their names
 from conformance.scenario.case import Case
 from conformance.scenario.facts import CaseFacts
 from conformance.scenario.marked_yaml import Document, Place
 from conformance.scenario.models import CaseForm, PackForm
-from conformance.scenario.templates import ALWAYS_DEFINED, Site, Template, compile_value
+from conformance.scenario.rows import check_rows, compile_row
+from conformance.scenario.templates import Site
 from conformance.scenario.vocabulary import Vocabulary, standard
 
 M = TypeVar("M", bound=BaseModel)
@@ -78,10 +79,11 @@ def _case_form(raw: dict[str, JsonValue], site: Site) -> CaseForm:
 def _compile(form: CaseForm, driver: str, pack: PackForm, site: Site) -> list[Case]:
     _check_names(form.requirements, site.vocabulary.requirements, "requirement", site.at("requirements"))
     _check_names(form.needs, site.vocabulary.capabilities, "capability", site.at("needs"))
-    _check_names(form.uses, site.vocabulary.profile_keys, "profile key", site.at("uses"))
-    rows = _rows(form, site)
-    facts = CaseFacts(needs={*pack.needs, *form.needs}, uses=set(form.uses))
-    own = Site(site.document, site.vocabulary, site.place, {name for name in rows[0] if name != "id"}, facts)
+    facts = CaseFacts(needs={*pack.needs, *form.needs})
+    _note_uses(form, facts, site)
+    rows = form.each or [{}]
+    names = check_rows(rows, site.at("each")) if form.each else set()
+    own = Site(site.document, site.vocabulary, site.place, names, facts)
     program = DRIVERS[driver].prepare(form, own)
     return [
         Case(
@@ -93,33 +95,19 @@ def _compile(form: CaseForm, driver: str, pack: PackForm, site: Site) -> list[Ca
             line=site.document.line((*site.place, "each", index) if form.each else site.place),
             facts=facts,
             program=program,
-            row=_row_values(row, Site(site.document, site.vocabulary, (*site.place, "each", index), facts=facts)),
+            row=compile_row(row, Site(site.document, site.vocabulary, (*site.place, "each", index), facts=facts)),
         )
         for index, row in enumerate(rows)
     ]
 
 
-def _row_values(row: dict[str, JsonValue], site: Site) -> dict[str, Template]:
-    return {name: compile_value(value, site.at(name)) for name, value in row.items() if name != "id"}
-
-
-def _rows(form: CaseForm, site: Site) -> list[dict[str, JsonValue]]:
-    rows = form.each or [{}]
-    seen: set[str] = set()
-    for index, row in enumerate(form.each or []):
-        place = site.at("each", index)
-        name = row.get("id")
-        if not isinstance(name, str) or not name:
-            raise place.problem(BadShape, "a row of `each` needs an `id`, a text")
-        if name in seen:
-            raise place.problem(DuplicateId, f"another row has the id {name!r}")
-        seen.add(name)
-        if row.keys() != rows[0].keys():
-            raise place.problem(BadShape, f"the row has the members {sorted(row)}, the first one {sorted(rows[0])}")
-        taken = row.keys() & ALWAYS_DEFINED
-        if taken:
-            raise place.problem(DuplicateId, f"{sorted(taken)[0]!r} is always defined and cannot be a member of a row")
-    return rows
+def _note_uses(form: CaseForm, facts: CaseFacts, site: Site) -> None:
+    for index, use in enumerate(form.uses):
+        stated = {use: None} if isinstance(use, str) else use
+        _check_names(list(stated), site.vocabulary.profile_keys, "profile key", site.at("uses", index))
+        facts.uses.update(stated)
+        if not isinstance(use, str):
+            facts.stated += [(key, value if isinstance(value, list) else [value]) for key, value in use.items()]
 
 
 def _check_names(names: Sequence[str], known: frozenset[str], what: str, site: Site) -> None:

@@ -30,6 +30,7 @@ RefusalClass = Literal[
 Refused = RefusalClass | Annotated[list[RefusalClass], Field(min_length=1)] | ProfileReference
 
 
+Rows = Annotated[list[dict[Variable, JsonValue]], Field(min_length=1)]
 Times = Annotated[int, Field(ge=0)] | Reference
 
 
@@ -94,6 +95,8 @@ class CallStep(Request):
     """An exact body instead of `with`."""
     method: Annotated[str, StringConstraints(pattern=r"^[A-Z]+$")] | None = None
     """Another HTTP method than the operation's."""
+    path: Annotated[str, StringConstraints(pattern=r"^/\S*$")] | None = None
+    """Another path under the node's address than the operation's, with its query if it has one."""
     refused: Refused | None = None
     """The class of refusal that must come; a profile key whose value is a class, or else means that it is accepted."""
     may_be_refused: Refused | None = None
@@ -131,7 +134,9 @@ class CheckStep(Form):
 class Repeat(Form):
     """Steps several times in sequence."""
 
-    times: Times
+    times: Times | None = None
+    each: Rows | None = None
+    """Rows of variables, one for each round, instead of `times`; each has an `id`."""
     steps: Annotated[list[Step], Field(min_length=1)]
     collect: dict[Variable, JsonValue] = {}
     """Variable to the value gathered into it each round."""
@@ -219,9 +224,9 @@ class CaseForm(Form):
     """Ids of the requirement catalogue."""
     needs: list[str] = []
     """Capabilities, beside those of the pack."""
-    uses: list[str] = []
-    """Profile keys that must not be null."""
-    each: Annotated[list[dict[Variable, JsonValue]], Field(min_length=1)] | None = None
+    uses: list[str | Annotated[dict[str, JsonValue], Field(min_length=1)]] = []
+    """Profile keys that must not be null, or `{key: value}`, `{key: [values]}`: the profile must say one of these."""
+    each: Rows | None = None
     """Rows of variables; each has an `id`."""
 
 

@@ -19,6 +19,9 @@ TIMEOUT_SECONDS = 45.0
 """A run of an action may take 30 s (profile `exec`); whoever takes longer than this does not answer."""
 KEEP_IDLE_SECONDS = 2.0
 """Shorter than any usual server's keep-alive: reusing a connection that the server is closing looks like a fault."""
+ANSWERED_IN_TEXT = frozenset({"swagger_ui", "evidences", "evidence_checksums"})
+"""Operations whose accepted answer is no JSON; all other bodies are ("Preamble / Conventions")."""
+GROUP_ID_MEMBERS = {"add_group": "group_id", "list_groups": "id"}
 NEVER_SENT = (
     httpx.ConnectError,
     httpx.ConnectTimeout,
@@ -51,6 +54,8 @@ class Answer:
     exchange: int
     """Its number in the log."""
     operation: Operation | None = None
+    ids_as_text: bool = False
+    """The profile says that group ids may come as decimal texts; canonically they are integers."""
     _value: object = field(default=MISSING)
 
     @property
@@ -62,8 +67,12 @@ class Answer:
     def value(self) -> object:
         """The answer by canonical names; null for an empty body. Malformed: it is not what the operation answers."""
         if isinstance(self._value, Missing):
-            self._value = canonical(self.operation, self._parsed()) if self.accepted else self._parsed()
+            self._value = self._canonical() if self.accepted else self._parsed()
         return self._value
+
+    def _canonical(self) -> object:
+        value = canonical(self.operation, self._parsed())
+        return with_integer_ids(self.operation, value) if self.ids_as_text else value
 
     def _parsed(self) -> object:
         if not self.text:
@@ -71,15 +80,19 @@ class Answer:
         try:
             return parse(self.text)
         except ValueError as problem:
-            if "json" in self.headers.get("content-type", "") or self.text.lstrip()[:1] in {"{", "["}:
-                raise Malformed("a JSON body", f"{problem}: {self.text[:200]}", self.exchange) from None
-            return self.text
+            if self.accepted and self.operation is not None and self.operation.name in ANSWERED_IN_TEXT:
+                return self.text
+            raise Malformed("a JSON body", f"{problem}: {self.text[:200]}", self.exchange) from None
 
     def at(self, path: tuple[str, ...]) -> object:
         """The value at a path of a pack; MISSING when there is none."""
         match path:
             case ("@status",):
                 return self.status
+            case ("@accepted",):
+                return self.accepted
+            case ("@headers",):
+                return dict(self.headers)
             case ("@text",):
                 return self.text
             case ("@headers", name):
@@ -104,6 +117,17 @@ def canonical(operation: Operation | None, value: object) -> object:
         return [_renamed(item, operation.items) for item in page] if isinstance(page, list) else page
     whole = [name for name, wire in operation.response.items() if wire == WHOLE]
     return {whole[0]: value} if whole else _renamed(value, operation.response)
+
+
+def with_integer_ids(operation: Operation | None, value: object) -> object:
+    """The canonical answer with group ids as integers where they came as decimal texts."""
+    if operation is None or operation.name not in GROUP_ID_MEMBERS:
+        return value
+    name = GROUP_ID_MEMBERS[operation.name]
+    for item in value if isinstance(value, list) else [value]:
+        if isinstance(item, dict) and isinstance(item.get(name), str) and item[name].isdecimal():
+            item[name] = int(item[name])
+    return value
 
 
 def _renamed(value: object, names: object) -> object:
@@ -132,6 +156,7 @@ class Target:
         self.budget = budget or Budget(None)
         self.settle_seconds = profile.semantics.settle_time_seconds or 0
         self.page_size = profile.limits.page_size_max or profile.limits.page_size_default or 10
+        self._ids_as_text = profile.wire.list_groups.id_form != "integer"
         self._pace = pace or Pace(None)
         self._operations: dict[str, Operation] = {}
         self._http = httpx.Client(
@@ -203,7 +228,8 @@ class Target:
             message.method, url, message.headers, message.body,
             response.status_code, dict(response.headers), response.text, time.perf_counter() - began,
         )  # fmt: skip
-        return Answer(response.status_code, response.headers, raw.response_body, log.add(raw), operation)
+        number = log.add(raw)
+        return Answer(response.status_code, response.headers, response.text, number, operation, self._ids_as_text)
 
     def _unanswered(self, message: Message, url: str, began: float, log: ExchangeLog) -> int:
         seconds = time.perf_counter() - began

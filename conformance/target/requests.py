@@ -26,25 +26,39 @@ class Wanted:
     headers: dict[str, str | None] = field(default_factory=dict)
     """More headers; None takes one away."""
     method: str | None = None
+    """Another method than the operation's; with GET the members go into the query."""
+    path: str | None = None
+    """Another path than the operation's."""
 
 
 def message(wanted: Wanted) -> Message:
     """The request as it goes over the wire."""
     operation = wanted.operation
-    members = {operation.request.get(name, name): value for name, value in wanted.members.items()}
+    members = {operation.request.get(name, name): value for name, value in _as_specified(wanted).items()}
     headers = dict(wanted.headers)
     if wanted.credential is not None:
         _put_credential(wanted.credential, wanted.via, operation, members, headers)
-    path = operation.path
+    path = operation.path if wanted.path is None else wanted.path
     for name in [name for name in members if f"{{{name}}}" in path]:
         path = path.replace(f"{{{name}}}", quote(printed(members.pop(name)), safe=""))
     body = wanted.body
-    if body is None and _in_query(operation):
-        path += f"?{urlencode({name: printed(value) for name, value in members.items()})}" if members else ""
+    if body is None and (_in_query(operation) or wanted.method == "GET"):
+        path += _query(members, "&" if "?" in path else "?")
     elif body is None:
         body = _body(operation, members)
     sent = {"Content-Type": JSON_TYPE} if body is not None else {}
     return Message(wanted.method or operation.method, path, _merged(sent, headers), body)
+
+
+def _as_specified(wanted: Wanted) -> dict[str, object]:
+    """`remove_group` takes its `group_id` as a quoted value in the specification's example ("Endpoints / Groups")."""
+    if wanted.operation.name == "remove_group" and "group_id" in wanted.members:
+        return {**wanted.members, "group_id": printed(wanted.members["group_id"])}
+    return wanted.members
+
+
+def _query(members: dict[str, object], joint: str) -> str:
+    return joint + urlencode({name: printed(value) for name, value in members.items()}) if members else ""
 
 
 def _in_query(operation: Operation) -> bool:
