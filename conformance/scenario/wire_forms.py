@@ -5,6 +5,7 @@ Specification, "Preamble / Conventions" (bodies are JSON), and the places that h
 
 from __future__ import annotations
 
+import base64
 import re
 
 from pydantic import JsonValue
@@ -50,3 +51,9 @@ def bare_hex(_: Scope, text: object) -> str:
     if not HEX.fullmatch(printed(text)):
         raise Mismatch("hex digits", printed(text))
     return printed(text).removeprefix("0x").lower()
+
+
+@function
+def text_base64(_: Scope, text: object) -> str:
+    """The UTF-8 bytes of a text in base64, as the scheme Basic has them."""
+    return base64.b64encode(printed(text).encode()).decode()
