@@ -1,0 +1,71 @@
+"""Runs as the report gets them, made up."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TypedDict, Unpack
+
+from conformance.profile import Profile
+from conformance.report import RunRecord
+from conformance.requirements import Catalogue, Uncovered
+from conformance.verdict import Exchange, Failure, Outcome, Verdict
+
+ENTRY = {"section": "Limits", "text": "The node counts.", "observe": "o", "kind": [], "needs": ["http"]}
+KNOWN = Catalogue.model_validate(
+    {
+        "requirements": [
+            {"id": "A-010", "level": "must", **ENTRY},
+            {"id": "A-020", "level": "should", **ENTRY},
+            {"id": "A-030", "level": "must", **ENTRY},
+            {"id": "B-010", "level": "must", **ENTRY},
+            {"id": "B-020", "level": "may", **ENTRY},
+        ],
+        "tensions": [],
+        "restatements": {"A-030": ["A-010", "A-020"]},
+    }
+)
+LISTED = Uncovered.model_validate(
+    {
+        "not_yet": [{"reason": "needs a run", "ids": ["B-010"]}],
+        "partly": [{"missing": "the run", "ids": ["A-020"]}],
+    }
+)
+NOTHING_LISTED = Uncovered()
+CHECKS = {"A-010": ("p::a", "p::b"), "A-020": ("p::b",)}
+EXCHANGE = Exchange("GET", "http://n/x", {"X-Api-Key": "$KEY"}, None, 200, {}, "[]", 0.1, "curl http://n/x")
+
+
+class Fields(TypedDict, total=False):
+    seed: str
+    base_url: str
+    bundled: bool
+    rerun: tuple[str, ...]
+    faults: tuple[str, ...]
+    interrupted: str
+    checks: dict[str, tuple[str, ...]]
+
+
+def outcome(case: str, verdict: Verdict, *requirements: str) -> Outcome:
+    failed = verdict in {Verdict.FAIL, Verdict.KNOWN}
+    return Outcome(
+        case=case,
+        title=f"Title of {case}",
+        requirements=requirements,
+        verdict=verdict,
+        reason="" if verdict is Verdict.PASS else f"reason of {case}",
+        failure=Failure("steps[1] call x", "a [b] list", "nothing", EXCHANGE) if failed else None,
+        exchanges=3,
+        seconds=0.5,
+    )
+
+
+def record(*outcomes: Outcome, **fields: Unpack[Fields]) -> RunRecord:
+    given: Fields = {"seed": "7", "base_url": "http://n", "bundled": False, "checks": dict(CHECKS), **fields}
+    return RunRecord(
+        profile=Profile(),
+        profile_source="node.yaml",
+        started=datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC),
+        finished=datetime(2026, 1, 2, 3, 5, 5, tzinfo=UTC),
+        outcomes=outcomes,
+        **given,
+    )

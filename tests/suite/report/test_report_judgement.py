@@ -1,0 +1,66 @@
+"""The verdict on a requirement from the outcomes of its checks."""
+
+from __future__ import annotations
+
+import pytest
+from made_runs import CHECKS, KNOWN, LISTED, NOTHING_LISTED, outcome
+
+from conformance.report.judgement import Judged, Judgement, judge
+from conformance.requirements import Uncovered, statuses
+from conformance.verdict import Verdict
+
+
+def judged(listed: Uncovered = NOTHING_LISTED, **verdicts: Verdict) -> dict[str, Judged]:
+    outcomes = [outcome(f"p::{name}", verdict) for name, verdict in verdicts.items()]
+    return {one.status.requirement.id: one for one in judge(statuses(KNOWN, listed, CHECKS), outcomes)}
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "expected"),
+    [
+        (Verdict.PASS, Verdict.PASS, Judgement.PASS),
+        (Verdict.PASS, Verdict.FAIL, Judgement.FAIL),
+        (Verdict.FAIL, Verdict.INCONCLUSIVE, Judgement.FAIL),
+        (Verdict.KNOWN, Verdict.FAIL, Judgement.FAIL),
+        (Verdict.PASS, Verdict.INCONCLUSIVE, Judgement.INCONCLUSIVE),
+        (Verdict.KNOWN, Verdict.INCONCLUSIVE, Judgement.INCONCLUSIVE),
+        (Verdict.PASS, Verdict.KNOWN, Judgement.KNOWN),
+        (Verdict.KNOWN, Verdict.NOT_OFFERED, Judgement.KNOWN),
+        (Verdict.PASS, Verdict.NOT_OFFERED, Judgement.PASS_IN_PART),
+        (Verdict.NOT_OFFERED, Verdict.NOT_OFFERED, Judgement.NOT_OFFERED),
+    ],
+)
+def test_requirement_has_the_worst_verdict_of_its_checks(a: Verdict, b: Verdict, expected: Judgement) -> None:
+    assert judged(a=a, b=b)["A-010"].judgement is expected
+
+
+def test_requirement_whose_checks_were_not_all_selected_passes_in_part() -> None:
+    assert judged(a=Verdict.PASS)["A-010"].judgement is Judgement.PASS_IN_PART
+
+
+def test_requirement_whose_checks_were_not_selected_is_not_run() -> None:
+    assert judged(a=Verdict.PASS)["A-020"].judgement is Judgement.NOT_RUN
+
+
+def test_requirement_without_a_check_is_not_yet_covered() -> None:
+    assert judged(LISTED, a=Verdict.PASS, b=Verdict.PASS)["B-010"].judgement is Judgement.NOT_YET_COVERED
+
+
+def test_statement_that_nothing_judges_is_not_judged() -> None:
+    assert judged(a=Verdict.PASS)["B-020"].judgement is Judgement.NOT_JUDGED
+
+
+def test_restatement_has_the_verdict_of_what_it_restates() -> None:
+    assert judged(a=Verdict.PASS, b=Verdict.PASS)["A-030"].judgement is Judgement.PASS
+    failed = judged(a=Verdict.PASS, b=Verdict.FAIL)["A-030"]
+    assert (failed.judgement, failed.failed) == (Judgement.FAIL, ("p::b",))
+
+
+def test_restatement_that_is_not_proved_fails_with_a_check_of_what_it_restates() -> None:
+    found = judged(LISTED, a=Verdict.FAIL, b=Verdict.PASS)
+    assert found["A-030"].judgement is Judgement.FAIL
+    assert judged(LISTED, a=Verdict.PASS, b=Verdict.PASS)["A-030"].judgement is Judgement.NOT_YET_COVERED
+
+
+def test_failed_cases_are_named_known_ones_too() -> None:
+    assert judged(a=Verdict.KNOWN, b=Verdict.FAIL)["A-010"].failed == ("p::a", "p::b")

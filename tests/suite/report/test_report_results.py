@@ -1,0 +1,142 @@
+"""results.json: contents, schema, exit code, writing."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+from made_runs import KNOWN, LISTED, outcome, record
+
+from conformance.profile import Profile
+from conformance.report import ExitCode, Results, RunRecord, results_of, write_results
+from conformance.report.build import profile_digest, without_secrets
+from conformance.report.judgement import Judgement
+from conformance.report.publish import SCHEMA_FILE, schema_text
+from conformance.report.write import RESULTS_NAME
+from conformance.verdict import Verdict
+
+PASSED = outcome("p::a", Verdict.PASS, "A-010")
+FAILED = outcome("p::b", Verdict.FAIL, "A-010", "A-020")
+UNSURE = outcome("p::b", Verdict.INCONCLUSIVE, "A-010")
+UNOFFERED = outcome("p::b", Verdict.NOT_OFFERED, "A-010")
+LISTED_FAILURE = outcome("p::b", Verdict.KNOWN, "A-010")
+
+
+def results(run: RunRecord) -> Results:
+    return results_of(run, KNOWN, LISTED)
+
+
+@pytest.mark.parametrize(
+    ("run", "code", "said"),
+    [
+        (record(PASSED), ExitCode.CONFORMS, "1 of 1 passed, 0 not offered."),
+        (record(PASSED, UNOFFERED), ExitCode.CONFORMS, "1 of 2 passed, 1 not offered."),
+        (record(PASSED, LISTED_FAILURE), ExitCode.CONFORMS, "1 failed as known."),
+        (record(PASSED, FAILED), ExitCode.FAILS, "does not conform: 1 of 2 cases failed"),
+        (record(PASSED, FAILED, interrupted="ctrl-c"), ExitCode.FAILS, "does not conform"),
+        (record(PASSED, faults=("p::z matches nothing",)), ExitCode.FAILS, "list of known failures is out of date"),
+        (record(faults=("p::z matches nothing",)), ExitCode.FAILS, "out of date"),
+        (record(PASSED, interrupted="ctrl-c"), ExitCode.INTERRUPTED, "interrupted: ctrl-c"),
+        (record(interrupted="ctrl-c"), ExitCode.INTERRUPTED, "interrupted: ctrl-c"),
+        (record(), ExitCode.NOTHING_SELECTED, "No case was selected."),
+        (record(PASSED, UNSURE), ExitCode.INCONCLUSIVE, "1 of 2 cases were inconclusive"),
+        (record(FAILED, outcome("p::a", Verdict.INCONCLUSIVE)), ExitCode.FAILS, "does not conform"),
+        (record(UNOFFERED), ExitCode.INCONCLUSIVE, "Nothing was learnt"),
+    ],
+)
+def test_exit_code_and_sentence(run: RunRecord, code: ExitCode, said: str) -> None:
+    found = results(run)
+    assert found.exit_code is code
+    assert said in found.sentence
+    assert found.conforms is (code is ExitCode.CONFORMS)
+
+
+def test_results_follow_their_published_schema() -> None:
+    schema = json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))
+    Draft202012Validator.check_schema(schema)
+    written = json.loads(results(record(PASSED, FAILED, faults=("f",))).model_dump_json())
+    Draft202012Validator(schema).validate(written)
+    assert json.loads(results_of(record(PASSED)).model_dump_json())["requirements"]
+
+
+def test_published_schema_is_made_from_the_model() -> None:
+    assert SCHEMA_FILE.read_text(encoding="utf-8") == schema_text()
+
+
+def test_results_of_a_failed_case_tell_all_of_it() -> None:
+    case = next(one for one in results(record(PASSED, FAILED)).cases if one.case == "p::b")
+    assert case.failure is not None
+    assert case.failure.exchange is not None
+    assert case.failure.exchange.curl == "curl http://n/x"
+    assert (case.exchanges, case.seconds, case.reason) == (3, 0.5, "reason of p::b")
+
+
+def test_rerun_command_names_node_seed_and_case_and_is_quoted() -> None:
+    run = record(outcome("p::a[b c]", Verdict.PASS), seed="5 6", rerun=("--node-url", "http://n?x=1&y"))
+    command = results(run).cases[0].rerun
+    assert shlex.split(command) == [
+        *("service-conformance", "run", "--node-url", "http://n?x=1&y"),
+        *("--seed", "5 6", "--case", "p::a[b c]"),
+    ]
+
+
+def test_totals_count_cases_and_judged_requirements() -> None:
+    totals = results(record(PASSED, FAILED)).totals
+    assert totals.cases == {Verdict.PASS: 1, Verdict.FAIL: 1}
+    assert totals.requirements == {Judgement.FAIL: 3, Judgement.NOT_YET_COVERED: 1}
+    assert totals.exchanges == 6
+
+
+def test_requirement_tells_what_its_checks_leave_out() -> None:
+    by_id = {one.id: one for one in results(record(PASSED, FAILED)).requirements}
+    assert (by_id["A-020"].coverage, by_id["A-020"].note) == ("partly covered", "the run")
+    assert (by_id["B-010"].verdict, by_id["B-010"].note) == ("not yet covered", "needs a run")
+    assert by_id["A-030"].restates == ("A-010", "A-020")
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("https://user:secret@node.example:8443/base?key=secret#secret", "https://node.example:8443/base"),
+        ("http://127.0.0.1:8000", "http://127.0.0.1:8000"),
+    ],
+)
+def test_address_of_the_node_is_shown_without_secrets(url: str, shown: str) -> None:
+    assert without_secrets(url) == shown
+    assert "secret" not in results(record(PASSED, base_url=url)).model_dump_json()
+
+
+def test_profile_digest_changes_with_every_value() -> None:
+    assert profile_digest(Profile()) == profile_digest(Profile.model_validate_json("{}"))
+    other = Profile.model_validate_json('{"semantics": {"account_wallet_listed": true}}')
+    assert profile_digest(other) != profile_digest(Profile())
+
+
+def test_results_are_written_whole(tmp_path: Path) -> None:
+    path = write_results(results(record(PASSED)), tmp_path / "new" / "folder")
+    assert json.loads(path.read_text(encoding="utf-8"))["exit_code"] == 0
+    assert [entry.name for entry in path.parent.iterdir()] == [RESULTS_NAME]
+
+
+def test_results_that_cannot_be_written_leave_the_old_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_results(results(record(PASSED)), tmp_path)
+    before = (tmp_path / RESULTS_NAME).read_bytes()
+
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        write_results(results(record(FAILED)), tmp_path)
+    assert (tmp_path / RESULTS_NAME).read_bytes() == before
+    assert [entry.name for entry in tmp_path.iterdir()] == [RESULTS_NAME]
+
+
+def test_results_read_back_equal(tmp_path: Path) -> None:
+    found = results(record(PASSED, FAILED, UNSURE))
+    path = write_results(found, tmp_path)
+    assert Results.model_validate_json(path.read_text(encoding="utf-8")) == found

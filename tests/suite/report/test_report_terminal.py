@@ -1,0 +1,71 @@
+"""What a run says on the terminal."""
+
+from __future__ import annotations
+
+import io
+
+from made_runs import KNOWN, LISTED, outcome, record
+from rich.console import Console
+
+from conformance.report import RunRecord, results_of, show
+from conformance.verdict import Verdict
+
+
+def shown(run: RunRecord) -> str:
+    console = Console(file=io.StringIO(), width=140, color_system=None)
+    show(results_of(run, KNOWN, LISTED), console)
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+PASSED = outcome("p::a", Verdict.PASS, "A-010")
+FAILED = outcome("p::b", Verdict.FAIL, "A-010", "A-020")
+
+
+def rows(text: str) -> dict[str, list[str]]:
+    return {
+        line.split()[0]: line.split()[1:] for line in text.splitlines() if line.split()[:1] in (["A"], ["B"], ["all"])
+    }
+
+
+def test_table_counts_requirements_by_family() -> None:
+    found = rows(shown(record(PASSED, FAILED)))
+    assert found["A"] == ["-", "-", "3", "-", "-", "-", "-", "-"]
+    assert found["B"] == ["-", "-", "-", "-", "-", "-", "-", "1"]
+    assert found["all"] == ["-", "-", "3", "-", "-", "-", "-", "1"]
+
+
+def test_passing_requirements_are_counted_apart_from_those_passing_in_part() -> None:
+    found = rows(shown(record(PASSED, outcome("p::b", Verdict.NOT_OFFERED, "A-010"))))
+    assert found["A"] == ["-", "1", "-", "-", "-", "1", "-", "1"]
+
+
+def test_failed_requirement_is_told_with_clause_and_departure() -> None:
+    text = shown(record(PASSED, FAILED))
+    assert "A-010 (must; Limits) The node counts." in text
+    assert "p::b: steps[1] call x: expected a [b] list; got nothing" in text
+
+
+def test_failed_case_that_names_no_requirement_is_told() -> None:
+    assert "p::c: steps[1] call x" in shown(record(PASSED, outcome("p::c", Verdict.FAIL)))
+
+
+def test_passing_run_tells_no_failures() -> None:
+    text = shown(record(PASSED))
+    assert "breaks" not in text
+    assert "The node conforms as far as these cases tell: 1 of 1 passed" in text
+
+
+def test_inconclusive_cases_and_faults_are_told() -> None:
+    text = shown(record(PASSED, outcome("p::b", Verdict.INCONCLUSIVE), faults=("p::z matches nothing",)))
+    assert "Inconclusive: p::b: reason of p::b" in text
+    assert "Fault: p::z matches nothing" in text
+
+
+def test_seed_node_and_number_of_requests_are_told() -> None:
+    text = shown(record(PASSED, FAILED, seed="42"))
+    assert "seed 42; node http://n; profile node.yaml; 6 requests" in text
+
+
+def test_requirements_proved_in_part_are_mentioned() -> None:
+    assert "1 requirements are proved in part only" in shown(record(PASSED, FAILED))
