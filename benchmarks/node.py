@@ -1,0 +1,93 @@
+"""The node: a write against the bare transaction, a list against its view, the start against bare imports, growth."""
+
+from __future__ import annotations
+
+import itertools
+import secrets
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import NamedTuple
+
+from benchmarks.node_process import Account, node_process
+from benchmarks.timing import Row, in_turn
+from reference_node.keys import address_of, key_hash
+from reference_node.node import Node, build_node
+from reference_node.settings import Settings
+
+LIBRARIES = "eth.vm.forks.prague, coincurve, eth_abi, eth_utils, fastapi, fastapi_offline, uvicorn"
+"""What the node cannot do without."""
+
+ITEMS = 20
+SMALL, LARGE = 100, 5_000
+
+
+def rows() -> list[Row]:
+    """Every measurement of the node."""
+    return [*_writes_and_lists(), _start(), *_growth()]
+
+
+def _writes_and_lists() -> list[Row]:
+    bare = build_node(Settings())
+    account_hash, _ = _managed_account(bare)
+    with node_process() as ready:
+        account = Account(ready)
+        for _ in range(ITEMS):
+            account.post("create_wallet")
+            bare.accounts.create_wallet(account_hash, secrets.token_bytes(20), secrets.randbits(256), "", "")
+        write = in_turn(lambda: account.post("add_group", group_name="g", group_description="d"),
+                        lambda: bare.accounts.add_group(account_hash, "g", "d", [], []), 300)  # fmt: skip
+        listed = in_turn(lambda: account.get(f"/list_wallets?page_size={ITEMS}"),
+                         lambda: bare.accounts.wallets(account_hash, 0, ITEMS), 300)  # fmt: skip
+    return [
+        Row("management write over HTTP (add_group)", write[0], "the bare transaction on the chain", write[1], 3.0),
+        Row(f"list of {ITEMS} wallets over HTTP", listed[0], "its contract view", listed[1], 1.5),
+    ]
+
+
+def _start() -> Row:
+    def started() -> None:
+        with node_process():
+            pass
+
+    def imported() -> None:
+        subprocess.run([sys.executable, "-c", f"import {LIBRARIES}"], check=True)  # noqa: S603 - our own command
+
+    measured, base = in_turn(started, imported, 5)
+    return Row("node ready, then stopped", measured, "bare import of its libraries", base, 2.5)
+
+
+def _growth() -> list[Row]:
+    """The same work on two nodes that differ in how many accounts they hold; always on as many of them."""
+    small, large = (_node_with(accounts) for accounts in (SMALL, LARGE))
+    acts: dict[str, Callable[[Populated], object]] = {
+        "new account": lambda node: _managed_account(node.bare),
+        "add_group": lambda node: node.bare.accounts.add_group(next(node.turns), "g", "d", [], []),
+        "list_groups": lambda node: node.bare.accounts.groups(next(node.turns), 0, ITEMS),
+    }
+    return [_grown(name, partial(act, large), partial(act, small)) for name, act in acts.items()]
+
+
+def _grown(name: str, in_large: Callable[[], object], in_small: Callable[[], object]) -> Row:
+    measured, base = in_turn(in_large, in_small, 300)
+    return Row(f"{name} among {LARGE:,} accounts", measured, f"the same among {SMALL}", base, 1.25)
+
+
+class Populated(NamedTuple):
+    """A node without its HTTP side, and some of its accounts' hashes, in turn and without end."""
+
+    bare: Node
+    turns: Iterator[int]
+
+
+def _node_with(accounts: int) -> Populated:
+    bare = build_node(Settings())
+    hashes = [_managed_account(bare)[0] for _ in range(accounts)]
+    return Populated(bare, itertools.cycle(hashes[:SMALL]))
+
+
+def _managed_account(node: Node) -> tuple[int, bytes]:
+    secret = secrets.token_bytes(32)
+    node.accounts.new_account(key_hash(secret), address_of(secret), "benchmark", "")
+    return key_hash(secret), secret
