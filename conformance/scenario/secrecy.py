@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+from collections.abc import Iterable
 from itertools import takewhile
 from urllib.parse import quote
 
@@ -15,9 +16,9 @@ from pydantic import JsonValue
 
 from conformance.problems import Mismatch
 from conformance.scenario.functions import function
-from conformance.scenario.matchers import Difference, Matcher
+from conformance.scenario.matchers import Difference, Matcher, same
 from conformance.scenario.operators import named
-from conformance.scenario.scope import Scope, printed
+from conformance.scenario.scope import Scope, member, printed
 from conformance.scenario.templates import Site, compile_value
 
 SHORTEST_SPELLING = 16
@@ -42,6 +43,12 @@ def _spellings(text: str) -> list[str]:
 
 
 @function
+def encode_base64(_: Scope, text: object) -> str:
+    """The bytes that the hex text stands for, in standard base64 with padding."""
+    return base64.b64encode(_bytes(text)).decode()
+
+
+@function
 def slice(_: Scope, text: object, start: int, end: int | None = None) -> str:  # noqa: A001 - the name that packs use
     """The characters from start to before end; negative numbers count from the end, a null end is the end."""
     return printed(text)[start:end]
@@ -49,18 +56,35 @@ def slice(_: Scope, text: object, start: int, end: int | None = None) -> str:  #
 
 @function
 def common_prefix(_: Scope, *texts: object) -> str:
-    """The longest text with which all of these texts begin."""
-    columns = zip(*(printed(text) for text in texts), strict=False)
+    """The longest text with which all of these texts begin; they may come in one array."""
+    columns = zip(*(printed(text) for text in _flat(texts)), strict=False)
     return "".join(column[0] for column in takewhile(lambda column: len(set(column)) == 1, columns))
 
 
 @function
 def distinct_bytes(_: Scope, *texts: object) -> int:
-    """How many different bytes the hex texts hold together."""
+    """How many different bytes the hex texts hold together; they may come in one array."""
+    return len({byte for text in _flat(texts) for byte in _bytes(text)})
+
+
+@function
+def find_item(_: Scope, array: object, name: str, wanted: object) -> object:
+    """The one item of the array whose member of this name is equal to this value."""
+    found = [item for item in _flat((array,)) if same(member(item, name), wanted)]
+    if len(found) != 1:
+        raise Mismatch(f"one item whose {name} is {printed(wanted)}", printed(array))
+    return found[0]
+
+
+def _flat(values: Iterable[object]) -> list[object]:
+    return [item for value in values for item in (value if isinstance(value, list) else [value])]
+
+
+def _bytes(text: object) -> bytes:
     try:
-        return len(set().union(*(bytes.fromhex(printed(text).removeprefix("0x")) for text in texts)))
+        return bytes.fromhex(printed(text).removeprefix("0x"))
     except ValueError:
-        raise Mismatch("hex digits", printed(list(texts))) from None
+        raise Mismatch("hex digits", printed(text)) from None
 
 
 @named("hides")
