@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from eth_utils import keccak
+from eth_utils.crypto import keccak
 
 from conformance.requirements import BadCatalogue, Level, catalogue, load_catalogue
 from conformance.requirements.specification import read_sections, sections, specification_file

@@ -1,0 +1,64 @@
+"""The command line of the suite: hands over to a subcommand, and turns problems into one clear line."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import NoReturn
+
+from conformance.commands import packs, profile, requirements, run
+from conformance.problems import LoadProblem, Problem
+from conformance.report import ExitCode
+
+SELFTEST = "selftest"
+
+
+class Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line, without the whole usage."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print the message and end with the code of a usage error."""
+        self.exit(ExitCode.USAGE, f"{self.prog}: {message} (see {self.prog} --help)\n")
+
+
+def parser() -> Parser:
+    """The parser of the whole command line; a subcommand's namespace holds its function as ``handle``."""
+    top = Parser(
+        prog="service-conformance",
+        description="Judges a node of the account, wallet and sandboxed-code execution service by its specification.",
+        allow_abbrev=False,
+    )
+    subcommands = top.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=Parser)
+    for module in (run, packs, requirements, profile):
+        module.add_to(subcommands)
+    subcommands.add_parser(SELFTEST, help="prove with faulty nodes that each check can fail", add_help=False)
+    return top
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line; the exit code is described in docs/results.md."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    try:
+        if arguments[:1] == [SELFTEST]:
+            return _selftest(arguments[1:])
+        namespace = parser().parse_args(arguments)
+        code: int = namespace.handle(namespace)
+    except LoadProblem as problem:
+        print(problem, file=sys.stderr)
+        return ExitCode.USAGE
+    except Problem as problem:
+        print(f"service-conformance: {problem}", file=sys.stderr)
+        return ExitCode.USAGE
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return ExitCode.INTERRUPTED
+    return code
+
+
+def _selftest(arguments: Sequence[str]) -> int:
+    """The self-test takes reference nodes apart, so nothing of it is imported unless it is asked for."""
+    code: int = import_module("conformance.selftest").main(arguments)
+    return code

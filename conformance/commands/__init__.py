@@ -1,0 +1,1 @@
+"""The subcommands of ``service-conformance``, one module each."""

@@ -1,0 +1,24 @@
+"""The cases of the packs, shipped and the user's own, and which requirements they name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from conformance.resources import scenarios
+from conformance.scenario.case import Case
+from conformance.scenario.loader import load
+
+
+def load_cases(pack_dirs: Sequence[Path] = ()) -> list[Case]:
+    """The cases of the shipped packs and of those in some folders. LoadProblem: a pack cannot be used."""
+    return load([scenarios(), *pack_dirs])
+
+
+def by_requirement(cases: Iterable[Case]) -> dict[str, tuple[str, ...]]:
+    """Requirement id to the cases that name it."""
+    found: dict[str, list[str]] = {}
+    for case in cases:
+        for requirement in case.requirements:
+            found.setdefault(requirement, []).append(case.id)
+    return {requirement: tuple(names) for requirement, names in found.items()}

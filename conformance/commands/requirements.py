@@ -1,0 +1,91 @@
+"""``service-conformance requirements``: each statement of the specification, and the checks that prove it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+
+from conformance.commands.checks import by_requirement, load_cases
+from conformance.requirements import Catalogue, Coverage, Status, catalogue, statuses, uncovered
+
+OPEN = {Coverage.NOT_YET, Coverage.PARTLY}
+
+
+def add_to(subcommands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the subcommand."""
+    parser = subcommands.add_parser("requirements", help="list the requirements and the checks that prove them")
+    families = sorted(catalogue().families)
+    parser.add_argument(
+        "--family",
+        action="append",
+        choices=families,
+        metavar="F",
+        help=f"only this family (repeatable): {' '.join(families)}",
+    )
+    parser.add_argument("--uncovered", action="store_true", help="only what is proved in part or not yet")
+    parser.add_argument("--pack-dir", action="append", type=Path, default=[], help="count the packs of this folder too")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.set_defaults(handle=_list)
+
+
+def _list(arguments: argparse.Namespace) -> int:
+    known = catalogue()
+    found = statuses(known, uncovered(), by_requirement(load_cases(arguments.pack_dir)))
+    chosen = [status for status in found if status.requirement.family in (arguments.family or known.families)]
+    shown = [status for status in chosen if not arguments.uncovered or status.coverage in OPEN]
+    if arguments.json:
+        print(json.dumps([_as_json(status) for status in shown], indent=2, ensure_ascii=False))
+        return 0
+    for status in shown:
+        print("\n".join(_lines(status, known)))
+    print("\n".join(_summary(chosen)))
+    return 0
+
+
+def _as_json(status: Status) -> dict[str, object]:
+    requirement = status.requirement
+    return {
+        "id": requirement.id,
+        "level": requirement.level,
+        "section": requirement.place,
+        "text": requirement.text,
+        "coverage": status.coverage,
+        "checks": status.checks,
+        "restates": status.restates,
+        "note": status.note,
+    }
+
+
+def _lines(status: Status, known: Catalogue) -> Iterable[str]:
+    requirement = status.requirement
+    yield f"{requirement.id}  {requirement.level}  {requirement.place}"
+    yield f"    {requirement.text}"
+    if status.restates:
+        yield f"    restates {', '.join(status.restates)}"
+    if requirement.profile_key:
+        yield f"    profile: {requirement.profile_key}; the reference node: {requirement.reference_choice}"
+    for tension in known.tensions:
+        if requirement.id in tension.ids:
+            yield f"    several readings; decided: {tension.decided}"
+    if status.coverage is Coverage.NOT_YET:
+        yield f"    not yet covered: {status.note or 'nobody has said why'}"
+    elif status.checks:
+        yield f"    checks: {', '.join(status.checks)}"
+    if status.coverage is Coverage.PARTLY:
+        yield f"    covered in part; missing: {status.note}"
+
+
+def _summary(chosen: Iterable[Status]) -> Iterable[str]:
+    judged: dict[str, Counter[Coverage]] = {}
+    for status in chosen:
+        if status.requirement.judged:
+            judged.setdefault(status.requirement.family, Counter())[status.coverage] += 1
+    yield "must and should statements by family:"
+    for family, count in judged.items():
+        parts = [f"{count[coverage]} {coverage}" for coverage in Coverage if count[coverage]]
+        yield f"  {family:8}{sum(count.values()):4}: {', '.join(parts)}"
+    total = sum((count for count in judged.values()), Counter[Coverage]())
+    yield f"  {'all':8}{sum(total.values()):4}: {', '.join(f'{total[one]} {one}' for one in Coverage if total[one])}"

@@ -1,0 +1,92 @@
+"""The subcommands that only tell: packs, requirements, profile."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from conformance.cli import main
+from conformance.profile.publish import SCHEMA_FILE
+
+
+def test_packs_lists_every_case_with_its_requirements(shelf: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert shelf.is_dir()
+    assert main(["packs"]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "shelf (3 cases)",
+        "  shelf::group-is-listed  A group is listed (ACC-070, GRP-040)",
+        "  shelf::page-is-short[one]  A page is short (LIST-040)",
+        "  shelf::page-is-short[two]  A page is short (LIST-040)",
+    ]
+
+
+def test_packs_of_the_users_own_are_listed_too(shelf: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    own = tmp_path / "own"
+    own.mkdir()
+    text = (shelf / "shelf.yaml").read_text("utf-8").replace("pack: shelf", "pack: mine")
+    (own / "mine.yaml").write_text(text, encoding="utf-8")
+    assert main(["packs", "--pack-dir", str(own)]) == 0
+    assert "mine (3 cases)" in capsys.readouterr().out
+
+
+def test_broken_pack_is_told_with_its_line(shelf: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (shelf / "shelf.yaml").write_text("pack: shelf\ntitle: t\ncases: [{id: A}]\n", encoding="utf-8")
+    assert main(["packs"]) == 2
+    assert capsys.readouterr().err.startswith(f"{shelf / 'shelf.yaml'}:3: ")
+
+
+def test_requirement_is_told_with_its_checks(shelf: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert shelf.is_dir()
+    assert main(["requirements", "--family", "ACC", "--family", "LIST"]) == 0
+    text = capsys.readouterr().out
+    assert (
+        "ACC-070  must  Resources and their fields / Account\n"
+        "    An account has groups as children.\n"
+        "    checks: shelf::group-is-listed\n"
+    ) in text
+    assert "checks: shelf::page-is-short[one], shelf::page-is-short[two]\n" in text
+    assert "ACC-050  must  Resources and their fields / Account\n" in text
+    assert "    not yet covered: needs a ChainSecured account" in text
+    assert "    not yet covered: nobody has said why\n" in text
+    assert "    profile: limits.page_size_default; the reference node: 20;" in text
+    assert "    several readings; decided: " in text
+    assert "\nGRP-" not in text
+    assert "  LIST      10: 1 covered, 9 not yet covered\n" in text
+
+
+def test_requirement_covered_in_part_tells_what_is_missing(shelf: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert shelf.is_dir()
+    assert main(["requirements", "--family", "GRP", "--uncovered"]) == 0
+    text = capsys.readouterr().out
+    assert "    covered in part; missing: that runs are permitted accordingly" in text
+    assert main(["requirements", "--family", "ACC", "--uncovered"]) == 0
+    assert "ACC-070" not in capsys.readouterr().out
+
+
+def test_requirements_as_json_are_all_of_them(shelf: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert shelf.is_dir()
+    assert main(["requirements", "--json"]) == 0
+    found = {entry["id"]: entry for entry in json.loads(capsys.readouterr().out)}
+    assert len(found) == 563
+    assert found["ACC-070"]["checks"] == ["shelf::group-is-listed"]
+    assert found["ACC-070"]["coverage"] == "covered"
+    assert found["GRP-040"]["coverage"] == "partly covered"
+    assert found["ACC-190"]["coverage"] == "not judged"
+
+
+def test_profile_check_tells_the_differences(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "node.yaml"
+    path.write_text("limits: {rate: 3}\nerrors: {status_codes: null}\nbrand: {slug: service}\n", encoding="utf-8")
+    assert main(["profile", "check", str(path)]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        f"{path}: a valid profile; 2 keys differ from the reference node's",
+        "  errors.status_codes: states nothing",
+        "  limits.rate: 3.0",
+    ]
+
+
+def test_profile_schema_is_the_published_one(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["profile", "schema"]) == 0
+    assert capsys.readouterr().out == SCHEMA_FILE.read_text(encoding="utf-8")

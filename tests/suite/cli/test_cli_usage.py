@@ -1,0 +1,85 @@
+"""Usage errors: one clear line, exit code 2, never a traceback."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from conformance import cli
+
+
+def code_of(argv: list[str]) -> int:
+    """Of a call as the console script makes it."""
+    with pytest.raises(SystemExit) as ended:
+        sys.exit(cli.main(argv))
+    return int(ended.value.code or 0)
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        ([], "the following arguments are required: COMMAND"),
+        (["runn"], "invalid choice: 'runn'"),
+        (["run", "--pak", "x"], "unrecognized arguments: --pak x"),
+        (["run", "--node", "x"], "unrecognized arguments: --node x"),
+        (["run", "--rate", "fast"], "argument --rate: invalid float value: 'fast'"),
+        (["run", "--jobs", "0"], "--jobs has to be at least 1, not 0"),
+        (["run", "--output", "README.md"], "--output is a folder to write into, and README.md is none"),
+        (["run", "--profile", "absent.yaml"], "absent.yaml: cannot be read"),
+        (["profile"], "the following arguments are required: COMMAND"),
+        (["profile", "check"], "the following arguments are required: file"),
+        (["profile", "check", "absent.yaml"], "absent.yaml: cannot be read"),
+        (["requirements", "--family", "XX"], "argument --family: invalid choice: 'XX'"),
+        (["packs", "--pack-dir", "absent"], "absent: is no folder"),
+    ],
+)
+def test_usage_error_is_one_line_and_ends_with_2(
+    argv: list[str], said: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(Path(__file__).parents[3])
+    assert code_of(argv) == 2
+    printed = capsys.readouterr()
+    assert said in printed.err
+    assert printed.err.count("\n") == 1
+    assert printed.out == ""
+
+
+@pytest.mark.parametrize("argv", [["--help"], ["run", "--help"], ["profile", "--help"], ["requirements", "--help"]])
+def test_help_ends_with_0(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert code_of(argv) == 0
+    assert "usage: service-conformance" in capsys.readouterr().out
+
+
+def test_fault_of_a_file_begins_with_file_and_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "node.yaml"
+    path.write_text("limits: {rate: 3}\nlimts: {}\n", encoding="utf-8")
+    assert code_of(["profile", "check", str(path)]) == 2
+    assert capsys.readouterr().err.startswith(f"{path}:2: limts: there is no such key")
+
+
+def test_selftest_takes_its_arguments_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    taken: list[Sequence[str]] = []
+
+    def main(arguments: Sequence[str]) -> int:
+        taken.append(arguments)
+        return 7
+
+    monkeypatch.setattr(cli, "import_module", lambda name: SimpleNamespace(main=main) if "selftest" in name else None)
+    assert cli.main(["selftest", "--mutant", "x", "--help"]) == 7
+    assert taken == [["--mutant", "x", "--help"]]
+
+
+def test_command_line_imports_no_node() -> None:
+    script = "import sys, conformance.cli; sys.exit(any(name.startswith('reference_node') for name in sys.modules))"
+    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0  # noqa: S603 - our own text
+
+
+def test_reader_that_leaves_early_sees_no_traceback() -> None:
+    command = f"{sys.executable} -m conformance profile schema | head -1"
+    ended = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)  # noqa: S602 - our own text
+    assert (ended.stdout, ended.stderr) == ("{\n", "")
