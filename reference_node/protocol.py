@@ -11,12 +11,23 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from reference_node.problems import MEDIA_TYPE
 
+LINGER_SECONDS = 1.0
+"""How long what a refused client still sends is swallowed: to close at once would lose the answer on its way."""
+
 
 class ProblemProtocol(H11Protocol):
     """uvicorn's HTTP/1.1, whose own refusal is a problem document too."""
 
+    _refused = False
+
+    def data_received(self, data: bytes) -> None:
+        """Read a request, unless this connection has already failed to send one."""
+        if not self._refused:
+            super().data_received(data)
+
     def send_400_response(self, msg: str) -> None:
         """Answer bytes that h11 can't read as a request, and close the connection."""
+        self._refused = True
         request_id = str(uuid.uuid4())
         status = HTTPStatus.BAD_REQUEST
         body = {
@@ -33,4 +44,5 @@ class ProblemProtocol(H11Protocol):
             + self.conn.send(h11.Data(data=json.dumps(body).encode()))
             + self.conn.send(h11.EndOfMessage())
         )
-        self.transport.close()
+        self.transport.write_eof()
+        self.loop.call_later(LINGER_SECONDS, self.transport.close)

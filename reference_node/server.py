@@ -34,7 +34,7 @@ def serve(settings: Settings) -> None:
     """Run a node until SIGTERM or SIGINT. Raises `ServingError`, also when there is nothing to listen at."""
     for caught in (signal.SIGTERM, signal.SIGINT):
         signal.signal(caught, _leave)
-    with _listen(settings) as listening:
+    with listen(settings) as listening:
         try:
             node = build_node(settings)
         except (DeploymentError, ChainError) as fault:
@@ -121,7 +121,8 @@ def write_atomically(file: Path, text: str) -> None:
     partial.replace(file)
 
 
-def _listen(settings: Settings) -> socket.socket:
+def listen(settings: Settings) -> socket.socket:
+    """A socket that listens where the settings say. Raises `ServingError`."""
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     # asyncio turns Nagle's algorithm off only where the protocol is named; with it every answer takes 40 ms
     listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)

@@ -1,0 +1,23 @@
+"""The node that tests share, and accounts on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from nodes import Running, serving
+
+from reference_node.settings import Settings
+
+
+@pytest.fixture(scope="session")
+def running() -> Iterator[Running]:
+    """A node whose accounts have credits; tests share it, each with accounts of its own."""
+    with serving(Settings(port=0, starter_credits=10**9)) as started:
+        yield started
+
+
+@pytest.fixture
+def account(running: Running) -> str:
+    """The key of a fresh account."""
+    return running.account()

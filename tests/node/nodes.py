@@ -1,0 +1,127 @@
+"""Nodes for the tests to speak to: real ones, on a real socket, inside this process."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+
+from reference_node.node import Node, build_node
+from reference_node.server import Announcing, listen
+from reference_node.settings import Settings
+
+ZERO_HASH = "0x" + "00" * 32
+
+PROBLEM_MEMBERS = {"type", "title", "status", "detail", "code", "instance"}
+
+
+@dataclass
+class Running:
+    """A node that serves, and a client for it."""
+
+    node: Node
+    http: httpx.Client
+
+    def post(self, operation: str, key: str | None = None, **body: Any) -> httpx.Response:
+        """A write with these members as its body."""
+        return self.http.post(f"/core/v1/{operation}", json=body, headers=_headers(key))
+
+    def get(self, operation: str, key: str | None = None, **query: Any) -> httpx.Response:
+        """A read with this query."""
+        return self.http.get(f"/core/v1/{operation}", params=query, headers=_headers(key))
+
+    def done(self, operation: str, key: str | None = None, **body: Any) -> Any:
+        """The answer to a write that has to succeed."""
+        return _succeeded(self.post(operation, key, **body))
+
+    def read(self, operation: str, key: str | None = None, **query: Any) -> Any:
+        """The answer to a read that has to succeed."""
+        return _succeeded(self.get(operation, key, **query))
+
+    def account(self) -> str:
+        """The key of a fresh account."""
+        created = self.done("new_account", account_name="a name", account_description="a description")
+        return str(created["api_key"])
+
+    def usage_key(self, account: str, **permissions: Any) -> str:
+        """A fresh usage key with these permissions and no others."""
+        created = self.done("add_usage_api_key", account, name="k", description="d", **permissions)
+        return str(created["usage_api_key"])
+
+    def group(self, account: str, **lists: Any) -> int:
+        """The id of a fresh group."""
+        return int(self.done("add_group", account, group_name="g", group_description="d", **lists)["group_id"])
+
+    def wallet(self, account: str) -> str:
+        """The PKP id of a fresh wallet."""
+        address = self.done("create_wallet", account)["wallet_address"]
+        wallets = self.read("list_wallets", account, page_size=100)
+        return next(str(wallet["id"]) for wallet in wallets if wallet["wallet_address"] == address)
+
+    def everything(self, account: str) -> Any:
+        """All that the account's lists show, the groups' too."""
+        groups = self.read("list_groups", account, page_size=100)
+        return {
+            "keys": self.read("list_api_keys", account, page_size=100),
+            "groups": groups,
+            "wallets": self.read("list_wallets", account, page_size=100),
+            "actions": self.read("list_actions", account, page_size=100),
+            "in groups": [
+                [
+                    self.read(listing, account, group_id=group["id"])
+                    for listing in ("list_wallets_in_group", "list_actions")
+                ]
+                for group in groups
+            ],
+        }
+
+
+def refused(response: httpx.Response, status: int, code: str | None = None) -> dict[str, Any]:
+    """The problem document of a refusal with this status, and this code where one is named."""
+    assert response.status_code == status, response.text
+    assert response.headers["content-type"] == "application/problem+json"
+    problem: dict[str, Any] = response.json()
+    assert set(problem) == PROBLEM_MEMBERS
+    assert problem["status"] == status
+    assert problem["instance"] == response.headers["x-request-id"]
+    assert problem["detail"]
+    if code is not None:
+        assert problem["code"] == code, problem
+    return problem
+
+
+@contextlib.contextmanager
+def serving(settings: Settings) -> Iterator[Running]:
+    """A node with these settings, served from a thread."""
+    with listen(settings) as listening:
+        node = build_node(settings)
+        server = Announcing(node, listening)
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
+        thread.start()
+        deadline = time.monotonic() + 20
+        while not server.started:
+            assert thread.is_alive(), "the server ended before it began"
+            assert time.monotonic() < deadline, "the server did not start"
+            time.sleep(0.01)
+        base_url = f"http://127.0.0.1:{listening.getsockname()[1]}"
+        try:
+            with httpx.Client(base_url=base_url, timeout=60) as client:
+                yield Running(node, client)
+        finally:
+            server.should_exit = True
+            thread.join(20)
+
+
+def _headers(key: str | None) -> dict[str, str]:
+    return {} if key is None else {"X-Api-Key": key}
+
+
+def _succeeded(response: httpx.Response) -> Any:
+    assert response.status_code == 200, response.text
+    assert response.headers["content-type"] == "application/json"
+    return response.json()

@@ -1,0 +1,294 @@
+"""What no client should send: each a problem document of the right status, and nothing changed."""
+
+from __future__ import annotations
+
+import json
+import socket
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from nodes import Running, refused
+
+from reference_node.strict_json import BODY_LIMIT, DEPTH_LIMIT
+
+JSON = {"Content-Type": "application/json"}
+USAGE_KEY = {"name": "n", "description": "d"}
+CID = "QmbFMke1KXqnYyBBWxB74N4c5SBnJMVAiMNRcGu6x1AwQH"
+HASH = "0x" + "ab" * 32
+
+
+def send(running: Running, account: str, operation: str, body: bytes, **headers: str) -> Any:
+    """The response to a body of exactly these bytes."""
+    return running.http.post(f"/core/v1/{operation}", content=body, headers=JSON | {"X-Api-Key": account} | headers)
+
+
+def nested(depth: int, opening: str = "[", closing: str = "]") -> bytes:
+    return (opening * depth + closing * depth).encode()
+
+
+NOT_JSON = [
+    (b"", "body-not-json"),
+    (b"   ", "body-not-json"),
+    (b"{", "body-not-json"),
+    (b"{} {}", "body-not-json"),
+    (b"{'name': 'n'}", "body-not-json"),
+    (b'{"name": "n",}', "body-not-json"),
+    (b'{"name": NaN}', "body-not-json"),
+    (b'{"name": Infinity}', "body-not-json"),
+    (b'{"name": -Infinity}', "body-not-json"),
+    (b'{"name": "a\x00b"}', "body-not-json"),
+    (b'{"name": "a\nb"}', "body-not-json"),
+    (b'{"name": 01}', "body-not-json"),
+    (b'{"name": "\\ud80"}', "body-not-json"),
+    (b"\xef\xbb\xbf{}", "body-not-json"),
+    (b'{"name": "\xff"}', "body-not-utf8"),
+    (b'{"name": "\xed\xa0\x80"}', "body-not-utf8"),
+    ('{"name": "n"}'.encode("utf-16"), "body-not-utf8"),
+    (b'{"name": "n", "name": "n"}', "duplicate-member"),
+    (b'{"name": {"\\u006e": 1, "n": 2}}', "duplicate-member"),
+    (nested(DEPTH_LIMIT + 1), "body-too-deep"),
+    (nested(500_000), "body-too-deep"),
+    (b'{"a":' * 100_000 + b"1" + b"}" * 100_000, "body-too-deep"),
+]
+
+
+@pytest.mark.parametrize(("body", "code"), NOT_JSON)
+def test_body_that_is_not_one_json_value_is_refused(running: Running, account: str, body: bytes, code: str) -> None:
+    for operation in ("add_usage_api_key", "new_account", "get_service_action_ipfs_id"):
+        refused(send(running, account, operation, body), 400, code)
+    assert running.read("list_api_keys", account) == []
+
+
+@pytest.mark.parametrize(
+    "content_type",
+    ["", "text/plain", "text/json", "application/x-www-form-urlencoded", "application/jsonx", "multipart/form-data",
+     "application/json; charset=utf-16", "application/json;charset=latin-1", "application/", ";", "\xff"],
+)  # fmt: skip
+def test_body_that_does_not_call_itself_json_is_refused(running: Running, account: str, content_type: str) -> None:
+    headers = [(b"X-Api-Key", account.encode()), (b"Content-Type", content_type.encode("latin-1"))]
+    body = json.dumps(USAGE_KEY).encode()
+    response = running.http.post("/core/v1/add_usage_api_key", content=body, headers=headers)
+    refused(response, 400, "content-type-not-json")
+    assert running.read("list_api_keys", account) == []
+
+
+@pytest.mark.parametrize("content_type", ["application/json; charset=utf-8", 'APPLICATION/JSON;Charset="UTF-8"'])
+def test_body_that_calls_itself_json_in_other_words_is_taken(running: Running, account: str, content_type: str) -> None:
+    body = json.dumps(USAGE_KEY).encode()
+    assert send(running, account, "add_usage_api_key", body, **{"Content-Type": content_type}).status_code == 200
+
+
+WRONG_SHAPES: list[tuple[str, Any]] = [
+    ("add_usage_api_key", None),
+    ("add_usage_api_key", []),
+    ("add_usage_api_key", "text"),
+    ("add_usage_api_key", 1),
+    ("add_usage_api_key", {}),
+    ("add_usage_api_key", {"name": "n"}),
+    ("add_usage_api_key", USAGE_KEY | {"name": None}),
+    ("add_usage_api_key", USAGE_KEY | {"name": 1}),
+    ("add_usage_api_key", USAGE_KEY | {"name": ["n"]}),
+    ("add_usage_api_key", USAGE_KEY | {"name": "a\x00b"}),
+    ("add_usage_api_key", USAGE_KEY | {"name": "a" * 1025}),
+    ("add_usage_api_key", USAGE_KEY | {"nam": "n"}),
+    ("add_usage_api_key", USAGE_KEY | {"can_create_group": True}),
+    ("add_usage_api_key", USAGE_KEY | {"can_create_groups": "true"}),
+    ("add_usage_api_key", USAGE_KEY | {"can_create_groups": 1}),
+    ("add_usage_api_key", USAGE_KEY | {"can_create_groups": None}),
+    ("add_usage_api_key", USAGE_KEY | {"execute_in_groups": 0}),
+    ("add_usage_api_key", USAGE_KEY | {"execute_in_groups": {"0": 0}}),
+    ("add_usage_api_key", USAGE_KEY | {"execute_in_groups": None}),
+    ("add_usage_api_key", USAGE_KEY | {"execute_in_groups": ["0"]}),
+    ("add_usage_api_key", USAGE_KEY | {"execute_in_groups": [False]}),
+    ("add_usage_api_key", USAGE_KEY | {"execute_in_groups": [0.0]}),
+    ("add_usage_api_key", USAGE_KEY | {"execute_in_groups": [-1]}),
+    ("add_usage_api_key", USAGE_KEY | {"execute_in_groups": [2**64]}),
+    ("add_usage_api_key", USAGE_KEY | {"execute_in_groups": [10**4000]}),
+    ("add_usage_api_key", USAGE_KEY | {"execute_in_groups": [[0]]}),
+    ("add_usage_api_key", USAGE_KEY | {"execute_in_groups": [None]}),
+    ("add_usage_api_key", USAGE_KEY | {"execute_in_groups": [0] * 101}),
+    ("new_account", {"account_name": "n"}),
+    ("new_account", {"account_name": "n", "account_description": "d", "email": 1}),
+    ("new_account", {"account_name": "n", "account_description": "d", "email": "nobody"}),
+    ("add_group", {"group_name": "n"}),
+    ("add_group", {"group_name": "n", "group_description": "d", "pkp_ids_permitted": [HASH[:-1]]}),
+    ("add_group", {"group_name": "n", "group_description": "d", "pkp_ids_permitted": [HASH + "0"]}),
+    ("add_group", {"group_name": "n", "group_description": "d", "pkp_ids_permitted": [HASH[2:]]}),
+    ("add_group", {"group_name": "n", "group_description": "d", "pkp_ids_permitted": [HASH[:-1] + "g"]}),
+    ("add_group", {"group_name": "n", "group_description": "d", "pkp_ids_permitted": [HASH + "\n"]}),
+    ("add_group", {"group_name": "n", "group_description": "d", "pkp_ids_permitted": ["0x" + "ab" * 20]}),
+    ("add_group", {"group_name": "n", "group_description": "d", "pkp_ids_permitted": [0]}),
+    ("add_group", {"group_name": "n", "group_description": "d", "cid_hashes_permitted": [1]}),
+    ("add_group", {"group_name": "n", "group_description": "d", "cid_hashes_permitted": [False]}),
+    ("add_group", {"group_name": "n", "group_description": "d", "cid_hashes_permitted": [0.0]}),
+    ("add_group", {"group_name": "n", "group_description": "d", "cid_hashes_permitted": ["00"]}),
+    ("add_group", {"group_name": "n", "group_description": "d", "cid_hashes_permitted": [CID]}),
+    ("add_group", {"group_name": "n", "group_description": "d", "cid_hashes_permitted": [HASH[:-2]]}),
+    ("update_group", {"group_id": "1", "name": "n", "description": "d"}),
+    ("update_group", {"group_id": True, "name": "n", "description": "d"}),
+    ("update_group", {"group_id": 1.0, "name": "n", "description": "d"}),
+    ("update_group", {"group_id": 1}),
+    ("remove_group", {"group_id": ""}),
+    ("remove_group", {"group_id": "01"}),
+    ("remove_group", {"group_id": "+1"}),
+    ("remove_group", {"group_id": " 1"}),
+    ("remove_group", {"group_id": "1\n"}),
+    ("remove_group", {"group_id": "0x1"}),
+    ("remove_group", {"group_id": "-1"}),
+    ("remove_group", {"group_id": "٣"}),
+    ("remove_group", {"group_id": str(2**64)}),
+    ("remove_group", {"group_id": 2**64}),
+    ("remove_group", {"group_id": True}),
+    ("remove_group", {"group_id": [1]}),
+    ("add_action_to_group", {"group_id": 1, "action_ipfs_cid": ""}),
+    ("add_action_to_group", {"group_id": 1, "action_ipfs_cid": "Qm" + "1" * 44}),
+    ("add_action_to_group", {"group_id": 1, "action_ipfs_cid": CID + "a"}),
+    ("add_action_to_group", {"group_id": 1, "action_ipfs_cid": " " + CID}),
+    ("add_action_to_group", {"group_id": 1, "action_ipfs_cid": HASH}),
+    ("add_action_to_group", {"group_id": 1, "action_ipfs_cid": "ipfs://" + CID}),
+    ("remove_action_from_group", {"group_id": 1, "hashed_cid": CID}),
+    ("add_pkp_to_group", {"group_id": 1, "pkp_id": "0X" + "00" * 32}),
+    ("add_pkp_to_group", {"group_id": 1, "pkp_id": 0}),
+    ("add_action", {"action_ipfs_cid": "not a cid", "name": "n", "description": "d"}),
+    ("delete_action", {"hashed_cid": "0x"}),
+    ("remove_usage_api_key", {"usage_api_key": "nonsense"}),
+    ("remove_usage_api_key", {"usage_api_key": HASH}),
+    ("get_service_action_ipfs_id", {"code": "x"}),
+    ("get_service_action_ipfs_id", 1),
+    ("get_service_action_ipfs_id", None),
+]
+
+
+@pytest.mark.parametrize(("operation", "body"), WRONG_SHAPES)
+def test_json_of_the_wrong_shape_is_refused_and_changes_nothing(
+    running: Running, account: str, operation: str, body: Any
+) -> None:
+    running.group(account)
+    before = running.everything(account)
+    problem = refused(send(running, account, operation, json.dumps(body).encode()), 422, "request-invalid")
+    assert "body" in problem["detail"]
+    assert running.everything(account) == before
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"name": "\\ud800", "description": "d"}',
+        b'{"name": "\\uDC00\\uD800", "description": "d"}',
+        b'{"name": "n", "description": "d", "\\udfff": 1}',
+    ],
+)
+def test_half_a_surrogate_pair_is_refused(running: Running, account: str, body: bytes) -> None:
+    refused(send(running, account, "add_usage_api_key", body), 422, "lone-surrogate")
+    assert running.read("list_api_keys", account) == []
+
+
+def test_number_too_large_for_a_double_is_refused(running: Running, account: str) -> None:
+    refused(send(running, account, "add_usage_api_key", b'{"name": 1e999}'), 422, "number-out-of-range")
+
+
+def test_large_u64_keeps_its_exact_value(running: Running, account: str) -> None:
+    for group in (2**53 + 1, 2**64 - 1):
+        problem = refused(running.post("remove_group", account, group_id=str(group)), 404, "unknown-group")
+        assert str(group) in problem["detail"]
+
+
+QUERIES = [
+    "page_number=-1", "page_number=1.0", "page_number=1e2", "page_number=NaN", "page_number=Infinity", "page_number=",
+    "page_number=%2B1", "page_number=+1", "page_number=1_000", "page_number=0x1", "page_number=01", "page_number=%D9%A3",
+    "page_number=%FF%FE", "page_number=1%00", f"page_number={2**64}", "page_number=" + "9" * 5000,
+    "page_size=0", "page_size=101", "page_size=-1", "page_size=ten", "page_size=true", "page_size=null",
+    "page_size=1&page_size=1", "page_number=0&page_number=1", "page_number[]=1&page_number[]=1",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("query", QUERIES)
+@pytest.mark.parametrize("listing", ["list_groups", "list_wallets", "list_actions", "list_api_keys"])
+def test_page_that_is_no_page_is_refused(running: Running, account: str, listing: str, query: str) -> None:
+    refused(running.http.get(f"/core/v1/{listing}?{query}", headers={"X-Api-Key": account}), 422)
+
+
+@pytest.mark.parametrize(
+    "query", ["", "group_id=", "group_id=-1", "group_id=1.0", f"group_id={2**64}", "group_id=1&group_id=2"]
+)
+def test_group_that_is_no_group_id_is_refused(running: Running, account: str, query: str) -> None:
+    running.group(account)
+    refused(running.http.get(f"/core/v1/list_wallets_in_group?{query}", headers={"X-Api-Key": account}), 422)
+    if query:
+        refused(running.http.get(f"/core/v1/list_actions?{query}", headers={"X-Api-Key": account}), 422)
+
+
+def test_body_over_the_limit_is_refused(running: Running, account: str) -> None:
+    at_the_limit = json.dumps("x" * (BODY_LIMIT - 2)).encode()
+    assert len(at_the_limit) == BODY_LIMIT
+    path = "/core/v1/get_service_action_ipfs_id"
+    assert running.http.post(path, content=at_the_limit, headers=JSON).status_code == 200
+    refused(running.http.post(path, content=at_the_limit + b" ", headers=JSON), 413, "body-too-large")
+
+
+def test_chunked_body_over_the_limit_is_refused(running: Running) -> None:
+    chunks = (b" " * 65536 for _ in range(BODY_LIMIT // 65536 + 1))
+    response = running.http.post("/core/v1/get_service_action_ipfs_id", content=chunks, headers=JSON)
+    refused(response, 413, "body-too-large")
+
+
+@pytest.mark.parametrize("path", ["/", "/core", "/core/v1", "/core/v1/", "/core/v1/list_groups/", "/core/v2/list_groups",
+                                  "/core/v1/%00", "/core/v1/..%2f..%2fetc%2fpasswd", "/core/v1/%ff", "/control/reset",
+                                  "/core/v1/" + "a" * 20_000])  # fmt: skip
+def test_path_that_is_not_served_is_unknown(running: Running, path: str) -> None:
+    refused(running.http.get(path), 404, "not-found")
+    refused(running.http.post(path, json={}), 404, "not-found")
+
+
+@pytest.mark.parametrize("method", ["GET", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "TRACE", "BREW"])
+def test_method_that_is_not_served_is_refused(running: Running, account: str, method: str) -> None:
+    before = running.everything(account)
+    response = running.http.request(method, "/core/v1/create_wallet", headers={"X-Api-Key": account})
+    assert response.status_code == 405
+    assert response.headers["allow"] == "POST"
+    if method != "HEAD":
+        refused(response, 405, "method-not-allowed")
+    assert running.everything(account) == before
+
+
+@pytest.mark.parametrize(
+    "request_bytes",
+    [
+        b"nonsense\r\n\r\n",
+        b"GET / HTTP/1.1\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: x\r\nbad header\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: x\r\nX: a\x00b\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: x\r\nX: " + b"a" * 200_000 + b"\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: x\r\n" + b"X: a\r\n" * 50_000 + b"\r\n",
+        b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n",
+        b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nx",
+        b"GET /\xff HTTP/1.1\r\nHost: x\r\n\r\n",
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + b"\x00" * 100 + b"\r\n\r\n",
+    ],
+)
+def test_what_is_not_http_is_refused_in_the_same_shape(running: Running, request_bytes: bytes) -> None:
+    where = urlsplit(str(running.http.base_url))
+    with socket.create_connection((where.hostname, where.port), timeout=10) as connection:
+        connection.sendall(request_bytes)
+        answer = b""
+        while received := connection.recv(65536):
+            answer += received
+    head, _, body = answer.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 400 ")
+    assert b"application/problem+json" in head.lower()
+    assert json.loads(body)["code"] == "not-http"
+
+
+def test_details_do_not_repeat_what_was_sent_at_length(running: Running, account: str) -> None:
+    body = USAGE_KEY | {"x" * 100_000: 1, "<script>": 2, "execute_in_groups": ["y" * 1000] * 100}
+    response = running.post("add_usage_api_key", account, **body)
+    assert len(refused(response, 422)["detail"]) <= 1000
+    assert "y" * 100 not in response.text
+
+
+def test_request_ids_are_the_nodes_own_and_differ(running: Running) -> None:
+    ids = {running.http.get("/core/v1/x", headers={"X-Request-Id": "mine"}).headers["x-request-id"] for _ in range(3)}
+    assert len(ids) == 3
+    assert "mine" not in ids
+    assert "x-request-id" in running.get("get_node_chain_config").headers
