@@ -1,0 +1,86 @@
+"""What a run is asked to do: which cases of which packs, on which node, by which profile."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from conformance.known import Known, load_known
+from conformance.problems import NothingSelected
+from conformance.profile import Profile, load_profile
+from conformance.resources import scenarios
+from conformance.scenario.case import Case
+from conformance.scenario.loader import load_pack, pack_files
+
+
+@dataclass(frozen=True)
+class Options:
+    """The command line."""
+
+    node_url: str | None
+    profile: Path | None
+    packs: tuple[str, ...]
+    pack_dirs: tuple[Path, ...]
+    cases: tuple[str, ...]
+    known: Path | None
+    max_spend: int | None
+    rate: float | None
+    results: Path | None
+
+    def rerun(self) -> tuple[str, ...]:
+        """The options that name node, profile and packs, to run a case again."""
+        found: list[str] = []
+        for name, value in (("--node-url", self.node_url), ("--profile", self.profile)):
+            found += [name, str(value)] if value else []
+        for folder in self.pack_dirs:
+            found += ["--pack-dir", str(folder)]
+        return tuple(found)
+
+    def stated_profile(self) -> Profile:
+        """The profile in the file, or the reference node's."""
+        return load_profile(self.profile) if self.profile else Profile()
+
+    def known_failures(self) -> Known:
+        """The list of known failures; an empty one without a file."""
+        return load_known(self.known) if self.known else Known()
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The cases of a run."""
+
+    by_file: dict[Path, list[Case]]
+    """Every case of every pack, by the pack's resolved path."""
+    chosen_files: tuple[Path, ...]
+    """The packs that `--pack` selects."""
+    globs: tuple[str, ...]
+
+    @property
+    def loaded(self) -> list[Case]:
+        """Every case, also those that are not selected."""
+        return [case for cases in self.by_file.values() for case in cases]
+
+    def wants(self, case: Case) -> bool:
+        """Whether `--case` selects it."""
+        return not self.globs or any(matches(case.id, pattern) for pattern in self.globs)
+
+
+def matches(case: str, pattern: str) -> bool:
+    """Whether a case's id matches: literally, or by `*` and `?`. Brackets are those of a row."""
+    return case == pattern or fnmatchcase(case, pattern.replace("[", "[[]"))
+
+
+def select(options: Options, given_files: Sequence[Path] = ()) -> Selection:
+    """Load all packs and choose. Raises LoadProblem, and NothingSelected for a `--pack` that names none."""
+    files = [path.resolve() for path in pack_files([scenarios(), *options.pack_dirs])]
+    files += [path for path in map(Path.resolve, given_files) if path not in files]
+    for name in options.packs:
+        if not any(fnmatchcase(path.stem, name) for path in files):
+            known = ", ".join(path.stem for path in files) or "none"
+            raise NothingSelected(f"no pack is called {name!r}; there are {known}")
+    chosen = [
+        path for path in files if not options.packs or any(fnmatchcase(path.stem, name) for name in options.packs)
+    ]
+    return Selection({path: load_pack(path) for path in files}, tuple(chosen), options.cases)

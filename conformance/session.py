@@ -1,0 +1,304 @@
+"""The pytest session of a conformance run: packs as files, cases as items, verdicts as outcomes.
+
+Under pytest-xdist the controller starts the node and the workers are told where it is; outcomes come back in the
+reports' user properties.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from io import StringIO
+from pathlib import Path
+from typing import Literal, Protocol, TypeAlias
+
+import pytest
+from pydantic import TypeAdapter
+from rich.console import Console
+
+from conformance.casetext import explain, rerun
+from conformance.plugin import RESULTS
+from conformance.problems import Problem
+from conformance.profile import Profile, load_ready_file
+from conformance.report import RunRecord, results_of, show, write_results
+from conformance.runner import run_case
+from conformance.scenario.case import Case
+from conformance.selection import Options, select
+from conformance.target.bundled import BundledNode
+from conformance.target.client import Target
+from conformance.target.pace import Budget, Pace
+from conformance.verdict import Outcome, Verdict
+
+OUTCOME = "conformance"
+"""The user property that carries a case's outcome as JSON."""
+OUTCOMES = TypeAdapter(Outcome)
+WORDS = {
+    Verdict.NOT_OFFERED: ("not offered", "o", "NOT OFFERED"),
+    Verdict.KNOWN: ("known", "k", "KNOWN"),
+    Verdict.INCONCLUSIVE: ("inconclusive", "?", "INCONCLUSIVE"),
+}
+
+
+Style: TypeAlias = Literal["long", "short", "line", "no", "native", "value", "auto"]
+"""The styles of tracebacks, as pytest's own method has them."""
+
+
+class Departed(Exception):  # noqa: N818 - a failing node is no error of the suite
+    """A case that did not pass. Its text is the whole report."""
+
+
+class XdistNode(Protocol):
+    """What xdist gives of a worker."""
+
+    workerinput: dict[str, object]
+
+
+class PackFile(pytest.File):
+    """A pack."""
+
+    def collect(self) -> Iterator[CaseItem]:
+        """Its cases."""
+        session = session_of(self.config)
+        for case in session.selection.by_file[self.path.resolve()]:
+            yield CaseItem.from_parent(self, name=case.id.partition("::")[2], case=case)
+
+
+class CaseItem(pytest.Item):
+    """A case."""
+
+    def __init__(self, *, case: Case, **others: object) -> None:
+        super().__init__(**others)  # type: ignore[arg-type]  # pytest's own keywords, passed through
+        self.case = case
+
+    def runtest(self) -> None:
+        """Run it, and say by pytest's means what came of it."""
+        session = session_of(self.config)
+        outcome = session.known.apply(run_case(self.case, session.target()))
+        self.user_properties.append(("requirements", " ".join(outcome.requirements)))
+        self.user_properties.append((OUTCOME, OUTCOMES.dump_json(outcome).decode()))
+        if outcome.verdict is Verdict.NOT_OFFERED:
+            pytest.skip(outcome.reason)
+        if outcome.verdict is Verdict.KNOWN:
+            pytest.xfail(outcome.reason)
+        if outcome.verdict is not Verdict.PASS:
+            raise Departed(explain(outcome, rerun(outcome.case, session.seed, session.options.rerun())))
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Style | None = None) -> str:
+        """The report of the case; a traceback only for a fault of the suite itself."""
+        if isinstance(excinfo.value, Departed):
+            return str(excinfo.value)
+        return str(super().repr_failure(excinfo, style))
+
+    def reportinfo(self) -> tuple[Path, int, str]:
+        """Where the case stands, and its id."""
+        return self.path, self.case.line - 1, self.case.id
+
+
+def session_of(config: pytest.Config) -> ConformanceSession:
+    """The plugin of a running session."""
+    plugin = config.pluginmanager.get_plugin("conformance-session")
+    if not isinstance(plugin, ConformanceSession):
+        raise TypeError("the conformance session is not registered")
+    return plugin
+
+
+class ConformanceSession:
+    """One run of packs under pytest, in the controller or in a worker."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.config = config
+        self.worker: dict[str, object] | None = getattr(config, "workerinput", None)
+        self.options = _options(config)
+        given = [Path(str(path).partition("::")[0]) for path in config.getoption("file_or_dir") or []]
+        try:
+            self.selection = select(self.options, [path for path in given if path.suffix == ".yaml" and path.is_file()])
+            self.known = self.options.known_failures()
+            self.profile: Profile = self.options.stated_profile()
+        except Problem as problem:
+            raise pytest.UsageError(_told(problem)) from problem
+        if not given:
+            config.args = [str(path) for path in self.selection.chosen_files]
+        self.seed = str(self.worker["conformance_seed"]) if self.worker else _seed(config)
+        self.node_url = self.options.node_url or self.profile.base_url
+        self.ready_file: Path | None = None
+        self.outcomes: dict[str, Outcome] = {}
+        self.awaited: set[str] = set()
+        """Node ids of the cases that were to run."""
+        self._node: BundledNode | None = None
+        self._target: Target | None = None
+        self._began = datetime.now(UTC)
+
+    # ------------------------------------------------------------------------------------------------- the node
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionstart(self) -> None:
+        """Start the bundled node when no other is named; a worker is told by its controller."""
+        if self.worker:
+            told = self.worker["conformance_ready_file"]
+            self.ready_file = Path(str(told)) if told else None
+        elif self.node_url is None and not self.config.getoption("collectonly"):
+            self._node = BundledNode()
+            self.ready_file = self._node.ready_file
+            try:
+                self._node.wait_until_ready()
+            except Problem as problem:
+                raise pytest.UsageError(_told(problem)) from problem
+        if self.ready_file is not None:
+            self._adopt(load_ready_file(self.ready_file))
+
+    def _adopt(self, ready: Profile) -> None:
+        """Take the address of the started node, and its profile unless the user gave one."""
+        self.node_url = ready.base_url
+        if self.options.profile is None:
+            self.profile = ready
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: XdistNode) -> None:
+        """Tell a worker of xdist where the node is."""
+        node.workerinput["conformance_seed"] = self.seed
+        node.workerinput["conformance_ready_file"] = str(self.ready_file or "")
+
+    def target(self) -> Target:
+        """The node under test; a worker has its share of the budgets."""
+        if self._target is None:
+            share = int(str(self.worker["workercount"])) if self.worker else 1
+            spend, rate = self.options.max_spend, self.options.rate
+            self._target = Target(
+                str(self.node_url),
+                self.profile,
+                seed=self.seed,
+                pace=Pace(None if rate is None else rate / share),
+                budget=Budget(None if spend is None else spend // share),
+            )
+        return self._target
+
+    # ----------------------------------------------------------------------------------------------- collection
+
+    def pytest_report_header(self) -> str:
+        """What the run is about."""
+        started = " (bundled, started for this run)" if self._node else ""
+        return f"conformance: node {self.node_url}{started}, seed {self.seed}"
+
+    def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> PackFile | None:
+        """Packs, and nothing else that happens to be YAML."""
+        if file_path.resolve() not in self.selection.chosen_files:
+            return None
+        return PackFile.from_parent(parent, path=file_path)
+
+    def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
+        """Keep the cases that `--case` selects."""
+        left_out = [item for item in items if isinstance(item, CaseItem) and not self.selection.wants(item.case)]
+        if left_out:
+            items[:] = [item for item in items if item not in set(left_out)]
+            config.hook.pytest_deselected(items=left_out)
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Note which cases have to report."""
+        self.awaited |= {item.nodeid for item in session.items if isinstance(item, CaseItem)}
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, ids: Iterable[str]) -> None:
+        """The same from a worker of xdist."""
+        self.awaited |= {name for name in ids if ".yaml::" in name}
+
+    # -------------------------------------------------------------------------------------------------- results
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Take the outcome out of a report, wherever the case ran."""
+        outcome = _outcome_in(report)
+        if outcome:
+            self.outcomes[report.nodeid] = outcome
+
+    def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, str] | None:
+        """The verdict's own word where pytest's would mislead."""
+        outcome = _outcome_in(report)
+        return WORDS.get(outcome.verdict) if outcome else None
+
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
+        """Stop the node and make the results; they decide the exit status."""
+        if self._target:
+            self._target.close()
+        if self._node:
+            self._node.stop()
+        if self.worker or self.config.getoption("collectonly") or exitstatus == pytest.ExitCode.USAGE_ERROR:
+            return
+        results = results_of(self._record(exitstatus))
+        self.config.stash[RESULTS] = results
+        if self.options.results:
+            write_results(results, self.options.results)
+        if results.exit_code:
+            session.exitstatus = int(results.exit_code)
+
+    def _record(self, exitstatus: int) -> RunRecord:
+        loaded = self.selection.loaded
+        outcomes = tuple(self.outcomes.values())
+        return RunRecord(
+            base_url=str(self.node_url),
+            bundled=self._node is not None,
+            profile=self.profile,
+            profile_source=str(self.options.profile or "reference"),
+            seed=self.seed,
+            started=self._began,
+            finished=datetime.now(UTC),
+            outcomes=outcomes,
+            checks=_checks(loaded),
+            rerun=self.options.rerun(),
+            faults=self.known.faults(loaded, outcomes),
+            interrupted=self._interrupted(exitstatus),
+        )
+
+    def _interrupted(self, exitstatus: int) -> str:
+        missing = len(self.awaited - self.outcomes.keys())
+        if exitstatus in {pytest.ExitCode.INTERRUPTED, pytest.ExitCode.INTERNAL_ERROR}:
+            return f"pytest ended early (status {int(exitstatus)}); {missing} cases did not report"
+        return f"{missing} of {len(self.awaited)} cases did not report" if missing else ""
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Print the report."""
+        results = self.config.stash.get(RESULTS, None)
+        if results is None:
+            return
+        writer = self.config.get_terminal_writer()
+        text = StringIO()
+        show(results, Console(file=text, force_terminal=writer.hasmarkup, width=max(writer.fullwidth, 100)))
+        terminalreporter.write_sep("=", "conformance")
+        terminalreporter.write(text.getvalue())
+
+
+def _outcome_in(report: pytest.TestReport) -> Outcome | None:
+    if report.when != "call":
+        return None
+    found = [value for name, value in report.user_properties if name == OUTCOME]
+    return OUTCOMES.validate_json(str(found[0])) if found else None
+
+
+def _options(config: pytest.Config) -> Options:
+    return Options(
+        node_url=config.getoption("node_url"),
+        profile=config.getoption("profile"),
+        packs=tuple(config.getoption("pack")),
+        pack_dirs=tuple(config.getoption("pack_dir")),
+        cases=tuple(config.getoption("case")),
+        known=config.getoption("known"),
+        max_spend=config.getoption("max_spend"),
+        rate=config.getoption("rate"),
+        results=config.getoption("results"),
+    )
+
+
+def _seed(config: pytest.Config) -> str:
+    given = config.getoption("seed")
+    return str(given) if given is not None else secrets.token_hex(4)
+
+
+def _told(problem: Problem) -> str:
+    return f"{problem}{f' ({problem.hint})' if problem.hint else ''}"
+
+
+def _checks(cases: Iterable[Case]) -> dict[str, tuple[str, ...]]:
+    found: dict[str, list[str]] = {}
+    for case in cases:
+        for requirement in case.requirements:
+            found.setdefault(requirement, []).append(case.id)
+    return {requirement: tuple(names) for requirement, names in found.items()}
