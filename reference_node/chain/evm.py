@@ -5,7 +5,6 @@ One lock covers nonce check, execution and receipt, and every call, so that any 
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
@@ -22,6 +21,7 @@ from eth_utils.exceptions import ValidationError
 from reference_node.chain import evm_calls
 from reference_node.chain.evm_blocks import Blocks, Mined
 from reference_node.chain.evm_calls import Call, Execution, Override
+from reference_node.chain.evm_lock import FairLock
 from reference_node.chain.evm_machine import MemoryState
 from reference_node.chain.evm_state import NO_ROOT
 from reference_node.chain.evm_transactions import (
@@ -55,7 +55,7 @@ class EvmChain:
     def __init__(
         self, chain_id: int, clock: Callable[[], int], allocation: Mapping[Address, int] | None = None
     ) -> None:
-        self.lock = threading.RLock()
+        self.lock = FairLock()
         """Hold it to read several things of one moment."""
         self._chain_id = chain_id
         self._clock = clock

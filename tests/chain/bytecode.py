@@ -1,4 +1,4 @@
-"""Small contracts written in EVM assembly: mnemonics as they are, a number for a PUSH of it."""
+"""Small contracts in EVM assembly: mnemonics as they are, a number for a PUSH of it, `@end` and `end:` for jumps."""
 
 from __future__ import annotations
 
@@ -11,13 +11,21 @@ NAMES = {name: value for name, value in vars(opcode_values).items() if name.isup
 
 def assemble(source: str) -> bytes:
     """`"CALLVALUE 0 SSTORE"` as bytecode; `0x…` pushes as many bytes as it has digits for."""
-    code = bytearray()
-    for word in source.split():
-        if word in NAMES:
-            code.append(NAMES[word])
-            continue
-        operand = bytes.fromhex(word[2:]) if word.startswith("0x") else _minimal(int(word))
-        code += bytes([NAMES["PUSH1"] + len(operand) - 1]) + operand
+    code, labels, jumps = bytearray(), dict[str, int](), dict[int, str]()
+    for item in source.split():
+        if item in NAMES:
+            code.append(NAMES[item])
+        elif item.endswith(":"):
+            labels[item[:-1]] = len(code)
+            code.append(NAMES["JUMPDEST"])
+        elif item.startswith("@"):
+            jumps[len(code) + 1] = item[1:]
+            code += bytes([NAMES["PUSH2"], 0, 0])
+        else:
+            operand = bytes.fromhex(item[2:]) if item.startswith("0x") else _minimal(int(item))
+            code += bytes([NAMES["PUSH1"] + len(operand) - 1]) + operand
+    for place, label in jumps.items():
+        code[place : place + 2] = labels[label].to_bytes(2, "big")
     return bytes(code)
 
 
@@ -53,7 +61,7 @@ ERROR_TEXT = keccak(b"Error(string)")[:4] + encode(["string"], ["not today"])
 """Solidity's `revert("not today")`."""
 
 STORE = assemble("0 CALLDATALOAD 32 CALLDATALOAD SSTORE")
-"""Stores the second word of the call data under... the slot that the first names, in that order: slot, value."""
+"""Stores the first word of the call data in the slot that the second names."""
 
 LOGGER = assemble("0 CALLDATALOAD 0 MSTORE 0 CALLDATALOAD 1 32 0 LOG2")
 """Logs the first word as data and second topic, under topic 1."""

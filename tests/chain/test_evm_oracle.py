@@ -217,12 +217,15 @@ def test_transient_storage_of_a_reverted_call_is_the_same(pair: Pair) -> None:
     # Called by itself it writes and reverts; called from outside it notes what is left of that.
     contract = pair.deploy(
         init_code(
-            assemble("ADDRESS CALLER EQ 25 JUMPI 0 0 0 0 0 ADDRESS GAS CALL POP 1 TLOAD 1 ADD 0 SSTORE STOP JUMPDEST")
-            + assemble("9 1 TSTORE 0 0 REVERT")
+            assemble(
+                "ADDRESS CALLER EQ @inner JUMPI 0 0 0 0 0 ADDRESS GAS CALL POP 1 TLOAD 1 ADD 0 SSTORE STOP "
+                "inner: 9 1 TSTORE 1 1 SSTORE 0 0 REVERT"
+            )
         )
     )
     pair.send(contract)
     pair.compare()
+    assert [pair.chain.storage(contract, slot) for slot in (0, 1)] == [1, 0]
 
 
 def test_access_list_is_the_same(pair: Pair) -> None:

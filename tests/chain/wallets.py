@@ -41,7 +41,7 @@ class Wallet:
 
     def deploy(self, chain: Chain, init_code: bytes) -> bytes:
         """Create a contract and return its address."""
-        receipt = self.send(chain, data=init_code)
+        receipt = self.send(chain, data=init_code, gas=10_000_000)
         assert receipt.succeeded, receipt
         assert receipt.contract_address is not None
         return receipt.contract_address

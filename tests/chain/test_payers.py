@@ -1,0 +1,113 @@
+"""The pool of payers: each of many concurrent writes is on the chain exactly once."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from reference_node.chain.evm import EvmChain
+from reference_node.chain.interface import Receipt, Reverted, TransactionRefused
+from reference_node.chain.payers import PayerPool
+
+from .bytecode import COUNTER, CUSTOM_ERROR, REVERTER, assemble, init_code, word
+from .wallets import ALICE, RICH, Wallet
+
+KEYS = [Wallet(number).key for number in range(1, 5)]
+
+
+@pytest.fixture
+def pool(chain: EvmChain) -> PayerPool:
+    """Four rich payers."""
+    pool = PayerPool(chain, KEYS)
+    for address in pool.addresses:
+        chain.fund(address, RICH)
+    return pool
+
+
+def test_addresses_are_those_of_the_keys_in_order(pool: PayerPool) -> None:
+    assert pool.addresses == tuple(Wallet(number).address for number in range(1, 5))
+
+
+def test_pool_without_a_key_is_an_error(chain: EvmChain) -> None:
+    with pytest.raises(ValueError, match="at least one"):
+        PayerPool(chain, [])
+
+
+def test_concurrent_writes_are_each_mined_once(chain: EvmChain, pool: PayerPool) -> None:
+    writes = 200
+    contract = ALICE.deploy(chain, init_code(COUNTER))
+    with ThreadPoolExecutor(32) as threads:
+        receipts = list(threads.map(lambda number: pool.submit(contract, word(number) + word(0)), range(writes)))
+    assert [receipt.logs[0].topics[0] for receipt in receipts] == [word(number) for number in range(writes)]
+    assert sorted(receipt.logs[0].data for receipt in receipts) == [word(count) for count in range(1, writes + 1)]
+    assert chain.storage(contract, 0) == writes
+    assert sum(chain.next_nonce(address) for address in pool.addresses) == writes
+    assert chain.blocks.latest.number == writes + 1
+
+
+def test_concurrent_senders_outside_the_pool_lose_nothing(chain: EvmChain) -> None:
+    contract = ALICE.deploy(chain, init_code(COUNTER))
+    senders = [Wallet(number) for number in range(0x2000, 0x2008)]
+    for sender in senders:
+        chain.fund(sender.address, RICH)
+
+    def send(sender: Wallet) -> list[Receipt]:
+        return [sender.send(chain, contract, data=word(sender.number) + word(index)) for index in range(10)]
+
+    with ThreadPoolExecutor(8) as threads:
+        receipts = [receipt for batch in threads.map(send, senders) for receipt in batch]
+    assert len({receipt.block_number for receipt in receipts}) == 80
+    assert chain.storage(contract, 0) == 80
+
+
+def test_calls_beside_writes_see_whole_transactions_only(chain: EvmChain, pool: PayerPool) -> None:
+    # A write changes both slots; a call that saw one of them changed would return 1.
+    write = "0 SLOAD 1 ADD DUP1 0 SSTORE 1 SSTORE"
+    contract = ALICE.deploy(
+        chain,
+        init_code(assemble(f"CALLDATASIZE 20 JUMPI 1 SLOAD 0 SLOAD EQ ISZERO 0 MSTORE 32 0 RETURN JUMPDEST {write}")),
+    )
+    done = threading.Event()
+    seen: set[bytes] = set()
+
+    def read() -> None:
+        while not done.is_set():
+            seen.add(chain.call(contract, b""))
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    for _ in range(50):
+        pool.submit(contract, b"\x01")
+    done.set()
+    reader.join()
+    assert seen == {word(0)}
+    assert chain.storage(contract, 1) == 50
+
+
+def test_refusal_is_raised_and_the_payer_is_free_again(chain: EvmChain) -> None:
+    pool = PayerPool(chain, KEYS[:1])
+    chain.fund(pool.addresses[0], RICH)
+    refusing, counting = (ALICE.deploy(chain, init_code(runtime)) for runtime in (REVERTER, COUNTER))
+    with pytest.raises(Reverted) as refused:
+        pool.submit(refusing, b"")
+    assert refused.value.data == CUSTOM_ERROR
+    assert pool.submit(counting, word(1) + word(2)).succeeded
+
+
+def test_payer_without_funds_is_refused_and_free_again(chain: EvmChain) -> None:
+    pool = PayerPool(chain, KEYS[:1])
+    with pytest.raises(TransactionRefused, match="insufficient funds"):
+        pool.submit(ALICE.address, b"")
+    chain.fund(pool.addresses[0], RICH)
+    assert pool.submit(ALICE.address, b"").succeeded
+
+
+def test_gas_of_the_caller_is_kept(chain: EvmChain, pool: PayerPool) -> None:
+    endless = ALICE.deploy(chain, init_code(assemble("JUMPDEST 0 JUMP")))
+    with pytest.raises(Reverted):
+        pool.submit(endless, b"", gas=30_000)
+    mined = chain.blocks.latest.transaction
+    assert mined is not None
+    assert mined.receipt.gas_used == 30_000
