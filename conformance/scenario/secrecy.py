@@ -16,9 +16,9 @@ from pydantic import JsonValue
 
 from conformance.problems import Mismatch
 from conformance.scenario.functions import function
-from conformance.scenario.matchers import Difference, Matcher, same
+from conformance.scenario.matchers import Difference, Matcher
 from conformance.scenario.operators import named
-from conformance.scenario.scope import Scope, member, printed
+from conformance.scenario.scope import Scope, printed
 from conformance.scenario.templates import Site, compile_value
 
 SHORTEST_SPELLING = 16
@@ -49,12 +49,6 @@ def encode_base64(_: Scope, text: object) -> str:
 
 
 @function
-def slice(_: Scope, text: object, start: int, end: int | None = None) -> str:  # noqa: A001 - the name that packs use
-    """The characters from start to before end; negative numbers count from the end, a null end is the end."""
-    return printed(text)[start:end]
-
-
-@function
 def common_prefix(_: Scope, *texts: object) -> str:
     """The longest text with which all of these texts begin; they may come in one array."""
     columns = zip(*(printed(text) for text in _flat(texts)), strict=False)
@@ -65,15 +59,6 @@ def common_prefix(_: Scope, *texts: object) -> str:
 def distinct_bytes(_: Scope, *texts: object) -> int:
     """How many different bytes the hex texts hold together; they may come in one array."""
     return len({byte for text in _flat(texts) for byte in _bytes(text)})
-
-
-@function
-def find_item(_: Scope, array: object, name: str, wanted: object) -> object:
-    """The one item of the array whose member of this name is equal to this value."""
-    found = [item for item in _flat((array,)) if same(member(item, name), wanted)]
-    if len(found) != 1:
-        raise Mismatch(f"one item whose {name} is {printed(wanted)}", printed(array))
-    return found[0]
 
 
 def _flat(values: Iterable[object]) -> list[object]:
