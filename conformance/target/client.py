@@ -21,7 +21,6 @@ KEEP_IDLE_SECONDS = 2.0
 """Shorter than any usual server's keep-alive: reusing a connection that the server is closing looks like a fault."""
 ANSWERED_IN_TEXT = frozenset({"swagger_ui", "evidences", "evidence_checksums"})
 """Operations whose accepted answer is no JSON; all other bodies are ("Preamble / Conventions")."""
-GROUP_ID_MEMBERS = {"add_group": "group_id", "list_groups": "id"}
 NEVER_SENT = (
     httpx.ConnectError,
     httpx.ConnectTimeout,
@@ -54,8 +53,8 @@ class Answer:
     exchange: int
     """Its number in the log."""
     operation: Operation | None = None
-    ids_as_text: bool = False
-    """The profile says that group ids may come as decimal texts; canonically they are integers."""
+    group_id_form: str | None = None
+    """In which form the profile says that lists show group ids."""
     _value: object = field(default=MISSING)
 
     @property
@@ -72,7 +71,9 @@ class Answer:
 
     def _canonical(self) -> object:
         value = canonical(self.operation, self._parsed())
-        return with_integer_ids(self.operation, value) if self.ids_as_text else value
+        if self.operation is not None and self.operation.name == "add_group":
+            return with_id_as_listed(value, self.group_id_form)
+        return value
 
     def _parsed(self) -> object:
         if not self.text:
@@ -119,14 +120,15 @@ def canonical(operation: Operation | None, value: object) -> object:
     return {whole[0]: value} if whole else _renamed(value, operation.response)
 
 
-def with_integer_ids(operation: Operation | None, value: object) -> object:
-    """The canonical answer with group ids as integers where they came as decimal texts."""
-    if operation is None or operation.name not in GROUP_ID_MEMBERS:
+def with_id_as_listed(value: object, form: str | None) -> object:
+    """The answer of `add_group` with its `group_id` in the form in which lists show ids, so that the two compare."""
+    if not isinstance(value, dict):
         return value
-    name = GROUP_ID_MEMBERS[operation.name]
-    for item in value if isinstance(value, list) else [value]:
-        if isinstance(item, dict) and isinstance(item.get(name), str) and item[name].isdecimal():
-            item[name] = int(item[name])
+    group = value.get("group_id")
+    if form == "integer" and isinstance(group, str) and group.isdecimal():
+        return {**value, "group_id": int(group)}
+    if form == "decimal_string" and isinstance(group, int) and not isinstance(group, bool):
+        return {**value, "group_id": str(group)}
     return value
 
 
@@ -156,7 +158,7 @@ class Target:
         self.budget = budget or Budget(None)
         self.settle_seconds = profile.semantics.settle_time_seconds or 0
         self.page_size = profile.limits.page_size_max or profile.limits.page_size_default or 10
-        self._ids_as_text = profile.wire.list_groups.id_form != "integer"
+        self._group_id_form = profile.wire.list_groups.id_form
         self._pace = pace or Pace(None)
         self._operations: dict[str, Operation] = {}
         self._http = httpx.Client(
@@ -229,7 +231,7 @@ class Target:
             response.status_code, dict(response.headers), response.text, time.perf_counter() - began,
         )  # fmt: skip
         number = log.add(raw)
-        return Answer(response.status_code, response.headers, response.text, number, operation, self._ids_as_text)
+        return Answer(response.status_code, response.headers, response.text, number, operation, self._group_id_form)
 
     def _unanswered(self, message: Message, url: str, began: float, log: ExchangeLog) -> int:
         seconds = time.perf_counter() - began
