@@ -11,7 +11,7 @@ from pydantic import BaseModel, JsonValue, ValidationError
 
 from conformance.drivers import DRIVERS
 from conformance.problems import BadShape, DuplicateId, NothingSelected, UnknownName, Unreadable
-from conformance.scenario import derivations, operators, secrecy, wire_forms  # noqa: F401 - they enter their names
+from conformance.scenario import derivations, operators, parts, secrecy, wire_forms  # noqa: F401 - they enter their names
 from conformance.scenario.case import Case
 from conformance.scenario.facts import CaseFacts
 from conformance.scenario.marked_yaml import Document, Place
