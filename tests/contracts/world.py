@@ -86,10 +86,7 @@ def granting(scope: str, group_id: int) -> tuple[object, ...]:
 
 
 class World:
-    """A managed account with two groups, two wallets, two actions and a powerless usage key; and a smaller one.
-
-    Group 1 lists the first wallet and the first action, group 2 nothing.
-    """
+    """A fresh chain with the contract on it, and a clock to be set."""
 
     def __init__(self) -> None:
         self.now = START
@@ -109,31 +106,37 @@ class World:
         """Replace all values of the usage key."""
         self.write("setUsageApiKey", ACCOUNT, KEY, expiration, 0, "key", "of the account", *granted)
 
-    def populate(self) -> None:
-        """Create both accounts and all that is in them."""
-        self.write("newAccount", ACCOUNT, OWNER.address, "account", "of the owner")
-        self.write("createWallet", ACCOUNT, PKP.address, 11, "pkp", "first")
-        self.write("createWallet", ACCOUNT, SECOND_PKP.address, 12, "second pkp", "second")
-        self.write("addAction", ACCOUNT, CID, "action", "first")
-        self.write("addAction", ACCOUNT, SECOND_CID, "second action", "second")
-        self.write("addGroup", ACCOUNT, "group", "first", [pkp_id(PKP)], [CID])
-        self.write("addGroup", ACCOUNT, "second group", "second", [], [])
-        self.grant(NONE)
-        self.write("newAccount", OTHER_ACCOUNT, OTHER_OWNER.address, "other", "")
-        self.write("createWallet", OTHER_ACCOUNT, OTHER_PKP.address, 13, "", "")
-        self.write("addGroup", OTHER_ACCOUNT, "", "", [pkp_id(OTHER_PKP)], [CID])
-        self.write("setUsageApiKey", OTHER_ACCOUNT, OTHER_KEY, 0, 0, "", "", *NONE)
+
+POPULATION: tuple[tuple[object, ...], ...] = (
+    ("newAccount", ACCOUNT, OWNER.address, "account", "of the owner"),
+    ("createWallet", ACCOUNT, PKP.address, 11, "pkp", "first"),
+    ("createWallet", ACCOUNT, SECOND_PKP.address, 12, "second pkp", "second"),
+    ("addAction", ACCOUNT, CID, "action", "first"),
+    ("addAction", ACCOUNT, SECOND_CID, "second action", "second"),
+    ("addGroup", ACCOUNT, "group", "first", [pkp_id(PKP)], [CID]),
+    ("addGroup", ACCOUNT, "second group", "second", [], []),
+    ("setUsageApiKey", ACCOUNT, KEY, 0, 0, "key", "of the account", *NONE),
+    ("newAccount", OTHER_ACCOUNT, OTHER_OWNER.address, "other", ""),
+    ("createWallet", OTHER_ACCOUNT, OTHER_PKP.address, 13, "", ""),
+    ("addGroup", OTHER_ACCOUNT, "", "", [pkp_id(OTHER_PKP)], [CID]),
+    ("setUsageApiKey", OTHER_ACCOUNT, OTHER_KEY, 0, 0, "", "", *NONE),
+)
+"""The writes, by a payer, that create both accounts: function, then arguments."""
 
 
 @cache
 def _populated_storage() -> dict[int, int]:
     world = World()
-    world.populate()
+    for function, *arguments in POPULATION:
+        world.write(str(function), *arguments)
     return world.config.storage()
 
 
 def populated() -> World:
-    """A fresh world with both accounts in it; they are created once and copied."""
+    """A managed account with two groups, two wallets, two actions and a powerless usage key; and a smaller one.
+
+    Group 1 lists the first wallet and the first action, group 2 nothing. They are created once and copied.
+    """
     world = World()
     world.config.restore(_populated_storage())
     return world
