@@ -33,6 +33,8 @@ class Call:
     value: int = 0
     gas: int = BLOCK_GAS_LIMIT
     access_list: tuple[tuple[Address, tuple[int, ...]], ...] = ()
+    chain_id: int | None = None
+    """The chain it is meant for, where it says so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +101,8 @@ def override(state: MemoryState, overrides: Mapping[Address, Override]) -> None:
 
 def execute(state: MemoryState, call: Call, chain_id: int) -> Execution:
     """Run a call on a state that the caller restores; raises `TransactionRefused` where it can't even begin."""
+    if call.chain_id not in {None, chain_id}:
+        raise TransactionRefused(f"invalid chain id: have {call.chain_id} want {chain_id}")
     sender = EthAddress(call.sender)
     transaction = _CallTransaction(call, chain_id, state.get_nonce(sender))
     check_gas(call.gas, transaction.intrinsic_gas, call.data, creates=call.to is None)

@@ -68,6 +68,7 @@ def call_request(value: object) -> Call:
         value=member(fields, "value", quantity) or 0,
         gas=min(member(fields, "gas", quantity) or BLOCK_GAS_LIMIT, BLOCK_GAS_LIMIT),
         access_list=tuple(member(fields, "accessList", list_of(_access)) or ()),
+        chain_id=member(fields, "chainId", quantity),
     )
 
 
