@@ -90,7 +90,7 @@ class NothingSelected(Problem):
 
     code = "nothing-selected"
     cause = "no case was selected"
-    hint = "look at --pack and --case; `service-conformance list` shows what there is"
+    hint = "look at --pack and --case; `service-conformance packs` shows what there is"
 
 
 class NodeNotStarted(Problem):

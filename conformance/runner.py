@@ -20,7 +20,7 @@ from conformance.scenario.matchers import same
 from conformance.scenario.scope import member, printed
 from conformance.target.client import Target
 from conformance.target.requests import Wanted
-from conformance.verdict import Failure, Outcome, Verdict
+from conformance.verdict import NOT_APPLICABLE, Failure, Outcome, Verdict
 
 __all__ = ["Case", "Entry", "Known", "Target", "load", "load_known", "run_case"]
 
@@ -30,7 +30,9 @@ def run_case(case: Case, target: Target) -> Outcome:
     began = time.perf_counter()
     missing = not_offered(case, target)
     if missing:
-        return _outcome(case, Verdict.NOT_OFFERED, missing, began)
+        return _outcome(
+            case, Verdict.NOT_OFFERED, missing, began, problem=NOT_APPLICABLE if _for_others(case, target) else ""
+        )
     run = CaseRun(target, case.id)
     try:
         for name, template in case.row.items():
@@ -52,10 +54,8 @@ def not_offered(case: Case, target: Target) -> str:
     silent = sorted(key for key in case.facts.uses if value_at(profile, key) is None)
     if silent:
         return f"the profile states nothing about {', '.join(silent)}"
-    for key, values in case.facts.stated:
-        stated = target.profile_value(key)
-        if not any(same(value, stated) for value in values):
-            return f"it is for nodes whose {key} is {' or '.join(map(printed, values))}; here it is {printed(stated)}"
+    if others := _for_others(case, target):
+        return others
     if case.facts.accounts and profile.accounts.credits is None:
         return "the profile states no way for new accounts to pay (accounts.credits)"
     for name in sorted(case.facts.operations):
@@ -63,6 +63,15 @@ def not_offered(case: Case, target: Target) -> str:
             target.operation(name)
         except ProfileSilent as problem:
             return f"{name} needs {problem.expected}"
+    return ""
+
+
+def _for_others(case: Case, target: Target) -> str:
+    """Which nodes the case is for, when this one made another choice; empty when it is for this one."""
+    for key, values in case.facts.stated:
+        stated = target.profile_value(key)
+        if stated is not None and not any(same(value, stated) for value in values):
+            return f"it is for nodes whose {key} is {' or '.join(map(printed, values))}; here it is {printed(stated)}"
     return ""
 
 

@@ -19,6 +19,10 @@ class Verdict(StrEnum):
     """Set-up or network failed, so that nothing was learnt about the requirement."""
 
 
+NOT_APPLICABLE = "not-applicable"
+"""The ``problem`` of a case that is not offered because the profile answers otherwise than the case is for."""
+
+
 @dataclass(frozen=True)
 class Exchange:
     """One HTTP request and its answer, redacted: no credential is in any of its fields."""

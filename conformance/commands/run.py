@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
+from conformance.plugin import RESULTS
 from conformance.profile import load_profile
+from conformance.profile.operations import CORE
 from conformance.report import ExitCode, Results
-from conformance.report.stash import RESULTS
 
 PASSED_ON = ("node_url", "profile", "pack", "pack_dir", "case", "seed", "known", "max_spend", "rate")
 """Options that the plugin takes under the same names."""
@@ -66,6 +68,10 @@ def _run(arguments: argparse.Namespace) -> int:
 def _check(arguments: argparse.Namespace) -> None:
     if arguments.profile is not None:
         load_profile(arguments.profile)
+    if arguments.node_url is not None and not re.match(r"https?://[^/]", arguments.node_url):
+        arguments.complain(f"--node-url begins with http:// or https://, unlike {arguments.node_url}")
+    if arguments.node_url is not None and arguments.node_url.rstrip("/").endswith(CORE):
+        arguments.complain(f"--node-url is the address without {CORE}, unlike {arguments.node_url}")
     if arguments.jobs is not None and arguments.jobs < 1:
         arguments.complain(f"--jobs has to be at least 1, not {arguments.jobs}")
     if arguments.jobs is not None and find_spec("xdist") is None:
@@ -76,13 +82,14 @@ def _check(arguments: argparse.Namespace) -> None:
 
 def pytest_arguments(arguments: argparse.Namespace) -> list[str]:
     """What pytest is called with: nothing of the caller's own pytest configuration has a say."""
-    found = ["-c", os.devnull, "--rootdir", os.curdir, "--noconftest", "-p", "no:cacheprovider", "--conformance"]
+    found = ["-c", os.devnull, "--rootdir", os.curdir, "--noconftest", "--assert=plain", "-p", "no:cacheprovider"]
+    found += ["--disable-plugin-autoload", "-p", "conformance.plugin", "--conformance"]
     for name in PASSED_ON:
         value = getattr(arguments, name)
         values = value if isinstance(value, list) else [] if value is None else [value]
         found += [f"--{name.replace('_', '-')}={one}" for one in values]
     if arguments.jobs is not None:
-        found += ["-n", str(arguments.jobs)]
+        found += ["-p", "xdist", "-n", str(arguments.jobs)]
     if arguments.output is not None:
         found += [f"--results={arguments.output}", f"--junitxml={arguments.output / 'junit.xml'}"]
     return found

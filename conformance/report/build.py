@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shlex
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict
 from importlib.metadata import version
 from urllib.parse import urlsplit, urlunsplit
 
+from conformance.casetext import rerun
 from conformance.profile import Profile
 from conformance.report.judgement import Judged, judge
 from conformance.report.record import RunRecord
@@ -144,10 +144,5 @@ def _case(run: RunRecord, outcome: Outcome) -> CaseResult:
         exchanges=outcome.exchanges,
         seconds=round(outcome.seconds, 6),
         failure=FailureShown.model_validate(asdict(outcome.failure)) if outcome.failure else None,
-        rerun=rerun_command(run, outcome.case),
+        rerun=rerun(outcome.case, run.seed, run.rerun),
     )
-
-
-def rerun_command(run: RunRecord, case: str) -> str:
-    """The command that runs one case alone, with the same seed."""
-    return shlex.join(["service-conformance", "run", *run.rerun, "--seed", run.seed, "--case", case])

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from conformance.requirements import Coverage, Status
-from conformance.verdict import Outcome, Verdict
+from conformance.verdict import NOT_APPLICABLE, Outcome, Verdict
 
 
 class Judgement(StrEnum):
     """What is known about a requirement after a run."""
 
     PASS = "pass"  # noqa: S105 - a verdict, not a password
-    """Every check of it passed."""
+    """Every check of it passed; checks for nodes that choose otherwise where the specification is silent apart."""
     PASS_IN_PART = "pass in part"  # noqa: S105 - a verdict, not a password
     """Some checks passed; the others were not offered or not selected."""
     FAIL = "fail"
@@ -61,6 +61,7 @@ def _judged(status: Status, by_case: Mapping[str, Outcome]) -> Judged:
 
 def _judgement(status: Status, ran: list[Outcome]) -> Judgement:
     seen = Counter(outcome.verdict for outcome in ran)
+    for_others = sum(outcome.properties.get("problem") == NOT_APPLICABLE for outcome in ran)
     for verdict, judgement in WORST_FIRST:
         if seen[verdict]:
             return judgement
@@ -69,5 +70,5 @@ def _judgement(status: Status, ran: list[Outcome]) -> Judgement:
     if status.coverage is Coverage.NOT_JUDGED:
         return Judgement.NOT_JUDGED
     if seen[Verdict.PASS]:
-        return Judgement.PASS if seen[Verdict.PASS] == len(status.checks) else Judgement.PASS_IN_PART
+        return Judgement.PASS if seen[Verdict.PASS] + for_others == len(status.checks) else Judgement.PASS_IN_PART
     return Judgement.NOT_OFFERED if seen[Verdict.NOT_OFFERED] else Judgement.NOT_RUN

@@ -28,6 +28,8 @@ def code_of(argv: list[str]) -> int:
         (["run", "--pak", "x"], "unrecognized arguments: --pak x"),
         (["run", "--node", "x"], "unrecognized arguments: --node x"),
         (["run", "--rate", "fast"], "argument --rate: invalid float value: 'fast'"),
+        (["run", "--node-url", "localhost:8000"], "--node-url begins with http:// or https://, unlike localhost:8000"),
+        (["run", "--node-url", "http://n/core/v1/"], "--node-url is the address without /core/v1"),
         (["run", "--jobs", "0"], "--jobs has to be at least 1, not 0"),
         (["run", "--output", "README.md"], "--output is a folder to write into, and README.md is none"),
         (["run", "--profile", "absent.yaml"], "absent.yaml: cannot be read"),

@@ -45,7 +45,7 @@ class Fields(TypedDict, total=False):
     checks: dict[str, tuple[str, ...]]
 
 
-def outcome(case: str, verdict: Verdict, *requirements: str) -> Outcome:
+def outcome(case: str, verdict: Verdict, *requirements: str, problem: str = "") -> Outcome:
     failed = verdict in {Verdict.FAIL, Verdict.KNOWN}
     return Outcome(
         case=case,
@@ -56,6 +56,7 @@ def outcome(case: str, verdict: Verdict, *requirements: str) -> Outcome:
         failure=Failure("steps[1] call x", "a [b] list", "nothing", EXCHANGE) if failed else None,
         exchanges=3,
         seconds=0.5,
+        properties={"problem": problem} if problem else {},
     )
 
 

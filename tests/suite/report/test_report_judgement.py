@@ -7,7 +7,7 @@ from made_runs import CHECKS, KNOWN, LISTED, NOTHING_LISTED, outcome
 
 from conformance.report.judgement import Judged, Judgement, judge
 from conformance.requirements import Uncovered, statuses
-from conformance.verdict import Verdict
+from conformance.verdict import NOT_APPLICABLE, Verdict
 
 
 def judged(listed: Uncovered = NOTHING_LISTED, **verdicts: Verdict) -> dict[str, Judged]:
@@ -32,6 +32,12 @@ def judged(listed: Uncovered = NOTHING_LISTED, **verdicts: Verdict) -> dict[str,
 )
 def test_requirement_has_the_worst_verdict_of_its_checks(a: Verdict, b: Verdict, expected: Judgement) -> None:
     assert judged(a=a, b=b)["A-010"].judgement is expected
+
+
+def test_check_for_nodes_that_choose_otherwise_does_not_count() -> None:
+    other = outcome("p::b", Verdict.NOT_OFFERED, problem=NOT_APPLICABLE)
+    first, second, *_ = judge(statuses(KNOWN, NOTHING_LISTED, CHECKS), [outcome("p::a", Verdict.PASS), other])
+    assert (first.judgement, second.judgement) == (Judgement.PASS, Judgement.NOT_OFFERED)
 
 
 def test_requirement_whose_checks_were_not_all_selected_passes_in_part() -> None:
