@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from decimal import Decimal
 from typing import NoReturn, TypeAlias
 
 from starlette.requests import ClientDisconnect, Request
@@ -22,6 +23,9 @@ DEPTH_LIMIT = 64
 
 INTEGER_DIGITS = 80
 """More digits than any integer of the interface has; longer ones are cut, which leaves them out of every range."""
+
+NUMBER_LENGTH = 400
+"""Characters of a number with a fraction or an exponent; any double can be written with fewer."""
 
 _CHARSET = re.compile(r'charset\s*=\s*"?([^\s";]*)', re.IGNORECASE)
 
@@ -120,11 +124,14 @@ def _integer(digits: str) -> int:
     return int(digits[:INTEGER_DIGITS])
 
 
-def _number(text: str) -> float:
-    value = float(text)
-    if value in {float("inf"), float("-inf")}:
-        raise Unprocessable("number-out-of-range", "a number in the body is too large for a double: send a smaller one")
-    return value
+def _number(text: str) -> int | float:
+    """A number written with a fraction or an exponent. `2.0` is the integer 2 (JSON Schema, "integer"), to the digit."""
+    number = Decimal(text)
+    if len(text) > NUMBER_LENGTH or (number and number.adjusted() > INTEGER_DIGITS):
+        raise Unprocessable("number-out-of-range", "a number in the body is too large or too long: send a smaller one")
+    if not number or (number.adjusted() >= 0 and number.as_integer_ratio()[1] == 1):
+        return int(number)
+    return float(number)
 
 
 def _refuse_lone_surrogates(value: Json) -> None:

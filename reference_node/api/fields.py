@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from reference_node.cid import LONGEST_CID, is_cid
+from reference_node.cid import USUAL_CIDS, is_cid
 from reference_node.keys import KEY_PATTERN
 
 U64_MAX = 2**64 - 1
@@ -53,7 +53,7 @@ def _cid(text: str) -> str:
 U64 = Annotated[int, Field(ge=0, le=U64_MAX)]
 U64Text = Annotated[str, Field(pattern=decimal_pattern(U64_MAX))]
 U64Query = Annotated[U64, BeforeValidator(_from_query)]
-PageSizeQuery = Annotated[int, BeforeValidator(_from_query), Field(ge=1, le=MAXIMUM_PAGE_SIZE)]
+PageSizeQuery = Annotated[int, Field(ge=1, le=MAXIMUM_PAGE_SIZE), BeforeValidator(_from_query)]
 Label = Annotated[str, Field(max_length=LABEL_LENGTH, pattern=r"^[^\x00]*$", description="Any text without NUL.")]
 Email = Annotated[str, Field(max_length=254, pattern=r"^[^@\x00-\x20]+@[^@\x00-\x20]+$")]
 ApiKey = Annotated[str, Field(pattern=KEY_PATTERN, description="Base64 of 32 secret bytes.")]
@@ -68,13 +68,11 @@ PermittedCid = Annotated[
 ]
 RawCid = Annotated[
     str,
-    Field(
-        max_length=LONGEST_CID,
-        pattern=r"^[0-9A-Za-z+/_-]+$",
-        json_schema_extra={"format": "cid"},
-        description="A raw CID: CIDv0 or CIDv1.",
-    ),
     AfterValidator(_cid),
+    Field(
+        json_schema_extra={"pattern": USUAL_CIDS},
+        description="A raw CID: CIDv0, or CIDv1 in its usual spelling; other bases and hashes are taken as well.",
+    ),
 ]
 Address = Annotated[str, Field(pattern=r"^0x[0-9a-fA-F]{40}$")]
 

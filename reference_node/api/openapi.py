@@ -7,6 +7,7 @@ from typing import Any
 
 from fastapi import FastAPI
 
+from reference_node.api.fields import U64_MAX
 from reference_node.api.models import ProblemDocument
 from reference_node.problems import MEDIA_TYPE
 
@@ -69,7 +70,18 @@ def describe(app: FastAPI) -> None:
 def _complete(description: dict[str, Any]) -> None:
     schemas = description.setdefault("components", {}).setdefault("schemas", {})
     schemas["ProblemDocument"] = ProblemDocument.model_json_schema()
+    _restore_bounds(description)
     for path in description["paths"].values():
         for operation in path.values():
             for response in operation["responses"].values():
                 response["headers"] = _REQUEST_ID
+
+
+def _restore_bounds(part: object) -> None:
+    """Write the bounds of integers as integers again: FastAPI keeps them as floats, which makes 2**64 of 2**64 - 1."""
+    if isinstance(part, dict):
+        for name in ("minimum", "maximum"):
+            if isinstance(bound := part.get(name), float):
+                part[name] = U64_MAX if bound == U64_MAX + 1 else int(bound)
+    for inner in part.values() if isinstance(part, dict) else part if isinstance(part, list) else ():
+        _restore_bounds(inner)
