@@ -30,3 +30,9 @@ def find_item(_: Scope, array: object, name: str, wanted: object) -> object:
     if len(found) != 1:
         raise Mismatch(f"one item whose {name} is {printed(wanted)}", printed(array))
     return found[0]
+
+
+@function
+def differs(_: Scope, one: object, other: object) -> bool:
+    """Whether two values are not exactly equal."""
+    return not same(one, other)
