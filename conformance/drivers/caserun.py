@@ -46,18 +46,18 @@ class CaseRun:
         self.secrets.learn(wanted.credential)
         for name in SECRET_MEMBERS & wanted.members.keys():
             self.secrets.learn(wanted.members[name])
-        self._let_settle(wanted.operation.effect)
+        self.settle()
         answer = self.target.exchange(message(wanted), self.log, wanted.operation)
+        if wanted.operation.effect is not Effect.READ:
+            self._last_write[0] = time.monotonic()
         if answer.accepted:
             self._remember(wanted, answer)
         return answer
 
-    def _let_settle(self, effect: Effect) -> None:
+    def settle(self) -> None:
         """The profile may say that writes take a while to show: everything after one waits so long."""
         if self.target.settle_seconds:
             time.sleep(max(0.0, self._last_write[0] + self.target.settle_seconds - time.monotonic()))
-        if effect is not Effect.READ:
-            self._last_write[0] = time.monotonic()
 
     def _remember(self, wanted: Wanted, answer: Answer) -> None:
         value = answer.value

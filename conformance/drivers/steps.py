@@ -7,9 +7,11 @@ from dataclasses import dataclass
 
 from conformance.drivers.calls import Action, compile_account, compile_list
 from conformance.drivers.caserun import CaseRun
+from conformance.drivers.dryrun import compile_dry_run, dry_run_name
 from conformance.drivers.flow import compile_check, compile_crowd, compile_let, compile_parallel, compile_repeat
 from conformance.drivers.judged import compile_call
 from conformance.drivers.onchain import compile_chain, compile_rpc
+from conformance.drivers.transactions import compile_transactions
 from conformance.problems import Departure, DuplicateId, SetupFailed, StepProblem
 from conformance.scenario.models import (
     KINDS,
@@ -17,6 +19,7 @@ from conformance.scenario.models import (
     CallStep,
     ChainStep,
     CheckStep,
+    DryRunStep,
     LetStep,
     ListStep,
     ParallelStep,
@@ -24,6 +27,7 @@ from conformance.scenario.models import (
     RpcStep,
     Step,
     StepsCase,
+    TransactionsStep,
 )
 from conformance.scenario.templates import Site
 
@@ -114,11 +118,21 @@ def _compile_action(step: Step, site: Site, label: str) -> Action:
             action = compile_repeat(step.repeat, site, lambda inside: _compile_sequence(body, inside, label))
         case ParallelStep():
             action = _compile_parallel(step, site, label)
-        case ChainStep():
-            action = compile_chain(step, site)
-        case RpcStep():
-            action = compile_rpc(step, site)
+        case _:
+            action = _compile_look_at_chain(step, site)
     return action
+
+
+def _compile_look_at_chain(step: ChainStep | RpcStep | DryRunStep | TransactionsStep, site: Site) -> Action:
+    match step:
+        case ChainStep():
+            return compile_chain(step, site)
+        case RpcStep():
+            return compile_rpc(step, site)
+        case DryRunStep():
+            return compile_dry_run(step, site)
+        case TransactionsStep():
+            return compile_transactions(step, site)
 
 
 def _compile_parallel(step: ParallelStep, site: Site, label: str) -> Action:
@@ -157,6 +171,8 @@ def _always_setup(action: Action) -> Action:
 def _is_control(step: Step) -> bool:
     if isinstance(step, CallStep):
         return step.refused is None and step.may_be_refused is None
+    if isinstance(step, DryRunStep):
+        return not step.reverts
     return isinstance(step, AccountStep | ListStep)
 
 
@@ -166,6 +182,8 @@ def _operation(step: Step) -> str:
             return step.call
         case ListStep():
             return step.list_
+        case DryRunStep():
+            return dry_run_name(step)
         case _:
             return "new_account"
 
@@ -182,6 +200,8 @@ def _label(step: Step, where: str) -> str:
             return f"{where} chain {step.chain}{name}"
         case RpcStep():
             return f"{where} rpc {step.rpc}{name}"
+        case DryRunStep():
+            return f"{where} {dry_run_name(step)}{name}"
         case _:
             kind = next(kind for kind in KINDS if kind in type(step).model_fields)
             return f"{where} {kind}{name}"

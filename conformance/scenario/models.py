@@ -187,7 +187,53 @@ class RpcStep(Form):
     expect: Members = {}
 
 
-KINDS = ("account", "call", "list", "let", "check", "parallel", "repeat", "chain", "rpc")
+class DryRunStep(Form):
+    """A write of the account contract, asked by eth_call: nothing is sent and nothing changes."""
+
+    dry_run: str
+    """Its canonical name in the profile's `chain.abi`."""
+    from_: Text = Field(alias="from")
+    """The address that would send it."""
+    with_: list[JsonValue] = Field(default=[], alias="with")
+    """The arguments in order."""
+    reverts: bool = False
+    """Whether the contract has to refuse it."""
+    control: Kebab | None = None
+    """The earlier dry run of the same function, by another address, that must go through; needed by `reverts`."""
+    id: Kebab | None = None
+
+
+class Mined(Form):
+    """Which transactions."""
+
+    after: int | Reference
+    """The number of the last block that does not count."""
+    holding: Text | None = None
+    """Hex digits without 0x that the calldata hold. Default: all transactions."""
+
+
+class TransactionsStep(Form):
+    """The transactions that the chain mined after a block, with their logs."""
+
+    transactions: Mined
+    id: Kebab | None = None
+    save: dict[Variable, str] = {}
+    expect: Members = {}
+
+
+KINDS = (
+    "account",
+    "call",
+    "list",
+    "let",
+    "check",
+    "parallel",
+    "repeat",
+    "chain",
+    "rpc",
+    "dry_run",
+    "transactions",
+)
 
 
 def _kind(step: object) -> str | None:
@@ -206,7 +252,9 @@ Step = Annotated[
     | Annotated[ParallelStep, Tag("parallel step")]
     | Annotated[RepeatStep, Tag("repeat step")]
     | Annotated[ChainStep, Tag("chain step")]
-    | Annotated[RpcStep, Tag("rpc step")],
+    | Annotated[RpcStep, Tag("rpc step")]
+    | Annotated[DryRunStep, Tag("dry_run step")]
+    | Annotated[TransactionsStep, Tag("transactions step")],
     Discriminator(
         _kind,
         custom_error_type="step_kind",

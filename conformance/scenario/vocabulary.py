@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import get_args
 
 from conformance.profile import OPERATIONS, Auth, Capability, Effect, Function, known_paths
-from conformance.profile.chain import AccountAbi
+from conformance.profile.chain import AccountAbi, AttachAbi, WriteAbi
 from conformance.requirements import catalogue
 
 
@@ -21,6 +22,8 @@ class Vocabulary:
     profile_keys: frozenset[str]
     chain_views: frozenset[str]
     """Canonical names of the contract's views."""
+    chain_writes: Mapping[str, str]
+    """Canonical names of the contract's administrative writes, with the profile key of each one's signature."""
 
 
 @cache
@@ -32,12 +35,18 @@ def standard() -> Vocabulary:
         capabilities=frozenset(get_args(Capability)) | {"http"},
         profile_keys=known_paths(),
         chain_views=frozenset(_views()),
+        chain_writes=_writes(),
     )
 
 
 def _views() -> list[str]:
     signatures = AccountAbi().model_dump()
     return [name for name, signature in signatures.items() if signature and Function.parse(signature).outputs]
+
+
+def _writes() -> dict[str, str]:
+    sections = (("attach", AttachAbi), ("writes", WriteAbi))
+    return {name: f"chain.abi.{section}.{name}" for section, model in sections for name in model.model_fields}
 
 
 def writes(operation: str) -> bool:

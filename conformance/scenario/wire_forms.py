@@ -1,4 +1,4 @@
-"""A matcher and functions for how bodies and bytes are written.
+"""A matcher and functions for how JSON and bytes are written.
 
 Specification, "Preamble / Conventions" (bodies are JSON), and the places that hold hex.
 """
@@ -37,6 +37,15 @@ def json_text(raw: JsonValue, site: Site) -> Matcher:
         return None
 
     return match
+
+
+@function
+def parse_json(_: Scope, text: object) -> object:
+    """The value of a JSON text."""
+    try:
+        return parse(printed(text))
+    except ValueError as problem:
+        raise Mismatch(f"JSON ({problem})", printed(text)) from None
 
 
 @function

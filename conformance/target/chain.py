@@ -48,16 +48,23 @@ class ChainClient:
             raise Malformed("a JSON-RPC answer with a result", answer.text[:200], answer.exchange)
         return reply["result"]
 
-    def view(self, contract: str, signature: str, arguments: Sequence[object]) -> object:
-        """What a view answers: an object of its named results, or the one result that has no name."""
+    def view(self, contract: str, signature: str, arguments: Sequence[object], sender: str | None = None) -> object:
+        """What a call answers: an object of its named results, or the one result that has no name."""
         function = Function.parse(signature)
         data = selector(function) + encoded(function.inputs, arguments)
-        result = self.request("eth_call", [{"to": contract, "data": f"0x{data.hex()}"}, "latest"])
+        call = {"to": contract, "data": f"0x{data.hex()}"}
+        if sender is not None:
+            call["from"] = sender
+        result = self.request("eth_call", [call, "latest"])
         return decoded(function.outputs, result)
 
     def chain_id(self) -> int:
         """The chain's id."""
         return _quantity(self.request("eth_chainId"))
+
+    def block_number(self) -> int:
+        """The number of the newest block."""
+        return _quantity(self.request("eth_blockNumber"))
 
     def balance(self, address: str) -> int:
         """The balance of an address in wei."""

@@ -11,7 +11,7 @@ from conformance.scenario.marked_yaml import Document
 from conformance.scenario.scope import Scope
 from conformance.scenario.templates import Site
 from conformance.scenario.vocabulary import standard
-from conformance.scenario.wire_forms import bare_hex, json_text, text_base64, text_hex
+from conformance.scenario.wire_forms import bare_hex, json_text, parse_json, text_base64, text_hex
 
 
 @pytest.fixture
@@ -57,3 +57,12 @@ def test_bare_hex_drops_prefix_and_capitals(scope: Scope) -> None:
 def test_bare_hex_refuses_what_is_no_hex(scope: Scope) -> None:
     with pytest.raises(Mismatch):
         bare_hex(scope, "0xabc")
+
+
+def test_parse_json_gives_the_value(scope: Scope) -> None:
+    assert parse_json(scope, '["a", 1]') == ["a", 1]
+
+
+def test_parse_json_departs_from_what_is_no_json(scope: Scope) -> None:
+    with pytest.raises(Mismatch):
+        parse_json(scope, "[1")
