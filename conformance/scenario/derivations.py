@@ -11,8 +11,8 @@ import binascii
 import re
 from collections.abc import Iterator
 
-from eth_keys import keys
-from eth_utils import keccak
+from eth_keys.datatypes import PrivateKey
+from eth_utils.crypto import keccak
 
 from conformance.problems import Mismatch, ProfileSilent
 from conformance.scenario.functions import function, pkp_id_of
@@ -55,7 +55,7 @@ def pkp_id_in(scope: Scope, wallets: object, address: object) -> str:
     """The PKP id of the wallet with this address in a wallet list; by the profile's rule where items hold no id."""
     items = wallets if isinstance(wallets, list) else []
     if items and all(MISSING in (member(item, "id"), member(item, "wallet_address")) for item in items):
-        return pkp_id_of(scope, address)
+        return printed(pkp_id_of(scope, address))
     wanted = printed(address).lower()
     found = [member(item, "id") for item in items if printed(member(item, "wallet_address")).lower() == wanted]
     if len(found) != 1 or not isinstance(found[0], str):
@@ -68,7 +68,7 @@ def wallets_of_secrets_in(_: Scope, *values: object) -> list[str]:
     """The address of every 32-byte value anywhere in these values, taken as a private key; lower case, sorted."""
     secrets = {secret for value in values for secret in _secrets(value)}
     found = (secret for secret in secrets if 0 < int.from_bytes(secret) < CURVE_ORDER)
-    return sorted({keys.PrivateKey(secret).public_key.to_address() for secret in found})
+    return sorted({PrivateKey(secret).public_key.to_address() for secret in found})
 
 
 def _secrets(value: object) -> Iterator[bytes]:
