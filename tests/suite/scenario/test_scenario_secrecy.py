@@ -87,8 +87,6 @@ def test_flip_key_bit_changes_one_bit_of_one_byte(scope: Scope, index: int, chan
     flipped = base64.b64decode(flip_key_bit(scope, KEY, index))  # type: ignore[arg-type]  # functions answer object
     differing = [(place, byte ^ SECRET[place]) for place, byte in enumerate(flipped) if byte != SECRET[place]]
     assert differing == [(changed, 1)]
-        (changed, 1)
-    ]
 
 
 def test_flip_key_bit_departs_outside_the_key(scope: Scope) -> None:
