@@ -50,7 +50,8 @@ def test_hides_finds_every_spelling(hides_key: Matcher, scope: Scope, spelling: 
 
 
 def test_hides_finds_a_key_with_escaped_slashes_in_a_raw_body(hides_key: Matcher, scope: Scope) -> None:
-    assert hides_key('["%s"]' % KEY.replace("/", "\\/"), scope) is not None
+    escaped = KEY.replace("/", "\\/")
+    assert hides_key(f'["{escaped}"]', scope) is not None
 
 
 @pytest.mark.parametrize("value", ["", "text", {"api_key_hash": "0x" + "ab" * 32}, KEY[:20], None])
