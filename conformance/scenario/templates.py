@@ -17,7 +17,7 @@ from conformance.scenario.vocabulary import Vocabulary
 
 Template: TypeAlias = Callable[[Scope], object]
 REFERENCE = re.compile(r"\$\$\{|\$\{([^{}]*)\}")
-NAME = re.compile(r"[a-z][a-z0-9_]*(\.-?[A-Za-z0-9_]+)*", re.ASCII)
+NAME = re.compile(r"[a-z][a-z0-9_]*(\.[A-Za-z0-9_-]+)*", re.ASCII)
 ALWAYS_DEFINED = frozenset({"label", "profile", "base_url"})
 
 
