@@ -46,6 +46,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             return _selftest(arguments[1:])
         namespace = parser().parse_args(arguments)
         code: int = namespace.handle(namespace)
+        sys.stdout.flush()
     except LoadProblem as problem:
         print(problem, file=sys.stderr)
         return ExitCode.USAGE

@@ -136,6 +136,15 @@ def test_results_that_cannot_be_written_leave_the_old_ones(tmp_path: Path, monke
     assert [entry.name for entry in tmp_path.iterdir()] == [RESULTS_NAME]
 
 
+def test_reader_of_the_old_results_keeps_them_whole(tmp_path: Path) -> None:
+    path = write_results(results(record(PASSED)), tmp_path)
+    before = path.read_bytes()
+    with path.open("rb") as reader:
+        write_results(results(record(FAILED)), tmp_path)
+        assert reader.read() == before
+    assert path.read_bytes() != before
+
+
 def test_results_read_back_equal(tmp_path: Path) -> None:
     found = results(record(PASSED, FAILED, UNSURE))
     path = write_results(found, tmp_path)

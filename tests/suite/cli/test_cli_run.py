@@ -1,0 +1,144 @@
+"""``service-conformance run`` as a user calls it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+
+from conformance.cli import parser
+from conformance.commands.run import pytest_arguments
+from conformance.profile import Profile
+from conformance.report.build import profile_digest
+
+PACK = """\
+pack: trial
+title: Trial
+cases:
+  - id: chain-id-is-a-number
+    title: The chain id is a number
+    requirements: [CHAIN-010]
+    steps: [{call: get_node_chain_config, as: nobody, expect: {chain_id: {type: integer}}}]
+  - id: chain-id-is-a-text
+    title: The chain id is a text, which it is not
+    requirements: [CHAIN-030]
+    steps: [{call: get_node_chain_config, as: nobody, expect: {chain_id: {type: string}}}]
+"""
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """A folder with a pack, and with a pytest configuration and tests that are none of the suite's business."""
+    (tmp_path / "packs").mkdir()
+    (tmp_path / "packs" / "trial.yaml").write_text(PACK, encoding="utf-8")
+    (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = --no-such-option\n", encoding="utf-8")
+    (tmp_path / "conftest.py").write_text("raise SystemExit('not mine')\n", encoding="utf-8")
+    (tmp_path / "test_other.py").write_text("def test_other(): assert False\n", encoding="utf-8")
+    return tmp_path
+
+
+def run(place: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "conformance", "run", "--pack-dir", "packs", "--pack", "trial", *options]
+    return subprocess.run(command, cwd=place, capture_output=True, text=True, check=False)  # noqa: S603 - our own text
+
+
+def results_in(place: Path) -> dict[str, object]:
+    found: dict[str, object] = json.loads((place / "out" / "results.json").read_text(encoding="utf-8"))
+    return found
+
+
+def test_run_starts_the_bundled_node_and_passes(place: Path) -> None:
+    ended = run(place, "--case", "trial::chain-id-is-a-number", "--output", "out", "--seed", "s1")
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert "The node conforms as far as these cases tell: 1 of 1 passed" in ended.stdout
+    assert "warning" not in ended.stdout
+    results = results_in(place)
+    assert (results["exit_code"], results["conforms"], results["seed"]) == (0, True, "s1")
+    verdicts = {one["id"]: one["verdict"] for one in results["requirements"]}  # type: ignore[attr-defined]  # JSON
+    assert verdicts["CHAIN-030"] == "not run" or verdicts["CHAIN-030"] == "pass in part"
+    assert ET.parse(place / "out" / "junit.xml").getroot().find(".//testcase") is not None  # noqa: S314 - our own file
+
+
+def test_run_in_several_processes_fails_alike(place: Path) -> None:
+    ended = run(place, "--output", "out", "--jobs", "2")
+    assert ended.returncode == 1, ended.stdout + ended.stderr
+    results = results_in(place)
+    cases = {one["case"]: one for one in results["cases"]}  # type: ignore[attr-defined]  # JSON
+    assert {name: one["verdict"] for name, one in cases.items()} == {
+        "trial::chain-id-is-a-number": "pass",
+        "trial::chain-id-is-a-text": "fail",
+    }
+    again = cases["trial::chain-id-is-a-text"]["rerun"]
+    assert again == (
+        f"service-conformance run --pack-dir packs --seed {results['seed']} --case trial::chain-id-is-a-text"
+    )
+    assert "CHAIN-030 (must; " in ended.stdout
+
+
+def test_run_that_selects_nothing_ends_with_4(place: Path) -> None:
+    ended = run(place, "--case", "trial::none", "--node-url", "http://127.0.0.1:9")
+    assert ended.returncode == 4
+    assert "No case was selected." in ended.stdout
+
+
+def test_run_against_nobody_is_inconclusive(place: Path) -> None:
+    ended = run(place, "--node-url", "http://127.0.0.1:9", "--output", "out")
+    assert ended.returncode == 3, ended.stdout
+    assert "Nothing failed, but 2 of 2 cases were inconclusive." in ended.stdout
+    assert results_in(place)["exit_code"] == 3
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--pack", "nonesuch"), "no pack is called 'nonesuch'"),
+        (("--known", "absent.yaml"), "absent.yaml: cannot be read"),
+        (("--pack-dir", "absent"), "absent: is no folder"),
+    ],
+)
+def test_run_that_cannot_begin_says_so_and_ends_with_2(options: tuple[str, ...], said: str, place: Path) -> None:
+    ended = run(place, *options, "--node-url", "http://127.0.0.1:9", "--output", "out")
+    assert ended.returncode == 2
+    assert said in ended.stderr
+    assert "Traceback" not in ended.stdout + ended.stderr
+    assert not (place / "out" / "results.json").exists()
+
+
+def test_run_uses_the_profile_and_names_its_digest(place: Path) -> None:
+    (place / "node.yaml").write_text("base_url: http://127.0.0.1:9\nlimits: {rate: 50}\n", encoding="utf-8")
+    assert run(place, "--profile", "node.yaml", "--output", "out").returncode == 3
+    stated = Profile.model_validate_json('{"base_url": "http://127.0.0.1:9", "limits": {"rate": 50}}')
+    results = results_in(place)
+    assert results["profile"] == {
+        "source": "node.yaml",
+        "sha256": profile_digest(stated),
+        "capabilities": ["managed_accounts", "openapi"],
+    }
+    assert results["target"] == {"base_url": "http://127.0.0.1:9", "bundled": False}
+
+
+def test_options_reach_the_plugin_under_their_names() -> None:
+    text = (
+        "run --node-url http://n --profile p --pack a --pack b --pack-dir d --case c --seed s --known k"
+        " --max-spend 5 --rate 2 --jobs 3 --output o"
+    )
+    arguments = parser().parse_args(text.split())
+    given = pytest_arguments(arguments)
+    assert given[given.index("--conformance") + 1 :] == [
+        *("--node-url=http://n", "--profile=p", "--pack=a", "--pack=b", "--pack-dir=d", "--case=c", "--seed=s"),
+        *(
+            "--known=k",
+            "--max-spend=5",
+            "--rate=2.0",
+            "-p",
+            "xdist",
+            "-n",
+            "3",
+            "--results=o",
+            "--junitxml=o/junit.xml",
+        ),
+    ]
