@@ -21,6 +21,15 @@ def wrap(service: object, method: str, around: Callable[..., object]) -> None:
     setattr(service, method, partial(around, getattr(service, method)))
 
 
+def silence(service: object, method: str) -> None:
+    """Let a method do nothing and return None."""
+
+    def nothing(*_: object) -> None:
+        return None
+
+    setattr(service, method, nothing)
+
+
 @dataclass(frozen=True)
 class Received:
     """A request as it came in."""
@@ -113,6 +122,16 @@ def change_answer(node: Node, operations: str | Iterable[str], change: Callable[
 def change_items(node: Node, operations: str | Iterable[str], change: Callable[[list[JsonValue]], JsonValue]) -> None:
     """Rewrite the items of accepted lists."""
     change_answer(node, operations, lambda value: change(value) if isinstance(value, list) else value)
+
+
+def members(value: JsonValue) -> dict[str, JsonValue]:
+    """The members of a JSON object; none of anything else."""
+    return value if isinstance(value, dict) else {}
+
+
+def each(change: Callable[[dict[str, JsonValue]], dict[str, JsonValue]]) -> Callable[[list[JsonValue]], JsonValue]:
+    """For `change_items`: change every item."""
+    return lambda items: [change(members(item)) for item in items]
 
 
 class Interception:

@@ -1,0 +1,303 @@
+"""Faults about wallets (PKPs): their ids, addresses, derivation paths, and the groups that they are in."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Callable
+
+from eth_utils.address import to_checksum_address
+from pydantic import JsonValue
+
+from conformance.selftest.alter import (
+    Answered,
+    Forward,
+    Received,
+    answer,
+    change_answer,
+    change_body,
+    change_items,
+    each,
+    intercept,
+    members,
+    refusal,
+    silence,
+    wrap,
+)
+from conformance.selftest.mutant import mutant
+from reference_node.chain.account_config import Wallet
+from reference_node.keys import CURVE_ORDER, KeyDerivation, address_of, key_hash, parse_key
+from reference_node.node import Node
+
+WALLET_LISTS = ("list_wallets", "list_wallets_in_group")
+Write = Callable[..., object]
+
+
+@mutant("PKP-030")
+def wallet_address_is_zero(node: Node) -> None:
+    """`create_wallet` answers the zero address."""
+    change_answer(node, "create_wallet", lambda value: {**members(value), "wallet_address": f"0x{'0' * 40}"})
+
+
+@mutant("PKP-030")
+def wallet_address_without_0x(node: Node) -> None:
+    """`create_wallet` and the lists write addresses without 0x."""
+    change_answer(node, "create_wallet", lambda value: _bare(members(value), "wallet_address"))
+    change_items(node, WALLET_LISTS, each(lambda item: _bare(item, "wallet_address")))
+
+
+def _bare(item: dict[str, JsonValue], name: str) -> dict[str, JsonValue]:
+    return {**item, name: str(item[name]).removeprefix("0x")}
+
+
+@mutant("PKP-030")
+def wallet_is_answered_and_not_registered(node: Node) -> None:
+    """`create_wallet` answers a fresh address and registers nothing."""
+    silence(node.accounts, "create_wallet")
+
+
+@mutant("PKP-010", "PKP-020")
+def wallet_id_is_its_address(node: Node) -> None:
+    """The lists show a wallet's address as its id, which no other call takes."""
+    change_items(node, WALLET_LISTS, each(lambda item: {**item, "id": str(item["wallet_address"]).lower()}))
+
+
+@mutant("PKP-020")
+def wallet_id_without_0x(node: Node) -> None:
+    """`list_wallets` writes ids without 0x, and the calls take them so."""
+    change_items(node, WALLET_LISTS, each(lambda item: _bare(item, "id")))
+    change_body(node, ("add_pkp_to_group", "remove_pkp_from_group"), _with_0x)
+
+
+def _with_0x(value: JsonValue) -> JsonValue:
+    body = members(value)
+    return {**body, "pkp_id": f"0x{str(body.get('pkp_id')).removeprefix('0x')}"}
+
+
+@mutant("PKP-010", "PKP-060")
+def wallet_is_not_added_to_group(node: Node) -> None:
+    """`add_pkp_to_group` reports success and does nothing."""
+    silence(node.accounts, "add_pkp_to_group")
+
+
+@mutant("PKP-010")
+def wallet_added_is_the_first_one(node: Node) -> None:
+    """`add_pkp_to_group` adds the account's first wallet, whichever id it is given."""
+
+    def add(write: Write, acting_key: int, group_id: int, _: bytes) -> None:
+        account = node.accounts.key_info(acting_key).account_hash
+        write(acting_key, group_id, node.accounts.wallets(account, 0, 1)[0].id)
+
+    wrap(node.accounts, "add_pkp_to_group", add)
+
+
+@mutant("PKP-040", "PKP-110")
+def derivation_path_is_not_recorded(node: Node) -> None:
+    """Every wallet is registered with derivation path 1, whatever it was derived by."""
+    wrap(
+        node.accounts,
+        "create_wallet",
+        lambda write, acting_key, wallet, _, *labels: write(acting_key, wallet, 1, *labels),
+    )
+
+
+@mutant("PKP-110")
+def wallets_of_two_accounts_are_one(node: Node) -> None:
+    """An account's n-th wallet is derived by n alone, so that two accounts get the same wallets."""
+    made: dict[int, bytes] = {}
+
+    def create(write: Write, acting_key: int, _: bytes, path: int, *labels: str) -> None:
+        account = node.accounts.key_info(acting_key).account_hash
+        number = len(node.accounts.wallets(account, 0, 100)) + 1
+        made[acting_key] = address_of(node.keys.wallet_key(number))
+        write(acting_key, made[acting_key], path, *labels)
+
+    wrap(node.accounts, "create_wallet", create)
+    _answer_address(node, lambda acting_key: made[acting_key])
+
+
+@mutant("PKP-110")
+def account_has_one_wallet(node: Node) -> None:
+    """`create_wallet` makes a wallet once; from then on it answers the one that is there."""
+
+    def create(write: Write, acting_key: int, *arguments: object) -> None:
+        if not _wallets(node, acting_key):
+            write(acting_key, *arguments)
+
+    wrap(node.accounts, "create_wallet", create)
+    _answer_address(node, lambda acting_key: _wallets(node, acting_key)[0].address)
+
+
+def _wallets(node: Node, acting_key: int) -> list[Wallet]:
+    return node.accounts.wallets(node.accounts.key_info(acting_key).account_hash, 0, 100)
+
+
+def _answer_address(node: Node, address: Callable[[int], bytes]) -> None:
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        secret = parse_key(request.key or "")
+        if not given.accepted or secret is None:
+            return given
+        return answer(200, {"wallet_address": to_checksum_address(address(key_hash(secret)))})
+
+    intercept(node, "create_wallet", handler)
+
+
+@mutant("PKP-050")
+def wallets_have_no_description(node: Node) -> None:
+    """Wallet items lack the description."""
+    change_items(node, WALLET_LISTS, each(lambda item: {name: item[name] for name in item if name != "description"}))
+
+
+@mutant("PKP-050")
+def wallet_name_is_null(node: Node) -> None:
+    """A wallet that was given no name is listed with null."""
+    change_items(node, WALLET_LISTS, each(lambda item: {**item, "name": item["name"] or None}))
+
+
+@mutant("PKP-050")
+def wallet_name_is_not_on_chain(node: Node) -> None:
+    """The name that the lists show is made up by the node; the contract has none."""
+    change_items(node, WALLET_LISTS, each(lambda item: {**item, "name": "wallet"}))
+
+
+@mutant("PKP-060", "PKP-070")
+def wallet_is_in_one_group(node: Node) -> None:
+    """Adding a wallet to a group takes it out of the group that it was in."""
+
+    def add(write: Write, acting_key: int, group_id: int, wallet: bytes) -> None:
+        _leave_all(node, acting_key, wallet)
+        write(acting_key, group_id, wallet)
+
+    wrap(node.accounts, "add_pkp_to_group", add)
+
+
+@mutant("PKP-070")
+def wallet_leaves_every_group(node: Node) -> None:
+    """`remove_pkp_from_group` takes the wallet out of all groups of the account."""
+    remove = node.accounts.remove_pkp_from_group
+
+    def remove_everywhere(_: Write, acting_key: int, group_id: int, wallet: bytes) -> None:
+        remove(acting_key, group_id, wallet)
+        _leave_all(node, acting_key, wallet, remove)
+
+    wrap(node.accounts, "remove_pkp_from_group", remove_everywhere)
+
+
+def _leave_all(node: Node, acting_key: int, wallet: bytes, remove: Write | None = None) -> None:
+    account = node.accounts.key_info(acting_key).account_hash
+    for group in node.accounts.groups(account, 0, 100):
+        if wallet in [found.id for found in node.accounts.wallets_in_group(account, group.id, 0, 100)]:
+            (remove or node.accounts.remove_pkp_from_group)(acting_key, group.id, wallet)
+
+
+@mutant("PKP-090")
+def creation_answers_the_private_key(node: Node) -> None:
+    """`create_wallet` answers the wallet's private key beside its address."""
+    paths: list[int] = []
+
+    def create(write: Write, acting_key: int, wallet: bytes, path: int, *labels: str) -> None:
+        paths.append(path)
+        write(acting_key, wallet, path, *labels)
+
+    wrap(node.accounts, "create_wallet", create)
+    change_answer(
+        node,
+        "create_wallet",
+        lambda value: {**members(value), "key": base64.b64encode(node.keys.wallet_key(paths[-1])).decode()},
+    )
+
+
+@mutant("PKP-090")
+def wallets_description_is_the_private_key(node: Node) -> None:
+    """A wallet is registered with its private key as the description."""
+
+    def create(write: Write, acting_key: int, wallet: bytes, path: int, name: str, _: str) -> None:
+        write(acting_key, wallet, path, name, node.keys.wallet_key(path).hex())
+
+    wrap(node.accounts, "create_wallet", create)
+
+
+class PathsAreKeys(KeyDerivation):
+    """Takes the derivation path itself as the private key."""
+
+    def wallet_key(self, derivation_path: int) -> bytes:
+        """The path in 32 bytes."""
+        return (derivation_path % CURVE_ORDER or 1).to_bytes(32)
+
+
+@mutant("PKP-090")
+def derivation_path_is_the_private_key(node: Node) -> None:
+    """The private key is the derivation path, which the contract shows to everybody."""
+    node.keys = PathsAreKeys(node.keys.root_secret)
+
+
+@mutant("PKP-130")
+def wallet_ids_are_repaired(node: Node) -> None:
+    """A PKP id of the wrong form is cut or filled up until it has 64 digits."""
+    change_body(node, ("add_pkp_to_group", "remove_pkp_from_group"), lambda value: _repaired(members(value)))
+    change_body(node, ("add_group", "update_group"), lambda value: _repaired_list(members(value)))
+
+
+def _repaired(body: dict[str, JsonValue]) -> JsonValue:
+    return {**body, "pkp_id": _repaired_id(str(body.get("pkp_id")))}
+
+
+def _repaired_list(body: dict[str, JsonValue]) -> JsonValue:
+    listed = body.get("pkp_ids_permitted")
+    return {**body, "pkp_ids_permitted": [_repaired_id(str(i)) for i in listed] if isinstance(listed, list) else []}
+
+
+def _repaired_id(text: str) -> str:
+    return f"0x{text.removeprefix('0x')[:64]:0<64}"
+
+
+@mutant("PKP-130")
+def malformed_wallet_ids_are_dropped(node: Node) -> None:
+    """`add_group` and `update_group` leave malformed ids out of the lists and go on."""
+
+    def drop(value: JsonValue) -> JsonValue:
+        body = members(value)
+        listed = body.get("pkp_ids_permitted")
+        kept = [i for i in listed if re.fullmatch("0x[0-9a-fA-F]{64}", str(i))] if isinstance(listed, list) else []
+        return {**body, "pkp_ids_permitted": list(kept)}
+
+    change_body(node, ("add_group", "update_group"), drop)
+
+
+@mutant("PKP-140")
+def capitals_are_another_wallet(node: Node) -> None:
+    """PKP ids are compared as texts: one in capitals is of no wallet."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        return refusal(404) if re.search(rb"0x[0-9a-f]*[A-F]", request.body) else await forward(request)
+
+    intercept(node, ("add_pkp_to_group", "remove_pkp_from_group", "update_group"), handler)
+
+
+@mutant("PKP-180")
+def wallet_of_a_usage_key_is_lost(node: Node) -> None:
+    """A wallet that a usage key creates is derived and answered, and registered to no account."""
+
+    def create(write: Write, acting_key: int, *arguments: object) -> None:
+        if node.accounts.key_info(acting_key).is_account_key:
+            write(acting_key, *arguments)
+
+    wrap(node.accounts, "create_wallet", create)
+
+
+@mutant("PKP-180")
+def wallet_of_a_usage_key_is_hidden(node: Node) -> None:
+    """Wallets that usage keys created are not listed to the account key."""
+    hidden: set[bytes] = set()
+
+    def create(write: Write, acting_key: int, wallet: bytes, *arguments: object) -> None:
+        if not node.accounts.key_info(acting_key).is_account_key:
+            hidden.add(wallet)
+        write(acting_key, wallet, *arguments)
+
+    def wallets(view: Callable[..., list[Wallet]], *arguments: int) -> list[Wallet]:
+        return [wallet for wallet in view(*arguments) if wallet.address not in hidden]
+
+    wrap(node.accounts, "create_wallet", create)
+    wrap(node.accounts, "wallets", wallets)
