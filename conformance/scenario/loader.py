@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from pydantic import BaseModel, JsonValue, ValidationError
+from pydantic_core import ErrorDetails
 
 from conformance.drivers import DRIVERS
 from conformance.problems import BadShape, DuplicateId, NothingSelected, UnknownName, Unreadable
@@ -120,13 +121,21 @@ def _validated(model: type[M], value: JsonValue, site: Site) -> M:
     try:
         return model.model_validate(value)
     except ValidationError as problem:
-        faults = [(_place(error["loc"], site), error["msg"]) for error in problem.errors(include_url=False)]
+        faults = [(_place(error["loc"], site), _said(error)) for error in problem.errors(include_url=False)]
     deepest = max(len(place) for place, _ in faults)
     place, _ = next(fault for fault in faults if len(fault[0]) == deepest)
     messages = dict.fromkeys(message for where, message in faults if where == place)
     raise Site(site.document, site.vocabulary, place).problem(
         BadShape, f"{'.'.join(map(str, place)) or 'the pack'}: {', or '.join(messages)}"
     )
+
+
+def _said(error: ErrorDetails) -> str:
+    if error["type"] == "missing":
+        return f"the member {error['loc'][-1]!r} is missing"
+    if error["type"] == "extra_forbidden":
+        return "there is no such member"
+    return str(error["msg"])
 
 
 def _place(loc: Sequence[str | int], site: Site) -> Place:
