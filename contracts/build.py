@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import TypedDict
 
 HERE = Path(__file__).resolve().parent
+SOURCES = HERE / "src"
+ARTIFACTS = HERE / "artifacts"
 COMPILER = HERE / "node_modules" / "solc" / "solc.js"
 CONTRACTS = ("AccountConfig", "AppAuthorisation", "ContractWallet")
 
@@ -36,19 +38,17 @@ def main() -> int:
     """Build or check, as the command line says; the exit code."""
     parser = argparse.ArgumentParser(description="Compile the contracts and write contracts/artifacts.")
     parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if an artifact is out of date")
-    parser.add_argument("--source", type=Path, default=HERE / "src", help="folder of the Solidity sources")
-    parser.add_argument("--output", type=Path, default=HERE / "artifacts", help="folder of the artifacts")
     arguments = parser.parse_args()
     try:
-        artifacts = compile_artifacts(arguments.source)
+        artifacts = compile_artifacts()
     except BuildError as error:
         sys.stderr.write(f"{error}\n")
         return 2
     if arguments.check:
-        return _check(arguments.output, artifacts)
-    arguments.output.mkdir(parents=True, exist_ok=True)
+        return _check(artifacts)
+    ARTIFACTS.mkdir(exist_ok=True)
     for name, text in artifacts.items():
-        (arguments.output / name).write_text(text, encoding="utf-8")
+        (ARTIFACTS / name).write_text(text, encoding="utf-8")
     return 0
 
 
@@ -63,9 +63,9 @@ class BuildError(Exception):
     """The contracts cannot be built; the message says why and what to do."""
 
 
-def compile_artifacts(source: Path) -> dict[str, str]:
-    """Artifact text by file name, from all Solidity files in `source`."""
-    files = {path.name: path.read_text(encoding="utf-8") for path in sorted(source.glob("*.sol"))}
+def compile_artifacts() -> dict[str, str]:
+    """Artifact text by file name, from all Solidity files."""
+    files = {path.name: path.read_text(encoding="utf-8") for path in sorted(SOURCES.glob("*.sol"))}
     request = {
         "language": "Solidity",
         "settings": SETTINGS,
@@ -114,10 +114,10 @@ def _solc(option: str, stdin: str = "") -> str:
     return "".join(line for line in lines if not line.startswith(">>>"))
 
 
-def _check(folder: Path, artifacts: dict[str, str]) -> int:
-    outdated = [name for name, text in artifacts.items() if not _same(folder / name, text)]
-    for name in outdated:
-        sys.stderr.write(f"{folder / name} is not what the sources compile to. Rebuild: python contracts/build.py\n")
+def _check(artifacts: dict[str, str]) -> int:
+    outdated = [ARTIFACTS / name for name, text in artifacts.items() if not _same(ARTIFACTS / name, text)]
+    for path in outdated:
+        sys.stderr.write(f"{path} is not what the sources compile to. Rebuild: python contracts/build.py\n")
     return 1 if outdated else 0
 
 

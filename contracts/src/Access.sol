@@ -150,6 +150,7 @@ abstract contract Access is Payers {
         return bytes32(uint256(groupId));
     }
 
+    /// @dev Never asked for `Execute`: only views look at that scope, and they refuse nothing.
     function _scopeName(GroupScope scope) private pure returns (string memory) {
         if (scope == GroupScope.ManageActions) return "group:manageActions";
         if (scope == GroupScope.AddPkp) return "group:addPkp";

@@ -36,7 +36,7 @@ def committed() -> dict[str, str]:
 
 
 def test_check_accepts_artifacts_that_are_up_to_date(build: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(build, "compile_artifacts", lambda _: committed())
+    monkeypatch.setattr(build, "compile_artifacts", committed)
     assert run(build, monkeypatch, "--check") == 0
 
 
@@ -45,7 +45,7 @@ def test_check_names_the_outdated_file_and_the_remedy(
 ) -> None:
     compiled = committed()
     compiled["AppAuthorisation.json"] += " "
-    monkeypatch.setattr(build, "compile_artifacts", lambda _: compiled)
+    monkeypatch.setattr(build, "compile_artifacts", lambda: compiled)
     assert run(build, monkeypatch, "--check") == 1
     message = capsys.readouterr().err
     assert "AppAuthorisation.json" in message
@@ -54,11 +54,12 @@ def test_check_names_the_outdated_file_and_the_remedy(
 
 
 def test_check_misses_an_absent_file(build: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(build, "compile_artifacts", lambda _: committed())
-    assert run(build, monkeypatch, "--check", "--output", str(tmp_path)) == 1
+    monkeypatch.setattr(build, "compile_artifacts", committed)
+    monkeypatch.setattr(build, "ARTIFACTS", tmp_path / "artifacts")
+    assert run(build, monkeypatch, "--check") == 1
     assert list(tmp_path.iterdir()) == []
-    assert run(build, monkeypatch, "--output", str(tmp_path)) == 0
-    assert run(build, monkeypatch, "--check", "--output", str(tmp_path)) == 0
+    assert run(build, monkeypatch) == 0
+    assert run(build, monkeypatch, "--check") == 0
 
 
 def test_absent_compiler_is_explained(
