@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from conformance.drivers.caserun import CaseRun
+from conformance.drivers.openapi_answers import OpenApiAnswersCase, compile_answers
+from conformance.drivers.openapi_document import (
+    OpenApiDocumentCase,
+    OpenApiViewerCase,
+    compile_document,
+    compile_viewer,
+)
 from conformance.drivers.steps import compile_case
 from conformance.scenario.models import CaseForm, StepsCase
 from conformance.scenario.templates import Site
@@ -30,5 +37,21 @@ class Driver(Generic[F]):
         return self.compile(form, site)
 
 
-DRIVERS: dict[str, Driver[StepsCase]] = {"steps": Driver(StepsCase, compile_case)}
+class AnyDriver(Protocol):
+    """A driver, whatever the form of its cases."""
+
+    @property
+    def form(self) -> type[CaseForm]:
+        """What its cases look like in a pack."""
+
+    def prepare(self, form: CaseForm, site: Site) -> Program:
+        """The program of a case of this driver."""
+
+
+DRIVERS: Mapping[str, AnyDriver] = {
+    "steps": Driver[StepsCase](StepsCase, compile_case),
+    "openapi_document": Driver[OpenApiDocumentCase](OpenApiDocumentCase, compile_document),
+    "openapi_viewer": Driver[OpenApiViewerCase](OpenApiViewerCase, compile_viewer),
+    "openapi_answers": Driver[OpenApiAnswersCase](OpenApiAnswersCase, compile_answers),
+}
 """By the name that a case gives as `driver`; without one, `steps`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 from conformance.drivers.cleanup import Belongings
 from conformance.profile import Effect
@@ -27,6 +28,8 @@ class CaseRun:
         self.scope = Scope(f"{target.seed}/{case_id}//", target.profile_value, {"base_url": target.base_url})
         self.scope.variables["label"] = f"suite {self.scope.random.getrandbits(40):010x}"
         self.chain = ChainClient(target, self.log)
+        self.witnesses: list[Callable[[Wanted, Answer], None]] = []
+        """Told of every request of the service and its answer."""
         self._last_write = [0.0]
 
     def branch(self, name: str) -> CaseRun:
@@ -50,6 +53,8 @@ class CaseRun:
         answer = self.target.exchange(message(wanted), self.log, wanted.operation)
         if wanted.operation.effect is not Effect.READ:
             self._last_write[0] = time.monotonic()
+        for witness in self.witnesses:
+            witness(wanted, answer)
         if answer.accepted:
             self._remember(wanted, answer)
         return answer

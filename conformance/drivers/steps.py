@@ -26,7 +26,7 @@ from conformance.scenario.models import (
     RepeatStep,
     RpcStep,
     Step,
-    StepsCase,
+    SteppedCase,
     TransactionsStep,
 )
 from conformance.scenario.templates import Site
@@ -55,7 +55,7 @@ class Compiled:
         return result
 
 
-def compile_case(form: StepsCase, site: Site) -> Program:
+def compile_case(form: SteppedCase, site: Site) -> Program:
     """The whole case. Raises LoadProblem with file and line for whatever cannot work."""
     setup = _compile_sequence(form.setup, site.at("setup"), "setup")
     steps = _compile_sequence(form.steps, site.at("steps"), "steps")

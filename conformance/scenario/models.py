@@ -278,14 +278,19 @@ class CaseForm(Form):
     """Rows of variables; each has an `id`."""
 
 
-class StepsCase(CaseForm):
-    """A case told in steps."""
+class SteppedCase(CaseForm):
+    """A case that is told in steps, whatever else its driver does with them."""
 
-    driver: Literal["steps"] = "steps"
     setup: list[Step] = []
     """What leads up to the matter; trouble here is inconclusive."""
     steps: Annotated[list[Step], Field(min_length=1)]
     """The matter itself; a departure here is a failure."""
+
+
+class StepsCase(SteppedCase):
+    """A case told in steps."""
+
+    driver: Literal["steps"] = "steps"
 
 
 class PackForm(Form):
