@@ -1,0 +1,309 @@
+"""Faults about groups: their ids and labels, and how their lists are filled."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Sequence
+
+from pydantic import JsonValue
+
+from conformance.selftest.alter import (
+    Answered,
+    Forward,
+    Received,
+    change_body,
+    change_items,
+    change_query,
+    each,
+    intercept,
+    members,
+    refusal,
+    wrap,
+)
+from conformance.selftest.mutant import mutant
+from reference_node.chain.account_config import Group, Wallet
+from reference_node.node import Node
+
+NAMING_A_GROUP = (
+    "update_group",
+    "remove_group",
+    "add_pkp_to_group",
+    "remove_pkp_from_group",
+    "add_action_to_group",
+    "remove_action_from_group",
+)
+LISTS_OF_A_GROUP = ("list_wallets_in_group", "list_actions")
+HASH_LENGTH = 66
+
+Write = Callable[..., object]
+Hashes = Sequence[bytes]
+
+
+def _account(node: Node, acting_key: int) -> int:
+    return node.accounts.key_info(acting_key).account_hash
+
+
+@mutant("GRP-010")
+def group_ids_are_texts(node: Node) -> None:
+    """`list_groups` shows ids as hex texts, which is neither form that a profile can state."""
+    change_items(node, "list_groups", each(lambda item: {**item, "id": f"{item['id']:#x}"}))
+
+
+@mutant("GRP-010")
+def group_ids_exceed_u64(node: Node) -> None:
+    """`list_groups` shows ids with a bit set that u64 does not have."""
+    change_items(node, "list_groups", each(lambda item: {**item, "id": _number(item["id"]) + 2**64}))
+
+
+def _number(value: JsonValue) -> int:
+    return int(str(value))
+
+
+@mutant("GRP-020", "GRP-030")
+def group_name_is_stored_as_description(node: Node) -> None:
+    """`add_group` stores the name as the description, and the other way round."""
+    wrap(
+        node.accounts,
+        "add_group",
+        lambda write, key, name, description, *lists: write(key, description, name, *lists),
+    )
+
+
+@mutant("GRP-020")
+def group_names_are_cut(node: Node) -> None:
+    """A group's name is cut after 16 characters."""
+    wrap(node.accounts, "add_group", lambda write, key, name, *rest: write(key, name[:16], *rest))
+
+
+@mutant("GRP-020")
+def groups_share_the_last_name(node: Node) -> None:
+    """`list_groups` shows every group with the name of the newest."""
+
+    def groups(view: Callable[..., list[Group]], *arguments: int) -> list[Group]:
+        found = view(*arguments)
+        return [group._replace(name=found[-1].name) for group in found]
+
+    wrap(node.accounts, "groups", groups)
+
+
+@mutant("GRP-030")
+def group_descriptions_are_lost(node: Node) -> None:
+    """`add_group` stores no description."""
+    wrap(node.accounts, "add_group", lambda write, key, name, _, *lists: write(key, name, "", *lists))
+
+
+@mutant("GRP-040", "GRP-270")
+def add_group_ignores_wallets(node: Node) -> None:
+    """`add_group` makes the group without the wallets it is given."""
+    wrap(node.accounts, "add_group", lambda write, *head: write(*head[:3], [], head[4]))
+
+
+@mutant("GRP-050", "GRP-270")
+def add_group_ignores_actions(node: Node) -> None:
+    """`add_group` makes the group without the action hashes it is given."""
+    wrap(node.accounts, "add_group", lambda write, *head: write(*head[:4], []))
+
+
+@mutant("GRP-040")
+def add_group_takes_one_wallet(node: Node) -> None:
+    """Of the wallets given to `add_group` only the first gets into the group."""
+    wrap(node.accounts, "add_group", lambda write, *head: write(*head[:3], head[3][:1], head[4]))
+
+
+@mutant("GRP-040", "GRP-050")
+def new_group_starts_with_the_last_ones_lists(node: Node) -> None:
+    """A new group also holds what the group made before it was given."""
+    last: dict[int, tuple[Hashes, Hashes]] = {}
+
+    def add(write: Callable[..., int], key: int, name: str, description: str, pkps: Hashes, cids: Hashes) -> int:
+        earlier_pkps, earlier_cids = last.get(key, ([], []))
+        last[key] = pkps, cids
+        return write(key, name, description, [*pkps, *earlier_pkps], [*cids, *earlier_cids])
+
+    wrap(node.accounts, "add_group", add)
+
+
+@mutant("GRP-180")
+def group_ids_start_at_zero(node: Node) -> None:
+    """Groups are numbered from 0."""
+    change_items(node, "list_groups", each(lambda item: {**item, "id": _number(item["id"]) - 1}))
+    change_body(node, NAMING_A_GROUP, lambda value: _numbered_up(members(value)))
+    change_query(node, LISTS_OF_A_GROUP, _query_numbered_up)
+
+
+def _numbered_up(body: dict[str, JsonValue]) -> JsonValue:
+    given = body.get("group_id")
+    number = _number(given) + 1
+    return {**body, "group_id": str(number) if isinstance(given, str) else number}
+
+
+def _query_numbered_up(query: dict[str, str]) -> dict[str, str]:
+    return {**query, "group_id": str(int(query["group_id"]) + 1)} if "group_id" in query else query
+
+
+@mutant("GRP-190")
+def group_ids_are_their_places(node: Node) -> None:
+    """All groups but the first have the id 2."""
+    change_items(node, "list_groups", each(lambda item: {**item, "id": min(_number(item["id"]), 2)}))
+
+
+@mutant("GRP-190", "GRPLIFE-220")
+def groups_made_at_once_are_one(node: Node) -> None:
+    """While `add_group` is at work for an account, others of the account get the group that it makes."""
+    working: dict[str | None, asyncio.Task[Answered]] = {}
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        if request.key not in working:
+            working[request.key] = asyncio.create_task(_later(request, forward))
+        task = working[request.key]
+        given = await task
+        working.pop(request.key, None)
+        return given
+
+    intercept(node, "add_group", handler)
+
+
+async def _later(request: Received, forward: Forward) -> Answered:
+    await asyncio.sleep(0.05)
+    return await forward(request)
+
+
+@mutant("GRP-230")
+def duplicates_are_refused(node: Node) -> None:
+    """`add_group` refuses lists with an entry that is there twice."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        body = members(json.loads(request.body))
+        listed = [str(entry) for entry in _entries(body, "pkp_ids_permitted")]
+        return refusal(422) if len(set(listed)) != len(listed) else await forward(request)
+
+    intercept(node, "add_group", handler)
+
+
+def _entries(body: dict[str, JsonValue], name: str) -> list[JsonValue]:
+    entries = body.get(name)
+    return entries if isinstance(entries, list) else []
+
+
+@mutant("GRP-230")
+def duplicates_count_twice(node: Node) -> None:
+    """A wallet that `add_group` is given twice is listed twice."""
+    twice: set[bytes] = set()
+
+    def add(write: Callable[..., int], key: int, name: str, description: str, pkps: Hashes, cids: Hashes) -> int:
+        twice.update(pkp for pkp in pkps if list(pkps).count(pkp) > 1)
+        return write(key, name, description, pkps, cids)
+
+    def listed(view: Callable[..., list[Wallet]], *arguments: int) -> list[Wallet]:
+        found = view(*arguments)
+        return [*found, *(wallet for wallet in found if wallet.id in twice)]
+
+    wrap(node.accounts, "add_group", add)
+    wrap(node.accounts, "wallets_in_group", listed)
+
+
+@mutant("GRP-230")
+def duplicates_outlive_one_removal(node: Node) -> None:
+    """A wallet that `update_group` was given twice has to be removed twice."""
+    counts: dict[tuple[int, bytes], int] = {}
+
+    def update(write: Write, key: int, group: Group, pkps: Hashes, cids: Hashes) -> None:
+        counts.update({(group.id, pkp): list(pkps).count(pkp) for pkp in pkps})
+        write(key, group, pkps, cids)
+
+    def remove(write: Write, key: int, group_id: int, pkp: bytes) -> None:
+        counts[group_id, pkp] = counts.get((group_id, pkp), 1) - 1
+        if counts[group_id, pkp] < 1:
+            write(key, group_id, pkp)
+
+    wrap(node.accounts, "update_group", update)
+    wrap(node.accounts, "remove_pkp_from_group", remove)
+
+
+@mutant("GRP-240")
+def hashes_are_repaired(node: Node) -> None:
+    """A hashed CID of the wrong length is cut or filled up, and what is not hex becomes 0."""
+    change_body(node, ("add_group", "update_group"), lambda value: _repaired_list(members(value)))
+    change_body(
+        node,
+        ("remove_action_from_group", "update_action_metadata", "delete_action"),
+        lambda value: {**members(value), "hashed_cid": _repaired(str(members(value).get("hashed_cid")))},
+    )
+
+
+def _repaired_list(body: dict[str, JsonValue]) -> JsonValue:
+    return {**body, "cid_hashes_permitted": [_repaired(str(i)) for i in _entries(body, "cid_hashes_permitted")]}
+
+
+def _repaired(text: str) -> str:
+    digits = "".join(digit if digit in "0123456789abcdefABCDEF" else "0" for digit in text.removeprefix("0x"))
+    return f"0x{digits:0<64}"[:HASH_LENGTH]
+
+
+@mutant("GRP-250")
+def groups_belong_to_their_maker(node: Node) -> None:
+    """The account key can't write to a group that a usage key made."""
+    foreign: set[int] = set()
+
+    def add(write: Callable[..., int], key: int, *arguments: object) -> int:
+        group_id = write(key, *arguments)
+        if not node.accounts.key_info(key).is_account_key:
+            foreign.add(group_id)
+        return group_id
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        group_id = _number(members(json.loads(request.body)).get("group_id"))
+        return refusal(403) if group_id in foreign else await forward(request)
+
+    wrap(node.accounts, "add_group", add)
+    intercept(node, NAMING_A_GROUP, handler)
+
+
+@mutant("GRP-250")
+def groups_of_usage_keys_are_hidden(node: Node) -> None:
+    """`list_groups` does not show groups that usage keys made."""
+    foreign: set[int] = set()
+
+    def add(write: Callable[..., int], key: int, *arguments: object) -> int:
+        group_id = write(key, *arguments)
+        if not node.accounts.key_info(key).is_account_key:
+            foreign.add(group_id)
+        return group_id
+
+    def groups(view: Callable[..., list[Group]], *arguments: int) -> list[Group]:
+        return [group for group in view(*arguments) if group.id not in foreign]
+
+    wrap(node.accounts, "add_group", add)
+    wrap(node.accounts, "groups", groups)
+
+
+@mutant("GRP-270")
+def later_additions_replace(node: Node) -> None:
+    """`add_pkp_to_group` leaves the added wallet as the only one in the group."""
+
+    def add(write: Write, key: int, group_id: int, pkp: bytes) -> None:
+        account = _account(node, key)
+        for wallet in node.accounts.wallets_in_group(account, group_id, 0, 100):
+            if wallet.id != pkp:
+                node.accounts.remove_pkp_from_group(key, group_id, wallet.id)
+        write(key, group_id, pkp)
+
+    wrap(node.accounts, "add_pkp_to_group", add)
+
+
+@mutant("GRP-270", "GRPLIFE-040", "GRPLIFE-050")
+def update_group_ignores_its_lists(node: Node) -> None:
+    """`update_group` changes the labels and leaves both lists as they are."""
+
+    def update(write: Write, key: int, group: Group, *_: object) -> None:
+        write(key, group, *_lists(node, key, group.id))
+
+    wrap(node.accounts, "update_group", update)
+
+
+def _lists(node: Node, key: int, group_id: int) -> tuple[list[bytes], list[bytes]]:
+    account = _account(node, key)
+    wallets = node.accounts.wallets_in_group(account, group_id, 0, 100)
+    actions = node.accounts.actions_in_group(account, group_id, 0, 100)
+    return [wallet.id for wallet in wallets], [action.cid_hash for action in actions]
