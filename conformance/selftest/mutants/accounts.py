@@ -1,0 +1,270 @@
+"""Faults about accounts: what belongs to which of them, and what the chain is told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pydantic import JsonValue
+
+from conformance.selftest.alter import Answered, Forward, Received, change_answer, change_items, intercept, wrap
+from conformance.selftest.mutant import mutant
+from conformance.selftest.permissions import Write, account_of, accounts_made, does_nothing
+from reference_node.chain.contract_abi import ContractRefusal
+from reference_node.node import Node, build_node
+
+Read = Callable[..., list[object]]
+
+
+def _without(name: str) -> Callable[[list[JsonValue]], JsonValue]:
+    return lambda items: [
+        {member: value for member, value in item.items() if member != name} if isinstance(item, dict) else item
+        for item in items
+    ]
+
+
+@mutant("ACC-010")
+def wallets_are_never_listed(node: Node) -> None:
+    """`list_wallets` is always empty."""
+    change_items(node, "list_wallets", lambda _: [])
+
+
+@mutant("ACC-010", "ACC-110")
+def wallets_go_to_the_first_account(node: Node) -> None:
+    """`create_wallet` registers every wallet to the account that was created first."""
+    made = accounts_made(node)
+    wrap(node.accounts, "create_wallet", lambda write, _, *arguments: write(made[0], *arguments))
+
+
+@mutant("ACC-080")
+def wallets_have_no_name(node: Node) -> None:
+    """Items of `list_wallets` have no member for the name."""
+    change_items(node, "list_wallets", _without("name"))
+
+
+@mutant("ACC-080")
+def all_wallets_have_one_path(node: Node) -> None:
+    """The contract is told the derivation path 7 for each wallet."""
+    wrap(node.accounts, "create_wallet", lambda write, key, address, _, *labels: write(key, address, 7, *labels))
+
+
+@mutant("ACC-020", "ACC-080", "ACC-140")
+def writes_reach_no_public_chain(node: Node) -> None:
+    """The node keeps its accounts on a chain of its own; the public one has the contract, and nothing in it."""
+    node.rpc = build_node(node.settings).rpc
+
+
+@mutant("ACC-030")
+def payer_is_every_accounts_admin(node: Node) -> None:
+    """The contract is told the payer's address as each account's admin wallet."""
+    payer = node.accounts.api_payers()[0]
+    wrap(node.accounts, "new_account", lambda write, account, _, *labels: write(account, payer, *labels))
+
+
+@mutant("ACC-040", "AKEY-070")
+def accounts_are_born_chain_secured(node: Node) -> None:
+    """`new_account` hands each account over to its wallet at once, so that it is not managed."""
+
+    def create(write: Write, account: int, wallet: bytes, *labels: str) -> None:
+        write(account, wallet, *labels)
+        node.accounts.convert_to_chain_secured(account, wallet)
+
+    wrap(node.accounts, "new_account", create)
+
+
+@mutant("ACC-070", "ACC-140")
+def groups_are_not_created(node: Node) -> None:
+    """`add_group` answers a group id and creates nothing."""
+    wrap(node.accounts, "add_group", lambda *_: 1)
+
+
+@mutant("ACC-070")
+def newest_group_is_not_listed(node: Node) -> None:
+    """`list_groups` leaves out the last group."""
+    change_items(node, "list_groups", lambda items: list(items[:-1]))
+
+
+@mutant("ACC-070")
+def group_labels_are_swapped(node: Node) -> None:
+    """A group is created with its description for a name, and its name for a description."""
+    wrap(
+        node.accounts,
+        "add_group",
+        lambda write, key, name, description, *lists: write(key, description, name, *lists),
+    )
+
+
+@mutant("ACC-090")
+def actions_are_registered_without_description(node: Node) -> None:
+    """`add_action` registers no description."""
+    wrap(node.accounts, "add_action", lambda write, key, cid_hash, name, _: write(key, cid_hash, name, ""))
+
+
+@mutant("ACC-090")
+def only_one_action_is_kept(node: Node) -> None:
+    """`list_actions` shows the action that was registered first, and no other."""
+    change_items(node, "list_actions", lambda items: list(items[:1]))
+
+
+@mutant("ACC-100", "UKEY-010", "KEYLIFE-010")
+def usage_keys_are_not_stored(node: Node) -> None:
+    """`add_usage_api_key` answers a key and creates none."""
+    does_nothing(node, "set_usage_key")
+
+
+def _of_all_accounts(node: Node, method: str) -> None:
+    """A view of one account's children shows those of every account."""
+    made = accounts_made(node)
+
+    def read(view: Read, _: int, *page: int) -> list[object]:
+        return [item for account in made for item in view(account, *page)]
+
+    wrap(node.accounts, method, read)
+
+
+@mutant("ACC-110", "AKEY-060")
+def groups_of_all_accounts_are_listed(node: Node) -> None:
+    """`list_groups` shows the groups of every account."""
+    _of_all_accounts(node, "groups")
+
+
+@mutant("ACC-110")
+def wallets_of_all_accounts_are_listed(node: Node) -> None:
+    """`list_wallets` shows the wallets of every account."""
+    _of_all_accounts(node, "wallets")
+
+
+@mutant("ACC-110")
+def actions_of_all_accounts_are_listed(node: Node) -> None:
+    """`list_actions` shows the actions of every account."""
+    _of_all_accounts(node, "actions")
+
+
+@mutant("ACC-110")
+def usage_keys_of_all_accounts_are_listed(node: Node) -> None:
+    """`list_api_keys` shows the usage keys of every account."""
+    _of_all_accounts(node, "usage_keys")
+
+
+def _in_any_account(node: Node, method: str) -> None:
+    """A view of one group looks for it in the other accounts, too, when the caller's account has no such group."""
+    made = accounts_made(node)
+
+    def read(view: Read, account: int, *arguments: int) -> list[object]:
+        for candidate in (account, *reversed(made)):
+            try:
+                return view(candidate, *arguments)
+            except ContractRefusal as refusal:
+                if refusal.error != "GroupUnknown":
+                    raise
+        return view(account, *arguments)
+
+    wrap(node.accounts, method, read)
+
+
+@mutant("ACC-110")
+def wallets_in_any_accounts_group_are_listed(node: Node) -> None:
+    """`list_wallets_in_group` finds groups of other accounts."""
+    _in_any_account(node, "wallets_in_group")
+
+
+@mutant("ACC-110")
+def actions_in_any_accounts_group_are_listed(node: Node) -> None:
+    """`list_actions` finds groups of other accounts."""
+    _in_any_account(node, "actions_in_group")
+
+
+def _writes_to_any_account(node: Node, method: str) -> None:
+    """A write to a group that the caller's account does not have goes to the account that has it."""
+    made = accounts_made(node)
+
+    def write_for(write: Write, acting_key: int, *arguments: object) -> object:
+        for candidate in (acting_key, *reversed(made)):
+            try:
+                return write(candidate, *arguments)
+            except ContractRefusal as refusal:
+                if refusal.error != "GroupUnknown":
+                    raise
+        return write(acting_key, *arguments)
+
+    wrap(node.accounts, method, write_for)
+
+
+@mutant("ACC-120", "UKEY-330")
+def actions_can_be_added_to_any_accounts_group(node: Node) -> None:
+    """`add_action_to_group` finds groups of other accounts."""
+    _writes_to_any_account(node, "add_action_to_group")
+
+
+@mutant("ACC-120", "UKEY-330")
+def actions_can_be_removed_from_any_accounts_group(node: Node) -> None:
+    """`remove_action_from_group` finds groups of other accounts."""
+    _writes_to_any_account(node, "remove_action_from_group")
+
+
+@mutant("ACC-120", "UKEY-330")
+def pkps_can_be_removed_from_any_accounts_group(node: Node) -> None:
+    """`remove_pkp_from_group` finds groups of other accounts."""
+    _writes_to_any_account(node, "remove_pkp_from_group")
+
+
+@mutant("ACC-120")
+def any_accounts_group_can_be_updated(node: Node) -> None:
+    """`update_group` finds groups of other accounts."""
+    _writes_to_any_account(node, "update_group")
+
+
+@mutant("ACC-120", "UKEY-330")
+def any_accounts_group_can_be_removed(node: Node) -> None:
+    """`remove_group` finds groups of other accounts."""
+    _writes_to_any_account(node, "remove_group")
+
+
+def _for_every_account(node: Node, method: str) -> None:
+    """A write about an action reaches every account that has registered it."""
+    made = accounts_made(node)
+
+    def write_for(write: Write, acting_key: int, *arguments: object) -> None:
+        for account in made:
+            if account != account_of(node, acting_key):
+                try:
+                    write(account, *arguments)
+                except ContractRefusal as refusal:
+                    if refusal.error != "ActionUnknown":
+                        raise
+        write(acting_key, *arguments)
+
+    wrap(node.accounts, method, write_for)
+
+
+@mutant("ACC-120")
+def action_metadata_is_one_for_all_accounts(node: Node) -> None:
+    """`update_action_metadata` renames the action in every account."""
+    _for_every_account(node, "update_action_metadata")
+
+
+@mutant("ACC-120")
+def actions_are_deleted_for_all_accounts(node: Node) -> None:
+    """`delete_action` deletes the action from every account."""
+    _for_every_account(node, "delete_action")
+
+
+@mutant("ACC-200", "AKEY-030")
+def equal_bodies_give_one_account(node: Node) -> None:
+    """`new_account` answers the account that was made with the same body before."""
+    known: dict[bytes, Answered] = {}
+
+    async def create(request: Received, forward: Forward) -> Answered:
+        if request.body not in known:
+            known[request.body] = await forward(request)
+        return known[request.body]
+
+    intercept(node, "new_account", create)
+
+
+@mutant("ACC-200")
+def equal_bodies_share_a_wallet(node: Node) -> None:
+    """`new_account` answers one wallet address for all accounts."""
+    wallet = "0x7E5F4552091A69125d5DfCb7b8C2659029395Bdf"
+    change_answer(
+        node, "new_account", lambda value: {**value, "wallet_address": wallet} if isinstance(value, dict) else value
+    )
