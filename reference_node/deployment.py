@@ -10,17 +10,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import rlp  # type: ignore[import-untyped] # ships no types
+from eth_abi.exceptions import DecodingError
 from eth_utils.address import to_checksum_address
 from eth_utils.crypto import keccak
 
 from reference_node.chain.account_config import AccountConfig
-from reference_node.chain.contract_abi import call_data, creation_code
-from reference_node.chain.interface import Address, Chain
+from reference_node.chain.contract_abi import ContractRefusal, call_data, creation_code
+from reference_node.chain.interface import Address, Chain, Reverted
 from reference_node.chain.payers import PayerPool
 from reference_node.keys import KeyDerivation, address_of
-
-DEPLOYMENT_GAS = 10_000_000
-"""Enough for a contract of the largest size that a chain takes (EIP-170)."""
 
 
 class DeploymentError(Exception):
@@ -84,12 +82,16 @@ def _deploy(chain: Chain, payers: Payers) -> None:
             "created the contract: use a fresh root secret, or name the contract with --contract"
         )
     creation = creation_code(payers.admin, payers.api)
-    PayerPool(chain, [payers.admin_key]).submit(b"", creation, gas=DEPLOYMENT_GAS)
+    PayerPool(chain, [payers.admin_key]).submit(b"", creation)
 
 
 def _register_payers(chain: Chain, payers: Payers, accounts: AccountConfig) -> None:
     """Tell the contract who the payers are, where their number has changed since it was deployed."""
-    if set(accounts.api_payers()) == set(payers.api):
+    try:
+        known = accounts.api_payers()
+    except (Reverted, ContractRefusal, DecodingError):
+        raise DeploymentError(f"what is at {to_checksum_address(accounts.address)} is no AccountConfig") from None
+    if set(known) == set(payers.api):
         return
     if accounts.admin_api_payer() != payers.admin:
         raise DeploymentError(

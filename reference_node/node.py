@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -36,6 +38,8 @@ class Node:
     rpc: JsonRpc | None
     """The JSON-RPC interface of the in-memory chain; `None` where the chain is external and has its own."""
     app: FastAPI
+    close: Callable[[], None]
+    """Lets go of what the node holds outside this process."""
 
 
 def build_node(settings: Settings, clock: Clock | None = None) -> Node:
@@ -57,24 +61,30 @@ def reset(node: Node) -> None:
 def _assemble(settings: Settings, clock: Clock, app: FastAPI) -> Node:
     keys = KeyDerivation(settings.root_secret)
     payers = Payers.derived(keys, settings.payers)
-    chain, rpc = _chain(settings, clock, payers)
+    with ExitStack() as outside:
+        chain, rpc = _chain(settings, clock, payers, outside)
+        accounts = obtain_contract(chain, payers, settings.contract)
+        close = outside.pop_all().close
     return Node(
         settings=settings,
         clock=clock,
         chain=chain,
-        accounts=obtain_contract(chain, payers, settings.contract),
+        accounts=accounts,
         keys=keys,
         billing=InMemoryBilling(settings.starter_credits),
         rpc=rpc,
         app=app,
+        close=close,
     )
 
 
-def _chain(settings: Settings, clock: Clock, payers: Payers) -> tuple[Chain, JsonRpc | None]:
+def _chain(settings: Settings, clock: Clock, payers: Payers, outside: ExitStack) -> tuple[Chain, JsonRpc | None]:
     if settings.rpc_url is not None:
         from reference_node.chain.external import ExternalChain  # noqa: PLC0415 - only one kind of chain is loaded
 
-        return ExternalChain(settings.rpc_url), None
+        external = ExternalChain(settings.rpc_url)
+        outside.callback(external.close)
+        return external, None
     from reference_node.chain.evm import EvmChain  # noqa: PLC0415
     from reference_node.chain.rpc import JsonRpc  # noqa: PLC0415
 

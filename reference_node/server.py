@@ -8,6 +8,7 @@ import os
 import signal
 import socket
 import sys
+from contextlib import closing
 from pathlib import Path
 from types import FrameType
 from typing import NoReturn
@@ -34,12 +35,28 @@ def serve(settings: Settings) -> None:
     """Run a node until SIGTERM or SIGINT. Raises `ServingError`, also when there is nothing to listen at."""
     for caught in (signal.SIGTERM, signal.SIGINT):
         signal.signal(caught, _leave)
+    _remove_stale(settings.ready_file)
     with listen(settings) as listening:
         try:
             node = build_node(settings)
-        except (DeploymentError, ChainError) as fault:
+        except DeploymentError as fault:
             raise ServingError(str(fault)) from fault
-        Announcing(node, listening).run(sockets=[listening])
+        except ChainError as fault:
+            raise ServingError(f"the chain at {settings.rpc_url} fails: {fault}") from fault
+        with closing(node):
+            Announcing(node, listening).run(sockets=[listening])
+
+
+def _remove_stale(ready_file: Path | None) -> None:
+    """Take an earlier node's ready file away, and see that another can be written, before anybody waits for it."""
+    if ready_file is None:
+        return
+    try:
+        ready_file.unlink(missing_ok=True)
+        write_atomically(ready_file, "")
+        ready_file.unlink()
+    except OSError as fault:
+        raise ServingError(f"the ready file {ready_file} can't be written: {fault.strerror}") from None
 
 
 def server_config(node: Node) -> uvicorn.Config:

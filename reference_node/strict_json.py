@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import NoReturn, TypeAlias
 
 from starlette.requests import ClientDisconnect, Request
@@ -125,9 +125,12 @@ def _integer(digits: str) -> int:
 
 
 def _number(text: str) -> int | float:
-    """A number written with a fraction or an exponent. `2.0` is the integer 2 (JSON Schema, "integer"), to the digit."""
-    number = Decimal(text)
-    if len(text) > NUMBER_LENGTH or (number and number.adjusted() > INTEGER_DIGITS):
+    """A number with a fraction or an exponent; `2.0` is exactly the integer 2, as JSON Schema has it."""
+    try:
+        number = Decimal(text[:NUMBER_LENGTH])
+    except InvalidOperation:  # an exponent of more digits than Decimal takes
+        number = None
+    if number is None or len(text) > NUMBER_LENGTH or (number and number.adjusted() > INTEGER_DIGITS):
         raise Unprocessable("number-out-of-range", "a number in the body is too large or too long: send a smaller one")
     if not number or (number.adjusted() >= 0 and number.as_integer_ratio()[1] == 1):
         return int(number)

@@ -115,6 +115,7 @@ def serving(settings: Settings) -> Iterator[Running]:
         finally:
             server.should_exit = True
             thread.join(20)
+            node.close()
 
 
 def _headers(key: str | None) -> dict[str, str]:

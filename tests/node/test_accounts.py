@@ -5,8 +5,8 @@ from __future__ import annotations
 import base64
 
 import pytest
-from nodes import Running, refused
 from eth_utils.address import is_checksum_address
+from nodes import Running, refused
 
 from reference_node.keys import address_of, key_hash, key_text, new_secret
 

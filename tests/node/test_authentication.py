@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import time
 
+import httpx
 import pytest
 from eth_utils.crypto import keccak
 from nodes import Running, refused, serving
@@ -45,24 +46,24 @@ NEEDS_KEY = [
 OPEN = ["get_node_chain_config", "get_api_payers", "get_admin_api_payer"]
 
 
-def ask(running: Running, method: str, operation: str, **headers: str) -> object:
+def ask(running: Running, method: str, operation: str, headers: dict[str, str] | None = None) -> httpx.Response:
     """The response, with a body where the method has one."""
-    body = {"json": {}} if method == "POST" else {}
-    return running.http.request(method, f"/core/v1/{operation}", headers=headers, **body)
+    body = {} if method == "POST" else None
+    return running.http.request(method, f"/core/v1/{operation}", headers=headers, json=body)
 
 
 @pytest.mark.parametrize(("method", "operation"), NEEDS_KEY)
 def test_endpoint_that_needs_a_key_refuses_none_and_strange_ones(running: Running, method: str, operation: str) -> None:
     refused(ask(running, method, operation), 401, "key-missing")
     if operation != "account_exists":
-        refused(ask(running, method, operation, **{"X-Api-Key": key_text(new_secret())}), 401, "unknown-key")
-    refused(ask(running, method, operation, **{"Authorization": "Bearer x"}), 401, "unknown-key")
+        refused(ask(running, method, operation, {"X-Api-Key": key_text(new_secret())}), 401, "unknown-key")
+    refused(ask(running, method, operation, {"Authorization": "Bearer x"}), 401, "unknown-key")
 
 
 @pytest.mark.parametrize("operation", OPEN)
 def test_open_endpoint_answers_without_a_key_and_with_a_wrong_one(running: Running, operation: str) -> None:
     expected = running.read(operation)
-    assert ask(running, "GET", operation, **{"X-Api-Key": "wrong", "Authorization": "Bearer other"}).json() == expected
+    assert ask(running, "GET", operation, {"X-Api-Key": "wrong", "Authorization": "Bearer other"}).json() == expected
 
 
 def test_both_headers_are_equivalent(running: Running, account: str) -> None:
@@ -71,19 +72,19 @@ def test_both_headers_are_equivalent(running: Running, account: str) -> None:
         {"Authorization": f"Bearer {account}"},
         {"Authorization": f"bearer {account}"},
     ):
-        assert ask(running, "GET", "list_groups", **headers).status_code == 200
+        assert ask(running, "GET", "list_groups", headers).status_code == 200
 
 
 def test_the_same_key_in_both_headers_counts(running: Running, account: str) -> None:
     headers = {"X-Api-Key": account, "Authorization": f"Bearer {account}"}
-    assert ask(running, "GET", "list_groups", **headers).status_code == 200
+    assert ask(running, "GET", "list_groups", headers).status_code == 200
 
 
 def test_two_different_keys_conflict(running: Running, account: str) -> None:
     usage_key = running.usage_key(account)
     for first, second in ((account, usage_key), (usage_key, account), (account, "x")):
         headers = {"X-Api-Key": first, "Authorization": f"Bearer {second}"}
-        refused(ask(running, "GET", "list_groups", **headers), 401, "conflicting-credentials")
+        refused(ask(running, "GET", "list_groups", headers), 401, "conflicting-credentials")
     repeated = running.http.get("/core/v1/list_groups", headers=[("X-Api-Key", account), ("X-Api-Key", usage_key)])
     refused(repeated, 401, "conflicting-credentials")
 
@@ -158,7 +159,7 @@ def test_account_key_opens_nothing_once_the_account_is_chain_secured(running: Ru
     converted(running, account)
     assert running.read("account_exists", account) is False
     for method, operation in NEEDS_KEY[1:]:
-        refused(ask(running, method, operation, **{"X-Api-Key": account}), 401, "unknown-key")
+        refused(ask(running, method, operation, {"X-Api-Key": account}), 401, "unknown-key")
 
 
 def test_usage_key_of_a_chain_secured_account_reads_and_can_not_write(running: Running, account: str) -> None:
@@ -179,13 +180,13 @@ def test_key_attached_by_a_wallet_counts_once_both_calls_have_landed(running: Ru
     as_wallet = AccountConfig(
         running.node.chain, running.node.accounts.address, PayerPool(running.node.chain, [wallet])
     )
-    as_wallet._write("newChainSecuredAccount", "n", "d")  # noqa: SLF001 - the node itself never sends this
+    as_wallet._write("newChainSecuredAccount", "n", "d")
     account_hash = int.from_bytes(keccak(address_of(wallet)))
     secret = new_secret()
     as_wallet.set_usage_key(account_hash, UsageKey(key_hash(secret), 0, 0, "n", "d", NO_PERMISSIONS))
     refused(running.get("list_groups", key_text(secret)), 401, "key-not-attached")
     path = new_derivation_path()
-    as_wallet._write("registerWalletDerivation", account_hash, address_of(secret), path, "n", "d")  # noqa: SLF001
+    as_wallet._write("registerWalletDerivation", account_hash, address_of(secret), path, "n", "d")
     assert running.read("list_groups", key_text(secret)) == []
     with pytest.raises(Unauthenticated):
         authenticate(running.node, new_secret())

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from nodes import ZERO_HASH, Running, refused
 from eth_utils.crypto import keccak
+from nodes import ZERO_HASH, Running, refused
 
 CID = "QmbFMke1KXqnYyBBWxB74N4c5SBnJMVAiMNRcGu6x1AwQH"
 HASHED_CID = "0x" + keccak(text=CID).hex()

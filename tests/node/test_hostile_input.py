@@ -101,7 +101,7 @@ WRONG_SHAPES: list[tuple[str, Any]] = [
     ("add_usage_api_key", USAGE_KEY | {"execute_in_groups": None}),
     ("add_usage_api_key", USAGE_KEY | {"execute_in_groups": ["0"]}),
     ("add_usage_api_key", USAGE_KEY | {"execute_in_groups": [False]}),
-    ("add_usage_api_key", USAGE_KEY | {"execute_in_groups": [0.0]}),
+    ("add_usage_api_key", USAGE_KEY | {"execute_in_groups": [0.5]}),
     ("add_usage_api_key", USAGE_KEY | {"execute_in_groups": [-1]}),
     ("add_usage_api_key", USAGE_KEY | {"execute_in_groups": [2**64]}),
     ("add_usage_api_key", USAGE_KEY | {"execute_in_groups": [10**4000]}),
@@ -121,13 +121,13 @@ WRONG_SHAPES: list[tuple[str, Any]] = [
     ("add_group", {"group_name": "n", "group_description": "d", "pkp_ids_permitted": [0]}),
     ("add_group", {"group_name": "n", "group_description": "d", "cid_hashes_permitted": [1]}),
     ("add_group", {"group_name": "n", "group_description": "d", "cid_hashes_permitted": [False]}),
-    ("add_group", {"group_name": "n", "group_description": "d", "cid_hashes_permitted": [0.0]}),
+    ("add_group", {"group_name": "n", "group_description": "d", "cid_hashes_permitted": [0.5]}),
     ("add_group", {"group_name": "n", "group_description": "d", "cid_hashes_permitted": ["00"]}),
     ("add_group", {"group_name": "n", "group_description": "d", "cid_hashes_permitted": [CID]}),
     ("add_group", {"group_name": "n", "group_description": "d", "cid_hashes_permitted": [HASH[:-2]]}),
     ("update_group", {"group_id": "1", "name": "n", "description": "d"}),
     ("update_group", {"group_id": True, "name": "n", "description": "d"}),
-    ("update_group", {"group_id": 1.0, "name": "n", "description": "d"}),
+    ("update_group", {"group_id": 1.5, "name": "n", "description": "d"}),
     ("update_group", {"group_id": 1}),
     ("remove_group", {"group_id": ""}),
     ("remove_group", {"group_id": "01"}),
@@ -184,8 +184,22 @@ def test_half_a_surrogate_pair_is_refused(running: Running, account: str, body: 
     assert running.read("list_api_keys", account) == []
 
 
-def test_number_too_large_for_a_double_is_refused(running: Running, account: str) -> None:
-    refused(send(running, account, "add_usage_api_key", b'{"name": 1e999}'), 422, "number-out-of-range")
+@pytest.mark.parametrize(
+    "number", [b"1e999", b"-1e999", b"1e" + b"9" * 30, b"1e-" + b"9" * 30, b"1e-1" + b"0" * 500, b"1." + b"1" * 500]
+)
+def test_number_that_no_field_could_hold_is_refused(running: Running, account: str, number: bytes) -> None:
+    body = b'{"name": "n", "description": "d", "execute_in_groups": [' + number + b"]}"
+    refused(send(running, account, "add_usage_api_key", body), 422, "number-out-of-range")
+
+
+def test_whole_number_in_another_spelling_is_the_integer_it_is(running: Running, account: str) -> None:
+    running.group(account)
+    for spelling in (b"1.0", b"10e-1", b"0.1e1", b"1.000"):
+        body = b'{"name": "n", "description": "d", "execute_in_groups": [' + spelling + b"]}"
+        assert send(running, account, "add_usage_api_key", body).status_code == 200
+    assert [key["execute_in_groups"] for key in running.read("list_api_keys", account)] == [[1]] * 4
+    beyond = b'{"name": "n", "description": "d", "execute_in_groups": [18446744073709551616.0]}'
+    refused(send(running, account, "add_usage_api_key", beyond), 422, "request-invalid")
 
 
 def test_large_u64_keeps_its_exact_value(running: Running, account: str) -> None:
@@ -196,8 +210,8 @@ def test_large_u64_keeps_its_exact_value(running: Running, account: str) -> None
 
 QUERIES = [
     "page_number=-1", "page_number=1.0", "page_number=1e2", "page_number=NaN", "page_number=Infinity", "page_number=",
-    "page_number=%2B1", "page_number=+1", "page_number=1_000", "page_number=0x1", "page_number=01", "page_number=%D9%A3",
-    "page_number=%FF%FE", "page_number=1%00", f"page_number={2**64}", "page_number=" + "9" * 5000,
+    "page_number=%2B1", "page_number=+1", "page_number=1_000", "page_number=0x1", "page_number=01",
+    "page_number=%D9%A3", "page_number=%FF%FE", "page_number=1%00", f"page_number={2**64}", "page_number=" + "9" * 5000,
     "page_size=0", "page_size=101", "page_size=-1", "page_size=ten", "page_size=true", "page_size=null",
     "page_size=1&page_size=1", "page_number=0&page_number=1", "page_number[]=1&page_number[]=1",
 ]  # fmt: skip
@@ -219,7 +233,7 @@ def test_group_that_is_no_group_id_is_refused(running: Running, account: str, qu
         refused(running.http.get(f"/core/v1/list_actions?{query}", headers={"X-Api-Key": account}), 422)
 
 
-def test_body_over_the_limit_is_refused(running: Running, account: str) -> None:
+def test_body_over_the_limit_is_refused(running: Running) -> None:
     at_the_limit = json.dumps("x" * (BODY_LIMIT - 2)).encode()
     assert len(at_the_limit) == BODY_LIMIT
     path = "/core/v1/get_service_action_ipfs_id"
@@ -233,8 +247,9 @@ def test_chunked_body_over_the_limit_is_refused(running: Running) -> None:
     refused(response, 413, "body-too-large")
 
 
-@pytest.mark.parametrize("path", ["/", "/core", "/core/v1", "/core/v1/", "/core/v1/list_groups/", "/core/v2/list_groups",
-                                  "/core/v1/%00", "/core/v1/..%2f..%2fetc%2fpasswd", "/core/v1/%ff", "/control/reset",
+@pytest.mark.parametrize("path", ["/", "/core", "/core/v1", "/core/v1/", "/core/v1/list_groups/",
+                                  "/core/v2/list_groups", "/core/v1/%00", "/core/v1/..%2f..%2fetc%2fpasswd",
+                                  "/core/v1/%ff", "/control/reset",
                                   "/core/v1/" + "a" * 20_000])  # fmt: skip
 def test_path_that_is_not_served_is_unknown(running: Running, path: str) -> None:
     refused(running.http.get(path), 404, "not-found")

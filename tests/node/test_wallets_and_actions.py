@@ -5,8 +5,8 @@ from __future__ import annotations
 import base64
 
 import pytest
-from nodes import Running, refused
 from eth_utils.crypto import keccak
+from nodes import Running, refused
 
 from reference_node.keys import address_of
 
@@ -133,7 +133,7 @@ def test_pages_are_disjoint_and_complete_in_creation_order(running: Running, acc
     assert len(whole) == 5
     pages = [running.read(listing, account, page_number=number, page_size=2) for number in range(4)]
     assert [len(page) for page in pages] == [2, 2, 1, 0]
-    assert sum(pages, []) == whole
+    assert [item for page in pages for item in page] == whole
     assert running.read(listing, account, page_number=2**64 - 1, page_size=100) == []
 
 

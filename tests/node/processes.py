@@ -1,0 +1,55 @@
+"""Nodes as processes of their own, started as the command line starts them."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+START_SECONDS = 60
+
+
+def command(*options: str) -> list[str]:
+    """The command line that serves on a free port."""
+    return [sys.executable, "-m", "reference_node", "serve", "--port", "0", *options]
+
+
+def environment(**more: str) -> dict[str, str]:
+    """The variables of a new process, without a root secret of somebody else's."""
+    return {name: value for name, value in os.environ.items() if name != "REFERENCE_NODE_ROOT_SECRET"} | more
+
+
+@contextlib.contextmanager
+def node_process(ready_file: Path, *options: str, **variables: str) -> Iterator[tuple[subprocess.Popen[str], Any]]:
+    """A node that is ready, and what its ready file says; killed at the end if it still runs."""
+    ready_file.unlink(missing_ok=True)
+    process = subprocess.Popen(  # noqa: S603 - our own program
+        command("--ready-file", str(ready_file), *options),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env=environment(**variables),
+    )
+    try:
+        deadline = time.monotonic() + START_SECONDS
+        while not ready_file.exists():
+            assert process.poll() is None, process.communicate()[0]
+            assert time.monotonic() < deadline, "the node did not become ready"
+            time.sleep(0.02)
+        yield process, json.loads(ready_file.read_text())
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def client(ready: Any) -> httpx.Client:
+    """A client for the node that wrote this ready file."""
+    return httpx.Client(base_url=ready["base_url"], timeout=60)

@@ -1,0 +1,59 @@
+"""The test-control interface, there only where it is asked for."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+import httpx
+import pytest
+from nodes import Running, refused, serving
+
+from reference_node.settings import Settings
+
+
+@pytest.fixture(scope="module")
+def controlled() -> Iterator[Running]:
+    with serving(Settings(port=0, starter_credits=100, control=True)) as running:
+        yield running
+
+
+def control(running: Running, operation: str, body: object) -> httpx.Response:
+    return running.http.post(f"/control/{operation}", json=body)
+
+
+def test_without_the_option_there_is_no_control(running: Running) -> None:
+    for operation, body in (("clock", {"offset_seconds": 5}), ("reset", {})):
+        refused(control(running, operation, body), 404, "not-found")
+    assert running.node.clock.offset_seconds == 0
+
+
+def test_clock_moves_the_nodes_and_the_chains_time(controlled: Running) -> None:
+    assert control(controlled, "clock", {"offset_seconds": 1000}).json() == {"success": True}
+    assert 999 <= controlled.node.chain.timestamp() - time.time() <= 1001
+    control(controlled, "clock", {"offset_seconds": -1000})
+    assert -1001 <= controlled.node.clock.now() - time.time() <= -999
+    control(controlled, "clock", {"offset_seconds": 0})
+
+
+@pytest.mark.parametrize("offset", ["1", None, True, 1.5, 10**10, -(10**10)])
+def test_clock_takes_seconds_within_reason(controlled: Running, offset: object) -> None:
+    refused(control(controlled, "clock", {"offset_seconds": offset}), 422)
+    refused(control(controlled, "clock", {}), 422)
+    assert controlled.node.clock.offset_seconds == 0
+
+
+def test_reset_forgets_everything(controlled: Running) -> None:
+    account = controlled.account()
+    contract = controlled.read("get_node_chain_config")
+    control(controlled, "clock", {"offset_seconds": 1000})
+    assert control(controlled, "reset", {}).status_code == 200
+    refused(controlled.get("list_groups", account), 401, "unknown-key")
+    assert controlled.node.clock.offset_seconds == 0
+    assert controlled.read("get_node_chain_config") == contract
+    controlled.group(controlled.account())
+
+
+def test_control_is_not_part_of_the_description(controlled: Running) -> None:
+    paths = controlled.http.get("/core/v1/openapi.json").json()["paths"]
+    assert all(path.startswith("/core/v1/") for path in paths)

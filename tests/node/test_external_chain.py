@@ -1,0 +1,177 @@
+"""A node on a chain of its own kind outside: what it wrote there is all there is, so killing it loses nothing."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import httpx
+import pytest
+from nodes import Running, refused, serving
+from processes import client, command, environment, node_process
+
+from reference_node.deployment import DeploymentError, Payers
+from reference_node.keys import KeyDerivation, address_of
+from reference_node.node import build_node
+from reference_node.settings import Settings
+
+SECRET = "42" * 32
+GAS_MONEY = hex(10**20)
+
+
+def anvil_program() -> Path:
+    """Anvil as npm installs it for the tests of the chain."""
+    found = sorted((Path(__file__).parents[1] / "js" / "node_modules").glob("@foundry-rs/anvil-*/bin/anvil"))
+    if not found:
+        advice = "anvil is missing: run `npm --prefix tests/js ci`"
+        if os.environ.get("CI"):
+            pytest.fail(advice)
+        pytest.skip(advice)
+    return found[0]
+
+
+class Anvil:
+    """A running anvil."""
+
+    def __init__(self, url: str, process: subprocess.Popen[bytes]) -> None:
+        self.url = url
+        self.process = process
+
+    def ask(self, method: str, *params: object) -> object:
+        """One JSON-RPC request."""
+        request = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+        return httpx.post(self.url, json=request).json()["result"]
+
+    def fund(self, *addresses: str) -> None:
+        """Gas money for these."""
+        for address in addresses:
+            self.ask("anvil_setBalance", address, GAS_MONEY)
+
+
+@pytest.fixture
+def anvil(tmp_path: Path) -> Iterator[Anvil]:
+    program = anvil_program()
+    home = tmp_path / "anvil-home"
+    home.mkdir()
+    log = home / "log"
+    arguments = [str(program), "--port", "0", "--prune-history", "--accounts", "1", "--chain-id", "31339"]
+    with log.open("w") as output:
+        process = subprocess.Popen(arguments, stdout=output, stderr=output, env={"HOME": str(home)})  # noqa: S603
+    try:
+        yield Anvil(_listening_at(log, process), process)
+    finally:
+        process.kill()
+        process.wait()
+
+
+def _listening_at(log: Path, process: subprocess.Popen[bytes]) -> str:
+    deadline = time.monotonic() + 60
+    while "Listening on " not in (said := log.read_text()):
+        assert process.poll() is None, said
+        assert time.monotonic() < deadline, said
+        time.sleep(0.02)
+    return "http://" + said.split("Listening on ")[1].split()[0]
+
+
+@contextlib.contextmanager
+def node_on(anvil: Anvil, tmp_path: Path, *options: str) -> Iterator[tuple[Running, subprocess.Popen[str]]]:
+    arguments = ("--rpc-url", anvil.url, "--starter-credits", "1000", *options)
+    with (
+        node_process(tmp_path / "ready.json", *arguments, REFERENCE_NODE_ROOT_SECRET=SECRET) as (process, ready),
+        client(ready) as http,
+    ):
+        assert (ready["rpc_url"], ready["chain_id"]) == (anvil.url, 31339)
+        yield Running(None, http), process
+
+
+def addresses(count: int, secret: str = SECRET) -> list[str]:
+    """The payers of a root secret, the admin first."""
+    payers = Payers.derived(KeyDerivation(bytes.fromhex(secret)), count)
+    return ["0x" + address.hex() for address in (payers.admin, *payers.api)]
+
+
+def test_node_says_which_payers_to_fund(anvil: Anvil) -> None:
+    funded, *penniless = addresses(2)
+    anvil.fund(funded)
+    done = subprocess.run(  # noqa: S603 - our own program
+        command("--rpc-url", anvil.url, "--payers", "2"),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env=environment(REFERENCE_NODE_ROOT_SECRET=SECRET),
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "fund with gas money" in done.stderr
+    assert funded not in done.stderr.lower()
+    for address in penniless:
+        assert address in done.stderr.lower()
+
+
+def test_node_killed_and_started_again_has_lost_nothing(anvil: Anvil, tmp_path: Path) -> None:
+    anvil.fund(*addresses(6))
+    with node_on(anvil, tmp_path) as (running, process):
+        account = running.account()
+        wallet = running.wallet(account)
+        group = running.group(account, pkp_ids_permitted=[wallet], cid_hashes_permitted=[0])
+        key = running.usage_key(account, execute_in_groups=[group], manage_ipfs_ids_in_groups=[group])
+        before = running.everything(account)
+        config = running.read("get_node_chain_config")
+        refused(running.post("create_wallet", key), 403, "scope-missing")
+        refused(running.http.post("/rpc", json={}), 404, "no-json-rpc")
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    with node_on(anvil, tmp_path, "--payers", "5") as (running, _):
+        assert running.read("get_node_chain_config") == config
+        assert running.everything(account) == before
+        assert running.everything(key) == before
+        assert [payer.lower() for payer in running.read("get_api_payers")] == addresses(5)[1:]
+        assert running.group(running.account()) == 1
+        fresh = running.account()
+        assert running.wallet(fresh) != wallet
+    with node_on(anvil, tmp_path, "--contract", config["contract_address"]) as (running, _):
+        assert running.everything(account) == before
+
+
+def settings_for(anvil: Anvil, contract: bytes | None = None, secret: str = SECRET) -> Settings:
+    anvil.fund(*addresses(1, secret))
+    return Settings(
+        port=0, rpc_url=anvil.url, root_secret=bytes.fromhex(secret), payers=1, contract=contract, starter_credits=9
+    )
+
+
+def test_contract_that_is_not_the_nodes_is_said_to_be_none(anvil: Anvil) -> None:
+    with pytest.raises(DeploymentError, match="there is no contract at 0x1111"):
+        build_node(settings_for(anvil, contract=b"\x11" * 20))
+    anvil.ask("anvil_setCode", "0x" + "22" * 20, "0x00")
+    with pytest.raises(DeploymentError, match="is no AccountConfig"):
+        build_node(settings_for(anvil, contract=b"\x22" * 20))
+    with closing(build_node(settings_for(anvil))) as node:
+        theirs = node.accounts.address
+    with pytest.raises(DeploymentError, match="start with the root secret that deployed it"):
+        build_node(settings_for(anvil, contract=theirs, secret="43" * 32))
+
+
+def test_admin_payer_with_a_past_is_refused(anvil: Anvil) -> None:
+    settings = settings_for(anvil)
+    anvil.ask("anvil_setNonce", addresses(1)[0], "0x1")
+    with pytest.raises(DeploymentError, match="use a fresh root secret"):
+        build_node(settings)
+
+
+def test_chain_that_goes_away_is_unavailable_and_costs_nothing(anvil: Anvil) -> None:
+    with serving(settings_for(anvil)) as running:
+        account = running.account()
+        anvil.process.kill()
+        anvil.process.wait()
+        refused(running.get("list_groups", account), 503, "chain-unavailable")
+        refused(running.post("create_wallet", account), 503, "chain-unavailable")
+        refused(running.get("get_api_payers"), 503, "chain-unavailable")
+        assert running.node.billing.balance(address_of(base64.b64decode(account))) == 9

@@ -1,0 +1,33 @@
+"""schemathesis, with all its checks, finds no fault between the description and the node that serves it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from nodes import Running
+
+
+@pytest.mark.parametrize("phases", ["coverage", "fuzzing,stateful"])
+def test_schemathesis_finds_no_fault(running: Running, account: str, tmp_path: Path, phases: str) -> None:
+    program = shutil.which("schemathesis", path=str(Path(sys.executable).parent))
+    assert program is not None
+    url = str(running.http.base_url.join("/core/v1/openapi.json"))
+    options = ["--checks", "all", "--phases", phases, "--max-examples", "10", "--seed", "1", "--continue-on-failure"]
+    headers = ["--header", f"X-Api-Key: {account}"]
+    done = subprocess.run(  # noqa: S603 - our own tool
+        [program, "--no-color", "run", url, *options, *headers],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+        cwd=tmp_path,
+        env=os.environ | {"COLUMNS": "120"},
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert " passed" in done.stdout
+    assert "26 selected / 26 total" in done.stdout

@@ -1,0 +1,137 @@
+"""`reference-node serve`: how it starts, says where it is, stops, and refuses to start."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import subprocess
+from pathlib import Path
+
+import pytest
+from nodes import Running
+from processes import client, command, environment, node_process
+
+from reference_node.cli import main
+
+SECRET = "11" * 32
+
+
+def failing(*options: str, **variables: str) -> tuple[int, str]:
+    """The exit code and error output of a node that can't start."""
+    done = subprocess.run(  # noqa: S603 - our own program
+        command(*options), capture_output=True, text=True, timeout=60, env=environment(**variables), check=False
+    )
+    assert done.stdout == ""
+    assert "Traceback" not in done.stderr
+    return done.returncode, done.stderr
+
+
+@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGINT])
+def test_node_says_where_it_is_and_stops_cleanly(tmp_path: Path, end: signal.Signals) -> None:
+    with node_process(tmp_path / "ready.json", "--starter-credits", "7") as (process, ready):
+        with client(ready) as http:
+            config = http.get("/core/v1/get_node_chain_config").json()
+            assert (config["chain_id"], config["contract_address"]) == (ready["chain_id"], ready["contract_address"])
+            chain_id = {"jsonrpc": "2.0", "id": 1, "method": "eth_chainId", "params": []}
+            assert int(http.post(ready["rpc_url"], json=chain_id).json()["result"], 16) == ready["chain_id"]
+        assert ready["control_url"] is None
+        assert "clock_control" not in ready["profile"]["capabilities"]
+        process.send_signal(end)
+        output, _ = process.communicate(timeout=20)
+    assert process.returncode == 0
+    assert output.startswith(f"reference node ready at {ready['base_url']}/core/v1\n")
+    for fact in (ready["contract_address"], ready["rpc_url"], "7 cents"):
+        assert fact in output
+    assert [file.name for file in tmp_path.iterdir()] == ["ready.json"]
+
+
+def test_ready_file_offers_control_where_it_is_served(tmp_path: Path) -> None:
+    with node_process(tmp_path / "ready.json", "--control") as (_, ready), client(ready) as http:
+        assert http.post(f"{ready['control_url']}/clock", json={"offset_seconds": 1}).status_code == 200
+        assert "clock_control" in ready["profile"]["capabilities"]
+
+
+def test_same_root_secret_gives_the_same_contract_and_payers(tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text(f"{SECRET}\n")
+    seen = []
+    for options, variables in (
+        (["--root-secret-file", str(secret)], {}),
+        ([], {"REFERENCE_NODE_ROOT_SECRET": SECRET}),
+        ([], {}),
+    ):
+        with node_process(tmp_path / "ready.json", *options, **variables) as (_, ready), client(ready) as http:
+            seen.append((ready["contract_address"], http.get("/core/v1/get_api_payers").json()))
+    assert seen[0] == seen[1] != seen[2]
+
+
+def test_root_secret_is_never_told(tmp_path: Path) -> None:
+    options = ("--ready-file", str(tmp_path / "ready.json"))
+    with node_process(tmp_path / "ready.json", *options, REFERENCE_NODE_ROOT_SECRET=SECRET) as (process, _):
+        process.terminate()
+        output, _ = process.communicate(timeout=20)
+    assert SECRET not in output
+    assert SECRET not in (tmp_path / "ready.json").read_text()
+
+
+def test_port_in_use_is_one_clear_line() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        code, error = failing("--port", str(port))
+    assert code == 1
+    assert error == (
+        f"reference-node: 127.0.0.1:{port} is in use: stop what listens there, or choose another --port (0: any)\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "variables", "code", "said"),
+    [
+        (["--host", "198.51.100.1"], {}, 1, "can't listen at 198.51.100.1:0"),
+        (["--rpc-url", "http://127.0.0.1:1"], {"REFERENCE_NODE_ROOT_SECRET": SECRET}, 1, "127.0.0.1:1"),
+        (["--rpc-url", "http://127.0.0.1:1"], {}, 2, "--root-secret-file"),
+        (["--contract", "0x" + "11" * 20], {}, 2, "--rpc-url"),
+        (["--root-secret-file", "/nonexistent"], {}, 2, "can't be read"),
+        ([], {"REFERENCE_NODE_ROOT_SECRET": "short"}, 2, "64 hex characters"),
+        (["--ready-file", "/nonexistent/ready.json"], {}, 1, "/nonexistent"),
+    ],
+)
+def test_node_that_can_not_start_says_why_in_one_line(
+    options: list[str], variables: dict[str, str], code: int, said: str
+) -> None:
+    returned, error = failing(*options, **variables)
+    assert returned == code, error
+    assert said in error
+    assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        [],
+        ["serve", "--port", "65536"],
+        ["serve", "--port", "-1"],
+        ["serve", "--port", "x"],
+        ["serve", "--chain-id", "0"],
+        ["serve", "--contract", "0x11"],
+        ["serve", "--starter-credits", "-1"],
+        ["serve", "--payers", "0"],
+        ["serve", "--slug", "a/b"],
+        ["serve", "--title", "a b"],
+        ["serve", "--unknown"],
+    ],
+)
+def test_wrong_options_are_a_usage_error(options: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as exit_info:
+        main(options)
+    assert exit_info.value.code == 2
+    assert "usage: reference-node" in capsys.readouterr().err
+
+
+def test_help_names_every_option(capsys: pytest.CaptureFixture[str], running: Running) -> None:
+    with pytest.raises(SystemExit):
+        main(["serve", "--help"])
+    shown = capsys.readouterr().out
+    named = {"contract": "--contract", "root_secret": "--root-secret-file"}
+    for setting in vars(running.node.settings):
+        assert named.get(setting, "--" + setting.replace("_", "-")) in shown

@@ -1,0 +1,82 @@
+"""The description and its viewer (specification, "Versioning"): as a browser without any other site sees them."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from nodes import Running
+from openapi_spec_validator import OpenAPIV31SpecValidator
+
+PROMISED = {
+    "/new_account": "post",
+    "/account_exists": "get",
+    "/add_usage_api_key": "post",
+    "/remove_usage_api_key": "post",
+    "/update_usage_api_key": "post",
+    "/update_usage_api_key_metadata": "post",
+    "/list_api_keys": "get",
+    "/add_group": "post",
+    "/update_group": "post",
+    "/remove_group": "post",
+    "/list_groups": "get",
+    "/add_action_to_group": "post",
+    "/remove_action_from_group": "post",
+    "/add_pkp_to_group": "post",
+    "/remove_pkp_from_group": "post",
+    "/create_wallet": "post",
+    "/list_wallets": "get",
+    "/list_wallets_in_group": "get",
+    "/list_actions": "get",
+    "/add_action": "post",
+    "/delete_action": "post",
+    "/update_action_metadata": "post",
+    "/get_service_action_ipfs_id": "post",
+    "/get_node_chain_config": "get",
+    "/get_api_payers": "get",
+    "/get_admin_api_payer": "get",
+}
+
+
+def test_description_is_valid_and_lists_every_operation(running: Running) -> None:
+    description = running.http.get("/core/v1/openapi.json").json()
+    OpenAPIV31SpecValidator(description).validate()
+    assert description["openapi"].startswith("3.1")
+    for path, method in PROMISED.items():
+        assert list(description["paths"][f"/core/v1{path}"]) == [method]
+
+
+def test_description_keeps_u64_exact(running: Running) -> None:
+    text = running.http.get("/core/v1/openapi.json").text
+    assert '"maximum":18446744073709551615' in text.replace(" ", "")
+
+
+def test_viewer_loads_nothing_from_elsewhere(running: Running) -> None:
+    page = running.http.get("/core/v1/swagger-ui")
+    assert page.headers["content-type"].startswith("text/html")
+    assets = re.findall(r'(?:src|href)="([^"]+)"', page.text)
+    assert len(assets) >= 2
+    for asset in assets:
+        assert asset.startswith("/core/v1/")
+        assert running.http.get(asset).status_code == 200
+
+
+def test_viewer_shows_our_operations_in_a_browser(running: Running, tmp_path: Path) -> None:
+    browser = shutil.which("chromium")
+    if browser is None:
+        advice = "chromium is missing: install the Debian package chromium"
+        if os.environ.get("CI"):
+            pytest.fail(advice)
+        pytest.skip(advice)
+    flags = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+    command = [browser, *flags, f"--user-data-dir={tmp_path}", "--virtual-time-budget=10000", "--dump-dom"]
+    address = str(running.http.base_url.join("/core/v1/swagger-ui"))
+    shown = subprocess.run(  # noqa: S603 - a browser on our own page
+        [*command, address], capture_output=True, text=True, timeout=120, check=True
+    ).stdout
+    assert 'id="operations-Groups-add_group"' in shown
+    assert "/core/v1/new_account" in shown
