@@ -5,12 +5,13 @@ One lock covers nonce check, execution and receipt, and every call, so that any 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 from eth.abc import ComputationAPI, SignedTransactionAPI
 from eth.db.atomic import AtomicDB
-from eth.exceptions import PyEVMError
+from eth.exceptions import PyEVMError, VMError
 from eth.vm.execution_context import ExecutionContext
 from eth.vm.forks.prague.state import PragueTransactionExecutor
 from eth_typing import Address as EthAddress
@@ -22,7 +23,7 @@ from reference_node.chain import evm_calls
 from reference_node.chain.evm_blocks import Blocks, Mined
 from reference_node.chain.evm_calls import Call, Execution, Override
 from reference_node.chain.evm_lock import FairLock
-from reference_node.chain.evm_machine import MemoryState
+from reference_node.chain.evm_machine import MemoryState, OutOfTime
 from reference_node.chain.evm_state import NO_ROOT
 from reference_node.chain.evm_transactions import (
     BLOCK_GAS_LIMIT,
@@ -41,6 +42,10 @@ from reference_node.chain.interface import (
     Reverted,
     TransactionRefused,
 )
+
+EXECUTION_SECONDS = 10.0
+"""How long one transaction, call or estimate may run. py-evm needs up to a minute to burn a block's gas, and meanwhile
+nobody else gets a turn: what takes so long is aborted, and leaves no trace."""
 
 BASE_FEE = 10**9
 """Wei per gas that every transaction pays at least. It never moves: blocks never fill up."""
@@ -79,17 +84,15 @@ class EvmChain:
 
     def run(self, call: Call, overrides: Mapping[Address, Override] | None = None) -> Execution:
         """Run a call and say all that came of it; raises `TransactionRefused` where it can't even begin."""
-        with self._scratch() as state:
-            evm_calls.override(state, overrides or {})
-            try:
-                return evm_calls.execute(state, call, self._chain_id)
-            except (ValidationError, PyEVMError) as error:
-                raise TransactionRefused(f"invalid call: {error}") from error
+        with self.lock:
+            self._start_timing()
+            return self._try(call, overrides or {})
 
     def estimate(self, call: Call, overrides: Mapping[Address, Override] | None = None) -> Execution:
         """The call with the least gas limit (`gas_needed`) that it succeeds with; a failing one as it is."""
         with self.lock:
-            return evm_calls.estimate(lambda attempt: self.run(attempt, overrides), call)
+            self._start_timing()
+            return evm_calls.estimate(lambda attempt: self._try(attempt, overrides or {}), call)
 
     def send(self, raw: bytes) -> Receipt:
         """Mine a signed transaction in a block of its own; raises `TransactionRefused`."""
@@ -139,6 +142,19 @@ class EvmChain:
             self._state.delta_balance(EthAddress(address), wei)
             self._state.lock_changes()
 
+    def _start_timing(self) -> None:
+        self._state.deadline = time.monotonic() + EXECUTION_SECONDS
+
+    def _try(self, call: Call, overrides: Mapping[Address, Override]) -> Execution:
+        with self._scratch() as state:
+            evm_calls.override(state, overrides)
+            try:
+                return evm_calls.execute(state, call, self._chain_id)
+            except OutOfTime:
+                return Execution(b"", call.gas, call.gas, VMError("execution aborted: it took too long"))
+            except (ValidationError, PyEVMError) as error:
+                raise TransactionRefused(f"invalid call: {error}") from error
+
     @contextmanager
     def _scratch(self) -> Iterator[MemoryState]:
         """The state at the present time, under the lock; whatever is done to it is undone."""
@@ -177,9 +193,13 @@ class EvmChain:
     def _apply(self, transaction: SignedTransactionAPI, timestamp: int) -> ComputationAPI:
         """Run a transaction; whatever stops it half-way leaves the state as it was."""
         self._state.execution_context = self._context(timestamp)
+        self._start_timing()
         before = self._state.snapshot()
         try:
             return self._state.apply_transaction(transaction)
+        except OutOfTime as error:
+            self._state.revert(before)
+            raise TransactionRefused("execution aborted: it took too long") from error
         except (ValidationError, PyEVMError) as error:
             self._state.revert(before)
             raise TransactionRefused(f"invalid transaction: {error}") from error

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import sys
+import time
+from collections.abc import Callable
 from functools import lru_cache
 from inspect import unwrap
 from typing import cast
 
 from eth import EVM_RECURSION_LIMIT
-from eth.abc import MessageAPI, OpcodeAPI, StateAPI, TransactionContextAPI
+from eth.abc import ComputationAPI, MessageAPI, OpcodeAPI, StateAPI, TransactionContextAPI
+from eth.constants import GAS_HIGH, GAS_MID
 from eth.typing import JournalDBCheckpoint
+from eth.vm import mnemonics, opcode_values
 from eth.vm.code_stream import CodeStream
 from eth.vm.forks.prague.computation import PragueComputation
 from eth.vm.forks.prague.opcodes import PRAGUE_OPCODES
 from eth.vm.forks.prague.state import PragueState
-from eth.vm.opcode_values import PUSH1, PUSH32, SELFDESTRUCT
+from eth.vm.logic import flow
+from eth.vm.opcode import as_opcode
+from eth.vm.opcode_values import PUSH1, PUSH32
 from eth_typing import Address, Hash32
 
 from reference_node.chain.evm_state import NO_ROOT, MemoryAccounts
@@ -47,18 +53,37 @@ class ScannedCode(CodeStream):
         return position < len(self) and not push_data(self._raw_code_bytes)[position]
 
 
-# py-evm warns in Python when a contract runs SELFDESTRUCT, which would be an error in the middle of a transaction where
-# warnings are errors: the instruction is taken without that wrapping.
-INSTRUCTIONS: dict[int, OpcodeAPI] = {**PRAGUE_OPCODES, SELFDESTRUCT: unwrap(PRAGUE_OPCODES[SELFDESTRUCT])}
+class OutOfTime(Exception):  # noqa: N818 - beside the machine's own OutOfGas
+    """Execution has gone on past its deadline. No contract can catch this: it ends the whole transaction or call."""
+
+
+def _timed(logic: Callable[[ComputationAPI], None]) -> Callable[[ComputationAPI], None]:
+    def run(computation: ComputationAPI) -> None:
+        cast(MemoryState, computation.state).check_time()
+        logic(computation)
+
+    return run
+
+
+INSTRUCTIONS: dict[int, OpcodeAPI] = {
+    **PRAGUE_OPCODES,
+    # Without jumps or calls nothing goes on for long: so the clock is watched at jumps, and when a call begins.
+    opcode_values.JUMP: as_opcode(_timed(flow.jump), mnemonics.JUMP, GAS_MID),
+    opcode_values.JUMPI: as_opcode(_timed(flow.jumpi), mnemonics.JUMPI, GAS_HIGH),
+    # py-evm wraps this one to warn in Python that it is deprecated: an error in the middle of a transaction where
+    # warnings are errors.
+    opcode_values.SELFDESTRUCT: unwrap(PRAGUE_OPCODES[opcode_values.SELFDESTRUCT]),
+}
 """Prague's instructions."""
 
 
 class MemoryComputation(PragueComputation):
-    """Prague's computation over `ScannedCode`."""
+    """Prague's computation over `ScannedCode`, with an eye on the clock."""
 
     opcodes = INSTRUCTIONS
 
     def __init__(self, state: StateAPI, message: MessageAPI, transaction_context: TransactionContextAPI) -> None:
+        cast(MemoryState, state).check_time()
         super().__init__(state, message, transaction_context)
         self.code = ScannedCode(message.code)
 
@@ -68,6 +93,13 @@ class MemoryState(PragueState):
 
     account_db_class = MemoryAccounts
     computation_class = MemoryComputation
+    deadline = 0.0
+    """When what runs now has to be done, on the clock of `time.monotonic`."""
+
+    def check_time(self) -> None:
+        """Raise `OutOfTime` when the deadline has passed."""
+        if time.monotonic() > self.deadline:
+            raise OutOfTime
 
     @property
     def _accounts(self) -> MemoryAccounts:

@@ -8,6 +8,7 @@ from eth_account import Account
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reference_node.chain import evm
 from reference_node.chain.evm import BASE_FEE, EvmChain
 from reference_node.chain.evm_calls import Call, Override
 from reference_node.chain.evm_machine import push_data
@@ -230,6 +231,31 @@ def test_call_that_never_ends_runs_out_of_gas(chain: EvmChain) -> None:
     assert execution.error is not None
     assert execution.gas_used == 100_000
     assert not execution.reverted
+
+
+ENDLESS = {
+    "jumps": assemble("again: @again JUMP"),
+    "conditional jumps": assemble("again: 1 @again JUMPI"),
+    "calls": assemble("again: 0 0 0 0 0 ADDRESS GAS CALL POP again: 0 0 0 0 0 4 GAS CALL POP") * 1000,
+}
+
+
+@pytest.mark.parametrize("runtime", ENDLESS.values(), ids=ENDLESS.keys())
+def test_execution_that_takes_too_long_is_aborted(
+    chain: EvmChain, monkeypatch: pytest.MonkeyPatch, runtime: bytes
+) -> None:
+    contract = ALICE.deploy(chain, init_code(runtime[:20_000]))
+    before = (chain.blocks.latest, chain.balance(ALICE.address), chain.next_nonce(ALICE.address))
+    monkeypatch.setattr(evm, "EXECUTION_SECONDS", 0.02)
+    call = Call(sender=ALICE.address, to=contract)
+    for execution in (chain.run(call), chain.estimate(call)):
+        assert "took too long" in str(execution.error)
+    with pytest.raises(Reverted):
+        chain.call(contract, b"")
+    with pytest.raises(TransactionRefused, match="took too long"):
+        ALICE.send(chain, contract, gas=BLOCK_GAS_LIMIT)
+    assert (chain.blocks.latest, chain.balance(ALICE.address), chain.next_nonce(ALICE.address)) == before
+    assert ALICE.send(chain, BOB.address).succeeded
 
 
 def test_call_to_an_account_with_delegated_code_runs_it(chain: EvmChain) -> None:

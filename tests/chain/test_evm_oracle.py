@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 from eth._utils.address import generate_contract_address, generate_safe_contract_address
 from eth_account import Account
@@ -12,7 +14,7 @@ from reference_node.chain.evm_transactions import TRANSACTION_GAS
 
 from .bytecode import COUNTER, CUSTOM_ERROR, NAMES, REVERTER, STORE, assemble, init_code, word
 from .oracle import TESTER_CHAIN_ID, Pair
-from .wallets import ALICE, BOB
+from .wallets import ALICE, BOB, Wallet
 
 # eth-tester's side of it: py-evm tells contract authors of its future.
 pytestmark = pytest.mark.filterwarnings("ignore:SELFDESTRUCT opcode present:DeprecationWarning")
@@ -104,6 +106,32 @@ def test_storage_set_and_cleared_in_one_transaction_is_the_same(pair: Pair) -> N
     pair.send(contract)
     pair.send(contract)
     pair.compare()
+
+
+@pytest.mark.parametrize("original", [0, 1])
+@pytest.mark.parametrize("values", list(product(range(3), repeat=3)), ids=str)
+def test_slot_written_three_times_in_one_transaction_is_the_same(
+    pair: Pair, original: int, values: tuple[int, int, int]
+) -> None:
+    writes = " ".join(f"{place} CALLDATALOAD 0 SSTORE" for place in (0, 32, 64))
+    contract = pair.deploy(init_code(assemble(writes)))
+    pair.send(contract, data=word(original) * 3)
+    pair.send(contract, data=b"".join(map(word, values)))
+    pair.compare()
+
+
+def test_slot_and_account_are_cold_again_after_a_reverted_call(pair: Pair) -> None:
+    inner = pair.deploy(init_code(assemble(f"0x{NEW.hex()} BALANCE POP 0 SLOAD POP 0 0 REVERT")))
+    source = f"0 0 0 0 0x{inner.hex()} GAS DELEGATECALL POP 0x{NEW.hex()} BALANCE POP 0 SLOAD POP"
+    pair.send(pair.deploy(init_code(assemble(source))))
+
+
+def test_account_that_only_a_call_touched_does_not_exist(pair: Pair) -> None:
+    stranger = Wallet(0x5742)
+    pair.chain.call(stranger.address, b"")
+    authorization = {"chainId": 0, "address": "0x" + BOB.address.hex(), "nonce": 0}
+    pair.send(BOB.address, authorizationList=[Account.sign_authorization(authorization, stranger.key)])
+    pair.compare(stranger.address)
 
 
 def test_refund_of_more_than_a_fifth_is_the_same(pair: Pair) -> None:
