@@ -1,0 +1,267 @@
+"""Faults about account keys: how they are made, who learns of them, and what passes for one."""
+
+from __future__ import annotations
+
+import base64
+import json
+import secrets
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import cycle
+
+from pydantic import JsonValue
+
+from conformance.selftest.alter import Answered, Forward, Received, change_answer, intercept, refusal
+from conformance.selftest.mutant import mutant
+from reference_node.node import Node
+
+READS = ("list_groups", "list_api_keys", "list_wallets", "list_actions")
+
+
+def _new_accounts(node: Node, change: Callable[[dict[str, JsonValue]], dict[str, JsonValue]]) -> None:
+    change_answer(node, "new_account", lambda value: change(value) if isinstance(value, dict) else value)
+
+
+def _new_keys(node: Node, change: Callable[[bytes], bytes]) -> None:
+    """`new_account` answers a key with another secret than the account has."""
+
+    def changed(answer: dict[str, JsonValue]) -> dict[str, JsonValue]:
+        secret = change(base64.b64decode(str(answer["api_key"])))
+        return {**answer, "api_key": base64.b64encode(secret).decode()}
+
+    _new_accounts(node, changed)
+
+
+@mutant("AKEY-010")
+def account_key_is_not_answered(node: Node) -> None:
+    """`new_account` answers no key."""
+    _new_accounts(node, lambda answer: {"wallet_address": answer["wallet_address"]})
+
+
+@mutant("AKEY-010")
+def account_key_is_null(node: Node) -> None:
+    """`new_account` answers null for a key."""
+    _new_accounts(node, lambda answer: {**answer, "api_key": None})
+
+
+@mutant("AKEY-020")
+def account_key_is_not_padded(node: Node) -> None:
+    """The key comes without the padding that base64 of 32 bytes has."""
+    _new_accounts(node, lambda answer: {**answer, "api_key": str(answer["api_key"]).rstrip("=")})
+
+
+@mutant("AKEY-020")
+def account_key_is_hex_with_prefix(node: Node) -> None:
+    """The key is the secret in hex."""
+    _new_accounts(node, lambda answer: {**answer, "api_key": f"0x{base64.b64decode(str(answer['api_key'])).hex()}"})
+
+
+@mutant("AKEY-020")
+def account_key_has_stray_bits(node: Node) -> None:
+    """The last digit of the key holds bits beyond the secret's bytes."""
+    following = {letter: chr(ord(letter) + 1) for letter in "AEIMQUYcgkosw048"}
+
+    def changed(answer: dict[str, JsonValue]) -> dict[str, JsonValue]:
+        key = str(answer["api_key"])
+        return {**answer, "api_key": f"{key[:-2]}{following[key[-2]]}="}
+
+    _new_accounts(node, changed)
+
+
+@mutant("AKEY-030")
+def account_secrets_begin_alike(node: Node) -> None:
+    """Half of each secret is zero."""
+    _new_keys(node, lambda secret: bytes(16) + secret[16:])
+
+
+@mutant("AKEY-030")
+def account_secrets_are_text(node: Node) -> None:
+    """A secret is 32 hex digits, so that a byte of it holds four random bits."""
+    _new_keys(node, lambda secret: secret[:16].hex().encode())
+
+
+@mutant("AKEY-030")
+def account_secrets_are_letters_and_digits(node: Node) -> None:
+    """A secret is 32 letters and digits."""
+    _new_keys(node, lambda _: secrets.token_urlsafe(24).encode())
+
+
+@mutant("AKEY-030")
+def account_secrets_differ_in_length(node: Node) -> None:
+    """Every other secret lacks its last byte."""
+    lengths = cycle((32, 31))
+    _new_keys(node, lambda secret: secret[: next(lengths)])
+
+
+@mutant("AKEY-040")
+def account_secrets_have_16_bytes(node: Node) -> None:
+    """A secret has 16 bytes."""
+    _new_keys(node, lambda secret: secret[:16])
+
+
+@mutant("AKEY-050")
+def lists_repeat_the_account_key(node: Node) -> None:
+    """`list_wallets` tells in each item by which key it was asked for."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        if not given.accepted:
+            return given
+        items = [{**item, "asked_by": request.key} for item in json.loads(given.body)]
+        return replace(given, body=json.dumps(items).encode())
+
+    intercept(node, "list_wallets", handler)
+
+
+@mutant("AKEY-050")
+def answers_carry_the_secret_in_a_header(node: Node) -> None:
+    """`add_group` answers with a session header that holds the secret in hex."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        if not given.accepted or request.key is None:
+            return given
+        session = base64.b64decode(request.key).hex().encode()
+        return replace(given, headers=(*given.headers, (b"x-session", session)))
+
+    intercept(node, "add_group", handler)
+
+
+@mutant("AKEY-050")
+def usage_keys_learn_the_account_key(node: Node) -> None:
+    """`list_api_keys` shows, in URL-safe base64, the account key that created the usage key."""
+    creators: set[str] = set()
+
+    async def remember(request: Received, forward: Forward) -> Answered:
+        creators.add(request.key or "")
+        return await forward(request)
+
+    async def show(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        if not given.accepted or request.key in creators:
+            return given
+        shown = [key.replace("+", "-").replace("/", "_").rstrip("=") for key in sorted(creators)]
+        items = [{**item, "created_by": shown} for item in json.loads(given.body)]
+        return replace(given, body=json.dumps(items).encode())
+
+    intercept(node, "add_usage_api_key", remember)
+    intercept(node, "list_api_keys", show)
+
+
+@mutant("AKEY-060", "ACC-200")
+def keys_open_the_newest_account(node: Node) -> None:
+    """`list_groups` answers every key with the groups of the account that was created last."""
+    newest: list[bytes] = []
+
+    async def remember(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        newest[:] = [json.loads(given.body)["api_key"].encode()]
+        return given
+
+    async def read(request: Received, forward: Forward) -> Answered:
+        others = tuple(header for header in request.headers if header[0] not in {b"x-api-key", b"authorization"})
+        return await forward(replace(request, headers=(*others, (b"x-api-key", newest[0]))))
+
+    intercept(node, "new_account", remember)
+    intercept(node, "list_groups", read)
+
+
+def _refused(node: Node, operation: str) -> None:
+    async def handler(request: Received, forward: Forward) -> Answered:
+        del request, forward
+        return refusal(403)
+
+    intercept(node, operation, handler)
+
+
+@mutant("AKEY-070")
+def account_key_may_not_update_groups(node: Node) -> None:
+    """`update_group` is refused to the account key."""
+    _refused(node, "update_group")
+
+
+@mutant("AKEY-070")
+def account_key_may_not_delete_actions(node: Node) -> None:
+    """`delete_action` is refused to the account key."""
+    _refused(node, "delete_action")
+
+
+@mutant("AKEY-070")
+def account_key_may_not_rename_usage_keys(node: Node) -> None:
+    """`update_usage_api_key_metadata` is refused to the account key."""
+    _refused(node, "update_usage_api_key_metadata")
+
+
+@mutant("AKEY-080")
+def wallet_address_is_random(node: Node) -> None:
+    """The wallet address of a new account has nothing to do with its secret."""
+    _new_accounts(node, lambda answer: {**answer, "wallet_address": f"0x{secrets.token_hex(20)}"})
+
+
+@mutant("AKEY-080")
+def wallet_address_is_cut_short(node: Node) -> None:
+    """The wallet address lacks its last byte."""
+    _new_accounts(node, lambda answer: {**answer, "wallet_address": str(answer["wallet_address"])[:-2]})
+
+
+def _recognised_by(node: Node, operations: tuple[str, ...], part: Callable[[bytes], bytes]) -> None:
+    """These operations know an account key by a part of its bytes."""
+    known: dict[bytes, bytes] = {}
+
+    async def remember(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        key = json.loads(given.body)["api_key"]
+        known[part(base64.b64decode(key))] = key.encode()
+        return given
+
+    async def look_up(request: Received, forward: Forward) -> Answered:
+        try:
+            presented = part(base64.b64decode(request.key or "", validate=True))
+        except ValueError:
+            return await forward(request)
+        headers = [header for header in request.headers if header[0] != b"x-api-key" or presented not in known]
+        if presented in known:
+            headers.append((b"x-api-key", known[presented]))
+        return await forward(replace(request, headers=tuple(headers)))
+
+    intercept(node, "new_account", remember)
+    intercept(node, operations, look_up)
+
+
+@mutant("AKEY-110")
+def half_of_a_key_suffices(node: Node) -> None:
+    """Lists compare the first half of a key's bytes alone."""
+    _recognised_by(node, READS, lambda secret: secret[:16])
+
+
+@mutant("AKEY-110")
+def end_of_a_key_suffices(node: Node) -> None:
+    """Lists compare the last bytes of a key alone."""
+    _recognised_by(node, READS, lambda secret: secret[-8:])
+
+
+@mutant("AKEY-110")
+def lowest_bits_of_keys_are_ignored(node: Node) -> None:
+    """Lists ignore the lowest bit of a key's bytes."""
+    _recognised_by(node, READS, lambda secret: bytes(byte & 0xFE for byte in secret))
+
+
+@mutant("AKEY-110")
+def writes_compare_keys_loosely(node: Node) -> None:
+    """`add_group` compares all but the last byte of a key; the lists compare the whole."""
+    _recognised_by(node, ("add_group",), lambda secret: secret[:31])
+
+
+@mutant("AKEY-110")
+def key_in_hex_is_accepted(node: Node) -> None:
+    """Lists take the key in hex, too."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        try:
+            secret = bytes.fromhex((request.key or "").removeprefix("0x"))
+        except ValueError:
+            return await forward(request)
+        headers = tuple(header for header in request.headers if header[0] != b"x-api-key")
+        return await forward(replace(request, headers=(*headers, (b"x-api-key", base64.b64encode(secret)))))
+
+    intercept(node, READS, handler)
