@@ -1,0 +1,62 @@
+"""Without a node named, the bundled one is started as a process of its own and stopped at the end."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import httpx
+import pytest
+
+from conformance.problems import NodeNotStarted
+from conformance.profile import load_ready_file
+from conformance.target import bundled
+from conformance.target.bundled import BundledNode
+
+
+def test_bundled_node_serves_until_it_is_stopped() -> None:
+    with BundledNode() as node:
+        node.wait_until_ready()
+        profile = load_ready_file(node.ready_file)
+        url = f"{profile.base_url}/core/v1/get_node_chain_config"
+        assert httpx.get(url).status_code == 200
+        assert profile.offers("chain_rpc")
+
+    with pytest.raises(httpx.ConnectError):
+        httpx.get(url)
+
+
+def test_bundled_node_that_ends_at_once_is_told_with_its_last_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = subprocess.Popen
+
+    def failing(_: list[str], **options: object) -> subprocess.Popen[bytes]:
+        return real([sys.executable, "-c", "import sys; sys.exit('no chain today')"], **options)  # type: ignore[call-overload,no-any-return]
+
+    monkeypatch.setattr(bundled.subprocess, "Popen", failing)
+
+    with pytest.raises(NodeNotStarted, match="no chain today"):
+        BundledNode().wait_until_ready()
+
+
+def test_bundled_node_that_never_gets_ready_is_told_and_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = subprocess.Popen
+    started: list[subprocess.Popen[bytes]] = []
+
+    def hanging(_: list[str], **options: object) -> subprocess.Popen[bytes]:
+        started.append(real([sys.executable, "-c", "import time; time.sleep(60)"], **options))  # type: ignore[call-overload]
+        return started[0]
+
+    monkeypatch.setattr(bundled.subprocess, "Popen", hanging)
+
+    with pytest.raises(NodeNotStarted, match="not ready"):
+        BundledNode().wait_until_ready(0.2)
+    assert started[0].poll() is not None
+
+
+def test_suite_never_imports_the_node() -> None:
+    program = (
+        "import sys, conformance.session, conformance.runner;"
+        "sys.exit(any(name.partition('.')[0] == 'reference_node' for name in sys.modules))"
+    )
+
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0  # noqa: S603 - our own words

@@ -1,0 +1,333 @@
+"""The pytest plugin: nothing unless asked, packs as items, verdicts as outcomes, results, xdist."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "runner"))
+
+from tiny_node import TinyNode, always, tiny_node
+
+pytest_plugins = ["pytester"]
+
+PACK = """\
+pack: trial
+title: A trial
+cases:
+  - id: passes
+    title: This one passes
+    requirements: [GRP-010]
+    steps: [{account: a}, {list: list_groups, expect: {"": []}}]
+  - id: fails
+    title: This one fails
+    requirements: [GRP-010]
+    each: [{id: x, n: 1}, {id: y, n: 2}]
+    steps: [{account: a}, {list: list_groups, expect: {"": {length: "${n}"}}}]
+  - id: teaches-nothing
+    title: This one is inconclusive
+    requirements: [GRP-030]
+    setup: [{account: a}, {call: create_wallet}]
+    steps: [{list: list_groups}]
+  - id: not-offered
+    title: This one is not offered
+    requirements: [ACC-020]
+    needs: [chain_rpc]
+    steps: [{rpc: eth_chainId}]
+"""
+ELSEWHERE = """
+import conformance.selection
+from pathlib import Path
+
+conformance.selection.scenarios = lambda: Path(__file__).parent / "packs"
+"""
+"""A plugin that lets the shipped packs be those of the test, in workers of xdist as well."""
+
+
+@pytest.fixture
+def node() -> Iterator[TinyNode]:
+    with tiny_node() as running:
+        yield running
+
+
+@pytest.fixture
+def project(pytester: pytest.Pytester) -> pytest.Pytester:
+    """A folder with one shipped pack."""
+    (pytester.path / "packs").mkdir()
+    (pytester.path / "packs" / "trial.yaml").write_text(PACK, encoding="utf-8")
+    (pytester.path / "elsewhere.py").write_text(ELSEWHERE, encoding="utf-8")
+    pytester.syspathinsert()
+    return pytester
+
+
+def run(project: pytest.Pytester, *options: str) -> pytest.RunResult:
+    quiet = [
+        "-p",
+        "elsewhere",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:cov",
+        "-W",
+        "ignore::pytest.PytestAssertRewriteWarning",
+    ]
+    return project.runpytest_subprocess(*quiet, *options)
+
+
+def results(project: pytest.Pytester) -> dict[str, object]:
+    value = json.loads((project.path / "out" / "results.json").read_text(encoding="utf-8"))
+    assert isinstance(value, dict)
+    return value
+
+
+def verdicts(project: pytest.Pytester) -> dict[str, str]:
+    cases = results(project)["cases"]
+    assert isinstance(cases, list)
+    return {case["case"].partition("::")[2]: case["verdict"] for case in cases}
+
+
+ALL = {
+    "passes": "pass",
+    "fails[x]": "fail",
+    "fails[y]": "fail",
+    "teaches-nothing": "inconclusive",
+    "not-offered": "not offered",
+}
+
+
+def test_plain_pytest_in_a_project_with_packs_is_not_touched(project: pytest.Pytester) -> None:
+    project.makepyfile("def test_one(): pass")
+
+    result = run(project, ".")
+
+    result.assert_outcomes(passed=1)
+    assert "conformance:" not in result.stdout.str()
+
+
+def test_plugin_imports_nothing_of_the_suite_unless_asked(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        """
+        import sys
+        def test_one():
+            heavy = {"conformance.session", "conformance.profile", "httpx", "eth_abi"} & sys.modules.keys()
+            assert not heavy
+        """
+    )
+
+    pytester.runpytest_subprocess("-p", "no:schemathesis", "-p", "no:cov").assert_outcomes(passed=1)
+
+
+def test_every_verdict_has_its_pytest_outcome_and_its_word(project: pytest.Pytester, node: TinyNode) -> None:
+    result = run(project, "--node-url", node.url, "--results", "out", "-v")
+
+    assert verdicts(project) == ALL
+    assert result.ret == 1
+    result.stdout.fnmatch_lines_random(
+        ["*trial.yaml::passes PASSED*", "*trial.yaml::fails?x? FAILED*", "*::teaches-nothing INCONCLUSIVE*",
+         "*::not-offered NOT OFFERED*"]
+    )  # fmt: skip
+    assert results(project)["exit_code"] == 1
+
+
+def test_failure_prints_all_that_one_needs(project: pytest.Pytester, node: TinyNode) -> None:
+    result = run(project, "--node-url", node.url, "--seed", "99", "--case", "trial::fails[x]")
+
+    text = result.stdout.str()
+    key = next(iter(node.groups))
+    assert key not in text
+    for part in (
+        "This one fails",
+        "GRP-010",
+        "`id` (u64)",
+        "steps[1] list list_groups",
+        "expected  length 1",
+        "got       []",
+        "curl -i -X GET",
+        "$API_KEY_1",
+        f"service-conformance run --node-url {node.url} --seed 99 --case 'trial::fails[x]'",
+    ):
+        assert part in text, part
+
+
+@pytest.mark.parametrize(
+    ("globs", "left"),
+    [
+        (["trial::fails[x]"], {"fails[x]"}),
+        (["trial::fails*"], {"fails[x]", "fails[y]"}),
+        (["*[y]", "*::passes"], {"fails[y]", "passes"}),
+        (["*::not-?ffered"], {"not-offered"}),
+    ],
+)
+def test_case_option_selects_by_id_and_glob(
+    project: pytest.Pytester, node: TinyNode, globs: list[str], left: set[str]
+) -> None:
+    options = [part for glob in globs for part in ("--case", glob)]
+
+    run(project, "--node-url", node.url, "--results", "out", *options)
+
+    assert verdicts(project).keys() == left
+
+
+def test_case_that_is_none_is_never_a_success(project: pytest.Pytester, node: TinyNode) -> None:
+    result = run(project, "--node-url", node.url, "--results", "out", "--case", "trial::nothing")
+
+    assert result.ret == 4
+    assert results(project)["conforms"] is False
+
+
+def test_pack_that_is_none_is_never_a_success(project: pytest.Pytester, node: TinyNode) -> None:
+    result = run(project, "--node-url", node.url, "--pack", "birds")
+
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*no pack is called 'birds'; there are trial*"])
+
+
+def test_pack_with_a_fault_runs_nothing_and_tells_file_and_line(project: pytest.Pytester, node: TinyNode) -> None:
+    path = project.path / "packs" / "trial.yaml"
+    path.write_text(PACK.replace("call: create_wallet", "call: fly"), encoding="utf-8")
+
+    result = run(project, "--node-url", node.url)
+
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*trial.yaml:16: no operation is called 'fly'*"])
+    assert node.asked == []
+
+
+def test_packs_of_one_s_own_run_beside_the_shipped_ones(project: pytest.Pytester, node: TinyNode) -> None:
+    (project.path / "mine").mkdir()
+    own = PACK.replace("pack: trial", "pack: own").split("  - id: fails")[0]
+    (project.path / "mine" / "own.yaml").write_text(own, encoding="utf-8")
+
+    result = run(project, "--node-url", node.url, "--pack-dir", "mine", "--pack", "own", "--results", "out")
+
+    assert verdicts(project) == {"passes": "pass"}
+    assert result.ret == 0
+    listed = [one for one in results(project)["requirements"] if one["id"] == "GRP-010"]  # type: ignore[attr-defined]
+    assert set(listed[0]["checks"]) == {"own::passes", "trial::passes", "trial::fails[x]", "trial::fails[y]"}
+
+
+def test_packs_named_as_files_run_with_ordinary_tests(project: pytest.Pytester, node: TinyNode) -> None:
+    project.makepyfile(test_mine="def test_one(): pass")
+
+    result = run(project, "--node-url", node.url, "packs/trial.yaml", "test_mine.py", "--case", "*::passes")
+
+    result.assert_outcomes(passed=2, deselected=4)
+    assert result.ret == 0
+
+
+def test_ordinary_test_that_fails_still_fails_the_session(project: pytest.Pytester, node: TinyNode) -> None:
+    project.makepyfile(test_mine="def test_one(): assert False")
+
+    result = run(project, "--node-url", node.url, "packs/trial.yaml", "test_mine.py", "--case", "*::passes")
+
+    assert result.ret == 1
+
+
+KNOWN = """\
+known:
+  - {case: "trial::fails", reason: two groups are there, link: "https://tracker.example/7"}
+"""
+
+
+def test_listed_failures_are_known_and_the_rest_decides(project: pytest.Pytester, node: TinyNode) -> None:
+    (project.path / "known.yaml").write_text(KNOWN, encoding="utf-8")
+
+    result = run(project, "--node-url", node.url, "--known", "known.yaml", "--results", "out", "-v")
+
+    assert verdicts(project) == {**ALL, "fails[x]": "known", "fails[y]": "known"}
+    result.stdout.fnmatch_lines(["*fails?x? KNOWN*"])
+    assert result.ret == 3, "inconclusive, for one case taught nothing"
+
+
+@pytest.mark.parametrize("entry", ["case: trial::passes", "case: trial::gone", "requirement: GRP-020"])
+def test_known_failure_that_is_none_any_more_fails_the_run(
+    project: pytest.Pytester, node: TinyNode, entry: str
+) -> None:
+    text = f"known:\n  - {entry}\n    reason: r\n    link: https://tracker.example/7\n"
+    (project.path / "known.yaml").write_text(text, encoding="utf-8")
+
+    result = run(project, "--node-url", node.url, "--known", "known.yaml", "--case", "*::passes")
+
+    assert result.ret == 1
+
+
+def test_known_list_with_a_fault_is_a_usage_error(project: pytest.Pytester, node: TinyNode) -> None:
+    (project.path / "known.yaml").write_text("known: 5", encoding="utf-8")
+
+    assert run(project, "--node-url", node.url, "--known", "known.yaml").ret == pytest.ExitCode.USAGE_ERROR
+
+
+def test_workers_of_xdist_bring_the_same_outcomes(project: pytest.Pytester, node: TinyNode) -> None:
+    pytest.importorskip("xdist")
+    (project.path / "known.yaml").write_text(KNOWN, encoding="utf-8")
+
+    result = run(project, "--node-url", node.url, "--known", "known.yaml", "--results", "out", "-n", "2", "--seed", "5")
+
+    assert verdicts(project) == {**ALL, "fails[x]": "known", "fails[y]": "known"}
+    assert results(project)["seed"] == "5"
+    assert result.ret == 3
+    labels = {asked.body["account_name"] for asked in node.asked if asked.path == "new_account"}
+    run(project, "--node-url", node.url, "--seed", "5")
+    again = {asked.body["account_name"] for asked in node.asked if asked.path == "new_account"}
+    assert again == labels, "the seed decides, whoever runs the case"
+
+
+def test_run_that_stops_early_does_not_conform(project: pytest.Pytester, node: TinyNode) -> None:
+    pack = (project.path / "packs" / "trial.yaml").read_text(encoding="utf-8")
+    order = pack.replace("  - id: passes", "  - id: later", 1)
+    (project.path / "packs" / "trial.yaml").write_text(order, encoding="utf-8")
+    node.faults["list_groups"] = always(500)
+
+    run(project, "--node-url", node.url, "-x", "--results", "out")
+
+    assert results(project)["conforms"] is False
+    assert "did not report" in str(results(project)["interrupted"])
+
+
+def test_budgets_are_kept(project: pytest.Pytester, node: TinyNode) -> None:
+    spends = dedent("""\
+        pack: trial
+        title: t
+        cases:
+          - id: spends
+            title: t
+            requirements: [GRP-010]
+            steps: [{account: a}, {repeat: {times: 5, steps: [{call: add_group, with: {group_name: g}}]}}]
+        """)
+    (project.path / "packs" / "trial.yaml").write_text(spends, encoding="utf-8")
+
+    result = run(project, "--node-url", node.url, "--max-spend", "2", "--results", "out")
+
+    assert verdicts(project) == {"spends": "inconclusive"}
+    assert result.ret == 3
+    assert node.paths().count("add_group") == 2
+
+
+def test_profile_names_the_node(project: pytest.Pytester, node: TinyNode) -> None:
+    (project.path / "profile.yaml").write_text(f"base_url: {node.url}\ncapabilities: []\n", encoding="utf-8")
+
+    result = run(project, "--conformance", "--profile", "profile.yaml", "--case", "*::passes")
+
+    assert result.ret == 0
+    assert "new_account" in node.paths()
+
+
+def test_profile_with_a_fault_is_a_usage_error(project: pytest.Pytester, node: TinyNode) -> None:
+    (project.path / "profile.yaml").write_text("colour: red\n", encoding="utf-8")
+
+    result = run(project, "--node-url", node.url, "--profile", "profile.yaml")
+
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*profile.yaml:1: *colour*"])
+
+
+def test_listing_what_would_run_sends_nothing(project: pytest.Pytester) -> None:
+    result = run(project, "--conformance", "--collect-only", "-q")
+
+    result.stdout.fnmatch_lines(["packs/trial.yaml::fails?x?"])
+    assert result.ret == 0
