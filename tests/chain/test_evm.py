@@ -205,6 +205,10 @@ def test_random_bytes_are_refused(raw: bytes) -> None:
         rich_chain().send(raw)
 
 
+def test_selfdestruct_is_no_warning_in_python(chain: EvmChain) -> None:
+    assert ALICE.send(chain, data=assemble("CALLER SELFDESTRUCT")).succeeded
+
+
 def test_call_leaves_no_trace(chain: EvmChain) -> None:
     contract = ALICE.deploy(chain, init_code(COUNTER))
     before = (chain.balance(BOB.address), chain.next_nonce(BOB.address), chain.blocks.latest)
@@ -314,6 +318,10 @@ def test_estimate_of_a_transfer_is_exact(chain: EvmChain) -> None:
     assert estimated(chain, Call(sender=ALICE.address, to=BOB.address, value=1)) == 21_000
 
 
+def test_estimate_of_data_at_its_floor_price_is_exact(chain: EvmChain) -> None:
+    assert estimated(chain, Call(sender=ALICE.address, to=BOB.address, data=b"\x01" * 4_000)) == 181_000
+
+
 def test_estimate_suffices_and_little_less_does_not(chain: EvmChain) -> None:
     # The inner call needs 100,000 gas left over to go on, so the outer one needs far more than it uses.
     inner = ALICE.deploy(chain, init_code(assemble("0x0186a0 GAS GT @enough JUMPI 0 0 REVERT enough:")))
@@ -359,10 +367,9 @@ def test_push_data_marks_what_a_disassembler_skips(code: bytes) -> None:
     assert list(push_data(code)[: len(code)]) == expected[: len(code)]
 
 
-def test_jump_behind_a_long_run_of_pushes_is_no_hang(chain: EvmChain) -> None:
+def test_jump_behind_a_long_run_of_pushes_lands_on_instructions_only(chain: EvmChain) -> None:
     # 20,000 PUSH1 in a row: a search backwards for the beginning of each would go as many calls deep.
     jump = assemble("0x4e24 JUMP")
-    for pushes, lands in ((20_000, True), (20_001, False)):
-        code = jump + b"\x60" * pushes
-        contract = ALICE.deploy(chain, init_code(code + b"\x5b" * (0x4E25 - len(code))))
+    for pushes, lands in ((b"\x60" * 20_000, True), (b"\x00" + b"\x60" * 19_999, False)):
+        contract = ALICE.deploy(chain, init_code(jump + pushes + b"\x5b"))
         assert ALICE.send(chain, contract).succeeded is lands
