@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import rlp
 from eth_account import Account
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reference_node.chain import evm
@@ -15,6 +15,7 @@ from reference_node.chain.evm_machine import push_data
 from reference_node.chain.evm_transactions import BLOCK_GAS_LIMIT
 from reference_node.chain.interface import Reverted, TransactionRefused
 
+from . import UNHURRIED
 from .bytecode import CLOCK, COUNTER, CUSTOM_ERROR, REVERTER, assemble, init_code, word
 from .wallets import ALICE, BOB, CHAIN_ID, RICH, Clock, Wallet, rich_chain
 
@@ -186,6 +187,7 @@ VALID = [
 ]
 
 
+@settings(UNHURRIED)
 @given(
     raw=st.sampled_from(VALID), position=st.integers(0, 400), patch=st.binary(min_size=1, max_size=3), cut=st.booleans()
 )
@@ -199,6 +201,7 @@ def test_damaged_transaction_is_refused(raw: bytes, position: int, patch: bytes,
         assert chain.balance(ALICE.address) == RICH
 
 
+@settings(UNHURRIED)
 @given(st.binary(max_size=200))
 def test_random_bytes_are_refused(raw: bytes) -> None:
     with pytest.raises(TransactionRefused):
@@ -357,6 +360,7 @@ def test_fund_adds_without_a_block(chain: EvmChain) -> None:
     assert chain.blocks.latest.number == 0
 
 
+@settings(UNHURRIED)
 @given(st.binary(max_size=200))
 def test_push_data_marks_what_a_disassembler_skips(code: bytes) -> None:
     expected, position = [], 0

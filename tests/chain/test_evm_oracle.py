@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from reference_node.chain.evm_transactions import TRANSACTION_GAS
 
+from . import UNHURRIED
 from .bytecode import COUNTER, CUSTOM_ERROR, NAMES, REVERTER, STORE, assemble, init_code, word
 from .oracle import TESTER_CHAIN_ID, Pair
 from .wallets import ALICE, BOB, Wallet
@@ -329,7 +330,7 @@ stores = st.builds(
 programs = st.lists(st.one_of(numbers, st.sampled_from(WORDS), calls, stores), max_size=40).map(" ".join)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(UNHURRIED, max_examples=60)
 @given(
     runtimes=st.lists(programs, min_size=1, max_size=2),
     sends=st.lists(st.tuples(st.integers(0, 1), st.binary(max_size=70), st.integers(0, 2)), min_size=1, max_size=4),
@@ -342,7 +343,7 @@ def test_random_programs_are_the_same(runtimes: list[str], sends: list[tuple[int
     pair.compare(NEW)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(UNHURRIED, max_examples=40)
 @given(code=st.binary(max_size=80), value=st.integers(0, 1))
 def test_random_bytes_as_init_code_are_the_same(code: bytes, value: int) -> None:
     unequal = {NAMES[name] for name in UNEQUAL}

@@ -56,14 +56,14 @@ def _rpc(url: str, method: str, *params: object) -> object:
 
 
 def _await_answer(url: str) -> None:
-    for _ in range(200):
+    for _ in range(600):
         try:
             _rpc(url, "eth_chainId")
         except httpx.ConnectError:
             time.sleep(0.05)
         else:
             return
-    pytest.fail("anvil did not start within 10 s")
+    pytest.fail("anvil did not start within 30 s")
 
 
 @pytest.fixture(params=["anvil", "own"])

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from reference_node.chain.evm import EvmChain
 from reference_node.chain.rpc import JsonRpc
 
+from . import UNHURRIED
 from .bytecode import COUNTER, init_code, word
 from .wallets import ALICE, BOB, rich_chain
 
@@ -106,7 +107,7 @@ def check(answer: object) -> None:
         assert isinstance(answer["error"]["message"], str)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(UNHURRIED, max_examples=400)
 @given(request=requests)
 def test_any_request_has_a_well_formed_answer(request: dict[str, object]) -> None:
     body = RPC.handle(json.dumps(request).encode())
@@ -117,7 +118,7 @@ def test_any_request_has_a_well_formed_answer(request: dict[str, object]) -> Non
     assert (CHAIN.blocks.latest, CHAIN.balance(ALICE.address), CHAIN.storage(CONTRACT, 0)) == BEFORE
 
 
-@settings(max_examples=100, deadline=None)
+@settings(UNHURRIED, max_examples=100)
 @given(requests=st.lists(st.one_of(requests, values), min_size=1, max_size=4))
 def test_any_batch_has_well_formed_answers(requests: list[object]) -> None:
     body = RPC.handle(json.dumps(requests).encode())
@@ -125,7 +126,7 @@ def test_any_batch_has_well_formed_answers(requests: list[object]) -> None:
         check(answer)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(UNHURRIED, max_examples=200)
 @given(body=st.one_of(st.binary(max_size=60), st.text(max_size=60).map(str.encode)))
 def test_any_bytes_have_a_well_formed_answer(body: bytes) -> None:
     answer = RPC.handle(body)
