@@ -90,5 +90,7 @@ def chain_problem(failure: ChainError) -> Problem:
     if isinstance(failure, ChainUnavailable):
         return Unavailable("chain-unavailable", "the settlement chain does not answer: try again later")
     return Unavailable(
-        "chain-refused", "the settlement chain did not take the node's transaction: nothing was changed or charged"
+        "chain-refused",
+        "the settlement chain did not take the node's transaction, so nothing was changed or charged: the wallets of "
+        "get_api_payers may be out of gas money",
     )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import base64
+import json
+from typing import Any
 
 import pytest
 from eth_utils.address import is_checksum_address
@@ -145,6 +147,23 @@ def test_keys_are_the_owners_business_alone(
     refused(running.post(operation, key, **filled), 403, "owner-only")
     assert running.everything(account) == before
     running.done(operation, account, **filled)
+
+
+def test_no_secret_is_on_chain(running: Running, account: str) -> None:
+    keys = [account, running.usage_key(account)]
+    latest = int(rpc(running, "eth_blockNumber"), 16)
+    blocks = json.dumps([rpc(running, "eth_getBlockByNumber", hex(number), True) for number in range(latest + 1)])
+    assert f"{key_hash(base64.b64decode(account)):064x}" in blocks
+    for key in keys:
+        secret = base64.b64decode(key)
+        assert secret.hex() not in blocks
+        assert key.encode().hex() not in blocks
+    assert running.node.settings.root_secret.hex() not in blocks
+
+
+def rpc(running: Running, method: str, *params: object) -> Any:
+    request = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+    return running.http.post("/rpc", json=request).json()["result"]
 
 
 def test_no_answer_but_the_first_holds_a_key(running: Running, account: str) -> None:

@@ -10,11 +10,10 @@ import pytest
 from eth_utils.crypto import keccak
 from nodes import Running, refused, serving
 
-from reference_node.access import authenticate
-from reference_node.chain.account_config import AccountConfig, Permissions, UsageKey
+from reference_node.chain.account_config import Permissions, UsageKey
+from reference_node.chain.contract_abi import call_data
 from reference_node.chain.payers import PayerPool
 from reference_node.keys import address_of, key_hash, key_text, new_derivation_path, new_secret
-from reference_node.problems import Unauthenticated
 from reference_node.settings import Settings
 
 NO_PERMISSIONS = Permissions(False, False, False, (), (), (), ())
@@ -175,18 +174,17 @@ def test_usage_key_of_a_chain_secured_account_reads_and_can_not_write(running: R
 
 
 def test_key_attached_by_a_wallet_counts_once_both_calls_have_landed(running: Running) -> None:
-    wallet = new_secret()
+    wallet, secret = new_secret(), new_secret()
     running.node.chain.fund(address_of(wallet), 10**20)
-    as_wallet = AccountConfig(
-        running.node.chain, running.node.accounts.address, PayerPool(running.node.chain, [wallet])
-    )
-    as_wallet._write("newChainSecuredAccount", "n", "d")
     account_hash = int.from_bytes(keccak(address_of(wallet)))
-    secret = new_secret()
-    as_wallet.set_usage_key(account_hash, UsageKey(key_hash(secret), 0, 0, "n", "d", NO_PERMISSIONS))
+    key = (account_hash, key_hash(secret), 0, 0, "n", "d", False, False, False, (), (), (), ())
+
+    def send(function: str, *arguments: object) -> None:
+        pool = PayerPool(running.node.chain, [wallet])
+        pool.submit(running.node.accounts.address, call_data(function, *arguments))
+
+    send("newChainSecuredAccount", "n", "d")
+    send("setUsageApiKey", *key)
     refused(running.get("list_groups", key_text(secret)), 401, "key-not-attached")
-    path = new_derivation_path()
-    as_wallet._write("registerWalletDerivation", account_hash, address_of(secret), path, "n", "d")
+    send("registerWalletDerivation", account_hash, address_of(secret), new_derivation_path(), "n", "d")
     assert running.read("list_groups", key_text(secret)) == []
-    with pytest.raises(Unauthenticated):
-        authenticate(running.node, new_secret())
