@@ -14,6 +14,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "runner"))
 
 from tiny_node import TinyNode, always, tiny_node
 
+import conformance.session  # noqa: F401 - pytester forgets what its sessions import, and C modules load only once
+
 pytest_plugins = ["pytester"]
 
 PACK = """\
@@ -46,7 +48,9 @@ from pathlib import Path
 
 conformance.selection.scenarios = lambda: Path(__file__).parent / "packs"
 """
-"""A plugin that lets the shipped packs be those of the test, in workers of xdist as well."""
+"""A plugin that lets the shipped packs be those of the test, in processes of their own."""
+OTHERS = ["cov", "schemathesis", "hypothesispytest", "anyio", "cacheprovider"]
+"""Plugins that have nothing to do with it."""
 
 
 @pytest.fixture
@@ -56,27 +60,28 @@ def node() -> Iterator[TinyNode]:
 
 
 @pytest.fixture
-def project(pytester: pytest.Pytester) -> pytest.Pytester:
+def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
     """A folder with one shipped pack."""
-    (pytester.path / "packs").mkdir()
-    (pytester.path / "packs" / "trial.yaml").write_text(PACK, encoding="utf-8")
-    (pytester.path / "elsewhere.py").write_text(ELSEWHERE, encoding="utf-8")
-    pytester.syspathinsert()
+    packs = pytester.path / "packs"
+    packs.mkdir()
+    (packs / "trial.yaml").write_text(PACK, encoding="utf-8")
+    monkeypatch.setattr("conformance.selection.scenarios", lambda: packs)
     return pytester
 
 
+def quiet(*options: str) -> list[str]:
+    return [*(f"-pno:{name}" for name in OTHERS), "-Wignore::pytest.PytestAssertRewriteWarning", *options]
+
+
 def run(project: pytest.Pytester, *options: str) -> pytest.RunResult:
-    quiet = [
-        "-p",
-        "elsewhere",
-        "-p",
-        "no:cacheprovider",
-        "-p",
-        "no:cov",
-        "-W",
-        "ignore::pytest.PytestAssertRewriteWarning",
-    ]
-    return project.runpytest_subprocess(*quiet, *options)
+    return project.runpytest_inprocess(*quiet("-pno:xdist", *options))
+
+
+def run_apart(project: pytest.Pytester, *options: str) -> pytest.RunResult:
+    """In a process of its own, and with workers that are processes, too."""
+    (project.path / "elsewhere.py").write_text(ELSEWHERE, encoding="utf-8")
+    project.syspathinsert()
+    return project.runpytest_subprocess(*quiet("-p", "elsewhere", *options))
 
 
 def results(project: pytest.Pytester) -> dict[str, object]:
@@ -119,7 +124,7 @@ def test_plugin_imports_nothing_of_the_suite_unless_asked(pytester: pytest.Pytes
         """
     )
 
-    pytester.runpytest_subprocess("-p", "no:schemathesis", "-p", "no:cov").assert_outcomes(passed=1)
+    pytester.runpytest_subprocess(*quiet()).assert_outcomes(passed=1)
 
 
 def test_every_verdict_has_its_pytest_outcome_and_its_word(project: pytest.Pytester, node: TinyNode) -> None:
@@ -266,13 +271,16 @@ def test_workers_of_xdist_bring_the_same_outcomes(project: pytest.Pytester, node
     pytest.importorskip("xdist")
     (project.path / "known.yaml").write_text(KNOWN, encoding="utf-8")
 
-    result = run(project, "--node-url", node.url, "--known", "known.yaml", "--results", "out", "-n", "2", "--seed", "5")
+    result = run_apart(
+        project, "--node-url", node.url, "--known", "known.yaml", "--results", "out", "-n2", "--seed", "5"
+    )
 
     assert verdicts(project) == {**ALL, "fails[x]": "known", "fails[y]": "known"}
     assert results(project)["seed"] == "5"
     assert result.ret == 3
     labels = {asked.body["account_name"] for asked in node.asked if asked.path == "new_account"}
-    run(project, "--node-url", node.url, "--seed", "5")
+    node.asked.clear()
+    run_apart(project, "--node-url", node.url, "--seed", "5")
     again = {asked.body["account_name"] for asked in node.asked if asked.path == "new_account"}
     assert again == labels, "the seed decides, whoever runs the case"
 
