@@ -10,8 +10,9 @@ from eth.constants import CREATE_CONTRACT_ADDRESS
 from eth.exceptions import Revert, VMError
 from eth.vm.forks.london.constants import DYNAMIC_FEE_TRANSACTION_TYPE, EIP3529_MAX_REFUND_QUOTIENT
 from eth.vm.forks.london.transactions import DynamicFeeTransaction
+from eth.vm.forks.prague.constants import SET_CODE_TRANSACTION_TYPE
 from eth.vm.forks.prague.state import PragueTransactionExecutor
-from eth.vm.forks.prague.transactions import PragueTypedTransaction
+from eth.vm.forks.prague.transactions import Authorization, PragueTypedTransaction, SetCodeTransaction
 from eth_typing import Address as EthAddress
 
 from reference_node.chain.evm_machine import MemoryState
@@ -33,6 +34,8 @@ class Call:
     value: int = 0
     gas: int = BLOCK_GAS_LIMIT
     access_list: tuple[tuple[Address, tuple[int, ...]], ...] = ()
+    authorizations: tuple[Authorization, ...] = ()
+    """Accounts that take on another's code with this call (EIP-7702)."""
     chain_id: int | None = None
     """The chain it is meant for, where it says so."""
 
@@ -74,8 +77,12 @@ class _CallTransaction(PragueTypedTransaction):
     def __init__(self, call: Call, chain_id: int, nonce: int) -> None:
         to = CREATE_CONTRACT_ADDRESS if call.to is None else EthAddress(call.to)
         fees, signature = (0, 0), (0, 0, 0)
-        fields = (chain_id, nonce, *fees, call.gas, to, call.value, call.data, call.access_list, *signature)
-        super().__init__(DYNAMIC_FEE_TRANSACTION_TYPE, DynamicFeeTransaction(*fields))
+        fields = (chain_id, nonce, *fees, call.gas, to, call.value, call.data, call.access_list)
+        if call.authorizations:
+            inner = SetCodeTransaction(*fields, call.authorizations, *signature)
+            super().__init__(SET_CODE_TRANSACTION_TYPE, inner)
+        else:
+            super().__init__(DYNAMIC_FEE_TRANSACTION_TYPE, DynamicFeeTransaction(*fields, *signature))
         self._caller = EthAddress(call.sender)
 
     def get_sender(self) -> EthAddress:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from eth.vm.forks.prague.transactions import Authorization
+from eth_typing import Address as EthAddress
+
 from reference_node.chain.evm_calls import Call, Override
 from reference_node.chain.evm_transactions import BLOCK_GAS_LIMIT
 from reference_node.chain.interface import ZERO_ADDRESS, Address, Hash, Log
@@ -59,8 +62,6 @@ def call_request(value: object) -> Call:
     fields = mapping(value)
     for name in _IGNORED_QUANTITIES:
         member(fields, name, quantity)
-    if fields.get("authorizationList"):
-        raise InvalidParams("authorizationList is not taken in a call, only in a signed transaction")
     return Call(
         sender=member(fields, "from", address) or ZERO_ADDRESS,
         to=member(fields, "to", address),
@@ -68,6 +69,7 @@ def call_request(value: object) -> Call:
         value=member(fields, "value", quantity) or 0,
         gas=min(member(fields, "gas", quantity) or BLOCK_GAS_LIMIT, BLOCK_GAS_LIMIT),
         access_list=tuple(member(fields, "accessList", list_of(_access)) or ()),
+        authorizations=tuple(member(fields, "authorizationList", list_of(_authorization)) or ()),
         chain_id=member(fields, "chainId", quantity),
     )
 
@@ -83,6 +85,18 @@ def _access(value: object) -> tuple[Address, tuple[int, ...]]:
     fields = mapping(value)
     keys = member(fields, "storageKeys", list_of(hash32)) or []
     return address(fields.get("address")), tuple(int.from_bytes(key, "big") for key in keys)
+
+
+def _authorization(value: object) -> Authorization:
+    fields = mapping(value)
+    return Authorization(
+        chain_id=quantity(fields.get("chainId")),
+        address=EthAddress(address(fields.get("address"))),
+        nonce=quantity(fields.get("nonce")),
+        y_parity=quantity(fields.get("yParity")),
+        r=quantity(fields.get("r")),
+        s=quantity(fields.get("s")),
+    )
 
 
 def overrides(value: object) -> dict[Address, Override]:

@@ -282,6 +282,21 @@ def test_estimate_of_a_creation_suffices(chain: EvmChain, ask: Ask) -> None:
     assert receipt.gas_used == gas
 
 
+def test_estimate_with_an_authorization_suffices(chain: EvmChain, ask: Ask) -> None:
+    signed = Account.sign_authorization({"chainId": CHAIN_ID, "address": ALICE_HEX, "nonce": 0}, Wallet(9).key)
+    told = {
+        "chainId": hex(CHAIN_ID),
+        "address": ALICE_HEX,
+        "nonce": "0x0",
+        "yParity": hex(signed.y_parity),
+        "r": hex(signed.r),
+        "s": hex(signed.s),
+    }
+    gas = int(str(ask("eth_estimateGas", {"from": ALICE_HEX, "to": BOB_HEX, "authorizationList": [told]})), 16)
+    assert gas == 46_000
+    assert ALICE.send(chain, BOB.address, gas=gas, authorizationList=[signed]).succeeded
+
+
 def test_raw_transaction_is_mined_at_once(ask: Ask) -> None:
     raw = ALICE.sign(0, BOB.address, value=5)
     assert ask("eth_sendRawTransaction", hexed(raw)) == hexed(keccak(raw))
@@ -363,6 +378,7 @@ WRONG = [
     ("eth_call", [{**CALL, "accessList": [{}]}]),
     ("eth_call", [{**CALL, "accessList": [{"address": BOB_HEX, "storageKeys": ["0x0"]}]}]),
     ("eth_call", [{**CALL, "authorizationList": [{}]}]),
+    ("eth_call", [{**CALL, "authorizationList": [{"chainId": "0x1", "address": BOB_HEX, "nonce": 0}]}]),
     ("eth_call", [CALL, "latest", []]),
     ("eth_call", [CALL, "latest", {"bob": {}}]),
     ("eth_call", [CALL, "latest", {BOB_HEX: 1}]),

@@ -77,9 +77,20 @@ values = st.recursive(
     ),
     max_leaves=8,
 )
+authorizations = st.lists(
+    st.fixed_dictionaries(dict.fromkeys(["chainId", "address", "nonce", "yParity", "r", "s"], hexes)), max_size=2
+)
 calls = st.fixed_dictionaries(
     {"to": hexes},
-    optional={"from": hexes, "data": hexes, "value": hexes, "gas": hexes, "accessList": values, "nonce": hexes},
+    optional={
+        "authorizationList": authorizations,
+        "from": hexes,
+        "data": hexes,
+        "value": hexes,
+        "gas": hexes,
+        "accessList": values,
+        "nonce": hexes,
+    },
 )
 params = st.lists(st.one_of(values, calls, hexes, tags), max_size=4)
 requests = st.one_of(

@@ -110,7 +110,7 @@ const authorization = await reader
   .getTransactionCount({ address: delegate.address })
   .then((nonce) => delegate.signAuthorization({ contractAddress: address, chainId: 31337, nonce }));
 const set = await mined(
-  await writer.sendTransaction({ to: delegate.address, authorizationList: [authorization], gas: 200_000n }),
+  await writer.sendTransaction({ to: delegate.address, authorizationList: [authorization] }),
 );
 same(set.type, "eip7702", "type of the transaction that delegates");
 same(await reader.getCode({ address: delegate.address }), `0xef0100${address.slice(2).toLowerCase()}`, "delegation");
