@@ -64,7 +64,7 @@ def _add_server_options(serve: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--ready-file",
         type=Path,
-        default=None,
+        default=argparse.SUPPRESS,
         metavar="FILE",
         help="write a JSON file with the node's addresses and profile once it accepts connections",
     )
@@ -79,19 +79,19 @@ def _add_chain_options(serve: argparse.ArgumentParser) -> None:
         "--chain-id", type=_integer(1, 2**53 - 1), default=Settings.chain_id, help="the id of the in-memory chain"
     )
     group.add_argument(
-        "--rpc-url", default=None, metavar="URL", help="use the chain behind this JSON-RPC address instead"
+        "--rpc-url", default=argparse.SUPPRESS, metavar="URL", help="use the chain behind this JSON-RPC address instead"
     )
     group.add_argument(
         "--contract",
         type=_address,
-        default=None,
+        default=argparse.SUPPRESS,
         metavar="ADDRESS",
         help="the contract on that chain, where it is not the one that the root secret leads to",
     )
     group.add_argument(
         "--root-secret-file",
         type=Path,
-        default=None,
+        default=argparse.SUPPRESS,
         metavar="FILE",
         help=f"64 hex characters that all wallets and payers derive from; or the variable {ROOT_SECRET_VARIABLE}; "
         "without either, a fresh secret that ends with the process",
@@ -144,15 +144,15 @@ def _title(text: str) -> str:
 
 
 def _settings(options: argparse.Namespace) -> Settings:
-    secret = _root_secret(options.root_secret_file)
-    if options.rpc_url is None and options.contract is not None:
+    given = {name: value for name, value in vars(options).items() if name != "command"}
+    secret = _root_secret(given.pop("root_secret_file", None))
+    if "contract" in given and "rpc_url" not in given:
         raise OptionsError("--contract names a contract on an external chain: give --rpc-url too")
-    if options.rpc_url is not None and secret is None:
+    if "rpc_url" in given and secret is None:
         raise OptionsError(
             f"an external chain outlives this process, so its root secret has to: give --root-secret-file, or set "
             f"{ROOT_SECRET_VARIABLE}"
         )
-    given = {name: value for name, value in vars(options).items() if name not in {"command", "root_secret_file"}}
     return Settings(**given) if secret is None else Settings(**given, root_secret=secret)
 
 
