@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from eth_utils import keccak
+from eth_utils.crypto import keccak
 from pydantic import JsonValue
 
 from conformance.selftest.alter import (
@@ -449,8 +449,8 @@ def _is_large(group: JsonValue) -> bool:
 # The key's value
 
 
-def _values(node: Node) -> dict[str, str]:
-    """The values of the keys that are created from now on, by their hash as the lists show it."""
+def _list_shows(node: Node, show: Callable[[str], Members]) -> None:
+    """`list_api_keys` shows more of each key than it should: what `show` makes of the key's value."""
     values: dict[str, str] = {}
 
     async def remember(request: Received, forward: Forward) -> Answered:
@@ -461,41 +461,25 @@ def _values(node: Node) -> dict[str, str]:
         return given
 
     intercept(node, "add_usage_api_key", remember)
-    return values
+    change_items(node, "list_api_keys", _items(lambda item: {**item, **show(values[str(item["api_key_hash"])])}))
 
 
 @mutant("UKEY-360", "UKEY-370")
 def list_shows_the_key_value(node: Node) -> None:
     """`list_api_keys` shows each key's value."""
-    values = _values(node)
-    change_items(
-        node, "list_api_keys", _items(lambda item: {**item, "usage_api_key": values.get(str(item["api_key_hash"]))})
-    )
+    _list_shows(node, lambda value: {"usage_api_key": value})
 
 
 @mutant("UKEY-360", "UKEY-370")
 def list_shows_the_secret_in_hex(node: Node) -> None:
     """`list_api_keys` shows each key's bytes in hex where its hash belongs."""
-    values = _values(node)
-    change_items(
-        node,
-        "list_api_keys",
-        _items(
-            lambda item: {
-                **item,
-                "api_key_hash": f"0x{base64.b64decode(values.get(str(item['api_key_hash']), '')).hex()}",
-            }
-        ),
-    )
+    _list_shows(node, lambda value: {"api_key_hash": f"0x{base64.b64decode(value).hex()}"})
 
 
 @mutant("UKEY-360", "UKEY-370")
 def list_shows_the_key_value_reversed(node: Node) -> None:
     """`list_api_keys` shows each key's value backwards."""
-    values = _values(node)
-    change_items(
-        node, "list_api_keys", _items(lambda item: {**item, "hint": values.get(str(item["api_key_hash"]), "")[::-1]})
-    )
+    _list_shows(node, lambda value: {"hint": value[::-1]})
 
 
 @mutant("UKEY-360")
