@@ -13,7 +13,7 @@ from conformance.drivers.caserun import CaseRun
 from conformance.drivers.lists import read_pages
 from conformance.known import Entry, Known, load_known
 from conformance.problems import Departure, Inconclusive, ProfileSilent, StepProblem
-from conformance.profile import value_at
+from conformance.profile import has_none, states
 from conformance.scenario.case import Case
 from conformance.scenario.loader import load
 from conformance.scenario.matchers import same
@@ -51,7 +51,7 @@ def not_offered(case: Case, target: Target) -> str:
     lacking = sorted(need for need in case.facts.needs if not profile.offers(need))
     if lacking:
         return f"the profile does not claim {', '.join(lacking)}"
-    silent = sorted(key for key in case.facts.uses if value_at(profile, key) is None)
+    silent = sorted(key for key in case.facts.uses if not states(profile, key) and not has_none(profile, key))
     if silent:
         return f"the profile states nothing about {', '.join(silent)}"
     if others := _for_others(case, target):
@@ -68,6 +68,9 @@ def not_offered(case: Case, target: Target) -> str:
 
 def _for_others(case: Case, target: Target) -> str:
     """Which nodes the case is for, when this one made another choice; empty when it is for this one."""
+    for key in sorted(case.facts.uses):
+        if has_none(target.profile, key):
+            return f"it is for nodes that have {key}; this one has none"
     for key, values in case.facts.stated:
         stated = target.profile_value(key)
         if stated is not None and not any(same(value, stated) for value in values):

@@ -163,7 +163,9 @@ class ConformanceSession:
         """The node under test; a worker has its share of the budgets."""
         if self._target is None:
             share = int(str(self.worker["workercount"])) if self.worker else 1
-            spend, rate = self.options.max_spend, self.options.rate
+            spend, stated = self.options.max_spend, self.profile.limits.rate
+            rates = [one for one in (self.options.rate, stated) if isinstance(one, float)]
+            rate = min(rates, default=None)
             self._target = Target(
                 str(self.node_url),
                 self.profile,

@@ -4,7 +4,7 @@ from conformance.profile.abi import Function, Parameter
 from conformance.profile.load import BadProfile, load_profile, load_ready_file
 from conformance.profile.model import Capability, Profile
 from conformance.profile.operations import OPERATIONS, Auth, Effect, Place
-from conformance.profile.paths import UnknownKey, known_paths, states, value_at
+from conformance.profile.paths import UnknownKey, has_none, known_paths, states, value_at
 from conformance.profile.resolve import WHOLE, NotStated, Operation, resolve
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "Place",
     "Profile",
     "UnknownKey",
+    "has_none",
     "known_paths",
     "load_profile",
     "load_ready_file",

@@ -7,8 +7,9 @@ from functools import cache
 from typing import get_args
 
 from conformance.problems import Problem
+from conformance.profile.abi import Signature
 from conformance.profile.model import Profile
-from conformance.profile.section import Section
+from conformance.profile.section import Section, WireName
 
 
 class UnknownKey(Problem):
@@ -19,6 +20,10 @@ class UnknownKey(Problem):
 
     def __init__(self, path: str) -> None:
         super().__init__(f"the profile has no key {path!r}")
+
+
+NAMES_THAT_MAY_BE_ABSENT = (WireName | None, Signature | None)
+"""The types of keys that name a member of an answer, or a function of the contract."""
 
 
 @cache
@@ -43,6 +48,18 @@ def value_at(profile: Profile, path: str) -> object:
     for name in path.split("."):
         value = None if value is None else getattr(value, name)
     return value
+
+
+def has_none(profile: Profile, path: str) -> bool:
+    """Whether a null at a key is an answer: the node has no member or function of that kind.
+
+    A null above says that the vendor states nothing. UnknownKey: there is no such key.
+    """
+    above, _, name = path.rpartition(".")
+    if not above or value_at(profile, path) is not None:
+        return False
+    section = value_at(profile, above)
+    return isinstance(section, Section) and type(section).model_fields[name].annotation in NAMES_THAT_MAY_BE_ABSENT
 
 
 def states(profile: Profile, path: str) -> bool:

@@ -11,7 +11,7 @@ import yaml
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 
-from conformance.profile import Function, Profile, UnknownKey, known_paths, load_profile, states, value_at
+from conformance.profile import Function, Profile, UnknownKey, has_none, known_paths, load_profile, states, value_at
 from conformance.profile.publish import REFERENCE_FILE, SCHEMA_FILE, reference_text, schema_text
 from conformance.requirements import catalogue
 
@@ -81,6 +81,32 @@ def test_value_below_a_null_section_is_null() -> None:
     profile = Profile.model_validate_json('{"semantics": {"usage_key_expiration": null}}')
     assert not states(profile, "semantics.usage_key_expiration.unit")
     assert states(profile, "semantics.group_id_scope")
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "none"),
+    [
+        (
+            '{"wire": {"list_items": {"fields": {"wallet": {"name": null}}}}}',
+            "wire.list_items.fields.wallet.name",
+            True,
+        ),
+        ('{"chain": {"abi": {"account": {"can_execute": null}}}}', "chain.abi.account.can_execute", True),
+        ('{"wire": {"list_items": {"fields": null}}}', "wire.list_items.fields.wallet.name", False),
+        ('{"chain": {"abi": {"account": null}}}', "chain.abi.account.can_execute", False),
+        ('{"chain": {"abi": {"account": null}}}', "chain.abi.account", False),
+        ('{"semantics": {"group_id_scope": null}}', "semantics.group_id_scope", False),
+        (
+            '{"wire": {"operations": {"method_and_path": {"run_action": null}}}}',
+            "wire.operations.method_and_path",
+            False,
+        ),
+        ("{}", "wire.list_items.fields.wallet.name", False),
+        ("{}", "base_url", False),
+    ],
+)
+def test_null_in_place_of_a_name_says_that_there_is_none(text: str, path: str, none: bool) -> None:
+    assert has_none(Profile.model_validate_json(text), path) is none
 
 
 def test_false_and_zero_are_statements() -> None:

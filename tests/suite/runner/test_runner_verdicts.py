@@ -11,7 +11,7 @@ from tiny_node import DROP, Asked, TinyNode, Told, always
 from conformance.profile import Profile
 from conformance.runner import Case, Target, run_case
 from conformance.target.pace import Budget
-from conformance.verdict import Outcome, Verdict
+from conformance.verdict import NOT_APPLICABLE, Outcome, Verdict
 
 Run = Callable[[str], Outcome]
 ADD = """\
@@ -203,6 +203,29 @@ def test_case_the_profile_rules_out_is_not_offered_and_sends_nothing(
     assert outcome.verdict is Verdict.NOT_OFFERED
     assert word in outcome.reason
     assert node.asked == []
+
+
+@pytest.mark.parametrize(
+    ("profile", "problem"),
+    [
+        ({"wire": {"list_items": {"fields": {"wallet": {"name": None}}}}}, NOT_APPLICABLE),
+        ({"wire": {"list_items": {"fields": None}}}, None),
+        ({"semantics": {"group_id_scope": "global"}}, NOT_APPLICABLE),
+        ({"semantics": {"group_id_scope": None}}, None),
+    ],
+    ids=["no such member", "members not stated", "another choice", "no choice stated"],
+)
+def test_case_for_nodes_that_choose_otherwise_is_told_from_one_that_lacks_an_answer(
+    cases_of: Callable[[str], list[Case]], node: TinyNode, profile: dict[str, object], problem: str | None
+) -> None:
+    (case,) = cases_of(
+        "uses: [wire.list_items.fields.wallet.name, {semantics.group_id_scope: account}]\nsteps: [{account: a}]"
+    )
+    with Target(node.url, Profile.model_validate(profile)) as target:
+        outcome = run_case(case, target)
+
+    assert outcome.verdict is Verdict.NOT_OFFERED
+    assert outcome.properties.get("problem") == problem
 
 
 @pytest.mark.parametrize(
