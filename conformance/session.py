@@ -27,7 +27,7 @@ from conformance.scenario.case import Case
 from conformance.selection import Options, select
 from conformance.target.bundled import BundledNode
 from conformance.target.client import Target
-from conformance.target.pace import Budget, Pace
+from conformance.target.pace import Budget, Pace, lowest_rate
 from conformance.verdict import Outcome, Verdict
 
 OUTCOME = "conformance"
@@ -163,9 +163,8 @@ class ConformanceSession:
         """The node under test; a worker has its share of the budgets."""
         if self._target is None:
             share = int(str(self.worker["workercount"])) if self.worker else 1
-            spend, stated = self.options.max_spend, self.profile.limits.rate
-            rates = [one for one in (self.options.rate, stated) if isinstance(one, float)]
-            rate = min(rates, default=None)
+            spend = self.options.max_spend
+            rate = lowest_rate(self.options.rate, self.profile.limits.rate)
             self._target = Target(
                 str(self.node_url),
                 self.profile,

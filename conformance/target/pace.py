@@ -8,6 +8,11 @@ import time
 from conformance.problems import BudgetSpent
 
 
+def lowest_rate(*rates: float | str | None) -> float | None:
+    """The lowest of some rates, in requests a second; a text or None sets no limit."""
+    return min((rate for rate in rates if isinstance(rate, float)), default=None)
+
+
 class Pace:
     """At most so many requests a second, evenly spaced, over all threads."""
 
