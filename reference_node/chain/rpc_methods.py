@@ -137,7 +137,7 @@ def _revert_message(output: bytes) -> str:
     if output.startswith(ERROR_STRING):
         try:
             return f"execution reverted: {abi_decode(['string'], output[4:])[0]}"
-        except (DecodingError, UnicodeDecodeError):
+        except (DecodingError, UnicodeDecodeError, OverflowError):
             pass  # a contract may return anything: then the data speaks for itself
     return "execution reverted"
 

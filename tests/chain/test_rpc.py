@@ -243,9 +243,10 @@ def test_call_pretends_accounts(chain: EvmChain, ask: Ask) -> None:
         (b"", "execution reverted"),
         (ERROR_TEXT, "execution reverted: not today"),
         (ERROR_TEXT[:30], "execution reverted"),
-        (ERROR_TEXT[:68] + b"\xff" * 32, "execution reverted"),
+        (ERROR_TEXT[:68] + b"\xff" * 9 + bytes(23), "execution reverted"),
+        (ERROR_TEXT[:36] + word(2**200), "execution reverted"),
     ],
-    ids=["custom error", "nothing", "text", "text cut off", "text that is none"],
+    ids=["custom error", "nothing", "text", "text cut off", "text that is none", "text without end"],
 )
 @pytest.mark.parametrize("method", ["eth_call", "eth_estimateGas"])
 def test_refusal_of_a_contract_carries_its_data(
