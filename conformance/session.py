@@ -125,6 +125,8 @@ class ConformanceSession:
         self.outcomes: dict[str, Outcome] = {}
         self.awaited: set[str] = set()
         """Node ids of the cases that were to run."""
+        self._crashed = ""
+        """The last words of a worker that crashed."""
         self._node: BundledNode | None = None
         self._target: Target | None = None
         self._began = datetime.now(UTC)
@@ -203,6 +205,12 @@ class ConformanceSession:
         """The same from a worker of xdist."""
         self.awaited |= {name for name in ids if ".yaml::" in name}
 
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, error: object) -> None:
+        """Note that a worker of xdist came to a bad end: what it should have told is missing."""
+        if error:
+            self._crashed = str(error).strip().splitlines()[-1]
+
     # -------------------------------------------------------------------------------------------------- results
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -251,6 +259,8 @@ class ConformanceSession:
 
     def _interrupted(self, exitstatus: int) -> str:
         missing = len(self.awaited - self.outcomes.keys())
+        if self._crashed and (missing or not self.awaited):
+            return f"a worker ended early ({self._crashed}); {missing or 'all'} cases did not report"
         if exitstatus in {pytest.ExitCode.INTERRUPTED, pytest.ExitCode.INTERNAL_ERROR}:
             return f"pytest ended early (status {int(exitstatus)}); {missing} cases did not report"
         return f"{missing} of {len(self.awaited)} cases did not report" if missing else ""

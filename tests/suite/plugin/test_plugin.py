@@ -285,6 +285,20 @@ def test_workers_of_xdist_bring_the_same_outcomes(project: pytest.Pytester, node
     assert again == labels, "the seed decides, whoever runs the case"
 
 
+def test_run_whose_workers_die_is_interrupted(project: pytest.Pytester, node: TinyNode) -> None:
+    pytest.importorskip("xdist")
+    dying = "import os\n\nif 'PYTEST_XDIST_WORKER' in os.environ:\n    raise RuntimeError('no air')\n"
+    (project.path / "dying.py").write_text(dying, encoding="utf-8")
+
+    result = run_apart(
+        project, "-p", "dying", "--node-url", node.url, "--results", "out", "-n1", "--max-worker-restart=0"
+    )
+
+    assert results(project)["exit_code"] == 5
+    assert "did not report" in str(results(project)["interrupted"])
+    assert result.ret == 5
+
+
 def test_run_that_stops_early_does_not_conform(project: pytest.Pytester, node: TinyNode) -> None:
     pack = (project.path / "packs" / "trial.yaml").read_text(encoding="utf-8")
     order = pack.replace("  - id: passes", "  - id: later", 1)
