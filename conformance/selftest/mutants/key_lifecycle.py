@@ -429,6 +429,17 @@ def account_key_can_be_removed(node: Node) -> None:
     _taken_for_a_usage_key(node, "remove_usage_api_key")
 
 
+@mutant("KEYLIFE-130")
+def update_keeps_the_labels(node: Node) -> None:
+    """`update_usage_api_key` replaces the permissions alone, though the node says that it replaces all nine values."""
+
+    def update(write: Write, acting_key: int, key: int, _name: str, _description: str, sent: Permissions) -> None:
+        before = node.accounts.usage_key(acting_key, key)
+        write(acting_key, key, before.name, before.description, sent)
+
+    wrap(node.accounts, "update_usage_key", update)
+
+
 @mutant("KEYLIFE-200")
 def updates_at_once_mix(node: Node) -> None:
     """Of different updates, one gives the bools and another the arrays."""
