@@ -168,7 +168,7 @@ class ExternalChain:
             self._execute(values.data, "eth_call", request, "latest")
         except Reverted as refusal:
             return replace(receipt, revert_data=refusal.data)
-        except ChainUnavailable:
+        except ChainError:
             pass  # the outcome stands, only its reason stays unknown
         return receipt
 

@@ -15,7 +15,7 @@ from reference_node.chain.interface import ChainUnavailable, Reverted
 from reference_node.chain.payers import PayerPool
 from reference_node.chain.rpc import JsonRpc
 
-from .bytecode import COUNTER, init_code, word
+from .bytecode import COUNTER, REVERTER, init_code, word
 from .http import serve
 from .wallets import ALICE, BOB, rich_chain
 
@@ -166,6 +166,21 @@ def test_receipts_that_fail_for_a_while_are_waited_for() -> None:
 
     with serve(scripted(answer)) as url, closing(ExternalChain(url)) as chain:
         assert chain.send(ALICE.sign(0, BOB.address)).succeeded
+
+
+@pytest.mark.parametrize("message", ["insufficient funds for gas * price + value", "limit exceeded"])
+def test_outcome_of_a_failed_write_stands_when_its_reason_cannot_be_learnt(message: str) -> None:
+    behind = rich_chain()
+    contract = ALICE.deploy(behind, init_code(REVERTER))
+
+    def answer(method: str, params: list[object]) -> object:
+        if method == "eth_call":
+            raise Failure(-32000, message)
+        return _forwarded(behind, method, params)
+
+    with serve(scripted(answer)) as url, closing(ExternalChain(url)) as chain:
+        receipt = ALICE.send(chain, contract)
+    assert (receipt.succeeded, receipt.revert_data) == (False, b"")
 
 
 @pytest.mark.parametrize("code", [-32603, -32005])
