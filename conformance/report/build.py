@@ -5,14 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from importlib.metadata import version
 from urllib.parse import urlsplit, urlunsplit
 
 from conformance.casetext import rerun
 from conformance.profile import Profile
-from conformance.report.judgement import Judged, judge
+from conformance.report.judgement import Judged, Judgement, judge
 from conformance.report.record import RunRecord
 from conformance.report.results import (
     CaseResult,
@@ -39,7 +39,7 @@ def results_of(run: RunRecord, known: Catalogue | None = None, listed: Uncovered
     return Results(
         conforms=code is ExitCode.CONFORMS,
         exit_code=code,
-        sentence=_sentence(run, code),
+        sentence=_sentence(run, code, judged),
         suite=Suite(version=version("service-conformance")),
         specification=_specification(),
         profile=ProfileUsed(
@@ -83,7 +83,7 @@ def without_secrets(url: str) -> str:
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
 
-def _sentence(run: RunRecord, code: ExitCode) -> str:
+def _sentence(run: RunRecord, code: ExitCode, judged: Sequence[Judged]) -> str:
     count = Counter(outcome.verdict for outcome in run.outcomes)
     every = len(run.outcomes)
     known = f", {count[Verdict.KNOWN]} failed as known" if count[Verdict.KNOWN] else ""
@@ -91,7 +91,7 @@ def _sentence(run: RunRecord, code: ExitCode) -> str:
     nothing = "Nothing was learnt: the profile offers nothing that these cases need."
     return {
         ExitCode.CONFORMS: f"The node conforms as far as these cases tell: {count[Verdict.PASS]} of {every} passed,"
-        f" {count[Verdict.NOT_OFFERED]} not offered{known}.",
+        f" {count[Verdict.NOT_OFFERED]} not offered{known}. {_unproved(judged)}",
         ExitCode.FAILS: f"The node does not conform: {count[Verdict.FAIL]} of {every} cases failed."
         if count[Verdict.FAIL]
         else stale,
@@ -101,6 +101,13 @@ def _sentence(run: RunRecord, code: ExitCode) -> str:
         ExitCode.NOTHING_SELECTED: "No case was selected.",
         ExitCode.INTERRUPTED: f"The run was interrupted: {run.interrupted}",
     }[code]
+
+
+def _unproved(judged: Iterable[Judged]) -> str:
+    demanded = [one.judgement for one in judged if one.status.requirement.judged]
+    return (
+        f"{demanded.count(Judgement.NOT_YET_COVERED)} of {len(demanded)} must and should statements have no check yet."
+    )
 
 
 def _specification() -> Specification:
