@@ -143,6 +143,23 @@ def test_lost_answer_neither_loses_nor_doubles_a_write() -> None:
     assert behind.storage(contract, 0) == 1
 
 
+def test_lost_answer_about_a_transaction_that_still_waits_is_no_refusal() -> None:
+    behind, lost, waiting = rich_chain(), iter([True]), iter([True] * 3)
+    raw = ALICE.sign(0, BOB.address)
+
+    def answer(method: str, params: list[object]) -> object:
+        if method == "eth_sendRawTransaction":
+            if next(lost, False):
+                return LOST
+            raise Failure(-32000, "already known")
+        if method == "eth_getTransactionReceipt" and not next(waiting, False) and behind.blocks.latest.number == 0:
+            behind.send(raw)
+        return _forwarded(behind, method, params)
+
+    with serve(scripted(answer)) as url, closing(ExternalChain(url)) as chain:
+        assert chain.send(raw).succeeded
+
+
 def test_transaction_that_is_never_mined_is_given_up_in_time() -> None:
     behind = rich_chain()
 
