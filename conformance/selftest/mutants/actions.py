@@ -208,7 +208,7 @@ def groups_take_registered_actions_only(node: Node) -> None:
 
 
 @mutant("ACT-060")
-def action_description_is_lost(node: Node) -> None:
+def description_of_an_action_is_lost(node: Node) -> None:
     """`add_action` stores the name and no description."""
     wrap(
         node.accounts,
@@ -273,6 +273,17 @@ def registering_joins_every_group(node: Node) -> None:
     wrap(node.accounts, "add_action", register)
 
 
+@mutant("ACT-070")
+def new_groups_hold_registered_actions(node: Node) -> None:
+    """A new group lists all actions that the account has registered."""
+
+    def add(write: Callable[..., int], key: int, name: str, description: str, pkps: object, cids: list[bytes]) -> int:
+        registered = [action.cid_hash for action in _actions(node, key)]
+        return write(key, name, description, pkps, [*cids, *registered])
+
+    wrap(node.accounts, "add_group", add)
+
+
 @mutant("ACT-080")
 def action_is_in_one_group(node: Node) -> None:
     """Adding an action to a group takes it out of the group that it was in."""
@@ -285,7 +296,7 @@ def action_is_in_one_group(node: Node) -> None:
 
 
 @mutant("ACT-080")
-def action_leaves_every_group(node: Node) -> None:
+def action_leaves_all_its_groups(node: Node) -> None:
     """`remove_action_from_group` takes the action out of all groups of the account."""
     remove = node.accounts.remove_action_from_group
 
@@ -310,7 +321,7 @@ def action_is_not_removed_from_group(node: Node) -> None:
 
 
 @mutant("ACT-100")
-def action_is_not_deleted(node: Node) -> None:
+def deleted_action_stays(node: Node) -> None:
     """`delete_action` reports success and does nothing."""
     silence(node.accounts, "delete_action")
 
@@ -382,7 +393,7 @@ def code_is_trimmed_before_its_cid(node: Node) -> None:
 
 
 @mutant("ACT-150")
-def every_code_has_one_cid(node: Node) -> None:
+def cid_is_that_of_the_beginning(node: Node) -> None:
     """The CID is that of the code's first 30 characters."""
     change_body(node, "get_service_action_ipfs_id", lambda value: str(value)[:30])
 

@@ -47,7 +47,7 @@ def _lists(node: Node, key: int, group_id: int) -> tuple[list[bytes], list[bytes
 
 
 @mutant("GRPLIFE-010")
-def group_is_not_made(node: Node) -> None:
+def group_is_promised_and_not_made(node: Node) -> None:
     """`add_group` reports success with the id that is next and makes nothing."""
     wrap(node.accounts, "add_group", lambda _, key, *__: len(node.accounts.groups(_account(node, key), 0, 100)) + 1)
 
@@ -211,7 +211,7 @@ def update_fills_every_group(node: Node) -> None:
 
 
 @mutant("GRPLIFE-100", "GRPLIFE-150")
-def group_is_not_removed(node: Node) -> None:
+def removed_group_stays(node: Node) -> None:
     """`remove_group` reports success and does nothing."""
     silence(node.accounts, "remove_group")
 

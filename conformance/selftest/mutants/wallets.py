@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Callable
+from dataclasses import replace
 
 from eth_utils.address import to_checksum_address
 from pydantic import JsonValue
@@ -206,6 +207,26 @@ def creation_answers_the_private_key(node: Node) -> None:
         "create_wallet",
         lambda value: {**members(value), "key": base64.b64encode(node.keys.wallet_key(paths[-1])).decode()},
     )
+
+
+@mutant("PKP-090")
+def refusals_tell_the_private_key(node: Node) -> None:
+    """Refusals carry a debugging header with the key that was derived last."""
+    paths: list[int] = []
+
+    def create(write: Write, acting_key: int, wallet: bytes, path: int, *labels: str) -> None:
+        paths.append(path)
+        write(acting_key, wallet, path, *labels)
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        if given.accepted or not paths:
+            return given
+        header = (b"x-debug", node.keys.wallet_key(paths[-2:][0]).hex().encode())
+        return replace(given, headers=(*given.headers, header))
+
+    wrap(node.accounts, "create_wallet", create)
+    intercept(node, ("add_pkp_to_group", "remove_pkp_from_group"), handler)
 
 
 @mutant("PKP-090")
