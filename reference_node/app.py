@@ -28,6 +28,9 @@ from reference_node.settings import Settings
 PREFIX = "/core/v1"
 """Where the API lives (specification, "Versioning")."""
 
+FAULTS_TOLD = 5
+"""How many faults of a request are told at once."""
+
 LOG = logging.getLogger("reference_node")
 
 
@@ -92,7 +95,10 @@ async def _refuse_for_chain(request: Request, failure: Exception) -> Response:
 
 async def _refuse_shape(request: Request, invalid: Exception) -> Response:
     assert isinstance(invalid, RequestValidationError)  # noqa: S101 - registered for RequestValidationError alone
-    faults = [f"{quoted('.'.join(map(str, fault['loc'])))}: {fault['msg']}" for fault in invalid.errors()[:5]]
+    faults = [
+        f"{quoted('.'.join(map(str, fault['loc'])))}: {str(fault['msg']).removeprefix('Value error, ')}"
+        for fault in invalid.errors()[:FAULTS_TOLD]
+    ]
     return problem_document(request, Unprocessable("request-invalid", "; ".join(faults)))
 
 

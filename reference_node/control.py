@@ -11,7 +11,7 @@ from fastapi import APIRouter, Response
 from pydantic import Field
 
 from reference_node.access import NodeOf
-from reference_node.api.models import Body
+from reference_node.api.requests import Body
 from reference_node.api.route import StrictRoute, success
 from reference_node.node import reset
 from reference_node.problems import Conflict

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from decimal import Decimal, InvalidOperation
+from itertools import accumulate
 from typing import NoReturn, TypeAlias
 
 from starlette.requests import ClientDisconnect, Request
@@ -28,6 +30,13 @@ NUMBER_LENGTH = 400
 """Characters of a number with a fraction or an exponent; any double can be written with fewer."""
 
 _CHARSET = re.compile(r'charset\s*=\s*"?([^\s";]*)', re.IGNORECASE)
+
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*+"?', re.DOTALL)
+"""A JSON string, or what begins one and goes on to the end: no text takes more than one pass."""
+
+_NO_BRACKETS = re.compile(r"[^\[\]{}]+")
+
+_NESTING = {"[": 1, "{": 1, "]": -1, "}": -1}
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
@@ -80,6 +89,16 @@ def parse(body: bytes) -> Json:
     return value
 
 
+def repeated(names: Iterable[str]) -> str | None:
+    """The first name that has come before, if any has."""
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            return name
+        seen.add(name)
+    return None
+
+
 def _text(body: bytes) -> str:
     try:
         return body.decode()
@@ -91,28 +110,16 @@ def _refuse_depth(text: str) -> None:
     """Count brackets outside strings; Python's parser would run out of stack instead of saying what is wrong."""
     if text.count("[") + text.count("{") <= DEPTH_LIMIT:
         return
-    depth = 0
-    inside = escaped = False
-    for character in text:
-        if inside:
-            inside = escaped or character != '"'
-            escaped = character == "\\" and not escaped
-        elif character == '"':
-            inside = True
-        elif character in "[{":
-            depth += 1
-            if depth > DEPTH_LIMIT:
-                raise BadRequest("body-too-deep", f"the body nests deeper than {DEPTH_LIMIT} levels: flatten it")
-        elif character in "]}":
-            depth -= 1
+    brackets = _NO_BRACKETS.sub("", _STRING.sub("", text))
+    if max(accumulate(map(_NESTING.__getitem__, brackets)), default=0) > DEPTH_LIMIT:
+        raise BadRequest("body-too-deep", f"the body nests deeper than {DEPTH_LIMIT} levels: flatten it")
 
 
 def _members(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
     members = dict(pairs)
     if len(members) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise BadRequest("duplicate-member", f"the member {quoted(twice)!r} stands twice in one object: send it once")
+        twice = quoted(repeated(name for name, _ in pairs) or "")
+        raise BadRequest("duplicate-member", f"the member {twice!r} stands twice in one object: send it once")
     return members
 
 

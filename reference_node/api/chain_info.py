@@ -6,8 +6,8 @@ from eth_utils.address import to_checksum_address
 from fastapi import APIRouter, Response
 
 from reference_node.access import NodeOf
+from reference_node.api.answers import ChainConfig
 from reference_node.api.fields import Address
-from reference_node.api.models import ChainConfig
 from reference_node.api.openapi import problems
 from reference_node.api.route import StrictRoute, answer
 

@@ -5,21 +5,19 @@ from __future__ import annotations
 from fastapi import APIRouter, Response
 
 from reference_node.access import CallerOf, NodeOf, WriteOf
+from reference_node.api.answers import CreatedGroup, GroupItem, Success
 from reference_node.api.fields import hash_bytes, permitted_cid_bytes
-from reference_node.api.models import (
+from reference_node.api.openapi import key_read, key_write
+from reference_node.api.requests import (
     ActionOfGroup,
-    CreatedGroup,
-    GroupItem,
     GroupUpdate,
     NamedGroup,
     NewActionOfGroup,
     NewGroup,
     PageQuery,
     PermittedLists,
-    Success,
     WalletOfGroup,
 )
-from reference_node.api.openapi import key_read, key_write
 from reference_node.api.route import StrictRoute, answer, success
 from reference_node.chain.account_config import Group
 from reference_node.cid import cid_hash

@@ -10,7 +10,7 @@ from fastapi import Request, Response
 from fastapi.routing import APIRoute
 
 from reference_node.problems import Unprocessable, quoted
-from reference_node.strict_json import Json, parse, read_body, require_json
+from reference_node.strict_json import Json, parse, read_body, repeated, require_json
 
 
 class ParsedRequest(Request):
@@ -60,7 +60,6 @@ def success() -> Response:
 
 
 def _refuse_repeated_parameters(request: Request) -> None:
-    names = [name for name, _ in request.query_params.multi_items()]
-    for name in names:
-        if names.count(name) > 1:
-            raise Unprocessable("repeated-parameter", f"the query has {quoted(name)!r} more than once: send it once")
+    twice = repeated(name for name, _ in request.query_params.multi_items())
+    if twice is not None:
+        raise Unprocessable("repeated-parameter", f"the query has {quoted(twice)!r} more than once: send it once")

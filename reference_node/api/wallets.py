@@ -9,20 +9,17 @@ from fastapi import APIRouter, Body, Response
 from pydantic import Field
 
 from reference_node.access import CallerOf, NodeOf, WriteOf
+from reference_node.api.answers import ActionItem, CreatedWallet, Success, WalletItem
 from reference_node.api.fields import hash_bytes, hash_text
-from reference_node.api.models import (
-    ActionItem,
+from reference_node.api.openapi import key_read, key_write, problems
+from reference_node.api.requests import (
     ActionLabels,
-    CreatedWallet,
     NamedAction,
     NewAction,
     PageOfActionsQuery,
     PageOfGroupQuery,
     PageQuery,
-    Success,
-    WalletItem,
 )
-from reference_node.api.openapi import key_read, key_write, problems
 from reference_node.api.route import StrictRoute, answer, success
 from reference_node.chain.account_config import Wallet
 from reference_node.cid import cid_hash, cid_of

@@ -1,22 +1,20 @@
-"""The shapes of requests and answers (specification, "Endpoints"); unknown members are refused."""
+"""The shapes of requests (specification, "Endpoints"): exactly the named members, each of exactly its JSON type."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from fastapi import Query
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
 from reference_node.api.fields import (
     DEFAULT_PAGE_SIZE,
     LIST_LENGTH,
     U64,
-    Address,
     ApiKey,
     Email,
     GroupIds,
-    Hash,
     HashedCid,
     Label,
     PageSizeQuery,
@@ -27,12 +25,23 @@ from reference_node.api.fields import (
     U64Text,
 )
 from reference_node.chain.account_config import Permissions
+from reference_node.problems import quoted
 
 
 class Body(BaseModel):
     """A request body: the named members and no others, each of exactly its JSON type."""
 
     model_config = ConfigDict(strict=True, extra="forbid")
+
+    @model_validator(mode="before")
+    @classmethod
+    def refuse_unknown_members(cls, value: object) -> object:
+        """Name a member that does not belong: one of them, for there may be a hundred thousand."""
+        if isinstance(value, dict):
+            unknown = next((name for name in value if name not in cls.model_fields), None)
+            if unknown is not None:
+                raise ValueError(f"{quoted(unknown)!r} is no member of this body: leave it out, or correct its name")
+        return value
 
 
 class NewAccount(Body):
@@ -181,104 +190,3 @@ class PageOfActions(Page):
 PageQuery = Annotated[Page, Query()]
 PageOfGroupQuery = Annotated[PageOfGroup, Query()]
 PageOfActionsQuery = Annotated[PageOfActions, Query()]
-
-
-class Answer(BaseModel):
-    """An answer: the named members and no others."""
-
-    model_config = ConfigDict(extra="forbid")
-
-
-class Success(Answer):
-    """The answer of a write that has nothing else to say."""
-
-    success: Literal[True]
-
-
-class CreatedAccount(Answer):
-    """The answer of `new_account`: the only time the key is shown."""
-
-    api_key: ApiKey
-    wallet_address: Address
-
-
-class CreatedUsageKey(Success):
-    """The answer of `add_usage_api_key`: the only time the key is shown."""
-
-    usage_api_key: ApiKey
-
-
-class CreatedGroup(Success):
-    """The answer of `add_group`."""
-
-    group_id: Annotated[U64, Field(ge=1)]
-
-
-class CreatedWallet(Answer):
-    """The answer of `create_wallet`."""
-
-    wallet_address: Address
-
-
-class GroupItem(Answer):
-    """An item of `list_groups`."""
-
-    id: Annotated[U64, Field(ge=1)]
-    name: str
-    description: str
-
-
-class WalletItem(Answer):
-    """An item of `list_wallets` and `list_wallets_in_group`; all zeros for a group's wildcard."""
-
-    id: Hash
-    name: str
-    description: str
-    wallet_address: Address
-
-
-class ActionItem(Answer):
-    """An item of `list_actions`; all zeros for a group's wildcard."""
-
-    hashed_cid: Hash
-    name: str
-    description: str
-
-
-class UsageKeyItem(Answer):
-    """An item of `list_api_keys`: metadata, never the key."""
-
-    api_key_hash: Hash
-    name: str
-    description: str
-    expiration: Annotated[int, Field(ge=0, description="Unix seconds; 0 is never.")]
-    balance: Annotated[int, Field(ge=0)]
-    can_create_groups: bool
-    can_delete_groups: bool
-    can_create_pkps: bool
-    manage_ipfs_ids_in_groups: list[U64]
-    add_pkp_to_groups: list[U64]
-    remove_pkp_from_groups: list[U64]
-    execute_in_groups: list[U64]
-
-
-class ChainConfig(Answer):
-    """The answer of `get_node_chain_config`."""
-
-    chain_name: str
-    chain_id: Annotated[int, Field(ge=1)]
-    is_evm: bool
-    testnet: bool
-    token: str
-    contract_address: Address
-
-
-class ProblemDocument(BaseModel):
-    """Every refusal and failure (RFC 9457, `application/problem+json`)."""
-
-    type: str
-    title: str
-    status: Annotated[int, Field(ge=400, le=599)]
-    detail: Annotated[str, Field(description="What was wrong, where, and how to mend it.")]
-    code: Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", description="What went wrong, for programs.")]
-    instance: Annotated[str, Field(description="The request's id, also in the header X-Request-Id.")]
