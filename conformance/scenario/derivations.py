@@ -23,6 +23,7 @@ CURVE_ORDER = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141
 
 SECRET_BYTES = 32
 HEX_RUN = re.compile(r"[0-9a-fA-F]{64,}")
+HEX_TEXT = re.compile(r"(0x)?[0-9a-fA-F]+")
 BASE64_RUN = re.compile(r"[A-Za-z0-9+/_-]{43,}")
 
 
@@ -81,7 +82,7 @@ def _secrets(value: object) -> Iterator[bytes]:
             yield from _secrets(item)
     elif isinstance(value, str):
         yield from _secrets_in_text(value)
-    elif isinstance(value, int) and 0 < value < CURVE_ORDER:
+    elif isinstance(value, int) and not isinstance(value, bool) and 0 < value < CURVE_ORDER:
         yield value.to_bytes(SECRET_BYTES)
 
 
@@ -92,6 +93,8 @@ def _secrets_in_text(text: str) -> Iterator[bytes]:
         for start in range(len(run) - 2 * SECRET_BYTES + 1):
             yield bytes.fromhex(run[start : start + 2 * SECRET_BYTES])
     for run in BASE64_RUN.findall(text):
+        if HEX_TEXT.fullmatch(run):  # read as base64 it would give nothing but chance
+            continue
         for start in range(min(4, len(run) - 42)):
             yield from _windows(_decoded(run[start:]))
 
