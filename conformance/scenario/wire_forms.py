@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import re
+from collections.abc import Iterator
 
 from pydantic import JsonValue
 
@@ -60,6 +61,21 @@ def bare_hex(_: Scope, text: object) -> str:
     if not HEX.fullmatch(printed(text)):
         raise Mismatch("hex digits", printed(text))
     return printed(text).removeprefix("0x").lower()
+
+
+@function
+def texts_in_hex(_: Scope, value: object) -> list[str]:
+    """All hex anywhere in a value, its bytes read as characters of Latin-1, to search it for texts."""
+    return [bytes.fromhex(text.removeprefix("0x")).decode("latin-1") for text in _hex_texts(value)]
+
+
+def _hex_texts(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        if HEX.fullmatch(value):
+            yield value
+    elif isinstance(value, dict | list):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from _hex_texts(inner)
 
 
 @function

@@ -90,7 +90,7 @@ def change_body(node: Node, operations: str | Iterable[str], change: Callable[[J
     async def handler(request: Received, forward: Forward) -> Answered:
         try:
             changed = json.dumps(change(json.loads(request.body))).encode()
-        except ValueError:
+        except (ValueError, RecursionError):
             changed = request.body
         return await forward(replace(request, body=changed))
 
@@ -127,6 +127,14 @@ def change_items(node: Node, operations: str | Iterable[str], change: Callable[[
 def members(value: JsonValue) -> dict[str, JsonValue]:
     """The members of a JSON object; none of anything else."""
     return value if isinstance(value, dict) else {}
+
+
+def body_of(request: Received) -> dict[str, JsonValue]:
+    """The members of a request's JSON object; none where it holds no object."""
+    try:
+        return members(json.loads(request.body))
+    except (ValueError, RecursionError):
+        return {}
 
 
 def each(change: Callable[[dict[str, JsonValue]], dict[str, JsonValue]]) -> Callable[[list[JsonValue]], JsonValue]:

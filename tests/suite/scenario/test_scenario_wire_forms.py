@@ -11,7 +11,7 @@ from conformance.scenario.marked_yaml import Document
 from conformance.scenario.scope import Scope
 from conformance.scenario.templates import Site
 from conformance.scenario.vocabulary import standard
-from conformance.scenario.wire_forms import bare_hex, json_text, parse_json, text_base64, text_hex
+from conformance.scenario.wire_forms import bare_hex, json_text, parse_json, text_base64, text_hex, texts_in_hex
 
 
 @pytest.fixture
@@ -66,3 +66,7 @@ def test_parse_json_gives_the_value(scope: Scope) -> None:
 def test_parse_json_departs_from_what_is_no_json(scope: Scope) -> None:
     with pytest.raises(Mismatch):
         parse_json(scope, "[1")
+
+
+def test_texts_in_hex_are_found_at_any_depth(scope: Scope) -> None:
+    assert texts_in_hex(scope, [{"input": "0x6b6579", "number": 5, "note": "no hex"}, "ff"]) == ["key", "\xff"]

@@ -1,0 +1,274 @@
+"""Faults about bodies: what is no JSON in an answer, and what is no right JSON in a request."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from pydantic import JsonValue
+
+from conformance.selftest.alter import (
+    Answered,
+    Forward,
+    Received,
+    body_of,
+    change_body,
+    intercept,
+    members,
+    refusal,
+)
+from conformance.selftest.alter_keys import SERVED, WRITES
+from conformance.selftest.mutant import mutant
+from reference_node.node import Node
+
+GROUP_WRITES = ("update_group", "remove_group", "add_action_to_group", "remove_action_from_group")
+
+
+def _text(status: int, body: str) -> Answered:
+    return Answered(status, ((b"content-type", b"text/plain"),), body.encode())
+
+
+# ------------------------------------------------------------------------------------------------- bodies are JSON
+
+
+@mutant("EP-010")
+def writes_answer_ok(node: Node) -> None:
+    """An accepted write answers the bare word OK."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        return _text(200, "OK") if given.accepted else given
+
+    intercept(node, ("update_group", "delete_action", "update_usage_api_key_metadata"), handler)
+
+
+@mutant("EP-010")
+def refusals_are_plain_text(node: Node) -> None:
+    """A refusal is a line of text."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        return given if given.accepted else _text(given.status, "Error: refused")
+
+    intercept(node, SERVED, handler)
+
+
+@mutant("EP-010")
+def cid_is_a_bare_word(node: Node) -> None:
+    """`get_service_action_ipfs_id` answers the CID without the quotes of a JSON string."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        return _text(200, json.loads(given.body)) if given.accepted else given
+
+    intercept(node, "get_service_action_ipfs_id", handler)
+
+
+@mutant("EP-010")
+def json_is_written_with_members_twice(node: Node) -> None:
+    """The answer of `new_account` holds `wallet_address` twice."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        doubled = given.body[:-1] + b',"wallet_address":""}'
+        return replace(given, body=doubled) if given.accepted else given
+
+    intercept(node, "new_account", handler)
+
+
+# ------------------------------------------------------------------------------------------------- malformed bodies
+
+
+@mutant("EP-030")
+def malformed_bodies_break_the_node(node: Node) -> None:
+    """A body that is no JSON ends in status 500."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        try:
+            json.loads(request.body or b"null")
+        except (ValueError, RecursionError):
+            return _text(500, "Internal Server Error")
+        return await forward(request)
+
+    intercept(node, WRITES, handler)
+
+
+@mutant("EP-030")
+def deep_json_breaks_the_node(node: Node) -> None:
+    """Brackets thousands deep end in status 500."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        return _text(500, "stack overflow") if b"[" * 5000 in request.body else await forward(request)
+
+    intercept(node, "new_account", handler)
+
+
+@mutant("EP-030")
+def first_json_value_counts(node: Node) -> None:
+    """Whatever follows the first JSON value of a body is ignored."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        try:
+            value = json.JSONDecoder().raw_decode(request.body.decode().lstrip())[0]
+        except (ValueError, RecursionError):
+            return await forward(request)
+        return await forward(replace(request, body=json.dumps(value).encode()))
+
+    intercept(node, "get_service_action_ipfs_id", handler)
+
+
+@mutant("EP-030")
+def unclosed_json_is_closed(node: Node) -> None:
+    """A JSON string without its last quote is read as if it had it."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        text = request.body.decode()
+        unclosed = text.startswith('"') and text.count('"') == 1
+        return await forward(replace(request, body=f'{text}"'.encode()) if unclosed else request)
+
+    intercept(node, "get_service_action_ipfs_id", handler)
+
+
+@mutant("EP-030")
+def bare_code_is_code(node: Node) -> None:
+    """A body that is no JSON is taken for the code itself."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        try:
+            json.loads(request.body)
+        except (ValueError, RecursionError):
+            return await forward(replace(request, body=json.dumps(request.body.decode()).encode()))
+        return await forward(request)
+
+    intercept(node, "get_service_action_ipfs_id", handler)
+
+
+def _positional(node: Node, operation: str, *names: str) -> None:
+    def changed(value: JsonValue) -> JsonValue:
+        fits = isinstance(value, list) and len(value) == len(names)
+        return dict(zip(names, value, strict=True)) if fits and isinstance(value, list) else value
+
+    change_body(node, operation, changed)
+
+
+@mutant("EP-030")
+def arrays_pass_for_group_bodies(node: Node) -> None:
+    """`remove_group` takes the values of its members in an array."""
+    _positional(node, "remove_group", "group_id")
+
+
+@mutant("EP-030")
+def arrays_pass_for_usage_key_bodies(node: Node) -> None:
+    """`update_usage_api_key_metadata` takes the values of its members in an array."""
+    _positional(node, "update_usage_api_key_metadata", "usage_api_key", "name", "description")
+
+
+@mutant("EP-030")
+def arrays_pass_for_action_bodies(node: Node) -> None:
+    """`delete_action` takes its hash in an array."""
+    _positional(node, "delete_action", "hashed_cid")
+
+
+def _coerce(node: Node, operations: str | Iterable[str], member: str, change: Callable[[JsonValue], JsonValue]) -> None:
+    def changed(value: JsonValue) -> JsonValue:
+        found = members(value)
+        return {**found, member: change(found[member])} if member in found else value
+
+    change_body(node, operations, changed)
+
+
+@mutant("EP-030")
+def true_is_group_one(node: Node) -> None:
+    """A `group_id` of true is the group 1."""
+    _coerce(node, GROUP_WRITES, "group_id", lambda value: 1 if value is True else value)
+
+
+@mutant("EP-030")
+def fractions_of_group_ids_are_cut(node: Node) -> None:
+    """A `group_id` of 1.5 is the group 1."""
+    _coerce(node, GROUP_WRITES, "group_id", lambda value: int(value) if isinstance(value, float) else value)
+
+
+@mutant("EP-030")
+def group_ids_in_arrays_are_unpacked(node: Node) -> None:
+    """A `group_id` of [1] is the group 1."""
+    _coerce(node, ("add_pkp_to_group",), "group_id", lambda value: value[0] if isinstance(value, list) else value)
+
+
+def _to_text(value: JsonValue) -> JsonValue:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+@mutant("EP-030")
+def names_of_any_type_are_written_out(node: Node) -> None:
+    """A name that is no text is taken as its JSON."""
+    _coerce(node, "add_usage_api_key", "name", _to_text)
+
+
+@mutant("EP-030")
+def account_names_of_any_type_are_written_out(node: Node) -> None:
+    """An account name that is no text is taken as its JSON."""
+    _coerce(node, "new_account", "account_name", _to_text)
+
+
+@mutant("EP-030")
+def email_of_any_type_is_dropped(node: Node) -> None:
+    """An email that is no text is ignored."""
+    _coerce(node, "new_account", "email", lambda value: value if isinstance(value, str) else None)
+
+
+@mutant("EP-030")
+def lists_of_any_type_are_empty(node: Node) -> None:
+    """A permitted list that is no array counts as empty."""
+    _coerce(node, "add_group", "cid_hashes_permitted", lambda value: value if isinstance(value, list) else [])
+
+
+@mutant("EP-030")
+def entries_of_any_type_are_dropped(node: Node) -> None:
+    """Entries of the wrong type are left out of `pkp_ids_permitted`."""
+
+    def kept(value: JsonValue) -> JsonValue:
+        return [entry for entry in value if isinstance(entry, str)] if isinstance(value, list) else value
+
+    _coerce(node, "add_group", "pkp_ids_permitted", kept)
+
+
+@mutant("EP-030")
+def refused_group_is_made(node: Node) -> None:
+    """A group with a malformed description is refused and made all the same."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        if given.status == 422 and body_of(request):
+            await forward(replace(request, body=json.dumps({**body_of(request), "group_description": ""}).encode()))
+        return given
+
+    intercept(node, "add_group", handler)
+
+
+@mutant("EP-030")
+def malformed_metadata_update_blanks_the_name(node: Node) -> None:
+    """A metadata update with a malformed name is refused, and the name is blank afterwards."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        if given.status == 422 and body_of(request):
+            await forward(replace(request, body=json.dumps({**body_of(request), "name": ""}).encode()))
+        return given
+
+    intercept(node, ("update_action_metadata", "update_usage_api_key_metadata"), handler)
+
+
+@mutant("EP-030")
+def node_refuses_all_after_a_malformed_body(node: Node) -> None:
+    """After a malformed body, `add_group` refuses what is right as well."""
+    broken: list[bool] = []
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = refusal(400) if broken else await forward(request)
+        if given.status == 400:
+            broken.append(True)
+        return given
+
+    intercept(node, "add_action", handler)
