@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -85,7 +86,10 @@ def test_command_line_imports_no_node() -> None:
 @pytest.mark.parametrize("arguments", [["profile", "schema"], ["profile", "check", str(REFERENCE_FILE)]])
 def test_reader_that_leaves_early_sees_no_traceback(arguments: list[str]) -> None:
     command = [sys.executable, "-m", "conformance", *arguments]
-    started = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)  # noqa: S603 - ours
+    buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    started = subprocess.Popen(  # noqa: S603 - our own text
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=buffered
+    )
     assert started.stdout is not None
     started.stdout.close()
     assert started.stderr is not None
