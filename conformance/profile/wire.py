@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from conformance.profile.flow_forms import BillingWire, ChainInfo, Convert, DerivationPath, TypedData, WalletAuth
 from conformance.profile.items import ListGroups, ListItems, Paging
 from conformance.profile.section import Section, WireName
 
@@ -186,74 +187,6 @@ class MutatingResponses(Section):
     """True in every one of them."""
     group_id: WireName | None = "group_id"
     """The id of the new group, in the answer of `add_group`."""
-
-
-class TypedData(Section):
-    """The member `typed_data`."""
-
-    form: Annotated[tuple[Literal["object", "string"], ...], Field(min_length=1)] | None = ("object", "string")
-    """The accepted forms; the suite sends the first (ENV-340)."""
-
-
-class ConvertResponse(Section):
-    """Members of the answer."""
-
-    success: WireName | None = "success"
-    """True when the account was converted."""
-
-
-class Convert(Section):
-    """The operation `convert_to_chain_secured_account`."""
-
-    response: ConvertResponse | None = ConvertResponse()
-    """MODE-310."""
-
-
-class DerivationPath(Section):
-    """The member `derivation_path`."""
-
-    form: Literal["hex_uint256", "decimal_string", "integer", "path_text"] | None = "hex_uint256"
-    """MINT-270."""
-
-
-class ChainInfo(Section):
-    """The chain and payer endpoints."""
-
-    chain_id: Literal["integer", "decimal_string"] = "integer"
-    """The JSON form of `chain_id`."""
-    further_members: tuple[WireName, ...] = ("chain_name", "is_evm", "testnet", "token")
-    """Members of the configuration beside `chain_id` and `contract_address`."""
-    api_payers_member: WireName | None = None
-    """The member that holds the payer addresses. Null: the whole answer is the array."""
-    admin_api_payer_member: WireName | None = None
-    """The member that holds the admin payer's address. Null: the whole answer is the string."""
-
-
-class WalletAuth(Section):
-    """The header `X-Wallet-Auth`."""
-
-    encoding: Literal["base64_json", "base64url_json", "json"] | None = "base64_json"
-    """How the JSON `{"typed_data": …, "signature": "0x…"}` is written in it (BILL-250)."""
-
-
-class BillingFields(Section):
-    """Members of the billing answers."""
-
-    publishable_key: WireName = "publishable_key"
-    balance_cents: WireName = "balance_cents"
-    """An integer."""
-    balance_display: WireName | None = "balance_display"
-    positive_is_credit: bool = True
-    """Whether a positive balance is credit left."""
-    confirm_success: WireName | None = "success"
-    """True in the answer of an accepted `confirm_payment`."""
-
-
-class BillingWire(Section):
-    """The billing answers."""
-
-    fields: BillingFields | None = BillingFields()
-    """BILL-310."""
 
 
 class Wire(Section):
