@@ -35,13 +35,11 @@ def decimal_pattern(maximum: int) -> str:
     return f"^(0|[1-9][0-9]{{0,{len(digits) - 2}}}|{'|'.join(same_length)}|{digits})$"
 
 
-def _from_query(value: object) -> object:
+def _from_query(text: str) -> int:
     """A number in a query is text; only plain decimal digits are read as one."""
-    if isinstance(value, str):
-        if not re.fullmatch(r"0|[1-9][0-9]{0,30}", value):
-            raise ValueError("write a whole number in decimal digits")
-        return int(value)
-    return value
+    if not re.fullmatch(r"0|[1-9][0-9]{0,30}", text):
+        raise ValueError("write a whole number in decimal digits")
+    return int(text)
 
 
 def _cid(text: str) -> str:

@@ -87,7 +87,8 @@ def _artifact() -> dict[str, Any]:
     return artifact
 
 
-def _entries(kind: str) -> list[dict[str, Any]]:
+def entries(kind: str) -> list[dict[str, Any]]:
+    """What the interface has of one kind: `function`, `event` or `error`."""
     return [entry for entry in _artifact()["abi"] if entry["type"] == kind]
 
 
@@ -111,15 +112,15 @@ def _functions() -> dict[str, Function]:
             tuple(_type(parameter) for parameter in entry["inputs"]),
             tuple(_type(parameter) for parameter in entry["outputs"]),
         )
-        for entry in _entries("function")
+        for entry in entries("function")
     }
 
 
 @cache
 def _errors() -> dict[bytes, dict[str, Any]]:
-    return {_signature(entry)[:4]: entry for entry in _entries("error")}
+    return {_signature(entry)[:4]: entry for entry in entries("error")}
 
 
 @cache
 def _topics() -> dict[str, bytes]:
-    return {entry["name"]: _signature(entry) for entry in _entries("event")}
+    return {entry["name"]: _signature(entry) for entry in entries("event")}

@@ -45,6 +45,12 @@ def test_node_says_where_it_is_and_stops_cleanly(tmp_path: Path, end: signal.Sig
     assert [file.name for file in tmp_path.iterdir()] == ["ready.json"]
 
 
+def test_node_listens_at_ipv6_too(tmp_path: Path) -> None:
+    with node_process(tmp_path / "ready.json", "--host", "::1") as (_, ready), client(ready) as http:
+        assert ready["base_url"].startswith("http://[::1]:")
+        assert http.get("/core/v1/get_api_payers").status_code == 200
+
+
 def test_ready_file_offers_control_where_it_is_served(tmp_path: Path) -> None:
     with node_process(tmp_path / "ready.json", "--control") as (_, ready), client(ready) as http:
         assert http.post(f"{ready['control_url']}/clock", json={"offset_seconds": 1}).status_code == 200
@@ -88,6 +94,7 @@ def test_port_in_use_is_one_clear_line() -> None:
     ("options", "variables", "code", "said"),
     [
         (["--host", "198.51.100.1"], {}, 1, "can't listen at 198.51.100.1:0"),
+        (["--host", "no host"], {}, 1, "can't listen at no host:0"),
         (["--rpc-url", "http://127.0.0.1:1"], {"REFERENCE_NODE_ROOT_SECRET": SECRET}, 1, "127.0.0.1:1"),
         (["--rpc-url", "http://127.0.0.1:1"], {}, 2, "--root-secret-file"),
         (["--contract", "0x" + "11" * 20], {}, 2, "--rpc-url"),
