@@ -67,39 +67,39 @@ def _operation_id(route: APIRoute) -> str:
 
 
 def _answer_problems(app: FastAPI) -> None:
-    app.add_exception_handler(Problem, _refuse)
-    app.add_exception_handler(ContractRefusal, _refuse_for_contract)
-    app.add_exception_handler(ChainError, _refuse_for_chain)
-    app.add_exception_handler(RequestValidationError, _refuse_shape)
+    for kind in (Problem, ContractRefusal, ChainError, RequestValidationError):
+        app.add_exception_handler(kind, _refuse)
     app.add_exception_handler(HTTPException, _refuse_route)
 
 
-async def _refuse(request: Request, problem: Exception) -> Response:
-    assert isinstance(problem, Problem)  # noqa: S101 - registered for Problem alone
-    return problem_document(request, problem)
-
-
-async def _refuse_for_contract(request: Request, refusal: Exception) -> Response:
-    assert isinstance(refusal, ContractRefusal)  # noqa: S101 - registered for ContractRefusal alone
-    problem = problem_of(refusal)
+async def _refuse(request: Request, fault: Exception) -> Response:
+    problem = _problem(fault)
     if problem is None:
-        raise refusal
+        raise fault
     return problem_document(request, problem)
 
 
-async def _refuse_for_chain(request: Request, failure: Exception) -> Response:
-    assert isinstance(failure, ChainError)  # noqa: S101 - registered for ChainError alone
-    LOG.warning("the chain failed a request: %s", failure)
-    return problem_document(request, chain_problem(failure))
+def _problem(fault: Exception) -> Problem | None:
+    """What to tell the client; `None` where nothing but the node itself can be at fault."""
+    match fault:
+        case Problem():
+            return fault
+        case ContractRefusal():
+            return problem_of(fault)
+        case ChainError():
+            LOG.warning("the chain failed a request: %s", fault)
+            return chain_problem(fault)
+        case RequestValidationError():
+            return _wrong_shape(fault)
+    return None
 
 
-async def _refuse_shape(request: Request, invalid: Exception) -> Response:
-    assert isinstance(invalid, RequestValidationError)  # noqa: S101 - registered for RequestValidationError alone
+def _wrong_shape(invalid: RequestValidationError) -> Problem:
     faults = [
         f"{quoted('.'.join(map(str, fault['loc'])))}: {str(fault['msg']).removeprefix('Value error, ')}"
         for fault in invalid.errors()[:FAULTS_TOLD]
     ]
-    return problem_document(request, Unprocessable("request-invalid", "; ".join(faults)))
+    return Unprocessable("request-invalid", "; ".join(faults))
 
 
 async def _refuse_route(request: Request, refused: Exception) -> Response:

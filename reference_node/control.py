@@ -1,6 +1,7 @@
-"""The test-control interface, served only where `--control` asks for it: moves the clock and starts afresh.
+"""The test-control interface, served only where `--control` asks for it: moves the clock, gives ether, starts afresh.
 
-No part of the specification. It lets a suite judge time windows exactly and begin with a known state.
+No part of the specification. It lets a suite judge time windows exactly, send transactions of wallets of its own, and
+begin with a known state.
 """
 
 from __future__ import annotations
@@ -11,13 +12,18 @@ from fastapi import APIRouter, Response
 from pydantic import Field
 
 from reference_node.access import NodeOf
+from reference_node.api.fields import Address
 from reference_node.api.requests import Body
 from reference_node.api.route import StrictRoute, success
+from reference_node.chain.evm import EvmChain
 from reference_node.node import reset
 from reference_node.problems import Conflict
 
 OFFSET_LIMIT = 10 * 365 * 24 * 3600
 """Seconds that the clock may be moved either way."""
+
+GIFT = 100 * 10**18
+"""Wei that a wallet is given at once."""
 
 router = APIRouter(prefix="/control", route_class=StrictRoute, include_in_schema=False)
 
@@ -28,6 +34,12 @@ class ClockSetting(Body):
     offset_seconds: Annotated[int, Field(ge=-OFFSET_LIMIT, le=OFFSET_LIMIT)]
 
 
+class Beneficiary(Body):
+    """Who is to have gas money."""
+
+    address: Address
+
+
 class Nothing(Body):
     """An empty object."""
 
@@ -36,6 +48,15 @@ class Nothing(Body):
 def set_clock(body: ClockSetting, node: NodeOf) -> Response:
     """Move the clock; each call counts from the right time. The chain's time follows, but never goes back."""
     node.clock.offset_seconds = body.offset_seconds
+    return success()
+
+
+@router.post("/fund")
+def give_ether(body: Beneficiary, node: NodeOf) -> Response:
+    """Give a wallet on the in-memory chain 100 ether, out of nothing."""
+    if not isinstance(node.chain, EvmChain):
+        raise Conflict("external-chain", "an external chain's ether is not the node's to give: ask its operator")
+    node.chain.fund(bytes.fromhex(body.address.removeprefix("0x")), GIFT)
     return success()
 
 

@@ -127,7 +127,7 @@ def _announce(node: Node, facts: dict[str, Json]) -> None:
         f"  credits   a new account begins with {node.settings.starter_credits} cents (--starter-credits)",
     ]
     if facts["control_url"] is not None:
-        lines.append(f"  control   {facts['control_url']}: anyone who can reach it can reset this node")
+        lines.append(f"  control   {facts['control_url']}: /clock, /fund and /reset, for anyone who can reach it")
     print("\n".join(lines), flush=True)
 
 

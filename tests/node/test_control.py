@@ -9,6 +9,9 @@ import httpx
 import pytest
 from nodes import Running, refused, serving
 
+from reference_node.chain.contract_abi import call_data
+from reference_node.chain.payers import PayerPool
+from reference_node.keys import address_of, new_secret
 from reference_node.settings import Settings
 
 
@@ -23,7 +26,7 @@ def control(running: Running, operation: str, body: object) -> httpx.Response:
 
 
 def test_without_the_option_there_is_no_control(running: Running) -> None:
-    for operation, body in (("clock", {"offset_seconds": 5}), ("reset", {})):
+    for operation, body in (("clock", {"offset_seconds": 5}), ("fund", {"address": "0x" + "11" * 20}), ("reset", {})):
         refused(control(running, operation, body), 404, "not-found")
     assert running.node.clock.offset_seconds == 0
 
@@ -41,6 +44,16 @@ def test_clock_takes_seconds_within_reason(controlled: Running, offset: object) 
     refused(control(controlled, "clock", {"offset_seconds": offset}), 422)
     refused(control(controlled, "clock", {}), 422)
     assert controlled.node.clock.offset_seconds == 0
+
+
+def test_funded_wallet_can_send_transactions(controlled: Running) -> None:
+    wallet = new_secret()
+    address = "0x" + address_of(wallet).hex()
+    assert control(controlled, "fund", {"address": address}).json() == {"success": True}
+    pool = PayerPool(controlled.node.chain, [wallet])
+    pool.submit(controlled.node.accounts.address, call_data("newChainSecuredAccount", "n", "d"))
+    for body in ({}, {"address": address[:-1]}, {"address": 1}, {"address": address, "wei": 1}):
+        refused(control(controlled, "fund", body), 422)
 
 
 def test_reset_forgets_everything(controlled: Running) -> None:

@@ -10,6 +10,7 @@ import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import httpx
@@ -157,6 +158,14 @@ def test_contract_that_is_not_the_nodes_is_said_to_be_none(anvil: Anvil) -> None
         theirs = node.accounts.address
     with pytest.raises(DeploymentError, match="start with the root secret that deployed it"):
         build_node(settings_for(anvil, contract=theirs, secret="43" * 32))
+
+
+def test_control_moves_no_chain_outside(anvil: Anvil) -> None:
+    with serving(replace(settings_for(anvil), control=True)) as running:
+        account = running.account()
+        for operation, body in (("fund", {"address": "0x" + "11" * 20}), ("reset", {})):
+            refused(running.http.post(f"/control/{operation}", json=body), 409, "external-chain")
+        assert running.everything(account)["groups"] == []
 
 
 def test_admin_payer_with_a_past_is_refused(anvil: Anvil) -> None:
