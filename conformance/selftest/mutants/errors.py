@@ -1,0 +1,240 @@
+"""Faults about refusals: what looks like none, what changes something all the same, and what gives a key away."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from pydantic import JsonValue
+
+from conformance.selftest.alter import Answered, Forward, Received, answer, body_of, intercept
+from conformance.selftest.alter_keys import LISTS, SERVED, WRITES, key_book, presented, under
+from conformance.selftest.mutant import mutant
+from reference_node.keys import key_hash, parse_key
+from reference_node.node import Node
+
+Remark = Callable[[Received, Answered], Answered]
+
+
+def _remark(node: Node, operations: str | Iterable[str], remark: Remark) -> None:
+    """Refusals are changed before they go out."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        return given if given.accepted else remark(request, given)
+
+    intercept(node, operations, handler)
+
+
+def _told(given: Answered, **more: JsonValue) -> Answered:
+    """The refusal with more members."""
+    return replace(given, body=json.dumps({**json.loads(given.body), **more}).encode())
+
+
+def _account_of(request: Received) -> int | None:
+    """The hash of the key that a request presents, None when it presents none that can be one."""
+    secret = parse_key(presented(request))
+    return None if secret is None else key_hash(secret)
+
+
+# ------------------------------------------------------------------------------------- what does not look like one
+
+
+@mutant("ERR-140")
+def refusals_have_status_200(node: Node) -> None:
+    """A refusal is told in the body of a status 200."""
+    _remark(node, (*WRITES, "get_service_action_ipfs_id"), lambda _, given: answer(200, {"error": given.status}))
+
+
+@mutant("ERR-140")
+def refusals_redirect(node: Node) -> None:
+    """A refusal is a redirection to a page about it."""
+    _remark(node, "remove_group", lambda _, given: replace(given, status=303))
+
+
+@mutant("ERR-140")
+def unknown_groups_are_server_faults(node: Node) -> None:
+    """What is not there ends in status 500."""
+    _remark(node, WRITES, lambda _, given: replace(given, status=500) if given.status == 404 else given)
+
+
+@mutant("ERR-140")
+def unknown_things_are_ignored(node: Node) -> None:
+    """A write about what is not there says yes."""
+    _remark(node, WRITES, lambda _, given: answer(200, {"success": True}) if given.status == 404 else given)
+
+
+@mutant("ERR-140")
+def refusals_say_success(node: Node) -> None:
+    """The body of a refused write says that it succeeded."""
+    _remark(node, WRITES, lambda _, given: _told(given, success=True))
+
+
+@mutant("ERR-140")
+def refused_code_has_a_cid(node: Node) -> None:
+    """`get_service_action_ipfs_id` of no string answers the CID of nothing."""
+    _remark(
+        node, "get_service_action_ipfs_id", lambda *_: answer(200, "QmbFMke1KXqnYyBBWxB74N4c5SBnJMVAiMNRcGu6x1AwQH")
+    )
+
+
+@mutant("ERR-140", "ERR-150")
+def keys_of_other_accounts_can_be_removed(node: Node) -> None:
+    """`remove_usage_api_key` removes a usage key of whichever account."""
+    book = key_book(node)
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        owner = book.owners.get(str(body_of(request).get("usage_api_key")))
+        return await forward(under(request, owner) if owner and presented(request) in book.accounts else request)
+
+    intercept(node, "remove_usage_api_key", handler)
+
+
+# ----------------------------------------------------------------------------------------- what changes something
+
+
+@mutant("ERR-150")
+def wrong_group_costs_the_newest_group(node: Node) -> None:
+    """`remove_group` of a group that is not there is refused, and the account's newest group is gone."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        account = _account_of(request)
+        if given.status == 404 and account is not None:
+            node.accounts.remove_group(account, node.accounts.groups(account, 0, 100)[-1].id)
+        return given
+
+    intercept(node, "remove_group", handler)
+
+
+@mutant("ERR-150")
+def refused_update_lands_in_the_other_account(node: Node) -> None:
+    """`update_group` of another account's group is refused and done there."""
+    book = key_book(node)
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        if given.status == 404:
+            for account in book.accounts:
+                await forward(under(request, account))
+        return given
+
+    intercept(node, "update_group", handler)
+
+
+@mutant("ERR-150")
+def refused_deletion_lands_in_the_other_account(node: Node) -> None:
+    """`delete_action` of metadata that another account registered is refused and done there."""
+    book = key_book(node)
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        if given.status == 404:
+            for account in book.accounts:
+                await forward(under(request, account))
+        return given
+
+    intercept(node, "delete_action", handler)
+
+
+@mutant("ERR-150")
+def refused_wallet_is_on_the_chain(node: Node) -> None:
+    """`create_wallet` without the permission is refused and registers a wallet that no list over HTTP shows."""
+    book = key_book(node)
+    hidden: set[str] = set()
+
+    async def create(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        if given.status == 403:
+            made = await forward(under(request, book.account_of(presented(request))))
+            hidden.add(json.loads(made.body)["wallet_address"])
+        return given
+
+    async def show(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        if not given.accepted:
+            return given
+        kept = [item for item in json.loads(given.body) if item["wallet_address"] not in hidden]
+        return replace(given, body=json.dumps(kept).encode())
+
+    intercept(node, "create_wallet", create)
+    intercept(node, "list_wallets", show)
+
+
+@mutant("ERR-150")
+def half_of_a_refused_group_is_made(node: Node) -> None:
+    """`add_group` with a malformed entry is refused, and a group without its lists is made."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        body = body_of(request)
+        if given.status == 422 and body:
+            empty = {**body, "pkp_ids_permitted": [], "cid_hashes_permitted": []}
+            await forward(replace(request, body=json.dumps(empty).encode()))
+        return given
+
+    intercept(node, "add_group", handler)
+
+
+# --------------------------------------------------------------------------------------------- what gives a key away
+
+
+@mutant("ERR-160")
+def refusals_repeat_the_body(node: Node) -> None:
+    """The refusal of a malformed body holds the body."""
+    _remark(node, WRITES, lambda got, given: _told(given, received=got.body.decode()) if given.status == 422 else given)
+
+
+@mutant("ERR-160")
+def refusals_repeat_broken_json(node: Node) -> None:
+    """The refusal of a body that is no JSON shows where it broke off."""
+    _remark(node, WRITES, lambda got, given: _told(given, near=got.body.decode()) if given.status == 400 else given)
+
+
+@mutant("ERR-160")
+def refusals_repeat_the_query(node: Node) -> None:
+    """The refusal of a malformed query holds the query."""
+    _remark(node, LISTS, lambda got, given: _told(given, query=got.query) if given.status == 422 else given)
+
+
+@mutant("ERR-160")
+def refusals_name_the_unknown_key(node: Node) -> None:
+    """The refusal of an unknown key says which key it is."""
+    _remark(node, SERVED, lambda got, given: _told(given, key=presented(got)) if given.status == 401 else given)
+
+
+@mutant("ERR-160")
+def refusals_name_the_powerless_key(node: Node) -> None:
+    """The refusal for want of a permission says which key it is, in a header."""
+
+    def named(got: Received, given: Answered) -> Answered:
+        header = (b"x-refused-key", presented(got).encode())
+        return replace(given, headers=(*given.headers, header)) if given.status == 403 else given
+
+    _remark(node, SERVED, named)
+
+
+@mutant("ERR-160")
+def refusals_spell_the_key_in_hex(node: Node) -> None:
+    """The refusal about a usage key that is not there says in hex which one."""
+
+    def named(got: Received, given: Answered) -> Answered:
+        key = body_of(got).get("usage_api_key")
+        if given.status != 404 or not isinstance(key, str):
+            return given
+        return _told(given, unknown=base64.b64decode(key).hex())
+
+    _remark(node, ("remove_usage_api_key", "update_usage_api_key_metadata"), named)
+
+
+@mutant("ERR-160")
+def refusals_quote_a_key_for_urls(node: Node) -> None:
+    """The refusal of an unknown key refers to a page about it, with the key in URL-safe base64."""
+
+    def named(got: Received, given: Answered) -> Answered:
+        key = presented(got).replace("+", "-").replace("/", "_").rstrip("=")
+        return _told(given, type=f"https://errors.example/unknown-key/{key}") if given.status == 401 else given
+
+    _remark(node, "create_wallet", named)
