@@ -56,11 +56,12 @@ class Bench:
         if name in MINIATURES:
             with target_app(MINIATURES[name], self.seed) as target:
                 return Trial(name, (), _outcomes(self.cases, target))
-        mutant = self.mutants.get(name)
-        breaks = mutant.breaks if mutant else ()
-        concerned = [case for case in self.cases if not mutant or set(breaks) & set(case.requirements)]
-        with target_node(mutant.alter if mutant else lambda _: None, self.seed) as target:
-            return Trial(name, breaks, _outcomes(concerned, target))
+        if name == UNTOUCHED:
+            with target_node(lambda _: None, self.seed) as target:
+                return Trial(name, (), _outcomes(self.cases, target))
+        mutant = self.mutants[name]
+        with target_node(mutant.alter, self.seed) as target:
+            return Trial(name, mutant.breaks, tuple(_until_noticed(mutant.breaks, self.cases, target)))
 
 
 def trials(bench: Bench, names: Sequence[str], jobs: int) -> Iterator[Trial]:
@@ -82,6 +83,17 @@ def _take_bench(bench: Bench) -> None:
 
 def _try_node(name: str) -> Trial:
     return _bench[0].try_node(name)
+
+
+def _until_noticed(breaks: Sequence[str], cases: Sequence[Case], target: Target) -> Iterator[Outcome]:
+    """The cases of the broken requirements, until one has failed for each of them: more would prove nothing more."""
+    unnoticed = set(breaks)
+    for case in cases:
+        if unnoticed & set(case.requirements):
+            outcome = run_case(case, target)
+            if outcome.verdict is Verdict.FAIL:
+                unnoticed -= set(case.requirements)
+            yield outcome
 
 
 def _outcomes(cases: Sequence[Case], target: Target) -> tuple[Outcome, ...]:
