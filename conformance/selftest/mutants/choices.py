@@ -1,0 +1,227 @@
+"""Choices that the specification leaves open, made otherwise than the profile of the reference node states them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from conformance.selftest.alter import Answered, Forward, Received, change_query, intercept, refusal, wrap
+from conformance.selftest.mutant import mutant
+from reference_node.chain.account_config import Group, Wallet
+from reference_node.chain.contract_abi import ContractRefusal
+from reference_node.keys import pkp_id
+from reference_node.node import Node
+
+LISTS = ("list_groups", "list_api_keys", "list_wallets", "list_wallets_in_group", "list_actions")
+GREATEST_PAGE = "100"
+
+Write = Callable[..., object]
+Hashes = Sequence[bytes]
+
+
+def _account(node: Node, key: int) -> int:
+    return node.accounts.key_info(key).account_hash
+
+
+def _forgiving(write: Write, error: str, *arguments: object) -> None:
+    """Do a write; the refusal with this error counts as success."""
+    try:
+        write(*arguments)
+    except ContractRefusal as refused:
+        if refused.error != error:
+            raise
+
+
+def _forgive(node: Node, methods: Sequence[str], error: str) -> None:
+    for method in methods:
+        wrap(node.accounts, method, lambda write, *arguments: _forgiving(write, error, *arguments))
+
+
+@mutant("ACT-180")
+def second_registration_is_accepted(node: Node) -> None:
+    """A second `add_action` of one CID reports success, where the profile states a conflict."""
+    wrap(node.accounts, "add_action", lambda write, *arguments: _forgiving(write, "ActionExists", *arguments))
+
+
+@mutant("ACT-180")
+def second_registration_is_refused_and_written(node: Node) -> None:
+    """A second `add_action` of one CID is refused, and its labels are stored."""
+
+    def add(write: Write, *arguments: object) -> None:
+        try:
+            write(*arguments)
+        except ContractRefusal:
+            node.accounts.update_action_metadata(*arguments)  # type: ignore[arg-type]  # the same as add_action's
+            raise
+
+    wrap(node.accounts, "add_action", add)
+
+
+@mutant("ACT-190")
+def grouped_actions_are_the_accounts(node: Node) -> None:
+    """`add_action_to_group` also registers the action, where the profile states that it does not."""
+
+    def add(write: Write, key: int, group_id: int, cid: bytes) -> None:
+        write(key, group_id, cid)
+        _forgiving(node.accounts.add_action, "ActionExists", key, cid, "", "")
+
+    wrap(node.accounts, "add_action_to_group", add)
+
+
+@mutant("ACT-200")
+def deleted_actions_stay_in_groups(node: Node) -> None:
+    """`delete_action` leaves the action in the groups that list it, where the profile states that it does not."""
+
+    def delete(write: Write, key: int, cid: bytes) -> None:
+        account = _account(node, key)
+        listing = [
+            group.id
+            for group in node.accounts.groups(account, 0, 100)
+            if cid in [found.cid_hash for found in node.accounts.actions_in_group(account, group.id, 0, 100)]
+        ]
+        write(key, cid)
+        for group_id in listing:
+            node.accounts.add_action_to_group(key, group_id, cid)
+
+    wrap(node.accounts, "delete_action", delete)
+
+
+@mutant("GRP-260")
+def adding_twice_is_accepted(node: Node) -> None:
+    """Adding what a group holds already reports success, where the profile states a conflict."""
+    _forgive(node, ("add_pkp_to_group", "add_action_to_group"), "AlreadyInGroup")
+
+
+@mutant("GRP-260")
+def removing_what_is_not_there_is_accepted(node: Node) -> None:
+    """Removing what a group does not hold reports success, where the profile states that it is not found."""
+    _forgive(node, ("remove_pkp_from_group", "remove_action_from_group"), "NotInGroup")
+
+
+@mutant("PKP-160")
+def unknown_wallets_are_accepted(node: Node) -> None:
+    """`add_pkp_to_group` with the id of no wallet reports success, where the profile states that it is not found."""
+    _forgive(node, ("add_pkp_to_group",), "WalletUnknown")
+
+
+@mutant("PKP-160")
+def unknown_wallets_are_left_out(node: Node) -> None:
+    """`add_group` and `update_group` leave ids of no wallet out, where the profile states that they are not found."""
+
+    def known(key: int, pkps: Hashes) -> list[bytes]:
+        own = [wallet.id for wallet in node.accounts.wallets(_account(node, key), 0, 100)]
+        return [pkp for pkp in pkps if pkp in own or not any(pkp)]
+
+    def add(write: Callable[..., int], key: int, name: str, description: str, pkps: Hashes, cids: Hashes) -> int:
+        return write(key, name, description, known(key, pkps), cids)
+
+    def update(write: Write, key: int, group: Group, pkps: Hashes, cids: Hashes) -> None:
+        write(key, group, known(key, pkps), cids)
+
+    wrap(node.accounts, "add_group", add)
+    wrap(node.accounts, "update_group", update)
+
+
+@mutant("LIST-080")
+def default_page_has_two_items(node: Node) -> None:
+    """Without `page_size` a page has two items, where the profile states twenty."""
+    change_query(node, LISTS, lambda query: {"page_size": "2", **query})
+
+
+@mutant("LIST-090")
+def larger_pages_are_cut_down(node: Node) -> None:
+    """A page size over the largest is served as the largest, where the profile states that it is refused."""
+
+    def cut(query: dict[str, str]) -> dict[str, str]:
+        size = query.get("page_size", "")
+        return {**query, "page_size": GREATEST_PAGE} if size.isdecimal() and int(size) > int(GREATEST_PAGE) else query
+
+    change_query(node, LISTS, cut)
+
+
+@mutant("LIST-090")
+def largest_page_is_refused(node: Node) -> None:
+    """The largest page size that the profile states is refused."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        return refusal(422) if f"page_size={GREATEST_PAGE}" in request.query else await forward(request)
+
+    intercept(node, "list_groups", handler)
+
+
+def _newest_first(node: Node, view: str) -> None:
+    def turned(listed: Callable[..., list[object]], *arguments: int) -> list[object]:
+        *of, page, size = arguments
+        return listed(*of, 0, 100)[::-1][page * size : (page + 1) * size]
+
+    wrap(node.accounts, view, turned)
+
+
+@mutant("LIST-110")
+def keys_are_listed_newest_first(node: Node) -> None:
+    """`list_api_keys` shows the newest key first, where the profile states creation order."""
+    _newest_first(node, "usage_keys")
+
+
+@mutant("LIST-110")
+def actions_are_listed_newest_first(node: Node) -> None:
+    """`list_actions` shows the newest action first, where the profile states creation order."""
+    _newest_first(node, "actions")
+
+
+@mutant("LIST-110")
+def wallets_are_listed_newest_first(node: Node) -> None:
+    """`list_wallets` shows the newest wallet first, where the profile states creation order."""
+    _newest_first(node, "wallets")
+
+
+@mutant("LIST-110")
+def wallets_in_group_are_listed_newest_first(node: Node) -> None:
+    """`list_wallets_in_group` shows the wallet added last first, where the profile states the order of adding."""
+    _newest_first(node, "wallets_in_group")
+
+
+@mutant("LIST-160")
+def unknown_groups_are_empty(node: Node) -> None:
+    """The lists of a group that is not there are empty, where the profile states that it is not found."""
+
+    def forgiving(view: Callable[..., list[object]], *arguments: int) -> list[object]:
+        try:
+            return view(*arguments)
+        except ContractRefusal:
+            return []
+
+    wrap(node.accounts, "wallets_in_group", forgiving)
+    wrap(node.accounts, "actions_in_group", forgiving)
+
+
+@mutant("LIST-160")
+def lists_of_foreign_groups_are_shown(node: Node) -> None:
+    """`list_actions` with the id of a group that another account has shows that group's actions."""
+    accounts: list[int] = []
+
+    def add(write: Callable[..., int], key: int, *arguments: object) -> int:
+        accounts.append(node.accounts.key_info(key).account_hash)
+        return write(key, *arguments)
+
+    def actions(view: Callable[..., list[object]], account: int, *arguments: int) -> list[object]:
+        for holder in (account, *accounts):
+            try:
+                return view(holder, *arguments)
+            except ContractRefusal:
+                continue
+        return view(account, *arguments)
+
+    wrap(node.accounts, "add_group", add)
+    wrap(node.accounts, "actions_in_group", actions)
+
+
+@mutant("LIST-180")
+def own_wallet_is_listed(node: Node) -> None:
+    """`list_wallets` begins with the account's own wallet, where the profile states that it is not listed."""
+
+    def wallets(view: Callable[..., list[Wallet]], account: int, page: int, size: int) -> list[Wallet]:
+        admin = node.accounts.account(account).admin_wallet
+        listed = [Wallet(pkp_id(admin), admin, 0, "", ""), *view(account, 0, 100)]
+        return listed[page * size : (page + 1) * size]
+
+    wrap(node.accounts, "wallets", wallets)
