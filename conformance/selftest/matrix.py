@@ -17,7 +17,9 @@ from conformance.verdict import Outcome, Verdict
 
 def print_matrix(console: Console, mutants: Mapping[str, Mutant], trials: Mapping[str, Trial]) -> None:
     """A row for each mutant: the requirements it breaks, and the cases that failed because of it."""
-    table = Table("mutant", "breaks", "caught by", title="Kill matrix", title_justify="left")
+    table = Table(title="Kill matrix", title_justify="left")
+    for heading in ("mutant", "breaks", "caught by"):
+        table.add_column(heading, overflow="fold")
     family = ""
     for name, mutant in mutants.items():
         if mutant.family != family:
