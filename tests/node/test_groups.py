@@ -49,6 +49,18 @@ def test_action_wildcard_is_taken_in_every_form(running: Running, account: str, 
     assert wallets_in(running, account, group) == [ZERO_HASH]
 
 
+def test_the_largest_write_that_is_allowed_fits_a_block(running: Running, account: str) -> None:
+    label = "\U0001f600" * 1024
+    hashes = [f"0x{number:064x}" for number in range(1, 101)]
+    labels = {"group_name": label, "group_description": label}
+    group = running.done("add_group", account, **labels, cid_hashes_permitted=hashes)["group_id"]
+    assert running.read("list_groups", account) == [{"id": group, "name": label, "description": label}]
+    listed = running.read("list_actions", account, group_id=group, page_size=100)
+    assert [action["hashed_cid"] for action in listed] == hashes
+    too_many = [*hashes, "0x" + "ff" * 32]
+    refused(running.post("add_group", account, **labels, cid_hashes_permitted=too_many), 422, "request-invalid")
+
+
 def test_group_update_replaces_labels_and_both_lists(running: Running, account: str) -> None:
     wallet = running.wallet(account)
     group = running.group(account, cid_hashes_permitted=[0])
