@@ -91,6 +91,6 @@ def chain_problem(failure: ChainError) -> Problem:
         return Unavailable("chain-unavailable", "the settlement chain does not answer: try again later")
     return Unavailable(
         "chain-refused",
-        "the settlement chain did not take the node's transaction, so nothing was changed or charged: it may be too much "
-        "for one block, or the wallets of get_api_payers may be out of gas money",
+        "the settlement chain did not take the node's transaction, so nothing was changed or charged: it may be too "
+        "much for one block, or the wallets of get_api_payers may be out of gas money",
     )
