@@ -1,4 +1,4 @@
-"""The pytest session of a conformance run: packs as files, cases as items, verdicts as outcomes.
+"""The pytest session of a conformance run: the node, the selection, the results.
 
 Under pytest-xdist the controller starts the node and the workers are told where it is; outcomes come back in the
 reports' user properties.
@@ -7,22 +7,20 @@ reports' user properties.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from io import StringIO
 from pathlib import Path
-from typing import Literal, Protocol, TypeAlias
+from typing import Protocol
 
 import pytest
-from pydantic import TypeAdapter
 from rich.console import Console
 
-from conformance.casetext import explain, rerun
+from conformance.items import OUTCOME, OUTCOMES, RUNNING, CaseItem, PackFile
 from conformance.plugin import RESULTS
 from conformance.problems import Problem
 from conformance.profile import Profile, load_ready_file
 from conformance.report import RunRecord, results_of, show, write_results
-from conformance.runner import run_case
 from conformance.scenario.case import Case
 from conformance.selection import Options, select
 from conformance.target.bundled import BundledNode
@@ -30,22 +28,11 @@ from conformance.target.client import Target
 from conformance.target.pace import Budget, Pace, lowest_rate
 from conformance.verdict import Outcome, Verdict
 
-OUTCOME = "conformance"
-"""The user property that carries a case's outcome as JSON."""
-OUTCOMES = TypeAdapter(Outcome)
 WORDS = {
     Verdict.NOT_OFFERED: ("not offered", "o", "NOT OFFERED"),
     Verdict.KNOWN: ("known", "k", "KNOWN"),
     Verdict.INCONCLUSIVE: ("inconclusive", "?", "INCONCLUSIVE"),
 }
-
-
-Style: TypeAlias = Literal["long", "short", "line", "no", "native", "value", "auto"]
-"""The styles of tracebacks, as pytest's own method has them."""
-
-
-class Departed(Exception):  # noqa: N818 - a failing node is no error of the suite
-    """A case that did not pass. Its text is the whole report."""
 
 
 class XdistNode(Protocol):
@@ -54,60 +41,12 @@ class XdistNode(Protocol):
     workerinput: dict[str, object]
 
 
-class PackFile(pytest.File):
-    """A pack."""
-
-    def collect(self) -> Iterator[CaseItem]:
-        """Its cases."""
-        session = session_of(self.config)
-        for case in session.selection.by_file[self.path.resolve()]:
-            yield CaseItem.from_parent(self, name=case.id.partition("::")[2], case=case)
-
-
-class CaseItem(pytest.Item):
-    """A case."""
-
-    def __init__(self, *, case: Case, **others: object) -> None:
-        super().__init__(**others)  # type: ignore[arg-type]  # pytest's own keywords, passed through
-        self.case = case
-
-    def runtest(self) -> None:
-        """Run it, and say by pytest's means what came of it."""
-        session = session_of(self.config)
-        outcome = session.known.apply(run_case(self.case, session.target()))
-        self.user_properties.append(("requirements", " ".join(outcome.requirements)))
-        self.user_properties.append((OUTCOME, OUTCOMES.dump_json(outcome).decode()))
-        if outcome.verdict is Verdict.NOT_OFFERED:
-            pytest.skip(outcome.reason)
-        if outcome.verdict is Verdict.KNOWN:
-            pytest.xfail(outcome.reason)
-        if outcome.verdict is not Verdict.PASS:
-            raise Departed(explain(outcome, rerun(outcome.case, session.seed, session.options.rerun())))
-
-    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Style | None = None) -> str:
-        """The report of the case; a traceback only for a fault of the suite itself."""
-        if isinstance(excinfo.value, Departed):
-            return str(excinfo.value)
-        return str(super().repr_failure(excinfo, style))
-
-    def reportinfo(self) -> tuple[Path, int, str]:
-        """Where the case stands, and its id."""
-        return self.path, self.case.line - 1, self.case.id
-
-
-def session_of(config: pytest.Config) -> ConformanceSession:
-    """The plugin of a running session."""
-    plugin = config.pluginmanager.get_plugin("conformance-session")
-    if not isinstance(plugin, ConformanceSession):
-        raise TypeError("the conformance session is not registered")
-    return plugin
-
-
 class ConformanceSession:
     """One run of packs under pytest, in the controller or in a worker."""
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
+        config.stash[RUNNING] = self
         self.worker: dict[str, object] | None = getattr(config, "workerinput", None)
         self.options = _options(config)
         given = [Path(str(path).partition("::")[0]) for path in config.getoption("file_or_dir") or []]
@@ -215,14 +154,22 @@ class ConformanceSession:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Take the outcome out of a report, wherever the case ran."""
-        outcome = _outcome_in(report)
-        if outcome:
-            self.outcomes[report.nodeid] = outcome
+        self._outcome_in(report)
 
     def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, str] | None:
         """The verdict's own word where pytest's would mislead."""
-        outcome = _outcome_in(report)
+        outcome = self._outcome_in(report)
         return WORDS.get(outcome.verdict) if outcome else None
+
+    def _outcome_in(self, report: pytest.TestReport) -> Outcome | None:
+        """The outcome that a report brings; read once, for several hooks ask."""
+        if report.when != "call":
+            return None
+        if report.nodeid not in self.outcomes:
+            for name, value in report.user_properties:
+                if name == OUTCOME:
+                    self.outcomes[report.nodeid] = OUTCOMES.validate_json(str(value))
+        return self.outcomes.get(report.nodeid)
 
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
         """Stop the node and make the results; they decide the exit status."""
@@ -275,13 +222,6 @@ class ConformanceSession:
         show(results, Console(file=text, force_terminal=writer.hasmarkup, width=max(writer.fullwidth, 100)))
         terminalreporter.write_sep("=", "conformance")
         terminalreporter.write(text.getvalue())
-
-
-def _outcome_in(report: pytest.TestReport) -> Outcome | None:
-    if report.when != "call":
-        return None
-    found = [value for name, value in report.user_properties if name == OUTCOME]
-    return OUTCOMES.validate_json(str(found[0])) if found else None
 
 
 def _options(config: pytest.Config) -> Options:

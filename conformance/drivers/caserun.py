@@ -31,6 +31,7 @@ class CaseRun:
         self.witnesses: list[Callable[[Wanted, Answer], None]] = []
         """Told of every request of the service and its answer."""
         self._last_write = [0.0]
+        self._ids_as_text = target.profile.wire.list_groups.id_form == "decimal_string"
 
     def branch(self, name: str) -> CaseRun:
         """The same case for one of several steps at the same time."""
@@ -50,7 +51,7 @@ class CaseRun:
         for name in SECRET_MEMBERS & wanted.members.keys():
             self.secrets.learn(wanted.members[name])
         self.settle()
-        answer = self.target.exchange(message(wanted), self.log, wanted.operation)
+        answer = self.target.exchange(message(wanted, ids_listed_as_text=self._ids_as_text), self.log, wanted.operation)
         if wanted.operation.effect is not Effect.READ:
             self._last_write[0] = time.monotonic()
         for witness in self.witnesses:

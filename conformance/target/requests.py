@@ -11,6 +11,16 @@ from conformance.target.client import Message
 from conformance.target.jsontext import written
 
 JSON_TYPE = "application/json"
+GROUP_IDS = frozenset(
+    {
+        "group_id",
+        "manage_ipfs_ids_in_groups",
+        "add_pkp_to_groups",
+        "remove_pkp_from_groups",
+        "execute_in_groups",
+    }
+)
+"""Request members that are a u64 group id, or an array of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +41,15 @@ class Wanted:
     """Another path than the operation's."""
 
 
-def message(wanted: Wanted) -> Message:
-    """The request as it goes over the wire."""
+def message(wanted: Wanted, *, ids_listed_as_text: bool = False) -> Message:
+    """The request as it goes over the wire.
+
+    Where the profile says that lists show group ids as texts, they are sent as the integers (u64) that requests take.
+    """
     operation = wanted.operation
-    members = {operation.request.get(name, name): value for name, value in _as_specified(wanted).items()}
+    members = {
+        operation.request.get(name, name): value for name, value in _as_specified(wanted, ids_listed_as_text).items()
+    }
     headers = dict(wanted.headers)
     if wanted.credential is not None:
         _put_credential(wanted.credential, wanted.via, operation, members, headers)
@@ -50,11 +65,19 @@ def message(wanted: Wanted) -> Message:
     return Message(wanted.method or operation.method, path, _merged(sent, headers), body)
 
 
-def _as_specified(wanted: Wanted) -> dict[str, object]:
+def _as_specified(wanted: Wanted, ids_listed_as_text: bool) -> dict[str, object]:
     """`remove_group` takes its `group_id` as a quoted value in the specification's example ("Endpoints / Groups")."""
     if wanted.operation.name == "remove_group" and "group_id" in wanted.members:
         return {**wanted.members, "group_id": printed(wanted.members["group_id"])}
-    return wanted.members
+    if not ids_listed_as_text:
+        return wanted.members
+    return {name: _as_integers(value) if name in GROUP_IDS else value for name, value in wanted.members.items()}
+
+
+def _as_integers(value: object) -> object:
+    if isinstance(value, list):
+        return [_as_integers(item) for item in value]
+    return int(value) if isinstance(value, str) and value.isdecimal() else value
 
 
 def _query(members: dict[str, object], joint: str) -> str:

@@ -128,9 +128,11 @@ def test_plugin_imports_nothing_of_the_suite_unless_asked(pytester: pytest.Pytes
 
 
 def test_every_verdict_has_its_pytest_outcome_and_its_word(project: pytest.Pytester, node: TinyNode) -> None:
-    result = run(project, "--node-url", node.url, "--results", "out", "-v")
+    result = run(project, "--node-url", node.url, "--results", "out", "-v", "--junitxml", "junit.xml")
 
     assert verdicts(project) == ALL
+    junit = (project.path / "junit.xml").read_text(encoding="utf-8")
+    assert 'errors="0" failures="3" skipped="1" tests="5"' in junit, "what taught nothing counts as failed"
     assert result.ret == 1
     result.stdout.fnmatch_lines_random(
         ["*trial.yaml::passes PASSED*", "*trial.yaml::fails?x? FAILED*", "*::teaches-nothing INCONCLUSIVE*",

@@ -115,6 +115,26 @@ def test_profile_names_members_and_paths(cases_of: Callable[[str], list[Case]], 
     assert "x-api-key" not in node.asked[1].headers
 
 
+def test_ids_that_lists_show_as_texts_are_sent_as_integers(
+    cases_of: Callable[[str], list[Case]], node: TinyNode
+) -> None:
+    (case,) = cases_of("""\
+        steps:
+          - account: alice
+          - {call: add_group, with: {group_name: "7"}, save: {g: group_id}}
+          - {call: add_usage_api_key, with: {name: "7", execute_in_groups: ["${g}", 0]}}
+          - {call: remove_group, with: {group_id: "${g}"}}
+          - {check: {that: "${g}", equals: "1"}}
+        """)
+    with Target(node.url, Profile.model_validate({"wire": {"list_groups": {"id_form": "decimal_string"}}})) as target:
+        passed(run_case(case, target))
+
+    bodies = {asked.path: asked.body for asked in node.asked}
+    assert bodies["add_group"] == {"group_name": "7"}
+    assert bodies["add_usage_api_key"] == {"name": "7", "execute_in_groups": [1, 0]}
+    assert bodies["remove_group"] == {"group_id": "1"}
+
+
 def test_list_reads_every_page_and_stops_at_a_short_one(run: Run, node: TinyNode) -> None:
     passed(
         run("""\
