@@ -12,7 +12,7 @@ import time
 from conformance.drivers.caserun import CaseRun
 from conformance.drivers.lists import read_pages
 from conformance.known import Entry, Known, load_known
-from conformance.problems import Departure, Inconclusive, ProfileSilent, StepProblem
+from conformance.problems import Departure, Inconclusive, Malformed, ProfileSilent, StepProblem
 from conformance.profile import has_none, states
 from conformance.scenario.case import Case
 from conformance.scenario.loader import load
@@ -40,6 +40,9 @@ def run_case(case: Case, target: Target) -> Outcome:
         case.program(run)
     except StepProblem as problem:
         return _departed(case, problem, run, began)
+    except RecursionError:
+        deep = Malformed("values that can be compared", "values nested too deeply", len(run.log) - 1)
+        return _departed(case, deep, run, began)
     finally:
         clean_up(run)
     return _outcome(case, Verdict.PASS, "", began, exchanges=len(run.log))

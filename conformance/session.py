@@ -49,6 +49,7 @@ class ConformanceSession:
         config.stash[RUNNING] = self
         self.worker: dict[str, object] | None = getattr(config, "workerinput", None)
         self.options = _options(config)
+        _check(self.options)
         given = [Path(str(path).partition("::")[0]) for path in config.getoption("file_or_dir") or []]
         try:
             self.selection = select(self.options, [path for path in given if path.suffix == ".yaml" and path.is_file()])
@@ -236,6 +237,13 @@ def _options(config: pytest.Config) -> Options:
         rate=config.getoption("rate"),
         results=config.getoption("results"),
     )
+
+
+def _check(options: Options) -> None:
+    if options.rate is not None and options.rate <= 0:
+        raise pytest.UsageError(f"--rate has to be above 0, not {options.rate}")
+    if options.max_spend is not None and options.max_spend < 0:
+        raise pytest.UsageError(f"--max-spend cannot be below 0, as {options.max_spend} is")
 
 
 def _seed(config: pytest.Config) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from conformance.drivers.cleanup import Belongings
 from conformance.profile import Effect
-from conformance.scenario.scope import Account, Scope
+from conformance.scenario.scope import Scope, printed
 from conformance.target.chain import ChainClient
 from conformance.target.client import Answer, Target
 from conformance.target.log import ExchangeLog
@@ -42,8 +42,7 @@ class CaseRun:
 
     def account_key(self, name: str) -> str:
         """The API key of an account that a step made."""
-        account = self.scope.variables[name]
-        return account.key if isinstance(account, Account) else str(account)
+        return printed(self.scope.lookup(name, ()))
 
     def send(self, wanted: Wanted) -> Answer:
         """Send a request, remember the credentials in it and in its answer, and what it made."""

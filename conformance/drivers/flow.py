@@ -15,7 +15,7 @@ from conformance.drivers.caserun import CaseRun
 from conformance.drivers.expectations import mismatch
 from conformance.drivers.judged import Judge
 from conformance.problems import BadShape, Mismatch, UnknownName
-from conformance.scenario.functions import FUNCTIONS
+from conformance.scenario.functions import FUNCTIONS, Function
 from conformance.scenario.matchers import compile_matcher
 from conformance.scenario.models import CheckStep, Crowd, LetStep, Repeat
 from conformance.scenario.rows import check_rows, compile_row
@@ -60,7 +60,14 @@ def _compile_computed(raw: JsonValue, site: Site) -> Template:
     except TypeError as problem:
         raise site.at(name).problem(BadShape, f"{name} cannot take {len(arguments)} arguments: {problem}") from None
     templates = [_compile_argument(item, site.at(name, index)) for index, item in enumerate(arguments)]
-    return lambda scope: function(scope, *(template(scope) for template in templates))
+    return lambda scope: _called(name, function, scope, [template(scope) for template in templates])
+
+
+def _called(name: str, function: Function, scope: Scope, arguments: list[object]) -> object:
+    try:
+        return function(scope, *arguments)
+    except (TypeError, ValueError, OverflowError) as problem:
+        raise Mismatch(f"values that {name} can take", f"{printed(arguments)[:200]}: {problem}") from problem
 
 
 def _compile_argument(raw: JsonValue, site: Site) -> Template:

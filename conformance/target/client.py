@@ -17,6 +17,8 @@ from conformance.target.pace import Budget, Pace
 
 TIMEOUT_SECONDS = 45.0
 """A run of an action may take 30 s (profile `exec`); whoever takes longer than this does not answer."""
+LONGEST_ANSWER = 32 * 1024 * 1024
+"""Bytes of a body that the suite is ready to read; an answer that does not end is none."""
 KEEP_IDLE_SECONDS = 2.0
 """Shorter than any usual server's keep-alive: reusing a connection that the server is closing looks like a fault."""
 ANSWERED_IN_TEXT = frozenset({"swagger_ui", "evidences", "evidence_checksums"})
@@ -161,6 +163,7 @@ class Target:
         self._group_id_form = profile.wire.list_groups.id_form
         self._pace = pace or Pace(None)
         self._operations: dict[str, Operation] = {}
+        self._timeout = timeout
         self._http = httpx.Client(
             timeout=timeout,
             follow_redirects=False,
@@ -218,8 +221,10 @@ class Target:
         content = None if message.body is None else message.body.encode("utf-8", "surrogatepass")
         headers = {name: value.encode("utf-8", "surrogatepass") for name, value in message.headers.items()}
         began = time.perf_counter()
+        request = self._http.build_request(message.method, url, content=content, headers=headers)
         try:
-            response = self._http.request(message.method, url, content=content, headers=headers)  # type: ignore[arg-type]  # bytes are fine
+            response = self._http.send(request, stream=True)
+            text = self._body(response, began + self._timeout)
         except NEVER_SENT as problem:
             number = self._unanswered(message, url, began, log)
             raise Unreachable("a node that listens", f"{type(problem).__name__}: {problem}", number) from problem
@@ -228,10 +233,24 @@ class Target:
             raise ServerFault("an answer", _silence(problem), number) from problem
         raw = RawExchange(
             message.method, url, message.headers, message.body,
-            response.status_code, dict(response.headers), response.text, time.perf_counter() - began,
+            response.status_code, dict(response.headers), text, time.perf_counter() - began,
         )  # fmt: skip
         number = log.add(raw)
-        return Answer(response.status_code, response.headers, response.text, number, operation, self._group_id_form)
+        return Answer(response.status_code, response.headers, text, number, operation, self._group_id_form)
+
+    def _body(self, response: httpx.Response, until: float) -> str:
+        """The whole body, as long as it comes to an end in time and in size."""
+        parts: list[bytes] = []
+        size = 0
+        try:
+            for part in response.iter_bytes():
+                parts.append(part)
+                size += len(part)
+                if size > LONGEST_ANSWER or time.perf_counter() > until:
+                    raise httpx.ReadTimeout(f"no end of the answer after {size} bytes", request=response.request)
+        finally:
+            response.close()
+        return b"".join(parts).decode(response.encoding or "utf-8", "replace")
 
     def _unanswered(self, message: Message, url: str, began: float, log: ExchangeLog) -> int:
         seconds = time.perf_counter() - began

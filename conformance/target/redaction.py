@@ -37,11 +37,14 @@ class Secrets:
         return any(spelling in text for spelling in self._spellings)
 
     def hide(self, text: str) -> str:
-        """The text with `$API_KEY_1` for each credential, and a mark for what merely looks like one."""
+        """The text with `$API_KEY_1` for each credential, and a mark for what merely looks like one.
+
+        Halves of surrogate pairs, which JSON may hold and no file can, are written out.
+        """
         for spelling in sorted(self._spellings, key=len, reverse=True):
             if spelling in text:
                 text = text.replace(spelling, f"$API_KEY_{self._spellings[spelling].rpartition('_')[2]}")
-        return BY_NAME.sub(_unless_hidden, text)
+        return BY_NAME.sub(_unless_hidden, text).encode("utf-8", "backslashreplace").decode()
 
     def hide_headers(self, headers: dict[str, str]) -> dict[str, str]:
         """Headers, redacted; those that carry credentials keep at most the word before them."""

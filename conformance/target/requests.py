@@ -55,7 +55,7 @@ def message(wanted: Wanted, *, ids_listed_as_text: bool = False) -> Message:
         _put_credential(wanted.credential, wanted.via, operation, members, headers)
     path = operation.path if wanted.path is None else wanted.path
     for name in [name for name in members if f"{{{name}}}" in path]:
-        path = path.replace(f"{{{name}}}", quote(printed(members.pop(name)), safe=""))
+        path = path.replace(f"{{{name}}}", quote(printed(members.pop(name)), safe="", errors="surrogatepass"))
     body = wanted.body
     if body is None and (_in_query(operation) or wanted.method == "GET"):
         path += _query(members, "&" if "?" in path else "?")
@@ -81,7 +81,11 @@ def _as_integers(value: object) -> object:
 
 
 def _query(members: dict[str, object], joint: str) -> str:
-    return joint + urlencode({name: printed(value) for name, value in members.items()}) if members else ""
+    return (
+        joint + urlencode({name: printed(value) for name, value in members.items()}, errors="surrogatepass")
+        if members
+        else ""
+    )
 
 
 def _in_query(operation: Operation) -> bool:

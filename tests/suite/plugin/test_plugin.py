@@ -332,6 +332,11 @@ def test_budgets_are_kept(project: pytest.Pytester, node: TinyNode) -> None:
     assert node.paths().count("add_group") == 2
 
 
+@pytest.mark.parametrize("option", ["--rate=0", "--rate=-1", "--max-spend=-1"])
+def test_budget_that_is_none_is_a_usage_error(project: pytest.Pytester, node: TinyNode, option: str) -> None:
+    assert run(project, "--node-url", node.url, option).ret == pytest.ExitCode.USAGE_ERROR
+
+
 def test_profile_names_the_node(project: pytest.Pytester, node: TinyNode) -> None:
     (project.path / "profile.yaml").write_text(f"base_url: {node.url}\ncapabilities: []\n", encoding="utf-8")
 

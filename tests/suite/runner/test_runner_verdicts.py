@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import json
 import time
 from collections.abc import Callable
 
@@ -239,6 +241,37 @@ def test_accepted_answer_that_is_no_strict_json_fails(run: Run, node: TinyNode, 
     outcome = run("steps: [{account: a}, {call: add_group, with: {group_name: x}}]")
 
     assert (outcome.verdict, outcome.properties["problem"]) == (Verdict.FAIL, "malformed")
+
+
+def test_answer_without_an_end_is_a_server_fault(run: Run, node: TinyNode, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("conformance.target.client.LONGEST_ANSWER", 1_000)
+    node.faults["add_group"] = always(200, "[" + "1," * 1_000 + "1]")
+
+    outcome = run("steps: [{account: a}, {call: add_group, with: {group_name: x}}]")
+
+    assert (outcome.verdict, outcome.properties["problem"]) == (Verdict.FAIL, "server-fault")
+
+
+@pytest.mark.parametrize(
+    ("answer", "steps"),
+    [
+        ('{"a": ' + "[" * 450 + "]" * 450 + "}", '{check: {that: "${a}", equals: "${a}"}}'),
+        ('{"a": "\\ud800"}', '{let: {h: {keccak_text: "${a}"}}}'),
+        ('{"a": "\\ud800"}', '{check: {that: "${a}", equals: x}}'),
+        ('{"a": {"b": 1}}', '{let: {h: {repeat_text: [x, "${a}"]}}}'),
+        ('{"a": "\\ud800"}', '{call: list_actions, with: {group_id: "${a}"}}'),
+    ],
+    ids=["deep", "half a character hashed", "half a character shown", "object as a number", "half a character sent"],
+)
+def test_strange_values_end_in_a_verdict_that_can_be_written_down(
+    run: Run, node: TinyNode, answer: str, steps: str
+) -> None:
+    node.faults["add_group"] = always(200, answer)
+
+    outcome = run(f"steps: [{{account: a}}, {{call: add_group, save: {{a: a}}}}, {steps}]")
+
+    assert outcome.verdict in {Verdict.FAIL, Verdict.PASS}
+    json.dumps(dataclasses.asdict(outcome), ensure_ascii=False).encode()
 
 
 def test_empty_accepted_answer_is_null(run: Run, node: TinyNode) -> None:
