@@ -126,19 +126,27 @@ def test_replacing_a_key_keeps_its_place(world: World) -> None:
     assert [row[0] for row in world.config.rows("listUsageApiKeys", ACCOUNT, 0, 100)] == [KEY, NEW_KEY]
 
 
-def test_long_list_with_gaps_keeps_its_order(world: World) -> None:
-    """Positions reach a third word of the set's bitmap, which gives 256 to a word; the second word gets emptied."""
+def test_long_list_keeps_its_order_before_and_after_removals(world: World) -> None:
+    """Positions reach a third word of the set's bitmap, 256 to a word: the second one is full first, empty later."""
     items = [hash_of(f"item {number}") for number in range(600)]
     world.write("addGroup", ACCOUNT, "", "", [], items[:400])
     for item in items[400:]:
         world.write("addActionToGroup", ACCOUNT, 3, item)
+    assert pages_of_actions(world, 3, 100) == items
+    assert world.config.rows("listActionsInGroup", ACCOUNT, 3, 80, 7) == tuple(
+        (item, "", "") for item in items[560:567]
+    )
     gone = set(items[250:515]) | set(items[530::7])
     for item in gone:
         world.write("removeActionFromGroup", ACCOUNT, 3, item)
-    expected = [item for item in items if item not in gone]
-    for page_size in (100, 7):
-        pages = [world.config.rows("listActionsInGroup", ACCOUNT, 3, page, page_size) for page in range(50)]
-        assert [row[0] for page in pages for row in page] == expected
+    left = [item for item in items if item not in gone]
+    assert pages_of_actions(world, 3, 100) == left
+    assert pages_of_actions(world, 3, 7) == left
+
+
+def pages_of_actions(world: World, group_id: int, page_size: int) -> list[object]:
+    pages = [world.config.rows("listActionsInGroup", ACCOUNT, group_id, page, page_size) for page in range(50)]
+    return [row[0] for page in pages for row in page]
 
 
 def test_group_ids_beyond_one_word_are_named_and_found(world: World) -> None:
