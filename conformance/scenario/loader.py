@@ -12,7 +12,14 @@ from pydantic_core import ErrorDetails
 
 from conformance.drivers import DRIVERS
 from conformance.problems import BadShape, DuplicateId, NothingSelected, UnknownName, Unreadable
-from conformance.scenario import derivations, operators, parts, secrecy, wire_forms  # noqa: F401 - they enter their names
+from conformance.scenario import (  # noqa: F401 - they enter their matchers and functions under their names
+    array_operators,
+    derivations,
+    operators,
+    parts,
+    secrecy,
+    wire_forms,
+)
 from conformance.scenario.case import Case
 from conformance.scenario.facts import CaseFacts
 from conformance.scenario.marked_yaml import Document, Place

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from pydantic import JsonValue
 
-from conformance.scenario import operators  # noqa: F401 - enters the matchers under their names
+from conformance.scenario import array_operators  # noqa: F401 - enters the matchers under their names
 from conformance.scenario.marked_yaml import Document
 from conformance.scenario.matchers import Difference, compile_matcher
 from conformance.scenario.scope import MISSING, Scope
