@@ -1,4 +1,4 @@
-"""``service-conformance selftest``: mutants are caught, the untouched node is green, a sham satisfies no pack."""
+"""``service-conformance selftest``: mutants are caught, correct nodes are green, a sham satisfies no pack."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from conformance.selftest.harness import UNTOUCHED, Bench, Trial, trials
 from conformance.selftest.matrix import of_pack, print_matrix, print_packs, write_matrix
 from conformance.selftest.miniatures import MINIATURES
 from conformance.selftest.mutant import Mutant, all_mutants
+from conformance.selftest.variants import VARIANTS
 from conformance.verdict import Verdict
 
 
@@ -33,15 +34,15 @@ def main(argv: Sequence[str]) -> int:
         _list(console, mutants.values())
         return 0
     cases = load([scenarios()])
-    names = [*mutants, *([UNTOUCHED, *MINIATURES] if whole else [])]
+    names = [*mutants, *([UNTOUCHED, *VARIANTS, *MINIATURES] if whole else [])]
     bench = Bench(mutants, cases, options.seed)
     running = track(trials(bench, names, options.jobs), "nodes", len(names), console=console)
     done = {trial.name: trial for trial in running}
     print_matrix(console, mutants, done)
     faults = _missed(mutants, done)
     if whole:
-        print_packs(console, {name: done[name] for name in (UNTOUCHED, *MINIATURES)})
-        faults += _not_green(done[UNTOUCHED])
+        print_packs(console, {name: done[name] for name in (UNTOUCHED, *VARIANTS, *MINIATURES)})
+        faults += [fault for name in (UNTOUCHED, *VARIANTS) for fault in _not_green(done[name])]
         faults += [fault for name in MINIATURES for fault in _satisfied(done[name], {case.pack for case in cases})]
         faults += _unknown(mutants.values(), {i for case in cases for i in case.requirements})
     write_matrix(options.output, mutants, done)
@@ -82,7 +83,7 @@ def _missed(mutants: Iterable[str], done: dict[str, Trial]) -> list[str]:
 
 def _not_green(trial: Trial) -> list[str]:
     return [
-        f"the untouched node: {outcome.case} is {outcome.verdict.value}: {outcome.reason}"
+        f"the {trial.name} node: {outcome.case} is {outcome.verdict.value}: {outcome.reason}"
         for outcome in trial.outcomes
         if outcome.verdict not in {Verdict.PASS, Verdict.NOT_OFFERED}
     ]

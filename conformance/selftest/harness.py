@@ -13,6 +13,7 @@ from conformance.scenario.case import Case
 from conformance.selftest.miniatures import MINIATURES
 from conformance.selftest.mutant import Mutant
 from conformance.selftest.serving import target_app, target_node
+from conformance.selftest.variants import VARIANTS
 from conformance.target.client import Target
 from conformance.verdict import Outcome, Verdict
 
@@ -26,7 +27,7 @@ class Trial:
 
     name: str
     breaks: tuple[str, ...]
-    """What it is known to break; nothing for the untouched node and the miniatures."""
+    """What it is known to break; nothing for the untouched node, the variants and the miniatures."""
     outcomes: tuple[Outcome, ...]
 
     def noticed(self, requirement: str) -> list[str]:
@@ -58,6 +59,10 @@ class Bench:
                 return Trial(name, (), _outcomes(self.cases, target))
         if name == UNTOUCHED:
             with target_node(lambda _: None, self.seed) as target:
+                return Trial(name, (), _outcomes(self.cases, target))
+        if name in VARIANTS:
+            variant = VARIANTS[name]
+            with target_node(variant.alter, self.seed, variant.profile) as target:
                 return Trial(name, (), _outcomes(self.cases, target))
         mutant = self.mutants[name]
         with target_node(mutant.alter, self.seed) as target:

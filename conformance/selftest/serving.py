@@ -30,12 +30,15 @@ START_SECONDS = 20.0
 
 
 @contextmanager
-def target_node(alter: Callable[[Node], None], seed: str) -> Iterator[Target]:
-    """A freshly built reference node, altered, served and ready to be judged."""
+def target_node(
+    alter: Callable[[Node], None], seed: str, profile: dict[str, JsonValue] | None = None
+) -> Iterator[Target]:
+    """A freshly built reference node, altered, served and ready to be judged; `profile` is what it says beside."""
     node = build_node(Settings(control=True, starter_credits=STARTER_CREDITS))
     alter(node)
     with _listening() as listening, _serving(server_config(node), listening):
-        yield from _target(describe(node, listening), seed)
+        ready = describe(node, listening)
+        yield from _target(_merged(ready, {"profile": profile or {}}), seed)
 
 
 @contextmanager
@@ -46,6 +49,14 @@ def target_app(app: ASGIApp, seed: str) -> Iterator[Target]:
         base_url = f"http://127.0.0.1:{listening.getsockname()[1]}"
         facts = {"base_url": base_url, "rpc_url": f"{base_url}/rpc", "control_url": f"{base_url}/control"}
         yield from _target({**facts, "profile": {"capabilities": list(CLAIMED)}}, seed)
+
+
+def _merged(one: dict[str, JsonValue], other: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    merged = dict(one)
+    for name, value in other.items():
+        before = merged.get(name)
+        merged[name] = _merged(before, value) if isinstance(before, dict) and isinstance(value, dict) else value
+    return merged
 
 
 def _target(ready: dict[str, JsonValue], seed: str) -> Iterator[Target]:
