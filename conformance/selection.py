@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from conformance.known import Known, load_known
-from conformance.problems import NothingSelected
+from conformance.problems import DuplicateId, NothingSelected
 from conformance.profile import Profile, load_profile
 from conformance.resources import scenarios
 from conformance.scenario.case import Case
@@ -75,7 +75,12 @@ def matches(case: str, pattern: str) -> bool:
 def select(options: Options, given_files: Sequence[Path] = ()) -> Selection:
     """Load all packs and choose. Raises LoadProblem, and NothingSelected for a `--pack` that names none."""
     files = [path.resolve() for path in pack_files([scenarios(), *options.pack_dirs])]
-    files += [path for path in map(Path.resolve, given_files) if path not in files]
+    for path in map(Path.resolve, given_files):
+        twin = next((one for one in files if one.stem == path.stem), None)
+        if twin is None:
+            files.append(path)
+        elif twin != path:
+            raise DuplicateId(f"the pack {path.stem!r} is also in {twin}", path)
     for name in options.packs:
         if not any(fnmatchcase(path.stem, name) for path in files):
             known = ", ".join(path.stem for path in files) or "none"

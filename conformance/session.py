@@ -64,7 +64,7 @@ class ConformanceSession:
         self.ready_file: Path | None = None
         self.outcomes: dict[str, Outcome] = {}
         self.awaited: set[str] = set()
-        """Node ids of the cases that were to run."""
+        """The cases that were to run."""
         self._crashed = ""
         """The last words of a worker that crashed."""
         self._node: BundledNode | None = None
@@ -124,10 +124,13 @@ class ConformanceSession:
         return f"conformance: node {self.node_url}{started}, seed {self.seed}"
 
     def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> PackFile | None:
-        """Packs, and nothing else that happens to be YAML."""
+        """Packs, and nothing else that happens to be YAML.
+
+        Pytest's own ids of files outside its root folder are not unique; with the pack's name, node ids are case ids.
+        """
         if file_path.resolve() not in self.selection.chosen_files:
             return None
-        return PackFile.from_parent(parent, path=file_path)
+        return PackFile.from_parent(parent, path=file_path, nodeid=file_path.stem)
 
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
         """Keep the cases that `--case` selects."""
@@ -138,12 +141,12 @@ class ConformanceSession:
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Note which cases have to report."""
-        self.awaited |= {item.nodeid for item in session.items if isinstance(item, CaseItem)}
+        self.awaited |= {item.case.id for item in session.items if isinstance(item, CaseItem)}
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, ids: Iterable[str]) -> None:
         """The same from a worker of xdist."""
-        self.awaited |= {name for name in ids if ".yaml::" in name}
+        self.awaited |= {case.id for case in self.selection.loaded} & set(ids)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, error: object) -> None:

@@ -135,7 +135,7 @@ def test_every_verdict_has_its_pytest_outcome_and_its_word(project: pytest.Pytes
     assert 'errors="0" failures="3" skipped="1" tests="5"' in junit, "what taught nothing counts as failed"
     assert result.ret == 1
     result.stdout.fnmatch_lines_random(
-        ["*trial.yaml::passes PASSED*", "*trial.yaml::fails?x? FAILED*", "*::teaches-nothing INCONCLUSIVE*",
+        ["*trial::passes PASSED*", "*trial::fails?x? FAILED*", "*::teaches-nothing INCONCLUSIVE*",
          "*::not-offered NOT OFFERED*"]
     )  # fmt: skip
     assert results(project)["exit_code"] == 1
@@ -216,6 +216,28 @@ def test_packs_of_one_s_own_run_beside_the_shipped_ones(project: pytest.Pytester
     assert result.ret == 0
     listed = [one for one in results(project)["requirements"] if one["id"] == "GRP-010"]  # type: ignore[attr-defined]
     assert set(listed[0]["checks"]) == {"own::passes", "trial::passes", "trial::fails[x]", "trial::fails[y]"}
+
+
+def test_cases_of_one_name_in_packs_outside_the_root_are_all_counted(project: pytest.Pytester, node: TinyNode) -> None:
+    only = PACK.split("  - id: fails", maxsplit=1)[0]
+    (project.path / "packs" / "trial.yaml").write_text(only, encoding="utf-8")
+    (project.path / "packs" / "other.yaml").write_text(only.replace("pack: trial", "pack: other"), encoding="utf-8")
+    root = project.mkdir("elsewhere")
+
+    run(project, "--node-url", node.url, "--rootdir", str(root), "--results", "out")
+
+    cases = results(project)["cases"]
+    assert isinstance(cases, list)
+    assert [case["case"] for case in cases] == ["other::passes", "trial::passes"]
+
+
+def test_pack_named_as_a_file_that_has_a_twin_is_a_usage_error(project: pytest.Pytester, node: TinyNode) -> None:
+    (project.path / "trial.yaml").write_text(PACK, encoding="utf-8")
+
+    result = run(project, "--node-url", node.url, "trial.yaml")
+
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*is also in*"])
 
 
 def test_packs_named_as_files_run_with_ordinary_tests(project: pytest.Pytester, node: TinyNode) -> None:
@@ -358,5 +380,5 @@ def test_profile_with_a_fault_is_a_usage_error(project: pytest.Pytester, node: T
 def test_listing_what_would_run_sends_nothing(project: pytest.Pytester) -> None:
     result = run(project, "--conformance", "--collect-only", "-q")
 
-    result.stdout.fnmatch_lines(["packs/trial.yaml::fails?x?"])
+    result.stdout.fnmatch_lines(["trial::fails?x?"])
     assert result.ret == 0
