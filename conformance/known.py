@@ -38,7 +38,7 @@ class Entry(BaseModel):
         """Whether it lists the case."""
         if self.case is not None:
             return case == self.case or case.partition("[")[0] == self.case
-        return self.requirement in requirements
+        return self.requirement is not None and self.requirement in requirements
 
 
 @dataclass(frozen=True)

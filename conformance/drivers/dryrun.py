@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from eth_utils import is_hex_address
+from eth_utils.address import is_hex_address
 
 from conformance.drivers.calls import Action, name_operation
 from conformance.drivers.caserun import CaseRun

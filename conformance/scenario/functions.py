@@ -8,8 +8,9 @@ import hashlib
 from collections.abc import Callable
 from typing import TypeAlias
 
-from eth_keys import keys
-from eth_utils import is_checksum_address, is_hex_address, keccak, to_checksum_address
+from eth_keys.datatypes import PrivateKey
+from eth_utils.address import is_checksum_address, is_hex_address, to_checksum_address
+from eth_utils.crypto import keccak
 
 from conformance.problems import Mismatch, ProfileSilent
 from conformance.scenario.scope import MISSING, Scope, member, printed
@@ -153,7 +154,7 @@ def account_wallet(scope: Scope, key: object) -> str:
         raise ProfileSilent("a rule for account wallets that the suite knows", printed(rule))
     if len(secret) != 32:
         raise Mismatch("a secret of 32 bytes", f"{len(secret)} bytes")
-    return keys.PrivateKey(secret).public_key.to_checksum_address()
+    return PrivateKey(secret).public_key.to_checksum_address()
 
 
 @function

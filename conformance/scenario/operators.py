@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from eth_utils import is_checksum_address
+from eth_utils.address import is_checksum_address
 from pydantic import JsonValue
 
 from conformance.problems import BadShape

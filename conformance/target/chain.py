@@ -8,9 +8,9 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 
-from eth_abi import decode, encode
+from eth_abi.abi import decode, encode
 from eth_abi.exceptions import DecodingError, EncodingError
-from eth_utils import keccak
+from eth_utils.crypto import keccak
 
 from conformance.problems import ChainReverted, Malformed, Mismatch, ProfileSilent, ServerFault
 from conformance.profile import Function, Parameter

@@ -219,7 +219,7 @@ class Target:
     def _send(self, message: Message, log: ExchangeLog, operation: Operation | None) -> Answer:
         url = message.path if message.path.startswith("http") else self.base_url + message.path
         content = None if message.body is None else message.body.encode("utf-8", "surrogatepass")
-        headers = {name: value.encode("utf-8", "surrogatepass") for name, value in message.headers.items()}
+        headers = {name.encode(): value.encode("utf-8", "surrogatepass") for name, value in message.headers.items()}
         began = time.perf_counter()
         request = self._http.build_request(message.method, url, content=content, headers=headers)
         try:
