@@ -231,6 +231,8 @@ def test_deleted_action_leaves_every_group_of_the_account_alone(world: World) ->
     assert (actions(world, 1), actions(world, 2)) == ([], [SECOND_CID, WILDCARD])
     assert world.config.rows("listActions", ACCOUNT, 0, 10) == ((SECOND_CID, "second action", "second"),)
     assert world.config.rows("listActionsInGroup", OTHER_ACCOUNT, 1, 0, 10) == ((CID, "", ""),)
+    world.write("addActionToGroup", ACCOUNT, 1, CID)
+    assert world.config.rows("listActionsInGroup", ACCOUNT, 1, 0, 10) == ((CID, "", ""),)
 
 
 def test_deleted_action_may_be_registered_again(world: World) -> None:
