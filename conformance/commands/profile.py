@@ -25,7 +25,7 @@ def add_to(subcommands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
 def _check(arguments: argparse.Namespace) -> int:
     profile = load_profile(arguments.file)
     differing = [path for path in sorted(known_paths()) if _differs(profile, path)]
-    print(f"{arguments.file}: a valid profile; {len(differing)} keys differ from the reference node's")
+    print(f"{arguments.file}: a valid profile; it differs from the reference node's in {len(differing)} of its keys")
     for path in differing:
         value = value_at(profile, path)
         print(f"  {path}: {'states nothing' if value is None else value}")

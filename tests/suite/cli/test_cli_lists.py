@@ -81,7 +81,7 @@ def test_profile_check_tells_the_differences(tmp_path: Path, capsys: pytest.Capt
     path.write_text("limits: {rate: 3}\nerrors: {status_codes: null}\nbrand: {slug: service}\n", encoding="utf-8")
     assert main(["profile", "check", str(path)]) == 0
     assert capsys.readouterr().out.splitlines() == [
-        f"{path}: a valid profile; 2 keys differ from the reference node's",
+        f"{path}: a valid profile; it differs from the reference node's in 2 of its keys",
         "  errors.status_codes: states nothing",
         "  limits.rate: 3.0",
     ]

@@ -16,10 +16,10 @@ EXAMPLES = re.findall(r"```yaml\n(.*?)```", DOCUMENT, re.DOTALL)
 
 
 def test_documentation_has_examples() -> None:
-    assert len(EXAMPLES) == 2
+    assert len(EXAMPLES) == 3
 
 
-@pytest.mark.parametrize("text", EXAMPLES)
+@pytest.mark.parametrize("text", EXAMPLES[:2])
 def test_example_is_a_profile_unlike_the_reference(text: str, tmp_path: Path) -> None:
     path = tmp_path / "my-node.yaml"
     path.write_text(text, encoding="utf-8")
@@ -27,11 +27,11 @@ def test_example_is_a_profile_unlike_the_reference(text: str, tmp_path: Path) ->
 
 
 def test_example_of_faults_is_what_is_said(tmp_path: Path) -> None:
-    path = tmp_path / "my-node.yaml"
-    path.write_text("semantics:\n\n  group_id_scop: account\nlimits:\n\n\n  page_size_max: 0\n", encoding="utf-8")
+    path = tmp_path / "faulty.yaml"
+    path.write_text(EXAMPLES[2], encoding="utf-8")
     with pytest.raises(BadProfile) as caught:
         load_profile(path)
-    shown = re.findall(r"^my-node\.yaml:.*$", DOCUMENT, re.MULTILINE)
+    shown = re.findall(r"^faulty\.yaml:.*$", DOCUMENT, re.MULTILINE)
     said = str(caught.value).replace(f"{tmp_path}/", "").splitlines()
     assert [line.partition(", add_action_duplicate")[0] for line in said] == [
         line.partition(", add_action_duplicate")[0] for line in shown

@@ -1,0 +1,113 @@
+"""Every command that the documentation shows, run as it stands there against a running node."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pages import PAGES, ROOT, blocks
+
+from conformance.target.bundled import BundledNode
+
+SHOWN_NODE = "http://127.0.0.1:8000"
+SHOWN_CHAIN = "http://127.0.0.1:8545"
+
+IN_CI = {
+    "pip install tox && tox run -e conformance": (".ci/run", " conformance "),
+    "tox run -e tests": (".ci/run", " tests;"),
+    "tox run -e lint,types": (".ci/run", " lint types "),
+    'pip install -e ".[dev]"': ("pyproject.toml", 'dev = ["service-conformance[tests,lint]", "tox'),
+    "pytest tests/suite": ("pyproject.toml", 'testpaths = ["tests"]'),
+    "pytest tests/contracts": ("pyproject.toml", 'testpaths = ["tests"]'),
+    "npm --prefix contracts ci --ignore-scripts": ("tox.ini", "npm --prefix contracts ci --ignore-scripts"),
+    "python contracts/build.py --check": ("tox.ini", "python contracts/build.py --check"),
+    "python contracts/build.py": ("tox.ini", "python contracts/build.py --check"),  # rewrites what --check compares
+    "python tests/contracts/gas.py": (
+        "tests/contracts/test_contract_gas.py",
+        "gas",
+    ),  # rewrites what that test compares
+    "service-conformance selftest": ("tox.ini", "service-conformance selftest"),
+}
+"""Commands that are not run here: they take long or rewrite the repository. Where CI does what they do."""
+
+SHORTER = {
+    "service-conformance run --profile my-node.yaml --max-spend 5000 --rate 50 --output reports": "--pack versioning",
+    "service-conformance run --node-url http://127.0.0.1:8000 --output reports": "--pack versioning",
+    "service-conformance run --node-url http://127.0.0.1:8000 --pack usage_keys": "--case '*::may-create-*'",
+    "pytest --node-url http://127.0.0.1:8000 --pack 'usage_*'": "--case '*::may-create-*'",
+}
+"""What is added to long runs so that they run a few cases only."""
+
+ENDS_WITH = {
+    "service-conformance profile check faulty.yaml": (2, "group_id_scop: there is no such key"),
+    "reference-node serve --rpc-url http://127.0.0.1:8545 --root-secret-file root-secret": (1, "fund with gas money"),
+}
+"""Commands that are shown because they fail: their exit code and something that they say."""
+
+PAGES_WITH_COMMANDS = [page for page in PAGES if any(list(block.commands()) for block in blocks(page))]
+
+
+@pytest.fixture(scope="session")
+def node_url() -> Iterator[str]:
+    """The address of a running node."""
+    with BundledNode() as node:
+        node.wait_until_ready()
+        yield str(json.loads(node.ready_file.read_text(encoding="utf-8"))["base_url"])
+
+
+@pytest.mark.parametrize("page", PAGES_WITH_COMMANDS)
+def test_commands_of_a_page_do_what_it_says(page: str, node_url: str, tmp_path: Path) -> None:
+    for block in blocks(page):
+        if block.file:
+            (tmp_path / block.file).write_text(_on(node_url, block.text), encoding="utf-8")
+        commands = [command for command in block.commands() if command not in IN_CI]
+        done = _shell("".join(_line(command, node_url) for command in commands), tmp_path)
+        assert done.returncode == 0, done.stdout
+        for command in commands:
+            assert ENDS_WITH.get(command, (0, ""))[1] in done.stdout
+
+
+@pytest.mark.parametrize("command", IN_CI)
+def test_command_that_is_not_run_here_is_run_by_ci(command: str) -> None:
+    file, text = IN_CI[command]
+    assert text in (ROOT / file).read_text(encoding="utf-8")
+
+
+def test_tables_name_commands_that_are_shown() -> None:
+    shown = {command for page in PAGES for block in blocks(page) for command in block.commands()}
+    assert {*IN_CI, *SHORTER, *ENDS_WITH} <= shown
+
+
+def _on(node_url: str, text: str) -> str:
+    """The text with the addresses of the running node and its chain."""
+    return text.replace(SHOWN_NODE, node_url).replace(SHOWN_CHAIN, f"{node_url}/rpc")
+
+
+def _line(command: str, node_url: str) -> str:
+    """Lines of shell that run a command and end the shell when its exit code is another than expected."""
+    expected, _ = ENDS_WITH.get(command, (0, ""))
+    typed = _on(node_url, f"{command} {SHORTER.get(command, '')}")
+    if command.startswith("reference-node serve") and not expected:
+        typed = f"""{typed} --port 0 --ready-file ready.json & node=$!
+until [ -e ready.json ]; do kill -0 $node || exit 1; sleep 0.1; done
+rm ready.json; kill $node; wait $node"""
+    return f'{typed}\nstatus=$?; [ $status -eq {expected} ] || {{ echo "exit code $status"; exit 1; }}\n'
+
+
+def _shell(script: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    own = Path(sys.executable).parent
+    return subprocess.run(  # noqa: S603 - the project's own documentation
+        ["/usr/bin/env", "bash", "-o", "pipefail", "-c", script],
+        cwd=folder,
+        env=os.environ | {"PATH": f"{own}{os.pathsep}{os.environ['PATH']}"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=300,
+        check=False,
+    )
