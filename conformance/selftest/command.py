@@ -34,7 +34,7 @@ def main(argv: Sequence[str]) -> int:
         _list(console, mutants.values())
         return 0
     cases = load([scenarios()])
-    names = [*mutants, *([UNTOUCHED, *VARIANTS, *MINIATURES] if whole else [])]
+    names = [*([UNTOUCHED, *VARIANTS, *MINIATURES] if whole else []), *mutants]  # the long trials first
     bench = Bench(mutants, cases, options.seed)
     running = track(trials(bench, names, options.jobs), "nodes", len(names), console=console)
     done = {trial.name: trial for trial in running}
