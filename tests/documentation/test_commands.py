@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from pages import PAGES, ROOT, blocks
-
-from conformance.target.bundled import BundledNode
 
 SHOWN_NODE = "http://127.0.0.1:8000"
 SHOWN_CHAIN = "http://127.0.0.1:8545"
@@ -50,14 +46,6 @@ ENDS_WITH = {
 """Commands that are shown because they fail: their exit code and something that they say."""
 
 PAGES_WITH_COMMANDS = [page for page in PAGES if any(list(block.commands()) for block in blocks(page))]
-
-
-@pytest.fixture(scope="session")
-def node_url() -> Iterator[str]:
-    """The address of a running node."""
-    with BundledNode() as node:
-        node.wait_until_ready()
-        yield str(json.loads(node.ready_file.read_text(encoding="utf-8"))["base_url"])
 
 
 @pytest.mark.parametrize("page", PAGES_WITH_COMMANDS)

@@ -1,0 +1,84 @@
+"""What the documentation points at is there: pages, headings, files, options."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+
+import pytest
+from pages import PAGES, ROOT, anchors, prose, quoted
+
+TOP_FOLDERS = {path.name for path in ROOT.iterdir() if path.is_dir()} - {"reports"}
+OTHER_PROGRAMS = {"--prefix", "--write", "--ignore-scripts"}
+"""Options of npm and of the benchmarks."""
+OF_PYTEST = {"--node-url", "--pack", "--case"}
+
+
+def helped(program: str, *words: str) -> set[str]:
+    """The options that the help of a command names."""
+    command = [sys.executable, "-m", program, *words, "--help"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603 - our own programs
+    return options(done.stdout)
+
+
+def options(text: str) -> set[str]:
+    """The long options in a text."""
+    return set(re.findall(r"(?<![\w-])--[a-z][\w-]+", text))
+
+
+@pytest.fixture(scope="module")
+def of_suite() -> dict[str, set[str]]:
+    """The options of each command of the suite."""
+    return {word: helped("conformance", word) for word in ("run", "packs", "requirements", "selftest", "profile")}
+
+
+@pytest.fixture(scope="module")
+def of_node() -> set[str]:
+    """The options of the reference node."""
+    return helped("reference_node", "serve")
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_lead_to_pages_and_headings(page: str) -> None:
+    for link in re.findall(r"\]\(([^)\s]+)\)", prose(page)):
+        if link.startswith("https://"):
+            continue
+        path, _, anchor = link.partition("#")
+        target = (ROOT / page).parent / path if path else ROOT / page
+        assert target.exists(), link
+        assert not anchor or anchor in anchors(target.read_text(encoding="utf-8")), link
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_files_that_a_page_names_exist(page: str) -> None:
+    for words in quoted(page):
+        for word in words.split():
+            if word.partition("/")[0] in TOP_FOLDERS and "/" in word and "*" not in word:
+                assert (ROOT / word).exists(), word
+
+
+def test_every_page_is_linked_from_another() -> None:
+    linked = {
+        (ROOT / page).parent.joinpath(link).resolve()
+        for page in PAGES
+        for link in re.findall(r"\]\(([^)\s#]+)", prose(page))
+        if not link.startswith("https://")
+    }
+    assert {(ROOT / page).resolve() for page in PAGES if page != "README.md"} <= linked
+
+
+def test_options_of_the_node_are_those_described(of_node: set[str]) -> None:
+    rows = re.findall(r"^\| (`--.*?) \|", PAGES["docs/node.md"], re.MULTILINE)
+    assert options("\n".join(rows)) == of_node - {"--help"}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_options_that_a_page_names_exist(page: str, of_suite: dict[str, set[str]], of_node: set[str]) -> None:
+    for words in quoted(page):
+        command = re.match(r"service-conformance (\w+)", words)
+        if command:
+            assert options(words) <= of_suite[command[1]], words
+        elif words.startswith("pytest"):
+            assert options(words) <= OF_PYTEST, words
+    assert options(" ".join(quoted(page))) <= set().union(*of_suite.values()) | of_node | OTHER_PROGRAMS

@@ -1,0 +1,85 @@
+"""The examples in the documentation that are programs or packs: each works as it stands there."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import httpx
+import pytest
+from eth_utils.crypto import keccak
+from pages import ROOT, Block, blocks
+
+import conformance.runner
+from conformance.profile import Profile
+from conformance.resources import scenarios
+from conformance.runner import Target, load, run_case
+from conformance.verdict import Verdict
+from reference_node.resources import artifacts
+
+SHOWN_NODE = "http://127.0.0.1:8000"
+MODULES = ROOT / "tests" / "js" / "node_modules"
+NO_KEY = int.from_bytes(keccak(b"the hash of no key"))
+PRINTS_FALSE = re.compile(r"^await (.*);$", re.MULTILINE)
+
+
+def of_language(page: str, language: str) -> list[Block]:
+    return [block for block in blocks(page) if block.language == language]
+
+
+def contract(node_url: str) -> tuple[str, list[object]]:
+    """Address and ABI of the node's account contract."""
+    told = httpx.get(f"{node_url}/core/v1/get_node_chain_config").raise_for_status().json()
+    abi = json.loads((artifacts() / "AccountConfig.json").read_text(encoding="utf-8"))["abi"]
+    return str(told["contract_address"]), abi
+
+
+def test_web3_example_asks_the_contract(node_url: str) -> None:
+    address, abi = contract(node_url)
+    (block,) = of_language("docs/chain.md", "python")
+    *lines, question = block.text.replace(SHOWN_NODE, node_url).splitlines()
+    names: dict[str, object] = {"contract_address": address, "abi": abi, "api_key_hash": NO_KEY}
+    exec("\n".join([*lines, f"answer = {question}"]), names)  # noqa: S102 - the project's own documentation
+    assert names["answer"] is False
+
+
+@pytest.mark.parametrize("block", of_language("docs/chain.md", "js"))
+def test_javascript_example_asks_the_contract(block: Block, node_url: str, tmp_path: Path) -> None:
+    node = shutil.which("node")
+    if not (MODULES / "viem").is_dir() or node is None:
+        (pytest.fail if os.environ.get("CI") else pytest.skip)("ethers, viem: run `npm --prefix tests/js ci`")
+    address, abi = contract(node_url)
+    known = f"const address = '{address}', contractAddress = address, abi = {json.dumps(abi)}, apiKeyHash = {NO_KEY}n;"
+    asked, answers = PRINTS_FALSE.subn(r"console.log(await \1);", block.text.replace(SHOWN_NODE, node_url))
+    (tmp_path / "node_modules").symlink_to(MODULES)
+    script = tmp_path / "example.mjs"
+    script.write_text(asked.replace("\n\n", f"\n\n{known}\n", 1), encoding="utf-8")
+    done = subprocess.run([node, script], capture_output=True, text=True, timeout=60, check=False)  # noqa: S603 - as above
+    assert (done.stdout, answers) == ("false\n", 1), done.stderr
+
+
+def test_whole_pack_passes_on_a_node(node_url: str, tmp_path: Path) -> None:
+    (pack,) = [block.text for block in of_language("docs/packs.md", "yaml") if block.text.startswith("pack: ")]
+    path = tmp_path / f"{pack.split()[1]}.yaml"
+    path.write_text(pack, encoding="utf-8")
+    with Target(node_url, Profile(), seed="1") as target:
+        outcomes = [run_case(case, target) for case in load([tmp_path])]
+    assert [(outcome.verdict, outcome.reason) for outcome in outcomes] == [(Verdict.PASS, "")] * 2
+
+
+def test_mutant_example_is_one_of_the_mutants() -> None:
+    (block,) = of_language("docs/selftest.md", "python")
+    modules = (ROOT / "conformance" / "selftest" / "mutants").glob("*.py")
+    assert any(block.text in module.read_text(encoding="utf-8") for module in modules)
+
+
+def test_example_of_the_runner_runs_cases(node_url: str) -> None:
+    example = str(conformance.runner.__doc__).partition("\n\n")[2]
+    short = example.replace(SHOWN_NODE, node_url).replace("usage_*", "versioning")
+    names: dict[str, object] = {**vars(conformance.runner), "scenarios": scenarios, "profile": Profile()}
+    exec(f"{short}\nverdicts = {{outcome.verdict for outcome in outcomes}}", names)  # noqa: S102 - as above
+    assert names["verdicts"] == {Verdict.PASS, Verdict.NOT_OFFERED}

@@ -1,0 +1,112 @@
+"""The wheel, built from this source and installed apart from it: complete, and working in an empty folder."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import venv
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+INSTALLED_AS = {
+    "conformance": "conformance",
+    "reference_node": "reference_node",
+    "scenarios": "conformance/data/scenarios",
+    "fixtures": "conformance/data/fixtures",
+    "contracts/artifacts": "reference_node/data/artifacts",
+}
+"""Folders of the source, and what they are called in the wheel."""
+
+
+@dataclass(frozen=True)
+class Installed:
+    """A virtual environment with the wheel, and an empty folder to work in."""
+
+    folder: Path
+    empty: Path
+
+    def run(self, *command: str) -> subprocess.CompletedProcess[str]:
+        """Run a program of the environment, with nothing of the source within its reach."""
+        outside = {
+            name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "PYTEST", "COV"))
+        }
+        return subprocess.run(  # noqa: S603 - our own programs
+            [str(self.folder / "bin" / command[0]), *command[1:]],
+            cwd=self.empty,
+            env=outside | {"PATH": f"{self.folder / 'bin'}{os.pathsep}{os.environ['PATH']}"},
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel of a copy of the source, so that a build folder left here has no say."""
+    folder = tmp_path_factory.mktemp("wheel")
+    source = shutil.copytree(
+        ROOT, folder / "source", ignore=shutil.ignore_patterns("node_modules", ".*", "__pycache__")
+    )
+    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder), str(source)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - pip
+    assert done.returncode == 0, done.stderr
+    (built,) = folder.glob("*.whl")
+    return built
+
+
+@pytest.fixture(scope="session")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installed:
+    """An environment that has this wheel, and shares what it depends on with the environment of the tests."""
+    folder = tmp_path_factory.mktemp("venv")
+    venv.create(folder, with_pip=False, symlinks=True)
+    packages = Path(sysconfig.get_path("purelib", vars={"base": str(folder), "platbase": str(folder)}))
+    command = [sys.executable, "-m", "pip", "--python", str(folder), "install", "--quiet", "--no-deps", str(wheel)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - pip
+    assert done.returncode == 0, done.stderr
+    (packages / "shared.pth").write_text(sysconfig.get_path("purelib") + "\n", encoding="utf-8")
+    return Installed(folder, tmp_path_factory.mktemp("empty"))
+
+
+def test_wheel_holds_every_file_of_the_source(wheel: Path) -> None:
+    names = set(zipfile.ZipFile(wheel).namelist())
+    expected = {
+        f"{inside}/{path.relative_to(ROOT / folder).as_posix()}"
+        for folder, inside in INSTALLED_AS.items()
+        for path in (ROOT / folder).rglob("*")
+        if path.is_file() and path.suffix != ".pyc"
+    }
+    assert expected | {"conformance/data/specification.md"} <= names
+    assert {name.partition("/")[0] for name in names if ".dist-info/" not in name} == {"conformance", "reference_node"}
+
+
+def test_programs_come_from_the_wheel(installed: Installed) -> None:
+    code = "import conformance, reference_node; print(conformance.__file__, reference_node.__file__)"
+    places = installed.run("python", "-c", code).stdout.split()
+    assert [installed.folder in Path(place).parents for place in places] == [True, True]
+
+
+def test_run_judges_the_bundled_node(installed: Installed) -> None:
+    done = installed.run("service-conformance", "run", "--pack", "versioning", "--output", "reports")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "The node conforms as far as these cases tell" in done.stdout
+    assert {path.name for path in (installed.empty / "reports").iterdir()} == {"results.json", "junit.xml"}
+
+
+def test_requirements_name_their_checks(installed: Installed) -> None:
+    done = installed.run("service-conformance", "requirements", "--family", "VER")
+    assert done.returncode == 0, done.stderr
+    assert "checks: versioning::path-prefix" in done.stdout
+
+
+@pytest.mark.parametrize("words", [("service-conformance", "profile", "schema"), ("reference-node", "serve", "--help")])
+def test_other_commands_work(installed: Installed, words: tuple[str, ...]) -> None:
+    done = installed.run(*words)
+    assert done.returncode == 0, done.stderr
