@@ -1,4 +1,4 @@
-"""Tools by which mutants alter whose word a write is taken for, and what a usage key is given."""
+"""Tools by which mutants alter whose word a write is taken for and what a usage key is given, and read an account."""
 
 from __future__ import annotations
 
@@ -22,6 +22,14 @@ def does_nothing(node: Node, method: str) -> None:
 def account_of(node: Node, key_hash: int) -> int:
     """The hash of the account that a key belongs to."""
     return node.accounts.key_info(key_hash).account_hash
+
+
+def lists_of(node: Node, key_hash: int, group_id: int) -> tuple[list[bytes], list[bytes]]:
+    """The ids of the wallets and the hashes of the actions that a group of the key's account lists."""
+    account = account_of(node, key_hash)
+    wallets = node.accounts.wallets_in_group(account, group_id, 0, 100)
+    actions = node.accounts.actions_in_group(account, group_id, 0, 100)
+    return [wallet.id for wallet in wallets], [action.cid_hash for action in actions]
 
 
 def permissions_of(node: Node, key_hash: int) -> Permissions | None:

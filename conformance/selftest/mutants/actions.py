@@ -23,6 +23,7 @@ from conformance.selftest.alter import (
     wrap,
 )
 from conformance.selftest.mutant import mutant
+from conformance.selftest.permissions import account_of
 from reference_node.chain.account_config import Action
 from reference_node.cid import cid_hash
 from reference_node.node import Node
@@ -63,12 +64,8 @@ def _text(request: Received, name: str) -> str:
         return ""
 
 
-def _account(node: Node, acting_key: int) -> int:
-    return node.accounts.key_info(acting_key).account_hash
-
-
 def _actions(node: Node, acting_key: int) -> list[Action]:
-    return node.accounts.actions(_account(node, acting_key), 0, 100)
+    return node.accounts.actions(account_of(node, acting_key), 0, 100)
 
 
 @mutant("ACT-040", "ACT-090")
@@ -175,7 +172,7 @@ def metadata_is_shared(node: Node) -> None:
 
 
 @mutant("ACT-210")
-def deletion_reaches_every_account(node: Node) -> None:
+def deletion_reaches_everyaccount_of(node: Node) -> None:
     """`delete_action` deletes the action in all accounts."""
     deleted: set[bytes] = set()
 
@@ -251,7 +248,7 @@ def updated_metadata_stays_off_chain(node: Node) -> None:
     kept: dict[tuple[int, bytes], tuple[str, str]] = {}
 
     def update(_: Write, acting_key: int, cid: bytes, name: str, description: str) -> None:
-        kept[_account(node, acting_key), cid] = (name, description)
+        kept[account_of(node, acting_key), cid] = (name, description)
 
     def actions(view: Callable[..., list[Action]], account: int, *page: int) -> list[Action]:
         labels = {found.cid_hash: (found.name, found.description) for found in view(account, *page)}
@@ -267,7 +264,7 @@ def registering_joins_every_group(node: Node) -> None:
 
     def register(write: Write, acting_key: int, cid: bytes, *labels: str) -> None:
         write(acting_key, cid, *labels)
-        for group in node.accounts.groups(_account(node, acting_key), 0, 100):
+        for group in node.accounts.groups(account_of(node, acting_key), 0, 100):
             node.accounts.add_action_to_group(acting_key, group.id, cid)
 
     wrap(node.accounts, "add_action", register)
@@ -308,7 +305,7 @@ def action_leaves_all_its_groups(node: Node) -> None:
 
 
 def _leave(node: Node, acting_key: int, cid: bytes, remove: Write) -> None:
-    account = _account(node, acting_key)
+    account = account_of(node, acting_key)
     for group in node.accounts.groups(account, 0, 100):
         if cid in [found.cid_hash for found in node.accounts.actions_in_group(account, group.id, 0, 100)]:
             remove(acting_key, group.id, cid)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from conformance.selftest.alter import Answered, Forward, Received, change_query, intercept, refusal, wrap
 from conformance.selftest.mutant import mutant
+from conformance.selftest.permissions import account_of
 from reference_node.chain.account_config import Group, Wallet
 from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.keys import pkp_id
@@ -16,10 +17,6 @@ GREATEST_PAGE = "100"
 
 Write = Callable[..., object]
 Hashes = Sequence[bytes]
-
-
-def _account(node: Node, key: int) -> int:
-    return node.accounts.key_info(key).account_hash
 
 
 def _forgiving(write: Write, error: str, *arguments: object) -> None:
@@ -72,7 +69,7 @@ def deleted_actions_stay_in_groups(node: Node) -> None:
     """`delete_action` leaves the action in the groups that list it, where the profile states that it does not."""
 
     def delete(write: Write, key: int, cid: bytes) -> None:
-        account = _account(node, key)
+        account = account_of(node, key)
         listing = [
             group.id
             for group in node.accounts.groups(account, 0, 100)
@@ -108,7 +105,7 @@ def unknown_wallets_are_left_out(node: Node) -> None:
     """`add_group` and `update_group` leave ids of no wallet out, where the profile states that they are not found."""
 
     def known(key: int, pkps: Hashes) -> list[bytes]:
-        own = [wallet.id for wallet in node.accounts.wallets(_account(node, key), 0, 100)]
+        own = [wallet.id for wallet in node.accounts.wallets(account_of(node, key), 0, 100)]
         return [pkp for pkp in pkps if pkp in own or not any(pkp)]
 
     def add(write: Callable[..., int], key: int, name: str, description: str, pkps: Hashes, cids: Hashes) -> int:

@@ -10,19 +10,13 @@ from dataclasses import replace
 
 from conformance.selftest.alter import Answered, Forward, Received, answer, intercept, members, refusal, silence, wrap
 from conformance.selftest.mutant import mutant
+from conformance.selftest.permissions import account_of, lists_of
 from reference_node.chain.account_config import Action, Group, UsageKey, Wallet
 from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.node import Node
 
-NAMING_A_GROUP = (
-    "update_group",
-    "remove_group",
-    "add_pkp_to_group",
-    "remove_pkp_from_group",
-    "add_action_to_group",
-    "remove_action_from_group",
-)
 IN_A_GROUP = ("add_pkp_to_group", "remove_pkp_from_group", "add_action_to_group", "remove_action_from_group")
+NAMING_A_GROUP = ("update_group", "remove_group", *IN_A_GROUP)
 PAUSE_SECONDS = 0.03
 """Between the two halves of a write that is not one."""
 
@@ -30,26 +24,15 @@ Write = Callable[..., object]
 Hashes = Sequence[bytes]
 
 
-def _account(node: Node, key: int) -> int:
-    return node.accounts.key_info(key).account_hash
-
-
 def _group(node: Node, key: int, group_id: int) -> Group:
-    found = [group for group in node.accounts.groups(_account(node, key), 0, 100) if group.id == group_id]
+    found = [group for group in node.accounts.groups(account_of(node, key), 0, 100) if group.id == group_id]
     return found[0] if found else Group(group_id, "", "")
-
-
-def _lists(node: Node, key: int, group_id: int) -> tuple[list[bytes], list[bytes]]:
-    account = _account(node, key)
-    wallets = node.accounts.wallets_in_group(account, group_id, 0, 100)
-    actions = node.accounts.actions_in_group(account, group_id, 0, 100)
-    return [wallet.id for wallet in wallets], [action.cid_hash for action in actions]
 
 
 @mutant("GRPLIFE-010")
 def group_is_promised_and_not_made(node: Node) -> None:
     """`add_group` reports success with the id that is next and makes nothing."""
-    wrap(node.accounts, "add_group", lambda _, key, *__: len(node.accounts.groups(_account(node, key), 0, 100)) + 1)
+    wrap(node.accounts, "add_group", lambda _, key, *__: len(node.accounts.groups(account_of(node, key), 0, 100)) + 1)
 
 
 @mutant("GRPLIFE-010", "GRPLIFE-220")
@@ -104,7 +87,7 @@ def updated_labels_stay_off_chain(node: Node) -> None:
     chain_groups = node.accounts.groups
 
     def update(write: Write, key: int, group: Group, *lists: Hashes) -> None:
-        account = _account(node, key)
+        account = account_of(node, key)
         on_chain = [found for found in chain_groups(account, 0, 100) if found.id == group.id]
         write(key, on_chain[0] if on_chain else group, *lists)
         kept[account, group.id] = group
@@ -121,7 +104,7 @@ def update_adds_wallets(node: Node) -> None:
     """`update_group` adds the wallets it is given to those that are there."""
 
     def update(write: Write, key: int, group: Group, wallets: Hashes, actions: Hashes) -> None:
-        write(key, group, [*_lists(node, key, group.id)[0], *wallets], actions)
+        write(key, group, [*lists_of(node, key, group.id)[0], *wallets], actions)
 
     wrap(node.accounts, "update_group", update)
 
@@ -131,7 +114,7 @@ def update_adds_actions(node: Node) -> None:
     """`update_group` adds the action hashes it is given to those that are there."""
 
     def update(write: Write, key: int, group: Group, wallets: Hashes, actions: Hashes) -> None:
-        write(key, group, wallets, [*_lists(node, key, group.id)[1], *actions])
+        write(key, group, wallets, [*lists_of(node, key, group.id)[1], *actions])
 
     wrap(node.accounts, "update_group", update)
 
@@ -141,7 +124,7 @@ def update_takes_empty_lists_as_absent(node: Node) -> None:
     """An empty list in `update_group` leaves the group's list as it is."""
 
     def update(write: Write, key: int, group: Group, wallets: Hashes, actions: Hashes) -> None:
-        old_wallets, old_actions = _lists(node, key, group.id)
+        old_wallets, old_actions = lists_of(node, key, group.id)
         write(key, group, wallets or old_wallets, actions or old_actions)
 
     wrap(node.accounts, "update_group", update)
@@ -204,7 +187,7 @@ def update_fills_every_group(node: Node) -> None:
 
     def update(write: Write, key: int, group: Group, *lists: Hashes) -> None:
         write(key, group, *lists)
-        for other in node.accounts.groups(_account(node, key), 0, 100):
+        for other in node.accounts.groups(account_of(node, key), 0, 100):
             write(key, other, *lists)
 
     wrap(node.accounts, "update_group", update)
@@ -221,7 +204,7 @@ def removal_takes_the_later_groups_too(node: Node) -> None:
     """`remove_group` removes the group and all that were made after it."""
 
     def remove(write: Write, key: int, group_id: int) -> None:
-        for group in node.accounts.groups(_account(node, key), 0, 100):
+        for group in node.accounts.groups(account_of(node, key), 0, 100):
             if group.id >= group_id:
                 write(key, group.id)
 
@@ -233,7 +216,7 @@ def _hide_removed(node: Node) -> set[tuple[int, int]]:
     hidden: set[tuple[int, int]] = set()
 
     def remove(_: Write, key: int, group_id: int) -> None:
-        hidden.add((_account(node, key), group_id))
+        hidden.add((account_of(node, key), group_id))
 
     def groups(view: Callable[..., list[Group]], account: int, *page: int) -> list[Group]:
         return [group for group in view(account, *page) if (account, group.id) not in hidden]
@@ -267,10 +250,10 @@ def removed_ids_are_used_again(node: Node) -> None:
     hidden = _hide_removed(node)
 
     def add(write: Callable[..., int], key: int, name: str, description: str, *lists: Hashes) -> int:
-        again = sorted(group_id for account, group_id in hidden if account == _account(node, key))
+        again = sorted(group_id for account, group_id in hidden if account == account_of(node, key))
         if not again:
             return write(key, name, description, *lists)
-        hidden.discard((_account(node, key), again[0]))
+        hidden.discard((account_of(node, key), again[0]))
         node.accounts.update_group(key, Group(again[0], name, description), *lists)
         return again[0]
 
@@ -282,7 +265,7 @@ def keys_of_a_removed_group_lose_all_groups(node: Node) -> None:
     """`remove_group` empties the arrays of every key that named the group."""
 
     def remove(write: Write, key: int, group_id: int) -> None:
-        account = _account(node, key)
+        account = account_of(node, key)
         named = [found for found in node.accounts.usage_keys(account, 0, 100) if group_id in _arrays(found)]
         write(key, group_id)
         for found in named:
@@ -297,7 +280,7 @@ def removal_ends_wildcards(node: Node) -> None:
 
     def remove(write: Write, key: int, group_id: int) -> None:
         write(key, group_id)
-        for found in node.accounts.usage_keys(_account(node, key), 0, 100):
+        for found in node.accounts.usage_keys(account_of(node, key), 0, 100):
             if 0 in _arrays(found):
                 _empty(node, key, found)
 
@@ -325,8 +308,8 @@ def removal_deletes_the_groups_actions(node: Node) -> None:
     """`remove_group` deletes the actions that the group listed from the account."""
 
     def remove(write: Write, key: int, group_id: int) -> None:
-        account = _account(node, key)
-        listed = _lists(node, key, group_id)[1]
+        account = account_of(node, key)
+        listed = lists_of(node, key, group_id)[1]
         write(key, group_id)
         for action in node.accounts.actions(account, 0, 100):
             if action.cid_hash in listed:
@@ -341,7 +324,7 @@ def removal_hides_the_groups_wallets(node: Node) -> None:
     hidden: set[bytes] = set()
 
     def remove(write: Write, key: int, group_id: int) -> None:
-        hidden.update(_lists(node, key, group_id)[0])
+        hidden.update(lists_of(node, key, group_id)[0])
         write(key, group_id)
 
     def wallets(view: Callable[..., list[Wallet]], *arguments: int) -> list[Wallet]:
@@ -356,7 +339,9 @@ def removal_removes_the_groups_keys(node: Node) -> None:
     """`remove_group` removes the usage keys that named the group."""
 
     def remove(write: Write, key: int, group_id: int) -> None:
-        named = [found for found in node.accounts.usage_keys(_account(node, key), 0, 100) if group_id in _arrays(found)]
+        named = [
+            found for found in node.accounts.usage_keys(account_of(node, key), 0, 100) if group_id in _arrays(found)
+        ]
         write(key, group_id)
         for found in named:
             node.accounts.remove_usage_key(key, found.key_hash)
@@ -378,7 +363,7 @@ def update_of_no_group_makes_one(node: Node) -> None:
 
 
 def _ids(node: Node, key: int) -> list[int]:
-    return [group.id for group in node.accounts.groups(_account(node, key), 0, 100)]
+    return [group.id for group in node.accounts.groups(account_of(node, key), 0, 100)]
 
 
 @mutant("GRPLIFE-150", "GRPLIFE-200")
@@ -467,7 +452,7 @@ def update_is_two_writes(node: Node) -> None:
     pauses = itertools.cycle([2 * PAUSE_SECONDS, 0])
 
     def update(write: Write, key: int, group: Group, *lists: Hashes) -> None:
-        write(key, group, *_lists(node, key, group.id))
+        write(key, group, *lists_of(node, key, group.id))
         time.sleep(next(pauses))
         write(key, _group(node, key, group.id), *lists)
 
@@ -479,7 +464,7 @@ def addition_rewrites_the_list(node: Node) -> None:
     """`add_pkp_to_group` reads the list, and a moment later writes it back with the new wallet."""
 
     def add(_: Write, key: int, group_id: int, wallet: bytes) -> None:
-        wallets, actions = _lists(node, key, group_id)
+        wallets, actions = lists_of(node, key, group_id)
         if wallet in wallets:
             raise ContractRefusal("AlreadyInGroup", {"groupId": group_id, "item": wallet})
         time.sleep(PAUSE_SECONDS)
@@ -495,7 +480,7 @@ def updated_lists_stay_off_chain(node: Node) -> None:
     view_wallets, view_actions = node.accounts.wallets_in_group, node.accounts.actions_in_group
 
     def update(write: Write, key: int, group: Group, wallets: Hashes, actions: Hashes) -> None:
-        account = _account(node, key)
+        account = account_of(node, key)
         old = [wallet.id for wallet in view_wallets(account, group.id, 0, 100)]
         write(key, group, old, [action.cid_hash for action in view_actions(account, group.id, 0, 100)])
         known = [wallet for wallet in node.accounts.wallets(account, 0, 100) if wallet.id in wallets]

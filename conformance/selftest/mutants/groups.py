@@ -22,6 +22,7 @@ from conformance.selftest.alter import (
     wrap,
 )
 from conformance.selftest.mutant import mutant
+from conformance.selftest.permissions import account_of, lists_of
 from reference_node.chain.account_config import Group, Wallet
 from reference_node.node import Node
 
@@ -38,10 +39,6 @@ HASH_LENGTH = 66
 
 Write = Callable[..., object]
 Hashes = Sequence[bytes]
-
-
-def _account(node: Node, acting_key: int) -> int:
-    return node.accounts.key_info(acting_key).account_hash
 
 
 @mutant("GRP-010")
@@ -283,7 +280,7 @@ def later_additions_replace(node: Node) -> None:
     """`add_pkp_to_group` leaves the added wallet as the only one in the group."""
 
     def add(write: Write, key: int, group_id: int, pkp: bytes) -> None:
-        account = _account(node, key)
+        account = account_of(node, key)
         for wallet in node.accounts.wallets_in_group(account, group_id, 0, 100):
             if wallet.id != pkp:
                 node.accounts.remove_pkp_from_group(key, group_id, wallet.id)
@@ -297,13 +294,6 @@ def update_group_ignores_its_lists(node: Node) -> None:
     """`update_group` changes the labels and leaves both lists as they are."""
 
     def update(write: Write, key: int, group: Group, *_: object) -> None:
-        write(key, group, *_lists(node, key, group.id))
+        write(key, group, *lists_of(node, key, group.id))
 
     wrap(node.accounts, "update_group", update)
-
-
-def _lists(node: Node, key: int, group_id: int) -> tuple[list[bytes], list[bytes]]:
-    account = _account(node, key)
-    wallets = node.accounts.wallets_in_group(account, group_id, 0, 100)
-    actions = node.accounts.actions_in_group(account, group_id, 0, 100)
-    return [wallet.id for wallet in wallets], [action.cid_hash for action in actions]
