@@ -7,7 +7,6 @@ never exported.
 from __future__ import annotations
 
 import base64
-import binascii
 import re
 from collections.abc import Iterator
 
@@ -15,7 +14,7 @@ from eth_keys.datatypes import PrivateKey
 from eth_utils.crypto import keccak
 
 from conformance.problems import Mismatch, ProfileSilent
-from conformance.scenario.functions import function, pkp_id_of
+from conformance.scenario.functions import bytes_of_base64, function, pkp_id_of
 from conformance.scenario.scope import MISSING, Scope, member, printed
 
 CURVE_ORDER = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141
@@ -45,10 +44,21 @@ def _key_hash(scope: Scope, key: object, rule: str) -> str:
         return f"0x{keccak(text=printed(key)).hex()}"
     if preimage != "decoded_bytes":
         raise ProfileSilent(f"a crypto.{rule} that the suite knows", printed(preimage))
-    try:
-        return f"0x{keccak(base64.b64decode(printed(key), validate=True)).hex()}"
-    except (binascii.Error, ValueError):
-        raise Mismatch("a key in base64", printed(key)) from None
+    return f"0x{keccak(bytes_of_base64(key)).hex()}"
+
+
+@function
+def account_wallet(scope: Scope, key: object) -> str:
+    """The wallet address of an account key, by the profile's `crypto.account_wallet_derivation`."""
+    secret = bytes_of_base64(key)
+    rule = scope.lookup("profile", ["crypto", "account_wallet_derivation"])
+    if rule == "keccak256_of_secret_is_private_key":
+        secret = keccak(secret)
+    elif rule != "secret_is_private_key":
+        raise ProfileSilent("a rule for account wallets that the suite knows", printed(rule))
+    if len(secret) != SECRET_BYTES or not 0 < int.from_bytes(secret) < CURVE_ORDER:
+        raise Mismatch("a private key of secp256k1 (32 bytes)", f"{len(secret)} bytes that are none")
+    return PrivateKey(secret).public_key.to_checksum_address()
 
 
 @function

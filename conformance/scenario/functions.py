@@ -8,7 +8,6 @@ import hashlib
 from collections.abc import Callable
 from typing import TypeAlias
 
-from eth_keys.datatypes import PrivateKey
 from eth_utils.address import is_checksum_address, is_hex_address, to_checksum_address
 from eth_utils.crypto import keccak
 
@@ -36,7 +35,8 @@ def _bytes_of_hex(text: object) -> bytes:
         raise Mismatch("hex digits", printed(text)) from None
 
 
-def _bytes_of_base64(text: object) -> bytes:
+def bytes_of_base64(text: object) -> bytes:
+    """The bytes of a base64 text. Raises Mismatch for anything else."""
     try:
         return base64.b64decode(str(text), validate=True)
     except (binascii.Error, ValueError):
@@ -91,7 +91,7 @@ def sample_cid(scope: Scope, label: object = "") -> str:
 @function
 def flip_key_bit(_: Scope, key: object, index: int = -1) -> str:
     """The key with one bit turned over: the lowest of the byte at this index, of the last byte unless given."""
-    raw = bytearray(_bytes_of_base64(key))
+    raw = bytearray(bytes_of_base64(key))
     if not -len(raw) <= index < len(raw):
         raise Mismatch(f"a key with a byte {index}", printed(key))
     raw[index] ^= 1
@@ -122,7 +122,7 @@ def keccak_text(_: Scope, text: object) -> str:
 @function
 def keccak_base64(_: Scope, text: object) -> str:
     """keccak256 of the bytes that the base64 text stands for."""
-    return f"0x{keccak(_bytes_of_base64(text)).hex()}"
+    return f"0x{keccak(bytes_of_base64(text)).hex()}"
 
 
 @function
@@ -144,23 +144,9 @@ def pkp_id_of(scope: Scope, address: object) -> str:
 
 
 @function
-def account_wallet(scope: Scope, key: object) -> str:
-    """The wallet address of an account key, by the profile's `crypto.account_wallet_derivation`."""
-    secret = _bytes_of_base64(key)
-    rule = scope.lookup("profile", ["crypto", "account_wallet_derivation"])
-    if rule == "keccak256_of_secret_is_private_key":
-        secret = keccak(secret)
-    elif rule != "secret_is_private_key":
-        raise ProfileSilent("a rule for account wallets that the suite knows", printed(rule))
-    if len(secret) != 32:
-        raise Mismatch("a secret of 32 bytes", f"{len(secret)} bytes")
-    return PrivateKey(secret).public_key.to_checksum_address()
-
-
-@function
 def decode_base64(_: Scope, text: object) -> str:
     """The bytes as 0x hex."""
-    return f"0x{_bytes_of_base64(text).hex()}"
+    return f"0x{bytes_of_base64(text).hex()}"
 
 
 # ------------------------------------------------------------------------------------------------------------ texts

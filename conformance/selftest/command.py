@@ -39,7 +39,8 @@ def main(argv: Sequence[str]) -> int:
     running = track(trials(bench, names, options.jobs), "nodes", len(names), console=console)
     done = {trial.name: trial for trial in running}
     print_matrix(console, mutants, done)
-    faults = _missed(mutants, done)
+    faults = [f"{trial.name}: the suite itself failed: {trial.crash}" for trial in done.values() if trial.crash]
+    faults += _missed(mutants, done)
     if whole:
         print_packs(console, {name: done[name] for name in (UNTOUCHED, *VARIANTS, *MINIATURES)})
         faults += [fault for name in (UNTOUCHED, *VARIANTS) for fault in _not_green(done[name])]

@@ -29,6 +29,8 @@ class Trial:
     breaks: tuple[str, ...]
     """What it is known to break; nothing for the untouched node, the variants and the miniatures."""
     outcomes: tuple[Outcome, ...]
+    crash: str = ""
+    """What the suite itself stumbled over; nothing is known of the node then."""
 
     def noticed(self, requirement: str) -> list[str]:
         """The cases of a requirement that failed."""
@@ -73,9 +75,10 @@ def trials(bench: Bench, names: Sequence[str], jobs: int) -> Iterator[Trial]:
     """The trials of the named nodes as they end, `jobs` at a time, each in a process that is forked for it."""
     context = multiprocessing.get_context("fork")
     with ProcessPoolExecutor(jobs, context, _take_bench, (bench,), max_tasks_per_child=None) as pool:
-        waiting = [pool.submit(_try_node, name) for name in names]
+        waiting = {pool.submit(_try_node, name): name for name in names}
         for done in as_completed(waiting):
-            yield done.result()
+            crash = done.exception()
+            yield Trial(waiting[done], (), (), f"{type(crash).__name__}: {crash}") if crash else done.result()
 
 
 _bench: list[Bench] = []

@@ -114,6 +114,7 @@ def test_profile_that_says_no_rule_is_told_apart_from_a_departure() -> None:
         ("decode_base64", ["no base64!"]),
         ("keccak_hex", ["0xzz"]),
         ("account_wallet", [base64.b64encode(b"short").decode()]),
+        ("account_wallet", [base64.b64encode(bytes(32)).decode()]),
         ("pkp_id_of", ["0x12"]),
         ("checksum_ok", [None]),
         ("to_integer", ["1.5"]),
