@@ -76,7 +76,8 @@ abstract contract Access is Payers {
         _;
     }
 
-    /// @dev The account of any key, its own hash included; 0 if the key is unknown.
+    /// @dev The account of any key, its own hash included; 0 if the key is unknown. An account comes before a usage key of
+    /// the same hash, which somebody attached before the account was created.
     function _accountHashOf(uint256 keyHash) internal view returns (uint256) {
         return _accounts[keyHash].exists ? keyHash : _accountOfUsageKey[keyHash];
     }

@@ -8,7 +8,7 @@ import {Access} from "./Access.sol";
 /// @dev Specification, "Resources / Account" and "States and transitions / Account mode".
 abstract contract Accounts is Access {
     /// @notice Creates a managed account. Payers only.
-    /// @param apiKeyHash The account hash; not zero, not in use.
+    /// @param apiKeyHash The account hash; not zero, not an account's.
     /// @param adminWalletAddress The wallet derived from the account's secret; not zero.
     function newAccount(
         uint256 apiKeyHash,
@@ -76,6 +76,9 @@ abstract contract Accounts is Access {
         expiration = account.keyRecords[keyHash].values.expiration;
     }
 
+    /// @dev Does not ask whether some account lists the hash among its usage keys: anybody can attach the hash of anybody
+    /// else's wallet, which must not keep its owner out. From here on the hash is this account's alone; what the other
+    /// account still lists acts for nobody and can only be removed.
     function _create(
         uint256 accountHash,
         address adminWalletAddress,
@@ -85,7 +88,6 @@ abstract contract Accounts is Access {
     ) private {
         AccountRecord storage account = _accounts[accountHash];
         if (account.exists) revert AccountExists(accountHash);
-        if (_accountOfUsageKey[accountHash] != 0) revert KeyHashInUse(accountHash);
         account.exists = true;
         account.managed = managed;
         account.adminWalletAddress = adminWalletAddress;

@@ -49,8 +49,6 @@ class AccountModel(ModelState):
     def _create(self, key: int, account: Account) -> None:
         if key in self.accounts:
             raise Refusal("AccountExists", key)
-        if self.account_of(key):
-            raise Refusal("KeyHashInUse", key)
         self.accounts[key] = account
 
     def convert_to_chain_secured_account(self, sender: Wallet, key: int, admin: str) -> None:

@@ -71,8 +71,10 @@ class ModelState:
     # ---- who may do what: Authentication 2, 3, 8, 9 ----
 
     def account_of(self, key: int) -> int:
-        """The account that a key belongs to, its own hash included; 0 if none."""
-        owners = [number for number, account in self.accounts.items() if key in {number, *account.keys}]
+        """The account that a key belongs to, its own hash included; 0 if none. An account comes before a usage key."""
+        if key in self.accounts:
+            return key
+        owners = [number for number, account in self.accounts.items() if key in account.keys]
         return owners[0] if owners else 0
 
     def permitted_sender(self, sender: Wallet, number: int) -> bool:

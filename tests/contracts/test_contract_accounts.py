@@ -44,7 +44,6 @@ def test_new_account_is_managed(world: World, sender: Wallet) -> None:
     ("arguments", "refusal"),
     [
         ((ACCOUNT, OWNER.address), ("AccountExists", ACCOUNT)),
-        ((KEY, OWNER.address), ("KeyHashInUse", KEY)),
         ((0, OWNER.address), ("ZeroHash",)),
         ((UNKNOWN, ZERO), ("ZeroAddress",)),
     ],
@@ -84,10 +83,33 @@ def test_chain_secured_account_is_created_once(world: World) -> None:
     assert refusal == ("AccountExists", own_hash(STRANGER))
 
 
-def test_chain_secured_account_refuses_a_hash_that_is_a_usage_key(world: World) -> None:
+def test_usage_key_of_somebody_else_does_not_keep_a_wallet_from_its_account(world: World) -> None:
+    account = attached_before_creation(world)
+    assert world.config.call("keyInfo", account) == (account, True, False, 0)
+    world.write("addGroup", account, "mine", "", [], [], sender=STRANGER)
+    assert len(world.config.call("listGroups", account, 0, 10)) == 1
+
+
+def test_hash_of_an_account_no_longer_acts_for_who_attached_it_before(world: World) -> None:
+    before = snapshot(world, ACCOUNT)
+    account = attached_before_creation(world)
+    for write in (("createWallet", account, PKP.address, 1, "", ""), ("addGroup", account, "", "", [], [])):
+        assert world.refusal(*write) == ("SenderNotPermitted", account, PAYER.address)
+    assert world.config.call("canExecute", account, CID, pkp_id(PKP)) is False
+    world.write("removeUsageApiKey", ACCOUNT, account)
+    assert snapshot(world, ACCOUNT) == before
+    assert world.config.call("keyInfo", account) == (account, True, False, 0)
+    refusal = world.refusal("setUsageApiKey", ACCOUNT, account, 0, 0, "", "", *permissions())
+    assert refusal == ("KeyHashInUse", account)
+
+
+def attached_before_creation(world: World) -> int:
+    """The hash of a wallet's account, which another account had attached with permissions, already expired."""
     account = own_hash(STRANGER)
-    world.write("setUsageApiKey", ACCOUNT, account, 0, 0, "", "", *permissions())
-    assert world.refusal("newChainSecuredAccount", "", "", sender=STRANGER) == ("KeyHashInUse", account)
+    granted = permissions(create_groups=True, create_pkps=True, execute=[0])
+    world.write("setUsageApiKey", ACCOUNT, account, 1, 0, "", "", *granted)
+    world.write("newChainSecuredAccount", "", "", sender=STRANGER)
+    return account
 
 
 @pytest.mark.parametrize("sender", [PAYER, ADMIN_PAYER, OWNER], ids=["payer", "admin payer", "owner"])
