@@ -53,8 +53,24 @@ async def read_body(request: Request) -> bytes:
             if len(chunks) > BODY_LIMIT:
                 raise _too_large()
     except ClientDisconnect:
-        raise BadRequest("body-incomplete", "the connection ended before the whole body had arrived") from None
+        raise _incomplete() from None
     return bytes(chunks)
+
+
+async def skip_body(request: Request) -> None:
+    """Wait for the end of a body that nobody asked for.
+
+    What goes on to be no HTTP is refused on the way, and a refused request must not have had its effect by then.
+    """
+    try:
+        async for _ in request.stream():
+            pass
+    except ClientDisconnect:
+        raise _incomplete() from None
+
+
+def _incomplete() -> BadRequest:
+    return BadRequest("body-incomplete", "the connection ended before the whole body had arrived")
 
 
 def _too_large() -> TooLarge:

@@ -10,7 +10,7 @@ from fastapi import Request, Response
 from fastapi.routing import APIRoute
 
 from reference_node.problems import Unprocessable, quoted
-from reference_node.strict_json import Json, parse, read_body, repeated, require_json
+from reference_node.strict_json import Json, parse, read_body, repeated, require_json, skip_body
 
 
 class ParsedRequest(Request):
@@ -44,6 +44,8 @@ class StrictRoute(APIRoute):
                 body = await read_body(request)
                 require_json(request.headers.get("content-type"))
                 request = ParsedRequest(request, body, parse(body))
+            else:
+                await skip_body(request)
             return await handle(request)
 
         return strict

@@ -296,6 +296,19 @@ def test_what_is_not_http_is_refused_in_the_same_shape(running: Running, request
     assert json.loads(body)["code"] == "not-http"
 
 
+def test_request_that_ends_as_no_http_has_no_effect(running: Running, account: str) -> None:
+    before = running.everything(account)
+    where = urlsplit(str(running.http.base_url))
+    head = f"POST /core/v1/create_wallet HTTP/1.1\r\nHost: x\r\nX-Api-Key: {account}\r\n"
+    with socket.create_connection((where.hostname, where.port), timeout=10) as connection:
+        connection.sendall(f"{head}Transfer-Encoding: chunked\r\n\r\nno length\r\n".encode())
+        answer = b""
+        while received := connection.recv(65536):
+            answer += received
+    assert answer.startswith(b"HTTP/1.1 400 ")
+    assert running.everything(account) == before
+
+
 def test_details_do_not_repeat_what_was_sent_at_length(running: Running, account: str) -> None:
     many = {str(number): 1 for number in range(10_000)}
     for body in ({"x" * 100_000: 1}, many, {"execute_in_groups": ["y" * 1000] * 100}, {"name": ["z" * 1000]}):
