@@ -53,8 +53,9 @@ def _remove_stale(ready_file: Path | None) -> None:
         return
     try:
         ready_file.unlink(missing_ok=True)
-        write_atomically(ready_file, "")
-        ready_file.unlink()
+        probe = _beside(ready_file)
+        probe.touch()
+        probe.unlink()
     except OSError as fault:
         raise ServingError(f"the ready file {ready_file} can't be written: {fault.strerror}") from None
 
@@ -133,9 +134,14 @@ def _announce(node: Node, facts: dict[str, Json]) -> None:
 
 def write_atomically(file: Path, text: str) -> None:
     """Write a file that no reader can see half-written."""
-    partial = file.with_name(f".{file.name}.{os.getpid()}")
+    partial = _beside(file)
     partial.write_text(text)
     partial.replace(file)
+
+
+def _beside(file: Path) -> Path:
+    """Another name in the same folder, this process's own."""
+    return file.with_name(f".{file.name}.{os.getpid()}")
 
 
 def listen(settings: Settings) -> socket.socket:

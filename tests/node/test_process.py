@@ -11,7 +11,10 @@ import pytest
 from nodes import Running
 from processes import client, command, environment, node_process
 
+from reference_node import server
 from reference_node.cli import main
+from reference_node.deployment import DeploymentError
+from reference_node.settings import Settings
 
 SECRET = "11" * 32
 
@@ -49,6 +52,19 @@ def test_node_listens_at_ipv6_too(tmp_path: Path) -> None:
     with node_process(tmp_path / "ready.json", "--host", "::1") as (_, ready), client(ready) as http:
         assert ready["base_url"].startswith("http://[::1]:")
         assert http.get("/core/v1/get_api_payers").status_code == 200
+
+
+def test_ready_file_is_never_there_before_the_node(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing_build(_: Settings) -> None:
+        raise DeploymentError("no node")
+
+    put: list[Path] = []
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    monkeypatch.setattr(server, "build_node", failing_build)
+    monkeypatch.setattr(Path, "replace", lambda _, target: put.append(target))
+    with pytest.raises(server.ServingError, match="no node"):
+        server.serve(Settings(port=0, ready_file=tmp_path / "ready.json"))
+    assert (put, list(tmp_path.iterdir())) == ([], [])
 
 
 def test_ready_file_offers_control_where_it_is_served(tmp_path: Path) -> None:
