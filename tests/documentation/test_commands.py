@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -50,6 +51,7 @@ PAGES_WITH_COMMANDS = [page for page in PAGES if any(list(block.commands()) for 
 
 @pytest.mark.parametrize("page", PAGES_WITH_COMMANDS)
 def test_commands_of_a_page_do_what_it_says(page: str, node_url: str, tmp_path: Path) -> None:
+    _need({word for block in blocks(page) for command in block.commands() for word in command.split()})
     for block in blocks(page):
         if block.file:
             (tmp_path / block.file).write_text(_on(node_url, block.text), encoding="utf-8")
@@ -69,6 +71,13 @@ def test_command_that_is_not_run_here_is_run_by_ci(command: str) -> None:
 def test_tables_name_commands_that_are_shown() -> None:
     shown = {command for page in PAGES for block in blocks(page) for command in block.commands()}
     assert {*IN_CI, *SHORTER, *ENDS_WITH} <= shown
+
+
+def _need(words: set[str]) -> None:
+    """Skip, or in CI fail, where a program that the page uses is not there."""
+    absent = sorted(program for program in words & {"curl", "jq", "openssl"} if shutil.which(program) is None)
+    if absent:
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(f"not installed: {', '.join(absent)}")
 
 
 def _on(node_url: str, text: str) -> str:

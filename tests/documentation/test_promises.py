@@ -1,13 +1,44 @@
-"""What README.md says of the suite as a whole."""
+"""What the documentation says in whole sentences and in tables: nothing is left out, nothing is made up."""
 
 from __future__ import annotations
 
+import re
+
+import pytest
+from pages import PAGES
+
+from conformance.drivers import DRIVERS
+from conformance.drivers.refusals import CLASSES
+from conformance.report import ExitCode, Results
+from conformance.report.judgement import Judgement
+from conformance.requirements import catalogue
 from conformance.resources import scenarios
 from conformance.runner import load
+from conformance.scenario.functions import FUNCTIONS
+from conformance.scenario.matchers import OPERATORS
 from conformance.selftest.mutant import all_mutants
+from conformance.verdict import Verdict
+
+FAMILIES = {requirement.id.partition("-")[0] for requirement in catalogue().requirements}
 
 
 def test_every_requirement_that_checks_prove_is_broken_by_a_faulty_node() -> None:
     proved = {requirement for case in load([scenarios()]) for requirement in case.requirements}
     broken = {requirement for mutant in all_mutants() for requirement in mutant.breaks}
     assert proved - broken == set()
+
+
+@pytest.mark.parametrize(
+    ("page", "names"),
+    [
+        ("docs/packs.md", {*FUNCTIONS, *OPERATORS, *DRIVERS, *CLASSES}),
+        ("docs/results.md", {*map(str, Verdict), *map(str, Judgement), *Results.model_fields}),
+        ("docs/requirements.md", FAMILIES),
+    ],
+)
+def test_page_names_everything_that_there_is(page: str, names: set[str]) -> None:
+    assert {name for name in names if not re.search(rf"`[{{`]?{name}\b", PAGES[page])} == set()
+
+
+def test_exit_codes_are_those_described() -> None:
+    assert [int(code) for code in re.findall(r"^\| (\d) \|", PAGES["docs/results.md"], re.MULTILINE)] == list(ExitCode)
