@@ -91,7 +91,7 @@ def _not_green(trial: Trial) -> list[str]:
 
 
 def _satisfied(trial: Trial, packs: Iterable[str]) -> list[str]:
-    """The packs that find nothing wrong with a sham: no case fails, and some case passes or none is even inconclusive."""
+    """The packs that find nothing wrong with a sham: no case fails, and some passes or none is inconclusive."""
     faults = []
     for pack in sorted(packs):
         verdicts = {outcome.verdict for outcome in of_pack(trial, pack)}

@@ -34,7 +34,9 @@ def print_matrix(console: Console, mutants: Mapping[str, Mutant], trials: Mappin
 
 def print_packs(console: Console, trials: Mapping[str, Trial]) -> None:
     """A row for each pack: how many of its cases end how on each node that has no mutant's name."""
-    table = Table("pack", *trials, title="Verdicts per pack", title_justify="left")
+    table = Table(title="Verdicts per pack", title_justify="left")
+    for heading in ("pack", *trials):
+        table.add_column(heading, overflow="fold")
     packs = sorted({outcome.case.partition("::")[0] for trial in trials.values() for outcome in trial.outcomes})
     for pack in packs:
         table.add_row(pack, *(_counted(of_pack(trial, pack)) for trial in trials.values()))
