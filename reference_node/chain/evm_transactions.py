@@ -29,6 +29,8 @@ def decode(raw: bytes) -> SignedTransactionAPI:
         transaction.sender  # noqa: B018 - recovers the signer, which fails on a bad signature
     except (PyEVMError, RLPException, ValidationError, BadSignature, OverflowError) as error:
         raise TransactionRefused(f"invalid transaction: {error}") from error
+    except RecursionError as error:
+        raise TransactionRefused("invalid transaction: lists within lists, too many of them") from error
     return transaction
 
 
