@@ -17,6 +17,7 @@ import uvicorn
 from eth_utils.address import to_checksum_address
 
 from reference_node.app import PREFIX
+from reference_node.chain.evm import EvmChain
 from reference_node.chain.interface import ChainError
 from reference_node.deployment import DeploymentError
 from reference_node.node import Node, build_node
@@ -91,6 +92,12 @@ class Announcing(uvicorn.Server):
         _announce(self._node, facts)
         if self._node.settings.ready_file is not None:
             write_atomically(self._node.settings.ready_file, json.dumps(facts, indent=2) + "\n")
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Let clients have their answers for a while, then end what still runs: the process would wait for it."""
+        await super().shutdown(sockets)
+        if isinstance(self._node.chain, EvmChain):
+            self._node.chain.stop()
 
 
 def describe(node: Node, listening: socket.socket) -> dict[str, Json]:

@@ -142,6 +142,10 @@ class EvmChain:
             self._state.delta_balance(EthAddress(address), wei)
             self._state.lock_changes()
 
+    def stop(self) -> None:
+        """Abort what runs now, and whatever comes later: nobody waits for it any more."""
+        self._state.stopped = True
+
     def _start_timing(self) -> None:
         self._state.deadline = time.monotonic() + EXECUTION_SECONDS
 

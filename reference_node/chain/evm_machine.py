@@ -95,10 +95,12 @@ class MemoryState(PragueState):
     computation_class = MemoryComputation
     deadline = 0.0
     """When what runs now has to be done, on the clock of `time.monotonic`."""
+    stopped = False
+    """Whether nothing is to run any more."""
 
     def check_time(self) -> None:
-        """Raise `OutOfTime` when the deadline has passed."""
-        if time.monotonic() > self.deadline:
+        """Raise `OutOfTime` when the deadline has passed, or the chain has stopped."""
+        if self.stopped or time.monotonic() > self.deadline:
             raise OutOfTime
 
     @property

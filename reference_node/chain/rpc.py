@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import math
+import time
 from collections.abc import Mapping
 from typing import NoReturn
 
@@ -26,6 +27,30 @@ from reference_node.chain.rpc_values import (
 
 logger = logging.getLogger(__name__)
 
+BATCH_REQUESTS = 1000
+"""The most requests in one batch."""
+
+BATCH_SECONDS = 10.0
+"""How long a batch may take: its requests that have not begun by then are refused. One that has may need as long."""
+
+BATCH_BYTES = 25_000_000
+"""Once the answers to a batch are that long, the rest of its requests are refused."""
+
+
+class _Allowance:
+    """What one body may take; a batch could keep a thread for hours, or fill the memory, with a few bytes a request."""
+
+    def __init__(self) -> None:
+        self._deadline = time.monotonic() + BATCH_SECONDS
+        self.answered_bytes = 0
+
+    def check(self) -> None:
+        """Refuse a request that comes too late or after too long answers."""
+        if time.monotonic() > self._deadline:
+            raise RpcError(SERVER_ERROR, "the batch takes too long: send fewer requests in one")
+        if self.answered_bytes > BATCH_BYTES:
+            raise RpcError(SERVER_ERROR, "the answers to the batch are too long: send fewer requests in one")
+
 
 class JsonRpc:
     """Answers request bodies, from any number of threads. Each request sees one moment of the chain."""
@@ -45,25 +70,31 @@ class JsonRpc:
             request = json.loads(body, parse_constant=_refuse_constant)
         except (ValueError, RecursionError):
             return _encoded(_error(None, RpcError(PARSE_ERROR, "parse error: the body is not JSON")))
-        answer = self._batch(request) if isinstance(request, list) else self._single(request)
-        return None if answer is None else _encoded(answer)
+        return self._batch(request) if isinstance(request, list) else self._single(request, _Allowance())
 
-    def _batch(self, requests: list[object]) -> Json:
-        if not requests:
-            return _error(None, RpcError(INVALID_REQUEST, "invalid request: an empty batch"))
-        answers: list[Json] = [answer for request in requests if (answer := self._single(request)) is not None]
-        return answers or None
+    def _batch(self, requests: list[object]) -> bytes | None:
+        if not 0 < len(requests) <= BATCH_REQUESTS:
+            fault = f"a batch of {len(requests)}: from 1 to {BATCH_REQUESTS} requests are taken"
+            return _encoded(_error(None, RpcError(INVALID_REQUEST, f"invalid request: {fault}")))
+        allowance, answers = _Allowance(), []
+        for request in requests:
+            answer = self._single(request, allowance)
+            if answer is not None:
+                answers.append(answer)
+                allowance.answered_bytes += len(answer)
+        return b"[" + b",".join(answers) + b"]" if answers else None
 
-    def _single(self, request: object) -> Json:
+    def _single(self, request: object, allowance: _Allowance) -> bytes | None:
         identifier: Json = None
         notification = False
         try:
             identifier = _identifier(request)
             method, params, notification = _parts(request)
+            allowance.check()
             result = self._answer(method, params)
         except RpcError as error:
-            return None if notification else _error(identifier, error)
-        return None if notification else {"jsonrpc": "2.0", "id": identifier, "result": result}
+            return None if notification else _encoded(_error(identifier, error))
+        return None if notification else _encoded({"jsonrpc": "2.0", "id": identifier, "result": result})
 
     def _answer(self, name: str, params: object) -> Json:
         method = self._methods.get(name)

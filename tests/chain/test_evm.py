@@ -119,6 +119,7 @@ REFUSALS = {
     "not RLP": (b"\xff\xff", "invalid transaction"),
     "unknown type": (b"\x7f\xc0", "invalid transaction"),
     "type 3": (b"\x03" + rlp.encode([b""] * 14), "invalid transaction"),
+    "lists in lists": (b"\xc1" * 20_000, "invalid transaction: lists within lists"),
     "bytes at the end": (ALICE.sign(0, BOB.address) + b"\x00", "invalid transaction"),
 }
 
@@ -263,6 +264,14 @@ def test_execution_that_takes_too_long_is_aborted(
         ALICE.send(chain, contract, gas=BLOCK_GAS_LIMIT)
     assert (chain.blocks.latest, chain.balance(ALICE.address), chain.next_nonce(ALICE.address)) == before
     assert ALICE.send(chain, BOB.address).succeeded
+
+
+def test_stopped_chain_runs_nothing(chain: EvmChain) -> None:
+    contract = ALICE.deploy(chain, init_code(CLOCK))
+    chain.stop()
+    assert "took too long" in str(chain.run(Call(to=contract)).error)
+    with pytest.raises(TransactionRefused, match="took too long"):
+        ALICE.send(chain, BOB.address)
 
 
 def test_call_to_an_account_with_delegated_code_runs_it(chain: EvmChain) -> None:

@@ -9,8 +9,9 @@ import pytest
 from eth_account import Account
 from eth_utils import keccak
 
+from reference_node.chain import rpc as rpc_module
 from reference_node.chain.evm import BASE_FEE, PRIORITY_FEE, EvmChain
-from reference_node.chain.rpc import JsonRpc
+from reference_node.chain.rpc import BATCH_REQUESTS, JsonRpc
 
 from .bytecode import CLOCK, COUNTER, CUSTOM_ERROR, ERROR_TEXT, REVERTER, assemble, init_code, returning, word
 from .wallets import ALICE, BOB, CHAIN_ID, Wallet
@@ -139,6 +140,29 @@ def test_batch_is_answered_in_order_without_its_notifications(rpc: JsonRpc) -> N
 
 def test_batch_of_notifications_is_not_answered(rpc: JsonRpc) -> None:
     assert rpc.handle(b'[{"jsonrpc":"2.0","method":"eth_chainId"}]') is None
+
+
+def test_batch_has_a_largest_size(rpc: JsonRpc) -> None:
+    request = b'{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}'
+    largest = b"[" + b",".join([request] * BATCH_REQUESTS) + b"]"
+    assert len(json.loads(rpc.handle(largest) or b"")) == BATCH_REQUESTS
+    refusal = json.loads(rpc.handle(largest[:-1] + b"," + request + b"]") or b"")
+    assert refusal["error"]["code"] == -32600
+    assert f"from 1 to {BATCH_REQUESTS}" in refusal["error"]["message"]
+
+
+@pytest.mark.parametrize(("limit", "value", "answered"), [("BATCH_SECONDS", -1.0, 0), ("BATCH_BYTES", 100, 3)])
+def test_batch_that_takes_too_much_is_not_finished(
+    rpc: JsonRpc, chain: EvmChain, monkeypatch: pytest.MonkeyPatch, limit: str, value: float, answered: int
+) -> None:
+    monkeypatch.setattr(rpc_module, limit, value)
+    raw = "0x" + ALICE.sign(0, BOB.address).hex()
+    requests = [{"jsonrpc": "2.0", "id": number, "method": "eth_chainId"} for number in range(4)]
+    requests.append({"jsonrpc": "2.0", "id": 4, "method": "eth_sendRawTransaction", "params": [raw]})
+    decoded = json.loads(rpc.handle(json.dumps(requests).encode()) or b"")
+    assert [each["id"] for each in decoded] == list(range(5))
+    assert [each.get("error", {}).get("code") for each in decoded] == [None] * answered + [-32000] * (5 - answered)
+    assert chain.next_nonce(ALICE.address) == 0
 
 
 def test_fault_of_the_node_is_an_internal_error_that_tells_nothing(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import socket
 import subprocess
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from nodes import Running
@@ -46,6 +48,22 @@ def test_node_says_where_it_is_and_stops_cleanly(tmp_path: Path, end: signal.Sig
     for fact in (ready["contract_address"], ready["rpc_url"], "7 cents"):
         assert fact in output
     assert [file.name for file in tmp_path.iterdir()] == ["ready.json"]
+
+
+def test_node_stops_although_calls_go_on_for_long(tmp_path: Path) -> None:
+    nowhere = "0x" + "11" * 20
+    endless = {nowhere: {"code": "0x5b600056"}}
+    call = {"jsonrpc": "2.0", "id": 1, "method": "eth_call", "params": [{"to": nowhere}, "latest", endless]}
+    with node_process(tmp_path / "ready.json") as (process, ready):
+        where = urlsplit(ready["base_url"])
+        body = json.dumps([call] * 6).encode()
+        with socket.create_connection((where.hostname, where.port), timeout=10) as connection:
+            connection.sendall(b"POST /rpc HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+            with client(ready) as http:  # by the time that this is answered, the batch has been read
+                assert http.get("/core/v1/openapi.json").status_code == 200
+            process.send_signal(signal.SIGTERM)
+            process.communicate(timeout=20)
+    assert process.returncode == 0
 
 
 def test_node_listens_at_ipv6_too(tmp_path: Path) -> None:
