@@ -53,6 +53,8 @@ def _remove_stale(ready_file: Path | None) -> None:
     if ready_file is None:
         return
     try:
+        if ready_file.exists() and not ready_file.is_file():  # to take a device or a pipe away could harm others
+            raise ServingError(f"the ready file {ready_file} can't be written: it is no regular file")
         ready_file.unlink(missing_ok=True)
         probe = _beside(ready_file)
         probe.touch()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import socket
 import subprocess
@@ -176,3 +177,12 @@ def test_help_names_every_option(capsys: pytest.CaptureFixture[str], running: Ru
     named = {"contract": "--contract", "root_secret": "--root-secret-file"}
     for setting in vars(running.node.settings):
         assert named.get(setting, "--" + setting.replace("_", "-")) in shown
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_what_is_no_file_is_not_taken_away_for_a_ready_file(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    code, error = failing("--ready-file", str(pipe))
+    assert (code, error) == (1, f"reference-node: the ready file {pipe} can't be written: it is no regular file\n")
+    assert pipe.is_fifo()
