@@ -48,9 +48,11 @@ def main(argv: Sequence[str]) -> int:
         faults += _unknown(mutants.values(), {i for case in cases for i in case.requirements})
     write_matrix(options.output, mutants, done)
     for fault in faults:
-        console.print(f"[red]{fault}[/red]", highlight=False)
+        console.print(f"[red]{fault}[/red]", highlight=False, soft_wrap=True)
     caught = sum(not done[name].missed for name in mutants)
-    console.print(f"{caught} of {len(mutants)} mutants caught; {len(faults)} faults; matrix in {options.output}/")
+    console.print(
+        f"{caught} of {len(mutants)} mutants caught; {len(faults)} faults; matrix in {options.output}/", soft_wrap=True
+    )
     return 1 if faults else 0
 
 
@@ -75,7 +77,11 @@ def _chosen(name: str, globs: Sequence[str]) -> bool:
 
 def _list(console: Console, mutants: Iterable[Mutant]) -> None:
     for mutant in mutants:
-        console.print(f"{mutant.family}: {mutant.name} ({', '.join(mutant.breaks)}): {mutant.fault}", highlight=False)
+        console.print(
+            f"{mutant.family}: {mutant.name} ({', '.join(mutant.breaks)}): {mutant.fault}",
+            highlight=False,
+            soft_wrap=True,
+        )
 
 
 def _missed(mutants: Iterable[str], done: dict[str, Trial]) -> list[str]:
