@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from reprlib import Repr
 from typing import TypeAlias, TypeVar
 
 from reference_node.chain.interface import Address, Hash
@@ -27,6 +28,11 @@ EXECUTION_REVERTED = 3
 _QUANTITY = re.compile(r"0x[0-9a-fA-F]{1,64}")
 _DATA = re.compile(r"0x(?:[0-9a-fA-F]{2})*")
 
+_BRIEF = Repr()
+"""Shows but the beginning of what was sent, which may nest as deep as Python can recurse."""
+_BRIEF.maxlevel = 2
+_BRIEF.maxstring = _BRIEF.maxlong = 80
+
 
 class RpcError(Exception):
     """An error to be answered with."""
@@ -46,7 +52,7 @@ class InvalidParams(RpcError):  # noqa: N818 - the protocol's own name
 
 
 def _shown(value: object) -> str:
-    text = repr(value)
+    text = _BRIEF.repr(value)
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from bisect import bisect_left
 from collections.abc import Callable
 
 import pytest
@@ -163,6 +164,18 @@ def test_batch_that_takes_too_much_is_not_finished(
     assert [each["id"] for each in decoded] == list(range(5))
     assert [each.get("error", {}).get("code") for each in decoded] == [None] * answered + [-32000] * (5 - answered)
     assert chain.next_nonce(ALICE.address) == 0
+
+
+def test_parameter_that_nests_as_deep_as_can_be_read_is_refused(rpc: JsonRpc) -> None:
+    request = b'{"jsonrpc":"2.0","id":1,"method":"eth_getBalance","params":[%b]}'
+
+    def code(depth: int) -> int:
+        answered = rpc.handle(request % (b"[" * depth + b"]" * depth))
+        return int(json.loads(answered or b"")["error"]["code"])
+
+    too_deep = bisect_left(range(200_000), True, key=lambda depth: code(depth) == -32700)
+    assert code(too_deep) == -32700
+    assert {code(depth) for depth in range(too_deep - 100, too_deep)} == {-32602}
 
 
 def test_fault_of_the_node_is_an_internal_error_that_tells_nothing(
