@@ -89,7 +89,7 @@ class RpcClient:
             answer = response.json()
         except (ValueError, RecursionError):
             answer = None
-        if not isinstance(answer, dict) or answer.get("id") not in {identifier, None}:
+        if not isinstance(answer, dict) or answer.get("id") not in (identifier, None):
             raise ChainUnavailable(f"the chain answered {method} with no JSON-RPC, status {response.status_code}")
         error = answer.get("error")
         if isinstance(error, dict):

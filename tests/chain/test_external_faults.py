@@ -77,6 +77,7 @@ def test_address_that_is_none_is_unavailable(url: str) -> None:
         b"[]",
         b"{}",
         b'{"jsonrpc":"2.0","id":1}',
+        b'{"jsonrpc":"2.0","id":[],"result":"0x1"}',
         b'{"jsonrpc":"2.0","id":2,"result":"0x1"}',
         b'{"jsonrpc":"2.0","id":null,"result":"0x1"}',
         b'{"jsonrpc":"2.0","id":1,"result":"one"}',
