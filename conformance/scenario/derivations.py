@@ -23,6 +23,7 @@ CURVE_ORDER = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141
 SECRET_BYTES = 32
 HEX_RUN = re.compile(r"[0-9a-fA-F]{64,}")
 HEX_TEXT = re.compile(r"(0x)?[0-9a-fA-F]+")
+DECIMAL_RUN = re.compile(r"(?<![0-9])[0-9]{60,78}(?![0-9])")
 BASE64_RUN = re.compile(r"[A-Za-z0-9+/_-]{43,}")
 
 
@@ -97,8 +98,9 @@ def _secrets(value: object) -> Iterator[bytes]:
 
 
 def _secrets_in_text(text: str) -> Iterator[bytes]:
-    if text.isdecimal() and text.isascii() and len(text) <= len(str(CURVE_ORDER)) and int(text) < CURVE_ORDER:
-        yield int(text).to_bytes(SECRET_BYTES)
+    for run in DECIMAL_RUN.findall(text):
+        if int(run) < CURVE_ORDER:
+            yield int(run).to_bytes(SECRET_BYTES)
     for run in HEX_RUN.findall(text):
         for start in range(len(run) - 2 * SECRET_BYTES + 1):
             yield bytes.fromhex(run[start : start + 2 * SECRET_BYTES])

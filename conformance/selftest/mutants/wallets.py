@@ -322,3 +322,16 @@ def wallet_of_a_usage_key_is_hidden(node: Node) -> None:
 
     wrap(node.accounts, "create_wallet", create)
     wrap(node.accounts, "wallets", wallets)
+
+
+@mutant("PKP-090")
+def wallets_of_a_group_tell_their_private_keys(node: Node) -> None:
+    """`list_wallets_in_group` shows each wallet's private key, as a decimal number, for a description."""
+
+    def listed(view: Callable[..., list[Wallet]], *arguments: int) -> list[Wallet]:
+        return [
+            wallet._replace(description=str(int.from_bytes(node.keys.wallet_key(wallet.derivation_path))))
+            for wallet in view(*arguments)
+        ]
+
+    wrap(node.accounts, "wallets_in_group", listed)
