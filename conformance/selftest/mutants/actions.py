@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import unicodedata
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
@@ -441,3 +442,30 @@ def leaving_a_group_deletes_the_action(node: Node) -> None:
             node.accounts.delete_action(acting_key, cid)
 
     wrap(node.accounts, "remove_action_from_group", remove)
+
+
+def _change_code(node: Node, change: Callable[[str], str]) -> None:
+    """The CID that is answered is that of another code than was sent."""
+    change_body(
+        node,
+        f"get_{node.settings.slug}_action_ipfs_id",
+        lambda value: change(value) if isinstance(value, str) else value,
+    )
+
+
+@mutant("ACT-150")
+def line_ends_are_all_one(node: Node) -> None:
+    """The CID of a code takes CR LF for LF."""
+    _change_code(node, lambda code: code.replace("\r\n", "\n"))
+
+
+@mutant("ACT-150")
+def letters_are_composed_before_the_cid(node: Node) -> None:
+    """The CID of a code is that of its Unicode normal form C."""
+    _change_code(node, lambda code: unicodedata.normalize("NFC", code))
+
+
+@mutant("ACT-150")
+def cid_is_that_of_the_first_chunk(node: Node) -> None:
+    """Of a long code the CID is that of its first 256 KiB."""
+    _change_code(node, lambda code: code[: 256 * 1024])

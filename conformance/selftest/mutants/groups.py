@@ -297,3 +297,17 @@ def update_group_ignores_its_lists(node: Node) -> None:
         write(key, group, *lists_of(node, key, group.id))
 
     wrap(node.accounts, "update_group", update)
+
+
+@mutant("GRP-230")
+def equal_entries_of_an_update_are_refused(node: Node) -> None:
+    """`update_group` refuses lists with an entry that is there twice."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        body = members(json.loads(request.body))
+        listed = [
+            str(entry) for name in ("pkp_ids_permitted", "cid_hashes_permitted") for entry in _entries(body, name)
+        ]
+        return refusal(422) if len(set(listed)) != len(listed) else await forward(request)
+
+    intercept(node, "update_group", handler)

@@ -1,0 +1,80 @@
+"""Faults about names and descriptions that hold for one kind of resource or another."""
+
+from __future__ import annotations
+
+from conformance.selftest.alter import wrap
+from conformance.selftest.mutant import mutant
+from conformance.selftest.permissions import Write, account_of
+from reference_node.chain.account_config import Action, Group
+from reference_node.node import Node
+
+
+def _ascii(label: str) -> str:
+    return label.encode("ascii", "ignore").decode()
+
+
+@mutant("GRP-020")
+def group_names_lose_foreign_letters(node: Node) -> None:
+    """`add_group` keeps of a name what is ASCII."""
+    wrap(node.accounts, "add_group", lambda write, key, name, *rest: write(key, _ascii(name), *rest))
+
+
+@mutant("GRPLIFE-020", "GRPLIFE-030")
+def updated_group_labels_lose_foreign_letters(node: Node) -> None:
+    """`update_group` keeps of name and description what is ASCII."""
+
+    def update(write: Write, key: int, group: Group, *lists: object) -> None:
+        write(key, Group(group.id, _ascii(group.name), _ascii(group.description)), *lists)
+
+    wrap(node.accounts, "update_group", update)
+
+
+@mutant("ACT-060")
+def action_labels_lose_foreign_letters(node: Node) -> None:
+    """`add_action` keeps of name and description what is ASCII."""
+    wrap(node.accounts, "add_action", lambda write, key, cid, *labels: write(key, cid, *map(_ascii, labels)))
+
+
+@mutant("ACT-060")
+def updated_action_labels_lose_foreign_letters(node: Node) -> None:
+    """`update_action_metadata` keeps of name and description what is ASCII."""
+    wrap(
+        node.accounts,
+        "update_action_metadata",
+        lambda write, key, cid, *labels: write(key, cid, *map(_ascii, labels)),
+    )
+
+
+@mutant("GRPLIFE-030")
+def empty_description_of_a_group_counts_as_left_out(node: Node) -> None:
+    """`update_group` with an empty description keeps the old one."""
+
+    def update(write: Write, key: int, group: Group, *lists: object) -> None:
+        groups = node.accounts.groups(account_of(node, key), 0, 100)
+        before = next((known.description for known in groups if known.id == group.id), "")
+        write(key, group._replace(description=group.description or before), *lists)
+
+    wrap(node.accounts, "update_group", update)
+
+
+@mutant("KEYLIFE-060")
+def empty_description_of_a_usage_key_counts_as_left_out(node: Node) -> None:
+    """`update_usage_api_key_metadata` with an empty description keeps the old one."""
+
+    def update(write: Write, acting_key: int, key: int, name: str, description: str) -> None:
+        before = node.accounts.usage_key(account_of(node, acting_key), key).description
+        write(acting_key, key, name, description or before)
+
+    wrap(node.accounts, "update_usage_key_metadata", update)
+
+
+@mutant("ACT-060", "EP-300")
+def empty_description_of_an_action_counts_as_left_out(node: Node) -> None:
+    """`update_action_metadata` with an empty description keeps the old one."""
+
+    def update(write: Write, key: int, cid_hash: bytes, name: str, description: str) -> None:
+        known: list[Action] = node.accounts.actions(account_of(node, key), 0, 100)
+        before = next((action.description for action in known if action.cid_hash == cid_hash), "")
+        write(key, cid_hash, name, description or before)
+
+    wrap(node.accounts, "update_action_metadata", update)
