@@ -6,7 +6,17 @@ from collections.abc import Callable
 
 from pydantic import JsonValue
 
-from conformance.selftest.alter import Answered, Forward, Received, change_answer, change_items, intercept, wrap
+from conformance.selftest.alter import (
+    Answered,
+    Forward,
+    Received,
+    body_of,
+    change_answer,
+    change_items,
+    intercept,
+    refusal,
+    wrap,
+)
 from conformance.selftest.mutant import mutant
 from conformance.selftest.permissions import Write, account_of, accounts_made, does_nothing
 from reference_node.chain.contract_abi import ContractRefusal
@@ -268,3 +278,20 @@ def equal_bodies_share_a_wallet(node: Node) -> None:
     change_answer(
         node, "new_account", lambda value: {**value, "wallet_address": wallet} if isinstance(value, dict) else value
     )
+
+
+@mutant("ACC-200")
+def emails_belong_to_one_account(node: Node) -> None:
+    """`new_account` refuses an email that an account was made with before."""
+    known: set[str] = set()
+
+    async def create(request: Received, forward: Forward) -> Answered:
+        email = body_of(request).get("email")
+        if not isinstance(email, str):
+            return await forward(request)
+        if email in known:
+            return refusal(409)
+        known.add(email)
+        return await forward(request)
+
+    intercept(node, "new_account", create)

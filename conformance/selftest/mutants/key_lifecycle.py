@@ -523,3 +523,32 @@ def chain_never_hears_of_changes(node: Node) -> None:
     wrap(node.accounts, "update_usage_key_metadata", rename)
     wrap(node.accounts, "remove_usage_key", remove)
     wrap(node.accounts, "usage_keys", read)
+
+
+@mutant("KEYLIFE-020", "KEYLIFE-030")
+def update_leaves_execute_as_it_was(node: Node) -> None:
+    """`update_usage_api_key` replaces all permissions but `execute_in_groups`."""
+    _updated_to(node, lambda before, sent: replace(sent, execute_in_groups=before.execute_in_groups))
+
+
+@mutant("KEYLIFE-070")
+def metadata_update_takes_execute_away(node: Node) -> None:
+    """`update_usage_api_key_metadata` empties `execute_in_groups`."""
+
+    def update(_: Write, acting_key: int, key: int, name: str, description: str) -> None:
+        kept = replace(permissions_of(node, key) or NOTHING, execute_in_groups=[])
+        node.accounts.update_usage_key(acting_key, key, name, description, kept)
+
+    wrap(node.accounts, "update_usage_key_metadata", update)
+
+
+@mutant("KEYLIFE-210")
+def removal_deletes_the_accounts_actions(node: Node) -> None:
+    """`remove_usage_api_key` deletes the actions that the account has registered."""
+
+    def remove(write: Write, acting_key: int, key: int) -> None:
+        for action in node.accounts.actions(account_of(node, acting_key), 0, 100):
+            node.accounts.delete_action(acting_key, action.cid_hash)
+        write(acting_key, key)
+
+    wrap(node.accounts, "remove_usage_key", remove)

@@ -562,3 +562,48 @@ def contract_is_told_other_labels(node: Node) -> None:
 
 def _labelled(key: UsageKey, name: str, description: str) -> UsageKey:
     return replace(key, name=name, description=description)
+
+
+# What updates take
+
+
+def _updates(node: Node, change: Callable[[Members], Members]) -> None:
+    """`update_usage_api_key` reads another body than was sent."""
+    change_body(node, "update_usage_api_key", lambda value: change(value) if isinstance(value, dict) else value)
+
+
+@mutant("UKEY-450")
+def updates_take_texts_for_bools(node: Node) -> None:
+    """`update_usage_api_key` takes "true" for true, and any other text for false."""
+    _updates(
+        node,
+        lambda body: {
+            name: value == "true" if name in FLAGS and isinstance(value, str) else value for name, value in body.items()
+        },
+    )
+
+
+@mutant("UKEY-460")
+def updates_cut_fractions_off(node: Node) -> None:
+    """`update_usage_api_key` takes 1.5 in an array for 1."""
+    _updates(
+        node,
+        lambda body: {
+            name: [int(group) if isinstance(group, float) else group for group in value]
+            if isinstance(value, list)
+            else value
+            for name, value in body.items()
+        },
+    )
+
+
+@mutant("UKEY-440")
+def arrays_left_out_of_updates_are_wildcards(node: Node) -> None:
+    """`update_usage_api_key` reads an array that is not there as [0]."""
+    _updates(node, lambda body: {**{name: [0] for name in ARRAYS}, **body})
+
+
+@mutant("UKEY-440")
+def execute_left_out_is_the_wildcard(node: Node) -> None:
+    """`add_usage_api_key` reads an `execute_in_groups` that is not there as [0]."""
+    _new_keys(node, lambda body: {"execute_in_groups": [0], **body})
