@@ -15,6 +15,7 @@ from conformance.selftest.alter import (
     Answered,
     Forward,
     Received,
+    answer,
     body_of,
     change_answer,
     change_body,
@@ -27,7 +28,7 @@ from conformance.selftest.alter import (
     silence,
     wrap,
 )
-from conformance.selftest.alter_keys import LISTS, presented
+from conformance.selftest.alter_keys import LISTS, key_book, presented
 from conformance.selftest.mutant import mutant
 from reference_node.chain.account_config import Permissions
 from reference_node.node import Node
@@ -305,3 +306,46 @@ def new_wallet_address_is_padded(node: Node) -> None:
     change_answer(
         node, "create_wallet", lambda value: {"wallet_address": f"0x{str(members(value)['wallet_address'])[2:]:0>64}"}
     )
+
+
+@mutant("EP-420")
+def put_makes_groups(node: Node) -> None:
+    """`add_group` works by PUT, too."""
+    node.app.add_middleware(AlsoBy, operation="add_group", method="PUT")
+
+
+@mutant("EP-420")
+def patch_makes_groups(node: Node) -> None:
+    """`add_group` works by PATCH, too."""
+    node.app.add_middleware(AlsoBy, operation="add_group", method="PATCH")
+
+
+@mutant("EP-420")
+def delete_removes_groups(node: Node) -> None:
+    """`remove_group` works by DELETE, too."""
+    node.app.add_middleware(AlsoBy, operation="remove_group", method="DELETE")
+
+
+class AlsoBy:
+    """ASGI layer that takes another method of an operation for POST."""
+
+    def __init__(self, app: ASGIApp, operation: str, method: str) -> None:
+        self._app = app
+        self._asked = (CORE + operation, method)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] == "http" and (scope["path"], scope["method"]) == self._asked:
+            scope = {**scope, "method": "POST"}
+        await self._app(scope, receive, send)
+
+
+@mutant("EP-340")
+def newest_account_alone_exists(node: Node) -> None:
+    """`account_exists` says true of the account that was created last, and of no other."""
+    book = key_book(node)
+
+    async def handler(request: Received, _: Forward) -> Answered:
+        return answer(200, presented(request) in book.accounts[-1:])
+
+    intercept(node, "account_exists", handler)

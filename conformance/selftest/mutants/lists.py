@@ -353,3 +353,29 @@ def refused_writes_take_effect(node: Node) -> None:
         return given
 
     intercept(node, WRITES, handler)
+
+
+@mutant("LIST-060")
+def page_behind_a_full_one_repeats_it(node: Node) -> None:
+    """Where the last page is full, the page behind it shows its items again."""
+
+    def page(view: Callable[..., list[object]], *arguments: int) -> list[object]:
+        *whose, number, size = arguments
+        found = view(*arguments)
+        before = view(*whose, number - 1, size) if number and not found else []
+        return before if len(before) == size else found
+
+    for listed in ("groups", "usage_keys", "wallets", "actions", "wallets_in_group", "actions_in_group"):
+        wrap(node.accounts, listed, page)
+
+
+@mutant("LIST-170")
+def second_wallet_is_listed_late(node: Node) -> None:
+    """Where wallets were listed before, `list_wallets` shows once more what it showed then."""
+    shown: dict[tuple[int, ...], list[object]] = {}
+
+    def page(view: Callable[..., list[object]], *arguments: int) -> list[object]:
+        before, shown[arguments] = shown.get(arguments), view(*arguments)
+        return before or shown[arguments]
+
+    wrap(node.accounts, "wallets", page)

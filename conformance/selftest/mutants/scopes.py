@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from conformance.selftest.alter import wrap
 from conformance.selftest.mutant import mutant
-from conformance.selftest.permissions import Write, acts_as_owner, change_permissions, permissions_of
+from conformance.selftest.permissions import Write, account_of, acts_as_owner, change_permissions, permissions_of
 from reference_node.chain.account_config import Permissions
 from reference_node.node import Node
 
@@ -151,3 +152,37 @@ def creators_may_take_from_their_groups(node: Node) -> None:
 
     wrap(node.accounts, "add_group", create)
     wrap(node.accounts, "remove_pkp_from_group", remove)
+
+
+@mutant("SCOPE-120", "UKEY-070")
+def creators_delete_their_groups(node: Node) -> None:
+    """A usage key may remove the groups that it created."""
+    created: set[tuple[int, int]] = set()
+
+    def add(write: Callable[..., int], acting_key: int, *arguments: object) -> int:
+        group = write(acting_key, *arguments)
+        created.add((acting_key, group))
+        return group
+
+    def remove(write: Write, acting_key: int, group: int) -> None:
+        write(account_of(node, acting_key) if (acting_key, group) in created else acting_key, group)
+
+    wrap(node.accounts, "add_group", add)
+    wrap(node.accounts, "remove_group", remove)
+
+
+@mutant("SCOPE-120")
+def creators_execute_in_their_groups(node: Node) -> None:
+    """A group that a usage key creates is added to its `execute_in_groups`."""
+
+    def add(write: Callable[..., int], acting_key: int, *arguments: object) -> int:
+        group = write(acting_key, *arguments)
+        before = permissions_of(node, acting_key)
+        if before is not None:
+            account = account_of(node, acting_key)
+            key = node.accounts.usage_key(account, acting_key)
+            wider = replace(before, execute_in_groups=[*before.execute_in_groups, group])
+            node.accounts.update_usage_key(account, acting_key, key.name, key.description, wider)
+        return group
+
+    wrap(node.accounts, "add_group", add)
