@@ -13,6 +13,7 @@ from eth_utils.crypto import keccak
 
 from conformance.requirements import BadCatalogue, Level, catalogue, load_catalogue
 from conformance.requirements.specification import read_sections, sections, specification_file
+from conformance.resources import PACKAGE
 
 SPECIFICATION = "5f6b6935a4783ff5ba3d6109a6e6267657a02f21d2edb2f7c014ae2b201f6c5f"
 """SHA-256 of the text that is judged by: nobody edits it in passing."""
@@ -144,7 +145,7 @@ def test_sections_are_read_with_their_items() -> None:
 
 
 def test_catalogue_corrections_are_told_at_the_entry() -> None:
-    text = Path(specification_file().parent.parent, "conformance", "requirements", "catalogue.yaml").read_text("utf-8")
+    text = (PACKAGE / "requirements" / "catalogue.yaml").read_text("utf-8")
     corrected = re.findall(r"# Corrected: .*\n(?:# .*\n)*- id: (\S+)", text)
     assert {"CHAIN-120", "ENV-470", "ENV-480", "VER-090"} <= set(corrected)
     assert yaml.safe_load(text)["requirements"][0]["id"] == "ACC-010"
