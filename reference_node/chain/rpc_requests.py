@@ -12,6 +12,7 @@ from reference_node.chain.evm_calls import Call, Override
 from reference_node.chain.evm_transactions import BLOCK_GAS_LIMIT
 from reference_node.chain.interface import ZERO_ADDRESS, Address, Hash, Log
 from reference_node.chain.rpc_values import (
+    Decoder,
     InvalidParams,
     address,
     boolean,
@@ -31,6 +32,9 @@ LATEST_TAGS = frozenset({"latest", "pending", "safe", "finalized"})
 
 TOPICS = 4
 """The most topics that a log has."""
+
+CHOICES = 1000
+"""The most addresses, or topics at one position, that a filter takes: it is kept for minutes, beside many others."""
 
 _IGNORED_QUANTITIES = ("gasPrice", "maxFeePerGas", "maxPriorityFeePerGas", "nonce", "type", "maxFeePerBlobGas")
 
@@ -162,11 +166,20 @@ def log_criteria(value: object) -> LogCriteria:
 
 
 def _one_or_more_addresses(value: object) -> frozenset[Address]:
-    return frozenset(list_of(address)(value) if isinstance(value, list) else [address(value)])
+    return _choices(value, address)
 
 
 def _topic_choice(value: object) -> frozenset[Hash]:
     """One topic, a list of which any will do, or null for any topic at all; null within a list means the same."""
     if value is None or (isinstance(value, list) and None in value):
         return frozenset()
-    return frozenset(list_of(hash32)(value) if isinstance(value, list) else [hash32(value)])
+    return _choices(value, hash32)
+
+
+def _choices(value: object, decoder: Decoder[bytes]) -> frozenset[bytes]:
+    """One value, or a list of those of which any will do."""
+    if not isinstance(value, list):
+        return frozenset([decoder(value)])
+    if len(value) > CHOICES:
+        raise InvalidParams(f"at most {CHOICES} choices are taken, not {len(value)}")
+    return frozenset(list_of(decoder)(value))

@@ -11,7 +11,8 @@ from reference_node.chain import rpc_logs
 from reference_node.chain.evm import EvmChain
 from reference_node.chain.rpc import JsonRpc
 from reference_node.chain.rpc_logs import FILTER_SECONDS, LogMethods
-from reference_node.chain.rpc_values import RpcError
+from reference_node.chain.rpc_requests import CHOICES
+from reference_node.chain.rpc_values import InvalidParams, RpcError
 
 from .bytecode import COUNTER, init_code, word
 from .wallets import ALICE
@@ -180,6 +181,18 @@ def test_filter_lives_as_long_as_it_is_polled(logging: Logging) -> None:
         assert logging.ask("eth_getFilterChanges", polled) == []
     with pytest.raises(RpcError, match="filter not found"):
         logging.ask("eth_getFilterChanges", forgotten)
+
+
+@pytest.mark.parametrize(("many", "none"), [("address", bytes(20)), ("topics", bytes(32))])
+def test_filter_takes_so_many_choices_and_no_more(logging: Logging, many: str, none: bytes) -> None:
+    def criteria(count: int) -> dict[str, object]:
+        choices = [hexed(none)] * count
+        return {many: [choices] if many == "topics" else choices}
+
+    assert logging.methods["eth_getLogs"]([criteria(CHOICES)]) == []
+    for method in ("eth_getLogs", "eth_newFilter"):
+        with pytest.raises(InvalidParams, match=f"at most {CHOICES} choices"):
+            logging.methods[method]([criteria(CHOICES + 1)])
 
 
 def test_filters_do_not_pile_up(logging: Logging, monkeypatch: pytest.MonkeyPatch) -> None:
