@@ -5,9 +5,12 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import signal
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import FrameType
+from typing import NoReturn
 
 from reference_node.settings import ROOT_SECRET_BYTES, Settings
 
@@ -28,6 +31,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         settings = _settings(options)
     except OptionsError as fault:
         return _fail(fault, EXIT_USAGE)
+    for caught in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(caught, _leave)
     from reference_node.server import ServingError, serve  # noqa: PLC0415 - `--help` answers without loading the node
 
     try:
@@ -35,6 +40,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ServingError as fault:
         return _fail(fault, EXIT_FAILURE)
     return 0
+
+
+def _leave(_signal: int, _frame: FrameType | None) -> NoReturn:
+    """Before uvicorn takes over the signals, and after it has stopped on one: an orderly end, not a death by signal."""
+    sys.exit(0)
 
 
 def _fail(fault: Exception, code: int) -> int:

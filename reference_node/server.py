@@ -5,13 +5,9 @@ from __future__ import annotations
 import errno
 import json
 import os
-import signal
 import socket
-import sys
 from contextlib import closing
 from pathlib import Path
-from types import FrameType
-from typing import NoReturn
 
 import uvicorn
 from eth_utils.address import to_checksum_address
@@ -33,9 +29,7 @@ class ServingError(Exception):
 
 
 def serve(settings: Settings) -> None:
-    """Run a node until SIGTERM or SIGINT. Raises `ServingError`, also when there is nothing to listen at."""
-    for caught in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(caught, _leave)
+    """Run a node until it is told to stop. Raises `ServingError`, also when there is nothing to listen at."""
     _remove_stale(settings.ready_file)
     with listen(settings) as listening:
         try:
@@ -171,8 +165,3 @@ def listen(settings: Settings) -> socket.socket:
             ) from None
         raise ServingError(f"can't listen at {where}: {fault.strerror or fault}") from None
     return listening
-
-
-def _leave(_signal: int, _frame: FrameType | None) -> NoReturn:
-    """Before uvicorn takes over the signals, and after it has stopped on one: an orderly end, not a death by signal."""
-    sys.exit(0)

@@ -7,6 +7,7 @@ import os
 import signal
 import socket
 import subprocess
+import sys
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -186,3 +187,25 @@ def test_what_is_no_file_is_not_taken_away_for_a_ready_file(tmp_path: Path) -> N
     code, error = failing("--ready-file", str(pipe))
     assert (code, error) == (1, f"reference-node: the ready file {pipe} can't be written: it is no regular file\n")
     assert pipe.is_fifo()
+
+
+SIGNAL_WHILE_LOADING = """
+import signal, sys
+from reference_node.cli import main
+
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == "reference_node.server":
+            signal.raise_signal(signal.SIGINT)
+
+sys.meta_path.insert(0, Finder())
+main(["serve", "--port", "0"])
+"""
+
+
+def test_node_that_is_stopped_while_it_loads_leaves_in_order() -> None:
+    arguments = [sys.executable, "-c", SIGNAL_WHILE_LOADING]
+    done = subprocess.run(  # noqa: S603 - our own program
+        arguments, capture_output=True, text=True, timeout=60, env=environment(), check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
