@@ -326,6 +326,27 @@ def test_run_whose_workers_die_is_interrupted(
     assert result.ret == 5
 
 
+def test_run_that_is_interrupted_leaves_whole_results(project: pytest.Pytester, node: TinyNode) -> None:
+    interrupting = dedent("""\
+        import os
+        import signal
+
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+        def pytest_runtest_logreport(report):
+            if report.when == "call":
+                os.kill(os.getpid(), signal.SIGINT)
+        """)
+    (project.path / "interrupting.py").write_text(interrupting, encoding="utf-8")
+
+    result = run_apart(project, "-p", "interrupting", "--node-url", node.url, "--results", "out")
+
+    assert "did not report" in str(results(project)["interrupted"])
+    assert verdicts(project) == {"passes": "pass"}
+    assert results(project)["exit_code"] == 5
+    assert result.ret == 5
+
+
 def test_run_that_stops_early_does_not_conform(project: pytest.Pytester, node: TinyNode) -> None:
     pack = (project.path / "packs" / "trial.yaml").read_text(encoding="utf-8")
     order = pack.replace("  - id: passes", "  - id: later", 1)
