@@ -36,10 +36,10 @@ def _writes_and_lists() -> list[Row]:
         for _ in range(ITEMS):
             account.post("create_wallet")
             bare.accounts.create_wallet(account_hash, secrets.token_bytes(20), secrets.randbits(256), "", "")
-        write = in_turn(lambda: account.post("add_group", group_name="g", group_description="d"),
-                        lambda: bare.accounts.add_group(account_hash, "g", "d", [], []), 300)  # fmt: skip
-        listed = in_turn(lambda: account.get(f"/list_wallets?page_size={ITEMS}"),
-                         lambda: bare.accounts.wallets(account_hash, 0, ITEMS), 300)  # fmt: skip
+        write = in_turn([lambda: account.post("add_group", group_name="g", group_description="d"),
+                         lambda: bare.accounts.add_group(account_hash, "g", "d", [], [])], 300)  # fmt: skip
+        listed = in_turn([lambda: account.get(f"/list_wallets?page_size={ITEMS}"),
+                          lambda: bare.accounts.wallets(account_hash, 0, ITEMS)], 300)  # fmt: skip
     return [
         Row("management write over HTTP (add_group)", write[0], "the bare transaction on the chain", write[1], 3.0),
         Row(f"list of {ITEMS} wallets over HTTP", listed[0], "its contract view", listed[1], 1.5),
@@ -54,7 +54,7 @@ def _start() -> Row:
     def imported() -> None:
         subprocess.run([sys.executable, "-c", f"import {LIBRARIES}"], check=True)  # noqa: S603 - our own command
 
-    measured, base = in_turn(started, imported, 5)
+    measured, base = in_turn([started, imported], 5)
     return Row("node ready, then stopped", measured, "bare import of its libraries", base, 2.5)
 
 
@@ -70,7 +70,7 @@ def _growth() -> list[Row]:
 
 
 def _grown(name: str, in_large: Callable[[], object], in_small: Callable[[], object]) -> Row:
-    measured, base = in_turn(in_large, in_small, 300)
+    measured, base = in_turn([in_large, in_small], 300)
     return Row(f"{name} among {LARGE:,} accounts", measured, f"the same among {SMALL}", base, 1.25)
 
 

@@ -1,10 +1,10 @@
-"""Two things timed in turn, so that a drift of the machine's speed touches both."""
+"""Things timed in turn, so that a drift of the machine's speed touches all of them."""
 
 from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 
@@ -37,7 +37,7 @@ def milliseconds(action: Callable[[], object]) -> float:
     return (time.perf_counter() - began) * 1000
 
 
-def in_turn(measured: Callable[[], object], base: Callable[[], object], rounds: int) -> tuple[float, float]:
-    """The medians of both, in milliseconds, after one round that does not count."""
-    pairs = [(milliseconds(measured), milliseconds(base)) for _ in range(rounds + 1)][1:]
-    return statistics.median(pair[0] for pair in pairs), statistics.median(pair[1] for pair in pairs)
+def in_turn(actions: Sequence[Callable[[], object]], rounds: int) -> list[float]:
+    """The median of each, in milliseconds, after one round that does not count."""
+    times = [[milliseconds(action) for action in actions] for _ in range(rounds + 1)][1:]
+    return [statistics.median(of_action) for of_action in zip(*times, strict=True)]

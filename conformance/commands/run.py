@@ -80,9 +80,14 @@ def _check(arguments: argparse.Namespace) -> None:
         arguments.complain(f"--output is a folder to write into, and {arguments.output} is none")
 
 
+NOT_NEEDED = ("cacheprovider", "logging", "unraisableexception", "threadexception")
+"""Plugins of pytest that do nothing for packs, and cost something with every case."""
+
+
 def pytest_arguments(arguments: argparse.Namespace) -> list[str]:
     """What pytest is called with: nothing of the caller's own pytest configuration has a say."""
-    found = ["-c", os.devnull, "--rootdir", os.curdir, "--noconftest", "--assert=plain", "-p", "no:cacheprovider"]
+    found = ["-c", os.devnull, "--rootdir", os.curdir, "--noconftest", "--assert=plain"]
+    found += [argument for plugin in NOT_NEEDED for argument in ("-p", f"no:{plugin}")]
     found += ["--disable-plugin-autoload", "-p", "conformance.plugin", "--conformance"]
     for name in PASSED_ON:
         value = getattr(arguments, name)

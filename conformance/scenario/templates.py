@@ -33,7 +33,7 @@ class Site:
 
     def at(self, *more: str | int) -> Site:
         """A place inside this one."""
-        return replace(self, place=(*self.place, *more))
+        return Site(self.document, self.vocabulary, (*self.place, *more), self.names, self.facts)
 
     def apart(self) -> Site:
         """The same place with a set of names of its own, for a step whose variables others do not see."""
