@@ -1,4 +1,4 @@
-"""Request bodies, read strictly: at most 1 MiB of UTF-8, exactly one JSON value, no member twice, no NaN.
+"""JSON from requests, read strictly: bodies of at most 1 MiB, exactly one value in UTF-8, no member twice, no NaN.
 
 What Python's own parser lets through and another language's would not (duplicate members, `Infinity`, lone
 surrogates) is refused here, so that a request means the same to everyone who reads it.
@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Iterable
 from decimal import Decimal, InvalidOperation
+from functools import partial
 from itertools import accumulate
 from typing import NoReturn, TypeAlias
 
@@ -39,6 +40,10 @@ _NO_BRACKETS = re.compile(r"[^\[\]{}]+")
 _NESTING = {"[": 1, "{": 1, "]": -1, "}": -1}
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
+
+
+class WrittenOtherwise(int):
+    """An integer with a fraction or an exponent, such as `2.0`: it is the integer 2, but not in plain digits."""
 
 
 async def read_body(request: Request) -> bytes:
@@ -85,23 +90,26 @@ def require_json(content_type: str | None) -> None:
         raise BadRequest("content-type-not-json", "send the body with the header Content-Type: application/json")
 
 
-def parse(body: bytes) -> Json:
-    """The JSON value in these bytes.
+def parse(text: bytes, what: str = "body") -> Json:
+    """The JSON value in these bytes; `what` names them in codes and details.
 
     Raises `BadRequest` for anything that is not exactly one JSON value, `Unprocessable` for strings that no UTF-8
     answer could repeat.
     """
-    text = _text(body)
-    _refuse_depth(text)
+    characters = _characters(text, what)
+    _refuse_depth(characters, what)
     try:
         value: Json = json.loads(
-            text, object_pairs_hook=_members, parse_constant=_refuse_constant, parse_int=_integer, parse_float=_number
+            characters,
+            object_pairs_hook=partial(_members, what),
+            parse_constant=partial(_refuse_constant, what),
+            parse_int=_integer,
+            parse_float=partial(_number, what),
         )
     except json.JSONDecodeError as fault:
-        where = f"line {fault.lineno}, column {fault.colno}"
-        raise BadRequest("body-not-json", f"the body is not JSON: {fault.msg} at {where}") from None
-    if b"\\ud" in body.lower():
-        _refuse_lone_surrogates(value)
+        raise _not_json(what, f"{fault.msg} at line {fault.lineno}, column {fault.colno}") from None
+    if b"\\ud" in text.lower():
+        _refuse_lone_surrogates(value, what)
     return value
 
 
@@ -115,55 +123,66 @@ def repeated(names: Iterable[str]) -> str | None:
     return None
 
 
-def _text(body: bytes) -> str:
+def _code(what: str, fault: str) -> str:
+    return f"{what.replace(' ', '-')}-{fault}"
+
+
+def _not_json(what: str, reason: str) -> BadRequest:
+    return BadRequest(_code(what, "not-json"), f"the {what} is not JSON: {reason}")
+
+
+def _characters(text: bytes, what: str) -> str:
     try:
-        return body.decode()
+        return text.decode()
     except UnicodeDecodeError as fault:
-        raise BadRequest("body-not-utf8", f"the body is not UTF-8: byte {fault.start} cannot be decoded") from None
+        detail = f"the {what} is not UTF-8: byte {fault.start} cannot be decoded"
+        raise BadRequest(_code(what, "not-utf8"), detail) from None
 
 
-def _refuse_depth(text: str) -> None:
+def _refuse_depth(text: str, what: str) -> None:
     """Count brackets outside strings; Python's parser would run out of stack instead of saying what is wrong."""
     if text.count("[") + text.count("{") <= DEPTH_LIMIT:
         return
     brackets = _NO_BRACKETS.sub("", _STRING.sub("", text))
     if max(accumulate(map(_NESTING.__getitem__, brackets)), default=0) > DEPTH_LIMIT:
-        raise BadRequest("body-too-deep", f"the body nests deeper than {DEPTH_LIMIT} levels: flatten it")
+        detail = f"the {what} nests deeper than {DEPTH_LIMIT} levels: flatten it"
+        raise BadRequest(_code(what, "too-deep"), detail)
 
 
-def _members(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+def _members(what: str, pairs: list[tuple[str, Json]]) -> dict[str, Json]:
     members = dict(pairs)
     if len(members) < len(pairs):
         twice = quoted(repeated(name for name, _ in pairs) or "")
-        raise BadRequest("duplicate-member", f"the member {twice!r} stands twice in one object: send it once")
+        detail = f"the {what} has the member {twice!r} twice in one object: send it once"
+        raise BadRequest("duplicate-member", detail)
     return members
 
 
-def _refuse_constant(name: str) -> NoReturn:
-    raise BadRequest("body-not-json", f"the body is not JSON: {name} is no JSON number")
+def _refuse_constant(what: str, name: str) -> NoReturn:
+    raise _not_json(what, f"{name} is no JSON number")
 
 
 def _integer(digits: str) -> int:
     return int(digits[:INTEGER_DIGITS])
 
 
-def _number(text: str) -> int | float:
+def _number(what: str, text: str) -> int | float:
     """A number with a fraction or an exponent; `2.0` is exactly the integer 2, as JSON Schema has it."""
     try:
         number = Decimal(text[:NUMBER_LENGTH])
     except InvalidOperation:  # an exponent of more digits than Decimal takes
         number = None
     if number is None or len(text) > NUMBER_LENGTH or (number and number.adjusted() > INTEGER_DIGITS):
-        raise Unprocessable("number-out-of-range", "a number in the body is too large or too long: send a smaller one")
+        detail = f"a number in the {what} is too large or too long: send a smaller one"
+        raise Unprocessable("number-out-of-range", detail)
     if not number or (number.adjusted() >= 0 and number.as_integer_ratio()[1] == 1):
-        return int(number)
+        return WrittenOtherwise(number)
     return float(number)
 
 
-def _refuse_lone_surrogates(value: Json) -> None:
+def _refuse_lone_surrogates(value: Json, what: str) -> None:
     try:
         json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError:
-        raise Unprocessable(
-            "lone-surrogate", "a string in the body holds half of a surrogate pair, which is no Unicode text"
-        ) from None
+        detail = f"a string in the {what} holds half of a surrogate pair, which is no Unicode text"
+        raise Unprocessable("lone-surrogate", detail) from None
