@@ -57,7 +57,8 @@ class InMemoryBilling:
     def move(self, wallet: bytes, new_wallet: bytes) -> None:
         """Add a record, and whatever of it is held, to another wallet's."""
         with self._lock:
-            self._free[new_wallet] += self._free.pop(wallet, 0)
+            moved = self._free.pop(wallet, 0)  # before the sum is read: an account may be handed to the wallet it has
+            self._free[new_wallet] += moved
             for hold in self._held.values():
                 if hold.wallet == wallet:
                     self._held[hold.id] = Hold(hold.id, new_wallet, hold.cents)
