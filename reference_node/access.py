@@ -18,6 +18,7 @@ from fastapi.security import APIKeyHeader, HTTPAuthorizationCredentials, HTTPBea
 from reference_node.billing import MANAGEMENT_WRITE_CENTS, charged
 from reference_node.chain.account_config import AccountConfig
 from reference_node.chain.contract_abi import ContractRefusal
+from reference_node.chain.interface import Address
 from reference_node.keys import address_of, key_hash, parse_key, pkp_id
 from reference_node.node import Node
 from reference_node.problems import Forbidden, Unauthenticated
@@ -53,13 +54,17 @@ class ManagementWrite:
         """The hash that the contract decides by."""
         return self.caller.key_hash
 
+    @property
+    def admin_wallet(self) -> Address:
+        """The wallet that holds the account's credits at this moment."""
+        return self.node.accounts.account(self.caller.account_hash).admin_wallet
+
     @contextmanager
     def charged(self) -> Iterator[AccountConfig]:
         """The contract to write to; the account is charged unless what happens inside is refused or fails."""
         if not self.caller.managed:  # the contract would refuse the payer too, but for gas and after a hold
             raise Forbidden("chain-secured-account", CHAIN_SECURED_DETAIL)
-        admin_wallet = self.node.accounts.account(self.caller.account_hash).admin_wallet
-        with charged(self.node.billing, admin_wallet, MANAGEMENT_WRITE_CENTS):
+        with charged(self.node.billing, self.admin_wallet, MANAGEMENT_WRITE_CENTS):
             yield self.node.accounts
 
 
@@ -75,12 +80,22 @@ async def presented_secret(
     _bearer: Annotated[HTTPAuthorizationCredentials | None, Security(BEARER_HEADER)],
 ) -> bytes:
     """The secret bytes of the one key in the request's two headers; the parameters only describe them in OpenAPI."""
+    return the_secret(request)
+
+
+def presented_keys(request: Request) -> set[str]:
+    """The different texts that the request's two headers hold as keys."""
     texts = set(request.headers.getlist("x-api-key"))
     for value in request.headers.getlist("authorization"):
         scheme, _, credentials = value.partition(" ")
         if scheme.lower() == "bearer":
             texts.add(credentials.strip())
-    texts.discard("")
+    return texts - {""}
+
+
+def the_secret(request: Request) -> bytes:
+    """The secret bytes of the one key that the request holds; raises `Unauthenticated`."""
+    texts = presented_keys(request)
     if len(texts) > 1:
         raise Unauthenticated("conflicting-credentials", "the headers hold different keys: send one key")
     if not texts:

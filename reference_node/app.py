@@ -17,7 +17,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from reference_node import control
-from reference_node.api import accounts, chain_info, groups, json_rpc, wallets
+from reference_node.api import accounts, billing, chain_info, groups, json_rpc, signed_flows, wallets
 from reference_node.api.openapi import describe
 from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.chain.interface import ChainError
@@ -51,7 +51,8 @@ def build_app(settings: Settings) -> FastAPI:
     core = APIRouter(prefix=PREFIX)
     for router in (accounts.router, groups.router, wallets.router, wallets.branded_router(settings.slug)):
         core.include_router(router)
-    core.include_router(chain_info.router)
+    for router in (chain_info.router, billing.router, signed_flows.router):
+        core.include_router(router)
     app.include_router(core)
     app.include_router(json_rpc.router)
     if settings.control:

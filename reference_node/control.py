@@ -23,7 +23,10 @@ OFFSET_LIMIT = 10 * 365 * 24 * 3600
 """Seconds that the clock may be moved either way."""
 
 GIFT = 100 * 10**18
-"""Wei that a wallet is given at once."""
+"""Wei that a wallet is given where the request names no amount."""
+
+GIFT_LIMIT = 10**30
+"""Wei that a wallet can be given at once; the sum of many such gifts is still far below 2**256."""
 
 router = APIRouter(prefix="/control", route_class=StrictRoute, include_in_schema=False)
 
@@ -35,9 +38,10 @@ class ClockSetting(Body):
 
 
 class Beneficiary(Body):
-    """Who is to have gas money."""
+    """Who is to have gas money, and how much."""
 
     address: Address
+    wei: Annotated[int, Field(ge=1, le=GIFT_LIMIT)] = GIFT
 
 
 class Nothing(Body):
@@ -53,10 +57,10 @@ def set_clock(body: ClockSetting, node: NodeOf) -> Response:
 
 @router.post("/fund")
 def give_ether(body: Beneficiary, node: NodeOf) -> Response:
-    """Give a wallet on the in-memory chain 100 ether, out of nothing."""
+    """Give a wallet on the in-memory chain so many wei, out of nothing."""
     if not isinstance(node.chain, EvmChain):
         raise Conflict("external-chain", "an external chain's ether is not the node's to give: ask its operator")
-    node.chain.fund(bytes.fromhex(body.address.removeprefix("0x")), GIFT)
+    node.chain.fund(bytes.fromhex(body.address.removeprefix("0x")), body.wei)
     return success()
 
 

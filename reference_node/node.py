@@ -12,11 +12,12 @@ from fastapi import FastAPI
 from reference_node.billing import Billing
 from reference_node.billing.in_memory import InMemoryBilling
 from reference_node.chain.account_config import AccountConfig
-from reference_node.chain.interface import Chain
+from reference_node.chain.interface import Address, Chain
 from reference_node.clock import Clock
 from reference_node.deployment import Payers, obtain_contract
 from reference_node.keys import KeyDerivation
 from reference_node.settings import Settings
+from reference_node.typed_data import Envelopes, Flow
 
 if TYPE_CHECKING:
     from reference_node.chain.rpc import JsonRpc
@@ -35,11 +36,23 @@ class Node:
     accounts: AccountConfig
     keys: KeyDerivation
     billing: Billing
+    envelopes: Envelopes
     rpc: JsonRpc | None
     """The JSON-RPC interface of the in-memory chain; `None` where the chain is external and has its own."""
     app: FastAPI
     close: Callable[[], None]
     """Lets go of what the node holds outside this process."""
+
+    def signer(self, typed_data: object, signature: object, flow: Flow) -> Address:
+        """The wallet that signed this envelope for this flow, on this node and now. Raises `BadRequest`."""
+        return self.envelopes.verify(
+            typed_data,
+            signature,
+            flow=flow,
+            chain_id=self.chain.chain_id,
+            now=self.clock.now(),
+            title=self.settings.title,
+        )
 
 
 def build_node(settings: Settings, clock: Clock | None = None) -> Node:
@@ -72,6 +85,7 @@ def _assemble(settings: Settings, clock: Clock, app: FastAPI) -> Node:
         accounts=accounts,
         keys=keys,
         billing=InMemoryBilling(settings.starter_credits),
+        envelopes=Envelopes(),
         rpc=rpc,
         app=app,
         close=close,

@@ -116,6 +116,8 @@ def vendor_profile(settings: Settings) -> dict[str, Json]:
     capabilities: list[Json] = ["managed_accounts", "chain_rpc", "openapi"]
     if settings.control:
         capabilities.append("clock_control")
+        if settings.rpc_url is None:
+            capabilities.append("funded_wallet")
     profile: dict[str, Json] = {"capabilities": capabilities}
     if (settings.slug, settings.title) != (Settings.slug, Settings.title):
         profile["brand"] = {"slug": settings.slug, "title": settings.title}

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from reference_node.api.fields import U64, Address, ApiKey, Hash
+from reference_node.api.fields import U64, Address, ApiKey, DerivationPath, Hash
 
 
 class Answer(BaseModel):
@@ -86,6 +86,25 @@ class UsageKeyItem(Answer):
     add_pkp_to_groups: list[U64]
     remove_pkp_from_groups: list[U64]
     execute_in_groups: list[U64]
+
+
+class MintedWallet(CreatedWallet):
+    """The answer of `create_wallet_with_signature`: a wallet that belongs to no account until it is registered."""
+
+    derivation_path: DerivationPath
+
+
+class MintedUsageKey(MintedWallet):
+    """The answer of `add_usage_api_key_with_signature`: the only time the key is shown."""
+
+    usage_api_key: ApiKey
+
+
+class Balance(Answer):
+    """The answer of `billing/balance`."""
+
+    balance_cents: Annotated[int, Field(ge=0, description="The credit left.")]
+    balance_display: Annotated[str, Field(pattern=r"^\$[0-9]+\.[0-9]{2}$")]
 
 
 class ChainConfig(Answer):

@@ -58,6 +58,7 @@ ApiKey = Annotated[str, Field(pattern=KEY_PATTERN, description="Base64 of 32 sec
 GroupIds = Annotated[list[U64], Field(max_length=LIST_LENGTH, description="Group ids; 0 stands for every group.")]
 Hash = Annotated[str, Field(pattern=r"^0x[0-9a-fA-F]{64}$")]
 PkpId = Annotated[Hash, Field(description="A PKP id; all zeros stand for every wallet of the account.")]
+DerivationPath = Annotated[Hash, Field(description="A uint256: pass it unchanged into registerWalletDerivation.")]
 HashedCid = Annotated[Hash, Field(description="keccak256 of the raw CID, from list_actions.")]
 ZeroNumber = Annotated[int, Field(ge=0, le=0)]
 PermittedCid = Annotated[

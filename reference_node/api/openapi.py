@@ -10,9 +10,10 @@ from fastapi import FastAPI
 from reference_node.api.answers import ProblemDocument
 from reference_node.api.fields import U64_MAX
 from reference_node.problems import MEDIA_TYPE
+from reference_node.typed_data import UINT256_MAX
 
 MEANINGS = {
-    400: "The body is not one JSON value in UTF-8, or does not say that it is.",
+    400: "The body is not one JSON value in UTF-8 or does not say that it is, or its typed data or signature is wrong.",
     401: "No key, or one that does not count.",
     402: "The credits do not cover the call.",
     403: "The key is known, and may not do this.",
@@ -25,6 +26,9 @@ MEANINGS = {
 
 Responses = dict[int | str, dict[str, Any]]
 """As FastAPI takes them: by status."""
+
+LARGE_BOUNDS = {float(bound): bound for bound in (U64_MAX, UINT256_MAX)}
+"""Bounds that no float can hold, by what becomes of them as one."""
 
 _REQUEST_ID = {
     "X-Request-Id": {
@@ -82,6 +86,6 @@ def _restore_bounds(part: object) -> None:
     if isinstance(part, dict):
         for name in ("minimum", "maximum"):
             if isinstance(bound := part.get(name), float):
-                part[name] = U64_MAX if bound == U64_MAX + 1 else int(bound)
+                part[name] = LARGE_BOUNDS.get(bound, int(bound))
     for inner in part.values() if isinstance(part, dict) else part if isinstance(part, list) else ():
         _restore_bounds(inner)

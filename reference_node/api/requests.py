@@ -8,10 +8,12 @@ from fastapi import Query
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
+from reference_node.api.envelope_fields import WalletSignature, typed_data_of
 from reference_node.api.fields import (
     DEFAULT_PAGE_SIZE,
     LIST_LENGTH,
     U64,
+    Address,
     ApiKey,
     Email,
     GroupIds,
@@ -26,6 +28,7 @@ from reference_node.api.fields import (
 )
 from reference_node.chain.account_config import Permissions
 from reference_node.problems import quoted
+from reference_node.typed_data import Flow
 
 
 class Body(BaseModel):
@@ -166,6 +169,28 @@ class ActionLabels(NamedAction):
 
     name: Label
     description: Label
+
+
+class CreateWalletRequest(Body):
+    """The body of `create_wallet_with_signature`."""
+
+    typed_data: Annotated[object, typed_data_of(Flow.CREATE_WALLET)]
+    signature: WalletSignature
+
+
+class AddUsageKeyRequest(Body):
+    """The body of `add_usage_api_key_with_signature`."""
+
+    typed_data: Annotated[object, typed_data_of(Flow.ADD_USAGE_API_KEY)]
+    signature: WalletSignature
+
+
+class ConvertRequest(Body):
+    """The body of `convert_to_chain_secured_account`."""
+
+    typed_data: Annotated[object, typed_data_of(Flow.CONVERT_ACCOUNT)]
+    signature: WalletSignature
+    new_admin_wallet_address: Address
 
 
 class Page(BaseModel):

@@ -1,0 +1,50 @@
+"""The envelope and its signature as the description shows them. `typed_data` judges them, with codes of its own."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import WithJsonSchema
+
+from reference_node.typed_data import DOMAIN_FIELDS, DOMAIN_VERSION, MESSAGE_FIELDS, SIZE_LIMIT, UINT256_MAX, Flow
+
+Schema = dict[str, Any]
+"""JSON Schema; what its members hold is the keyword's affair."""
+
+_UINT256: Schema = {
+    "anyOf": [
+        {"type": "string", "pattern": "^(0|[1-9][0-9]{0,77}|0x(0|[1-9a-fA-F][0-9a-fA-F]{0,63}))$"},
+        {"type": "integer", "minimum": 0, "maximum": UINT256_MAX},
+    ]
+}
+
+WalletSignature = Annotated[
+    object,
+    WithJsonSchema(
+        {
+            "type": "string",
+            "pattern": "^0x[0-9a-fA-F]{130}$",
+            "description": "r, s and v of the EIP-712 signature; v is 27, 28, 0 or 1, s in the lower half.",
+        }
+    ),
+]
+
+
+def typed_data_of(flow: Flow) -> WithJsonSchema:
+    """How the description shows the `typed_data` of one flow."""
+    text = {"type": "string", "maxLength": SIZE_LIMIT, "description": "The same object, serialised."}
+    return WithJsonSchema({"anyOf": [_envelope(flow), text], "description": f"At most {SIZE_LIMIT} bytes."})
+
+
+def _envelope(flow: Flow) -> Schema:
+    return _object(
+        types=_object(EIP712Domain={"const": DOMAIN_FIELDS}, **{flow.value: {"const": MESSAGE_FIELDS}}),
+        primaryType={"const": flow.value},
+        domain=_object(name={"type": "string"}, version={"const": DOMAIN_VERSION}, chainId=_UINT256),
+        message=_object(address={"type": "string", "pattern": "^0x[0-9a-fA-F]{40}$"}, issuedAt=_UINT256),
+    )
+
+
+def _object(**members: Schema) -> Schema:
+    """An object with exactly these members."""
+    return {"type": "object", "properties": members, "required": list(members), "additionalProperties": False}

@@ -1,0 +1,59 @@
+"""Specification: "Wallet-signed endpoints"."""
+
+from __future__ import annotations
+
+from eth_utils.address import to_checksum_address
+from fastapi import APIRouter, Response
+
+from reference_node.access import NodeOf, WriteOf
+from reference_node.api.answers import MintedUsageKey, MintedWallet, Success
+from reference_node.api.fields import hash_text
+from reference_node.api.openapi import key_write, problems
+from reference_node.api.requests import AddUsageKeyRequest, ConvertRequest, CreateWalletRequest
+from reference_node.api.route import StrictRoute, answer, success
+from reference_node.keys import address_of, key_text, new_derivation_path
+from reference_node.node import Node
+from reference_node.problems import BadRequest
+from reference_node.strict_json import Json
+from reference_node.typed_data import Flow
+
+router = APIRouter(route_class=StrictRoute, tags=["Wallet-signed endpoints"])
+
+
+@router.post("/create_wallet_with_signature", response_model=MintedWallet, responses=problems(400, 413, 422, 503))
+def create_wallet_with_signature(body: CreateWalletRequest, node: NodeOf) -> Response:
+    """Derive a new wallet (PKP) that belongs to no account until its holder registers it on-chain. Needs no key."""
+    node.signer(body.typed_data, body.signature, Flow.CREATE_WALLET)
+    _, minted = _mint(node)
+    return answer(minted)
+
+
+@router.post("/add_usage_api_key_with_signature", response_model=MintedUsageKey, responses=problems(400, 413, 422, 503))
+def add_usage_api_key_with_signature(body: AddUsageKeyRequest, node: NodeOf) -> Response:
+    """Derive a new usage key that opens nothing until the admin wallet of an account attaches it. Needs no key."""
+    node.signer(body.typed_data, body.signature, Flow.ADD_USAGE_API_KEY)
+    secret, minted = _mint(node)
+    return answer({"usage_api_key": key_text(secret), **minted})
+
+
+@router.post("/convert_to_chain_secured_account", response_model=Success, responses=key_write(409))
+def convert_to_chain_secured_account(body: ConvertRequest, write: WriteOf) -> Response:
+    """Hand the key's own account over to the wallet that signed, for good. Its credits follow it."""
+    new_admin = write.node.signer(body.typed_data, body.signature, Flow.CONVERT_ACCOUNT)
+    if bytes.fromhex(body.new_admin_wallet_address.removeprefix("0x")) != new_admin:
+        raise BadRequest("new-admin-not-signer", "new_admin_wallet_address has to be message.address, which signed")
+    former_admin = write.admin_wallet
+    with write.charged() as accounts:
+        accounts.convert_to_chain_secured(write.acting_key, new_admin)
+        write.node.billing.move(former_admin, new_admin)
+    return success()
+
+
+def _mint(node: Node) -> tuple[bytes, dict[str, Json]]:
+    """A private key at a path that nobody has used, and what its client has to know to register it."""
+    derivation_path = new_derivation_path()
+    private_key = node.keys.wallet_key(derivation_path)
+    return private_key, {
+        "wallet_address": to_checksum_address(address_of(private_key)),
+        "derivation_path": hash_text(derivation_path.to_bytes(32)),
+    }

@@ -1,0 +1,53 @@
+"""Signatures of wallets: their one accepted form, and who made them (specification, "Wallet-signed endpoints")."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from eth_keys.datatypes import Signature as RecoverableSignature
+from eth_keys.exceptions import BadSignature
+
+from reference_node.chain.interface import Address, Hash
+from reference_node.keys import CURVE_ORDER
+from reference_node.problems import BadRequest
+
+RECOVERY_BIT = {0: 0, 1: 1, 27: 0, 28: 1}
+"""What the last byte of a signature may be, and what it says."""
+
+_SIGNATURE = re.compile(r"0x[0-9a-fA-F]{130}")
+
+
+class Signature(NamedTuple):
+    """A signature that could be one: r and s within the curve's order, s in its lower half."""
+
+    recovery_bit: int
+    r: int
+    s: int
+
+
+def parse_signature(text: object) -> Signature:
+    """The parts of `0x` and 65 bytes in hex: r, s, v. Raises `BadRequest`."""
+    if not isinstance(text, str) or not _SIGNATURE.fullmatch(text):
+        raise BadRequest("signature-malformed", "the signature has to be 0x and 130 hex characters: r, s and v")
+    r, s, v = int(text[2:66], 16), int(text[66:130], 16), int(text[130:], 16)
+    if v not in RECOVERY_BIT:
+        raise BadRequest("signature-recovery-byte", f"the signature's last byte is {v}: it has to be 27, 28, 0 or 1")
+    if not (0 < r < CURVE_ORDER and 0 < s < CURVE_ORDER):
+        raise BadRequest("signature-out-of-range", "r and s have to be from 1 to one less than the curve's order")
+    if s > CURVE_ORDER // 2:
+        raise BadRequest(
+            "signature-high-s", "s is in the upper half of the curve's order: send its twin, as wallets do"
+        )
+    return Signature(RECOVERY_BIT[v], r, s)
+
+
+def recover(digest: Hash, signature: Signature) -> Address:
+    """The wallet whose key signed this digest. Raises `BadRequest` where no key can have."""
+    try:
+        key = RecoverableSignature(vrs=signature).recover_public_key_from_msg_hash(digest)
+    except BadSignature:
+        raise BadRequest(
+            "signature-unrecoverable", "no key can have made this signature: r is on no curve point"
+        ) from None
+    return key.to_canonical_address()

@@ -1,0 +1,77 @@
+"""Whose credits a billing call is about: by the account key, or by `X-Wallet-Auth` (specification, "Authentication" 7).
+
+The encoding of the header is not shown by the specification; it is standard base64 of the JSON object
+`{"typed_data": …, "signature": "0x…"}`.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from typing import Annotated
+
+from fastapi import Depends, Request, Security
+from fastapi.security import APIKeyHeader, HTTPAuthorizationCredentials
+
+from reference_node.access import API_KEY_HEADER, BEARER_HEADER, NodeOf, authenticate, presented_keys, the_secret
+from reference_node.chain.interface import Address
+from reference_node.node import Node
+from reference_node.problems import BadRequest, Forbidden, Unauthenticated, Unprocessable
+from reference_node.strict_json import parse
+from reference_node.typed_data import Flow
+
+HEADER = "X-Wallet-Auth"
+
+MEMBERS = {"typed_data", "signature"}
+
+WALLET_AUTH_HEADER = APIKeyHeader(
+    name=HEADER,
+    scheme_name="WalletAuth",
+    auto_error=False,
+    description='A wallet\'s `BillingAuth` proof: base64 of the JSON `{"typed_data": {…}, "signature": "0x…"}`.',
+)
+
+
+def billing_wallet(
+    request: Request,
+    node: NodeOf,
+    _api_key: Annotated[str | None, Security(API_KEY_HEADER)],
+    _bearer: Annotated[HTTPAuthorizationCredentials | None, Security(BEARER_HEADER)],
+    _wallet_auth: Annotated[str | None, Security(WALLET_AUTH_HEADER)],
+) -> Address:
+    """The wallet whose record of credits the caller may see and fill; raises `Unauthenticated` or `Forbidden`.
+
+    It need not have a record yet: a ChainSecured account that was created on-chain has none before its first payment.
+    """
+    proofs = set(request.headers.getlist(HEADER)) - {""}
+    if not proofs:
+        return _wallet_of_account(request, node)
+    if len(proofs) > 1 or presented_keys(request):
+        raise Unauthenticated("conflicting-credentials", f"send one {HEADER} and no key, or one key alone")
+    try:
+        return _proven(proofs.pop(), node)
+    except (BadRequest, Unprocessable) as fault:
+        raise Unauthenticated(fault.code, f"in {HEADER}: {fault.detail}") from None
+
+
+def _wallet_of_account(request: Request, node: Node) -> Address:
+    caller = authenticate(node, the_secret(request))
+    if not caller.is_account_key:
+        raise Forbidden("owner-only", f"credits are for the account key, or for {HEADER} of the admin wallet")
+    return node.accounts.account(caller.account_hash).admin_wallet
+
+
+def _proven(header: str, node: Node) -> Address:
+    try:
+        text = base64.b64decode(header, validate=True)
+    except (binascii.Error, ValueError):
+        raise BadRequest("wallet-auth-not-base64", "standard base64 of a JSON object was expected") from None
+    proof = parse(text, "wallet auth")
+    if not isinstance(proof, dict) or proof.keys() != MEMBERS:
+        raise BadRequest(
+            "wallet-auth-malformed", "it has to be an object of typed_data and signature, and nothing else"
+        )
+    return node.signer(proof["typed_data"], proof["signature"], Flow.BILLING_AUTH)
+
+
+BillingWallet = Annotated[Address, Depends(billing_wallet)]
