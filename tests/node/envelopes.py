@@ -1,0 +1,111 @@
+"""Wallets of clients: the envelopes that they sign, and the transactions that they send over JSON-RPC."""
+
+from __future__ import annotations
+
+import base64
+import json
+import time
+from typing import Any
+
+import pytest
+from eth_account import Account
+from eth_account.signers.local import LocalAccount
+from eth_utils.address import to_checksum_address
+from nodes import Running
+
+from reference_node.chain.contract_abi import ContractRefusal, call_data, refusal
+from reference_node.chain.interface import Reverted
+from reference_node.settings import Settings
+from reference_node.typed_data import Flow
+
+Envelope = dict[str, Any]
+
+GAS_MONEY = 10**18
+
+
+def new_wallet() -> LocalAccount:
+    """A wallet of somebody who has nothing yet."""
+    wallet: LocalAccount = Account.create()
+    return wallet
+
+
+def envelope(
+    flow: str, wallet: LocalAccount, issued_at: int | None = None, chain_id: int = Settings.chain_id
+) -> Envelope:
+    """The canonical envelope, written out here once more; now where no time is given."""
+    return {
+        "types": {
+            "EIP712Domain": [
+                {"name": "name", "type": "string"},
+                {"name": "version", "type": "string"},
+                {"name": "chainId", "type": "uint256"},
+            ],
+            str(flow): [{"name": "address", "type": "address"}, {"name": "issuedAt", "type": "uint256"}],
+        },
+        "primaryType": str(flow),
+        "domain": {"name": "Service ChainSecured", "version": "1", "chainId": str(chain_id)},
+        "message": {"address": wallet.address, "issuedAt": str(int(time.time()) if issued_at is None else issued_at)},
+    }
+
+
+def sign(wallet: LocalAccount, typed_data: Envelope) -> str:
+    """The wallet's signature as wallets write it."""
+    signed = wallet.sign_typed_data(full_message=typed_data)
+    return f"0x{bytes(signed.signature).hex()}"
+
+
+def signed(flow: str, wallet: LocalAccount, issued_at: int | None = None) -> dict[str, Any]:
+    """The two members of a wallet-signed request."""
+    typed_data = envelope(flow, wallet, issued_at)
+    return {"typed_data": typed_data, "signature": sign(wallet, typed_data)}
+
+
+def conversion(wallet: LocalAccount) -> dict[str, Any]:
+    """The body that hands an account over to this wallet."""
+    return {**signed(Flow.CONVERT_ACCOUNT, wallet), "new_admin_wallet_address": wallet.address}
+
+
+def wallet_auth(proof: object) -> dict[str, str]:
+    """The header that carries a proof."""
+    return {"X-Wallet-Auth": base64.b64encode(json.dumps(proof).encode()).decode()}
+
+
+def fund(running: Running, wallet: LocalAccount) -> None:
+    """Gas money."""
+    running.node.chain.fund(bytes.fromhex(wallet.address[2:]), GAS_MONEY)
+
+
+def send(running: Running, wallet: LocalAccount, function: str, *arguments: object) -> bool:
+    """Send a call of the contract over JSON-RPC; whether it succeeded."""
+    fees = running.node.chain.fees()
+    transaction = {
+        "type": 2,
+        "chainId": running.node.chain.chain_id,
+        "nonce": int(rpc(running, "eth_getTransactionCount", wallet.address, "latest"), 16),
+        "to": to_checksum_address(running.node.accounts.address),
+        "data": call_data(function, *arguments),
+        "gas": 3_000_000,
+        "maxFeePerGas": fees.max_fee_per_gas,
+        "maxPriorityFeePerGas": fees.max_priority_fee_per_gas,
+        "value": 0,
+    }
+    raw = bytes(wallet.sign_transaction(transaction).raw_transaction)
+    receipt = rpc(running, "eth_getTransactionReceipt", rpc(running, "eth_sendRawTransaction", f"0x{raw.hex()}"))
+    return int(receipt["status"], 16) == 1
+
+
+def refused_with(running: Running, sender: bytes, function: str, *arguments: object) -> str:
+    """The custom error that the contract answers this call of this sender with."""
+    with pytest.raises(Reverted) as reverted:
+        running.node.chain.call(running.node.accounts.address, call_data(function, *arguments), sender)
+    refused = refusal(reverted.value)
+    assert isinstance(refused, ContractRefusal), refused
+    return refused.error
+
+
+def rpc(running: Running, method: str, *parameters: object) -> Any:
+    """The result of a JSON-RPC call."""
+    body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": parameters}
+    answered = running.http.post("/rpc", json=body).json()
+    assert "result" in answered, answered
+    return answered["result"]
