@@ -7,8 +7,9 @@ what it can't see: the headers, and whether the key still counts over HTTP at al
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from threading import Lock
 from typing import Annotated
 
 from eth_utils.crypto import keccak
@@ -64,8 +65,14 @@ class ManagementWrite:
         """The contract to write to; the account is charged unless what happens inside is refused or fails."""
         if not self.caller.managed:  # the contract would refuse the payer too, but for gas and after a hold
             raise Forbidden("chain-secured-account", CHAIN_SECURED_DETAIL)
-        with charged(self.node.billing, self.admin_wallet, MANAGEMENT_WRITE_CENTS):
+        with ExitStack() as charge:
+            with self.handover():
+                charge.enter_context(charged(self.node.billing, self.admin_wallet, MANAGEMENT_WRITE_CENTS))
             yield self.node.accounts
+
+    def handover(self) -> Lock:
+        """Held while the account changes hands, and its credits with it."""
+        return self.node.handovers.of(self.caller.account_hash)
 
 
 async def node_of(request: Request) -> Node:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from fastapi import FastAPI
 
 from reference_node.billing import Billing
+from reference_node.billing.handover import Handovers
 from reference_node.billing.in_memory import InMemoryBilling
 from reference_node.chain.account_config import AccountConfig
 from reference_node.chain.interface import Address, Chain
@@ -36,6 +37,7 @@ class Node:
     accounts: AccountConfig
     keys: KeyDerivation
     billing: Billing
+    handovers: Handovers
     envelopes: Envelopes
     rpc: JsonRpc | None
     """The JSON-RPC interface of the in-memory chain; `None` where the chain is external and has its own."""
@@ -85,6 +87,7 @@ def _assemble(settings: Settings, clock: Clock, app: FastAPI) -> Node:
         accounts=accounts,
         keys=keys,
         billing=InMemoryBilling(settings.starter_credits),
+        handovers=Handovers(),
         envelopes=Envelopes(),
         rpc=rpc,
         app=app,

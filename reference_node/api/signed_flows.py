@@ -42,8 +42,8 @@ def convert_to_chain_secured_account(body: ConvertRequest, write: WriteOf) -> Re
     new_admin = write.node.signer(body.typed_data, body.signature, Flow.CONVERT_ACCOUNT)
     if bytes.fromhex(body.new_admin_wallet_address.removeprefix("0x")) != new_admin:
         raise BadRequest("new-admin-not-signer", "new_admin_wallet_address has to be message.address, which signed")
-    former_admin = write.admin_wallet
-    with write.charged() as accounts:
+    with write.charged() as accounts, write.handover():
+        former_admin = write.admin_wallet
         accounts.convert_to_chain_secured(write.acting_key, new_admin)
         write.node.billing.move(former_admin, new_admin)
     return success()
