@@ -40,6 +40,8 @@ NEEDS_KEY = [
     ("POST", "add_action"),
     ("POST", "delete_action"),
     ("POST", "update_action_metadata"),
+    ("POST", "convert_to_chain_secured_account"),
+    ("GET", "billing/balance"),
 ]
 
 OPEN = ["get_node_chain_config", "get_api_payers", "get_admin_api_payer"]

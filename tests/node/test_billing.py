@@ -125,6 +125,16 @@ def test_moved_record_adds_up_and_takes_its_holds_along() -> None:
     assert (billing.balance(WALLET), billing.balance(OTHER)) == (0, 20)
 
 
+def test_record_moved_to_its_own_wallet_stays_as_it_is() -> None:
+    billing = InMemoryBilling(10)
+    billing.open_record(WALLET, None)
+    hold = billing.hold(WALLET, 4)
+    billing.move(WALLET, WALLET)
+    assert billing.balance(WALLET) == 6
+    billing.release(hold)
+    assert billing.balance(WALLET) == 10
+
+
 def test_charge_is_released_when_what_it_was_for_fails() -> None:
     billing = InMemoryBilling(1)
     billing.open_record(WALLET, None)

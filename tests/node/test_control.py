@@ -52,8 +52,19 @@ def test_funded_wallet_can_send_transactions(controlled: Running) -> None:
     assert control(controlled, "fund", {"address": address}).json() == {"success": True}
     pool = PayerPool(controlled.node.chain, [wallet])
     pool.submit(controlled.node.accounts.address, call_data("newChainSecuredAccount", "n", "d"))
-    for body in ({}, {"address": address[:-1]}, {"address": 1}, {"address": address, "wei": 1}):
+    for body in ({}, {"wei": 1}, {"address": address[:-1]}, {"address": 1}, {"address": address, "ether": 1}):
         refused(control(controlled, "fund", body), 422)
+
+
+def test_wallet_is_given_as_much_as_is_asked_for(controlled: Running) -> None:
+    wallet = address_of(new_secret())
+    address = f"0x{wallet.hex()}"
+    for wei in (1, 10**18, 10**30):
+        before = controlled.node.chain.balance(wallet)
+        control(controlled, "fund", {"address": address, "wei": wei})
+        assert controlled.node.chain.balance(wallet) - before == wei
+    for amount in (0, -1, 10**30 + 1, "1", 1.5, True, None):
+        refused(control(controlled, "fund", {"address": address, "wei": amount}), 422)
 
 
 def test_reset_forgets_everything(controlled: Running) -> None:

@@ -42,7 +42,7 @@ def test_node_says_where_it_is_and_stops_cleanly(tmp_path: Path, end: signal.Sig
             chain_id = {"jsonrpc": "2.0", "id": 1, "method": "eth_chainId", "params": []}
             assert int(http.post(ready["rpc_url"], json=chain_id).json()["result"], 16) == ready["chain_id"]
         assert ready["control_url"] is None
-        assert "clock_control" not in ready["profile"]["capabilities"]
+        assert not {"clock_control", "funded_wallet"} & set(ready["profile"]["capabilities"])
         process.send_signal(end)
         output, _ = process.communicate(timeout=20)
     assert process.returncode == 0
@@ -90,7 +90,9 @@ def test_ready_file_is_never_there_before_the_node(tmp_path: Path, monkeypatch: 
 def test_ready_file_offers_control_where_it_is_served(tmp_path: Path) -> None:
     with node_process(tmp_path / "ready.json", "--control") as (_, ready), client(ready) as http:
         assert http.post(f"{ready['control_url']}/clock", json={"offset_seconds": 1}).status_code == 200
-        assert "clock_control" in ready["profile"]["capabilities"]
+        wallet = {"address": "0x" + "11" * 20, "wei": 5}
+        assert http.post(f"{ready['control_url']}/fund", json=wallet).status_code == 200
+        assert {"clock_control", "funded_wallet"} <= set(ready["profile"]["capabilities"])
 
 
 def test_same_root_secret_gives_the_same_contract_and_payers(tmp_path: Path) -> None:
