@@ -23,6 +23,9 @@ from reference_node.strict_json import Json
 
 BACKLOG = 2048
 
+KEEP_ALIVE_SECONDS = 75
+"""How long an idle connection stays open: longer than clients keep one, so that none sends into a closing one."""
+
 
 class ServingError(Exception):
     """The node can't start; the message is one line that says why and what to do."""
@@ -69,6 +72,7 @@ def server_config(node: Node) -> uvicorn.Config:
         log_level="warning",
         server_header=False,
         backlog=BACKLOG,
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=5,
     )
 
