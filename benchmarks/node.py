@@ -16,7 +16,7 @@ from reference_node.keys import address_of, key_hash
 from reference_node.node import Node, build_node
 from reference_node.settings import Settings
 
-LIBRARIES = "eth.vm.forks.prague, coincurve, eth_abi, eth_utils, fastapi, fastapi_offline, uvicorn"
+LIBRARIES = "eth.vm.forks.prague, coincurve, eth_abi, eth_account, eth_utils, fastapi, fastapi_offline, uvicorn"
 """What the node cannot do without."""
 
 ITEMS = 20
