@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +13,8 @@ from envelopes import Envelope, envelope, sign
 from judging import ADDRESS, CHAIN_ID, FLOW, NOW, SIGNATURE, WALLET, code, valid, verify
 
 from reference_node.typed_data import SIZE_LIMIT, UINT256_MAX, Envelopes, Flow
+
+ROOT = Path(__file__).resolve().parents[2]
 
 Change = Callable[[Envelope], object]
 
@@ -283,3 +287,12 @@ def test_window_is_300_seconds_either_way_inclusive(offset: int) -> None:
 def test_outside_the_window_is_refused(issued_at: int, expected: str) -> None:
     document = envelope(FLOW, WALLET, issued_at)
     assert code(document, sign(WALLET, document)) == expected
+
+
+def test_every_code_is_documented() -> None:
+    documented = set(re.findall(r"`([a-z0-9]+(?:-[a-z0-9]+)+)`", (ROOT / "docs" / "typed-data.md").read_text()))
+    package = ROOT / "reference_node"
+    sources = [package / name for name in ("typed_data.py", "signatures.py", "wallet_auth.py", "api/signed_flows.py")]
+    raised = {code for source in sources for code in re.findall(r'BadRequest\(\s*"([a-z0-9-]+)"', source.read_text())}
+    assert len(raised) > 15
+    assert raised <= documented
