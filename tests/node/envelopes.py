@@ -54,15 +54,17 @@ def sign(wallet: LocalAccount, typed_data: Envelope) -> str:
     return f"0x{bytes(signed.signature).hex()}"
 
 
-def signed(flow: str, wallet: LocalAccount, issued_at: int | None = None) -> dict[str, Any]:
+def signed(
+    flow: str, wallet: LocalAccount, issued_at: int | None = None, chain_id: int = Settings.chain_id
+) -> dict[str, Any]:
     """The two members of a wallet-signed request."""
-    typed_data = envelope(flow, wallet, issued_at)
+    typed_data = envelope(flow, wallet, issued_at, chain_id)
     return {"typed_data": typed_data, "signature": sign(wallet, typed_data)}
 
 
-def conversion(wallet: LocalAccount) -> dict[str, Any]:
+def conversion(wallet: LocalAccount, chain_id: int = Settings.chain_id) -> dict[str, Any]:
     """The body that hands an account over to this wallet."""
-    return {**signed(Flow.CONVERT_ACCOUNT, wallet), "new_admin_wallet_address": wallet.address}
+    return {**signed(Flow.CONVERT_ACCOUNT, wallet, chain_id=chain_id), "new_admin_wallet_address": wallet.address}
 
 
 def wallet_auth(proof: object) -> dict[str, str]:

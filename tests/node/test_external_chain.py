@@ -9,17 +9,20 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import httpx
 import pytest
+from envelopes import conversion, new_wallet
 from nodes import Running, refused, serving
 from processes import client, command, environment, node_process
 
 from reference_node.deployment import DeploymentError, Payers
-from reference_node.keys import KeyDerivation, address_of
+from reference_node.keys import KeyDerivation, address_of, key_hash
 from reference_node.node import build_node
 from reference_node.settings import Settings
 
@@ -166,6 +169,25 @@ def test_control_moves_no_chain_outside(anvil: Anvil) -> None:
         for operation, body in (("fund", {"address": "0x" + "11" * 20}), ("reset", {})):
             refused(running.http.post(f"/control/{operation}", json=body), 409, "external-chain")
         assert running.everything(account)["groups"] == []
+
+
+def test_account_changes_hands_once_on_a_chain_outside(anvil: Anvil) -> None:
+    with serving(settings_for(anvil)) as running:
+        account = running.account()
+        key = running.usage_key(account)
+        before = running.everything(key)
+        wallets = [new_wallet() for _ in range(3)]
+        bodies = [conversion(wallet, running.node.chain.chain_id) for wallet in wallets]
+        with ThreadPoolExecutor(3) as pool:
+            convert = partial(running.post, "convert_to_chain_secured_account", account)
+            statuses = list(pool.map(lambda body: convert(**body).status_code, bodies))
+        assert statuses.count(200) == 1
+        assert set(statuses) <= {200, 401, 403, 409}
+        winner = bytes.fromhex(wallets[statuses.index(200)].address[2:])
+        record = running.node.accounts.account(key_hash(base64.b64decode(account)))
+        assert (record.managed, record.admin_wallet) == (False, winner)
+        assert running.node.billing.balance(winner) == 9 - 2
+        assert running.everything(key) == before
 
 
 def test_admin_payer_with_a_past_is_refused(anvil: Anvil) -> None:
