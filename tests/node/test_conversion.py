@@ -11,6 +11,7 @@ import pytest
 from envelopes import conversion, envelope, fund, new_wallet, refused_with, send, sign, signed, wallet_auth
 from nodes import Running, refused
 
+from reference_node.access import Caller, ManagementWrite
 from reference_node.chain.account_config import Account
 from reference_node.chain.interface import ChainUnavailable
 from reference_node.keys import address_of, key_hash
@@ -28,6 +29,11 @@ def account_hash(account: str) -> int:
 
 def record(running: Running, account: str) -> Account:
     return running.node.accounts.account(account_hash(account))
+
+
+def payers_nonces(running: Running) -> int:
+    """How many transactions the payers have sent."""
+    return sum(running.node.chain.next_nonce(payer) for payer in running.node.accounts.api_payers())
 
 
 def furnished(running: Running) -> tuple[str, str]:
@@ -56,7 +62,9 @@ def test_account_changes_hands_and_keeps_everything(running: Running) -> None:
     account, key = furnished(running)
     wallet = new_wallet()
     before, former = running.everything(key), record(running, account)
+    sent = payers_nonces(running)
     assert running.done(CONVERT, account, **conversion(wallet)) == {"success": True}
+    assert payers_nonces(running) == sent + 1
     after = record(running, account)
     assert after == former._replace(managed=False, admin_wallet=bytes.fromhex(wallet.address[2:]))
     assert running.everything(key) == before
@@ -242,6 +250,35 @@ def test_loser_that_was_let_in_before_is_told_of_the_conflict(
         refused(running.post(CONVERT, account, **conversion(second)), 409, "already-chain-secured")
     assert record(running, account).admin_wallet == bytes.fromhex(first.address[2:])
     assert credit(running, second) == 0
+
+
+def test_charge_in_flight_waits_until_the_credits_have_changed_hands(
+    running: Running, account: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wallet, move = new_wallet(), running.node.billing.move
+    moving, go_on = threading.Event(), threading.Event()
+    let_in_before = ManagementWrite(running.node, Caller(account_hash(account), account_hash(account), True, True))
+
+    def slow(*wallets: bytes) -> None:
+        moving.set()
+        assert go_on.wait(20)
+        move(*wallets)
+
+    def charge() -> None:
+        with let_in_before.charged():
+            pass
+
+    monkeypatch.setattr(running.node.billing, "move", slow)
+    with ThreadPoolExecutor(2) as pool:
+        converted = pool.submit(running.post, CONVERT, account, **conversion(wallet))
+        assert moving.wait(20)
+        charged = pool.submit(charge)
+        with pytest.raises(TimeoutError):
+            charged.result(0.2)
+        go_on.set()
+        assert converted.result(20).status_code == 200
+        charged.result(20)
+    assert credit(running, wallet) == CREDIT - 2
 
 
 def test_no_write_in_flight_finds_the_credits_gone(running: Running, account: str) -> None:
