@@ -212,6 +212,14 @@ class Unreachable(Inconclusive):
     hint = "check --node-url, and that the node runs"
 
 
+class Untrusted(Inconclusive):
+    """The node's TLS certificate is none that this machine trusts."""
+
+    code = "untrusted"
+    cause = "the node's certificate is not trusted"
+    hint = "name the certificate's issuer, or the self-signed certificate itself, in SSL_CERT_FILE"
+
+
 class OutOfCredit(Inconclusive):
     """402 where the case does not look for it."""
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import ssl
 import time
 from dataclasses import dataclass, field
 from typing import Self
 
 import httpx
 
-from conformance.problems import Malformed, ProfileSilent, ServerFault, Unreachable
+from conformance.problems import Malformed, ProfileSilent, ServerFault, Unreachable, Untrusted
 from conformance.profile import WHOLE, Effect, NotStated, Operation, Profile, resolve, value_at
 from conformance.scenario.scope import MISSING, Missing, member
 from conformance.target.jsontext import parse
@@ -167,7 +168,8 @@ class Target:
         self._http = httpx.Client(
             timeout=timeout,
             follow_redirects=False,
-            trust_env=False,
+            trust_env=False,  # no proxy stands between the suite and the node
+            verify=ssl.create_default_context(),  # what this machine trusts, and what SSL_CERT_FILE names
             headers={"User-Agent": "service-conformance", "Accept": "application/json, */*;q=0.5"},
             limits=httpx.Limits(max_connections=256, keepalive_expiry=KEEP_IDLE_SECONDS),
         )
@@ -227,6 +229,8 @@ class Target:
             text = self._body(response, began + self._timeout)
         except NEVER_SENT as problem:
             number = self._unanswered(message, url, began, log)
+            if "CERTIFICATE_VERIFY_FAILED" in str(problem):
+                raise Untrusted("a certificate that this machine trusts", str(problem), number) from problem
             raise Unreachable("a node that listens", f"{type(problem).__name__}: {problem}", number) from problem
         except httpx.RequestError as problem:
             number = self._unanswered(message, url, began, log)
