@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
 from conformance.drivers.caserun import CaseRun
+from conformance.drivers.envelope_forms import TypedDataCase
 from conformance.drivers.openapi_answers import OpenApiAnswersCase, compile_answers
 from conformance.drivers.openapi_document import (
     OpenApiDocumentCase,
@@ -15,6 +16,7 @@ from conformance.drivers.openapi_document import (
     compile_viewer,
 )
 from conformance.drivers.steps import compile_case
+from conformance.drivers.typed_data import compile_typed_data
 from conformance.scenario.models import CaseForm, StepsCase
 from conformance.scenario.templates import Site
 
@@ -53,5 +55,6 @@ DRIVERS: Mapping[str, AnyDriver] = {
     "openapi_document": Driver[OpenApiDocumentCase](OpenApiDocumentCase, compile_document),
     "openapi_viewer": Driver[OpenApiViewerCase](OpenApiViewerCase, compile_viewer),
     "openapi_answers": Driver[OpenApiAnswersCase](OpenApiAnswersCase, compile_answers),
+    "typed_data": Driver[TypedDataCase](TypedDataCase, compile_typed_data),
 }
 """By the name that a case gives as `driver`; without one, `steps`."""

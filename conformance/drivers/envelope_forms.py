@@ -1,0 +1,65 @@
+"""What cases of the driver `typed_data` look like in a pack. docs/packs.md explains each member."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from conformance.drivers.envelope_changes import Change
+from conformance.drivers.envelope_signatures import Kind
+from conformance.scenario.models import CaseForm, Form, Kebab, Text
+
+Flow = Literal["create_wallet_with_signature", "add_usage_api_key_with_signature"]
+Padding = Literal["spaces_after", "spaces_before", "spaces_inside", "line_breaks", "escapes", "member", "wide_member"]
+TypedDataForm = Literal["object", "string"]
+
+PRIMARY_TYPES: dict[Flow, str] = {
+    "create_wallet_with_signature": "CreateWallet",
+    "add_usage_api_key_with_signature": "AddUsageApiKey",
+}
+"""The primary type that each operation takes."""
+
+
+class EnvelopeRow(Form):
+    """One request with an envelope, and what must come of it."""
+
+    id: Kebab
+    accepted: bool = False
+    """Whether the node must accept it; else it must refuse it."""
+    changes: list[Change] = Field(default=[])
+    """What is changed in the valid envelope, one after the other."""
+    over: Literal["changed", "original", "both"] | None = None
+    """Which envelope the wallet signs; `both` sends one request for each. Default: `both`; `changed` if accepted."""
+    primary: Text | None = None
+    """The envelope that is changed is a valid one of this primary type instead of the flow's."""
+    issued: int = 0
+    """`issuedAt`, in seconds from the node's time."""
+    signature: Kind = "plain"
+    """What is sent as the signature."""
+    form: TypedDataForm | None = None
+    """Whether the envelope goes as an object or as a string that holds one. Default: the profile's first form."""
+    pad_to: Annotated[int, Field(ge=1)] | None = None
+    """UTF-8 bytes to which the envelope's text is brought."""
+    pad_with: Padding = "spaces_after"
+    without: Literal["typed_data", "signature"] | None = None
+    """A member that the request lacks."""
+    typed_data: Text | None = None
+    """This JSON text as `typed_data` instead of the envelope."""
+    signature_first: bool = False
+    """The signature stands before the envelope in the body."""
+    key: Text | None = None
+    """What stands in `X-Api-Key`."""
+    times: Annotated[int, Field(ge=1)] = 1
+    """The same request so often; each time an accepted one has to give another wallet."""
+
+
+class TypedDataCase(CaseForm):
+    """Envelopes, each held against the valid one, which is sent first."""
+
+    driver: Literal["typed_data"]
+    flows: list[Flow] = Field(default=list(PRIMARY_TYPES), min_length=1)
+    """The operations to which every row goes."""
+    exact_time: bool = False
+    """`issued` counts from the very second in which the node judges; needs `clock_control`."""
+    rows: Annotated[list[EnvelopeRow], Field(min_length=1)]
