@@ -48,8 +48,8 @@ class EnvelopeRow(Form):
     """This JSON text as `typed_data` instead of the envelope."""
     signature_first: bool = False
     """The signature stands before the envelope in the body."""
-    key: Text | None = None
-    """What stands in `X-Api-Key`."""
+    key: Literal["account", "unknown", "malformed"] | None = None
+    """What stands in `X-Api-Key`: the key of an account, one that nobody owns, or no key at all. Default: no header."""
     times: Annotated[int, Field(ge=1)] = 1
     """The same request so often; each time an accepted one has to give another wallet."""
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import base64
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -15,6 +16,7 @@ from conformance.drivers.envelope_requests import Signers, bodies
 from conformance.drivers.envelope_time import NodeTime, set_right, within_one_second
 from conformance.drivers.lists import read_pages
 from conformance.drivers.refusals import must_accept, must_refuse, refusal
+from conformance.drivers.steps import as_setup_failure
 from conformance.problems import (
     BadShape,
     ControlNotAccepted,
@@ -67,6 +69,7 @@ class Stage:
     run: CaseRun
     signers: Signers
     clock: NodeTime
+    account: str | None
     exact: bool
 
     def send(self, flow: Flow, row: Row) -> list[Answer]:
@@ -83,9 +86,19 @@ class Stage:
         form = row.form.form or _forms(self.run)[0]
         made = bodies(row.form, row.changes(self.run.scope), original, self.signers, form)
         operation = self.run.target.operation(flow)
-        return [
-            self.run.send(Wanted(operation, row.form.key, body=body)) for body in made for _ in range(row.form.times)
-        ]
+        wanted = [Wanted(operation, self._key(row.form), body=body) for body in made]
+        return [self.run.send(one) for one in wanted for _ in range(row.form.times)]
+
+    def _key(self, row: EnvelopeRow) -> str | None:
+        match row.key:
+            case "account":
+                return self.account
+            case "unknown":
+                return base64.b64encode(self.run.scope.random.randbytes(32)).decode()
+            case "malformed":
+                return "no key"
+            case _:
+                return None
 
 
 def compile_typed_data(form: TypedDataCase, site: Site) -> Callable[[CaseRun], None]:
@@ -94,29 +107,32 @@ def compile_typed_data(form: TypedDataCase, site: Site) -> Callable[[CaseRun], N
     site.facts.uses.update({"wire.typed_data.form", "brand.title"})
     if form.exact_time:
         site.facts.needs.add("clock_control")
+    if any(row.key == "account" for row in form.rows):
+        site.facts.needs.add("managed_accounts")
+        site.facts.uses.add("accounts.credits")
     site.names.update(VARIABLES)
     rows = [_compile_row(row, form, index, site.at("rows", index)) for index, row in enumerate(form.rows)]
-    names = [row.id for row in form.rows]
-    for index, name in enumerate(names):
-        if name in names[:index]:
-            raise site.at("rows", index, "id").problem(DuplicateId, f"another row has the id {name!r}")
+    _check_ids(form, site)
 
     def program(run: CaseRun) -> None:
-        stage = _set_up(run, exact=form.exact_time)
-        account = _account(run)
-        before = _lists(run, account)
+        stage, before = _set_up(run, exact=form.exact_time)
         fitting = [row for row in rows if row.form.form in (None, *_forms(run))]
         if not fitting:
             raise ProfileSilent("a form of typed_data that some row has", ", ".join(_forms(run)))
         for flow in form.flows:
-            if not _is_valid(rows[0].form):
-                _labelled(f"the valid envelope ({flow})", partial(_control, stage, flow))
-            for row in fitting:
-                _labelled(f"{row.label} ({flow})", partial(_judge, stage, flow, row))
-        if not same(before, after := _lists(run, account)):
+            _judge_all(stage, flow, fitting)
+        if not same(before, after := _lists(run, stage.account)):
             raise StateChanged(f"an account as before: {printed_json(before)[:SHOWN]}", printed_json(after)[:SHOWN])
 
     return program
+
+
+def _check_ids(form: TypedDataCase, site: Site) -> None:
+    seen: set[str] = set()
+    for index, row in enumerate(form.rows):
+        if row.id in seen:
+            raise site.at("rows", index, "id").problem(DuplicateId, f"another row has the id {row.id!r}")
+        seen.add(row.id)
 
 
 def _compile_row(row: EnvelopeRow, case: TypedDataCase, index: int, site: Site) -> Row:
@@ -148,7 +164,16 @@ def _try_out(row: EnvelopeRow, changes: Changes, primary: str, site: Site) -> No
         raise site.at("changes").problem(BadShape, f"row {row.id}: {problem}") from problem
 
 
-def _set_up(run: CaseRun, *, exact: bool) -> Stage:
+def _set_up(run: CaseRun, *, exact: bool) -> tuple[Stage, list[list[object]]]:
+    """What the case needs, and the lists of its account; a departure here is none of the envelopes'."""
+    try:
+        account = _account(run)
+        return _stage(run, account, exact=exact), _lists(run, account)
+    except Departure as problem:
+        raise as_setup_failure(problem) from problem
+
+
+def _stage(run: CaseRun, account: str | None, *, exact: bool) -> Stage:
     answer = run.send(Wanted(run.target.operation("get_node_chain_config")))
     must_accept(answer)
     stated = printed(member(answer.value, "chain_id"))
@@ -170,7 +195,7 @@ def _set_up(run: CaseRun, *, exact: bool) -> Stage:
     }
     if exact:
         set_right(run)
-    return Stage(run, signers, NodeTime(answer), exact)
+    return Stage(run, signers, NodeTime(answer), account, exact)
 
 
 def _forms(run: CaseRun) -> tuple[str, ...]:
@@ -191,6 +216,13 @@ def _lists(run: CaseRun, account: str | None) -> list[list[object]]:
     if account is None:
         return []
     return [read_pages(run, Wanted(run.target.operation(name), account)) for name in LISTS]
+
+
+def _judge_all(stage: Stage, flow: Flow, rows: Sequence[Row]) -> None:
+    if not _is_valid(rows[0].form):
+        _labelled(f"the valid envelope ({flow})", partial(_control, stage, flow))
+    for row in rows:
+        _labelled(f"{row.label} ({flow})", partial(_judge, stage, flow, row))
 
 
 def _labelled(label: str, act: Callable[[], None]) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from eth_utils.crypto import keccak
 
-from conformance.selftest.alter import silence, wrap
+from conformance.selftest.alter import Answered, Forward, Received, answer, intercept, silence, wrap
 from conformance.selftest.mutant import mutant
 from reference_node.chain.interface import Address
 from reference_node.keys import CURVE_ORDER
@@ -504,3 +504,32 @@ def nobody_signs_what_nobody_can_sign(node: Node) -> None:
             raise
 
     _whole(node, verify)
+
+
+MINTS = ("create_wallet_with_signature", "add_usage_api_key_with_signature")
+
+
+@mutant("WSIG-090")
+def keys_are_asked_of_mints(node: Node) -> None:
+    """A mint that carries a key is refused."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        if request.key is not None:
+            return answer(401, {"code": "no-key-wanted"})
+        return await forward(request)
+
+    intercept(node, MINTS, handler)
+
+
+@mutant("WSIG-090")
+def keys_stand_in_for_signatures(node: Node) -> None:
+    """A mint that carries a key needs no signature: it is given what the one before was given."""
+    last: list[Answered] = []
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        if given.accepted:
+            last[:] = [given]
+        return last[0] if request.key is not None and last else given
+
+    intercept(node, MINTS, handler)
