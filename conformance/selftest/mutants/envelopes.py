@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from eth_utils.crypto import keccak
 
-from conformance.selftest.alter import Answered, Forward, Received, answer, intercept, silence, wrap
+from conformance.selftest.alter import Answered, Forward, Received, answer, body_of, intercept, silence, wrap
 from conformance.selftest.mutant import mutant
 from reference_node.chain.interface import Address
 from reference_node.keys import CURVE_ORDER
@@ -246,7 +246,7 @@ def chain_id_is_compared_by_its_end(node: Node) -> None:
     wrap(node.envelopes, "check_domain", check)
 
 
-@mutant("ENV-010", "ENV-190")
+@mutant("ENV-010", "ENV-020", "ENV-030", "ENV-130", "ENV-170", "ENV-180", "ENV-190", "WSIG-010", "WSIG-030", "WSIG-040")
 def chain_id_has_to_be_an_integer(node: Node) -> None:
     """The chain id is compared as a JSON integer, so that the text of the specification is refused."""
 
@@ -533,3 +533,52 @@ def keys_stand_in_for_signatures(node: Node) -> None:
         return last[0] if request.key is not None and last else given
 
     intercept(node, MINTS, handler)
+
+
+@mutant("WSIG-080")
+def mints_give_the_signer_back(node: Node) -> None:
+    """The wallet of the answer is the one that signed."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        data = body_of(request).get("typed_data")
+        message = data.get("message") if isinstance(data, dict) else None
+        if not given.accepted or not isinstance(message, dict):
+            return given
+        return answer(200, {**json.loads(given.body), "wallet_address": message["address"]})
+
+    intercept(node, MINTS, handler)
+
+
+@mutant("ENV-160", "ENV-240", "ENV-400", "ENV-430", "ENV-440")
+def what_is_odd_is_waved_through(node: Node) -> None:
+    """Whatever is refused for a missing struct, a missing part or a time that is none is accepted all the same."""
+    odd = {
+        "typed-data-types",
+        "typed-data-number",
+        "typed-data-member-missing",
+        "typed-data-member-unknown",
+        "typed-data-primary-type",
+    }
+
+    def verify(original: Check, data: object, signature: object, about: dict[str, object]) -> object:
+        try:
+            return original(data, signature, **about)
+        except BadRequest as fault:
+            if fault.code in odd:
+                return bytes(20)
+            raise
+
+    _whole(node, verify)
+
+
+@mutant("ENV-340")
+def envelopes_have_to_be_objects(node: Node) -> None:
+    """An envelope in a JSON string is refused."""
+
+    def check(original: Check, typed_data: object) -> object:
+        if isinstance(typed_data, str):
+            raise _refuse("typed-data-not-an-object")
+        return original(typed_data)
+
+    wrap(node.envelopes, "opened", check)
