@@ -41,7 +41,7 @@ def _verified() -> Row:
     def recover() -> object:
         return Account.recover_message(encode_typed_data(full_message=envelope), signature=signature)
 
-    measured, base = in_turn(lambda: verify(envelope, signature), recover, ROUNDS)
+    measured, base = in_turn([lambda: verify(envelope, signature), recover], ROUNDS)
     return Row("envelope verified", measured, "bare eth-account recovery of its message", base, 1.5)
 
 
@@ -68,7 +68,7 @@ def _refused() -> list[Row]:
 
         for what, flood in floods.items():
             refused = partial(post, _body(flood, signature), 400)
-            measured, base = in_turn(refused, partial(post, valid, 200), ROUNDS)
+            measured, base = in_turn([refused, partial(post, valid, 200)], ROUNDS)
             rows.append(Row(what, measured, "a valid one, wallet minted", base, 1.0))
     return rows
 
