@@ -7,7 +7,7 @@ what it can't see: the headers, and whether the key still counts over HTTP at al
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Lock
 from typing import Annotated
@@ -16,7 +16,7 @@ from eth_utils.crypto import keccak
 from fastapi import Depends, Request, Security
 from fastapi.security import APIKeyHeader, HTTPAuthorizationCredentials, HTTPBearer
 
-from reference_node.billing import MANAGEMENT_WRITE_CENTS, charged
+from reference_node.billing import MANAGEMENT_WRITE_CENTS
 from reference_node.chain.account_config import AccountConfig
 from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.chain.interface import Address
@@ -65,9 +65,7 @@ class ManagementWrite:
         """The contract to write to; the account is charged unless what happens inside is refused or fails."""
         if not self.caller.managed:  # the contract would refuse the payer too, but for gas and after a hold
             raise Forbidden("chain-secured-account", CHAIN_SECURED_DETAIL)
-        with ExitStack() as charge:
-            with self.handover():
-                charge.enter_context(charged(self.node.billing, self.admin_wallet, MANAGEMENT_WRITE_CENTS))
+        with self.node.charged(self.caller.account_hash, MANAGEMENT_WRITE_CENTS):
             yield self.node.accounts
 
     def handover(self) -> Lock:

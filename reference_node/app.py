@@ -17,7 +17,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from reference_node import control
-from reference_node.api import accounts, billing, chain_info, groups, json_rpc, signed_flows, wallets
+from reference_node.api import accounts, billing, chain_info, groups, json_rpc, runs, signed_flows, wallets
 from reference_node.api.openapi import describe
 from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.chain.interface import ChainError
@@ -51,6 +51,7 @@ def build_app(settings: Settings) -> FastAPI:
     core = APIRouter(prefix=PREFIX)
     for router in (accounts.router, groups.router, wallets.router, wallets.branded_router(settings.slug)):
         core.include_router(router)
+    core.include_router(runs.branded_router(settings.slug))
     for router in (chain_info.router, billing.router, signed_flows.router):
         core.include_router(router)
     app.include_router(core)
@@ -95,9 +96,13 @@ def _problem(fault: Exception) -> Problem | None:
     return None
 
 
+def _in_words_of_json(said: str) -> str:
+    return said.removeprefix("Value error, ").replace("a valid dictionary", "a JSON object")
+
+
 def _wrong_shape(invalid: RequestValidationError) -> Problem:
     faults = [
-        f"{quoted('.'.join(map(str, fault['loc'])))}: {str(fault['msg']).removeprefix('Value error, ')}"
+        f"{quoted('.'.join(map(str, fault['loc'])))}: {_in_words_of_json(str(fault['msg']))}"
         for fault in invalid.errors()[:FAULTS_TOLD]
     ]
     return Unprocessable("request-invalid", "; ".join(faults))

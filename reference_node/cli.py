@@ -120,6 +120,19 @@ def _add_service_options(serve: argparse.ArgumentParser) -> None:
         metavar="CENTS",
         help="what a new account begins with; without any, no management write is covered",
     )
+    group.add_argument(
+        "--preload",
+        type=Path,
+        action="append",
+        default=argparse.SUPPRESS,
+        metavar="FILE.js",
+        help="a JavaScript library that every action finds loaded; may be given more than once",
+    )
+    group.add_argument(
+        "--insecure-sandbox",
+        action="store_true",
+        help="run actions even where there is no seccomp to lock them up: hostile ones may then harm this machine",
+    )
     group.add_argument("--slug", type=_slug, default=Settings.slug, help="the brand word in paths")
     group.add_argument("--title", type=_title, default=Settings.title, help="the brand word in titles")
 
@@ -144,6 +157,8 @@ def _address(text: str) -> bytes:
 def _slug(text: str) -> str:
     if not re.fullmatch(r"[a-z][a-z0-9_]*", text):
         raise argparse.ArgumentTypeError(f"{text!r} can't stand in paths: use lower-case letters, digits and _")
+    if text in {"add", "delete"}:
+        raise argparse.ArgumentTypeError(f"{text!r} would make /{text}_action stand for two operations: use another")
     return text
 
 
@@ -155,6 +170,7 @@ def _title(text: str) -> str:
 
 def _settings(options: argparse.Namespace) -> Settings:
     given = {name: value for name, value in vars(options).items() if name != "command"}
+    given["preload"] = tuple(given.get("preload", ()))
     secret = _root_secret(given.pop("root_secret_file", None))
     if "contract" in given and "rpc_url" not in given:
         raise OptionsError("--contract names a contract on an external chain: give --rpc-url too")

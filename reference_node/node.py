@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import ExitStack
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from fastapi import FastAPI
 
-from reference_node.billing import Billing
+from reference_node.billing import Billing, charged
 from reference_node.billing.handover import Handovers
 from reference_node.billing.in_memory import InMemoryBilling
 from reference_node.chain.account_config import AccountConfig
@@ -17,6 +17,8 @@ from reference_node.chain.interface import Address, Chain
 from reference_node.clock import Clock
 from reference_node.deployment import Payers, obtain_contract
 from reference_node.keys import KeyDerivation
+from reference_node.runs import Runs
+from reference_node.sandbox import Sandbox
 from reference_node.settings import Settings
 from reference_node.typed_data import Envelopes, Flow
 
@@ -39,11 +41,34 @@ class Node:
     billing: Billing
     handovers: Handovers
     envelopes: Envelopes
+    sandbox: Sandbox
+    """Where actions run; it starts with the first of them, unless it is told to before."""
     rpc: JsonRpc | None
     """The JSON-RPC interface of the in-memory chain; `None` where the chain is external and has its own."""
     app: FastAPI
-    close: Callable[[], None]
-    """Lets go of what the node holds outside this process."""
+    disconnect: Callable[[], None]
+    """Lets go of the chain, where it is external."""
+    runs: Runs = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.runs = Runs(self)
+
+    def close(self) -> None:
+        """Let go of what the node holds outside this process; what runs is ended."""
+        self.sandbox.close()
+        self.disconnect()
+
+    @contextmanager
+    def charged(self, account_hash: int, cents: int) -> Iterator[None]:
+        """Charge this account for what happens inside, unless that fails.
+
+        The credit held follows the account when it changes hands meanwhile. Raises `PaymentRequired`.
+        """
+        with ExitStack() as charge:
+            with self.handovers.of(account_hash):
+                wallet = self.accounts.account(account_hash).admin_wallet
+                charge.enter_context(charged(self.billing, wallet, cents))
+            yield
 
     def signer(self, typed_data: object, signature: object, flow: Flow) -> Address:
         """The wallet that signed this envelope for this flow, on this node and now. Raises `BadRequest`."""
@@ -70,7 +95,10 @@ def reset(node: Node) -> None:
     """Put the node back to how it started: a new chain, no accounts, no credits, the clock right."""
     node.clock.offset_seconds = 0
     fresh = _assemble(node.settings, node.clock, node.app)
+    former = node.sandbox
     node.chain, node.rpc, node.accounts, node.billing = fresh.chain, fresh.rpc, fresh.accounts, fresh.billing
+    node.sandbox = fresh.sandbox
+    former.close()
 
 
 def _assemble(settings: Settings, clock: Clock, app: FastAPI) -> Node:
@@ -79,7 +107,7 @@ def _assemble(settings: Settings, clock: Clock, app: FastAPI) -> Node:
     with ExitStack() as outside:
         chain, rpc = _chain(settings, clock, payers, outside)
         accounts = obtain_contract(chain, payers, settings.contract)
-        close = outside.pop_all().close
+        disconnect = outside.pop_all().close
     return Node(
         settings=settings,
         clock=clock,
@@ -89,9 +117,10 @@ def _assemble(settings: Settings, clock: Clock, app: FastAPI) -> Node:
         billing=InMemoryBilling(settings.starter_credits),
         handovers=Handovers(),
         envelopes=Envelopes(),
+        sandbox=Sandbox(title=settings.title, preload=settings.preload, insecure=settings.insecure_sandbox),
         rpc=rpc,
         app=app,
-        close=close,
+        disconnect=disconnect,
     )
 
 

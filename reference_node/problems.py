@@ -84,9 +84,15 @@ class Unprocessable(Problem):
 
 
 class Unavailable(Problem):
-    """The chain or the payment provider is unavailable: nothing was charged and nothing half-written."""
+    """The chain, the sandbox or the payment provider is unavailable: nothing was charged and nothing half-written."""
 
     status = 503
+
+
+class Busy(Unavailable):
+    """Too many runs wait already."""
+
+    headers: ClassVar[dict[str, str]] = {"Retry-After": "1"}
 
 
 def quoted(text: str, limit: int = 80) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import json
 import os
@@ -18,6 +19,7 @@ from reference_node.chain.interface import ChainError
 from reference_node.deployment import DeploymentError
 from reference_node.node import Node, build_node
 from reference_node.protocol import ProblemProtocol
+from reference_node.sandbox import SandboxError
 from reference_node.settings import Settings
 from reference_node.strict_json import Json
 
@@ -25,6 +27,9 @@ BACKLOG = 2048
 
 KEEP_ALIVE_SECONDS = 75
 """How long an idle connection stays open: longer than clients keep one, so that none sends into a closing one."""
+
+GRACE_SECONDS = 4
+"""How long what is under way may go on once the node is told to stop; then it has a second to say that it was ended."""
 
 
 class ServingError(Exception):
@@ -42,7 +47,16 @@ def serve(settings: Settings) -> None:
         except ChainError as fault:
             raise ServingError(f"the chain at {settings.rpc_url} fails: {fault}") from fault
         with closing(node):
+            _start_sandbox(node)
             Announcing(node, listening).run(sockets=[listening])
+
+
+def _start_sandbox(node: Node) -> None:
+    """Have the sandbox ready before the first action comes, or say why it can't be. Raises `ServingError`."""
+    try:
+        node.sandbox.start()
+    except SandboxError as fault:
+        raise ServingError(" ".join(str(fault).split())) from fault  # a script's own words may be many lines
 
 
 def _remove_stale(ready_file: Path | None) -> None:
@@ -73,7 +87,7 @@ def server_config(node: Node) -> uvicorn.Config:
         server_header=False,
         backlog=BACKLOG,
         timeout_keep_alive=KEEP_ALIVE_SECONDS,
-        timeout_graceful_shutdown=5,
+        timeout_graceful_shutdown=GRACE_SECONDS + 1,
     )
 
 
@@ -95,9 +109,15 @@ class Announcing(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Let clients have their answers for a while, then end what still runs: the process would wait for it."""
+        ending = asyncio.get_running_loop().call_later(GRACE_SECONDS, self._end_what_runs)
         await super().shutdown(sockets)
+        ending.cancel()
+        self._end_what_runs()
+
+    def _end_what_runs(self) -> None:
         if isinstance(self._node.chain, EvmChain):
             self._node.chain.stop()
+        self._node.sandbox.close()
 
 
 def describe(node: Node, listening: socket.socket) -> dict[str, Json]:
@@ -117,7 +137,7 @@ def describe(node: Node, listening: socket.socket) -> dict[str, Json]:
 
 def vendor_profile(settings: Settings) -> dict[str, Json]:
     """Where this node differs from the defaults of a vendor profile, and what it offers."""
-    capabilities: list[Json] = ["managed_accounts", "chain_rpc", "openapi"]
+    capabilities: list[Json] = ["managed_accounts", "chain_rpc", "openapi", "billing"]
     if settings.control:
         capabilities.append("clock_control")
         if settings.rpc_url is None:

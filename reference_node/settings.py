@@ -28,6 +28,10 @@ class Settings:
     """How many wallets submit administrative writes side by side."""
     starter_credits: int = 0
     """Cents that a new account begins with."""
+    preload: tuple[Path, ...] = ()
+    """JavaScript libraries that every run finds loaded."""
+    insecure_sandbox: bool = False
+    """Run actions also where the system offers no system-call filter to lock them up with."""
     control: bool = False
     """Serve the test-control interface."""
     ready_file: Path | None = None

@@ -1,12 +1,17 @@
-"""Signatures of wallets: their one accepted form, and who made them (specification, "Wallet-signed endpoints")."""
+"""Signatures of wallets: made, read in their one accepted form, and recovered to who made them.
+
+Specification: "Wallet-signed endpoints", and what actions sign with the wallets they may use.
+"""
 
 from __future__ import annotations
 
 import re
 from typing import NamedTuple
 
+from coincurve import PrivateKey
 from eth_keys.datatypes import Signature as RecoverableSignature
 from eth_keys.exceptions import BadSignature
+from eth_utils.crypto import keccak
 
 from reference_node.chain.interface import Address, Hash
 from reference_node.keys import CURVE_ORDER
@@ -51,3 +56,14 @@ def recover(digest: Hash, signature: Signature) -> Address:
             "signature-unrecoverable", "no key can have made this signature: r is on no curve point"
         ) from None
     return key.to_canonical_address()
+
+
+def sign(private_key: bytes, digest: Hash) -> str:
+    """The signature over a digest as `parse_signature` takes it, with 27 or 28 as its last byte."""
+    signed = PrivateKey(private_key).sign_recoverable(digest, hasher=None)
+    return f"0x{signed[:64].hex()}{27 + signed[64]:02x}"
+
+
+def message_digest(message: bytes) -> Hash:
+    """What is signed of a message: its EIP-191 digest ("personal message")."""
+    return keccak(b"\x19Ethereum Signed Message:\n" + str(len(message)).encode() + message)

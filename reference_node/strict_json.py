@@ -7,15 +7,16 @@ surrogates) is refused here, so that a request means the same to everyone who re
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterable
 from decimal import Decimal, InvalidOperation
 from functools import partial
-from itertools import accumulate
 from typing import NoReturn, TypeAlias
 
 from starlette.requests import ClientDisconnect, Request
 
+from reference_node.json_depth import depth
 from reference_node.problems import BadRequest, TooLarge, Unprocessable, quoted
 
 BODY_LIMIT = 1024 * 1024
@@ -32,12 +33,10 @@ NUMBER_LENGTH = 400
 
 _CHARSET = re.compile(r'charset\s*=\s*"?([^\s";]*)', re.IGNORECASE)
 
-_STRING = re.compile(r'"(?:[^"\\]|\\.)*+"?', re.DOTALL)
-"""A JSON string, or what begins one and goes on to the end: no text takes more than one pass."""
+_SPACE = re.compile(r"[ \t\n\r]*")
 
-_NO_BRACKETS = re.compile(r"[^\[\]{}]+")
-
-_NESTING = {"[": 1, "{": 1, "]": -1, "}": -1}
+_EXTENT = json.JSONDecoder(parse_int=len, parse_float=len)
+"""Tells where a value ends, whatever its numbers are."""
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
@@ -90,11 +89,11 @@ def require_json(content_type: str | None) -> None:
         raise BadRequest("content-type-not-json", "send the body with the header Content-Type: application/json")
 
 
-def parse(text: bytes, what: str = "body") -> Json:
+def parse(text: bytes, what: str = "body", *, doubles: bool = False) -> Json:
     """The JSON value in these bytes; `what` names them in codes and details.
 
-    Raises `BadRequest` for anything that is not exactly one JSON value, `Unprocessable` for strings that no UTF-8
-    answer could repeat.
+    With `doubles` every number may be whatever a double can come near to, as JavaScript has it. Raises `BadRequest`
+    for anything that is not exactly one JSON value, `Unprocessable` for strings that no UTF-8 answer could repeat.
     """
     characters = _characters(text, what)
     _refuse_depth(characters, what)
@@ -103,14 +102,36 @@ def parse(text: bytes, what: str = "body") -> Json:
             characters,
             object_pairs_hook=partial(_members, what),
             parse_constant=partial(_refuse_constant, what),
-            parse_int=_integer,
-            parse_float=partial(_number, what),
+            parse_int=partial(_double, what) if doubles else _integer,
+            parse_float=partial(_double if doubles else _number, what),
         )
     except json.JSONDecodeError as fault:
         raise _not_json(what, f"{fault.msg} at line {fault.lineno}, column {fault.colno}") from None
     if b"\\ud" in text.lower():
         _refuse_lone_surrogates(value, what)
     return value
+
+
+def member_text(text: bytes, name: str) -> str | None:
+    """One member's value exactly as it was written in an object that `parse` has taken, or `None`: there is none."""
+    characters = text.decode()
+    at = _after_space(characters, 0)
+    while characters[at] != "}":  # at the opening brace, or at a comma
+        at = _after_space(characters, at + 1)
+        if characters[at] == "}":
+            break
+        member, at = _EXTENT.raw_decode(characters, at)
+        at = _after_space(characters, _after_space(characters, at) + 1)
+        _, end = _EXTENT.raw_decode(characters, at)
+        if member == name:
+            return characters[at:end]
+        at = _after_space(characters, end)
+    return None
+
+
+def _after_space(text: str, at: int) -> int:
+    space = _SPACE.match(text, at)
+    return space.end() if space else at
 
 
 def repeated(names: Iterable[str]) -> str | None:
@@ -141,10 +162,7 @@ def _characters(text: bytes, what: str) -> str:
 
 def _refuse_depth(text: str, what: str) -> None:
     """Count brackets outside strings; Python's parser would run out of stack instead of saying what is wrong."""
-    if text.count("[") + text.count("{") <= DEPTH_LIMIT:
-        return
-    brackets = _NO_BRACKETS.sub("", _STRING.sub("", text))
-    if max(accumulate(map(_NESTING.__getitem__, brackets)), default=0) > DEPTH_LIMIT:
+    if text.count("[") + text.count("{") > DEPTH_LIMIT and depth(text) > DEPTH_LIMIT:
         detail = f"the {what} nests deeper than {DEPTH_LIMIT} levels: flatten it"
         raise BadRequest(_code(what, "too-deep"), detail)
 
@@ -173,11 +191,22 @@ def _number(what: str, text: str) -> int | float:
     except InvalidOperation:  # an exponent of more digits than Decimal takes
         number = None
     if number is None or len(text) > NUMBER_LENGTH or (number and number.adjusted() > INTEGER_DIGITS):
-        detail = f"a number in the {what} is too large or too long: send a smaller one"
-        raise Unprocessable("number-out-of-range", detail)
+        raise _number_out_of_range(what)
     if not number or (number.adjusted() >= 0 and number.as_integer_ratio()[1] == 1):
         return WrittenOtherwise(number)
     return float(number)
+
+
+def _double(what: str, text: str) -> float:
+    number = float(text)
+    if math.isinf(number):
+        raise _number_out_of_range(what)
+    return number
+
+
+def _number_out_of_range(what: str) -> Unprocessable:
+    detail = f"a number in the {what} is too large or too long: send a smaller one"
+    return Unprocessable("number-out-of-range", detail)
 
 
 def _refuse_lone_surrogates(value: Json, what: str) -> None:

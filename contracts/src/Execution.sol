@@ -2,6 +2,7 @@
 pragma solidity 0.8.37;
 
 import {Access} from "./Access.sol";
+import {Bits} from "./Bits.sol";
 import {GroupIds} from "./GroupIds.sol";
 import {OrderedSet} from "./OrderedSet.sol";
 
@@ -24,6 +25,7 @@ abstract contract Execution is Access {
         return _someGroupAllows(keyHash, cidHash, 0, false);
     }
 
+    /// @dev Looks at the groups that list the action, or all actions, and that the key may execute in: 256 at a time.
     function _someGroupAllows(uint256 keyHash, bytes32 cidHash, bytes32 pkpId, bool withWallet)
         private
         view
@@ -33,25 +35,15 @@ abstract contract Execution is Access {
         if (accountHash == 0 || _isExpired(accountHash, keyHash)) return false;
         AccountRecord storage account = _accounts[accountHash];
         GroupIds.Set storage named = account.keyRecords[keyHash].groupsIn[GroupScope.Execute];
-        if (keyHash == accountHash || named.contains(0)) {
-            return _oneAllows(account, account.groupsListing[cidHash], cidHash, pkpId, withWallet)
-                || _oneAllows(account, account.groupsListing[0], cidHash, pkpId, withWallet);
-        }
-        return _oneAllows(account, named, cidHash, pkpId, withWallet);
-    }
-
-    function _oneAllows(
-        AccountRecord storage account,
-        GroupIds.Set storage candidates,
-        bytes32 cidHash,
-        bytes32 pkpId,
-        bool withWallet
-    ) private view returns (bool) {
-        uint64[] memory groupIds = candidates.all(account.lastGroupId);
-        for (uint256 i = 0; i < groupIds.length; ++i) {
-            GroupRecord storage group = account.groupRecords[groupIds[i]];
-            if (!_lists(group.cidHashes, cidHash)) continue;
-            if (!withWallet || _lists(group.pkpIds, pkpId)) return true;
+        bool inAllGroups = keyHash == accountHash || named.contains(0);
+        for (uint256 word = 0; word <= account.lastGroupId >> 8; ++word) {
+            uint256 groups = account.groupsListing[cidHash].words[word] | account.groupsListing[0].words[word];
+            if (!inAllGroups) groups &= named.words[word];
+            if (!withWallet && groups != 0) return true;
+            for (; groups != 0; groups = Bits.withoutLowest(groups)) {
+                uint64 groupId = uint64((word << 8) | Bits.lowest(groups));
+                if (_lists(account.groupRecords[groupId].pkpIds, pkpId)) return true;
+            }
         }
         return false;
     }

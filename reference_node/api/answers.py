@@ -100,6 +100,14 @@ class MintedUsageKey(MintedWallet):
     usage_api_key: ApiKey
 
 
+class RunOutcome(Answer):
+    """The answer of `run_action`."""
+
+    response: Annotated[object, Field(description="What `main` resolved with; null after an error.")]
+    logs: Annotated[str, Field(description="What the action wrote to its console; after an error its message is last.")]
+    has_error: Annotated[bool, Field(description="Whether the action threw, did not parse or went over a limit.")]
+
+
 class Balance(Answer):
     """The answer of `billing/balance`."""
 

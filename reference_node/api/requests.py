@@ -30,6 +30,8 @@ from reference_node.chain.account_config import Permissions
 from reference_node.problems import quoted
 from reference_node.typed_data import Flow
 
+EXAMPLE_ACTION = "async function main({ name }) { return `Hello, ${name}`; }"
+
 
 class Body(BaseModel):
     """A request body: the named members and no others, each of exactly its JSON type."""
@@ -169,6 +171,17 @@ class ActionLabels(NamedAction):
 
     name: Label
     description: Label
+
+
+class RunRequest(Body):
+    """The body of `run_action`."""
+
+    code: Annotated[
+        str, Field(description="JavaScript that defines an async function `main`.", examples=[EXAMPLE_ACTION])
+    ]
+    jsParams: Annotated[  # noqa: N815 - the specification's name
+        dict[str, object], Field(description="What `main` is called with.", examples=[{"name": "Ada"}])
+    ] = {}
 
 
 class CreateWalletRequest(Body):

@@ -43,12 +43,16 @@ class StrictRoute(APIRoute):
             if takes_body:
                 body = await read_body(request)
                 require_json(request.headers.get("content-type"))
-                request = ParsedRequest(request, body, parse(body))
+                request = ParsedRequest(request, body, self.read(body))
             else:
                 await skip_body(request)
             return await handle(request)
 
         return strict
+
+    def read(self, body: bytes) -> Json:
+        """The value that a body holds."""
+        return parse(body)
 
 
 def answer(value: Json) -> Response:

@@ -1,4 +1,4 @@
-"""Specification: "Wallets and actions", without the run of an action."""
+"""Specification: "Wallets and actions"; the run of an action is in `runs`."""
 
 from __future__ import annotations
 

@@ -13,6 +13,9 @@ from typing import Protocol
 MANAGEMENT_WRITE_CENTS = 1
 """The price of a management write. The specification does not show the charge (Limits)."""
 
+RUN_SECOND_CENTS = 1
+"""The price of each second of a run that has started. The specification does not show the charge (Limits)."""
+
 
 @dataclass(frozen=True, slots=True)
 class Hold:

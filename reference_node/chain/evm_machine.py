@@ -4,25 +4,25 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from inspect import unwrap
 from typing import cast
 
 from eth import EVM_RECURSION_LIMIT
-from eth.abc import ComputationAPI, MessageAPI, OpcodeAPI, StateAPI, TransactionContextAPI
-from eth.constants import GAS_HIGH, GAS_MID
+from eth.abc import MessageAPI, OpcodeAPI, StateAPI, TransactionContextAPI
 from eth.typing import JournalDBCheckpoint
-from eth.vm import mnemonics, opcode_values
+from eth.vm import opcode_values
 from eth.vm.code_stream import CodeStream
 from eth.vm.forks.prague.computation import PragueComputation
 from eth.vm.forks.prague.opcodes import PRAGUE_OPCODES
 from eth.vm.forks.prague.state import PragueState
-from eth.vm.logic import flow
-from eth.vm.opcode import as_opcode
-from eth.vm.opcode_values import PUSH1, PUSH32
+from eth.vm.gas_meter import GasMeter
+from eth.vm.memory import Memory
+from eth.vm.opcode_values import JUMPDEST, PUSH1, PUSH32
+from eth.vm.stack import Stack
 from eth_typing import Address, Hash32
 
+from reference_node.chain import evm_instructions
 from reference_node.chain.evm_state import NO_ROOT, MemoryAccounts
 
 # py-evm needs this much for calls 1,024 deep. A library that it imports (py_ecc) raises the limit to 100,000, and at
@@ -34,42 +34,37 @@ JUMP_MAPS = 64
 
 
 @lru_cache(maxsize=JUMP_MAPS)
-def push_data(code: bytes) -> bytes:
-    """One byte for each byte of the code: 1 where it is the operand of a PUSH, so that no jump may land there."""
-    marks = bytearray(len(code) + 32)
+def jump_targets(code: bytes) -> frozenset[int]:
+    """Where jumps may land: at each JUMPDEST that is no operand of a PUSH."""
+    targets = []
     position = 0
     while position < len(code):
-        operands = max(0, code[position] - PUSH1 + 1) if code[position] <= PUSH32 else 0
-        marks[position + 1 : position + 1 + operands] = b"\x01" * operands
-        position += 1 + operands
-    return bytes(marks)
+        if code[position] == JUMPDEST:
+            targets.append(position)
+        position += 1 + (max(0, code[position] - PUSH1 + 1) if code[position] <= PUSH32 else 0)
+    return frozenset(targets)
 
 
 class ScannedCode(CodeStream):
     """Code with its jump map made once. py-evm's own search backwards recurses too deep on long runs of PUSH."""
 
-    def is_valid_opcode(self, position: int) -> bool:
-        """Whether this position holds an instruction."""
-        return position < len(self) and not push_data(self._raw_code_bytes)[position]
+    def __init__(self, code: bytes) -> None:
+        super().__init__(code)
+        self.raw = code
+
+    @cached_property
+    def targets(self) -> frozenset[int]:
+        """Where jumps may land."""
+        return jump_targets(self.raw)
 
 
 class OutOfTime(Exception):  # noqa: N818 - beside the machine's own OutOfGas
     """Execution has gone on past its deadline. No contract can catch this: it ends the whole transaction or call."""
 
 
-def _timed(logic: Callable[[ComputationAPI], None]) -> Callable[[ComputationAPI], None]:
-    def run(computation: ComputationAPI) -> None:
-        cast(MemoryState, computation.state).check_time()
-        logic(computation)
-
-    return run
-
-
 INSTRUCTIONS: dict[int, OpcodeAPI] = {
     **PRAGUE_OPCODES,
-    # Without jumps or calls nothing goes on for long: so the clock is watched at jumps, and when a call begins.
-    opcode_values.JUMP: as_opcode(_timed(flow.jump), mnemonics.JUMP, GAS_MID),
-    opcode_values.JUMPI: as_opcode(_timed(flow.jumpi), mnemonics.JUMPI, GAS_HIGH),
+    **evm_instructions.INSTRUCTIONS,
     # py-evm wraps this one to warn in Python that it is deprecated: an error in the middle of a transaction where
     # warnings are errors.
     opcode_values.SELFDESTRUCT: unwrap(PRAGUE_OPCODES[opcode_values.SELFDESTRUCT]),
@@ -81,6 +76,11 @@ class MemoryComputation(PragueComputation):
     """Prague's computation over `ScannedCode`, with an eye on the clock."""
 
     opcodes = INSTRUCTIONS
+    code: ScannedCode
+    state: MemoryState
+    _stack: Stack
+    _memory: Memory
+    _gas_meter: GasMeter
 
     def __init__(self, state: StateAPI, message: MessageAPI, transaction_context: TransactionContextAPI) -> None:
         cast(MemoryState, state).check_time()

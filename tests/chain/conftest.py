@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from reference_node.chain.evm import EvmChain
+from reference_node.chain.rpc import JsonRpc
 
+from .rpc_asking import Ask, Fail, answer
 from .wallets import rich_chain
 
 
@@ -13,3 +15,30 @@ from .wallets import rich_chain
 def chain() -> EvmChain:
     """A fresh chain on which Alice and Bob are rich."""
     return rich_chain()
+
+
+@pytest.fixture
+def rpc(chain: EvmChain) -> JsonRpc:
+    return JsonRpc(chain)
+
+
+@pytest.fixture
+def ask(rpc: JsonRpc) -> Ask:
+    """The result of a method."""
+
+    def result(method: str, *params: object) -> object:
+        return answer(rpc, method, list(params))["result"]
+
+    return result
+
+
+@pytest.fixture
+def fail(rpc: JsonRpc) -> Fail:
+    """The error of a method."""
+
+    def error(method: str, *params: object) -> dict[str, object]:
+        told = answer(rpc, method, list(params))["error"]
+        assert isinstance(told, dict)
+        return told
+
+    return error

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from anvils import anvil  # noqa: F401 - a fixture
 from nodes import Running, serving
 
 from reference_node.settings import Settings

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import base64
 import contextlib
-import os
 import signal
 import subprocess
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -15,8 +13,9 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-import httpx
 import pytest
+from actions import KEY, SIGN, address_of_wallet, permitted, ran, signer
+from anvils import Anvil
 from envelopes import conversion, new_wallet
 from nodes import Running, refused, serving
 from processes import client, command, environment, node_process
@@ -27,61 +26,6 @@ from reference_node.node import build_node
 from reference_node.settings import Settings
 
 SECRET = "42" * 32
-GAS_MONEY = hex(10**20)
-
-
-def anvil_program() -> Path:
-    """Anvil as npm installs it for the tests of the chain."""
-    found = sorted((Path(__file__).parents[1] / "js" / "node_modules").glob("@foundry-rs/anvil-*/bin/anvil"))
-    if not found:
-        advice = "anvil is missing: run `npm --prefix tests/js ci`"
-        if os.environ.get("CI"):
-            pytest.fail(advice)
-        pytest.skip(advice)
-    return found[0]
-
-
-class Anvil:
-    """A running anvil."""
-
-    def __init__(self, url: str, process: subprocess.Popen[bytes]) -> None:
-        self.url = url
-        self.process = process
-
-    def ask(self, method: str, *params: object) -> object:
-        """One JSON-RPC request."""
-        request = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
-        return httpx.post(self.url, json=request).json()["result"]
-
-    def fund(self, *addresses: str) -> None:
-        """Gas money for these."""
-        for address in addresses:
-            self.ask("anvil_setBalance", address, GAS_MONEY)
-
-
-@pytest.fixture
-def anvil(tmp_path: Path) -> Iterator[Anvil]:
-    program = anvil_program()
-    home = tmp_path / "anvil-home"
-    home.mkdir()
-    log = home / "log"
-    arguments = [str(program), "--port", "0", "--prune-history", "--accounts", "1", "--chain-id", "31339"]
-    with log.open("w") as output:
-        process = subprocess.Popen(arguments, stdout=output, stderr=output, env={"HOME": str(home)})  # noqa: S603
-    try:
-        yield Anvil(_listening_at(log, process), process)
-    finally:
-        process.kill()
-        process.wait()
-
-
-def _listening_at(log: Path, process: subprocess.Popen[bytes]) -> str:
-    deadline = time.monotonic() + 60
-    while "Listening on " not in (said := log.read_text()):
-        assert process.poll() is None, said
-        assert time.monotonic() < deadline, said
-        time.sleep(0.02)
-    return "http://" + said.split("Listening on ")[1].split()[0]
 
 
 @contextlib.contextmanager
@@ -188,6 +132,18 @@ def test_account_changes_hands_once_on_a_chain_outside(anvil: Anvil) -> None:
         assert (record.managed, record.admin_wallet) == (False, winner)
         assert running.node.billing.balance(winner) == 9 - 2
         assert running.everything(key) == before
+
+
+def test_wallet_is_the_same_on_the_next_node_with_the_root_secret(anvil: Anvil) -> None:
+    settings = settings_for(anvil)
+    with serving(settings) as running:
+        mine = permitted(running, SIGN, KEY)
+        address = address_of_wallet(running, mine.account, mine.wallet)
+        before = ran(running, mine.key, KEY, pkpId=mine.wallet)
+    with serving(settings) as running:
+        running.node.billing.open_record(address_of(base64.b64decode(mine.account)), None)
+        assert ran(running, mine.key, KEY, pkpId=mine.wallet) == before
+        assert signer(ran(running, mine.key, SIGN, pkpId=mine.wallet, message="m"), "m") == address
 
 
 def test_admin_payer_with_a_past_is_refused(anvil: Anvil) -> None:

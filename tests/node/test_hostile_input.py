@@ -56,7 +56,7 @@ NOT_JSON = [
 
 @pytest.mark.parametrize(("body", "code"), NOT_JSON)
 def test_body_that_is_not_one_json_value_is_refused(running: Running, account: str, body: bytes, code: str) -> None:
-    for operation in ("add_usage_api_key", "new_account", "get_service_action_ipfs_id"):
+    for operation in ("add_usage_api_key", "new_account", "get_service_action_ipfs_id", "service_action"):
         refused(send(running, account, operation, body), 400, code)
     assert running.read("list_api_keys", account) == []
 

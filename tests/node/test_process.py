@@ -162,7 +162,9 @@ def test_node_that_can_not_start_says_why_in_one_line(
         ["serve", "--starter-credits", "-1"],
         ["serve", "--payers", "0"],
         ["serve", "--slug", "a/b"],
+        ["serve", "--slug", "add"],
         ["serve", "--title", "a b"],
+        ["serve", "--preload"],
         ["serve", "--unknown"],
     ],
 )

@@ -1,0 +1,178 @@
+"""Runs of actions: who may run what, with which wallets, at what price.
+
+Specification: "What the service does" 2, "Execution rule", "Billing". The contract alone decides about permissions; it
+is asked before a run and again at every use of a wallet, and nothing that it said is kept. Each decision is a method.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from anyio import CapacityLimiter
+
+from reference_node.billing import RUN_SECOND_CENTS
+from reference_node.chain.contract_abi import ContractRefusal
+from reference_node.chain.interface import Hash
+from reference_node.cid import cid_hash, cid_of
+from reference_node.keys import address_of
+from reference_node.problems import Busy, Forbidden, PaymentRequired, Unavailable
+from reference_node.sandbox import (
+    HostError,
+    HostRefusal,
+    Limits,
+    RunResult,
+    SandboxBroken,
+    SandboxBusy,
+    SandboxUnavailable,
+)
+from reference_node.signatures import message_digest, sign
+from reference_node.strict_json import Json
+
+if TYPE_CHECKING:
+    from reference_node.access import Caller
+    from reference_node.node import Node
+
+REFUSED = "execution-not-permitted"
+
+THREADS = 2 * Limits.queued_runs
+"""More than the sandbox lets wait, so that it is the sandbox that says no; other requests have threads of their own."""
+
+_HASH = re.compile(r"0x[0-9a-fA-F]{64}")
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run that is under way."""
+
+    caller: Caller
+    action: Hash
+    """The hashed CID of the code that runs."""
+
+
+class Runs:
+    """Every decision about runs on one node."""
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self.threads = CapacityLimiter(THREADS)
+        """Where runs wait and work, apart from all other requests."""
+
+    def run(self, caller: Caller, code: str, params: str) -> RunResult:
+        """Run this code, whose `main` gets `params`, the JSON text of an object, and charge the caller's account.
+
+        Raises `Forbidden`, `PaymentRequired`, `Busy`, `Unavailable` and what the contract raises: then it cost nothing.
+        """
+        run = Run(caller, self.action(code))
+        if not self.may_run(run):
+            raise Forbidden(REFUSED, "no group of this account lets this key run this action: see the execution rule")
+        with _told(), self._charged(run) as next_second:
+            host = partial(self.host_call, run)
+            return self._node.sandbox.run(code, params, host, caller.account_hash, next_second)
+
+    def action(self, code: str) -> Hash:
+        """What the contract knows this code by."""
+        return cid_hash(cid_of(code.encode()))
+
+    def may_run(self, run: Run) -> bool:
+        """Conditions 1 and 2 of the execution rule, at this moment."""
+        return self._node.accounts.can_run(run.caller.key_hash, run.action)
+
+    def price(self) -> int:
+        """Cents for each second that starts."""
+        return RUN_SECOND_CENTS
+
+    def host_call(self, run: Run, name: str, arguments: Mapping[str, Json]) -> Json:
+        """Answer what the action asks of the node. Raises `HostError` and `HostRefusal`."""
+        pkp_id = _hash(arguments, "pkpId")
+        if not self.may_use(run, pkp_id):
+            raise HostRefusal(f"no group of this account lets this key use the wallet 0x{pkp_id.hex()} in this action")
+        private_key = self.wallet_key(run, pkp_id)
+        match name:
+            case "getPrivateKey":
+                return f"0x{private_key.hex()}"
+            case "signMessage":
+                return sign(private_key, message_digest(_text(arguments, "message")))
+            case "signDigest":
+                return sign(private_key, _hash(arguments, "digest"))
+        raise HostError(f"there is no call of the name {name}")
+
+    def may_use(self, run: Run, pkp_id: Hash) -> bool:
+        """The whole execution rule, at this moment, for a key that still counts."""
+        return self.still_counts(run) and self._node.accounts.can_execute(run.caller.key_hash, run.action, pkp_id)
+
+    def still_counts(self, run: Run) -> bool:
+        """Whether a new request with the caller's key would still be let in: to the contract alone it always would."""
+        info = self._node.accounts.key_info(run.caller.key_hash)
+        return info.account_hash == run.caller.account_hash and (info.managed or not info.is_account_key)
+
+    def wallet_key(self, run: Run, pkp_id: Hash) -> bytes:
+        """The private key of a wallet of the caller's account.
+
+        Paths are public once registered, so one counts only for the account that registered it first, and only with
+        the address that it leads to. Raises `HostRefusal`.
+        """
+        account_hash, accounts = run.caller.account_hash, self._node.accounts
+        try:
+            wallet = accounts.wallet(account_hash, pkp_id)
+        except ContractRefusal as refusal:
+            if refusal.error != "WalletUnknown":
+                raise
+            raise HostRefusal(f"this account has no wallet 0x{pkp_id.hex()}") from None
+        if accounts.derivation_owner(wallet.derivation_path) != account_hash:
+            raise HostRefusal(f"the derivation path of the wallet 0x{pkp_id.hex()} is another account's")
+        private_key = self._node.keys.wallet_key(wallet.derivation_path)
+        if address_of(private_key) != wallet.address:
+            raise HostRefusal(f"the wallet 0x{pkp_id.hex()} is registered with a path that leads to another wallet")
+        return private_key
+
+    @contextmanager
+    def _charged(self, run: Run) -> Iterator[Callable[[int], bool]]:
+        """Charge for what happens inside, unless it fails: the first second now, others as what is given is called."""
+        with ExitStack() as seconds:
+
+            def start_second(_number: int) -> bool:
+                try:
+                    seconds.enter_context(self._node.charged(run.caller.account_hash, self.price()))
+                except PaymentRequired:
+                    return False
+                return True
+
+            seconds.enter_context(self._node.charged(run.caller.account_hash, self.price()))
+            yield start_second
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """What of a failed run the client is told."""
+    try:
+        yield
+    except HostRefusal as refusal:
+        raise Forbidden(REFUSED, str(refusal)) from None
+    except SandboxBusy:
+        raise Busy("sandbox-busy", "too many runs are waiting, so this one was not begun: try again soon") from None
+    except SandboxUnavailable:
+        raise Unavailable("sandbox-unavailable", "this node can't lock actions up, so it runs none") from None
+    except SandboxBroken:
+        raise Unavailable("sandbox-failed", "the sandbox failed, not the action; nothing was charged") from None
+
+
+def _hash(arguments: Mapping[str, Json], name: str) -> Hash:
+    value = arguments.get(name)
+    if not isinstance(value, str) or not _HASH.fullmatch(value):
+        raise HostError(f"{name} has to be 0x and 64 hex characters")
+    return bytes.fromhex(value[2:])
+
+
+def _text(arguments: Mapping[str, Json], name: str) -> bytes:
+    value = arguments.get(name)
+    if not isinstance(value, str):
+        raise HostError(f"{name} has to be a string")
+    try:
+        return value.encode()
+    except UnicodeEncodeError:
+        raise HostError(f"{name} holds half of a surrogate pair, which is no Unicode text") from None

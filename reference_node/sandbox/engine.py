@@ -1,0 +1,156 @@
+"""The JavaScript engine of one run, and the globals that scripts find.
+
+Nothing here is a security boundary: all of it is the script's, once the script breaks the engine.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+import _quickjs  # type: ignore[import-not-found] # the package around it starts a thread, and then no fork is safe
+
+from reference_node.sandbox.limits import KIB, MIB, Limits
+
+if TYPE_CHECKING:
+    from reference_node.strict_json import Json
+
+PARTS = ("random", "console", "encoding", "clone", "search_params", "host", "url", "timers", "actions", "main")
+"""The files under js/, in the order in which they build on one another."""
+
+STACK_BYTES = MIB
+
+RELIEF_BYTES = MIB
+"""Memory beyond the limit to say in that it was reached."""
+
+STACK_LINE = "    at "
+
+UNSHOWABLE = "(Failed obtaining QuickJS error string. Concurrency issue?)"
+"""What the engine's wrapper says for a thrown value that has no text."""
+
+Emit = Callable[[str, str], None]
+Answer = TypeVar("Answer")
+
+
+class ScriptError(Exception):
+    """What the code threw, as text."""
+
+
+class Engine:
+    """A context with all globals, ready for one script."""
+
+    def __init__(self, title: str, limits: Limits, emit: Emit) -> None:
+        self._limits = limits
+        self._memory_limit = 0
+        self._peak_before = 0
+        self._context = _quickjs.Context()
+        self._context.set_max_stack_size(STACK_BYTES)
+        callables: dict[str, Callable[..., object]] = {
+            "emit": emit,
+            "entropy": lambda count: os.urandom(count).hex(),
+            "relieve": self._relieve,
+        }
+        for name, function in callables.items():
+            self._context.add_callable(name, function)
+        self._operations = self._context.eval(_bootstrap(title, limits, callables))
+
+    def evaluate(self, code: str) -> None:
+        """Run the top level of a script. Raises `ScriptError`."""
+        self._peak_before = _peak_bytes()
+        try:
+            self._checked(lambda: self._context.eval(code))
+        except (TypeError, UnicodeDecodeError):
+            pass  # the value of the last statement has no counterpart in Python; nobody asked for it
+        except ValueError:
+            raise ScriptError("SyntaxError: the code holds a NUL character") from None
+
+    def ask(self, operation: str, argument: str = "") -> Json:
+        """One of the operations of js/. Raises `ScriptError`."""
+        answer: Json = self._checked(lambda: self._operations(operation, argument))
+        return answer
+
+    def work(self) -> None:
+        """Go on until nothing is left to do at once. Raises `ScriptError`."""
+        while self._checked(self._context.execute_pending_job):
+            pass
+
+    def seal(self) -> None:
+        """From here on the engine may hold only so much more."""
+        self._context.gc()
+        self._memory_limit = self._held() + self._limits.memory_bytes
+        self._context.set_memory_limit(self._memory_limit)
+
+    def _exhausted(self, nothing_thrown: bool) -> bool:
+        """Whether memory ran out. Where not even an error could be made the engine throws null."""
+        if not self._memory_limit:
+            return False
+        grown = _peak_bytes() - self._peak_before
+        freed_again = nothing_thrown and grown > self._limits.memory_bytes // 8
+        return freed_again or self._held() > self._memory_limit - RELIEF_BYTES // 16
+
+    def _held(self) -> int:
+        held: int = self._context.memory()["malloc_size"]
+        return held
+
+    def _relieve(self, nothing_thrown: bool) -> bool:
+        exhausted = self._exhausted(nothing_thrown)
+        self._context.set_memory_limit(self._memory_limit + RELIEF_BYTES)
+        return exhausted
+
+    def _checked(self, action: Callable[[], Answer]) -> Answer:
+        try:
+            return action()
+        except _quickjs.JSException as fault:
+            text = str(fault)
+        if self._exhausted(text == "null\n") or text.startswith("InternalError: out of memory"):
+            text = out_of_memory(self._limits)
+        elif text == UNSHOWABLE:
+            text = "[an error that can't be shown]"
+        raise ScriptError(_message_last(text.removesuffix("\nundefined")))
+
+
+def _peak_bytes() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * KIB
+
+
+def _message_last(text: str) -> str:
+    """The engine puts the stack below the message; whoever reads the end of the logs looks for the message."""
+    lines = text.rstrip("\n").split("\n")
+    frames = [line for line in lines if line.startswith(STACK_LINE)]
+    return "\n".join([*frames, *(line for line in lines if not line.startswith(STACK_LINE))])
+
+
+def out_of_memory(limits: Limits) -> str:
+    """What a run is told that wanted too much."""
+    return f"out of memory: the limit is {limits.memory_bytes / MIB:g} MiB"
+
+
+def response_too_long(limits: Limits) -> str:
+    """What a run is told whose response is over the limit."""
+    return f"the response is too long: the limit is {limits.response_bytes} bytes of JSON"
+
+
+def _bootstrap(title: str, limits: Limits, callables: dict[str, Callable[..., object]]) -> str:
+    """One expression: install all globals, and give a function that carries out operations."""
+    facts = {
+        "title": title,
+        "responseLength": limits.response_bytes,
+        "argumentLength": limits.argument_bytes,
+        "logLength": limits.log_bytes,
+        "errorLength": limits.error_bytes,
+        "tooLong": f"is too long: the limit is {limits.argument_bytes} bytes of JSON",
+        "outOfMemory": out_of_memory(limits),
+        "responseTooLong": response_too_long(limits),
+    }
+    folder = Path(__file__).with_name("js")
+    parts = ",\n".join((folder / f"{name}.js").read_text() for name in PARTS)
+    taken = "".join(f"native.{name} = globalThis.{name}; delete globalThis.{name};" for name in callables)
+    return (
+        f"(() => {{ const native = {json.dumps(facts)}; {taken} const operations = {{}};"
+        f" for (const part of [{parts}]) Object.assign(operations, part(native));"
+        " return (operation, argument) => operations[operation](argument); })()"
+    )

@@ -1,0 +1,154 @@
+"""What a run's process gives up before it sees any code: user, files, memory, processes, and most of the kernel."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import os
+import resource
+import signal
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+from reference_node.sandbox.limits import MIB, Limits
+
+if TYPE_CHECKING:
+    from pyseccomp import SyscallFilter  # type: ignore[import-untyped]
+
+NOBODY = 65534
+PR_SET_PDEATHSIG = 1
+PROT_EXEC = 4
+
+CONNECTION = 0
+"""The only descriptor that a run keeps: its end of the connection to the node."""
+
+SLACK_BYTES = 32 * MIB
+"""Address space beside the engine's memory: copies of code, parameters and response on their way."""
+
+ALLOWED = (
+    # the connection
+    *("read", "write", "recvfrom", "sendto", "poll", "ppoll"),
+    # memory
+    *("munmap", "brk", "mremap", "madvise"),
+    # time, random numbers, the process's own use of memory, the end
+    *("clock_gettime", "clock_nanosleep", "nanosleep", "getrandom", "getrusage", "futex", "exit", "exit_group"),
+)
+"""Every system call there is for a run; any other ends the process. `mmap` and `mprotect` go without `PROT_EXEC`."""
+
+Bounds: TypeAlias = Mapping[int, int]
+"""Resource limits, by their number in the kernel."""
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+class Filter(Protocol):
+    """A system-call filter, ready to be put on this process."""
+
+    def load(self) -> None:
+        """Put it on; there is no way back."""
+
+
+class NoSeccomp(Exception):  # noqa: N818 - a fact about the machine
+    """The message says why there is no filter."""
+
+
+def build_filter() -> Filter:
+    """The filter, made by libseccomp for this machine's architecture, and tried out. Raises `NoSeccomp`."""
+    try:
+        made: Filter = allow_list()
+    except (ImportError, RuntimeError, OSError) as fault:
+        raise NoSeccomp(f"libseccomp can't be loaded ({fault})") from None
+    _try_out(made)
+    return made
+
+
+def allow_list() -> SyscallFilter:
+    """The system calls of `ALLOWED`, and memory that no code runs in; everything else kills the process."""
+    import pyseccomp  # noqa: PLC0415 - fails where libseccomp is missing
+
+    made = pyseccomp.SyscallFilter(pyseccomp.KILL_PROCESS)
+    for name in ALLOWED:
+        made.add_rule(pyseccomp.ALLOW, name)
+    for name in ("mmap", "mprotect"):
+        made.add_rule(pyseccomp.ALLOW, name, pyseccomp.Arg(2, pyseccomp.MASKED_EQ, PROT_EXEC, 0))
+    return made
+
+
+def _try_out(made: Filter) -> None:
+    """Load the filter in a process that only ends."""
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            made.load()
+            status = 0
+        finally:
+            os._exit(status)
+    _, status = os.waitpid(child, 0)
+    if os.waitstatus_to_exitcode(status) != 0:
+        raise NoSeccomp("the kernel takes no seccomp filter")
+
+
+def drop_rights(parent: int) -> None:
+    """Become nobody where this process is root, and die with the parent."""
+    if os.getuid() == 0:
+        os.setgroups([])
+        os.setresgid(NOBODY, NOBODY, NOBODY)
+        os.setresuid(NOBODY, NOBODY, NOBODY)
+    if _libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0):  # after the change of user, which clears it
+        raise OSError(ctypes.get_errno(), "prctl")
+    if os.getppid() != parent:
+        os._exit(0)
+
+
+def resource_bounds(limits: Limits) -> Bounds:
+    """No new descriptor, file or process; so much processor time, and address space beyond this process's."""
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    return {
+        resource.RLIMIT_AS: pages * resource.getpagesize() + limits.memory_bytes + SLACK_BYTES,
+        resource.RLIMIT_CPU: math.ceil(limits.wall_seconds) + 1,
+        resource.RLIMIT_FSIZE: 0,
+        resource.RLIMIT_CORE: 0,
+        resource.RLIMIT_NPROC: 0,
+        resource.RLIMIT_NOFILE: CONNECTION + 1,  # poll refuses to wait for more descriptors than this
+    }
+
+
+@dataclass(frozen=True)
+class Lockdown:
+    """What is put on every run, prepared once before the first is forked."""
+
+    bounds: Bounds
+    lock: Filter | None
+    """None only where the operator accepts that there is no seccomp."""
+
+    def put_on(self) -> None:
+        """From here on this process can compute, and talk over its connection."""
+        for kind, bound in self.bounds.items():
+            resource.setrlimit(kind, (bound, bound))
+        if self.lock is not None:
+            self.lock.load()
+
+
+def rehearse(lockdown: Lockdown) -> str | None:
+    """What keeps a process of this machine from being locked down, if anything does."""
+    heard, told = os.pipe()
+    parent = os.getpid()
+    child = os.fork()
+    if child == 0:
+        try:
+            drop_rights(parent)
+            lockdown.put_on()
+        except Exception as fault:  # noqa: BLE001 - told to the parent, whatever it is
+            os.write(told, str(fault).encode())
+            os._exit(1)
+        os._exit(0)
+    os.close(told)
+    with open(heard, "rb") as pipe:  # noqa: PTH123 - a descriptor
+        told_fault = pipe.read().decode()
+    _, status = os.waitpid(child, 0)
+    if os.waitstatus_to_exitcode(status) == 0:
+        return None
+    return f"a process can't be locked down here: {told_fault or 'it is killed'}"

@@ -1,0 +1,156 @@
+"""Running scripts: one process each, so many at a time, every account in its turn."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from reference_node.sandbox.conversation import Conversation
+from reference_node.sandbox.limits import Limits
+from reference_node.sandbox.outcome import HostCall, RunResult, SandboxBroken, SandboxUnavailable
+from reference_node.sandbox.slots import Account, FairSlots
+from reference_node.sandbox.stream import Stream
+from reference_node.sandbox.warm import DEATH_SECONDS, Forked, Zygote
+
+WORKERS = 16
+"""Runs at a time: several times the processors, as runs wait for wallets, and one account's leave room for others'."""
+
+
+class Sandbox:
+    """Runs scripts, from any number of threads. The first run starts it, unless `start` has."""
+
+    def __init__(
+        self,
+        limits: Limits = Limits(),  # noqa: B008 - frozen
+        *,
+        title: str = "Service",
+        preload: Sequence[Path] = (),
+        insecure: bool = False,
+        workers: int = WORKERS,
+    ) -> None:
+        self.limits = limits
+        self._title = title
+        self._preload = preload
+        self._insecure = insecure
+        self._slots = FairSlots(workers, limits)
+        self._lock = threading.Lock()
+        self._zygote: Zygote | None = None
+        self._closed = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def process(self) -> int | None:
+        """The id of the warm process, if there is one: for whoever measures it."""
+        with self._lock:
+            return None if self._zygote is None else self._zygote.process_id
+
+    def start(self) -> None:
+        """Have the warm process ready. Raises `SandboxUnavailable` where it can't be had, `SandboxBroken`."""
+        self._warm()
+
+    def run(
+        self,
+        code: str,
+        params: str,
+        host: HostCall,
+        account: Account,
+        each_second: Callable[[int], bool] | None = None,
+    ) -> RunResult:
+        """Call the script's `main` with `params` (JSON text).
+
+        `host` answers its uses of wallets. `account` is the one whose turn is used. `each_second` is called with n
+        when second n of the run begins, from 2 on; False ends the run. Raises `SandboxBusy`, `SandboxBroken`,
+        `SandboxUnavailable`, and what the host raises but for `HostError`.
+        """
+        with self._slots.slot(account):
+            zygote, forked = self._take()
+            try:
+                return self._converse(zygote, forked, code, params, host, each_second)
+            finally:
+                forked.close()
+
+    def close(self) -> None:
+        """End everything, runs in flight as well: they raise `SandboxBroken`."""
+        self._slots.close()
+        with self._lock:
+            self._closed = True
+            zygote, self._zygote = self._zygote, None
+        if zygote is not None:
+            zygote.close()
+
+    def _converse(
+        self,
+        zygote: Zygote,
+        forked: Forked,
+        code: str,
+        params: str,
+        host: HostCall,
+        each_second: Callable[[int], bool] | None,
+    ) -> RunResult:
+        stream = Stream(forked.connection, self.limits.frame_bytes)
+        conversation = Conversation(stream, self.limits, host, each_second, forked.step_behind)
+        try:
+            conversation.begin(code, params)
+        except EOFError:
+            raise SandboxBroken("a process ended before its run") from None
+        zygote.replenish()
+        result = conversation.finish()
+        if conversation.process_died and zygote.gone(DEATH_SECONDS):
+            raise SandboxBroken("the warm process ended during the run")
+        return result
+
+    def _take(self) -> tuple[Zygote, Forked]:
+        """A process for a run; of another warm process where the first has died since the last run."""
+        zygote = self._warm()
+        try:
+            return zygote, zygote.take()
+        except SandboxBroken:
+            if not zygote.gone(DEATH_SECONDS):
+                raise
+        zygote = self._warm()
+        return zygote, zygote.take()
+
+    def _warm(self) -> Zygote:
+        with self._lock:
+            if self._closed:
+                raise SandboxBroken("the sandbox is closed")
+            if self._zygote is not None and self._zygote.gone():
+                self._zygote.close()
+                self._zygote = None
+            if self._zygote is None:
+                self._zygote = self._start()
+            return self._zygote
+
+    def _start(self) -> Zygote:
+        if sys.platform != "linux":
+            raise SandboxUnavailable("actions run on Linux alone: their sandbox is made of its system calls")
+        zygote = Zygote(self._title, self.limits, [_read(file) for file in self._preload])
+        missing = zygote.report["no_seccomp"]
+        if missing is not None and not self._insecure:
+            zygote.close()
+            raise SandboxUnavailable(
+                f"{missing}, and without seccomp, code that breaks the engine can do what this process can:"
+                " install libseccomp, or accept that by --insecure-sandbox"
+            )
+        if missing is not None:
+            print(f"WARNING: {missing}. Actions run WITHOUT seccomp: run none that you don't trust.", file=sys.stderr)
+        zygote.replenish()
+        return zygote
+
+
+def _read(file: Path) -> tuple[str, str]:
+    try:
+        return file.name, file.read_text()
+    except (OSError, UnicodeDecodeError) as fault:
+        raise SandboxUnavailable(f"{file} can't be preloaded: {fault}") from None

@@ -1,0 +1,116 @@
+"""One run's process, from its fork to its end."""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import select
+import socket
+import time
+from typing import NoReturn
+
+from reference_node.sandbox.engine import Engine, ScriptError, out_of_memory
+from reference_node.sandbox.frames import HEADER, PROCESS, Kind, frame
+from reference_node.sandbox.limits import Limits
+from reference_node.sandbox.lockdown import CONNECTION, Lockdown, drop_rights
+
+LONGEST_WAIT_SECONDS = 3600.0
+
+
+class Connection:
+    """The run's end of the connection to the node. Its end is the end of the process."""
+
+    def __init__(self) -> None:
+        self._socket: socket.socket | None = None
+
+    def open(self, connected: socket.socket) -> None:
+        """Begin to use a socket; until then nothing is sent."""
+        self._socket = connected
+
+    def send(self, kind: str, text: str) -> None:
+        """Send a frame; called by the engine too, into which nothing may be raised."""
+        if self._socket is None:
+            return
+        try:
+            self._socket.sendall(frame(Kind[kind], text.encode("utf-8", "replace")))
+        except (OSError, MemoryError):
+            os._exit(1)
+
+    def receive(self) -> str:
+        """The text of the next frame."""
+        size, _ = HEADER.unpack(self._exactly(HEADER.size))
+        return self._exactly(size).decode()
+
+    def wait(self, seconds: float | None) -> bool:
+        """Whether a frame comes within this time."""
+        poll = select.poll()
+        poll.register(CONNECTION, select.POLLIN)
+        return bool(poll.poll(None if seconds is None else seconds * 1000))
+
+    def _exactly(self, size: int) -> bytes:
+        assert self._socket is not None  # noqa: S101 - opened before any code runs
+        data = bytearray()
+        while len(data) < size:
+            piece = self._socket.recv(size - len(data))
+            if not piece:
+                os._exit(0)
+            data += piece
+        return bytes(data)
+
+
+def run(engine: Engine, connection: Connection, limits: Limits, lockdown: Lockdown, inherited: int) -> NoReturn:
+    """Be the process of one run, on the socket of this descriptor."""
+    status = 1
+    try:
+        gc.disable()
+        _enter(connection, lockdown, inherited)
+        _answer(engine, connection, limits)
+        status = 0
+    finally:
+        os._exit(status)
+
+
+def _enter(connection: Connection, lockdown: Lockdown, inherited: int) -> None:
+    """Hand the node a handle to kill this process by, and give everything else up."""
+    drop_rights(os.getppid())
+    os.dup2(inherited, CONNECTION)
+    os.closerange(CONNECTION + 1, os.sysconf("SC_OPEN_MAX"))
+    connected = socket.socket(fileno=CONNECTION)
+    process = os.getpid()
+    handle = os.pidfd_open(process)
+    socket.send_fds(connected, [PROCESS.pack(process)], [handle])
+    os.close(handle)
+    lockdown.put_on()
+    connection.open(connected)
+    connection.send("READY", "")
+
+
+def _answer(engine: Engine, connection: Connection, limits: Limits) -> None:
+    exhausted = out_of_memory(limits)
+    try:
+        parameters, code = connection.receive(), connection.receive()
+        engine.evaluate(code)
+        engine.ask("start", parameters)
+        _go_on(engine, connection)
+    except ScriptError as error:
+        connection.send("ERROR", json.dumps(str(error)[: limits.error_bytes]))
+    except MemoryError:
+        connection.send("ERROR", json.dumps(exhausted))
+
+
+def _go_on(engine: Engine, connection: Connection) -> None:
+    """Serve promises, timers and host calls until main has settled."""
+    engine.work()
+    while not engine.ask("settled"):
+        delay, calls = engine.ask("delay"), engine.ask("waiting")
+        assert isinstance(delay, (int, float))  # noqa: S101 - of our own making
+        if delay < 0 and not calls:
+            raise ScriptError("main never settles: nothing is left that it could wait for")
+        seconds = min(delay / 1000, LONGEST_WAIT_SECONDS) if delay >= 0 else None
+        if calls and connection.wait(seconds):
+            engine.ask("answer", connection.receive())
+        else:
+            time.sleep(seconds or 0)
+            engine.ask("fire")
+        engine.work()

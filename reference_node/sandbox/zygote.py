@@ -1,0 +1,96 @@
+"""The warm process that runs are forked from. It holds no secret: its environment is empty, and so is its memory.
+
+Its standard input says how to prepare; the descriptor in its argument brings one socket for each process to fork.
+When the other end of that closes, so does this process, and every run with it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import json
+import os
+import signal
+import socket
+import sys
+import time
+from typing import TypedDict
+
+from reference_node.sandbox.engine import Engine, ScriptError
+from reference_node.sandbox.limits import Limits
+from reference_node.sandbox.lockdown import Filter, Lockdown, NoSeccomp, build_filter, rehearse, resource_bounds
+from reference_node.sandbox.worker import Connection, run
+
+FAULT_LENGTH = 2000
+
+REPORT_BYTES = 16 * 1024
+
+
+class Preparation(TypedDict):
+    """What the process is told on its standard input."""
+
+    title: str
+    limits: dict[str, float]
+    preload: list[tuple[str, str]]
+    """Name and text of each file."""
+
+
+class Report(TypedDict):
+    """What it answers once it is warm."""
+
+    no_seccomp: str | None
+    fault: str | None
+
+
+def main() -> None:
+    """Prepare, report, fork."""
+    os.environ["TZ"] = "UTC0"  # scripts read the same clock everywhere, and never look for the machine's zone
+    time.tzset()
+    control = socket.socket(fileno=int(sys.argv[1]))
+    told: Preparation = json.load(sys.stdin)
+    limits = Limits(**told["limits"])  # type: ignore[arg-type] # as the node wrote them
+    connection = Connection()
+    engine = Engine(told["title"], limits, connection.send)
+    fault = _preload(engine, told["preload"])
+    lock, missing = _lock()
+    engine.seal()
+    lockdown = Lockdown(resource_bounds(limits), lock)
+    report: Report = {"no_seccomp": missing, "fault": fault or rehearse(lockdown)}
+    control.send(json.dumps(report).encode())
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel buries the dead
+    gc.collect()
+    gc.freeze()
+    _serve(control, engine, connection, limits, lockdown)
+
+
+def _preload(engine: Engine, files: list[tuple[str, str]]) -> str | None:
+    for name, text in files:
+        try:
+            engine.evaluate(text)
+            engine.work()
+        except ScriptError as error:
+            return f"{name} can't be preloaded: {error}"[:FAULT_LENGTH]
+    return None
+
+
+def _lock() -> tuple[Filter | None, str | None]:
+    try:
+        return build_filter(), None
+    except NoSeccomp as fault:
+        return None, str(fault)
+
+
+def _serve(control: socket.socket, engine: Engine, connection: Connection, limits: Limits, lockdown: Lockdown) -> None:
+    while True:
+        message, descriptors, _, _ = socket.recv_fds(control, 1, 1)
+        if not message:
+            return
+        for descriptor in descriptors:
+            with contextlib.suppress(OSError):  # no process to be had: the node sees the connection end
+                if os.fork() == 0:
+                    run(engine, connection, limits, lockdown, descriptor)
+            os.close(descriptor)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,47 @@
+"""Running scripts in tests."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from reference_node.sandbox import RunResult, Sandbox
+from reference_node.strict_json import Json
+
+ACCOUNT = 7
+
+
+def no_wallets(name: str, argument: Mapping[str, Json]) -> Json:
+    """A host for scripts that use no wallet."""
+    raise AssertionError(f"{name} was called with {argument}")
+
+
+def run(
+    sandbox: Sandbox,
+    code: str,
+    params: object = None,
+    host: Callable[[str, Mapping[str, Json]], Json] = no_wallets,
+    each_second: Callable[[int], bool] | None = None,
+) -> RunResult:
+    """One run of the test's account."""
+    return sandbox.run(code, json.dumps({} if params is None else params), host, ACCOUNT, each_second)
+
+
+def returned(result: RunResult) -> Any:
+    """What main returned."""
+    assert not result.has_error, result.logs
+    assert result.response is not None
+    return json.loads(result.response)
+
+
+def evaluated(sandbox: Sandbox, expression: str) -> Any:
+    """What an expression comes to, awaited."""
+    return returned(run(sandbox, f"async function main(params) {{ return ({expression}); }}"))
+
+
+def failed(result: RunResult) -> str:
+    """The last line of the logs of a run that failed."""
+    assert result.has_error, result.response
+    assert result.response is None
+    return result.logs.rsplit("\n", 1)[-1]

@@ -1,0 +1,323 @@
+"""The processes of the sandbox: what they inherit, how they end, and that none is left."""
+
+from __future__ import annotations
+
+import gc
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from running import failed, no_wallets, returned, run
+
+from reference_node.sandbox import Limits, Sandbox, SandboxBroken, SandboxUnavailable
+from reference_node.sandbox.warm import LONG_RUN_NICENESS
+
+HELLO = "async function main() { return 'hello' }"
+ENDLESS = "for (;;) {}"
+WAIT = 60
+
+
+def until(condition: Callable[[], bool]) -> None:
+    """Wait for something that is about to happen."""
+    deadline = time.monotonic() + WAIT
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+
+
+def children(process: int) -> set[int]:
+    """The processes that this one has started, of all its threads, the dead that nobody has buried among them."""
+    found: set[int] = set()
+    for task in Path(f"/proc/{process}/task").iterdir():
+        try:
+            found.update(map(int, (task / "children").read_text().split()))
+        except OSError:
+            continue
+    return found
+
+
+def descriptors() -> int:
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
+def alive(process: int) -> bool:
+    try:
+        return ") Z " not in Path(f"/proc/{process}/stat").read_text()
+    except OSError:
+        return False
+
+
+def zygote_of(sandbox: Sandbox) -> int:
+    """The warm process."""
+    sandbox.start()
+    assert sandbox.process is not None
+    return sandbox.process
+
+
+def test_sandbox_that_never_runs_starts_nothing() -> None:
+    before = children(os.getpid())
+    with Sandbox():
+        assert children(os.getpid()) == before
+
+
+def test_start_is_idempotent_and_close_ends_everything() -> None:
+    with Sandbox() as sandbox:
+        zygote = zygote_of(sandbox)
+        sandbox.start()
+        assert returned(run(sandbox, HELLO)) == "hello"
+        runs = children(zygote)
+    assert not alive(zygote)
+    until(lambda: not any(map(alive, runs)))
+    sandbox.close()
+
+
+def test_closed_sandbox_runs_nothing() -> None:
+    sandbox = Sandbox()
+    sandbox.close()
+    with pytest.raises(SandboxBroken):
+        run(sandbox, HELLO)
+    with pytest.raises(SandboxBroken):
+        sandbox.start()
+
+
+def test_hundreds_of_runs_leave_no_process_and_no_descriptor() -> None:
+    with Sandbox() as sandbox:
+        zygote = zygote_of(sandbox)
+        returned(run(sandbox, HELLO))
+        gc.collect()
+        before = descriptors()
+        with ThreadPoolExecutor(8) as threads:
+            results = list(threads.map(lambda _: run(sandbox, HELLO), range(400)))
+        assert {result.response for result in results} == {'"hello"'}
+        gc.collect()
+        assert descriptors() <= before + 8  # spares, forked ahead by runs at the same time
+        until(lambda: len(children(zygote)) <= 8)
+        assert all(map(alive, children(zygote)))
+
+
+def test_runs_that_are_cut_off_leave_no_process() -> None:
+    with Sandbox(Limits(wall_seconds=0.05)) as sandbox:
+        zygote = zygote_of(sandbox)
+        for _ in range(10):
+            assert run(sandbox, ENDLESS).has_error
+        until(lambda: len(children(zygote)) <= 4)
+
+
+def test_close_ends_runs_in_flight() -> None:
+    sandbox = Sandbox()
+    sandbox.start()
+    running = threading.Event()
+    with ThreadPoolExecutor(4) as threads:
+        code = "async function main() { await Service.Actions.signMessage({}); for (;;) {} }"
+        runs = [threads.submit(run, sandbox, code, None, lambda *_: running.set()) for _ in range(4)]
+        assert running.wait(WAIT)
+        sandbox.close()
+        for flight in runs:
+            assert isinstance(flight.exception(WAIT), SandboxBroken)
+
+
+def test_death_of_the_warm_process_ends_runs_in_flight_and_the_next_run_starts_another() -> None:
+    running = threading.Event()
+    with Sandbox() as sandbox, ThreadPoolExecutor(1) as threads:
+        zygote = zygote_of(sandbox)
+        code = "async function main() { await Service.Actions.signMessage({}); for (;;) {} }"
+        flight = threads.submit(run, sandbox, code, None, lambda *_: running.set())
+        assert running.wait(WAIT)
+        os.kill(zygote, signal.SIGKILL)
+        assert isinstance(flight.exception(WAIT), SandboxBroken)
+        assert returned(run(sandbox, HELLO)) == "hello"
+        assert not alive(zygote)
+
+
+def test_death_of_the_warm_process_between_runs_goes_unnoticed() -> None:
+    with Sandbox() as sandbox:
+        os.kill(zygote_of(sandbox), signal.SIGKILL)
+        for _ in range(3):
+            assert returned(run(sandbox, HELLO)) == "hello"
+
+
+def test_death_of_one_run_is_its_own() -> None:
+    with Sandbox(Limits(wall_seconds=WAIT)) as sandbox, ThreadPoolExecutor(1) as threads:
+        zygote = zygote_of(sandbox)
+        running = threading.Event()
+        code = "async function main() { await Service.Actions.signMessage({}); for (;;) {} }"
+        flight = threads.submit(run, sandbox, code, None, lambda *_: running.set())
+        assert running.wait(WAIT)
+        for spare in children(zygote):
+            if _busy(spare):
+                os.kill(spare, signal.SIGKILL)
+        assert failed(flight.result(WAIT)).startswith("the run's process died")
+        assert alive(zygote)
+
+
+def _busy(process: int) -> bool:
+    """Whether it has used processor time since a moment ago."""
+
+    def ticks() -> int:
+        return int(Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[11])
+
+    before = ticks()
+    time.sleep(0.3)
+    return ticks() > before
+
+
+def test_run_that_computes_for_long_steps_behind_the_others() -> None:
+    with Sandbox() as sandbox, ThreadPoolExecutor(1) as threads:
+        zygote = zygote_of(sandbox)
+        threads.submit(run, sandbox, ENDLESS)
+        until(lambda: any(_niceness(process) == LONG_RUN_NICENESS for process in children(zygote)))
+        sandbox.close()
+
+
+def _niceness(process: int) -> int:
+    return int(Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[16])
+
+
+PARENT = """
+    import os, threading
+    from reference_node.sandbox import Sandbox
+    sandbox = Sandbox()
+    sandbox.start()
+    code = "async function main() { await Service.Actions.signMessage({}); for (;;) {} }"
+    def host(name, argument):
+        os.write(1, b"running\\n")
+    threads = [threading.Thread(target=sandbox.run, args=(code, "{}", host, 1)) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+"""
+
+
+def test_death_of_the_node_ends_all() -> None:
+    parent = subprocess.Popen(  # noqa: S603 - this interpreter
+        [sys.executable, "-c", textwrap.dedent(PARENT)], stdout=subprocess.PIPE
+    )
+    with parent:
+        assert parent.stdout is not None
+        assert parent.stdout.readline() == b"running\n"
+        assert parent.stdout.readline() == b"running\n"
+        (zygote,) = children(parent.pid)
+        runs = children(zygote)
+        assert len(runs) >= 2
+        parent.kill()
+    until(lambda: not any(map(alive, {zygote, *runs})))
+
+
+def test_warm_process_knows_nothing_of_the_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REFERENCE_NODE_ROOT_SECRET", "a secret")
+    with Path(__file__).open() as own, Sandbox() as sandbox:
+        os.set_inheritable(own.fileno(), True)
+        zygote = Path(f"/proc/{zygote_of(sandbox)}")
+        assert (zygote / "environ").read_bytes() == b""
+        targets = {str(link.readlink()) for link in (zygote / "fd").iterdir()}
+        assert {target.split(":")[0] for target in targets} <= {"socket", "pipe", "/dev/null"}
+
+
+def test_runs_hold_one_descriptor_no_rights_and_a_filter() -> None:
+    with Sandbox() as sandbox:
+        zygote = zygote_of(sandbox)
+        returned(run(sandbox, HELLO))
+        until(lambda: all(_locked_down(spare) for spare in children(zygote)))
+        for spare in children(zygote):
+            assert [str(link.readlink()).split(":")[0] for link in Path(f"/proc/{spare}/fd").iterdir()] == ["socket"]
+            if os.getuid() == 0:
+                assert _status(spare, "Uid") == ["65534"] * 4
+                assert _status(spare, "Gid") == ["65534"] * 4
+                assert _status(spare, "Groups") == []
+                assert _status(spare, "CapEff") == ["0" * 16]
+
+
+def _locked_down(process: int) -> bool:
+    return _status(process, "Seccomp") == ["2"] and _status(process, "NoNewPrivs") == ["1"]
+
+
+def _status(process: int, name: str) -> list[str]:
+    for line in Path(f"/proc/{process}/status").read_text().splitlines():
+        if line.startswith(f"{name}:"):
+            return line.split()[1:]
+    raise AssertionError(name)
+
+
+def test_runs_draw_random_numbers_of_their_own(sandbox: Sandbox) -> None:
+    code = """async function main() {
+      return [Math.random(), crypto.randomUUID(), ...crypto.getRandomValues(new Uint32Array(2))];
+    }"""
+    drawn = [value for _ in range(30) for value in returned(run(sandbox, code))]
+    assert len(set(drawn)) == len(drawn)
+
+
+def test_runs_at_the_same_time_get_their_own_answers(sandbox: Sandbox) -> None:
+    code = "async function main({ n }) { console.log(`log ${n}`); return await Service.Actions.signMessage({ n }) }"
+    with ThreadPoolExecutor(12) as threads:
+        results = list(threads.map(lambda n: run(sandbox, code, {"n": n}, lambda _, a: a["n"]), range(120)))
+    assert [(returned(result), result.logs) for result in results] == [(n, f"log {n}") for n in range(120)]
+
+
+@pytest.mark.parametrize(
+    "stand_in", ["raise RuntimeError('no libseccomp here')", "raise ImportError('no libseccomp here')"]
+)
+def test_machine_without_seccomp_is_refused(
+    stand_in: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "pyseccomp.py").write_text(stand_in)
+    monkeypatch.syspath_prepend(tmp_path)
+    with Sandbox() as sandbox:
+        with pytest.raises(SandboxUnavailable, match="no libseccomp here"):
+            sandbox.start()
+        with pytest.raises(SandboxUnavailable, match="--insecure-sandbox"):
+            sandbox.run(HELLO, "{}", no_wallets, 1)
+    with Sandbox(insecure=True) as insecure:
+        assert returned(run(insecure, HELLO)) == "hello"
+    assert "WITHOUT seccomp" in capfd.readouterr().err
+
+
+def test_kernel_without_seccomp_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "pyseccomp.py").write_text(
+        textwrap.dedent("""
+            ALLOW, KILL_PROCESS, MASKED_EQ = 1, 2, 3
+            Arg = lambda *_: None
+            class SyscallFilter:
+                def __init__(self, default): pass
+                def add_rule(self, *_): pass
+                def load(self): raise OSError(22, "Invalid argument")
+        """)
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    with Sandbox() as sandbox, pytest.raises(SandboxUnavailable, match="the kernel takes no seccomp filter"):
+        sandbox.start()
+
+
+def test_machine_that_forbids_the_lockdown_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "resource.py").write_text(
+        textwrap.dedent("""
+            RLIMIT_AS = RLIMIT_CPU = RLIMIT_FSIZE = RLIMIT_CORE = RLIMIT_NPROC = RLIMIT_NOFILE = RUSAGE_SELF = 0
+            getpagesize = lambda: 4096
+            class getrusage:
+                ru_maxrss = 0
+                def __init__(self, who): pass
+            def setrlimit(kind, bounds): raise PermissionError(1, "not here")
+        """)
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    with Sandbox() as sandbox, pytest.raises(SandboxUnavailable, match=r"can't be locked down here: .*not here"):
+        sandbox.start()
+
+
+def test_other_systems_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "darwin")
+    with Sandbox() as sandbox, pytest.raises(SandboxUnavailable, match="Linux alone"):
+        sandbox.start()
+
+
+def test_seccomp_that_is_there_is_used_all_the_same(capfd: pytest.CaptureFixture[str]) -> None:
+    with Sandbox(insecure=True) as sandbox:
+        zygote = zygote_of(sandbox)
+        until(lambda: all(_locked_down(spare) for spare in children(zygote)))
+    assert capfd.readouterr().err == ""

@@ -1,0 +1,198 @@
+"""Each limit, below, at and over it."""
+
+from __future__ import annotations
+
+import json
+import threading
+
+import pytest
+from running import failed, returned, run
+
+from reference_node.sandbox import Limits, RunResult, Sandbox
+from reference_node.sandbox.limits import KIB, MIB
+
+LIMITS = Limits()
+
+
+def test_limits_are_the_chosen_ones() -> None:
+    assert (LIMITS.wall_seconds, LIMITS.memory_bytes) == (30, 64 * MIB)
+    assert (LIMITS.response_bytes, LIMITS.log_bytes) == (MIB, 100 * KIB)
+
+
+def response_of(sandbox: Sandbox, text: str, count: int) -> RunResult:
+    return run(sandbox, f"async function main() {{ return '{text}'.repeat({count}) }}")
+
+
+@pytest.mark.parametrize(("text", "size"), [("x", 1), ("é", 2), ("€", 3), ("😀", 4), ("\\u0001", 6)])
+def test_response_may_be_as_long_as_the_limit(sandbox: Sandbox, text: str, size: int) -> None:
+    room = MIB - len('""')
+    fits = room // size
+    below = response_of(sandbox, text, fits)
+    assert not below.has_error
+    assert below.response is not None
+    assert len(below.response.encode()) == 2 + fits * size
+    message = f"the response is too long: the limit is {MIB} bytes of JSON"
+    assert failed(response_of(sandbox, text, fits + 1)) == message
+
+
+def test_response_of_exactly_the_limit_arrives_whole(sandbox: Sandbox) -> None:
+    whole = response_of(sandbox, "x", MIB - 2).response
+    assert whole is not None
+    assert len(whole) == MIB
+
+
+def test_response_may_nest_as_deep_as_the_limit(sandbox: Sandbox) -> None:
+    code = "async function main({ levels }) { let v = '[{'; for (let i = 0; i < levels; i++) v = [v]; return v }"
+    at = run(sandbox, code, {"levels": LIMITS.response_depth})
+    assert at.response is not None
+    assert json.loads(at.response)
+    over = run(sandbox, code, {"levels": LIMITS.response_depth + 1})
+    assert failed(over) == f"the response nests too deep: the limit is {LIMITS.response_depth} levels"
+
+
+MARK = f"[logs cut: the limit is {100 * KIB} bytes]"
+
+
+@pytest.mark.parametrize("short", [0, 1, 500])
+def test_logs_up_to_the_limit_are_whole(sandbox: Sandbox, short: int) -> None:
+    size = 100 * KIB - short
+    result = run(sandbox, f"async function main() {{ console.log('x'.repeat({size})) }}")
+    assert result.logs == "x" * size
+    assert not result.has_error
+
+
+@pytest.mark.parametrize(("text", "size"), [("x", 1), ("€", 3), ("\\u0001", 1), ("😀", 4)])
+def test_logs_over_the_limit_are_cut_with_a_mark(sandbox: Sandbox, text: str, size: int) -> None:
+    count = 100 * KIB // size + 1
+    result = run(sandbox, f"async function main() {{ console.log('{text}'.repeat({count})); return 'well' }}")
+    kept, mark = result.logs.rsplit("\n", 1)
+    assert mark == MARK
+    assert len(kept.encode()) == 100 * KIB // size * size
+    assert returned(result) == "well"
+
+
+def test_many_lines_count_with_their_line_ends(sandbox: Sandbox) -> None:
+    code = "async function main({ lines }) { for (let i = 0; i < lines; i++) console.log('123') }"
+    at = run(sandbox, code, {"lines": 25 * KIB})  # the last line has no end
+    assert len(at.logs) == 100 * KIB - 1
+    over = run(sandbox, code, {"lines": 25 * KIB + 1})
+    assert over.logs.endswith(f"123\n{MARK}") or over.logs.endswith(f"123\n\n{MARK}")
+    assert not over.has_error
+
+
+def test_error_stands_after_cut_logs(sandbox: Sandbox) -> None:
+    result = run(
+        sandbox, "async function main() { for (let i = 0; i < 300; i++) console.log('x'.repeat(999)); throw 'end' }"
+    )
+    assert result.logs.endswith(f"\n{MARK}\nend")
+
+
+def allocate(sandbox: Sandbox, size: int) -> RunResult:
+    return run(sandbox, f"async function main() {{ return new Uint8Array({size}).fill(1).length }}")
+
+
+def test_memory_up_to_the_limit_can_be_used(sandbox: Sandbox) -> None:
+    at = 64 * MIB - 64 * KIB  # the script itself takes some too
+    assert returned(allocate(sandbox, at)) == at
+    assert allocate(sandbox, 64 * MIB).has_error
+
+
+def test_memory_is_counted_from_the_beginning_of_the_run() -> None:
+    with Sandbox(Limits(memory_bytes=2 * MIB)) as small:
+        assert returned(allocate(small, 2 * MIB - 64 * KIB)) == 2 * MIB - 64 * KIB
+        assert allocate(small, 2 * MIB).has_error
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "async function main() { const a = []; for (;;) a.push(new Array(100)) }",
+        "const a = []; for (;;) a.push(new Array(100))",
+        "const a = []; function main() { for (;;) a.push({}) }",
+        "async function main() { let text = 'ab'; for (;;) text = text.replace(/./g, '$&$&') }",
+        "async function main() { const all = []; for (;;) { all.push(new Uint8Array(1 << 20)); await null } }",
+        "let f = () => 0; async function main() { for (;;) { const g = f; f = () => g } }",
+    ],
+)
+def test_memory_over_the_limit_is_named(sandbox: Sandbox, code: str) -> None:
+    assert failed(run(sandbox, code)) == "out of memory: the limit is 64 MiB"
+
+
+def test_memory_that_is_given_back_can_be_used_again(sandbox: Sandbox) -> None:
+    code = "async function main() { for (let i = 0; i < 50; i++) new Uint8Array(20 << 20).fill(1); return 'well' }"
+    assert returned(run(sandbox, code)) == "well"
+
+
+def sleeping(milliseconds: int) -> str:
+    return f"async function main() {{ await new Promise((r) => setTimeout(r, {milliseconds})); return 'awake' }}"
+
+
+def test_time_below_the_limit_is_left_alone_and_over_it_ends_the_run() -> None:
+    with Sandbox(Limits(wall_seconds=3.0)) as quick:
+        assert returned(run(quick, sleeping(300))) == "awake"
+        over = run(quick, sleeping(60_000))
+        assert failed(over) == "the run took too long: the limit is 3 s"
+        assert over.seconds >= 3.0
+
+
+def test_time_includes_the_hosts() -> None:
+    release = threading.Event()
+
+    def slow(_: str, __: object) -> None:
+        release.wait(1.1)
+
+    with Sandbox(Limits(wall_seconds=1.0)) as quick:
+        code = "async function main() { await Service.Actions.signMessage({}); return 'late' }"
+        assert failed(run(quick, code, host=slow)) == "the run took too long: the limit is 1 s"
+
+
+def test_seconds_are_asked_for_one_after_another() -> None:
+    asked: list[int] = []
+
+    def pay(second: int) -> bool:
+        asked.append(second)
+        return second < 3
+
+    with Sandbox() as paid:
+        result = run(paid, sleeping(60_000), each_second=pay)
+    assert asked == [2, 3]
+    assert failed(result) == "credits spent: the account can't pay for another second"
+    assert result.seconds >= 2.0
+
+
+def test_run_of_less_than_a_second_asks_for_none(sandbox: Sandbox) -> None:
+    def pay(second: int) -> bool:
+        raise AssertionError(second)
+
+    assert returned(run(sandbox, sleeping(10), each_second=pay)) == "awake"
+
+
+def test_last_second_is_no_second_more() -> None:
+    asked: list[int] = []
+    with Sandbox(Limits(wall_seconds=2.0)) as quick:
+        run(quick, sleeping(60_000), each_second=lambda second: not asked.append(second))  # type: ignore[func-returns-value]
+    assert asked == [2]
+
+
+def test_wallets_may_be_used_as_often_as_the_limit() -> None:
+    use = "for (let i = 0; i < uses; i++) await Service.Actions.signMessage({});"
+    code = f"async function main({{ uses }}) {{ {use} return 'well' }}"
+    with Sandbox(Limits(host_calls=5)) as few:
+        assert returned(run(few, code, {"uses": 5}, host=lambda _, __: None)) == "well"
+        over = run(few, code, {"uses": 6}, host=lambda _, __: None)
+        assert failed(over) == "too many uses of wallets: the limit is 5 in one run"
+
+
+def test_argument_may_be_as_long_as_the_limit() -> None:
+    seen: list[int] = []
+
+    def host(_: str, argument: object) -> None:
+        seen.append(len(json.dumps(argument, separators=(",", ":"))))
+
+    code = "async function main({ size }) { await Service.Actions.signMessage({ m: 'x'.repeat(size) }); return 'well' }"
+    frame = len('{"m":""}')
+    with Sandbox(Limits(argument_bytes=2000)) as small:
+        assert returned(run(small, code, {"size": 2000 - frame}, host=host)) == "well"
+        over = run(small, code, {"size": 2001 - frame}, host=host)
+    assert failed(over) == "TypeError: the argument of signMessage is too long: the limit is 2000 bytes of JSON"
+    assert seen == [2000]

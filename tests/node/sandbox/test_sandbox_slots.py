@@ -1,0 +1,151 @@
+"""Whose run is next when processes are scarce."""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+
+import pytest
+
+from reference_node.sandbox import Limits, SandboxBroken, SandboxBusy
+from reference_node.sandbox.slots import FairSlots
+
+WAIT = 30
+
+
+class Runs:
+    """Runs in threads that hold a slot until they are told to end."""
+
+    def __init__(self, slots: FairSlots) -> None:
+        self.slots = slots
+        self.started: queue.Queue[str] = queue.Queue()
+        self.refused: queue.Queue[Exception] = queue.Queue()
+        self._ends: dict[str, threading.Event] = {}
+        self._threads: list[threading.Thread] = []
+
+    def begin(self, name: str) -> None:
+        """Ask for a slot; the account is the name's first letter."""
+        waiting = self.slots.waiting
+        self._ends[name] = threading.Event()
+        thread = threading.Thread(target=self._run, args=(name,))
+        self._threads.append(thread)
+        thread.start()
+        until(lambda: not thread.is_alive() or self.slots.waiting > waiting or self._began(name))
+
+    def _began(self, name: str) -> bool:
+        return name in self.started.queue
+
+    def _run(self, name: str) -> None:
+        try:
+            with self.slots.slot(name[0].encode()):
+                self.started.put(name)
+                self._ends[name].wait(WAIT)
+        except (SandboxBusy, SandboxBroken) as refusal:
+            self.refused.put(refusal)
+
+    def next(self) -> str:
+        """Who got a slot next."""
+        return self.started.get(timeout=WAIT)
+
+    def end(self, name: str) -> None:
+        self._ends[name].set()
+
+    def end_all(self) -> None:
+        for event in self._ends.values():
+            event.set()
+        self.slots.close()
+        for thread in self._threads:
+            thread.join(WAIT)
+
+
+def until(condition: Callable[[], bool]) -> None:
+    """Wait for something that is about to happen."""
+    deadline = time.monotonic() + WAIT
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.001)
+
+
+@pytest.fixture
+def runs_of() -> Iterator[Callable[..., Runs]]:
+    with ExitStack() as stack:
+
+        def make(slots: int, limits: Limits = Limits()) -> Runs:  # noqa: B008 - frozen
+            made = Runs(FairSlots(slots, limits))
+            stack.callback(made.end_all)
+            return made
+
+        yield make
+
+
+def test_one_account_leaves_slots_to_the_others(runs_of: Callable[..., Runs]) -> None:
+    runs = runs_of(8)
+    for i in range(100):
+        runs.begin(f"a{i}")
+    assert [runs.next() for _ in range(4)] == ["a0", "a1", "a2", "a3"]
+    runs.begin("b0")
+    assert runs.next() == "b0"
+    runs.begin("c0")
+    assert runs.next() == "c0"
+    assert runs.started.empty()
+
+
+def test_free_slots_go_round_the_accounts(runs_of: Callable[..., Runs]) -> None:
+    runs = runs_of(1)
+    for name in ("a0", "a1", "a2", "a3", "b0", "b1", "c0"):
+        runs.begin(name)
+    order = []
+    for _ in range(7):
+        order.append(runs.next())
+        runs.end(order[-1])
+    assert order == ["a0", "a1", "b0", "c0", "a2", "b1", "a3"]
+
+
+def test_queue_of_an_account_is_bounded(runs_of: Callable[..., Runs]) -> None:
+    runs = runs_of(1, Limits(queued_runs_per_account=2))
+    for name in ("a0", "a1", "a2", "a3"):
+        runs.begin(name)
+    assert isinstance(runs.refused.get(timeout=WAIT), SandboxBusy)
+    runs.begin("b0")
+    assert runs.refused.empty()
+    assert runs.slots.waiting == 3
+
+
+def test_queue_of_all_is_bounded(runs_of: Callable[..., Runs]) -> None:
+    runs = runs_of(1, Limits(queued_runs=2))
+    for name in ("a0", "b0", "c0", "d0"):
+        runs.begin(name)
+    assert isinstance(runs.refused.get(timeout=WAIT), SandboxBusy)
+    assert runs.slots.waiting == 2
+
+
+def test_wait_is_bounded_and_forgotten(runs_of: Callable[..., Runs]) -> None:
+    runs = runs_of(1, Limits(queue_seconds=0.01))
+    runs.begin("a0")
+    assert runs.next() == "a0"
+    runs.begin("b0")
+    assert isinstance(runs.refused.get(timeout=WAIT), SandboxBusy)
+    assert runs.slots.waiting == 0
+    runs.end("a0")
+    runs.begin("c0")
+    assert runs.next() == "c0"
+
+
+def test_closing_sends_away_who_waits_and_who_comes(runs_of: Callable[..., Runs]) -> None:
+    runs = runs_of(1)
+    runs.begin("a0")
+    runs.begin("b0")
+    runs.slots.close()
+    assert isinstance(runs.refused.get(timeout=WAIT), SandboxBroken)
+    with pytest.raises(SandboxBroken), runs.slots.slot(b"c"):
+        pass
+
+
+def test_slot_comes_back_after_a_failure() -> None:
+    slots = FairSlots(1, Limits())
+    for _ in range(3):
+        with pytest.raises(ZeroDivisionError), slots.slot(1):
+            raise ZeroDivisionError

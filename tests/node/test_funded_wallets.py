@@ -1,0 +1,148 @@
+"""The suite's wallets on a chain outside: paid for by one funded key, within a limit, and what is left goes back."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from anvils import Anvil
+from envelopes import new_wallet
+from processes import environment, node_process
+from test_external_chain import SECRET, addresses
+
+PACK = """\
+pack: purse
+title: Wallets that pay
+cases:
+  - id: wallet-writes
+    title: A wallet makes an account and a group
+    requirements: [ACC-150]
+    each: [{id: one, name: a}, {id: two, name: b}, {id: three, name: c}]
+    steps:
+      - wallet: carol
+      - wallet: mallory
+      - account: dana
+        chain_secured: {admin: carol}
+      - send: add_group
+        id: adds
+        from: carol
+        with: ["${dana}", "${name}", d, [], []]
+      - send: add_group
+        from: mallory
+        with: ["${dana}", "${name}", d, [], []]
+        reverts: true
+        control: adds
+        unchanged: [{chain: list_groups, with: ["${dana}", 0, 100]}]
+      - chain: list_groups
+        with: ["${dana}", 0, 100]
+        save: {groups: ""}
+  - id: wallet-fails
+    title: A case that fails gives its ether back as well
+    requirements: [ACC-150]
+    steps:
+      - wallet: carol
+      - account: dana
+        chain_secured: {admin: carol}
+      - chain: get_account
+        with: ["${dana}"]
+        expect: {managed: true}
+"""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A node on a chain outside, a pack, and a profile whose funder has ether."""
+
+    anvil: Anvil
+    folder: Path
+    funder: str
+    key: str
+
+    def run(self, *options: str, key: str | None = None) -> tuple[subprocess.CompletedProcess[str], dict[str, str]]:
+        """The suite's own process, and the verdict of each case; the same seed each time."""
+        command = [sys.executable, "-m", "conformance", "run", "--profile", str(self.folder / "profile.yaml")]
+        command += ["--pack-dir", str(self.folder / "packs"), "--pack", "purse", "--seed", "5"]
+        command += ["--output", str(self.folder / "out"), *options]
+        variables = {"SUITE_FUNDER": self.key if key is None else key}
+        done = subprocess.run(  # noqa: S603 - our own program
+            command, capture_output=True, text=True, check=False, env=environment(**variables), timeout=300
+        )
+        results = self.folder / "out" / "results.json"
+        cases = json.loads(results.read_text())["cases"] if results.exists() else []
+        return done, {case["case"]: case["verdict"] for case in cases}
+
+    def balance(self) -> int:
+        """Of the funder, once what was handed over is mined."""
+        self.anvil.ask("anvil_mine", "0x1")
+        return int(str(self.anvil.ask("eth_getBalance", self.funder, "latest")), 16)
+
+    def written(self) -> str:
+        """All that the run wrote."""
+        return "".join(path.read_text() for path in (self.folder / "out").iterdir())
+
+
+@pytest.fixture
+def setting(anvil: Anvil, tmp_path: Path) -> Iterator[Setting]:
+    funder = new_wallet()
+    anvil.fund(*addresses(6), funder.address)
+    options = ("--rpc-url", anvil.url, "--starter-credits", "1000")
+    with node_process(tmp_path / "ready.json", *options, REFERENCE_NODE_ROOT_SECRET=SECRET) as (_, ready):
+        (tmp_path / "packs").mkdir()
+        (tmp_path / "packs" / "purse.yaml").write_text(PACK)
+        profile = {
+            "base_url": ready["base_url"],
+            "capabilities": ["managed_accounts", "chain_rpc", "funded_wallet"],
+            "chain": {"rpc_url": anvil.url, "funder_key_variable": "SUITE_FUNDER"},
+        }
+        (tmp_path / "profile.yaml").write_text(json.dumps(profile))
+        yield Setting(anvil, tmp_path, funder.address, funder.key.hex().removeprefix("0x"))
+
+
+WRITTEN = ["purse::wallet-writes[one]", "purse::wallet-writes[two]", "purse::wallet-writes[three]"]
+
+
+def test_wallets_pay_and_give_back_what_is_left_also_after_a_failure(setting: Setting) -> None:
+    before = setting.balance()
+    done, verdicts = setting.run()
+    assert verdicts == dict.fromkeys(WRITTEN, "pass") | {"purse::wallet-fails": "fail"}, done.stdout
+    lost = before - setting.balance()
+    fee = int(str(setting.anvil.ask("eth_gasPrice")), 16)
+    assert 0 < lost < 4_000_000 * fee
+    assert setting.key not in done.stdout + done.stderr + setting.written()
+
+
+def test_same_seed_again_and_workers_that_share_a_funder_meet_no_used_wallet_and_no_used_nonce(
+    setting: Setting,
+) -> None:
+    for options in ((), ("--jobs", "3")):
+        done, verdicts = setting.run(*options)
+        assert verdicts == dict.fromkeys(WRITTEN, "pass") | {"purse::wallet-fails": "fail"}, done.stdout
+
+
+def test_run_stops_at_its_limit_of_gas(setting: Setting) -> None:
+    before = setting.balance()
+    _, verdicts = setting.run("--max-gas", "300000")
+    assert "inconclusive" in verdicts.values()
+    assert "pass" not in list(verdicts.values())[1:]
+    assert "raise --max-gas" in setting.written()
+    fee = int(str(setting.anvil.ask("eth_gasPrice")), 16)
+    assert before - setting.balance() < 2 * 300_000 * fee
+
+
+@pytest.mark.parametrize("key", ["", "0x12", "no key at all", "00" * 32, "ff" * 32])
+def test_run_without_a_usable_key_does_not_start(setting: Setting, key: str) -> None:
+    done, verdicts = setting.run(key=key)
+    assert done.returncode == 2, done.stdout
+    assert "SUITE_FUNDER" in done.stderr + done.stdout
+    assert verdicts == {}
+
+
+def test_funder_without_ether_makes_cases_inconclusive(setting: Setting) -> None:
+    done, verdicts = setting.run(key=new_wallet().key.hex())
+    assert set(verdicts.values()) == {"inconclusive"}, done.stdout
+    assert "in the funding wallet" in setting.written()

@@ -1,0 +1,126 @@
+"""Many runs at once, hostile ones too: the node goes on answering, says when it is busy, and stops when it is told."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import closing
+from pathlib import Path
+
+import httpx
+import pytest
+from actions import ECHO, credit, permitted, ran, run
+from nodes import Running, refused, serving
+from processes import client, node_process
+
+from reference_node.sandbox import Limits, Sandbox
+from reference_node.settings import Settings
+
+ENDLESS = "async function main() { for (;;); }"
+
+PATIENT = "async function main({ pkpId }) { return await Service.Actions.getPrivateKey({ pkpId }); }"
+
+
+@pytest.fixture
+def narrow(monkeypatch: pytest.MonkeyPatch) -> Iterator[Running]:
+    """A node that runs one action at a time and lets one more wait."""
+    with (
+        serving(Settings(port=0, starter_credits=1000, control=True)) as running,
+        closing(Sandbox(Limits(queued_runs=1, queued_runs_per_account=1), workers=1)) as sandbox,
+    ):
+        monkeypatch.setattr(running.node, "sandbox", sandbox)
+        yield running
+
+
+class Held:
+    """Uses of wallets that wait until they are let go."""
+
+    def __init__(self, running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.waiting = threading.Semaphore(0)
+        self.release = threading.Event()
+        host_call = running.node.runs.host_call
+
+        def wait(*arguments: object) -> object:
+            self.waiting.release()
+            assert self.release.wait(60)
+            return host_call(*arguments)  # type: ignore[arg-type] # whatever the sandbox gave
+
+        monkeypatch.setattr(running.node.runs, "host_call", wait)
+
+
+def test_endless_loops_of_one_account_keep_nobody_else_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    with (
+        serving(Settings(port=0, starter_credits=1000)) as running,
+        closing(Sandbox(Limits(wall_seconds=5))) as sandbox,
+        ThreadPoolExecutor(100) as pool,
+    ):
+        monkeypatch.setattr(running.node, "sandbox", sandbox)
+        hostile, honest = permitted(running, ENDLESS), permitted(running, ECHO)
+        with httpx.Client(
+            base_url=running.http.base_url, timeout=120, limits=httpx.Limits(max_connections=100)
+        ) as http:
+            node = Running(running.node, http)
+            loops = [pool.submit(run, node, hostile.key, ENDLESS) for _ in range(100)]
+            for _ in range(5):
+                running.wallet(honest.account)
+                assert ran(running, honest.key, ECHO, a=1) == {"a": 1}
+            assert sum(not loop.done() for loop in loops) > 40, "more than any common pool of threads would hold"
+            sandbox.close()
+            statuses = {loop.result().status_code for loop in loops}
+        assert statuses <= {200, 503}
+
+
+def test_busy_node_says_so_and_charges_nothing(narrow: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    mine, other = permitted(narrow, PATIENT), permitted(narrow, PATIENT)
+    held = Held(narrow, monkeypatch)
+    before = credit(narrow, other.account)
+    with ThreadPoolExecutor(4) as pool:
+        under_way = pool.submit(run, narrow, mine.key, PATIENT, pkpId=mine.wallet)
+        assert held.waiting.acquire(timeout=60)
+        others = [pool.submit(run, narrow, other.key, PATIENT, pkpId=other.wallet) for _ in range(3)]
+        ended = as_completed(others, timeout=60)
+        for turned_away in (next(ended).result(), next(ended).result()):
+            refused(turned_away, 503, "sandbox-busy")
+            assert turned_away.headers["retry-after"] == "1"
+        held.release.set()
+        assert (under_way.result().status_code, next(ended).result().status_code) == (200, 200)
+    assert credit(narrow, other.account) < before
+    assert before - credit(narrow, other.account) < 3
+
+
+def test_reset_ends_what_runs(narrow: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    mine = permitted(narrow, PATIENT)
+    held = Held(narrow, monkeypatch)
+    with ThreadPoolExecutor(1) as pool:
+        under_way = pool.submit(run, narrow, mine.key, PATIENT, pkpId=mine.wallet)
+        assert held.waiting.acquire(timeout=60)
+        assert narrow.http.post("/control/reset", json={}).status_code == 200
+        held.release.set()
+        assert under_way.result().status_code in {403, 503}
+    monkeypatch.undo()
+    refused(run(narrow, mine.key, PATIENT), 401)
+    fresh = permitted(narrow, ECHO)
+    assert ran(narrow, fresh.key, ECHO, a=1) == {"a": 1}
+
+
+@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGINT])
+def test_node_stops_although_actions_run(tmp_path: Path, end: signal.Signals) -> None:
+    with (
+        node_process(tmp_path / "ready.json", "--starter-credits", "1000") as (process, ready),
+        client(ready) as http,
+        ThreadPoolExecutor(3) as pool,
+    ):
+        node = Running(None, http)
+        mine = permitted(node, ENDLESS)
+        before = node.read("billing/balance", mine.account)["balance_cents"]
+        loops = [pool.submit(run, node, mine.key, ENDLESS) for _ in range(3)]
+        while node.read("billing/balance", mine.account)["balance_cents"] > before - 3:
+            assert not any(loop.done() for loop in loops)
+        process.send_signal(end)
+        output, _ = process.communicate(timeout=20)
+        assert process.returncode == 0, output
+        assert "Traceback" not in output
+        for loop in loops:
+            refused(loop.result(), 503, "sandbox-failed")

@@ -1,0 +1,99 @@
+"""Permissions that change while an action runs count from its next use of a wallet on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from actions import TWICE, Permitted, hashed_cid, permitted, ran, run, signer
+from envelopes import conversion, new_wallet
+from nodes import Running, refused
+
+REFUSED = "execution-not-permitted"
+
+
+def before_second_use(running: Running, monkeypatch: pytest.MonkeyPatch, change: Callable[[], object]) -> None:
+    """Have the change made, over HTTP, between the first use of a wallet and the second."""
+    host_call = running.node.runs.host_call
+    uses: list[str] = []
+
+    def counted(run: Any, name: str, arguments: Any) -> Any:
+        uses.append(name)
+        if len(uses) == 2:
+            change()
+        return host_call(run, name, arguments)
+
+    monkeypatch.setattr(running.node.runs, "host_call", counted)
+
+
+CHANGES: dict[str, Callable[[Running, Permitted], object]] = {
+    "the wallet leaves the group": lambda node, mine: node.done(
+        "remove_pkp_from_group", mine.account, group_id=mine.group, pkp_id=mine.wallet
+    ),
+    "the action leaves the group": lambda node, mine: node.done(
+        "remove_action_from_group", mine.account, group_id=mine.group, hashed_cid=hashed_cid(TWICE)
+    ),
+    "the group's lists are replaced": lambda node, mine: node.done(
+        "update_group", mine.account, group_id=mine.group, name="n", description="d"
+    ),
+    "the group is removed": lambda node, mine: node.done("remove_group", mine.account, group_id=str(mine.group)),
+    "the key loses the group": lambda node, mine: node.done(
+        "update_usage_api_key", mine.account, usage_api_key=mine.key, name="n", description="d"
+    ),
+    "the key is removed": lambda node, mine: node.done("remove_usage_api_key", mine.account, usage_api_key=mine.key),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES.keys())
+def test_run_is_refused_at_its_next_use(
+    running: Running, monkeypatch: pytest.MonkeyPatch, change: Callable[[Running, Permitted], object]
+) -> None:
+    mine = permitted(running, TWICE)
+    ran(running, mine.key, TWICE, pkpId=mine.wallet)
+    before_second_use(running, monkeypatch, lambda: change(running, mine))
+    answered = run(running, mine.key, TWICE, pkpId=mine.wallet)
+    refused(answered, 403, REFUSED)
+    monkeypatch.undo()
+    assert run(running, mine.key, TWICE, pkpId=mine.wallet).status_code in {401, 403}
+
+
+def test_new_permission_counts_from_the_next_use_on(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    both = """async function main({ one, other }) {
+      await Service.Actions.signMessage({ pkpId: one, message: "m" });
+      return await Service.Actions.signMessage({ pkpId: other, message: "m" });
+    }"""
+    mine = permitted(running, both)
+    other = running.wallet(mine.account)
+    refused(run(running, mine.key, both, one=mine.wallet, other=other), 403, REFUSED)
+    before_second_use(
+        running,
+        monkeypatch,
+        lambda: running.done("add_pkp_to_group", mine.account, group_id=mine.group, pkp_id=other),
+    )
+    ran(running, mine.key, both, one=mine.wallet, other=other)
+
+
+def test_account_key_loses_its_wallets_at_once_when_its_account_is_converted(
+    running: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine = permitted(running, TWICE)
+
+    def convert() -> None:
+        running.done("convert_to_chain_secured_account", mine.account, **conversion(new_wallet()))
+
+    before_second_use(running, monkeypatch, convert)
+    refused(run(running, mine.account, TWICE, pkpId=mine.wallet), 403, REFUSED)
+
+
+def test_usage_key_keeps_its_wallets_while_its_account_is_converted(
+    running: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine = permitted(running, TWICE)
+
+    def convert() -> None:
+        running.done("convert_to_chain_secured_account", mine.account, **conversion(new_wallet()))
+
+    before_second_use(running, monkeypatch, convert)
+    first, second = ran(running, mine.key, TWICE, pkpId=mine.wallet)
+    assert signer(first, "first") == signer(second, "second")

@@ -1,0 +1,174 @@
+"""What runs cost (specification, "Billing"): a cent for each started second, nothing for what was refused or failed."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from actions import ECHO, SIGN, credit, failed, permitted, ran, run
+from envelopes import conversion, new_wallet
+from nodes import Running, refused, serving
+
+from reference_node.chain.interface import ChainUnavailable
+from reference_node.sandbox import RunResult, SandboxBroken, SandboxBusy, SandboxUnavailable
+from reference_node.settings import Settings
+
+ENDLESS = "async function main() { console.log('begun'); for (;;); }"
+
+SECONDS = "async function main({ ms }) { return await new Promise((done) => setTimeout(() => done('woke'), ms)); }"
+
+CREDITS = 20
+
+
+@pytest.fixture(scope="module")
+def thrifty() -> Iterator[Running]:
+    """A node whose accounts can pay for a few writes and runs."""
+    with serving(Settings(port=0, starter_credits=CREDITS)) as running:
+        yield running
+
+
+def spend_all_but(running: Running, account: str, cents: int) -> None:
+    while credit(running, account) > cents:
+        running.group(account)
+
+
+def lasting(running: Running, monkeypatch: pytest.MonkeyPatch, during: Callable[[Callable[[int], bool]], Any]) -> None:
+    """Let runs last as `during` says, which is given what tells the node of each second that starts."""
+
+    def last(_code: str, _params: str, _host: object, _account: int, each_second: Callable[[int], bool]) -> RunResult:
+        during(each_second)
+        return RunResult("1", "", False, 0.5)
+
+    monkeypatch.setattr(running.node.sandbox, "run", last)
+
+
+def test_each_started_second_costs_one_cent(thrifty: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    mine = permitted(thrifty, ECHO)
+    for seconds in (1, 2, 5):
+        before = credit(thrifty, mine.account)
+        lasting(thrifty, monkeypatch, lambda each, seconds=seconds: [each(n) for n in range(2, seconds + 1)])
+        assert ran(thrifty, mine.key, ECHO) == 1
+        assert credit(thrifty, mine.account) == before - seconds
+
+
+def test_real_run_pays_for_the_seconds_that_it_was_told_of(thrifty: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    mine = permitted(thrifty, SECONDS)
+    before = credit(thrifty, mine.account)
+    prices: list[int] = []
+    price = thrifty.node.runs.price
+    monkeypatch.setattr(thrifty.node.runs, "price", lambda: prices.append(price()) or prices[-1])
+    assert ran(thrifty, mine.key, SECONDS, ms=1050) == "woke"
+    assert credit(thrifty, mine.account) == before - len(prices)
+    assert len(prices) >= 2
+    assert set(prices) == {1}
+
+
+def test_script_errors_and_limits_are_charged(thrifty: Running) -> None:
+    code = "async function main() { throw new Error('no'); }"
+    mine = permitted(thrifty, code)
+    before = credit(thrifty, mine.account)
+    failed(thrifty, mine.key, code)
+    assert credit(thrifty, mine.account) < before
+
+
+def test_run_ends_when_the_credits_do_not_cover_its_next_second(thrifty: Running) -> None:
+    mine = permitted(thrifty, ENDLESS)
+    spend_all_but(thrifty, mine.account, 1)
+    logs = failed(thrifty, mine.key, ENDLESS).splitlines()
+    assert logs[0] == "begun"
+    assert "credit" in logs[-1]
+    assert credit(thrifty, mine.account) == 0
+
+
+def test_nothing_runs_without_a_cent(thrifty: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    mine = permitted(thrifty, ECHO)
+    spend_all_but(thrifty, mine.account, 0)
+    monkeypatch.setattr(thrifty.node.sandbox, "run", lambda *_: pytest.fail("it ran"))
+    refused(run(thrifty, mine.key, ECHO), 402, "insufficient-credits")
+
+
+def test_refused_runs_cost_nothing(thrifty: Running) -> None:
+    mine = permitted(thrifty, SIGN)
+    other = thrifty.wallet(mine.account)
+    before = credit(thrifty, mine.account)
+    refused(run(thrifty, mine.key, ECHO), 403)
+    refused(run(thrifty, mine.key, SIGN, pkpId=other, message="m"), 403)
+    assert credit(thrifty, mine.account) == before
+
+
+@pytest.mark.parametrize(
+    ("failure", "code"),
+    [
+        (SandboxBusy("full"), "sandbox-busy"),
+        (SandboxBroken("gone"), "sandbox-failed"),
+        (SandboxUnavailable("no seccomp"), "sandbox-unavailable"),
+        (ChainUnavailable("gone"), "chain-unavailable"),
+    ],
+)
+def test_failures_that_are_not_the_scripts_cost_nothing(
+    thrifty: Running, monkeypatch: pytest.MonkeyPatch, failure: Exception, code: str
+) -> None:
+    mine = permitted(thrifty, ECHO)
+    before = credit(thrifty, mine.account)
+
+    def fail(each_second: Callable[[int], bool]) -> None:
+        assert each_second(2)
+        raise failure
+
+    lasting(thrifty, monkeypatch, fail)
+    answered = run(thrifty, mine.key, ECHO)
+    refused(answered, 503, code)
+    assert (answered.headers.get("retry-after") == "1") == (code == "sandbox-busy")
+    assert credit(thrifty, mine.account) == before
+
+
+def test_chain_that_fails_at_a_host_call_is_told_and_costs_nothing(
+    thrifty: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine = permitted(thrifty, SIGN)
+    before = credit(thrifty, mine.account)
+
+    def fail(*_: object) -> bool:
+        raise ChainUnavailable("gone")
+
+    monkeypatch.setattr(thrifty.node.accounts, "can_execute", fail)
+    refused(run(thrifty, mine.key, SIGN, pkpId=mine.wallet, message="m"), 503, "chain-unavailable")
+    assert credit(thrifty, mine.account) == before
+
+
+def test_charge_follows_an_account_that_changes_hands_meanwhile(
+    thrifty: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine = permitted(thrifty, ECHO)
+    wallet = new_wallet()
+    before = credit(thrifty, mine.account)
+
+    def change_hands(each_second: Callable[[int], bool]) -> None:
+        assert each_second(2)
+        thrifty.done("convert_to_chain_secured_account", mine.account, **conversion(wallet))
+        assert each_second(3)
+
+    lasting(thrifty, monkeypatch, change_hands)
+    ran(thrifty, mine.key, ECHO)
+    assert credit(thrifty, mine.account) == 0
+    assert thrifty.node.billing.balance(bytes.fromhex(wallet.address[2:])) == before - 1 - 3
+
+
+def test_runs_at_the_same_time_never_overdraw(thrifty: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    mine = permitted(thrifty, ECHO)
+    spend_all_but(thrifty, mine.account, 3)
+    together = threading.Barrier(3, timeout=60)
+    lasting(thrifty, monkeypatch, lambda _: together.wait())
+    statuses: list[int] = []
+    threads = [
+        threading.Thread(target=lambda: statuses.append(run(thrifty, mine.key, ECHO).status_code)) for _ in range(3)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    refused(run(thrifty, mine.key, ECHO), 402)
+    assert statuses == [200] * 3
+    assert credit(thrifty, mine.account) == 0

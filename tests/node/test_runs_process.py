@@ -1,0 +1,91 @@
+"""`reference-node serve` and its sandbox: what it preloads, and what keeps it from starting."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+from pathlib import Path
+
+import pytest
+from actions import failed, permitted, ran
+from nodes import Running
+from processes import client, command, environment, node_process
+
+from reference_node import server
+from reference_node.sandbox import Sandbox, SandboxUnavailable
+from reference_node.settings import Settings
+
+CREDITS = ("--starter-credits", "100")
+
+
+def test_actions_find_what_was_preloaded_and_can_not_leave_anything_in_it(tmp_path: Path) -> None:
+    (tmp_path / "first.js").write_text("globalThis.library = { twice: (n) => 2 * n };")
+    (tmp_path / "second.js").write_text("library.thrice = (n) => library.twice(n) + n;")
+    options = [part for name in ("first.js", "second.js") for part in ("--preload", str(tmp_path / name))]
+    code = "async function main() { const found = library.thrice(2); library.thrice = null; return found; }"
+    with node_process(tmp_path / "ready.json", *CREDITS, *options) as (_, ready), client(ready) as http:
+        node = Running(None, http)
+        mine = permitted(node, code)
+        assert [ran(node, mine.key, code) for _ in range(2)] == [6, 6]
+
+
+def test_actions_go_by_the_title_of_the_brand(tmp_path: Path) -> None:
+    code = "async function main() { return [Object.keys(Acme.Actions), typeof Service]; }"
+    options = ("--slug", "acme", "--title", "Acme", *CREDITS)
+    with node_process(tmp_path / "ready.json", *options) as (_, ready), client(ready) as http:
+        node = Running(None, http)
+        mine = permitted(node, code)
+        outcome = node.done("acme_action", mine.key, code=code)
+        assert outcome["response"] == [["getPrivateKey", "signMessage", "signDigest"], "undefined"]
+        assert node.post("service_action", mine.key, code=code).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [(None, "library.js"), ("function (", "library.js"), ("throw new Error('on purpose');", "on purpose")],
+)
+def test_library_that_can_not_be_preloaded_keeps_the_node_from_starting(
+    tmp_path: Path, text: str | None, said: str
+) -> None:
+    library = tmp_path / "library.js"
+    if text is not None:
+        library.write_text(text)
+    done = subprocess.run(  # noqa: S603 - our own program
+        command("--preload", str(library)),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env=environment(),
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    assert said in done.stderr
+    assert done.stderr.startswith("reference-node: ")
+    assert done.stderr.count("\n") == 1
+
+
+def test_node_that_can_not_lock_actions_up_does_not_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(_: Sandbox) -> None:
+        raise SandboxUnavailable("there is no seccomp here")
+
+    monkeypatch.setattr(Sandbox, "start", missing)
+    with pytest.raises(server.ServingError, match="there is no seccomp here"):
+        server.serve(Settings(port=0))
+
+
+def test_sandbox_that_may_be_insecure_is_used_all_the_same(tmp_path: Path) -> None:
+    code = "async function main() { return missing; }"
+    options = ("--insecure-sandbox", *CREDITS)
+    with node_process(tmp_path / "ready.json", *options) as (_, ready), client(ready) as http:
+        node = Running(None, http)
+        assert "missing" in failed(node, permitted(node, code).key, code)
+
+
+def test_nothing_of_the_node_listens_on_behind_a_run(tmp_path: Path) -> None:
+    """What runs actions holds none of the node's sockets: once the node is gone its port is free."""
+    with node_process(tmp_path / "ready.json") as (process, ready):
+        port = int(ready["base_url"].rpartition(":")[2])
+        process.kill()
+        process.wait()
+        with socket.create_server(("127.0.0.1", port)):
+            pass
