@@ -49,7 +49,7 @@ class Known:
 
     def apply(self, outcome: Outcome) -> Outcome:
         """The outcome in the light of the list: a listed failure is known; a case listed by name that passes fails."""
-        entry = next((one for one in self.entries if one.matches(outcome.case, outcome.requirements)), None)
+        entry = next((one for one in self.entries if one.matches(outcome.case, outcome.blamed)), None)
         if entry is None:
             return outcome
         if outcome.verdict is Verdict.FAIL:
@@ -72,7 +72,7 @@ class Known:
             if not any(entry.matches(case.id, case.requirements) for case in loaded):
                 found.append(f"the known failure {entry.name!r} matches no case")
                 continue
-            verdicts = {one.verdict for one in outcomes if entry.matches(one.case, one.requirements)}
+            verdicts = {one.verdict for one in outcomes if entry.matches(one.case, one.blamed)}
             if entry.requirement is not None and Verdict.PASS in verdicts and not verdicts & NOT_TELLING:
                 found.append(f"the known failure {entry.name!r} does not fail any more: take it off the list")
         return tuple(found)

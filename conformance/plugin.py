@@ -33,9 +33,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     add(
         "--case", metavar="GLOB", action="append", default=[], help="run only these cases, pack::case[row] (repeatable)"
     )
+    add("--budget", metavar="SEQUENCES", type=int, help="play so many random sequences in each case of them")
+    add("--full", action="store_true", help="try every cell of a matrix, instead of those that are chosen")
+    add(
+        "--cell", metavar="GLOB", action="append", default=[],
+        help="try only these cells of a matrix, and what they are held against (repeatable)",
+    )  # fmt: skip
     add("--seed", help="repeat the random choices of an earlier run")
     add("--known", metavar="FILE", type=Path, help="known failures: a YAML list with reasons and links")
     add("--max-spend", metavar="CENTS", type=int, help="spend no more than this")
+    add("--max-gas", metavar="GAS", type=int, help="use no more gas than this on the settlement chain")
     add("--rate", metavar="N", type=float, help="send at most so many requests a second")
     add("--results", metavar="DIR", type=Path, help="write results.json there")
 

@@ -93,6 +93,14 @@ class NothingSelected(Problem):
     hint = "look at --pack and --case; `service-conformance packs` shows what there is"
 
 
+class NoFunderKey(Problem):
+    """The profile names an environment variable for the key of a wallet with ether, and it holds none."""
+
+    code = "no-funder-key"
+    cause = "there is no key of a wallet with ether"
+    hint = "set the variable, or leave funded_wallet out of the profile's capabilities"
+
+
 class NodeNotStarted(Problem):
     """The bundled node did not come up."""
 
@@ -115,6 +123,10 @@ class StepProblem(Problem):
         """Number of the exchange in the case's log that shows it."""
         self.step = ""
         """The step as the pack names it; the step that raised it fills it in."""
+        self.requirements: tuple[str, ...] = ()
+        """Which of the case's requirements it contradicts, where that can be told; else it is taken for all of them."""
+        self.replay = ""
+        """A pack that shows the same by itself, for a case whose steps no pack has."""
         super().__init__(f"expected {expected}; got {got}")
 
 
@@ -161,6 +173,14 @@ class LeakyRefusal(Departure):
     cause = "the refusal's answer gives away what it must not"
 
 
+class RunEndedOtherwise(Departure):
+    """The run of an action ended with an error and should not have, or the other way round."""
+
+    code = "run-ended-otherwise"
+    cause = "the run did not end as it must"
+    hint = "how a node answers code that fails is the profile's exec.failure_and_limits"
+
+
 class StateChanged(Departure):
     """A refused request changed something nevertheless."""
 
@@ -183,10 +203,15 @@ class ServerFault(Departure):
 
 
 class ChainReverted(Departure):
-    """A contract view reverted."""
+    """The chain's JSON-RPC answered with an error: a revert of the contract, or something else."""
 
     code = "chain-reverted"
     cause = "the contract refused a call that it must answer"
+
+    def __init__(self, expected: str, got: str, exchange: int | None = None, *, by_contract: bool = True) -> None:
+        super().__init__(expected, got, exchange)
+        self.by_contract = by_contract
+        """Whether the contract itself reverted."""
 
 
 class Inconclusive(StepProblem):
@@ -242,6 +267,22 @@ class BudgetSpent(Inconclusive):
     code = "budget-spent"
     cause = "the run's budget is spent"
     hint = "raise --max-spend (cents)"
+
+
+class GasSpent(Inconclusive):
+    """The run's own limit of gas is reached."""
+
+    code = "gas-spent"
+    cause = "the run's gas is spent"
+    hint = "raise --max-gas"
+
+
+class ChainTrouble(Inconclusive):
+    """The settlement chain did not take or mine a transaction of the suite, for reasons that are not the node's."""
+
+    code = "chain-trouble"
+    cause = "the settlement chain did not do as asked"
+    hint = "check the chain's JSON-RPC, and that the wallet with the suite's ether has enough of it"
 
 
 class ControlNotAccepted(Inconclusive):

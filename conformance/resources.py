@@ -21,3 +21,9 @@ def scenarios() -> Path:
 def fixtures() -> Path:
     """The folder of the shipped vectors."""
     return _folder("fixtures")
+
+
+def artifacts() -> Path:
+    """The folder of the compiled contracts that the suite puts on a chain."""
+    installed = PACKAGE / "data" / "artifacts"
+    return installed if installed.is_dir() else PACKAGE.parent / "contracts" / "artifacts"

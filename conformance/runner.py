@@ -8,8 +8,10 @@ with Target("http://127.0.0.1:8000", profile, seed="1") as target:
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 from conformance.drivers.caserun import CaseRun
+from conformance.drivers.chain_cleanup import clean_up_chain
 from conformance.drivers.lists import read_pages
 from conformance.known import Entry, Known, load_known
 from conformance.problems import Departure, Inconclusive, Malformed, ProfileSilent, StepProblem
@@ -19,8 +21,9 @@ from conformance.scenario.loader import load
 from conformance.scenario.matchers import same
 from conformance.scenario.scope import member, printed
 from conformance.target.client import Target
+from conformance.target.clock import turn
 from conformance.target.requests import Wanted
-from conformance.verdict import NOT_APPLICABLE, Failure, Outcome, Verdict
+from conformance.verdict import NOT_APPLICABLE, CellOutcome, Failure, Outcome, Verdict
 
 __all__ = ["Case", "Entry", "Known", "Target", "load", "load_known", "run_case"]
 
@@ -33,7 +36,16 @@ def run_case(case: Case, target: Target) -> Outcome:
         return _outcome(
             case, Verdict.NOT_OFFERED, missing, began, problem=NOT_APPLICABLE if _for_others(case, target) else ""
         )
-    run = CaseRun(target, case.id)
+    with turn(target, alone=case.facts.alone):
+        run = CaseRun(target, case.id)
+        return replace(_run(case, run, began), cells=_cells(run))
+
+
+def _cells(run: CaseRun) -> tuple[CellOutcome, ...]:
+    return tuple(replace(cell, got=run.secrets.hide(cell.got)) for cell in run.cells.values())
+
+
+def _run(case: Case, run: CaseRun, began: float) -> Outcome:
     try:
         for name, template in case.row.items():
             run.scope.variables[name] = template(run.scope)
@@ -85,10 +97,12 @@ def _departed(case: Case, problem: StepProblem, run: CaseRun, began: float) -> O
     hide = run.secrets.hide
     verdict = Verdict.FAIL if isinstance(problem, Departure) else Verdict.INCONCLUSIVE
     exchange = None if problem.exchange is None else run.log.redacted(problem.exchange)
-    failure = Failure(problem.step, hide(problem.expected), hide(problem.got), exchange)
+    replay = hide(problem.replay) if problem.replay else None
+    failure = Failure(problem.step, hide(problem.expected), hide(problem.got), exchange, replay)
     hint = f"; {problem.hint}" if problem.hint else ""
     reason = f"{problem.cause}: expected {failure.expected}; got {failure.got}{hint}"
-    return _outcome(case, verdict, reason, began, len(run.log), failure, problem.code)
+    outcome = _outcome(case, verdict, reason, began, len(run.log), failure, problem.code)
+    return replace(outcome, contradicted=problem.requirements)
 
 
 def _outcome(
@@ -114,8 +128,13 @@ def _outcome(
 
 
 def clean_up(run: CaseRun) -> None:
-    """Remove the usage keys and groups that the case made and that still stand. Best effort: it changes no verdict."""
+    """Put the clock right, and remove the usage keys and groups that the case made and that still stand.
+
+    Best effort: it changes no verdict.
+    """
     belongings = run.belongings
+    if run.clock.offset:
+        _set_clock_right(run)
     for account, key in belongings.usage_keys():
         _remove(run, "remove_usage_api_key", account, {"usage_api_key": key})
     for account in belongings.accounts_to_search():
@@ -123,6 +142,14 @@ def clean_up(run: CaseRun) -> None:
             _remove(run, "remove_group", account, {"group_id": group})
     for account, group in belongings.groups():
         _remove(run, "remove_group", account, {"group_id": group})
+    clean_up_chain(run)
+
+
+def _set_clock_right(run: CaseRun) -> None:
+    try:
+        run.clock.set(0)
+    except (Departure, Inconclusive):
+        return
 
 
 def _remove(run: CaseRun, operation: str, account: str, members: dict[str, object]) -> None:

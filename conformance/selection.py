@@ -13,6 +13,7 @@ from conformance.profile import Profile, load_profile
 from conformance.resources import scenarios
 from conformance.scenario.case import Case
 from conformance.scenario.loader import load_pack, pack_files
+from conformance.target.extent import Extent
 
 
 @dataclass(frozen=True)
@@ -26,8 +27,10 @@ class Options:
     cases: tuple[str, ...]
     known: Path | None
     max_spend: int | None
+    max_gas: int | None
     rate: float | None
     results: Path | None
+    extent: Extent
 
     def rerun(self) -> tuple[str, ...]:
         """The options that name node, profile and packs, to run a case again."""
@@ -36,6 +39,8 @@ class Options:
             found += [name, str(value)] if value else []
         for folder in self.pack_dirs:
             found += ["--pack-dir", str(folder)]
+        if self.extent.budget is not None:
+            found += ["--budget", str(self.extent.budget)]
         return tuple(found)
 
     def stated_profile(self) -> Profile:
@@ -56,6 +61,7 @@ class Selection:
     chosen_files: tuple[Path, ...]
     """The packs that `--pack` selects."""
     globs: tuple[str, ...]
+    extent: Extent
 
     @property
     def loaded(self) -> list[Case]:
@@ -63,8 +69,9 @@ class Selection:
         return [case for cases in self.by_file.values() for case in cases]
 
     def wants(self, case: Case) -> bool:
-        """Whether `--case` selects it."""
-        return not self.globs or any(matches(case.id, pattern) for pattern in self.globs)
+        """Whether `--case` selects it, and `--cell` leaves something to do of a matrix."""
+        selected = not self.globs or any(matches(case.id, pattern) for pattern in self.globs)
+        return selected and (not case.facts.cells or self.extent.leaves(case.facts.cells))
 
 
 def matches(case: str, pattern: str) -> bool:
@@ -85,7 +92,23 @@ def select(options: Options, given_files: Sequence[Path] = ()) -> Selection:
         if not any(fnmatchcase(path.stem, name) for path in files):
             known = ", ".join(path.stem for path in files) or "none"
             raise NothingSelected(f"no pack is called {name!r}; there are {known}")
+    loaded = {path: load_pack(path) for path in files}
+    named = {*options.packs, *(path.stem for path in given_files)}
     chosen = [
-        path for path in files if not options.packs or any(fnmatchcase(path.stem, name) for name in options.packs)
+        path
+        for path in files
+        if not options.packs or any(fnmatchcase(path.stem, name) for name in options.packs)
+        if path.stem in named or not loaded[path][0].opt_in
     ]
-    return Selection({path: load_pack(path) for path in files}, tuple(chosen), options.cases)
+    selection = Selection(loaded, tuple(chosen), options.cases, options.extent)
+    _check_cells(selection)
+    return selection
+
+
+def _check_cells(selection: Selection) -> None:
+    """A cell that no selected matrix has is a slip of the pen."""
+    cells = [cell for path in selection.chosen_files for case in selection.by_file[path] for cell in case.facts.cells]
+    for pattern in selection.extent.cells:
+        if not any(fnmatchcase(cell, pattern) for cell in cells):
+            example = f"; there is, for example, {cells[0]}" if cells else ": no case is a matrix"
+            raise NothingSelected(f"no cell is called {pattern!r}{example}")

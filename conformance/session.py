@@ -25,7 +25,9 @@ from conformance.scenario.case import Case
 from conformance.selection import Options, select
 from conformance.target.bundled import BundledNode
 from conformance.target.client import Target
-from conformance.target.pace import Budget, Pace, lowest_rate
+from conformance.target.extent import Extent
+from conformance.target.funding import funder_of
+from conformance.target.pace import Budget, GasBudget, Pace, lowest_rate
 from conformance.verdict import Outcome, Verdict
 
 WORDS = {
@@ -88,6 +90,10 @@ class ConformanceSession:
                 raise pytest.UsageError(_told(problem)) from problem
         if self.ready_file is not None:
             self._adopt(load_ready_file(self.ready_file))
+        try:
+            funder_of(self.profile)
+        except Problem as problem:
+            raise pytest.UsageError(_told(problem)) from problem
 
     def _adopt(self, ready: Profile) -> None:
         """Take the address of the started node, and its profile unless the user gave one."""
@@ -105,7 +111,7 @@ class ConformanceSession:
         """The node under test; a worker has its share of the budgets."""
         if self._target is None:
             share = int(str(self.worker["workercount"])) if self.worker else 1
-            spend = self.options.max_spend
+            spend, gas = self.options.max_spend, self.options.max_gas
             rate = lowest_rate(self.options.rate, self.profile.limits.rate)
             self._target = Target(
                 str(self.node_url),
@@ -113,6 +119,9 @@ class ConformanceSession:
                 seed=self.seed,
                 pace=Pace(None if rate is None else rate / share),
                 budget=Budget(None if spend is None else spend // share),
+                extent=self.options.extent,
+                gas=GasBudget(None if gas is None else gas // share),
+                shared=share > 1,
             )
         return self._target
 
@@ -237,16 +246,24 @@ def _options(config: pytest.Config) -> Options:
         cases=tuple(config.getoption("case")),
         known=config.getoption("known"),
         max_spend=config.getoption("max_spend"),
+        max_gas=config.getoption("max_gas"),
         rate=config.getoption("rate"),
         results=config.getoption("results"),
+        extent=Extent(
+            full=config.getoption("full"), cells=tuple(config.getoption("cell")), budget=config.getoption("budget")
+        ),
     )
 
 
 def _check(options: Options) -> None:
     if options.rate is not None and options.rate <= 0:
         raise pytest.UsageError(f"--rate has to be above 0, not {options.rate}")
+    if options.extent.budget is not None and options.extent.budget < 1:
+        raise pytest.UsageError(f"--budget has to be at least 1, not {options.extent.budget}")
     if options.max_spend is not None and options.max_spend < 0:
         raise pytest.UsageError(f"--max-spend cannot be below 0, as {options.max_spend} is")
+    if options.max_gas is not None and options.max_gas < 0:
+        raise pytest.UsageError(f"--max-gas cannot be below 0, as {options.max_gas} is")
 
 
 def _seed(config: pytest.Config) -> str:

@@ -8,7 +8,7 @@ sign something.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from eth_keys.datatypes import PrivateKey
 from eth_utils.crypto import keccak
@@ -118,8 +118,23 @@ class Wallet:
     """A key pair of the suite's own, decided by a seed."""
 
     def __init__(self, seed: str) -> None:
-        self._key = PrivateKey(keccak(text=f"wallet|{seed}"))
-        self.address = self._key.public_key.to_checksum_address()
+        self._hold(PrivateKey(keccak(text=f"wallet|{seed}")))
+
+    @classmethod
+    def of_key(cls, key: bytes) -> Self:
+        """The wallet of a private key of 32 bytes."""
+        wallet = cls.__new__(cls)
+        wallet._hold(PrivateKey(key))
+        return wallet
+
+    def _hold(self, key: PrivateKey) -> None:
+        self._key = key
+        self.address = key.public_key.to_checksum_address()
+
+    @property
+    def private_key(self) -> str:
+        """0x and 32 bytes."""
+        return str(self._key.to_hex())
 
     def sign(self, digest: bytes) -> Signed:
         """Sign 32 bytes as they are."""

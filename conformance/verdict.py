@@ -49,6 +49,33 @@ class Failure:
     expected: str
     got: str
     exchange: Exchange | None = None
+    replay: str | None = None
+    """A pack that shows the failure by itself, for a case whose steps were drawn at random."""
+
+
+class CellVerdict(StrEnum):
+    """What came of one cell of a matrix."""
+
+    GRANTED = "granted"
+    REFUSED = "refused"
+    """Either as it must be."""
+    WRONG = "wrong"
+    NOT_TRIED = "not tried"
+
+
+@dataclass(frozen=True)
+class CellOutcome:
+    """One cell of a matrix."""
+
+    cell: str
+    """``usage-several/this/other/2``: key, listing of the action, listing of the wallet, number of accounts."""
+    granted: bool
+    """What the specification says: whether it must be granted, or refused."""
+    verdict: CellVerdict
+    reason: str
+    """Why the specification says so."""
+    got: str = ""
+    """What came of a wrong one."""
 
 
 @dataclass(frozen=True)
@@ -66,4 +93,13 @@ class Outcome:
     exchanges: int = 0
     """How many HTTP requests the case sent."""
     seconds: float = 0.0
+    cells: tuple[CellOutcome, ...] = ()
+    """The cells of a matrix, those that were not tried included; none where the case is no matrix."""
     properties: dict[str, str] = field(default_factory=dict)
+    contradicted: tuple[str, ...] = ()
+    """Which of its requirements a failure contradicts, where that can be told; it is no news about the others."""
+
+    @property
+    def blamed(self) -> tuple[str, ...]:
+        """The requirements that the verdict is about."""
+        return self.contradicted or self.requirements

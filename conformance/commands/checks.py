@@ -10,9 +10,14 @@ from conformance.scenario.case import Case
 from conformance.scenario.loader import load
 
 
+def folders(pack_dirs: Sequence[Path] = ()) -> list[Path]:
+    """Where the shipped packs are, and the user's own."""
+    return [scenarios(), *pack_dirs]
+
+
 def load_cases(pack_dirs: Sequence[Path] = ()) -> list[Case]:
     """The cases of the shipped packs and of those in some folders. LoadProblem: a pack cannot be used."""
-    return load([scenarios(), *pack_dirs])
+    return load(folders(pack_dirs))
 
 
 def by_requirement(cases: Iterable[Case]) -> dict[str, tuple[str, ...]]:

@@ -3,20 +3,32 @@
 from __future__ import annotations
 
 import argparse
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import product
 from pathlib import Path
 
-from conformance.commands.checks import load_cases
+from conformance.commands.checks import folders, load_cases
+from conformance.envelope_vectors import typed_cases
 from conformance.scenario.case import Case
+
+ALL = "all"
 
 
 def add_to(subcommands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the subcommand."""
     parser = subcommands.add_parser("packs", help="list the packs and their cases")
     parser.add_argument("--pack-dir", action="append", type=Path, default=[], help="list the packs of this folder too")
+    parser.add_argument(
+        "--rows", action="store_true", help="count the rows of signed envelopes by family of requirements and by flow"
+    )
     parser.set_defaults(handle=_list)
 
 
 def _list(arguments: argparse.Namespace) -> int:
+    if arguments.rows:
+        print("\n".join(_counted(folders(arguments.pack_dir))))
+        return 0
     packs: dict[str, list[Case]] = {}
     for case in load_cases(arguments.pack_dir):
         packs.setdefault(case.pack, []).append(case)
@@ -27,3 +39,19 @@ def _list(arguments: argparse.Namespace) -> int:
     if not packs:
         print("there are no packs")
     return 0
+
+
+def _counted(where: Sequence[Path]) -> Iterator[str]:
+    """Rows, each counted once for every flow to which it goes, in each family that its case is about."""
+    counts: dict[tuple[str, str], Counter[bool]] = {}
+    for case in typed_cases(where):
+        families = {requirement.partition("-")[0] for requirement in case.form.requirements}
+        for row in case.rows:
+            flows: Sequence[str] = row.form.flows or case.form.flows
+            for family, flow in product((*families, ALL), flows):
+                counts.setdefault((family, flow), Counter())[row.form.accepted] += 1
+    yield f"{'family':8}{'flow':34}{'accepted':>10}{'refused':>10}"
+    for (family, flow), count in sorted(counts.items(), key=lambda counted: (counted[0][0] == ALL, counted[0])):
+        yield f"{family:8}{flow:34}{count[True]:10}{count[False]:10}"
+    total = sum((count for (family, _), count in counts.items() if family == ALL), Counter[bool]())
+    yield f"{ALL:8}{ALL:34}{total[True]:10}{total[False]:10}"

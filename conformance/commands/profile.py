@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from pathlib import Path
 
@@ -28,7 +29,7 @@ def _check(arguments: argparse.Namespace) -> int:
     print(f"{arguments.file}: a valid profile; it differs from the reference node's in {len(differing)} of its keys")
     for path in differing:
         value = value_at(profile, path)
-        print(f"  {path}: {'states nothing' if value is None else value}")
+        print(f"  {path}: {'states nothing' if value is None else _written(value)}")
     return 0
 
 
@@ -40,6 +41,11 @@ def _differs(profile: Profile, path: str) -> bool:
     if mine is None and above and value_at(profile, above) is None:
         return False
     return mine != reference
+
+
+def _written(value: object) -> str:
+    """A value as a YAML file takes it."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
 def _schema(_: argparse.Namespace) -> int:

@@ -15,7 +15,20 @@ from conformance.profile import load_profile
 from conformance.profile.operations import CORE
 from conformance.report import ExitCode, Results
 
-PASSED_ON = ("node_url", "profile", "pack", "pack_dir", "case", "seed", "known", "max_spend", "rate")
+PASSED_ON = (
+    "node_url",
+    "profile",
+    "pack",
+    "pack_dir",
+    "case",
+    "cell",
+    "seed",
+    "known",
+    "budget",
+    "max_spend",
+    "max_gas",
+    "rate",
+)
 """Options that the plugin takes under the same names."""
 
 
@@ -46,12 +59,22 @@ def add_to(subcommands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     choice.add_argument(
         "--case", metavar="GLOB", action="append", help="only these cases: pack::case[row] (repeatable)"
     )
+    choice.add_argument("--full", action="store_true", help="every cell of a matrix, instead of those that are chosen")
+    choice.add_argument(
+        "--cell", metavar="GLOB", action="append", help="only these cells of a matrix (repeatable); see docs/packs.md"
+    )
     choice.add_argument("--known", metavar="FILE", type=Path, help="known failures, with reason and link")
     choice.add_argument("--seed", help="repeats the random choices of an earlier run")
     pace = parser.add_argument_group("budgets")
+    pace.add_argument(
+        "--budget", metavar="SEQUENCES", type=int, help="play so many random sequences in each case of them"
+    )
     pace.add_argument("--max-spend", metavar="CENTS", type=int, help="stop spending credits here")
+    pace.add_argument(
+        "--max-gas", metavar="GAS", type=int, help="stop sending transactions here, in units of gas on the chain"
+    )
     pace.add_argument("--rate", metavar="N", type=float, help="at most so many requests a second")
-    pace.add_argument("--jobs", metavar="N", type=int, help="run cases in N processes")
+    pace.add_argument("--jobs", metavar="N", type=int, help="run cases in N processes; above 1 it needs pytest-xdist")
     parser.add_argument("--output", metavar="DIR", type=Path, help="write results.json and junit.xml there")
     parser.set_defaults(handle=_run, complain=parser.error)
 
@@ -74,10 +97,14 @@ def _check(arguments: argparse.Namespace) -> None:
         arguments.complain(f"--node-url is the address without {CORE}, unlike {arguments.node_url}")
     if arguments.jobs is not None and arguments.jobs < 1:
         arguments.complain(f"--jobs has to be at least 1, not {arguments.jobs}")
-    if arguments.jobs is not None and find_spec("xdist") is None:
-        arguments.complain("--jobs needs pytest-xdist: pip install pytest-xdist")
+    if _has_several_processes(arguments) and find_spec("xdist") is None:
+        arguments.complain("--jobs above 1 needs pytest-xdist: pip install pytest-xdist")
     if arguments.output is not None and arguments.output.exists() and not arguments.output.is_dir():
         arguments.complain(f"--output is a folder to write into, and {arguments.output} is none")
+
+
+def _has_several_processes(arguments: argparse.Namespace) -> bool:
+    return arguments.jobs is not None and arguments.jobs > 1
 
 
 NOT_NEEDED = ("cacheprovider", "logging", "unraisableexception", "threadexception")
@@ -93,7 +120,9 @@ def pytest_arguments(arguments: argparse.Namespace) -> list[str]:
         value = getattr(arguments, name)
         values = value if isinstance(value, list) else [] if value is None else [value]
         found += [f"--{name.replace('_', '-')}={one}" for one in values]
-    if arguments.jobs is not None:
+    if arguments.full:
+        found.append("--full")
+    if _has_several_processes(arguments):
         found += ["-p", "xdist", "-n", str(arguments.jobs)]
     if arguments.output is not None:
         found += [f"--results={arguments.output}", f"--junitxml={arguments.output / 'junit.xml'}"]

@@ -8,6 +8,9 @@ from typing import Generic, Protocol, TypeVar
 
 from conformance.drivers.caserun import CaseRun
 from conformance.drivers.envelope_forms import TypedDataCase
+from conformance.drivers.execution_matrix import ExecutionMatrixCase, compile_matrix
+from conformance.drivers.hostile import HostileCase, compile_hostile
+from conformance.drivers.model import ModelCase, compile_model
 from conformance.drivers.openapi_answers import OpenApiAnswersCase, compile_answers
 from conformance.drivers.openapi_document import (
     OpenApiDocumentCase,
@@ -55,6 +58,9 @@ DRIVERS: Mapping[str, AnyDriver] = {
     "openapi_document": Driver[OpenApiDocumentCase](OpenApiDocumentCase, compile_document),
     "openapi_viewer": Driver[OpenApiViewerCase](OpenApiViewerCase, compile_viewer),
     "openapi_answers": Driver[OpenApiAnswersCase](OpenApiAnswersCase, compile_answers),
+    "execution_matrix": Driver[ExecutionMatrixCase](ExecutionMatrixCase, compile_matrix),
+    "hostile": Driver[HostileCase](HostileCase, compile_hostile),
     "typed_data": Driver[TypedDataCase](TypedDataCase, compile_typed_data),
+    "model": Driver[ModelCase](ModelCase, compile_model),
 }
 """By the name that a case gives as `driver`; without one, `steps`."""

@@ -4,15 +4,25 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import cached_property
 
 from conformance.drivers.cleanup import Belongings
+from conformance.problems import ProfileSilent, StepProblem
 from conformance.profile import Effect
+from conformance.scenario.functions import FUNCTIONS
 from conformance.scenario.scope import Scope, printed
+from conformance.scenario.wallets import CaseWallet
 from conformance.target.chain import ChainClient
 from conformance.target.client import Answer, Target
+from conformance.target.clock import NodeClock
+from conformance.target.funding import Purse
 from conformance.target.log import ExchangeLog
 from conformance.target.redaction import SECRET_MEMBERS, Secrets
 from conformance.target.requests import Wanted, message
+from conformance.target.sending import Receipt, Sender
+from conformance.target.signing import Transaction
+from conformance.typed_data import Wallet
+from conformance.verdict import CellOutcome
 
 
 class CaseRun:
@@ -28,6 +38,11 @@ class CaseRun:
         self.scope = Scope(f"{target.seed}/{case_id}//", target.profile_value, {"base_url": target.base_url})
         self.scope.variables["label"] = f"suite {self.scope.random.getrandbits(40):010x}"
         self.chain = ChainClient(target, self.log)
+        self.clock = NodeClock(target, self.log)
+        self.wallets: list[CaseWallet] = []
+        """The suite's own wallets that steps of the case have made."""
+        self.cells: dict[str, CellOutcome] = {}
+        """The cells of a matrix by id, and what has come of them so far."""
         self.witnesses: list[Callable[[Wanted, Answer], None]] = []
         """Told of every request of the service and its answer."""
         self._last_write = [0.0]
@@ -59,6 +74,22 @@ class CaseRun:
             self._remember(wanted, answer)
         return answer
 
+    @cached_property
+    def purse(self) -> Purse:
+        """How the case's wallets come to ether. ProfileSilent: they come to none."""
+        if self.target.funder is None:
+            raise ProfileSilent("a profile with the capability funded_wallet", "a profile without")
+        sender = Sender(self.chain, self.target.gas)
+        return Purse(self.target, self.chain, sender, self.log, self.target.funder)
+
+    def transact(self, wallet: Wallet, transaction: Transaction, *, to_be_reverted: bool = False) -> Receipt:
+        """Send a transaction of a wallet and wait for its block: see `Sender.send`."""
+        self.settle()
+        try:
+            return self.purse.send(wallet, transaction, to_be_reverted=to_be_reverted)
+        finally:
+            self._last_write[0] = time.monotonic()
+
     def settle(self) -> None:
         """The profile may say that writes take a while to show: everything after one waits so long."""
         if self.target.settle_seconds:
@@ -70,3 +101,13 @@ class CaseRun:
             for name in SECRET_MEMBERS & value.keys():
                 self.secrets.learn(value[name])
         self.belongings.note(wanted.operation.name, wanted.credential, wanted.members, value)
+        if wanted.operation.name == "convert_to_chain_secured_account" and wanted.credential is not None:
+            self._note_conversion(wanted.credential, wanted.members.get("new_admin_wallet_address"))
+
+    def _note_conversion(self, account_key: str, admin: object) -> None:
+        try:
+            hashed = printed(FUNCTIONS["account_hash"](self.scope, account_key))
+        except StepProblem:  # the profile does not say how hashes are made
+            return
+        self.belongings.hand_over(account_key)
+        self.belongings.note_admin(hashed, printed(admin))

@@ -18,7 +18,25 @@ class Belongings:
         self._groups: set[tuple[str, str]] = set()
         self._unnamed: set[str] = set()
         """Accounts with groups whose ids the node's answers did not tell."""
+        self._admins: dict[str, str] = {}
+        """Hash of each ChainSecured account to the address of its admin wallet."""
         self._lock = threading.Lock()
+
+    def note_admin(self, account_hash: str, address: str) -> None:
+        """The account is one that this wallet alone can clean up, on the chain."""
+        with self._lock:
+            self._admins[account_hash] = address
+
+    def hand_over(self, account_key: str) -> None:
+        """The account has been converted: its key removes nothing any more."""
+        with self._lock:
+            self._keys = {key for key in self._keys if self._owners[key] != account_key}
+            self._groups = {(owner, group) for owner, group in self._groups if owner != account_key}
+            self._unnamed.discard(account_key)
+
+    def admins(self) -> list[tuple[str, str]]:
+        """Hash and admin wallet of each ChainSecured account."""
+        return list(self._admins.items())
 
     def note(self, operation: str, credential: str | None, members: Mapping[str, object], answer: object) -> None:
         """Take an accepted call into account."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from conformance.drivers.envelope_changes import ONCE_MORE, Change, applied
@@ -32,18 +32,54 @@ class Signers:
         )
 
 
-def bodies(row: EnvelopeRow, changes: list[Change], original: Document, signers: Signers, form: str) -> Iterator[str]:
-    """The bodies of a row's requests: one for each envelope over which its wallet signs."""
-    changed: Document = {**applied(original, changes)}  # type: ignore[arg-type]  # an envelope is JSON
-    text = _typed_data(row, changed, form)
-    over = row.over or ("changed" if row.accepted else "both")
-    documents = [changed] if over == "changed" else [original] if over == "original" else [changed, original]
-    for hashed in dict.fromkeys(digest(document) for document in documents):
-        signing = Signing(signers.wallet, signers.other, hashed, _text(changed))
-        members = {"typed_data": text, "signature": written(SIGNATURES[row.signature](signing))}
+@dataclass(frozen=True)
+class Proof:
+    """An envelope with a signature, as a request carries it."""
+
+    document: Document
+    """The envelope that is sent."""
+    typed_data: str
+    """JSON text of the member `typed_data`."""
+    signature: object
+    digest: bytes
+    """Of the envelope that the wallet signed."""
+    as_sent: bool
+    """Whether that is the digest of the envelope that is sent."""
+
+    def text(self, row: EnvelopeRow, more: Mapping[str, object]) -> str:
+        """The JSON object that holds it, with further members."""
+        members = {"typed_data": self.typed_data, "signature": written(self.signature)}
+        members |= {name: written(value) for name, value in more.items()}
         members.pop(str(row.without), None)
         ordered = reversed(members.items()) if row.signature_first else members.items()
-        yield "{" + ",".join(f'"{name}":{value}' for name, value in ordered) + "}"
+        return "{" + ",".join(f'"{name}":{value}' for name, value in ordered) + "}"
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What a row changes, with the values of its variables."""
+
+    sent: list[Change]
+    signed: list[Change] | None
+    """In the envelope that is signed, where that is another than the one that is sent."""
+
+
+def proofs(row: EnvelopeRow, changes: Changes, original: Document, signers: Signers, form: str) -> Iterator[Proof]:
+    """What a row sends: one proof for each envelope over which its wallet signs."""
+    changed = _applied(original, changes.sent)
+    if changes.signed is not None:
+        documents = [_applied(original, changes.signed)]
+    else:
+        over = row.over or ("changed" if row.accepted else "both")
+        documents = [changed] if over == "changed" else [original] if over == "original" else [changed, original]
+    text = _typed_data(row, changed, form)
+    for hashed in dict.fromkeys(digest(document) for document in documents):
+        signing = Signing(signers.wallet, signers.other, hashed, _text(changed))
+        yield Proof(changed, text, SIGNATURES[row.signature](signing), hashed, hashed == digest(changed))
+
+
+def _applied(original: Document, changes: list[Change]) -> Document:
+    return {**applied(original, changes)}  # type: ignore[arg-type]  # an envelope is JSON
 
 
 def _typed_data(row: EnvelopeRow, document: object, form: str) -> str:

@@ -15,7 +15,7 @@ from conformance.scenario.templates import Site
 Path = tuple[str, ...]
 Reader = Callable[[Path], object]
 """Gives the value at a path of an answer; MISSING when there is none."""
-AROUND_THE_BODY = frozenset({"@accepted", "@status", "@text", "@headers"})
+AROUND_THE_BODY = frozenset({"@accepted", "@status", "@text", "@headers", "@seconds"})
 SHOWN = 600
 
 

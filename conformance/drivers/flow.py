@@ -14,8 +14,8 @@ from conformance.drivers.calls import Action
 from conformance.drivers.caserun import CaseRun
 from conformance.drivers.expectations import mismatch
 from conformance.drivers.judged import Judge
-from conformance.problems import BadShape, Mismatch, UnknownName
-from conformance.scenario.functions import FUNCTIONS, Function
+from conformance.problems import BadShape, Mismatch, StepProblem, UnknownName
+from conformance.scenario.functions import FUNCTIONS, PREPARATIONS, Function
 from conformance.scenario.matchers import compile_matcher
 from conformance.scenario.models import CheckStep, Crowd, LetStep, Repeat
 from conformance.scenario.rows import check_rows, compile_row
@@ -59,6 +59,8 @@ def _compile_computed(raw: JsonValue, site: Site) -> Template:
         inspect.signature(function).bind(None, *arguments)
     except TypeError as problem:
         raise site.at(name).problem(BadShape, f"{name} cannot take {len(arguments)} arguments: {problem}") from None
+    if name in PREPARATIONS:
+        PREPARATIONS[name](arguments, site.at(name))
     templates = [_compile_argument(item, site.at(name, index)) for index, item in enumerate(arguments)]
     return lambda scope: _called(name, function, scope, [template(scope) for template in templates])
 
@@ -111,7 +113,11 @@ def compile_repeat(form: Repeat, site: Site, compile_steps: Callable[[Site], Cal
             run.scope.variables["index"] = index
             for name, template in row.items():
                 run.scope.variables[name] = template(run.scope)
-            body(run)
+            try:
+                body(run)
+            except StepProblem as problem:
+                problem.step = f"{problem.step}, round {form.each[index]['id'] if form.each else index}"
+                raise
             for name, template in collected.items():
                 gathered[name].append(template(run.scope))
         run.scope.variables.update(gathered)

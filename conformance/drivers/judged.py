@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from conformance.drivers.calls import (
     Builder,
@@ -14,8 +15,10 @@ from conformance.drivers.calls import (
     name_operation,
 )
 from conformance.drivers.caserun import CaseRun
+from conformance.drivers.endings import check_fails, failed, must_fail, must_not_fail
 from conformance.drivers.expectations import Expectations, compile_expectations
 from conformance.drivers.lists import read_pages
+from conformance.drivers.onchain import compile_view
 from conformance.drivers.refusals import CLASSES, Refusal, must_accept, must_refuse, refusal
 from conformance.problems import BadShape, ControlNotAccepted, RefusalUnproven, StateChanged
 from conformance.profile import OPERATIONS
@@ -29,6 +32,7 @@ from conformance.target.requests import Wanted
 Judge = Callable[[CaseRun], Answer]
 Awaited = Callable[[CaseRun], Refusal | None]
 Read = Callable[[CaseRun], object]
+Reads: TypeAlias = tuple[tuple[str, Read], ...]
 SHOWN = 400
 
 
@@ -37,7 +41,7 @@ class Proof:
     """What makes a refusal worth something."""
 
     control: str
-    reads: tuple[tuple[str, Read], ...]
+    reads: Reads
 
 
 def compile_call(step: CallStep, site: Site) -> Judge:
@@ -45,6 +49,7 @@ def compile_call(step: CallStep, site: Site) -> Judge:
     build = compile_request(step, step.call, site)
     if step.refused is not None and step.may_be_refused is not None:
         raise site.at("may_be_refused").problem(BadShape, "a step is `refused` or `may_be_refused`, not both")
+    check_fails(step, site)
     if step.refused is None:
         return _lenient(step, build, site)
     proof = _compile_proof(step, site)
@@ -71,9 +76,13 @@ def _lenient(step: CallStep, build: Builder, site: Site) -> Judge:
         awaited = _compile_refused(step.may_be_refused, site.at("may_be_refused"))
     expectations = compile_expectations(step.expect, step.save, site)
     of_refusal = expectations.around_the_body()
+    fails = step.fails
 
     def judge(run: CaseRun) -> Answer:
         answer = run.send(build(run))
+        if fails is True or (fails and failed(answer, run.target.profile)):
+            must_fail(answer, run.target.profile)
+            return _as_expected(answer, expectations, run)
         wanted = awaited(run)
         if wanted is None or answer.accepted:
             return _accepted(answer, expectations, run)
@@ -85,6 +94,7 @@ def _lenient(step: CallStep, build: Builder, site: Site) -> Judge:
 
 def _accepted(answer: Answer, expectations: Expectations, run: CaseRun) -> Answer:
     must_accept(answer)
+    must_not_fail(answer, run.target.profile)
     return _as_expected(answer, expectations, run)
 
 
@@ -99,15 +109,20 @@ def _refused(wanted: Wanted, awaited: Refusal, proof: Proof, expectations: Expec
     answer = run.send(wanted)
     must_refuse(answer, awaited, run)
     _as_expected(answer, expectations, run)
-    for (name, read), earlier in zip(proof.reads, before, strict=True):
+    must_be_unchanged(run, proof.reads, before, answer.exchange)
+    return answer
+
+
+def must_be_unchanged(run: CaseRun, reads: Reads, before: Sequence[object], exchange: int) -> None:
+    """Raise StateChanged for the first read that gives something else than before."""
+    for (name, read), earlier in zip(reads, before, strict=True):
         later = read(run)
         if not same(earlier, later):
             raise StateChanged(
                 f"{name} as before the refused request: {printed_json(earlier)[:SHOWN]}",
                 printed_json(later)[:SHOWN],
-                answer.exchange,
+                exchange,
             )
-    return answer
 
 
 def _compile_refused(raw: Refused, site: Site) -> Awaited:
@@ -142,11 +157,17 @@ def _compile_proof(step: CallStep, site: Site) -> Proof:
         raise site.problem(RefusalUnproven, f"{step.call} writes: its refusal needs `unchanged`")
     if step.unchanged == [] and writes(step.call):
         raise site.at("unchanged").problem(RefusalUnproven, "`unchanged` names no read")
-    reads = [_compile_read(entry, site.at("unchanged", index)) for index, entry in enumerate(step.unchanged or [])]
-    return Proof(step.control, tuple(reads))
+    return Proof(step.control, compile_reads(step.unchanged or [], site))
+
+
+def compile_reads(entries: Sequence[str | UnchangedRead], site: Site) -> Reads:
+    """The reads that `unchanged` names, each with its name."""
+    return tuple(_compile_read(entry, site.at("unchanged", index)) for index, entry in enumerate(entries))
 
 
 def _compile_read(entry: str | UnchangedRead, site: Site) -> tuple[str, Read]:
+    if isinstance(entry, UnchangedRead) and entry.chain is not None:
+        return _compile_view(entry, entry.chain, site)
     if isinstance(entry, str):
         name, who_raw, with_raw = entry, None, UnchangedRead().with_
     else:
@@ -170,8 +191,22 @@ def _compile_read(entry: str | UnchangedRead, site: Site) -> tuple[str, Read]:
     return name, read
 
 
+def _compile_view(entry: UnchangedRead, name: str, site: Site) -> tuple[str, Read]:
+    if entry.list_ or entry.call or entry.as_ or not isinstance(entry.with_, list):
+        raise site.problem(BadShape, "a `chain` of `unchanged` has a list of arguments as `with`, and nothing else")
+    site.facts.needs.add("chain_rpc")
+    view = compile_view(name, site.at("chain"))
+    arguments = [compile_value(raw, site.at("with", index)) for index, raw in enumerate(entry.with_)]
+
+    def read(run: CaseRun) -> object:
+        run.settle()
+        return view(run, [template(run.scope) for template in arguments])
+
+    return name, read
+
+
 def _read_name(entry: UnchangedRead, site: Site) -> str:
     names = [name for name in (entry.list_, entry.call) if name]
     if len(names) != 1:
-        raise site.problem(BadShape, "an entry of `unchanged` has either `list` or `call`")
+        raise site.problem(BadShape, "an entry of `unchanged` has either `list`, `call` or `chain`")
     return names[0]

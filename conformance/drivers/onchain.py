@@ -8,7 +8,8 @@ from conformance.drivers.calls import Action, name_operation
 from conformance.drivers.caserun import CaseRun
 from conformance.drivers.expectations import compile_expectations
 from conformance.drivers.refusals import must_accept
-from conformance.problems import Malformed, UnknownName
+from conformance.problems import Malformed, RefusalUnproven, UnknownName
+from conformance.profile.chain import FIXED_WRITES
 from conformance.scenario.models import ChainStep, RpcStep
 from conformance.scenario.scope import printed
 from conformance.scenario.templates import Site, Template, compile_value
@@ -18,19 +19,18 @@ from conformance.target.requests import Wanted
 
 def compile_chain(step: ChainStep, site: Site) -> Action:
     """A view by its canonical name."""
+    return _compile_reading(step, site, compile_view(step.chain, site.at("chain")))
+
+
+def compile_view(name: str, site: Site) -> Callable[[CaseRun, list[object]], object]:
+    """What asks the contract for a view by its canonical name."""
     views = site.vocabulary.chain_views
-    if step.chain not in views:
-        raise site.at("chain").problem(
-            UnknownName, f"no contract view is called {step.chain!r}; there are {', '.join(sorted(views))}"
-        )
-    key = f"chain.abi.account.{step.chain}"
+    if name not in views:
+        raise site.problem(UnknownName, f"no contract view is called {name!r}; there are {', '.join(sorted(views))}")
+    key = f"chain.abi.account.{name}"
     site.facts.uses.add(key)
     name_operation("get_node_chain_config", site)
-
-    def ask(run: CaseRun, arguments: list[object]) -> object:
-        return run.chain.view(contract_address(run), str(run.target.profile_value(key)), arguments)
-
-    return _compile_reading(step, site, ask)
+    return lambda run, arguments: run.chain.view(contract_address(run), str(run.target.profile_value(key)), arguments)
 
 
 def compile_rpc(step: RpcStep, site: Site) -> Action:
@@ -50,6 +50,28 @@ def _compile_reading(step: ChainStep | RpcStep, site: Site, ask: Callable[[CaseR
         expectations.keep(lambda path: descend(value, path), run.scope, last)
 
     return act
+
+
+def compile_signature(name: str, site: Site) -> Callable[[CaseRun], str]:
+    """The signature of a write by its canonical name: the profile's, or the specification's where that gives one."""
+    keys = site.vocabulary.chain_writes
+    if name not in keys and name not in FIXED_WRITES:
+        known = ", ".join(sorted({*keys, *FIXED_WRITES}))
+        raise site.problem(UnknownName, f"no contract write is called {name!r}; there are {known}")
+    name_operation("get_node_chain_config", site)
+    if name in FIXED_WRITES:
+        return lambda _: FIXED_WRITES[name]
+    key = keys[name]
+    site.facts.uses.add(key)
+    return lambda run: str(run.target.profile_value(key))
+
+
+def check_control(control: str | None, name: str, site: Site) -> None:
+    """A load error unless the control is an earlier step of this name that goes through."""
+    if control is None or site.facts.controls.get(control) != name:
+        raise site.problem(
+            RefusalUnproven, f"a {name} that reverts needs as `control` an earlier one that goes through"
+        )
 
 
 def contract_address(run: CaseRun) -> str:

@@ -7,11 +7,14 @@ from dataclasses import dataclass
 
 from conformance.drivers.calls import Action, compile_account, compile_list
 from conformance.drivers.caserun import CaseRun
+from conformance.drivers.clock import compile_clock
 from conformance.drivers.dryrun import compile_dry_run, dry_run_name
 from conformance.drivers.flow import compile_check, compile_crowd, compile_let, compile_parallel, compile_repeat
 from conformance.drivers.judged import compile_call
 from conformance.drivers.onchain import compile_chain, compile_rpc
+from conformance.drivers.sending import compile_send, send_name
 from conformance.drivers.transactions import compile_transactions
+from conformance.drivers.wallets import compile_chain_account, compile_contract_wallet, compile_wallet
 from conformance.problems import Departure, DuplicateId, SetupFailed, StepProblem
 from conformance.scenario.models import (
     KINDS,
@@ -19,15 +22,19 @@ from conformance.scenario.models import (
     CallStep,
     ChainStep,
     CheckStep,
+    ClockStep,
+    ContractWalletStep,
     DryRunStep,
     LetStep,
     ListStep,
     ParallelStep,
     RepeatStep,
     RpcStep,
+    SendStep,
     Step,
     SteppedCase,
     TransactionsStep,
+    WalletStep,
 )
 from conformance.scenario.templates import Site
 
@@ -104,7 +111,8 @@ def _compile_action(step: Step, site: Site, label: str) -> Action:
     action: Action
     match step:
         case AccountStep():
-            action = _always_setup(compile_account(step, site))
+            account = compile_account if step.chain_secured is None else compile_chain_account
+            action = _always_setup(account(step, site))
         case CallStep():
             action = compile_call(step, site)
         case ListStep():
@@ -119,12 +127,17 @@ def _compile_action(step: Step, site: Site, label: str) -> Action:
         case ParallelStep():
             action = _compile_parallel(step, site, label)
         case _:
-            action = _compile_look_at_chain(step, site)
+            action = _compile_on_chain(step, site)
     return action
 
 
-def _compile_look_at_chain(step: ChainStep | RpcStep | DryRunStep | TransactionsStep, site: Site) -> Action:
+def _compile_on_chain(
+    step: ChainStep | RpcStep | DryRunStep | TransactionsStep | WalletStep | ContractWalletStep | SendStep | ClockStep,
+    site: Site,
+) -> Action:
     match step:
+        case WalletStep() | ContractWalletStep() | SendStep() | ClockStep():
+            return _compile_own(step, site)
         case ChainStep():
             return compile_chain(step, site)
         case RpcStep():
@@ -133,6 +146,19 @@ def _compile_look_at_chain(step: ChainStep | RpcStep | DryRunStep | Transactions
             return compile_dry_run(step, site)
         case TransactionsStep():
             return compile_transactions(step, site)
+
+
+def _compile_own(step: WalletStep | ContractWalletStep | SendStep | ClockStep, site: Site) -> Action:
+    """What the suite does with wallets of its own, and with time."""
+    match step:
+        case WalletStep():
+            return _always_setup(compile_wallet(step, site))
+        case ContractWalletStep():
+            return _always_setup(compile_contract_wallet(step, site))
+        case SendStep():
+            return compile_send(step, site)
+        case ClockStep():
+            return compile_clock(step, site)
 
 
 def _compile_parallel(step: ParallelStep, site: Site, label: str) -> Action:
@@ -170,8 +196,8 @@ def _always_setup(action: Action) -> Action:
 
 def _is_control(step: Step) -> bool:
     if isinstance(step, CallStep):
-        return step.refused is None and step.may_be_refused is None
-    if isinstance(step, DryRunStep):
+        return step.refused is None and step.may_be_refused is None and not step.fails
+    if isinstance(step, DryRunStep | SendStep):
         return not step.reverts
     return isinstance(step, AccountStep | ListStep)
 
@@ -184,6 +210,8 @@ def _operation(step: Step) -> str:
             return step.list_
         case DryRunStep():
             return dry_run_name(step)
+        case SendStep():
+            return send_name(step)
         case _:
             return "new_account"
 
@@ -200,8 +228,8 @@ def _label(step: Step, where: str) -> str:
             return f"{where} chain {step.chain}{name}"
         case RpcStep():
             return f"{where} rpc {step.rpc}{name}"
-        case DryRunStep():
-            return f"{where} {dry_run_name(step)}{name}"
+        case DryRunStep() | SendStep():
+            return f"{where} {_operation(step)}{name}"
         case _:
             kind = next(kind for kind in KINDS if kind in type(step).model_fields)
             return f"{where} {kind}{name}"

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
-from pydantic import JsonValue
-
 from conformance.drivers.caserun import CaseRun
-from conformance.drivers.envelope_changes import KINDS, Change, applied, kind_of
-from conformance.drivers.envelope_forms import PRIMARY_TYPES, EnvelopeRow, Flow, TypedDataCase
-from conformance.drivers.envelope_requests import Signers, bodies
-from conformance.drivers.envelope_time import NodeTime, set_right, within_one_second
-from conformance.drivers.lists import read_pages
+from conformance.drivers.envelope_flows import VALID, Parties, Party, forms, offered, request
+from conformance.drivers.envelope_forms import BILLING, CONVERSION, PRIMARY_TYPES, EnvelopeRow, Flow, TypedDataCase
+from conformance.drivers.envelope_requests import Changes, proofs
+from conformance.drivers.envelope_rows import VARIABLES, Row, compile_rows, primary_type, variables
+from conformance.drivers.envelope_time import MOST_TRIES, NodeTime, later, set_right, within_one_second
 from conformance.drivers.refusals import must_accept, must_refuse, refusal
 from conformance.drivers.steps import as_setup_failure
 from conformance.problems import (
-    BadShape,
     ControlNotAccepted,
     Departure,
-    DuplicateId,
     Malformed,
     Mismatch,
     ProfileSilent,
@@ -29,37 +24,76 @@ from conformance.problems import (
     StepProblem,
 )
 from conformance.scenario.matchers import printed_json, same
-from conformance.scenario.scope import MISSING, Scope, member, printed
-from conformance.scenario.templates import Site, compile_value
+from conformance.scenario.scope import MISSING, member, printed
+from conformance.scenario.templates import Site
 from conformance.target.client import Answer
 from conformance.target.requests import Wanted
-from conformance.typed_data import Wallet
 
-VARIABLES = (
-    "chain_id",
-    "domain_name",
-    "wallet",
-    "wallet_lower",
-    "wallet_digits",
-    "other_wallet",
-    "primary",
-    "issued_at",
-    "issued_at_next",
-)
-"""What the values and paths of changes may name."""
-LISTS = ("list_wallets", "list_api_keys")
-"""Where whatever is minted into an account shows."""
 SHOWN = 400
-Changes = Callable[[Scope], list[Change]]
+FEW_TRIES = 3
+"""Where each takes an account of its own."""
+CONTROL = Row("", VALID, lambda _: Changes([], None), lambda _: None)
 
 
-@dataclass(frozen=True)
-class Row:
-    """A row that is ready to run."""
+def compile_typed_data(form: TypedDataCase, site: Site) -> Callable[[CaseRun], None]:
+    """The valid envelope of each flow and its rows. Raises LoadProblem for changes that lead nowhere."""
+    _note_needs(form, site)
+    site.names.update(VARIABLES)
+    rows = compile_rows(form, site)
 
-    label: str
-    form: EnvelopeRow
-    changes: Changes
+    def program(run: CaseRun) -> None:
+        chosen = {
+            flow: _fitting(flow, rows, run) for flow in PRIMARY_TYPES if flow in form.flows and offered(flow, run)
+        }
+        if not any(chosen.values()):
+            raise ProfileSilent("a form of typed_data that some row has", ", ".join(forms(run)))
+        stage = _set_up(run, exact=form.exact_time, clocked=_moves_the_clock(form))
+        for flow, fitting in chosen.items():
+            if fitting:
+                stage.judge(flow, fitting)
+
+    return program
+
+
+def _note_needs(form: TypedDataCase, site: Site) -> None:
+    site.facts.operations.update({"get_node_chain_config", *form.flows})
+    site.facts.uses.update({"wire.typed_data.form", "brand.title"})
+    if _moves_the_clock(form):
+        site.facts.needs.add("clock_control")
+        site.facts.alone = True
+    if set(form.flows) <= {CONVERSION, BILLING} or any(row.key == "account" for row in form.rows):
+        site.facts.needs.add("managed_accounts")
+        site.facts.uses.add("accounts.credits")
+    if set(form.flows) == {BILLING}:
+        site.facts.needs.add("billing")
+        site.facts.uses.add("wire.x_wallet_auth.encoding")
+
+
+def _moves_the_clock(form: TypedDataCase) -> bool:
+    return form.exact_time or any(row.refused_after is not None for row in form.rows)
+
+
+def _fitting(flow: Flow, rows: Sequence[Row], run: CaseRun) -> list[Row]:
+    return [row for row in rows if row.goes_to(flow, forms(run))]
+
+
+def _set_up(run: CaseRun, *, exact: bool, clocked: bool) -> Stage:
+    """What the rows need to know of the node; a departure here is none of the envelopes'."""
+    try:
+        if clocked:
+            set_right(run)
+        answer = run.send(Wanted(run.target.operation("get_node_chain_config")))
+        must_accept(answer)
+        stated = printed(member(answer.value, "chain_id"))
+        if not stated.isdecimal():
+            raise Malformed("a chain id", stated[:SHOWN], answer.exchange)
+    except Departure as problem:
+        raise as_setup_failure(problem) from problem
+    clock = NodeTime(answer)
+    return Stage(run, Parties(run, f"{run.target.profile.brand.title} ChainSecured", int(stated), clock), clock, exact)
+
+
+Sent = list[tuple[Wanted, Answer]]
 
 
 @dataclass(frozen=True)
@@ -67,162 +101,105 @@ class Stage:
     """A case while it runs."""
 
     run: CaseRun
-    signers: Signers
+    parties: Parties
     clock: NodeTime
-    account: str | None
     exact: bool
 
-    def send(self, flow: Flow, row: Row) -> list[Answer]:
-        """The answers to a row's requests."""
-        return (
-            within_one_second(partial(self._send, flow, row)) if self.exact else self._send(flow, row, self.clock.now())
-        )
+    def judge(self, flow: Flow, rows: Sequence[Row]) -> None:
+        """All rows of a flow, and that whatever is refused changes nothing.
 
-    def _send(self, flow: Flow, row: Row, now: int) -> list[Answer]:
-        primary = row.form.primary or PRIMARY_TYPES[flow]
-        issued_at = now + row.form.issued
-        self.run.scope.variables.update(primary=primary, issued_at=issued_at, issued_at_next=issued_at + 1)
-        original = self.signers.valid(primary, issued_at)
-        form = row.form.form or _forms(self.run)[0]
-        made = bodies(row.form, row.changes(self.run.scope), original, self.signers, form)
-        operation = self.run.target.operation(flow)
-        wanted = [Wanted(operation, self._key(row.form), body=body) for body in made]
-        return [self.run.send(one) for one in wanted for _ in range(row.form.times)]
-
-    def _key(self, row: EnvelopeRow) -> str | None:
-        match row.key:
-            case "account":
-                return self.account
-            case "unknown":
-                return base64.b64encode(self.run.scope.random.randbytes(32)).decode()
-            case "malformed":
-                return "no key"
-            case _:
-                return None
-
-
-def compile_typed_data(form: TypedDataCase, site: Site) -> Callable[[CaseRun], None]:
-    """The valid envelope of each flow, then its rows. Raises LoadProblem for changes that lead nowhere."""
-    site.facts.operations.update({"get_node_chain_config", *form.flows})
-    site.facts.uses.update({"wire.typed_data.form", "brand.title"})
-    if form.exact_time:
-        site.facts.needs.add("clock_control")
-    if any(row.key == "account" for row in form.rows):
-        site.facts.needs.add("managed_accounts")
-        site.facts.uses.add("accounts.credits")
-    site.names.update(VARIABLES)
-    rows = [_compile_row(row, form, index, site.at("rows", index)) for index, row in enumerate(form.rows)]
-    _check_ids(form, site)
-
-    def program(run: CaseRun) -> None:
-        stage, before = _set_up(run, exact=form.exact_time)
-        fitting = [row for row in rows if row.form.form in (None, *_forms(run))]
-        if not fitting:
-            raise ProfileSilent("a form of typed_data that some row has", ", ".join(_forms(run)))
-        for flow in form.flows:
-            _judge_all(stage, flow, fitting)
-        if not same(before, after := _lists(run, stage.account)):
+        The valid envelope is tried before them, but for the conversion: the account that its refused rows were about
+        is converted at last, which shows that it could have been all the time.
+        """
+        first = flow == CONVERSION or rows[0].form == VALID.model_copy(update={"id": rows[0].form.id})
+        if not first:
+            self._control(flow)
+        guarded = flow != CONVERSION or not all(row.form.accepted for row in rows)
+        before = self._listed(flow) if guarded else []
+        for row in rows:
+            _labelled(f"{row.label} ({flow})", partial(self._judge, flow, row))
+        if guarded and not same(before, after := self.parties.listed(flow)):
             raise StateChanged(f"an account as before: {printed_json(before)[:SHOWN]}", printed_json(after)[:SHOWN])
+        if guarded and flow == CONVERSION:
+            self._control(flow)
 
-    return program
+    def _listed(self, flow: Flow) -> list[list[object]]:
+        try:
+            return self.parties.listed(flow)
+        except Departure as problem:
+            raise as_setup_failure(problem) from problem
 
+    def _control(self, flow: Flow) -> None:
+        """The valid envelope; where it is refused, nothing is learnt from the refusal of another."""
+        try:
+            _labelled(f"the valid envelope ({flow})", partial(self._judge, flow, CONTROL))
+        except Departure as problem:
+            raise ControlNotAccepted(problem.expected, problem.got, problem.exchange) from problem
 
-def _check_ids(form: TypedDataCase, site: Site) -> None:
-    seen: set[str] = set()
-    for index, row in enumerate(form.rows):
-        if row.id in seen:
-            raise site.at("rows", index, "id").problem(DuplicateId, f"another row has the id {row.id!r}")
-        seen.add(row.id)
+    def _judge(self, flow: Flow, row: Row) -> None:
+        sent = self._send(flow, row)
+        answers = [answer for _, answer in sent]
+        if not row.form.accepted:
+            self._must_refuse(answers)
+            return
+        for answer in answers:
+            _must_give(answer)
+        if flow == CONVERSION and row is not CONTROL:
+            self._must_refuse([self.run.send(wanted) for wanted, _ in sent])  # it is converted, and only once
+        if flow not in (CONVERSION, BILLING):
+            _must_be_minted(answers, str(self.run.scope.variables["wallet"]))
+        if row.form.refused_after is not None:
+            self._must_expire(flow, row.form.refused_after, [wanted for wanted, _ in sent])
 
+    def _must_refuse(self, answers: Sequence[Answer]) -> None:
+        wanted = refusal(("any",), self.run.target.profile)
+        for answer in answers:
+            must_refuse(answer, wanted, self.run)
 
-def _compile_row(row: EnvelopeRow, case: TypedDataCase, index: int, site: Site) -> Row:
-    templates = []
-    for number, change in enumerate(row.changes):
-        place = site.at("changes", number)
-        if kind_of(change) is None:
-            raise place.problem(BadShape, f"a change has exactly one of the members {', '.join(KINDS)}")
-        templates.append((change, compile_value(change.model_dump(mode="json", exclude_unset=True), place)))
+    def _must_expire(self, flow: Flow, seconds: int, accepted: Sequence[Wanted]) -> None:
+        """The very same requests later on; a conversion for an account that is not converted yet."""
+        party = self._party(flow, VALID.model_copy(update={"accepted": False}))
+        again = [replace(wanted, credential=party.account) if flow == CONVERSION else wanted for wanted in accepted]
+        with later(self.run, seconds):
+            answers = [self.run.send(wanted) for wanted in again]
+        self._must_refuse(answers)
 
-    def changes(scope: Scope) -> list[Change]:
-        values = ((change, template(scope)) for change, template in templates)
-        return [change.model_copy(update=value) for change, value in values if isinstance(value, dict)]
+    def _send(self, flow: Flow, row: Row) -> Sent:
+        """A row's requests and their answers."""
+        party = partial(self._party, flow, row.form)
+        if self.exact:
+            tries = FEW_TRIES if flow == CONVERSION and row.form.accepted else MOST_TRIES
+            return within_one_second(partial(self._send_at, flow, row), party, partial(_stands_late, row.form), tries)
+        return self._send_at(flow, row, party(), self.clock.now())
 
-    for flow in case.flows:
-        _try_out(row, changes, row.primary or PRIMARY_TYPES[flow], site)
-    return Row(f"rows[{index}] {row.id}", row, changes)
+    def _party(self, flow: Flow, row: EnvelopeRow) -> Party:
+        """An accepted conversion takes a new account, except the control: that proves the one of the refused rows."""
+        try:
+            return (
+                self.parties.fresh()
+                if flow == CONVERSION and row.accepted and row is not VALID
+                else (self.parties.of(flow))
+            )
+        except Departure as problem:
+            raise as_setup_failure(problem) from problem
 
-
-def _try_out(row: EnvelopeRow, changes: Changes, primary: str, site: Site) -> None:
-    """A load error for changes that cannot be made to any envelope."""
-    signers = Signers("N", 1, Wallet("0"), Wallet("1"))
-    values: dict[str, object] = {name: name for name in (*VARIABLES, "label", "base_url")}
-    scope = Scope("0", lambda _: "profile", values | {"primary": primary})
-    document: dict[str, JsonValue] = signers.valid(primary, 0)  # type: ignore[assignment]  # an envelope is JSON
-    try:
-        applied(document, changes(scope))
-    except Mismatch as problem:
-        raise site.at("changes").problem(BadShape, f"row {row.id}: {problem}") from problem
-
-
-def _set_up(run: CaseRun, *, exact: bool) -> tuple[Stage, list[list[object]]]:
-    """What the case needs, and the lists of its account; a departure here is none of the envelopes'."""
-    try:
-        account = _account(run)
-        return _stage(run, account, exact=exact), _lists(run, account)
-    except Departure as problem:
-        raise as_setup_failure(problem) from problem
-
-
-def _stage(run: CaseRun, account: str | None, *, exact: bool) -> Stage:
-    answer = run.send(Wanted(run.target.operation("get_node_chain_config")))
-    must_accept(answer)
-    stated = printed(member(answer.value, "chain_id"))
-    if not stated.isdecimal():
-        raise Malformed("a chain id", stated[:SHOWN], answer.exchange)
-    signers = Signers(
-        f"{run.target.profile.brand.title} ChainSecured",
-        int(stated),
-        Wallet(f"{run.scope.seed}|holder"),
-        Wallet(f"{run.scope.seed}|other"),
-    )
-    run.scope.variables |= {
-        "chain_id": signers.chain_id,
-        "domain_name": signers.domain_name,
-        "wallet": signers.wallet.address,
-        "wallet_lower": signers.wallet.address.lower(),
-        "wallet_digits": signers.wallet.address[2:],
-        "other_wallet": signers.other.address,
-    }
-    if exact:
-        set_right(run)
-    return Stage(run, signers, NodeTime(answer), account, exact)
-
-
-def _forms(run: CaseRun) -> tuple[str, ...]:
-    return run.target.profile.wire.typed_data.form or ("object",)
+    def _send_at(self, flow: Flow, row: Row, party: Party, now: int) -> Sent:
+        scope = self.run.scope
+        issued_at = now + row.form.issued
+        scope.variables |= variables(party.signers, flow, row.form, issued_at)
+        original = party.signers.valid(primary_type(flow, row.form), issued_at)
+        filled = row.filled(scope)
+        form = filled.form or forms(self.run)[0]
+        made = proofs(filled, row.changes(scope), original, party.signers, form)
+        wanted = [request(flow, filled, proof, party, self.run) for proof in made]
+        return [(one, self.run.send(one)) for one in wanted for _ in range(row.form.times)]
 
 
-def _account(run: CaseRun) -> str | None:
-    """The key of a fresh account that must stay as it is; None where the node makes no accounts."""
-    if not run.target.profile.offers("managed_accounts") or run.target.profile.accounts.credits is None:
-        return None
-    members = {"account_name": run.scope.variables["label"], "account_description": "must stay as it is"}
-    answer = run.send(Wanted(run.target.operation("new_account"), members=members))
-    must_accept(answer)
-    return printed(member(answer.value, "api_key"))
-
-
-def _lists(run: CaseRun, account: str | None) -> list[list[object]]:
-    if account is None:
-        return []
-    return [read_pages(run, Wanted(run.target.operation(name), account)) for name in LISTS]
-
-
-def _judge_all(stage: Stage, flow: Flow, rows: Sequence[Row]) -> None:
-    if not _is_valid(rows[0].form):
-        _labelled(f"the valid envelope ({flow})", partial(_control, stage, flow))
-    for row in rows:
-        _labelled(f"{row.label} ({flow})", partial(_judge, stage, flow, row))
+def _stands_late(row: EnvelopeRow, sent: Sent) -> bool:
+    """Whether time that passed before the node judged made it only harder to answer so."""
+    if row.accepted:
+        return row.issued < 0 and all(answer.accepted for _, answer in sent)
+    return row.issued > 0 and not any(answer.accepted for _, answer in sent)
 
 
 def _labelled(label: str, act: Callable[[], None]) -> None:
@@ -233,41 +210,23 @@ def _labelled(label: str, act: Callable[[], None]) -> None:
         raise
 
 
-def _is_valid(row: EnvelopeRow) -> bool:
-    """Whether the row is the valid envelope as it is: then it needs no control, and its refusal is a failure."""
-    return row == EnvelopeRow(id=row.id, accepted=True)
-
-
-def _control(stage: Stage, flow: Flow) -> None:
-    """The valid envelope; where it is refused, nothing is learnt from the refusal of another."""
-    valid = EnvelopeRow(id="valid", accepted=True)
-    try:
-        _judge(stage, flow, Row("", valid, lambda _: []))
-    except Departure as problem:
-        raise ControlNotAccepted(problem.expected, problem.got, problem.exchange) from problem
-
-
-def _judge(stage: Stage, flow: Flow, row: Row) -> None:
-    answers = stage.send(flow, row)
-    if not row.form.accepted:
-        wanted = refusal(("any",), stage.run.target.profile)
-        for answer in answers:
-            must_refuse(answer, wanted, stage.run)
-        return
-    minted = [_minted(stage, answer) for answer in answers]
-    if len(set(minted)) < len(minted):
-        raise Mismatch("another wallet each time", ", ".join(minted), answers[-1].exchange)
-
-
-def _minted(stage: Stage, answer: Answer) -> str:
-    """The wallet that an accepted request gave."""
+def _must_give(answer: Answer) -> None:
+    """Acceptance, with what the operation answers."""
     must_accept(answer)
     if answer.operation is None:
         raise TypeError("an answer of no operation")
     lacking = [name for name in answer.operation.response if member(answer.value, name) in (MISSING, None, "")]
     if lacking:
         raise Mismatch(f"an answer with {', '.join(lacking)}", answer.text[:SHOWN], answer.exchange)
-    address = printed(member(answer.value, "wallet_address"))
-    if address.lower() == stage.signers.wallet.address.lower():
-        raise Mismatch("a wallet that the service derived", f"the signer's own, {address}", answer.exchange)
-    return address.lower()
+
+
+def _must_be_minted(answers: Sequence[Answer], signer: str) -> None:
+    """Wallets of the service's own, another one each time."""
+    minted: set[str] = set()
+    for answer in answers:
+        address = printed(member(answer.value, "wallet_address")).lower()
+        if address == signer.lower():
+            raise Mismatch("a wallet that the service derived", f"the signer's own, {address}", answer.exchange)
+        if address in minted:
+            raise Mismatch("another wallet each time", f"{address} again", answer.exchange)
+        minted.add(address)

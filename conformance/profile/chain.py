@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from conformance.profile.abi import Signature
 from conformance.profile.section import Section
 
 Url = Annotated[str, Field(pattern=r"^https?://[^\s]+$")]
+
+
+def _no_key(value: object) -> object:
+    """Refuse what may be a private key in place of a name, without repeating it."""
+    if not isinstance(value, str) or re.fullmatch(r"0[xX].*|[0-9a-fA-F]{64}", value):
+        raise ValueError(
+            "has to be the name of an environment variable, such as SUITE_FUNDER_KEY, never the key itself"
+        )
+    return value
+
+
+VariableName = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$"), BeforeValidator(_no_key)]
 
 _PAGE = "uint256 pageNumber, uint256 pageSize"
 _GROUP = "(uint64 id, string name, string description)"
@@ -111,6 +125,14 @@ class WriteAbi(Section):
     delete_action: Signature | None = "deleteAction(uint256 adminHash, bytes32 cidHash)"
 
 
+FIXED_WRITES: Mapping[str, str] = {
+    "convert_to_chain_secured_account": (
+        "convertToChainSecuredAccount(uint256 apiKeyHash, address newAdminWalletAddress)"
+    ),
+}
+"""Writes whose signature the specification gives in full ("Wallet-signed endpoints"): no profile says otherwise."""
+
+
 class Abi(Section):
     """Functions of the AccountConfig contract by canonical name."""
 
@@ -126,6 +148,9 @@ class Chain(Section):
 
     rpc_url: Url | None = None
     """Its JSON-RPC; needed by the capability `chain_rpc`."""
+    funder_key_variable: VariableName | None = None
+    """The environment variable that holds, in hex, the private key of a wallet whose ether the suite may use. Null: the
+    test control gives ether. Where there is none, the capability `funded_wallet` needs this."""
     managed_admin_wallet: Literal["account_wallet", "payer", "other"] | None = "account_wallet"
     """What `adminWalletAddress` of an API-mode account holds (ACC-210)."""
     abi: Abi = Abi()

@@ -56,5 +56,7 @@ class Execution(Section):
     """EXEC-310."""
     failure_and_limits: FailureAndLimits | None = FailureAndLimits()
     """EXEC-320."""
+    response_form: Literal["value", "text"] | None = "value"
+    """How `response` holds what `main` returns: as the JSON value, or as a text, the JSON of all but texts."""
     run_by_cid: Literal["refused", "accepted"] | None = "refused"
     """Whether an action may be run by its CID in place of its code (EXEC-360)."""

@@ -13,7 +13,7 @@ class TypedData(Section):
     """The member `typed_data`."""
 
     form: Annotated[tuple[Literal["object", "string"], ...], Field(min_length=1)] | None = ("object", "string")
-    """The accepted forms; the suite sends the first (ENV-340)."""
+    """The accepted forms, in bodies and in `X-Wallet-Auth`; the suite sends the first (ENV-340)."""
 
 
 class ConvertResponse(Section):

@@ -16,3 +16,5 @@ class Mode(Section):
     """Runs with the old master key (MODE-290)."""
     admin_address_reuse: Literal["accepted", "refused"] | None = "accepted"
     """One wallet as admin of several accounts (MODE-320)."""
+    contract_admin: Literal["accepted", "refused"] | None = "accepted"
+    """A contract wallet as admin of the account that it makes on the chain (MODE-320)."""

@@ -17,6 +17,7 @@ from conformance.profile.evidence import Attestation, Events, Flows
 from conformance.profile.execution import Execution
 from conformance.profile.limits import Limits
 from conformance.profile.mode import Mode
+from conformance.profile.operations import CORE
 from conformance.profile.section import Section
 from conformance.profile.semantics import Semantics
 from conformance.profile.wire import Wire
@@ -44,6 +45,12 @@ def _once(capabilities: tuple[str, ...]) -> tuple[str, ...]:
     return capabilities
 
 
+def _without_core(url: str) -> str:
+    if url.rstrip("/").endswith(CORE):
+        raise ValueError(f"is the address without {CORE}")
+    return url
+
+
 class Accounts(Section):
     """How the accounts that the suite makes come to credits."""
 
@@ -59,7 +66,7 @@ class Profile(Section):
     that need it report `not offered`.
     """
 
-    base_url: Url | None = None
+    base_url: Annotated[Url, AfterValidator(_without_core)] | None = None
     """Where the node answers, without `/core/v1`; `--node-url` on the command line goes before it."""
     control_url: Url | None = None
     """Where the node's clock is set; needed by the capability `clock_control`."""
@@ -69,9 +76,9 @@ class Profile(Section):
     - `managed_accounts`: API-mode accounts
     - `openapi`: the OpenAPI description and its viewer
     - `chain_rpc`: the settlement chain's JSON-RPC answers the suite
-    - `funded_wallet`: that chain lets the suite have wallets with gas
+    - `funded_wallet`: the suite's wallets come by gas there: from the test control, or `chain.funder_key_variable`
     - `clock_control`: the node's clock can be set
-    - `billing`, `payment_sandbox`: billing endpoints; the payment provider's test mode
+    - `billing`, `payment_sandbox`: the balance of credits; payments in the payment provider's test mode
     - `attestation`, `tls`, `app_authorisation_contract`, `caa_dns`: what the attestation rules look at
     - `design_flows`: the design-level paths are served
     """
@@ -94,12 +101,19 @@ class Profile(Section):
 
     @model_validator(mode="after")
     def _capabilities_have_what_they_need(self) -> Self:
-        for capability, value, key in (
-            ("chain_rpc", self.chain.rpc_url, "chain.rpc_url"),
-            ("clock_control", self.control_url, "control_url"),
-        ):
-            if capability in self.capabilities and value is None:
-                raise ValueError(f"the capability {capability} needs {key}")
+        gas = self.chain.funder_key_variable or self.control_url
+        lacking = [
+            f"the capability {capability} needs {key}"
+            for capability, value, key in (
+                ("chain_rpc", self.chain.rpc_url, "chain.rpc_url"),
+                ("clock_control", self.control_url, "control_url"),
+                ("funded_wallet", self.chain.rpc_url, "chain.rpc_url"),
+                ("funded_wallet", gas, "chain.funder_key_variable, or control_url"),
+            )
+            if capability in self.capabilities and value is None
+        ]
+        if lacking:
+            raise ValueError("; ".join(lacking))
         return self
 
     def offers(self, need: str) -> bool:

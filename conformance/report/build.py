@@ -16,6 +16,7 @@ from conformance.report.judgement import Judged, Judgement, judge
 from conformance.report.record import RunRecord
 from conformance.report.results import (
     CaseResult,
+    CellResult,
     ExitCode,
     FailureShown,
     ProfileUsed,
@@ -28,7 +29,7 @@ from conformance.report.results import (
 )
 from conformance.requirements import Catalogue, Uncovered, catalogue, statuses, uncovered
 from conformance.requirements.specification import specification_file
-from conformance.verdict import Outcome, Verdict
+from conformance.verdict import CellOutcome, CellVerdict, Outcome, Verdict
 
 
 def results_of(run: RunRecord, known: Catalogue | None = None, listed: Uncovered | None = None) -> Results:
@@ -98,7 +99,7 @@ def _sentence(run: RunRecord, code: ExitCode, judged: Sequence[Judged]) -> str:
         ExitCode.INCONCLUSIVE: f"Nothing failed, but {count[Verdict.INCONCLUSIVE]} of {every} cases were inconclusive."
         if count[Verdict.INCONCLUSIVE]
         else nothing,
-        ExitCode.NOTHING_SELECTED: "No case was selected.",
+        ExitCode.NOTHING_SELECTED: "No case was selected. `service-conformance packs` lists what --case takes.",
         ExitCode.INTERRUPTED: f"The run was interrupted: {run.interrupted}",
     }[code]
 
@@ -146,10 +147,24 @@ def _case(run: RunRecord, outcome: Outcome) -> CaseResult:
         case=outcome.case,
         title=outcome.title,
         requirements=outcome.requirements,
+        contradicted=outcome.contradicted,
         verdict=outcome.verdict,
         reason=outcome.reason,
         exchanges=outcome.exchanges,
         seconds=round(outcome.seconds, 6),
         failure=FailureShown.model_validate(asdict(outcome.failure)) if outcome.failure else None,
         rerun=rerun(outcome.case, run.seed, run.rerun),
+        cells=tuple(_cell(run, outcome.case, cell) for cell in outcome.cells),
+    )
+
+
+def _cell(run: RunRecord, case: str, cell: CellOutcome) -> CellResult:
+    wrong = cell.verdict is CellVerdict.WRONG
+    return CellResult(
+        cell=cell.cell,
+        expected="granted" if cell.granted else "refused",
+        reason=cell.reason,
+        verdict=cell.verdict,
+        got=cell.got,
+        rerun=rerun(case, run.seed, run.rerun, cell.cell) if wrong else "",
     )

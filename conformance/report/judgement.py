@@ -55,8 +55,17 @@ def judge(statuses: Iterable[Status], outcomes: Iterable[Outcome]) -> tuple[Judg
 
 def _judged(status: Status, by_case: Mapping[str, Outcome]) -> Judged:
     ran = [by_case[case] for case in status.checks if case in by_case]
-    failed = tuple(outcome.case for outcome in ran if outcome.verdict in {Verdict.FAIL, Verdict.KNOWN})
-    return Judged(status, _judgement(status, ran), failed)
+    told = [outcome for outcome in ran if _is_news(outcome, status)]
+    if ran and not told:
+        return Judged(status, Judgement.INCONCLUSIVE, ())
+    failed = tuple(outcome.case for outcome in told if outcome.verdict in {Verdict.FAIL, Verdict.KNOWN})
+    return Judged(status, _judgement(status, told), failed)
+
+
+def _is_news(outcome: Outcome, status: Status) -> bool:
+    """Whether the outcome says anything about the requirement: a failure may contradict others of its case alone."""
+    mine = {status.requirement.id, *status.restates}
+    return not outcome.contradicted or not mine.isdisjoint(outcome.contradicted)
 
 
 def _judgement(status: Status, ran: list[Outcome]) -> Judgement:

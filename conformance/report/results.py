@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict
 
 from conformance.report.judgement import Judgement
 from conformance.requirements import Coverage, Level
-from conformance.verdict import Verdict
+from conformance.verdict import CellVerdict, Verdict
 
 FORMAT: Literal[1] = 1
 """Counts up when a member changes its meaning or goes away."""
@@ -94,6 +94,25 @@ class FailureShown(Part):
     expected: str
     got: str
     exchange: ExchangeShown | None
+    replay: str | None
+    """A pack that shows the failure by itself, for a case whose steps were drawn at random."""
+
+
+class CellResult(Part):
+    """One cell of a matrix."""
+
+    cell: str
+    """`key/action/wallet/accounts`: what `--cell` takes."""
+    expected: Literal["granted", "refused"]
+    """What the specification says."""
+    reason: str
+    """Why it says so."""
+    verdict: CellVerdict
+    """`granted` and `refused` are as expected."""
+    got: str
+    """What came instead; empty unless it is wrong."""
+    rerun: str
+    """The command that tries a wrong cell alone, with the same seed; empty for others."""
 
 
 class CaseResult(Part):
@@ -103,6 +122,8 @@ class CaseResult(Part):
     """`pack::case` or `pack::case[row]`."""
     title: str
     requirements: tuple[str, ...]
+    contradicted: tuple[str, ...]
+    """Which of them a failure contradicts, where that can be told; empty: it is taken for all of them."""
     verdict: Verdict
     reason: str
     """One sentence for every verdict but pass."""
@@ -112,6 +133,8 @@ class CaseResult(Part):
     failure: FailureShown | None
     rerun: str
     """The command that runs this case alone, with the same seed."""
+    cells: tuple[CellResult, ...]
+    """Every cell of a matrix, those that were not tried included; empty for other cases."""
 
 
 class RequirementResult(Part):

@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from conformance.report.judgement import Judgement
+from conformance.report.matrix import drawn, matrices
 from conformance.report.results import CaseResult, ExitCode, RequirementResult, Results
 from conformance.requirements import Coverage, Level
 
@@ -28,7 +29,8 @@ COLUMNS = (
 def show(results: Results, console: Console) -> None:
     """Print the report."""
     console.print(_table(results.requirements))
-    for part in (*_failures(results), *_notes(results)):
+    grids = [part for case in matrices(results) for part in drawn(case)]
+    for part in (*grids, *_failures(results), *_notes(results)):
         console.print(part, soft_wrap=True)
     style = "bold green" if results.conforms else "bold red"
     console.print(Text(results.sentence, style), soft_wrap=True)

@@ -1,4 +1,4 @@
-"""Writes results.json."""
+"""Writes results.json, and the matrices to read."""
 
 from __future__ import annotations
 
@@ -6,19 +6,34 @@ import os
 import tempfile
 from pathlib import Path
 
+from conformance.report.matrix import markdown, matrices
 from conformance.report.results import Results
 
 RESULTS_NAME = "results.json"
+MATRIX_NAME = "execution_matrix.md"
 
 
 def write_results(results: Results, folder: Path) -> Path:
-    """Write ``results.json`` into a folder, which is made; a reader finds the old file or the whole new one."""
+    """Write ``results.json`` into a folder, which is made; a reader finds the old file or the whole new one.
+
+    Beside it stands ``execution_matrix.md`` when the run tried a matrix; one of an earlier run goes away.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / RESULTS_NAME
-    handle, name = tempfile.mkstemp(dir=folder, prefix=f".{RESULTS_NAME}.")
+    _write(path, results.model_dump_json(indent=2) + "\n")
+    drawing = folder / MATRIX_NAME
+    if cases := matrices(results):
+        _write(drawing, markdown(cases))
+    else:
+        drawing.unlink(missing_ok=True)
+    return path
+
+
+def _write(path: Path, text: str) -> None:
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(results.model_dump_json(indent=2) + "\n")
+            file.write(text)
             file.flush()
             os.fsync(file.fileno())
         Path(name).chmod(0o644)
@@ -26,4 +41,3 @@ def write_results(results: Results, folder: Path) -> Path:
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
-    return path

@@ -28,5 +28,7 @@ class Case:
     facts: CaseFacts
     """What it needs of a profile."""
     program: Callable[[CaseRun], None]
+    opt_in: bool = False
+    """Whether its pack runs only where its own name is asked for."""
     row: Mapping[str, Template] = field(default_factory=dict)
     """The variables of its row of the table."""

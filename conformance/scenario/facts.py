@@ -17,9 +17,17 @@ class CaseFacts:
     """Profile keys that must not be null."""
     stated: list[tuple[str, list[JsonValue]]] = field(default_factory=list)
     """Profile keys that must have one of some values."""
+    drawn: bool = False
+    """Whether it plays sequences drawn at random, which takes long."""
     operations: set[str] = field(default_factory=set)
     accounts: list[str] = field(default_factory=list)
     """The accounts that the steps so far have made; the first is who acts by default."""
+    wallets: list[str] = field(default_factory=list)
+    """The wallets of the suite's own that the steps so far have made."""
+    cells: list[str] = field(default_factory=list)
+    """The ids of the cells that a matrix has; none where the case is no matrix."""
+    alone: bool = False
+    """Whether no other case may run meanwhile."""
     step_ids: set[str] = field(default_factory=set)
     controls: dict[str, str] = field(default_factory=dict)
     """Id of each earlier step that must be accepted, to its operation."""

@@ -5,27 +5,44 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
-from collections.abc import Callable
-from typing import TypeAlias
+from collections.abc import Callable, Sequence
+from typing import TypeAlias, TypeVar
 
 from eth_utils.address import is_checksum_address, is_hex_address, to_checksum_address
 from eth_utils.crypto import keccak
+from pydantic import JsonValue
 
 from conformance.problems import Mismatch, ProfileSilent
 from conformance.scenario.scope import MISSING, Scope, member, printed
+from conformance.scenario.templates import Site
 
 Function: TypeAlias = Callable[..., object]
+Made = TypeVar("Made", bound=Function)
 FUNCTIONS: dict[str, Function] = {}
 """Each takes the scope and then its arguments."""
+
+Preparation: TypeAlias = Callable[[Sequence[JsonValue], Site], None]
+PREPARATIONS: dict[str, Preparation] = {}
+"""What some functions do when a pack is loaded, with their arguments as the pack has them: note what the case needs."""
 
 BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
-def function(maker: Function) -> Function:
+def function(maker: Made) -> Made:
     """Enter a function under its own name."""
     FUNCTIONS[maker.__name__] = maker
     return maker
+
+
+def prepares(name: str) -> Callable[[Preparation], Preparation]:
+    """Enter what the function of this name does when a pack is loaded."""
+
+    def enter(preparation: Preparation) -> Preparation:
+        PREPARATIONS[name] = preparation
+        return preparation
+
+    return enter
 
 
 def _bytes_of_hex(text: object) -> bytes:

@@ -17,7 +17,9 @@ from conformance.scenario import (  # noqa: F401 - they enter their matchers and
     derivations,
     operators,
     parts,
+    runs,
     secrecy,
+    wallets,
     wire_forms,
 )
 from conformance.scenario.case import Case
@@ -34,7 +36,8 @@ M = TypeVar("M", bound=BaseModel)
 def load(folders: Sequence[Path], names: Sequence[str] = (), vocabulary: Vocabulary | None = None) -> list[Case]:
     """The cases of the packs in some folders whose names match a glob; no glob: of all.
 
-    Raises LoadProblem for the first pack that cannot be used, NothingSelected for a glob that no pack matches.
+    A pack that is opt-in is among them by its own name alone. Raises LoadProblem for the first pack that cannot be
+    used, NothingSelected for a glob that no pack matches.
     """
     files = pack_files(folders)
     chosen = [path for path in files if not names or any(fnmatchcase(path.stem, name) for name in names)]
@@ -42,7 +45,8 @@ def load(folders: Sequence[Path], names: Sequence[str] = (), vocabulary: Vocabul
         if not any(fnmatchcase(path.stem, name) for path in files):
             known = ", ".join(path.stem for path in files) or "none"
             raise NothingSelected(f"no pack is called {name!r}; there are {known}")
-    return [case for path in chosen for case in load_pack(path, vocabulary)]
+    cases = [case for path in chosen for case in load_pack(path, vocabulary)]
+    return [case for case in cases if not case.opt_in or case.pack in names]
 
 
 def pack_files(folders: Sequence[Path]) -> list[Path]:
@@ -103,6 +107,7 @@ def _compile(form: CaseForm, driver: str, pack: PackForm, site: Site) -> list[Ca
             line=site.document.line((*site.place, "each", index) if form.each else site.place),
             facts=facts,
             program=program,
+            opt_in=pack.opt_in,
             row=compile_row(row, Site(site.document, site.vocabulary, (*site.place, "each", index), facts=facts)),
         )
         for index, row in enumerate(rows)

@@ -39,7 +39,9 @@ class Document:
         try:
             text = self.path.read_text(encoding="utf-8")
             root = yaml.compose(text, SAFE_LOADER)
-        except (OSError, UnicodeDecodeError) as problem:
+        except OSError as problem:
+            raise Unreadable(f"cannot be read: {problem.strerror}", self.path) from problem
+        except UnicodeDecodeError as problem:
             raise Unreadable(f"cannot be read: {problem}", self.path) from problem
         except yaml.MarkedYAMLError as problem:
             line = problem.problem_mark.line + 1 if problem.problem_mark else 0

@@ -40,6 +40,31 @@ class Form(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, use_attribute_docstrings=True)
 
 
+class ChainSecured(Form):
+    """How a ChainSecured account comes to be."""
+
+    admin: Text
+    """The wallet that makes it and is its admin: its name."""
+
+
+class WalletStep(Form):
+    """A fresh wallet of the suite's own."""
+
+    wallet: Variable
+    """Its name: `from: NAME` sends with it, `${NAME}` is its address."""
+    id: Kebab | None = None
+
+
+class ContractWalletStep(Form):
+    """A contract account (ERC-1271) on the chain, which one wallet owns."""
+
+    contract_wallet: Variable
+    """Its name: `from: NAME` has its owner send through it, `${NAME}` is its address."""
+    owner: Text
+    """The wallet that deploys and owns it: its name."""
+    id: Kebab | None = None
+
+
 class AccountStep(Form):
     """A fresh account of the case's own."""
 
@@ -48,6 +73,8 @@ class AccountStep(Form):
     id: Kebab | None = None
     with_: Members = Field(default={}, alias="with")
     """Members of the account-creation body by canonical name, beside those that the suite gives."""
+    chain_secured: ChainSecured | None = None
+    """A wallet makes it on the chain; it has no key, and `${NAME}` is its `apiKeyHash`."""
 
 
 class Body(Form):
@@ -101,6 +128,8 @@ class CallStep(Request):
     """The class of refusal that must come; a profile key whose value is a class, or else means that it is accepted."""
     may_be_refused: Refused | None = None
     """Accepted is right, and refused like this is right, too."""
+    fails: bool | Literal["either"] = False
+    """Of a permitted run: the code must end with an error, or may; by the profile's `exec.failure_and_limits`."""
     control: Kebab | None = None
     """The earlier accepted step that this refusal is held against."""
     unchanged: list[Text | UnchangedRead] | None = None
@@ -112,8 +141,10 @@ class UnchangedRead(Form):
 
     list_: str | None = Field(default=None, alias="list")
     call: str | None = None
+    chain: str | None = None
+    """A view of the account contract; `with` is then the list of its arguments."""
     as_: str | None = Field(default=None, alias="as")
-    with_: Members | Reference = Field(default={}, alias="with")
+    with_: Members | list[JsonValue] | Reference = Field(default={}, alias="with")
 
 
 class LetStep(Form):
@@ -203,6 +234,42 @@ class DryRunStep(Form):
     id: Kebab | None = None
 
 
+class SendStep(Form):
+    """A transaction to the account contract, sent by a wallet of the suite's own, and mined."""
+
+    send: str
+    """The function's canonical name in the profile's `chain.abi`."""
+    from_: Text = Field(alias="from")
+    """The wallet that sends it: its name, or `${variable}` with its address."""
+    with_: list[JsonValue] = Field(default=[], alias="with")
+    """The arguments in order."""
+    reverts: bool = False
+    """Whether the contract has to refuse it."""
+    control: Kebab | None = None
+    """The earlier `send` of the same function that the contract took; needed by `reverts`."""
+    unchanged: list[Text | UnchangedRead] | None = None
+    """Reads that must give the same before and after; needed by `reverts`."""
+    id: Kebab | None = None
+    save: dict[Variable, str] = {}
+    """Variable to path in the receipt: {hash, block, gas_used, logs}."""
+    expect: Members = {}
+
+
+class ClockAt(Form):
+    """A time."""
+
+    at: int | Reference
+    """Unix seconds."""
+
+
+class ClockStep(Form):
+    """The node's clock, moved until the case ends."""
+
+    clock: int | Reference | ClockAt
+    """So many seconds from the right time, or to a time."""
+    id: Kebab | None = None
+
+
 class Mined(Form):
     """Which transactions."""
 
@@ -233,6 +300,10 @@ KINDS = (
     "rpc",
     "dry_run",
     "transactions",
+    "wallet",
+    "contract_wallet",
+    "send",
+    "clock",
 )
 
 
@@ -254,7 +325,11 @@ Step = Annotated[
     | Annotated[ChainStep, Tag("chain step")]
     | Annotated[RpcStep, Tag("rpc step")]
     | Annotated[DryRunStep, Tag("dry_run step")]
-    | Annotated[TransactionsStep, Tag("transactions step")],
+    | Annotated[TransactionsStep, Tag("transactions step")]
+    | Annotated[WalletStep, Tag("wallet step")]
+    | Annotated[ContractWalletStep, Tag("contract_wallet step")]
+    | Annotated[SendStep, Tag("send step")]
+    | Annotated[ClockStep, Tag("clock step")],
     Discriminator(
         _kind,
         custom_error_type="step_kind",
@@ -301,9 +376,12 @@ class PackForm(Form):
     title: Text
     needs: list[str] = []
     """Capabilities that every case needs."""
+    opt_in: bool = False
+    """Whether it runs only where its own name is asked for."""
     cases: Annotated[list[Members], Field(min_length=1)]
 
 
 CallStep.model_rebuild()
+SendStep.model_rebuild()
 Repeat.model_rebuild()
 ParallelStep.model_rebuild()

@@ -1,6 +1,8 @@
-"""Functions of `let` that take a part out of a value: some characters of a text, one item of an array."""
+"""Functions of `let` that take a part out of a value: some characters of a text, what is like a pattern, one item."""
 
 from __future__ import annotations
+
+import re
 
 from conformance.problems import Mismatch
 from conformance.scenario.functions import function
@@ -12,6 +14,12 @@ from conformance.scenario.scope import MISSING, Scope, member, printed
 def slice(_: Scope, text: object, start: int, end: int | None = None) -> str:  # noqa: A001 - the name that packs use
     """The characters from start to before end; negative numbers count from the end, a null end is the end."""
     return printed(text)[start:end]
+
+
+@function
+def texts_like(_: Scope, text: object, pattern: str) -> list[str]:
+    """Every part of a text that is like a regular expression, one after the other."""
+    return [found[0] for found in re.finditer(pattern, printed(text))]
 
 
 @function
@@ -36,3 +44,12 @@ def find_item(_: Scope, array: object, name: str, wanted: object) -> object:
 def differs(_: Scope, one: object, other: object) -> bool:
     """Whether two values are not exactly equal."""
     return not same(one, other)
+
+
+@function
+def difference(_: Scope, one: object, other: object) -> int:
+    """The first integer less the second."""
+    for number in (one, other):
+        if not isinstance(number, int) or isinstance(number, bool):
+            raise Mismatch("an integer", printed(number))
+    return int(str(one)) - int(str(other))

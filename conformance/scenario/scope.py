@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable, Sequence
+from typing import ClassVar
 
 from conformance.problems import Mismatch, ProfileSilent
 
@@ -12,13 +13,27 @@ ProfileReader = Callable[[str], object]
 """Gives the value of a dotted profile key; None when the profile leaves it out."""
 
 
-class Account(dict[str, object]):
-    """The answer of account creation by canonical names. Used as a value, it stands for its API key."""
+class Standing(dict[str, object]):
+    """An object of which one member is its value: `${alice}` is that member, `${alice.name}` any other."""
+
+    value_member: ClassVar[str]
 
     @property
-    def key(self) -> str:
-        """The account's API key."""
-        return str(self["api_key"])
+    def value(self) -> object:
+        """What it stands for."""
+        return self[self.value_member]
+
+
+class Account(Standing):
+    """The answer of account creation by canonical names. Used as a value, it stands for its API key."""
+
+    value_member = "api_key"
+
+
+class ChainAccount(Standing):
+    """A ChainSecured account that a wallet made. Used as a value, it stands for its `apiKeyHash`."""
+
+    value_member = "account_hash"
 
 
 class Scope:
@@ -44,7 +59,7 @@ class Scope:
         if value is MISSING:
             name = ".".join((root, *path))
             raise Mismatch(f"a value for ${{{name}}}", "nothing there")
-        return value.key if isinstance(value, Account) else value
+        return value.value if isinstance(value, Standing) else value
 
     def _profile_value(self, key: str) -> object:
         value = self.profile(key)

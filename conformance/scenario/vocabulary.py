@@ -11,6 +11,9 @@ from conformance.profile import OPERATIONS, Auth, Capability, Effect, Function, 
 from conformance.profile.chain import AccountAbi, AttachAbi, WriteAbi
 from conformance.requirements import catalogue
 
+CREATION = "new_chain_secured_account"
+"""The one write among the functions of `chain.abi.account`."""
+
 
 @dataclass(frozen=True)
 class Vocabulary:
@@ -46,7 +49,8 @@ def _views() -> list[str]:
 
 def _writes() -> dict[str, str]:
     sections = (("attach", AttachAbi), ("writes", WriteAbi))
-    return {name: f"chain.abi.{section}.{name}" for section, model in sections for name in model.model_fields}
+    writes = {name: f"chain.abi.{section}.{name}" for section, model in sections for name in model.model_fields}
+    return writes | {CREATION: f"chain.abi.account.{CREATION}"}
 
 
 def writes(operation: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
 from conformance.profile import Profile, resolve
@@ -75,3 +76,28 @@ def key_book(node: Node) -> KeyBook:
 
     intercept(node, ("new_account", "add_usage_api_key", "remove_usage_api_key"), follow)
     return book
+
+
+def ask_as(node: Node, operations: str | Iterable[str], key_for: Callable[[Received], str]) -> None:
+    """Requests are served as if they carried the key that `key_for` gives."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        return await forward(under(request, key_for(request)))
+
+    intercept(node, operations, handler)
+
+
+def promote(node: Node, operations: str | Iterable[str], when: Callable[[KeyBook, Received], bool]) -> None:
+    """Usage keys are served as the account key of their account, where `when` says so."""
+    book = key_book(node)
+
+    def key_for(request: Received) -> str:
+        key = presented(request)
+        return book.account_of(key) if when(book, request) else key
+
+    ask_as(node, operations, key_for)
+
+
+def live(book: KeyBook, request: Received) -> bool:
+    """For `promote`: as long as the key was not removed."""
+    return presented(request) not in book.removed

@@ -15,8 +15,11 @@ from conformance.selftest.mutant import Mutant
 from conformance.selftest.serving import target_app, target_node
 from conformance.selftest.variants import VARIANTS
 from conformance.target.client import Target
+from conformance.target.extent import Extent
 from conformance.verdict import Outcome, Verdict
 
+SEQUENCES = 24
+"""How many random sequences each case of them plays on a mutant: some faults take more than a usual run's few."""
 UNTOUCHED = "untouched"
 """The name of the trial of the reference node as it is."""
 
@@ -37,7 +40,7 @@ class Trial:
         return [
             outcome.case
             for outcome in self.outcomes
-            if outcome.verdict is Verdict.FAIL and requirement in outcome.requirements
+            if outcome.verdict is Verdict.FAIL and requirement in outcome.blamed
         ]
 
     @property
@@ -95,12 +98,13 @@ def _try_node(name: str) -> Trial:
 
 def _until_noticed(breaks: Sequence[str], cases: Sequence[Case], target: Target) -> Iterator[Outcome]:
     """The cases of the broken requirements, until one has failed for each of them: more would prove nothing more."""
+    target.extent = Extent(until_wrong=True, budget=SEQUENCES)
     unnoticed = set(breaks)
-    for case in cases:
+    for case in sorted(cases, key=lambda case: case.facts.drawn):
         if unnoticed & set(case.requirements):
             outcome = run_case(case, target)
             if outcome.verdict is Verdict.FAIL:
-                unnoticed -= set(case.requirements)
+                unnoticed -= set(outcome.blamed)
             yield outcome
 
 

@@ -96,3 +96,13 @@ def accounts_made(node: Node) -> list[int]:
 
     wrap(node.accounts, "new_account", create)
     return made
+
+
+def updated_to(node: Node, change: Callable[[Permissions, Permissions], Permissions]) -> None:
+    """An update stores what `change` makes of the permissions that the key has and those that were sent."""
+
+    def update(write: Write, acting_key: int, key: int, name: str, description: str, sent: Permissions) -> None:
+        before = permissions_of(node, key) or NOTHING
+        write(acting_key, key, name, description, change(before, sent))
+
+    wrap(node.accounts, "update_usage_key", update)

@@ -6,7 +6,7 @@ import json
 import socket
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from threading import Thread
 
 import uvicorn
@@ -23,7 +23,7 @@ from reference_node.settings import Settings
 STARTER_CREDITS = 10**6
 """Cents of each new account: no case comes near it."""
 
-CLAIMED = ("managed_accounts", "openapi", "chain_rpc", "clock_control")
+CLAIMED = ("managed_accounts", "openapi", "chain_rpc", "clock_control", "funded_wallet", "billing")
 """What a sham claims to offer: as much as the reference node, so that no case is left out."""
 
 START_SECONDS = 20.0
@@ -36,7 +36,7 @@ def target_node(
     """A freshly built reference node, altered, served and ready to be judged; `profile` is what it says beside."""
     node = build_node(Settings(control=True, starter_credits=STARTER_CREDITS))
     alter(node)
-    with _listening() as listening, _serving(server_config(node), listening):
+    with closing(node), _listening() as listening, _serving(server_config(node), listening):
         ready = describe(node, listening)
         yield from _target(_merged(ready, {"profile": profile or {}}), seed)
 

@@ -6,19 +6,33 @@ Answers are JSON values: integers are integers, bytes and addresses `0x` hex in 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from eth_abi.abi import decode, encode
 from eth_abi.exceptions import DecodingError, EncodingError
+from eth_utils.address import is_hex_address
 from eth_utils.crypto import keccak
 
-from conformance.problems import ChainReverted, Malformed, Mismatch, ProfileSilent, ServerFault
+from conformance.problems import (
+    ChainReverted,
+    ChainTrouble,
+    Malformed,
+    Mismatch,
+    ProfileSilent,
+    ServerFault,
+    Throttled,
+)
 from conformance.profile import Function, Parameter
 from conformance.target.client import Message, Target
 from conformance.target.jsontext import parse, written
 from conformance.target.log import ExchangeLog
+from conformance.target.signing import Fees
 
 _NUMBERS = itertools.count(1)
+REVERTED = 3
+"""The error code with which most clients tell a revert."""
+WORDS_OF_REVERTS = ("revert", "invalid opcode", "out of gas", "invalid jump", "vm execution error")
+"""What the others say."""
 
 
 class ChainClient:
@@ -36,6 +50,8 @@ class ChainClient:
         body = written({"jsonrpc": "2.0", "id": next(_NUMBERS), "method": method, "params": list(params)})
         message = Message("POST", url, {"Content-Type": "application/json"}, body)
         answer = self._target.exchange(message, self._log)
+        if answer.status == 429:
+            raise Throttled("an answer of the chain", "status 429", answer.exchange)
         if answer.status >= 500:
             raise ServerFault("an answer of the chain", f"status {answer.status}", answer.exchange)
         try:
@@ -43,24 +59,56 @@ class ChainClient:
         except ValueError as problem:
             raise Malformed("a JSON-RPC answer", f"{problem}: {answer.text[:200]}", answer.exchange) from None
         if isinstance(reply, dict) and reply.get("error") is not None:
-            raise ChainReverted(f"a result of {method}", written(reply["error"]), answer.exchange)
+            told = written(reply["error"])
+            raise ChainReverted(f"a result of {method}", told, answer.exchange, by_contract=_is_revert(reply["error"]))
         if not isinstance(reply, dict) or "result" not in reply:
             raise Malformed("a JSON-RPC answer with a result", answer.text[:200], answer.exchange)
         return reply["result"]
 
     def view(self, contract: str, signature: str, arguments: Sequence[object], sender: str | None = None) -> object:
-        """What a call answers: an object of its named results, or the one result that has no name."""
+        """What a call answers: an object of its named results, or the one result that has no name.
+
+        Raises ChainReverted where the contract refuses, ChainTrouble where the chain itself cannot answer.
+        """
         function = Function.parse(signature)
         data = selector(function) + encoded(function.inputs, arguments)
         call = {"to": contract, "data": f"0x{data.hex()}"}
         if sender is not None:
             call["from"] = sender
-        result = self.request("eth_call", [call, "latest"])
+        try:
+            result = self.request("eth_call", [call, "latest"])
+        except ChainReverted as refused:
+            if refused.by_contract or not is_hex_address(contract):
+                raise
+            raise ChainTrouble(refused.expected, refused.got, refused.exchange) from refused
         return decoded(function.outputs, result)
 
     def chain_id(self) -> int:
         """The chain's id."""
         return _quantity(self.request("eth_chainId"))
+
+    def estimate(self, call: Mapping[str, object]) -> int:
+        """The gas that a transaction needs. ChainReverted: it would be reverted."""
+        return _quantity(self.request("eth_estimateGas", [dict(call)]))
+
+    def next_nonce(self, address: str) -> int:
+        """The nonce after all transactions of an address, those included that wait to be mined."""
+        return _quantity(self.request("eth_getTransactionCount", [address, "pending"]))
+
+    def fees(self) -> Fees:
+        """Enough for the base fee to double before a transaction is mined."""
+        latest = self.request("eth_getBlockByNumber", ["latest", False])
+        base = _quantity(latest.get("baseFeePerGas", "0x0") if isinstance(latest, dict) else None)
+        try:
+            tip = _quantity(self.request("eth_maxPriorityFeePerGas"))
+        except ChainReverted:  # not every chain has an opinion
+            tip = max(0, _quantity(self.request("eth_gasPrice")) - base)
+        return Fees(2 * base + tip, tip)
+
+    def timestamp(self) -> int:
+        """The time of the newest block in Unix seconds."""
+        latest = self.request("eth_getBlockByNumber", ["latest", False])
+        return _quantity(latest.get("timestamp") if isinstance(latest, dict) else None)
 
     def block_number(self) -> int:
         """The number of the newest block."""
@@ -81,6 +129,14 @@ class ChainClient:
     def transaction(self, transaction_hash: str) -> object:
         """A transaction by its hash; null when the chain has none."""
         return self.request("eth_getTransactionByHash", [transaction_hash])
+
+
+def _is_revert(error: object) -> bool:
+    """Whether a JSON-RPC error tells that the contract refused, not that the chain could not answer."""
+    if not isinstance(error, dict):
+        return False
+    said = str(error.get("message", "")).lower()
+    return error.get("code") == REVERTED or any(words in said for words in WORDS_OF_REVERTS)
 
 
 def selector(function: Function) -> bytes:

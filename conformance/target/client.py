@@ -5,19 +5,24 @@ from __future__ import annotations
 import ssl
 import time
 from dataclasses import dataclass, field
-from typing import Self
+from functools import cached_property
+from typing import TYPE_CHECKING, Self
 
 import httpx
 
 from conformance.problems import Malformed, ProfileSilent, ServerFault, Unreachable, Untrusted
 from conformance.profile import WHOLE, Effect, NotStated, Operation, Profile, resolve, value_at
 from conformance.scenario.scope import MISSING, Missing, member
+from conformance.target.extent import Extent
 from conformance.target.jsontext import parse
 from conformance.target.log import ExchangeLog, RawExchange
-from conformance.target.pace import Budget, Pace
+from conformance.target.pace import Budget, GasBudget, Pace
+
+if TYPE_CHECKING:
+    from conformance.target.funding import Funder
 
 TIMEOUT_SECONDS = 45.0
-"""A run of an action may take 30 s (profile `exec`); whoever takes longer than this does not answer."""
+"""Whoever takes longer than this does not answer; a run may take 15 s longer than the profile's limit of runs."""
 LONGEST_ANSWER = 32 * 1024 * 1024
 """Bytes of a body that the suite is ready to read; an answer that does not end is none."""
 KEEP_IDLE_SECONDS = 2.0
@@ -56,6 +61,8 @@ class Answer:
     exchange: int
     """Its number in the log."""
     operation: Operation | None = None
+    seconds: float = 0.0
+    """From the request to the end of the answer."""
     group_id_form: str | None = None
     """In which form the profile says that lists show group ids."""
     _value: object = field(default=MISSING)
@@ -91,14 +98,11 @@ class Answer:
     def at(self, path: tuple[str, ...]) -> object:
         """The value at a path of a pack; MISSING when there is none."""
         match path:
-            case ("@status",):
-                return self.status
-            case ("@accepted",):
-                return self.accepted
+            case ("@status" | "@accepted" | "@text" | "@seconds" as name,):
+                found: object = getattr(self, name[1:])
+                return found
             case ("@headers",):
                 return dict(self.headers)
-            case ("@text",):
-                return self.text
             case ("@headers", name):
                 return self.headers.get(name, MISSING)
             case _:
@@ -153,20 +157,27 @@ class Target:
         seed: str = "0",
         pace: Pace | None = None,
         budget: Budget | None = None,
-        timeout: float = TIMEOUT_SECONDS,
+        gas: GasBudget | None = None,
+        extent: Extent | None = None,
+        shared: bool = False,
+        timeout: float | None = None,
     ) -> None:
         self.base_url = base_url.rstrip("/")
         self.profile = profile
         self.seed = seed
         self.budget = budget or Budget(None)
+        self.gas = gas or GasBudget(None)
+        self.extent = extent or Extent()
+        self.shared = shared
+        """Whether other processes judge this node at the same time."""
         self.settle_seconds = profile.semantics.settle_time_seconds or 0
         self.page_size = profile.limits.page_size_max or profile.limits.page_size_default or 10
         self._group_id_form = profile.wire.list_groups.id_form
         self._pace = pace or Pace(None)
         self._operations: dict[str, Operation] = {}
-        self._timeout = timeout
+        self._timeout = timeout or _longest(profile)
         self._http = httpx.Client(
-            timeout=timeout,
+            timeout=self._timeout,
             follow_redirects=False,
             trust_env=False,  # no proxy stands between the suite and the node
             verify=ssl.create_default_context(),  # what this machine trusts, and what SSL_CERT_FILE names
@@ -183,6 +194,13 @@ class Target:
     def close(self) -> None:
         """Give the connections back."""
         self._http.close()
+
+    @cached_property
+    def funder(self) -> Funder | None:
+        """Where the wallets of cases get ether from; None where they get none. Raises NoFunderKey."""
+        from conformance.target.funding import funder_of  # noqa: PLC0415 - it builds on this module
+
+        return funder_of(self.profile)
 
     def operation(self, name: str) -> Operation:
         """An operation as this node serves it. Raises ProfileSilent when the profile leaves it out."""
@@ -240,7 +258,7 @@ class Target:
             response.status_code, dict(response.headers), text, time.perf_counter() - began,
         )  # fmt: skip
         number = log.add(raw)
-        return Answer(response.status_code, response.headers, text, number, operation, self._group_id_form)
+        return Answer(response.status_code, response.headers, text, number, operation, raw.seconds, self._group_id_form)
 
     def _body(self, response: httpx.Response, until: float) -> str:
         """The whole body, as long as it comes to an end in time and in size."""
@@ -259,6 +277,12 @@ class Target:
     def _unanswered(self, message: Message, url: str, began: float, log: ExchangeLog) -> int:
         seconds = time.perf_counter() - began
         return log.add(RawExchange(message.method, url, message.headers, message.body, None, {}, "", seconds))
+
+
+def _longest(profile: Profile) -> float:
+    """How long to wait for an answer, in seconds."""
+    forms = profile.exec.failure_and_limits
+    return max(TIMEOUT_SECONDS, forms.timeout_seconds + 15.0 if forms else 0.0)
 
 
 def _silence(problem: httpx.RequestError) -> str:

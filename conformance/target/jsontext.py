@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
+
+DEEPEST = 200
+"""Arrays and objects inside one another, more than any answer needs and less than the stack of Python holds."""
+TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[][{}]')
 
 
 def _members(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -20,10 +25,18 @@ def _constant(text: str) -> object:
 
 def parse(text: str) -> object:
     """The JSON value of a text. ValueError says what is wrong with it."""
-    try:
-        return json.loads(text, object_pairs_hook=_members, parse_constant=_constant)
-    except RecursionError:
-        raise ValueError("the JSON is nested too deeply") from None
+    if text.count("[") + text.count("{") > DEEPEST and _depth(text) > DEEPEST:
+        raise ValueError("the JSON is nested too deeply")
+    return json.loads(text, object_pairs_hook=_members, parse_constant=_constant)
+
+
+def _depth(text: str) -> int:
+    """How many brackets are open at once, at most; those in strings do not count."""
+    depth = deepest = 0
+    for token in TOKEN.finditer(text):
+        depth += (token[0] in "[{") - (token[0] in "]}")
+        deepest = max(deepest, depth)
+    return deepest
 
 
 def written(value: object) -> str:

@@ -32,20 +32,27 @@ class ExchangeLog:
     def __init__(self, secrets: Secrets) -> None:
         self._secrets = secrets
         self._exchanges: list[RawExchange] = []
+        self._forgotten = 0
         self._lock = threading.Lock()
 
     def __len__(self) -> int:
-        return len(self._exchanges)
+        return self._forgotten + len(self._exchanges)
+
+    def forget(self) -> None:
+        """Let go of the exchanges so far, which taught nothing; their numbers stay taken."""
+        with self._lock:
+            self._forgotten += len(self._exchanges)
+            self._exchanges.clear()
 
     def add(self, exchange: RawExchange) -> int:
         """Keep an exchange; gives its number."""
         with self._lock:
             self._exchanges.append(exchange)
-            return len(self._exchanges) - 1
+            return self._forgotten + len(self._exchanges) - 1
 
     def redacted(self, number: int) -> Exchange:
         """An exchange without credentials, as a report may show it."""
-        raw = self._exchanges[number]
+        raw = self._exchanges[number - self._forgotten]
         url, headers = self._secrets.hide(raw.url), self._secrets.hide_headers(raw.request_headers)
         body = None if raw.request_body is None else self._secrets.hide(raw.request_body)
         return Exchange(

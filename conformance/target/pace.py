@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 
-from conformance.problems import BudgetSpent
+from conformance.problems import BudgetSpent, GasSpent
 
 
 def lowest_rate(*rates: float | str | None) -> float | None:
@@ -35,19 +35,31 @@ class Pace:
 class Budget:
     """What the run may spend, in cents."""
 
+    unit = "cents"
+    exceeded: type[BudgetSpent | GasSpent] = BudgetSpent
+
     def __init__(self, limit: int | None) -> None:
         self.limit = limit
         self.spent = 0
         self._lock = threading.Lock()
 
-    def take(self, cents: int) -> None:
-        """Count a charge before it is caused. Raises BudgetSpent when it would go over the limit."""
+    def take(self, amount: int) -> None:
+        """Count a charge before it is caused. Raises `exceeded` when it would go over the limit."""
         with self._lock:
-            if self.limit is not None and self.spent + cents > self.limit:
-                raise BudgetSpent(f"{cents} cents left to spend", f"{self.spent} of {self.limit} cents spent")
-            self.spent += cents
+            if self.limit is not None and self.spent + amount > self.limit:
+                raise self.exceeded(
+                    f"{amount} {self.unit} left to spend", f"{self.spent} of {self.limit} {self.unit} spent"
+                )
+            self.spent += amount
 
-    def give_back(self, cents: int) -> None:
-        """The call was refused and cost nothing."""
+    def give_back(self, amount: int) -> None:
+        """So much of what was taken was not charged."""
         with self._lock:
-            self.spent -= cents
+            self.spent -= amount
+
+
+class GasBudget(Budget):
+    """What the run may use on the settlement chain, in units of gas."""
+
+    unit = "gas"
+    exceeded = GasSpent

@@ -8,16 +8,7 @@ from dataclasses import replace
 
 from pydantic import JsonValue
 
-from conformance.selftest.alter import (
-    Answered,
-    Forward,
-    Received,
-    body_of,
-    change_body,
-    intercept,
-    members,
-    refusal,
-)
+from conformance.selftest.alter import Answered, Forward, Received, body_of, change_body, intercept, members, refusal
 from conformance.selftest.alter_keys import SERVED, WRITES
 from conformance.selftest.mutant import mutant
 from reference_node.node import Node
@@ -102,6 +93,20 @@ def deep_json_breaks_the_node(node: Node) -> None:
         return _text(500, "stack overflow") if b"[" * 5000 in request.body else await forward(request)
 
     intercept(node, "new_account", handler)
+
+
+@mutant("EP-030")
+def bytes_that_are_no_text_break_the_node(node: Node) -> None:
+    """A body that is not UTF-8 ends in status 500."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        try:
+            request.body.decode()
+        except UnicodeDecodeError:
+            return _text(500, "Internal Server Error")
+        return await forward(request)
+
+    intercept(node, "add_usage_api_key", handler)
 
 
 @mutant("EP-030")

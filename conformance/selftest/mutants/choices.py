@@ -5,18 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from conformance.selftest.alter import Answered, Forward, Received, change_query, intercept, refusal, wrap
+from conformance.selftest.alter_groups import Hashes
+from conformance.selftest.alter_keys import LISTS
+from conformance.selftest.alter_lists import GREATEST_PAGE
 from conformance.selftest.mutant import mutant
-from conformance.selftest.permissions import account_of
+from conformance.selftest.permissions import Write, account_of, acts_as_owner
 from reference_node.chain.account_config import Group, Wallet
 from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.keys import pkp_id
 from reference_node.node import Node
-
-LISTS = ("list_groups", "list_api_keys", "list_wallets", "list_wallets_in_group", "list_actions")
-GREATEST_PAGE = "100"
-
-Write = Callable[..., object]
-Hashes = Sequence[bytes]
 
 
 def _forgiving(write: Write, error: str, *arguments: object) -> None:
@@ -222,3 +219,15 @@ def own_wallet_is_listed(node: Node) -> None:
         return listed[page * size : (page + 1) * size]
 
     wrap(node.accounts, "wallets", wallets)
+
+
+@mutant("AUTH-140")
+def usage_keys_rename_keys(node: Node) -> None:
+    """Every usage key may rename the keys of its account, where the profile leaves that to the account key."""
+    acts_as_owner(node, "update_usage_key_metadata")
+
+
+@mutant("SCOPE-130")
+def creators_fill_groups(node: Node) -> None:
+    """`can_create_groups` is enough to fill a new group, where the profile asks for the wildcard scopes."""
+    acts_as_owner(node, "add_group", lambda permissions: permissions.can_create_groups)

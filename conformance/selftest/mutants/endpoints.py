@@ -1,42 +1,34 @@
-"""Faults about endpoints: accounts and usage keys by their tables, methods, and the form of addresses."""
+"""Faults about what the endpoints of accounts and usage keys take and answer."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable
 from dataclasses import replace
-from urllib.parse import parse_qsl
 
 from pydantic import JsonValue
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from conformance.selftest.alter import (
-    CORE,
     Answered,
     Forward,
     Received,
-    answer,
     body_of,
     change_answer,
     change_body,
     change_items,
     change_query,
-    each,
     intercept,
     members,
     refusal,
     silence,
     wrap,
 )
-from conformance.selftest.alter_keys import LISTS, key_book, presented
+from conformance.selftest.alter_keys import presented
 from conformance.selftest.mutant import mutant
 from reference_node.chain.account_config import Permissions
 from reference_node.node import Node
 
 Write = Callable[..., object]
-
-
-# ---------------------------------------------------------------------------------------------------- new_account
 
 
 @mutant("EP-040")
@@ -114,9 +106,6 @@ def nameless_account_is_refused_with_its_key(node: Node) -> None:
         return replace(await forward(named), status=422)
 
     intercept(node, "new_account", handler)
-
-
-# ----------------------------------------------------------------------------------------------------- usage keys
 
 
 @mutant("EP-110")
@@ -205,147 +194,3 @@ def usage_key_values_are_listed(node: Node) -> None:
 
     change_answer(node, "add_usage_api_key", keep)
     change_items(node, "list_api_keys", lambda items: [{**members(item), "recent": [*values]} for item in items])
-
-
-# -------------------------------------------------------------------------------------------- methods and addresses
-
-
-class OtherMethod:
-    """ASGI layer that serves a path with another method as if it were the stated one."""
-
-    def __init__(self, app: ASGIApp, names: tuple[str, ...], method: str, instead: str) -> None:
-        self._app = app
-        self._names = names
-        self._method = method
-        self._instead = instead
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request; the query of a GET becomes the body of a POST."""
-        name = scope.get("path", "").removeprefix(CORE)
-        if name not in self._names or scope.get("method") != self._instead:
-            await self._app(scope, receive, send)
-            return
-        fields = dict(parse_qsl(scope["query_string"].decode(), keep_blank_values=True))
-        read = {key: _value(text) if key == "group_id" or text[:1] in "[tf" else text for key, text in fields.items()}
-        body = json.dumps(read).encode() if self._method == "POST" else b""
-
-        async def given() -> Message:
-            return {"type": "http.request", "body": body, "more_body": False}
-
-        headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-        kept = [pair for pair in scope["headers"] if pair[0] not in {b"content-type", b"content-length"}]
-        query = b"" if self._method == "POST" else scope["query_string"]
-        changed = {"method": self._method, "query_string": query, "headers": [*kept, *headers]}
-        await self._app({**scope, **changed}, given, send)
-
-
-def _value(text: str) -> JsonValue:
-    try:
-        value: JsonValue = json.loads(text)
-    except ValueError:
-        return text
-    return value
-
-
-@mutant("EP-420")
-def get_makes_groups(node: Node) -> None:
-    """`add_group` works by GET."""
-    node.app.add_middleware(OtherMethod, names=("add_group",), method="POST", instead="GET")
-
-
-@mutant("EP-420")
-def get_removes_usage_keys(node: Node) -> None:
-    """`remove_usage_api_key` works by GET."""
-    node.app.add_middleware(OtherMethod, names=("remove_usage_api_key",), method="POST", instead="GET")
-
-
-@mutant("EP-420")
-def get_deletes_actions(node: Node) -> None:
-    """`delete_action` works by GET."""
-    node.app.add_middleware(OtherMethod, names=("delete_action",), method="POST", instead="GET")
-
-
-@mutant("EP-420")
-def post_lists(node: Node) -> None:
-    """The lists answer a POST as well."""
-    node.app.add_middleware(OtherMethod, names=LISTS, method="GET", instead="POST")
-
-
-@mutant("EP-420")
-def post_tells_the_payers(node: Node) -> None:
-    """`get_api_payers` answers a POST as well."""
-    node.app.add_middleware(OtherMethod, names=("get_api_payers",), method="GET", instead="POST")
-
-
-def _misspelt(address: JsonValue) -> str:
-    """An address with one letter of its checksum in the wrong case."""
-    text = str(address)
-    place = next(index for index in range(2, len(text)) if text[index].isalpha())
-    return text[:place] + text[place].swapcase() + text[place + 1 :]
-
-
-@mutant("EP-430")
-def checksum_of_a_wallet_is_wrong(node: Node) -> None:
-    """Items of `list_wallets` have an address with a wrong checksum."""
-    change_items(node, "list_wallets", each(lambda item: {**item, "wallet_address": _misspelt(item["wallet_address"])}))
-
-
-@mutant("EP-430")
-def checksum_of_the_contract_is_wrong(node: Node) -> None:
-    """`contract_address` has a wrong checksum."""
-    change_answer(
-        node,
-        "get_node_chain_config",
-        lambda value: {**members(value), "contract_address": _misspelt(members(value)["contract_address"])},
-    )
-
-
-@mutant("EP-430")
-def new_wallet_address_is_padded(node: Node) -> None:
-    """`create_wallet` answers its address padded to 32 bytes."""
-    change_answer(
-        node, "create_wallet", lambda value: {"wallet_address": f"0x{str(members(value)['wallet_address'])[2:]:0>64}"}
-    )
-
-
-@mutant("EP-420")
-def put_makes_groups(node: Node) -> None:
-    """`add_group` works by PUT, too."""
-    node.app.add_middleware(AlsoBy, operation="add_group", method="PUT")
-
-
-@mutant("EP-420")
-def patch_makes_groups(node: Node) -> None:
-    """`add_group` works by PATCH, too."""
-    node.app.add_middleware(AlsoBy, operation="add_group", method="PATCH")
-
-
-@mutant("EP-420")
-def delete_removes_groups(node: Node) -> None:
-    """`remove_group` works by DELETE, too."""
-    node.app.add_middleware(AlsoBy, operation="remove_group", method="DELETE")
-
-
-class AlsoBy:
-    """ASGI layer that takes another method of an operation for POST."""
-
-    def __init__(self, app: ASGIApp, operation: str, method: str) -> None:
-        self._app = app
-        self._asked = (CORE + operation, method)
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request."""
-        if scope["type"] == "http" and (scope["path"], scope["method"]) == self._asked:
-            scope = {**scope, "method": "POST"}
-        await self._app(scope, receive, send)
-
-
-@mutant("EP-340")
-def newest_account_alone_exists(node: Node) -> None:
-    """`account_exists` says true of the account that was created last, and of no other."""
-    book = key_book(node)
-
-    async def handler(request: Received, _: Forward) -> Answered:
-        return answer(200, presented(request) in book.accounts[-1:])
-
-    intercept(node, "account_exists", handler)

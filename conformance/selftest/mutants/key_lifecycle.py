@@ -1,37 +1,24 @@
-"""Faults about how usage keys change and end."""
+"""Faults about usage keys that are made, updated, renamed and removed."""
 
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 
 from conformance.selftest.alter import Answered, Forward, Received, answer, intercept, wrap
 from conformance.selftest.mutant import mutant
 from conformance.selftest.permissions import (
     NOTHING,
     Write,
-    account_of,
     change_permissions,
     does_nothing,
     permissions_of,
+    updated_to,
 )
 from reference_node.chain.account_config import Permissions, UsageKey
-from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.keys import key_hash, new_secret
 from reference_node.node import Node
-
-
-def _updated_to(node: Node, change: Callable[[Permissions, Permissions], Permissions]) -> None:
-    """An update stores what `change` makes of the permissions that the key has and those that were sent."""
-
-    def update(write: Write, acting_key: int, key: int, name: str, description: str, sent: Permissions) -> None:
-        before = permissions_of(node, key) or NOTHING
-        write(acting_key, key, name, description, change(before, sent))
-
-    wrap(node.accounts, "update_usage_key", update)
 
 
 def _both(one: Permissions, other: Permissions) -> Permissions:
@@ -74,7 +61,7 @@ def update_does_nothing(node: Node) -> None:
 @mutant("KEYLIFE-030")
 def update_adds_permissions(node: Node) -> None:
     """An update leaves the permissions that the key had, beside those that it carries."""
-    _updated_to(node, _both)
+    updated_to(node, _both)
 
 
 @mutant("KEYLIFE-030")
@@ -89,7 +76,7 @@ def update_keeps_group_ids(node: Node) -> None:
             can_create_pkps=sent.can_create_pkps,
         )
 
-    _updated_to(node, change)
+    updated_to(node, change)
 
 
 @mutant("KEYLIFE-030")
@@ -104,7 +91,7 @@ def false_in_an_update_counts_as_left_out(node: Node) -> None:
             can_create_pkps=sent.can_create_pkps or before.can_create_pkps,
         )
 
-    _updated_to(node, change)
+    updated_to(node, change)
 
 
 @mutant("KEYLIFE-030")
@@ -134,7 +121,7 @@ def update_only_takes_away(node: Node) -> None:
             remove_pkp_from_groups=_common(sent.remove_pkp_from_groups, before.remove_pkp_from_groups),
         )
 
-    _updated_to(node, change)
+    updated_to(node, change)
 
 
 def _common(one: object, other: object) -> list[int]:
@@ -144,7 +131,7 @@ def _common(one: object, other: object) -> list[int]:
 @mutant("KEYLIFE-020")
 def update_forgets_the_remove_permission(node: Node) -> None:
     """An update stores no `remove_pkp_from_groups`."""
-    _updated_to(node, lambda _, sent: replace(sent, remove_pkp_from_groups=[]))
+    updated_to(node, lambda _, sent: replace(sent, remove_pkp_from_groups=[]))
 
 
 @mutant("KEYLIFE-040")
@@ -287,268 +274,4 @@ def removed_keys_stay_on_small_pages(node: Node) -> None:
         write(acting_key, key)
 
     wrap(node.accounts, "usage_keys", read)
-    wrap(node.accounts, "remove_usage_key", remove)
-
-
-@mutant("KEYLIFE-100", "KEYLIFE-110")
-def update_creates_keys(node: Node) -> None:
-    """An update of a value that is no usage key creates one with that value."""
-
-    def update(write: Write, acting_key: int, key: int, name: str, description: str, sent: Permissions) -> None:
-        try:
-            write(acting_key, key, name, description, sent)
-        except ContractRefusal as refusal:
-            if refusal.error != "UsageKeyUnknown":
-                raise
-            node.accounts.set_usage_key(acting_key, UsageKey(key, 0, 0, name, description, sent))
-
-    wrap(node.accounts, "update_usage_key", update)
-
-
-@mutant("KEYLIFE-100")
-def renaming_revives_keys(node: Node) -> None:
-    """A metadata update of a removed key brings it back."""
-
-    def rename(write: Write, acting_key: int, key: int, name: str, description: str) -> None:
-        try:
-            write(acting_key, key, name, description)
-        except ContractRefusal as refusal:
-            if refusal.error != "UsageKeyUnknown":
-                raise
-            node.accounts.set_usage_key(acting_key, UsageKey(key, 0, 0, name, description, NOTHING))
-
-    wrap(node.accounts, "update_usage_key_metadata", rename)
-
-
-@mutant("KEYLIFE-100")
-def update_of_a_removed_key_succeeds(node: Node) -> None:
-    """An update of a removed key answers success, without effect."""
-    _ignores(node, "update_usage_key", "UsageKeyUnknown")
-
-
-@mutant("KEYLIFE-120")
-def removal_of_nothing_succeeds(node: Node) -> None:
-    """A removal of a key that is not there answers success."""
-    _ignores(node, "remove_usage_key", "UsageKeyUnknown")
-
-
-def _ignores(node: Node, method: str, error: str) -> None:
-    def write_for(write: Write, *arguments: object) -> None:
-        try:
-            write(*arguments)
-        except ContractRefusal as refusal:
-            if refusal.error != error:
-                raise
-
-    wrap(node.accounts, method, write_for)
-
-
-def _counts_six_more_times(node: Node, method: str) -> None:
-    """A write about a usage key takes effect only after the key has created six more groups."""
-    waiting: dict[int, Callable[[], object]] = {}
-    uses: list[int] = []
-
-    def postpone(write: Write, acting_key: int, key: int, *arguments: object) -> None:
-        waiting[key] = partial(write, acting_key, key, *arguments)
-
-    def create(write: Write, acting_key: int, *arguments: object) -> object:
-        created = write(acting_key, *arguments)
-        if acting_key in waiting:
-            uses.append(acting_key)
-            if uses.count(acting_key) == 6:
-                waiting.pop(acting_key)()
-        return created
-
-    wrap(node.accounts, method, postpone)
-    wrap(node.accounts, "add_group", create)
-
-
-@mutant("KEYLIFE-150")
-def removed_keys_count_six_more_times(node: Node) -> None:
-    """A removed key is good for six more groups."""
-    _counts_six_more_times(node, "remove_usage_key")
-
-
-@mutant("KEYLIFE-150")
-def old_permissions_count_six_more_times(node: Node) -> None:
-    """After an update the old permissions are good for six more groups."""
-    _counts_six_more_times(node, "update_usage_key")
-
-
-def _by_the_owner_of_the_key(node: Node, method: str) -> None:
-    """A write about a usage key is done whoever asks for it."""
-
-    def write_for(write: Write, acting_key: int, key: int, *arguments: object) -> None:
-        write(account_of(node, key) or acting_key, key, *arguments)
-
-    wrap(node.accounts, method, write_for)
-
-
-@mutant("KEYLIFE-180", "ACC-120")
-def any_account_updates_a_key(node: Node) -> None:
-    """`update_usage_api_key` does not ask whose key it is."""
-    _by_the_owner_of_the_key(node, "update_usage_key")
-
-
-@mutant("KEYLIFE-180", "ACC-120")
-def any_account_renames_a_key(node: Node) -> None:
-    """`update_usage_api_key_metadata` does not ask whose key it is."""
-    _by_the_owner_of_the_key(node, "update_usage_key_metadata")
-
-
-@mutant("KEYLIFE-180", "ACC-120")
-def any_account_removes_a_key(node: Node) -> None:
-    """`remove_usage_api_key` does not ask whose key it is."""
-    _by_the_owner_of_the_key(node, "remove_usage_key")
-
-
-@mutant("KEYLIFE-180")
-def other_accounts_removal_seems_to_succeed(node: Node) -> None:
-    """`remove_usage_api_key` of another account's key answers success, without effect."""
-    _ignores(node, "remove_usage_key", "UsageKeyUnknown")
-
-
-def _taken_for_a_usage_key(node: Node, operation: str) -> None:
-    async def handler(request: Received, forward: Forward) -> Answered:
-        if json.loads(request.body).get("usage_api_key") == request.key:
-            return answer(200, {"success": True})
-        return await forward(request)
-
-    intercept(node, operation, handler)
-
-
-@mutant("KEYLIFE-190")
-def account_key_can_be_updated(node: Node) -> None:
-    """`update_usage_api_key` answers success for the account key."""
-    _taken_for_a_usage_key(node, "update_usage_api_key")
-
-
-@mutant("KEYLIFE-190")
-def account_key_can_be_removed(node: Node) -> None:
-    """`remove_usage_api_key` answers success for the account key."""
-    _taken_for_a_usage_key(node, "remove_usage_api_key")
-
-
-@mutant("KEYLIFE-130")
-def update_keeps_the_labels(node: Node) -> None:
-    """`update_usage_api_key` replaces the permissions alone, though the node says that it replaces all nine values."""
-
-    def update(write: Write, acting_key: int, key: int, _name: str, _description: str, sent: Permissions) -> None:
-        before = node.accounts.usage_key(acting_key, key)
-        write(acting_key, key, before.name, before.description, sent)
-
-    wrap(node.accounts, "update_usage_key", update)
-
-
-@mutant("KEYLIFE-200")
-def updates_at_once_mix(node: Node) -> None:
-    """Of different updates, one gives the bools and another the arrays."""
-    sent_so_far: list[Permissions] = []
-    more = threading.Condition()
-
-    def update(write: Write, acting_key: int, key: int, name: str, description: str, sent: Permissions) -> None:
-        with more:
-            sent_so_far.append(sent)
-            more.notify_all()
-            more.wait_for(lambda: any(other != sent for other in sent_so_far), 5)
-            other = next((other for other in sent_so_far if other != sent), sent)
-        mixed = replace(
-            sent,
-            can_create_groups=other.can_create_groups,
-            can_delete_groups=other.can_delete_groups,
-            can_create_pkps=other.can_create_pkps,
-        )
-        write(acting_key, key, name, description, mixed)
-
-    wrap(node.accounts, "update_usage_key", update)
-
-
-@mutant("KEYLIFE-210")
-def removal_takes_the_keys_groups(node: Node) -> None:
-    """With a usage key go the groups that it created."""
-    created: list[tuple[int, int]] = []
-
-    def create(write: Write, acting_key: int, *arguments: object) -> object:
-        group = write(acting_key, *arguments)
-        created.append((acting_key, int(str(group))))
-        return group
-
-    def remove(write: Write, acting_key: int, key: int) -> None:
-        write(acting_key, key)
-        for creator, group in created:
-            if creator == key:
-                node.accounts.remove_group(acting_key, group)
-
-    wrap(node.accounts, "add_group", create)
-    wrap(node.accounts, "remove_usage_key", remove)
-
-
-@mutant("KEYLIFE-210")
-def removal_hides_the_keys_wallets(node: Node) -> None:
-    """With a usage key its wallets leave the list."""
-    created: dict[bytes, int] = {}
-
-    def create(write: Write, acting_key: int, address: bytes, *arguments: object) -> None:
-        write(acting_key, address, *arguments)
-        created[address] = acting_key
-
-    wrap(node.accounts, "create_wallet", create)
-    wrap(
-        node.accounts,
-        "wallets",
-        lambda view, *page: [found for found in view(*page) if account_of(node, created[found.address])],
-    )
-
-
-@mutant("KEYLIFE-020", "KEYLIFE-060", "KEYLIFE-090")
-def chain_never_hears_of_changes(node: Node) -> None:
-    """Updates and removals of usage keys are remembered by the node, and not written to the contract."""
-    known: dict[int, UsageKey | None] = {}
-
-    def update(_write: Write, _acting: int, key: int, name: str, description: str, sent: Permissions) -> None:
-        known[key] = UsageKey(key, 0, 0, name, description, sent)
-
-    def rename(_: Write, acting_key: int, key: int, name: str, description: str) -> None:
-        before = known.get(key) or node.accounts.usage_key(acting_key, key)
-        known[key] = replace(before, name=name, description=description)
-
-    def remove(_write: Write, _acting: int, key: int) -> None:
-        known[key] = None
-
-    def read(view: Callable[..., list[UsageKey]], *page: int) -> list[UsageKey]:
-        shown = [known.get(key.key_hash, key) for key in view(*page)]
-        return [key for key in shown if key]
-
-    wrap(node.accounts, "update_usage_key", update)
-    wrap(node.accounts, "update_usage_key_metadata", rename)
-    wrap(node.accounts, "remove_usage_key", remove)
-    wrap(node.accounts, "usage_keys", read)
-
-
-@mutant("KEYLIFE-020", "KEYLIFE-030")
-def update_leaves_execute_as_it_was(node: Node) -> None:
-    """`update_usage_api_key` replaces all permissions but `execute_in_groups`."""
-    _updated_to(node, lambda before, sent: replace(sent, execute_in_groups=before.execute_in_groups))
-
-
-@mutant("KEYLIFE-070")
-def metadata_update_takes_execute_away(node: Node) -> None:
-    """`update_usage_api_key_metadata` empties `execute_in_groups`."""
-
-    def update(_: Write, acting_key: int, key: int, name: str, description: str) -> None:
-        kept = replace(permissions_of(node, key) or NOTHING, execute_in_groups=[])
-        node.accounts.update_usage_key(acting_key, key, name, description, kept)
-
-    wrap(node.accounts, "update_usage_key_metadata", update)
-
-
-@mutant("KEYLIFE-210")
-def removal_deletes_the_accounts_actions(node: Node) -> None:
-    """`remove_usage_api_key` deletes the actions that the account has registered."""
-
-    def remove(write: Write, acting_key: int, key: int) -> None:
-        for action in node.accounts.actions(account_of(node, acting_key), 0, 100):
-            node.accounts.delete_action(acting_key, action.cid_hash)
-        write(acting_key, key)
-
     wrap(node.accounts, "remove_usage_key", remove)

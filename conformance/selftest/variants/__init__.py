@@ -4,7 +4,13 @@ The suite has to be green against each of them. A case that fails there takes a 
 requirement.
 """
 
-from conformance.selftest.variants import furnished, generous, secretive, terse  # noqa: F401 - they enter themselves
+from conformance.selftest.variants import (  # noqa: F401 - they enter themselves
+    boxed,
+    generous,
+    particular,
+    secretive,
+    terse,
+)
 from conformance.selftest.variants.variant import VARIANTS, Variant
 
 __all__ = ["VARIANTS", "Variant"]

@@ -23,7 +23,7 @@ from reference_node.node import Node
 
 @variant(
     {
-        "capabilities": ["managed_accounts", "chain_rpc", "clock_control"],
+        "capabilities": ["managed_accounts", "chain_rpc", "clock_control", "funded_wallet", "billing"],
         "wire": {"account_exists": {"request_response": {"unknown_key": "unauthenticated"}}},
         "semantics": {
             "account_wallet_listed": True,

@@ -43,7 +43,7 @@ PAGE_SIZE = 3
 @variant(
     {
         # Not `openapi`: the description would still be the reference node's.
-        "capabilities": ["managed_accounts", "chain_rpc", "clock_control"],
+        "capabilities": ["managed_accounts", "chain_rpc", "clock_control", "funded_wallet", "billing"],
         "wire": {
             "mutating_responses": None,
             "paging": {"first_page_number": 1, "container": {"form": "object", "items_member": "page"}},

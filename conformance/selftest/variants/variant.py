@@ -30,7 +30,7 @@ SILENT_WRITES = (
 )
 """The writes for whose answers the specification shows nothing."""
 WRITES = (*SILENT_WRITES, "new_account", "add_usage_api_key", "create_wallet")
-EVERYTHING = (*LISTS, *WRITES, "account_exists")
+EVERYTHING = (*LISTS, *WRITES, "account_exists", "convert_to_chain_secured_account")
 
 Members = dict[str, JsonValue]
 

@@ -13,7 +13,7 @@ needs: [managed_accounts]
 cases:
   - id: group-is-listed
     title: A group is listed
-    requirements: [ACC-070, GRP-040]
+    requirements: [ACC-070, PKP-090]
     setup: [{account: alice}]
     steps: [{list: list_groups}]
   - id: page-is-short

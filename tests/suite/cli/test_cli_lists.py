@@ -16,7 +16,7 @@ def test_packs_lists_every_case_with_its_requirements(shelf: Path, capsys: pytes
     assert main(["packs"]) == 0
     assert capsys.readouterr().out.splitlines() == [
         "shelf (3 cases)",
-        "  shelf::group-is-listed  A group is listed (ACC-070, GRP-040)",
+        "  shelf::group-is-listed  A group is listed (ACC-070, PKP-090)",
         "  shelf::page-is-short[one]  A page is short (LIST-040)",
         "  shelf::page-is-short[two]  A page is short (LIST-040)",
     ]
@@ -39,7 +39,7 @@ def test_broken_pack_is_told_with_its_line(shelf: Path, capsys: pytest.CaptureFi
 
 def test_requirement_is_told_with_its_checks(shelf: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert shelf.is_dir()
-    assert main(["requirements", "--family", "ACC", "--family", "LIST"]) == 0
+    assert main(["requirements", "--family", "ACC", "--family", "LIST", "--family", "FLOW"]) == 0
     text = capsys.readouterr().out
     assert (
         "ACC-070  must  Resources and their fields / Account\n"
@@ -47,8 +47,8 @@ def test_requirement_is_told_with_its_checks(shelf: Path, capsys: pytest.Capture
         "    checks: shelf::group-is-listed\n"
     ) in text
     assert "checks: shelf::page-is-short[one], shelf::page-is-short[two]\n" in text
-    assert "ACC-050  must  Resources and their fields / Account\n" in text
-    assert "    not yet covered: needs a ChainSecured account" in text
+    assert "FLOW-010  " in text
+    assert "    not yet covered: needs the design-level paths" in text
     assert "    not yet covered: nobody has said why\n" in text
     assert "    profile: limits.page_size_default; the reference node: 20;" in text
     assert "    several readings; decided: " in text
@@ -58,9 +58,9 @@ def test_requirement_is_told_with_its_checks(shelf: Path, capsys: pytest.Capture
 
 def test_requirement_covered_in_part_tells_what_is_missing(shelf: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert shelf.is_dir()
-    assert main(["requirements", "--family", "GRP", "--uncovered"]) == 0
+    assert main(["requirements", "--family", "PKP", "--uncovered"]) == 0
     text = capsys.readouterr().out
-    assert "    covered in part; missing: that runs are permitted accordingly" in text
+    assert "    covered in part; missing: that nothing is persisted" in text
     assert main(["requirements", "--family", "ACC", "--uncovered"]) == 0
     assert "ACC-070" not in capsys.readouterr().out
 
@@ -72,18 +72,24 @@ def test_requirements_as_json_are_all_of_them(shelf: Path, capsys: pytest.Captur
     assert len(found) == 563
     assert found["ACC-070"]["checks"] == ["shelf::group-is-listed"]
     assert found["ACC-070"]["coverage"] == "covered"
-    assert found["GRP-040"]["coverage"] == "partly covered"
+    assert found["PKP-090"]["coverage"] == "partly covered"
     assert found["ACC-190"]["coverage"] == "not judged"
 
 
 def test_profile_check_tells_the_differences(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "node.yaml"
-    path.write_text("limits: {rate: 3}\nerrors: {status_codes: null}\nbrand: {slug: service}\n", encoding="utf-8")
+    path.write_text(
+        "limits: {rate: 3}\nerrors: {status_codes: null}\nbrand: {slug: service}\ncapabilities: [openapi]\n"
+        "semantics: {account_wallet_listed: true}\n",
+        encoding="utf-8",
+    )
     assert main(["profile", "check", str(path)]) == 0
     assert capsys.readouterr().out.splitlines() == [
-        f"{path}: a valid profile; it differs from the reference node's in 2 of its keys",
+        f"{path}: a valid profile; it differs from the reference node's in 4 of its keys",
+        '  capabilities: ["openapi"]',
         "  errors.status_codes: states nothing",
         "  limits.rate: 3.0",
+        "  semantics.account_wallet_listed: true",
     ]
 
 

@@ -142,3 +142,7 @@ def test_options_reach_the_plugin_under_their_names() -> None:
             "--junitxml=o/junit.xml",
         ),
     ]
+
+
+def test_one_job_needs_no_other_process() -> None:
+    assert "xdist" not in pytest_arguments(parser().parse_args(["run", "--jobs", "1"]))

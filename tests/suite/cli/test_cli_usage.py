@@ -34,7 +34,7 @@ def code_of(argv: list[str]) -> int:
         (["run", "--node-url", "http://n/core/v1/"], "--node-url is the address without /core/v1"),
         (["run", "--jobs", "0"], "--jobs has to be at least 1, not 0"),
         (["run", "--output", "README.md"], "--output is a folder to write into, and README.md is none"),
-        (["run", "--profile", "absent.yaml"], "absent.yaml: cannot be read"),
+        (["run", "--profile", "absent.yaml"], "absent.yaml: cannot be read: No such file or directory"),
         (["profile"], "the following arguments are required: COMMAND"),
         (["profile", "check"], "the following arguments are required: file"),
         (["profile", "check", "absent.yaml"], "absent.yaml: cannot be read"),

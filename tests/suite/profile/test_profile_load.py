@@ -49,7 +49,12 @@ def test_profile_of_differences_keeps_the_other_defaults(tmp_path: Path) -> None
         ("capabilities: [openapi, openapi]\n", "capabilities: openapi is listed twice"),
         ("capabilities: [chain_rpc]\n", "the capability chain_rpc needs chain.rpc_url"),
         ("capabilities: [clock_control]\n", "the capability clock_control needs control_url"),
+        (
+            "capabilities: [clock_control, funded_wallet]\n",
+            "needs control_url; the capability funded_wallet needs chain.rpc_url; the capability funded_wallet needs",
+        ),
         ("base_url: ftp://x\n", "base_url: string should match pattern"),
+        ("base_url: http://n/core/v1/\n", "1: base_url: is the address without /core/v1"),
         (
             "wire: {operations: {method_and_path: {run_action: /run}}}\n",
             "method_and_path.run_action: string should match",
@@ -68,6 +73,14 @@ def test_fault_is_told_with_line_key_and_what_is_allowed(text: str, said: str, t
         load_profile(path)
     assert str(caught.value).startswith(f"{path}:")
     assert said in str(caught.value)
+
+
+@pytest.mark.parametrize("written", [f"0x{'ab' * 32}", "ab" * 32, f"'0x{'ab' * 32}'", f"'{'12' * 32}'", "12" * 32])
+def test_key_in_place_of_its_variable_is_not_repeated(written: str, tmp_path: Path) -> None:
+    with pytest.raises(BadProfile, match="has to be the name of an environment variable") as caught:
+        load_profile(write(tmp_path, f"chain: {{rpc_url: http://n, funder_key_variable: {written}}}\n"))
+    assert str(caught.value).count("key_variable") == 1
+    assert re.search(r"(ab|12){8}|\d{20}", str(caught.value).partition("yaml:")[2]) is None
 
 
 def test_all_faults_are_told_in_the_order_of_the_file(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from eth_keys.datatypes import Signature
 
 from conformance.drivers.envelope_changes import Change, applied
 from conformance.drivers.envelope_forms import EnvelopeRow, Padding
-from conformance.drivers.envelope_requests import PADDINGS, Signers, bodies
+from conformance.drivers.envelope_requests import PADDINGS, Changes, Proof, Signers, proofs
 from conformance.drivers.envelope_signatures import SIGNATURES, Kind, Signing
 from conformance.typed_data import CURVE_ORDER, Wallet, digest, envelope
 
@@ -25,6 +25,10 @@ def valid() -> dict[str, object]:
 
 def changed(*changes: dict[str, object]) -> dict[str, object]:
     return {**applied(valid(), [Change.model_validate(change) for change in changes])}  # type: ignore[arg-type]  # JSON
+
+
+def made(row: EnvelopeRow, *changes: Change, signed: list[Change] | None = None, form: str = "object") -> list[Proof]:
+    return list(proofs(row, Changes(list(changes), signed), valid(), SIGNERS, form))
 
 
 @pytest.mark.parametrize(
@@ -89,36 +93,52 @@ def test_padding_gives_exactly_the_size_and_the_same_values(way: Padding, size: 
 def test_every_kind_of_signature_can_be_made_and_only_two_spell_the_right_one() -> None:
     signing = Signing(SIGNERS.wallet, SIGNERS.other, digest(valid()), "{}")
 
-    made = {kind: SIGNATURES[kind](signing) for kind in get_args(Kind)}
+    texts = {kind: SIGNATURES[kind](signing) for kind in get_args(Kind)}
 
     right = signing.right.text
-    same = [kind for kind, text in made.items() if str(text)[:2] == "0x" and str(text).lower() == right]
+    same = [kind for kind, text in texts.items() if str(text)[:2] == "0x" and str(text).lower() == right]
     assert same == ["plain", "upper_digits"]
 
 
 def test_refused_row_is_signed_as_it_stands_and_as_it_was() -> None:
-    turned = [Change(reverse="types.CreateWallet")]
+    sent = made(EnvelopeRow(id="row"), Change(reverse="types.CreateWallet"))
 
-    sent = [json.loads(body) for body in bodies(EnvelopeRow(id="row"), turned, valid(), SIGNERS, "object")]
+    turned = changed({"reverse": "types.CreateWallet"})
+    assert [proof.digest for proof in sent] == [digest(turned), digest(valid())]
+    assert [proof.signature for proof in sent] == [SIGNERS.wallet.sign(proof.digest).text for proof in sent]
+    assert [proof.as_sent for proof in sent] == [True, False]
+    assert [json.loads(proof.typed_data) for proof in sent] == [turned, turned]
 
-    assert [one["signature"] for one in sent] == [
-        SIGNERS.wallet.sign(digest(changed({"reverse": "types.CreateWallet"}))).text,
-        SIGNERS.wallet.sign(digest(valid())).text,
-    ]
-    assert sent[0]["typed_data"] == sent[1]["typed_data"] == changed({"reverse": "types.CreateWallet"})
+
+def test_row_can_sign_another_envelope_than_it_sends() -> None:
+    (proof,) = made(EnvelopeRow(id="row"), signed=[Change(set="domain.chainId", to="1")])
+
+    assert json.loads(proof.typed_data) == valid()
+    assert proof.digest == digest(changed({"set": "domain.chainId", "to": "1"}))
+    assert not proof.as_sent
 
 
 def test_member_can_stand_twice() -> None:
-    (body,) = bodies(EnvelopeRow(id="row"), [Change(twice="domain.name", to="again")], valid(), SIGNERS, "object")
+    (proof,) = made(EnvelopeRow(id="row"), Change(twice="domain.name", to="again"))
 
-    assert body.count('"name":"Service ChainSecured"') == 1
-    assert body.count('"name":"again"') == 1
+    assert proof.typed_data.count('"name":"Service ChainSecured"') == 1
+    assert proof.typed_data.count('"name":"again"') == 1
 
 
 def test_string_form_holds_the_envelope() -> None:
-    (body,) = bodies(EnvelopeRow(id="row", accepted=True), [], valid(), SIGNERS, "string")
+    (proof,) = made(EnvelopeRow(id="row", accepted=True), form="string")
 
-    assert json.loads(json.loads(body)["typed_data"]) == valid()
+    assert json.loads(json.loads(proof.typed_data)) == valid()
+
+
+def test_request_holds_what_the_row_says() -> None:
+    row = EnvelopeRow(id="row", accepted=True, without="signature", signature_first=True)
+    (proof,) = made(row)
+
+    assert [*json.loads(proof.text(row, {"new_admin_wallet_address": "0xA"}))] == [
+        "new_admin_wallet_address",
+        "typed_data",
+    ]
 
 
 def test_envelope_is_the_one_of_the_specification() -> None:

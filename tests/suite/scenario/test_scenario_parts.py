@@ -6,7 +6,7 @@ import pytest
 
 from conformance.problems import Mismatch
 from conformance.scenario import parts
-from conformance.scenario.parts import differs, find_item, item
+from conformance.scenario.parts import difference, differs, find_item, item, texts_like
 from conformance.scenario.scope import Scope
 
 GROUPS = [{"id": 1, "name": "a"}, {"id": 2, "name": "b"}, {"id": 3, "name": "b"}]
@@ -20,6 +20,11 @@ def scope() -> Scope:
 @pytest.mark.parametrize(("start", "end", "part"), [(0, -2, "abc"), (2, None, "cde"), (1, 3, "bc")])
 def test_slice_counts_from_both_ends(scope: Scope, start: int, end: int | None, part: str) -> None:
     assert parts.slice(scope, "abcde", start, end) == part
+
+
+@pytest.mark.parametrize(("text", "found"), [("a1b22\nc", ["1", "22"]), ("abc", []), ([7, "8"], ["7", "8"])])
+def test_texts_like_a_pattern_are_all_found(scope: Scope, text: object, found: list[str]) -> None:
+    assert texts_like(scope, text, "[0-9]+") == found
 
 
 @pytest.mark.parametrize(("index", "found"), [(0, "a"), (-1, "c")])
@@ -46,3 +51,13 @@ def test_find_item_departs_unless_there_is_one(scope: Scope, array: object, want
 def test_differs_tells_types_apart(scope: Scope) -> None:
     assert differs(scope, [1], [True])
     assert not differs(scope, [{"a": 1, "b": 2}], [{"b": 2, "a": 1}])
+
+
+def test_difference_is_the_first_less_the_second(scope: Scope) -> None:
+    assert difference(scope, 3, 5) == -2
+
+
+@pytest.mark.parametrize(("one", "other"), [("3", 1), (3, None), (True, 1)])
+def test_difference_is_of_integers_alone(scope: Scope, one: object, other: object) -> None:
+    with pytest.raises(Mismatch):
+        difference(scope, one, other)

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 
+import httpx
 import pytest
 from eth_abi import encode
 
-from conformance.problems import BudgetSpent, Malformed, Mismatch
-from conformance.profile import Function
-from conformance.target.chain import decoded, encoded, selector
+from conformance.problems import BudgetSpent, ChainReverted, ChainTrouble, Malformed, Mismatch
+from conformance.profile import Function, Profile
+from conformance.target.chain import ChainClient, decoded, encoded, selector
+from conformance.target.client import Answer, Message, Target
 from conformance.target.jsontext import parse
+from conformance.target.log import ExchangeLog
 from conformance.target.pace import Budget, Pace
+from conformance.target.redaction import Secrets
 
 
 def test_requests_are_evenly_spaced_over_all_threads() -> None:
@@ -107,3 +112,33 @@ def test_single_unnamed_result_is_the_value_itself() -> None:
 def test_result_of_another_form_is_malformed(result: object) -> None:
     with pytest.raises(Malformed):
         decoded(Function.parse("f() returns (uint256)").outputs, result)
+
+
+CONTRACT = "0x" + "11" * 20
+
+
+@pytest.mark.parametrize(
+    ("code", "message", "contract", "problem"),
+    [
+        (3, "execution reverted", CONTRACT, ChainReverted),
+        (-32015, "VM execution error.", CONTRACT, ChainReverted),
+        (-32602, "BlockOutOfRangeError: block height is 9 but requested was 8", CONTRACT, ChainTrouble),
+        (-32000, "header not found", CONTRACT, ChainTrouble),
+        (-32602, "invalid address", "no address at all", ChainReverted),
+    ],
+    ids=["revert", "revert-otherwise", "pruned", "behind", "address-of-the-nodes"],
+)
+def test_chain_that_cannot_answer_is_no_fault_of_the_node(
+    monkeypatch: pytest.MonkeyPatch, code: int, message: str, contract: str, problem: type[Exception]
+) -> None:
+    told = {"jsonrpc": "2.0", "id": 1, "error": {"code": code, "message": message}}
+
+    def exchange(_: Target, sent: Message, __: ExchangeLog) -> Answer:
+        assert json.loads(sent.body or "")["method"] == "eth_call"
+        return Answer(200, httpx.Headers(), json.dumps(told), 0)
+
+    monkeypatch.setattr(Target, "exchange", exchange)
+    profile = Profile.model_validate({"chain": {"rpc_url": "http://chain.invalid"}})
+    with Target("http://node.invalid", profile) as target, pytest.raises(problem) as raised:
+        ChainClient(target, ExchangeLog(Secrets())).view(contract, "count() returns (uint256)", [])
+    assert type(raised.value) is problem

@@ -1,0 +1,119 @@
+"""The driver `model`: random sequences of operations, held against a model of the specification after each step.
+
+Drawn numbers (`search`) become acts by the model's state (`acts`, `world`), with what must become of each by the
+specification and the profile (`ruling`, `effects`, `plan`). They are sent as steps of a pack (`script`), and after each
+the lists and the contract's views are compared (`views`, `play`). A failing sequence is shrunk and told as a pack
+(`replay`), with the requirements that it contradicts (`blame`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from conformance.drivers.caserun import CaseRun
+from conformance.drivers.model.form import ModelCase
+from conformance.drivers.model.plan import Planned, Planner
+from conformance.drivers.model.play import Failed, Play, on_stage
+from conformance.drivers.model.replay import replay_case, replay_text
+from conformance.drivers.model.ruling import Law
+from conformance.drivers.model.script import SOURCE, Script
+from conformance.drivers.model.search import SHRINKING, Search
+from conformance.drivers.model.views import LISTS
+from conformance.drivers.steps import compile_case
+from conformance.problems import Departure
+from conformance.profile import Profile
+from conformance.scenario.action_sources import MEMBER, needs
+from conformance.scenario.models import Members, StepsCase
+from conformance.scenario.runs import RESPONSE_FORM
+from conformance.scenario.templates import Site
+
+__all__ = ["ModelCase", "compile_model"]
+
+INSIDE = ("list_wallets_in_group",)
+
+
+def compile_model(form: ModelCase, site: Site) -> Callable[[CaseRun], None]:
+    """The case: sequences until one fails or all have been played."""
+    facts = site.facts
+    facts.drawn = True
+    facts.needs.add("managed_accounts")
+    facts.uses |= {"accounts.credits", "wire.paging.first_page_number"}
+    facts.operations |= {"new_account", *LISTS.values(), *INSIDE, *form.operations}
+    if "run_action" in form.operations:
+        facts.operations.add("get_action_ipfs_id")
+        facts.uses |= {MEMBER, RESPONSE_FORM, *needs(SOURCE).uses}
+
+    def program(run: CaseRun) -> None:
+        Judging(form, site, run).judge()
+
+    return program
+
+
+class Judging:
+    """One run of a case."""
+
+    def __init__(self, form: ModelCase, site: Site, run: CaseRun) -> None:
+        profile = run.target.profile
+        self._form, self._site, self._run = form, site, run
+        self._chain = _chain_can_be_asked(profile)
+        self._script = Script(profile, runs="run_action" in form.operations, chain=self._chain)
+        self._planner = Planner(Law(profile), form.accounts, tuple(form.operations), form.usage_keys)
+        self._played = 0
+
+    def judge(self) -> None:
+        """Search. Raises Departure for a failing sequence, Inconclusive when the search ended early without one."""
+        extent = self._run.target.extent
+        sequences = extent.budget or self._form.sequences
+        shrinking = 0 if extent.until_wrong else SHRINKING
+        search = Search(self._planner, self._play, self._form.steps, shrinking)
+        for number in range(1, sequences + 1):
+            search.run(f"{self._run.scope.seed}{number}")
+            if search.shortest is not None:
+                raise self._told(number, *search.shortest)
+            if search.trouble is not None:
+                raise search.trouble
+            self._run.log.forget()
+
+    def _play(self, plan: tuple[Planned, ...], only: str | None) -> Failed | None:
+        self._played += 1
+        run, site = on_stage(self._run, self._site, f"playing {self._played}")
+        return Play(run, site, self._script, self._planner.law, self._form.accounts, self._chain, only).play(plan)
+
+    def _told(self, number: int, plan: tuple[Planned, ...], failed: Failed) -> Departure:
+        """The failure, shown once more by its replay. The replay is left out when it does not show it."""
+        known = tuple(one for one in failed.requirements if one in self._form.requirements)
+        source = self._run.scope.seed.rstrip("/").rpartition("/")[2]
+        title = f"{len(plan)} acts in sequence {number}, after which the node and the model disagree"
+        for steps in (failed.essential, failed.everything):
+            case = replay_case(steps, title, known or self._form.requirements, ["chain_rpc"] if self._chain else [])
+            problem = self._shown_by(case)
+            if problem is not None:
+                seed = self._run.target.seed
+                problem.replay = replay_text(case, source=source, number=number, seed=seed)
+                return _with(problem, known, f"the replay of sequence {number}, {problem.step}")
+        return _with(failed.problem, known, f"sequence {number}, act {failed.acts}, and not when repeated alone")
+
+    def _shown_by(self, case: Members) -> Departure | None:
+        _, site = on_stage(self._run, self._site, "replay")
+        program = compile_case(StepsCase.model_validate(case), site)
+        self._run.accepted = set()
+        try:
+            program(self._run)
+        except Departure as problem:
+            return problem
+        return None
+
+
+def _with(problem: Departure, requirements: tuple[str, ...], step: str) -> Departure:
+    problem.requirements = requirements
+    problem.step = step
+    return problem
+
+
+def _chain_can_be_asked(profile: Profile) -> bool:
+    """Whether the chain answers, and the profile says by what hashes its contract knows keys."""
+    return profile.offers("chain_rpc") and None not in (
+        profile.chain.abi.account,
+        profile.crypto.api_key_hash_preimage,
+        profile.crypto.usage_key_hash_preimage,
+    )

@@ -1,0 +1,223 @@
+"""Acts: what a sequence does, one request each. Drawn as numbers, they get their meaning from the model's state.
+
+A number that means nothing where it stands, for instance because there is no such group yet, is passed over. So any
+part of a sequence is a sequence again, which is what shrinking needs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from conformance.drivers.model.world import ACTIONS, ARRAYS, SWITCHES, Account, Group, Permissions, World
+from conformance.execution_rule import ANY
+
+WEIGHTS = {
+    "create_wallet": 1,
+    "add_group": 3,
+    "add_usage_api_key": 2,
+    "add_pkp_to_group": 4,
+    "add_action_to_group": 4,
+    "remove_pkp_from_group": 3,
+    "remove_action_from_group": 3,
+    "update_usage_api_key": 3,
+    "update_group": 3,
+    "remove_group": 3,
+    "run_action": 14,
+    "add_action": 1,
+    "update_action_metadata": 1,
+    "delete_action": 1,
+    "update_usage_api_key_metadata": 1,
+    "remove_usage_api_key": 1,
+}
+"""The operations that acts may be, and how often each comes beside the others."""
+ON_KEYS = ("update_usage_api_key", "update_usage_api_key_metadata", "remove_usage_api_key")
+ON_ACTIONS = ("add_action", "update_action_metadata", "delete_action")
+OWNERS_ALONE = frozenset({"add_usage_api_key", "update_usage_api_key", "remove_usage_api_key"})
+"""Owner-only operations ("Authentication", 9)."""
+MOST_WALLETS, MOST_GROUPS, MOST_KEYS = 3, 3, 3
+"""What stands in one account at a time: enough for a first, a last and one between."""
+NO_PERMISSIONS = Permissions()
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """An act before it has a meaning. All numbers are small."""
+
+    weight: int
+    """0: the act is left out."""
+    kind: int
+    account: int
+    by: int
+    target: int
+    other: int
+    some: int
+    more: int
+
+    @classmethod
+    def of(cls, drawn: bytes) -> Drawn:
+        """From bytes, one number each; of some, the lowest three bits."""
+        weight, kind, account, by, target, other, some, more = drawn[:8]
+        return cls(weight & 7, kind, account & 7, by & 7, target & 7, other & 7, some, more)
+
+
+@dataclass(frozen=True)
+class Act:
+    """One request of the service."""
+
+    operation: str
+    account: str
+    by: str
+    """The account's name for its own key, else the name of one of its usage keys."""
+    label: str = ""
+    """Tells this act's labels from all others'."""
+    makes: str = ""
+    """The name of what comes into being."""
+    group: str = ""
+    key: str = ""
+    wallet: str = ""
+    action: str = ""
+    wallets: tuple[str, ...] = ()
+    actions: tuple[str, ...] = ()
+    permissions: Permissions = NO_PERMISSIONS
+
+    @property
+    def by_owner(self) -> bool:
+        """Whether the account key acts."""
+        return self.by == self.account
+
+
+def meant(drawn: Drawn, world: World, operations: Sequence[str], *, usage_keys: bool, label: str) -> Act | None:
+    """What a drawn act is in this state; None: nothing."""
+    if not drawn.weight:
+        return None
+    accounts = list(world.accounts.values())
+    account = accounts[1 if drawn.account == 7 and len(accounts) > 1 else 0]
+    kinds = [name for name in operations if _possible(name, account) for _ in range(_weight(name, account))]
+    if not kinds:
+        return None
+    operation = kinds[drawn.kind % len(kinds)]
+    by = account.name
+    if usage_keys and drawn.by > 2 and account.keys:
+        by = _pick(account.keys, drawn.by)
+    return _fill(Act(operation, account.name, by, label), drawn, account, world)
+
+
+def _fill(act: Act, drawn: Drawn, account: Account, world: World) -> Act | None:
+    """The act with what it is done to."""
+    match act.operation:
+        case "create_wallet" | "add_group" | "add_usage_api_key":
+            return _making(act, drawn, account)
+        case operation if operation in ON_KEYS:
+            return _on_key(act, drawn, account, world)
+        case operation if operation in ON_ACTIONS:
+            registered = (one in account.actions for one in ACTIONS)
+            return replace(act, action=_choose(ACTIONS, registered, drawn.target, wanted=operation != "add_action"))
+        case "run_action":
+            return replace(act, action=_pick(ACTIONS[:2], drawn.target), wallet=_pick(account.wallets[:2], drawn.other))
+        case _:
+            return _on_group(act, drawn, account, world)
+
+
+def _weight(operation: str, account: Account) -> int:
+    """The first wallet and the first group come early: without them little can happen."""
+    first = (operation == "create_wallet" and not account.wallets) or (operation == "add_group" and not account.groups)
+    return WEIGHTS[operation] * (4 if first else 1)
+
+
+def _possible(operation: str, account: Account) -> bool:
+    """Whether there is room for what the operation makes, and something for it to be done to."""
+    rooms = {
+        "create_wallet": len(account.wallets) < MOST_WALLETS,
+        "add_group": len(account.groups) < MOST_GROUPS,
+        "add_usage_api_key": len(account.live_keys()) < MOST_KEYS,
+        "run_action": bool(account.wallets),
+        **dict.fromkeys(ON_ACTIONS, True),
+        **dict.fromkeys(ON_KEYS, bool(account.keys)),
+    }
+    return rooms.get(operation, bool(account.groups))
+
+
+def _pick(items: Iterable[str], number: int) -> str:
+    found = list(items)
+    return found[number % len(found)] if found else ""
+
+
+def _choose(items: Iterable[str], has: Iterable[bool], number: int, *, wanted: bool) -> str:
+    """Mostly one of the items that have what is wanted, or have it not; with a high number any."""
+    every = list(items)
+    fitting = [item for item, held in zip(every, has, strict=True) if held == wanted]
+    return _pick(fitting if fitting and number < 6 else every, number)
+
+
+def _making(act: Act, drawn: Drawn, account: Account) -> Act:
+    name = account.name
+    if act.operation == "create_wallet":
+        return replace(act, makes=f"{name}_w{len(account.wallets) + 1}")
+    if act.operation == "add_usage_api_key":
+        return replace(act, makes=f"{name}_k{len(account.keys) + 1}", permissions=_permissions(drawn, account))
+    wallets, actions = _lists(drawn, account)
+    return replace(
+        act, makes=f"{name}_g{len(account.groups) + len(account.gone) + 1}", wallets=wallets, actions=actions
+    )
+
+
+def _on_key(act: Act, drawn: Drawn, account: Account, world: World) -> Act:
+    others = [name for other in world.others(account.name) for name in other.keys]
+    if drawn.target == 7 and others:
+        named = replace(act, key=_pick(others, drawn.some))
+    else:
+        standing = (not key.removed for key in account.keys.values())
+        named = replace(act, key=_choose(account.keys, standing, drawn.target, wanted=True))
+    if act.operation == "update_usage_api_key":
+        return replace(named, permissions=_permissions(drawn, account))
+    return named
+
+
+def _on_group(act: Act, drawn: Drawn, account: Account, world: World) -> Act | None:
+    groups = account.gone if drawn.target > 5 and account.gone else account.groups
+    act = replace(act, group=_pick(groups, drawn.target))
+    if act.operation == "update_group":
+        wallets, actions = _lists(drawn, account)
+        return replace(act, wallets=wallets, actions=actions)
+    adds = act.operation.startswith("add")
+    group = account.groups.get(act.group, Group(""))
+    if "action" in act.operation:
+        listed = (one in group.actions for one in ACTIONS)
+        return replace(act, action=_choose(ACTIONS, listed, drawn.other, wanted=not adds))
+    if "pkp" in act.operation:
+        wallet = _wallet(act, drawn, account, world)
+        return replace(act, wallet=wallet) if wallet else None
+    return act
+
+
+def _wallet(act: Act, drawn: Drawn, account: Account, world: World) -> str:
+    if drawn.other == 7:
+        others = [one for other in world.others(account.name) for one in other.wallets]
+        return ANY if drawn.some & 1 else _pick(others, 0)
+    group = account.groups.get(act.group, Group(""))
+    listed = (one in group.wallets for one in account.wallets)
+    return _choose(account.wallets, listed, drawn.other, wanted="remove" in act.operation)
+
+
+def _lists(drawn: Drawn, account: Account) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Some of the account's wallets and of the actions, now and then with the wildcard."""
+    wallets = [name for index, name in enumerate(account.wallets[:2]) if drawn.some >> index & 1]
+    actions = [name for index, name in enumerate(ACTIONS[:2]) if drawn.some >> (2 + index) & 1]
+    if drawn.more & 7 == 7:
+        wallets.append(ANY)
+    if drawn.more >> 3 & 7 == 7:
+        actions.append(ANY)
+    return tuple(wallets), tuple(actions)
+
+
+def _permissions(drawn: Drawn, account: Account) -> Permissions:
+    """Each array: nothing, the wildcard, one group, or all that there are."""
+    standing = list(account.groups)
+    numbers = (drawn.more & 3, drawn.more >> 2 & 3, drawn.more >> 4 & 3, drawn.some >> 3 & 3)
+    arrays = []
+    for name, number in zip(ARRAYS, numbers, strict=True):
+        one = (_pick(standing, drawn.other),) if standing else ()
+        arrays.append((name, ((), (ANY,), one, tuple(standing))[number]))
+    switches = frozenset(name for index, name in enumerate(SWITCHES) if drawn.some >> index & 1)
+    return Permissions(switches, tuple(arrays))

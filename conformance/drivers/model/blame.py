@@ -1,0 +1,241 @@
+"""Which requirements a failure breaks, told from the act before it and from what went wrong.
+
+A model case watches many requirements, and a failure is no news about most of them. So each failure names those that it
+contradicts, and no others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from conformance.drivers.model.acts import ON_KEYS, Act
+from conformance.drivers.model.plan import Planned
+from conformance.drivers.model.ruling import Reason
+from conformance.drivers.model.views import Check, Look
+from conformance.execution_rule import ANY
+
+Ids = tuple[str, ...]
+
+BY_OWNER: dict[str, Ids] = {
+    "create_wallet": ("EP-350",),
+    "add_group": ("EP-160",),
+    "update_group": ("EP-180",),
+    "remove_group": ("EP-190",),
+    "add_usage_api_key": ("EP-110",),
+    "update_usage_api_key": ("EP-130",),
+    "update_usage_api_key_metadata": ("EP-140",),
+    "remove_usage_api_key": ("EP-120",),
+    "add_pkp_to_group": ("EP-370",),
+    "remove_pkp_from_group": ("EP-220",),
+    "add_action_to_group": ("EP-360",),
+    "remove_action_from_group": ("EP-210",),
+    "add_action": ("EP-280",),
+    "update_action_metadata": ("EP-300",),
+    "delete_action": ("EP-290",),
+    "run_action": ("EXEC-020",),
+}
+"""The account key is refused what it must be allowed."""
+BY_USAGE_KEY: dict[str, Ids] = {
+    "create_wallet": ("UKEY-080",),
+    "add_group": ("UKEY-040",),
+    "remove_group": ("UKEY-060",),
+    "add_pkp_to_group": ("UKEY-180",),
+    "remove_pkp_from_group": ("UKEY-220",),
+    "add_action_to_group": ("UKEY-100",),
+    "remove_action_from_group": ("UKEY-140",),
+    "run_action": ("EXEC-010",),
+}
+"""A usage key is refused what its permissions allow. Where the profile allows it, that is the profile's word alone."""
+LACKING: dict[str, Ids] = {
+    "create_wallet": ("UKEY-090",),
+    "add_group": ("UKEY-050",),
+    "remove_group": ("UKEY-070",),
+    "add_pkp_to_group": ("UKEY-190",),
+    "remove_pkp_from_group": ("UKEY-230",),
+    "add_action_to_group": ("UKEY-110",),
+    "remove_action_from_group": ("UKEY-150",),
+}
+OWNER_ONLY: dict[str, Ids] = {
+    "add_usage_api_key": ("AUTH-100",),
+    "remove_usage_api_key": ("AUTH-110",),
+    "update_usage_api_key": ("AUTH-120",),
+}
+BY_PROFILE: dict[str, Ids] = {
+    "update_group": ("SCOPE-140",),
+    "add_action": ("SCOPE-150",),
+    "update_action_metadata": ("SCOPE-150",),
+    "delete_action": ("SCOPE-150",),
+    "update_usage_api_key_metadata": ("AUTH-140",),
+}
+IN_GROUPS = ("add_pkp_to_group", "remove_pkp_from_group", "add_action_to_group", "remove_action_from_group")
+BY_KEYS: dict[str, dict[str, Ids]] = {
+    "acts with a removed key": dict.fromkeys(BY_OWNER, ("KEYLIFE-080",)),
+    "lacks the permission": LACKING,
+    "is for the account key alone": OWNER_ONLY,
+    "is, by the profile, not for this key": BY_PROFILE,
+    "may not fill the lists": {"add_group": ("SCOPE-130",)},
+}
+"""An act of a usage key is accepted that must be refused for this reason."""
+BY_ANYBODY: dict[str, dict[str, Ids]] = {
+    "names a removed group": dict.fromkeys(("update_group", "remove_group", *IN_GROUPS), ("GRPLIFE-150",)),
+    "names a removed key": {
+        "remove_usage_api_key": ("KEYLIFE-120",),
+        "update_usage_api_key": ("KEYLIFE-100",),
+        "update_usage_api_key_metadata": ("KEYLIFE-100",),
+    },
+    "names another account's key": dict.fromkeys(ON_KEYS, ("KEYLIFE-180",)),
+    "registers an action again": {"add_action": ("ACT-180",)},
+    "names an action that is not registered": dict.fromkeys(("update_action_metadata", "delete_action"), ("EP-310",)),
+    "adds or removes the wildcard": dict.fromkeys(IN_GROUPS[:2], ("GRP-210",)),
+    "names another account's wallet": {"add_pkp_to_group": ("PKP-160",)},
+    "adds what is there": dict.fromkeys(("add_pkp_to_group", "add_action_to_group"), ("GRP-260",)),
+    "removes what is not": dict.fromkeys(("remove_pkp_from_group", "remove_action_from_group"), ("GRP-260",)),
+    "is not granted by the Execution rule": {"run_action": ("EXEC-090",)},
+}
+"""The same of an act of any key."""
+MADE: dict[str, Ids] = {
+    "create_wallet": ("EP-350",),
+    "add_group": ("GRPLIFE-010",),
+    "run_action": ("PKP-170",),
+}
+"""What an accepted act gives cannot be found, or is not what it must be."""
+ALWAYS: Ids = ("LIST-170",)
+"""What a list shows follows from the accepted writes and from nothing else."""
+ANOTHERS: Ids = ("ACC-120",)
+"""Another account's things changed."""
+AFTER: dict[tuple[str, str, str], Ids] = {
+    ("create_wallet", "wallets", "existence"): ("EP-350",),
+    ("add_group", "groups", "existence"): ("GRPLIFE-010",),
+    ("add_group", "groups", "order"): ("LIST-010",),
+    ("add_group", "groups", "name"): ("GRP-020",),
+    ("add_group", "groups", "description"): ("GRP-030",),
+    ("add_group", "wallets of a group", "members"): ("GRP-040",),
+    ("add_group", "actions of a group", "members"): ("GRP-050",),
+    ("update_group", "groups", "existence"): ("GRPLIFE-090",),
+    ("update_group", "groups", "order"): ("LIST-030",),
+    ("update_group", "groups", "name"): ("GRPLIFE-020",),
+    ("update_group", "groups", "description"): ("GRPLIFE-030",),
+    ("update_group", "wallets of a group", "members"): ("GRPLIFE-040",),
+    ("update_group", "actions of a group", "members"): ("GRPLIFE-050",),
+    ("remove_group", "groups", "existence"): ("GRPLIFE-100",),
+    ("remove_group", "groups", "order"): ("LIST-030",),
+    ("add_pkp_to_group", "wallets of a group", "members"): ("EP-370",),
+    ("remove_pkp_from_group", "wallets of a group", "members"): ("EP-220",),
+    ("add_action_to_group", "actions of a group", "members"): ("EP-360",),
+    ("remove_action_from_group", "actions of a group", "members"): ("EP-210",),
+    ("add_action", "actions", "existence"): ("EP-280",),
+    ("add_action", "actions", "labels"): ("EP-280",),
+    ("update_action_metadata", "actions", "labels"): ("EP-300",),
+    ("delete_action", "actions", "existence"): ("EP-290",),
+    ("delete_action", "actions of a group", "members"): ("ACT-200",),
+    ("add_usage_api_key", "keys", "existence"): ("KEYLIFE-010",),
+    ("add_usage_api_key", "keys", "description"): ("UKEY-030",),
+    ("add_usage_api_key", "keys", "fields"): ("UKEY-010",),
+    ("update_usage_api_key", "keys", "existence"): ("KEYLIFE-040",),
+    ("update_usage_api_key", "keys", "description"): ("KEYLIFE-130",),
+    ("update_usage_api_key", "keys", "fields"): ("KEYLIFE-020", "KEYLIFE-030"),
+    ("update_usage_api_key_metadata", "keys", "existence"): ("KEYLIFE-060",),
+    ("update_usage_api_key_metadata", "keys", "description"): ("KEYLIFE-060",),
+    ("update_usage_api_key_metadata", "keys", "fields"): ("KEYLIFE-070",),
+    ("remove_usage_api_key", "keys", "existence"): ("KEYLIFE-090",),
+}
+"""What the act was about is not as it must be after it: by operation, list and aspect."""
+BESIDE: dict[tuple[str, str], Ids] = {
+    ("update_group", "groups"): ("GRPLIFE-090",),
+    ("update_group", "wallets of a group"): ("GRPLIFE-090",),
+    ("update_group", "actions of a group"): ("GRPLIFE-090",),
+    ("remove_group", "keys"): ("GRPLIFE-130", "GRPLIFE-140"),
+    ("remove_group", "wallets"): ("GRPLIFE-140",),
+    ("remove_group", "actions"): ("GRPLIFE-140",),
+    ("remove_pkp_from_group", "wallets of a group"): ("PKP-070",),
+    ("add_action", "actions of a group"): ("ACT-070",),
+    ("remove_action_from_group", "actions"): ("ACT-220",),
+    ("update_usage_api_key", "keys"): ("KEYLIFE-050",),
+    ("remove_usage_api_key", "keys"): ("KEYLIFE-050",),
+    ("remove_usage_api_key", "groups"): ("KEYLIFE-210",),
+    ("remove_usage_api_key", "wallets"): ("KEYLIFE-210",),
+    ("remove_usage_api_key", "actions"): ("KEYLIFE-210",),
+    ("run_action", ""): ("EXEC-340",),
+}
+"""Something else of the account changed with the act: by operation and list; every list where none is named."""
+PERMISSION: dict[str, Ids] = {
+    "add_group": ("GRPLIFE-120",),
+    "update_group": ("GRPLIFE-040", "GRPLIFE-050"),
+    "remove_group": ("GRPLIFE-110", "GRPLIFE-130"),
+    "add_pkp_to_group": ("GRP-270",),
+    "add_action_to_group": ("GRP-270",),
+    "update_usage_api_key": ("KEYLIFE-020", "KEYLIFE-030"),
+}
+"""The contract's execution rule says otherwise than the rule, after this operation."""
+
+
+ABOUT = {
+    "groups": {"add_group", "update_group", "remove_group"},
+    "keys": {"add_usage_api_key", "update_usage_api_key", "update_usage_api_key_metadata", "remove_usage_api_key"},
+    "wallets": {"create_wallet"},
+    "actions": {"add_action", "update_action_metadata", "delete_action"},
+}
+"""The operations that each list as a whole is about."""
+
+
+def of_request(planned: Planned) -> Ids:
+    """The act itself went otherwise than it must."""
+    act = planned.act
+    if planned.reasons:
+        return _once(one for reason in planned.reasons for one in _of_reason(reason, act))
+    if act.wallet == ANY:
+        return BY_ANYBODY["adds or removes the wildcard"][act.operation]
+    if act.by_owner:
+        return BY_OWNER[act.operation]
+    return BY_USAGE_KEY.get(act.operation) or BY_PROFILE[act.operation]
+
+
+def of_effect(planned: Planned) -> Ids:
+    """What an accepted act made cannot be found."""
+    return MADE.get(planned.act.operation, BY_OWNER[planned.act.operation])
+
+
+def of_view(planned: Planned | None, look: Look, check: Check | None) -> Ids:
+    """What is shown is not as it must be after the act."""
+    if planned is None or planned.refused:
+        return ALWAYS
+    act = planned.act
+    if look.account != act.account:
+        return ANOTHERS
+    if check is None:
+        return ALWAYS
+    if look.what == "permission":
+        return PERMISSION.get(act.operation, ALWAYS)
+    if _about(act, look, check):
+        return AFTER.get((act.operation, look.what, check.aspect), ALWAYS)
+    beside = BESIDE.get((act.operation, look.what)) or BESIDE.get((act.operation, ""))
+    return beside or ALWAYS
+
+
+def _about(act: Act, look: Look, check: Check) -> bool:
+    """Whether this is what the act was about."""
+    if not check.subject:
+        return act.operation in ABOUT[look.what]
+    if act.operation == "delete_action" and look.what == "actions of a group":
+        return True
+    return check.subject in {act.makes, act.group, act.key, act.action}
+
+
+def _of_reason(reason: Reason, act: Act) -> Ids:
+    return {**BY_KEYS, **BY_ANYBODY}[reason.name][act.operation]
+
+
+def _once(ids: Iterable[str]) -> Ids:
+    return tuple(dict.fromkeys(ids))
+
+
+def watched(operations: Sequence[str], *, usage_keys: bool, chain: bool) -> frozenset[str]:
+    """Every requirement that a case with these operations can tell of."""
+    chosen = set(operations)
+    tables = [BY_OWNER, MADE, *BY_ANYBODY.values()]
+    tables += [BY_USAGE_KEY, *BY_KEYS.values()] if usage_keys else []
+    tables += [PERMISSION] if chain else []
+    found = {*ALWAYS, *ANOTHERS}
+    found |= {one for table in tables for name in chosen & table.keys() for one in table[name]}
+    found |= {one for table in (AFTER, BESIDE) for key, ids in table.items() if key[0] in chosen for one in ids}
+    return frozenset(found)

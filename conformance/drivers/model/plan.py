@@ -1,0 +1,56 @@
+"""From drawn numbers to a plan: acts, and what must become of each. Nothing is sent."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from conformance.drivers.model.acts import Act, Drawn, meant
+from conformance.drivers.model.effects import apply
+from conformance.drivers.model.ruling import Law, Reason
+from conformance.drivers.model.world import World
+
+
+@dataclass(frozen=True)
+class Planned:
+    """An act with its place in the plan."""
+
+    number: int
+    drawn: Drawn
+    act: Act
+    reasons: tuple[Reason, ...]
+    """Why it must be refused; none: it must be accepted."""
+    control: int | None
+    """The last act before it that called the same operation and must be accepted, if this one must be refused."""
+
+    @property
+    def refused(self) -> bool:
+        """Whether it must be refused."""
+        return bool(self.reasons)
+
+
+@dataclass(frozen=True)
+class Planner:
+    """What plans are made of."""
+
+    law: Law
+    accounts: int
+    operations: tuple[str, ...]
+    usage_keys: bool
+
+    def plan(self, drawn: Sequence[Drawn]) -> tuple[Planned, ...]:
+        """The acts that these numbers mean. An act that must be refused and has no control before it is left out."""
+        world = World.of(self.accounts)
+        plan: list[Planned] = []
+        accepted: dict[str, int] = {}
+        for one in drawn:
+            number = len(plan) + 1
+            act = meant(one, world, self.operations, usage_keys=self.usage_keys, label=str(number))
+            reasons = None if act is None else self.law.reasons(act, world)
+            if act is None or reasons is None or (reasons and act.operation not in accepted):
+                continue
+            plan.append(Planned(number, one, act, reasons, accepted.get(act.operation) if reasons else None))
+            if not reasons:
+                apply(act, world, self.law)
+                accepted[act.operation] = number
+        return tuple(plan)

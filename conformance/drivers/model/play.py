@@ -1,0 +1,195 @@
+"""Plays a plan on the node: sends its acts and looks, after each, whether the node is as the model says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from pydantic import TypeAdapter
+
+from conformance.drivers.caserun import CaseRun
+from conformance.drivers.model import blame
+from conformance.drivers.model.effects import apply
+from conformance.drivers.model.plan import Planned
+from conformance.drivers.model.ruling import Law
+from conformance.drivers.model.script import Script, StepData
+from conformance.drivers.model.views import CHAIN, ChainViews, Look, Views, reading_before
+from conformance.drivers.model.world import ACTIONS, Account, World
+from conformance.drivers.steps import compile_step
+from conformance.problems import Departure
+from conformance.scenario.facts import CaseFacts
+from conformance.scenario.models import Step
+from conformance.scenario.templates import Site
+
+STEPS: TypeAdapter[Step] = TypeAdapter(Step)
+EVERYTHING = frozenset({"groups", "keys", "wallets", "actions"})
+LISTED = {
+    "add_group": frozenset({"groups"}),
+    "update_group": frozenset({"groups"}),
+    "remove_group": EVERYTHING,
+    "add_usage_api_key": frozenset({"keys"}),
+    "update_usage_api_key": frozenset({"keys"}),
+    "update_usage_api_key_metadata": frozenset({"keys"}),
+    "remove_usage_api_key": frozenset({"keys"}),
+    "create_wallet": frozenset({"wallets"}),
+    "add_action": frozenset({"actions"}),
+    "update_action_metadata": frozenset({"actions"}),
+    "delete_action": frozenset({"actions", "actions of a group"}),
+}
+"""The lists that an operation is about, beside those of its group."""
+BESIDE = 2
+"""How many lists that an act is not about are read after it, others each time; at the end, all are."""
+QUESTIONS = 3
+"""How often the contract's execution rule is asked after an act; at the end, four times as often."""
+
+
+@dataclass
+class Failed:
+    """How a plan failed."""
+
+    acts: int
+    """After how many of its acts."""
+    problem: Departure
+    what: str
+    """What was looked at, empty when an act itself went wrong."""
+    aspect: str
+    """What about it (`Check.aspect`)."""
+    requirements: blame.Ids
+    essential: list[StepData]
+    """The steps that changed something or made a name, and those that show the failure."""
+    everything: list[StepData]
+    """All steps that were played."""
+
+
+@dataclass
+class Play:
+    """One playing of one plan, on accounts of its own."""
+
+    run: CaseRun
+    site: Site
+    script: Script
+    law: Law
+    accounts: int
+    chain: bool
+    only: str | None = None
+    """Look, in the end, at this alone (`Failed.what`), to show a known failure; else at everything after each act."""
+    essential: list[StepData] = field(default_factory=list)
+    everything: list[StepData] = field(default_factory=list)
+
+    def play(self, plan: tuple[Planned, ...]) -> Failed | None:
+        """Play it to its end, or to its first failure. Raises Inconclusive where nothing was learnt."""
+        self._world = World.of(self.accounts)
+        try:
+            self._begin()
+        except Departure as problem:
+            return self._failed(0, problem, blame.ALWAYS)
+        for planned in plan:
+            failed = self._act(planned)
+            if not planned.refused:
+                apply(planned.act, self._world, self.law)
+            if failed is None and self.only is None:
+                failed = self._look_all(planned, self._due(planned))
+            if failed:
+                return failed
+        last = plan[-1] if plan else None
+        return self._look_all(last, (look for look in self._all() if self.only in {None, look.what}))
+
+    def _begin(self) -> None:
+        for step in self.script.beginning(self.accounts):
+            self._do(step, essential=True)
+        before: dict[str, dict[str, int]] = {}
+        profile = self.run.target.profile
+        for name in World.of(self.accounts).accounts:
+            before[name] = {}
+            for what, variable, step in reading_before(name, chain=self.chain, profile=profile):
+                if self.only not in {None, what.removeprefix(CHAIN)}:
+                    continue
+                self._do(step, essential=True)
+                value = self.run.scope.variables[variable]
+                before[name][what] = len(value) if isinstance(value, list) else 0
+        self._views = Views(profile, before)
+        self._on_chain = ChainViews(profile, before)
+
+    def _act(self, planned: Planned) -> Failed | None:
+        asked = False
+        for step in self.script.of(planned):
+            try:
+                self._do(step, essential=True)
+            except Departure as problem:
+                ids = blame.of_effect(planned) if asked else blame.of_request(planned)
+                return self._failed(planned.number, problem, ids)
+            asked = asked or "call" in step
+        return None
+
+    def _look_all(self, planned: Planned | None, looks: Iterator[Look]) -> Failed | None:
+        for look in looks:
+            failed = self._look(planned, look)
+            if failed:
+                return failed
+        return None
+
+    def _look(self, planned: Planned | None, look: Look) -> Failed | None:
+        number = planned.number if planned else 0
+        try:
+            self._do(look.reading)
+        except Departure as problem:
+            self.essential.append(look.reading)
+            return self._failed(number, problem, blame.of_view(planned, look, None), look.what)
+        for check in look.checks:
+            try:
+                self._do(check.step)
+            except Departure as problem:
+                self.essential += [look.reading, check.step]
+                return self._failed(number, problem, blame.of_view(planned, look, check), look.what, check.aspect)
+        return None
+
+    def _due(self, planned: Planned) -> Iterator[Look]:
+        """What is looked at after an act: what it is about, and some of what it must leave alone."""
+        account = self._world.accounts[planned.act.account]
+        about = LISTED.get(planned.act.operation, frozenset())
+        group = planned.act.group or planned.act.makes
+        looks = list(self._views.of(account))
+        near = [look for look in looks if look.what in about or (group and look.subject == group)]
+        far = [look for look in looks if look not in near]
+        start = planned.number * BESIDE
+        yield from near + [far[(start + index) % len(far)] for index in range(min(BESIDE, len(far)))]
+        if not self.chain:
+            return
+        yield from self._on_chain.of(account, about)
+        if group in account.groups:
+            yield from self._on_chain.inside(account, group)
+        yield from self._questions(account, planned.number, QUESTIONS)
+
+    def _all(self) -> Iterator[Look]:
+        for account in self._world.accounts.values():
+            yield from self._views.of(account)
+            if self.chain:
+                yield from self._on_chain.of(account, EVERYTHING)
+                for group in account.groups:
+                    yield from self._on_chain.inside(account, group)
+                yield from self._questions(account, 0, 4 * QUESTIONS)
+
+    def _questions(self, account: Account, turn: int, most: int) -> Iterator[Look]:
+        """Some of the questions to the contract's execution rule, others each time."""
+        asking = [account.name, *account.live_keys()]
+        every = [(by, action, wallet) for wallet in account.wallets for by in asking for action in ACTIONS]
+        for index in range(min(most, len(every))):
+            by, action, wallet = every[(turn * most + index) % len(every)]
+            yield from self._on_chain.permission(self._world, account, by, action, wallet)
+
+    def _do(self, step: StepData, *, essential: bool = False) -> None:
+        self.everything.append(step)
+        if essential:
+            self.essential.append(step)
+        label = f"steps[{len(self.everything)}]"
+        compile_step(STEPS.validate_python(step), self.site, label).run(self.run)
+
+    def _failed(self, acts: int, problem: Departure, ids: blame.Ids, what: str = "", aspect: str = "") -> Failed:
+        return Failed(acts, problem, what, aspect, ids, self.essential, self.everything)
+
+
+def on_stage(run: CaseRun, site: Site, name: str) -> tuple[CaseRun, Site]:
+    """A run and a site for one playing: variables, step ids and controls of its own."""
+    branch = run.branch(name)
+    branch.accepted = set()
+    return branch, Site(site.document, site.vocabulary, site.place, set(), CaseFacts())

@@ -1,0 +1,71 @@
+"""A failing sequence as a pack of its own: text that shows the failure by itself, and passes on a correct node."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+
+import yaml
+from pydantic import JsonValue
+
+from conformance.drivers.model.script import StepData
+
+NAME = "replay"
+HEAD = """\
+# {source}, sequence {number}, seed {seed}: shrunk.
+# As replay.yaml in a folder: service-conformance run --pack-dir FOLDER --pack replay
+"""
+
+
+def replay_case(
+    steps: Sequence[StepData], title: str, requirements: Sequence[str], needs: Sequence[str]
+) -> dict[str, JsonValue]:
+    """The case: what names things is left out where nothing uses the names."""
+    kept = _used(steps)
+    first = next((index for index, step in enumerate(kept) if not _is_setup(step)), len(kept))
+    case: dict[str, JsonValue] = {"id": NAME, "title": title, "requirements": list(requirements)}
+    if needs:
+        case["needs"] = list(needs)
+    setup, matter = kept[:first], kept[first:]
+    if setup:
+        case["setup"] = list[JsonValue](setup)
+    return {**case, "steps": list[JsonValue](matter)}
+
+
+def replay_text(case: dict[str, JsonValue], *, source: str, number: int, seed: str) -> str:
+    """The whole pack."""
+    pack = {"pack": NAME, "title": f"A failing sequence of {source}", "needs": ["managed_accounts"], "cases": [case]}
+    body = yaml.safe_dump(pack, sort_keys=False, allow_unicode=True, width=120, default_flow_style=None)
+    return HEAD.format(source=source, number=number, seed=seed) + body
+
+
+def _is_setup(step: StepData) -> bool:
+    return "account" in step or "let" in step or step.get("call") == "get_action_ipfs_id" or "list" in step
+
+
+def _used(steps: Sequence[StepData]) -> list[StepData]:
+    """The steps without those that only name what no later step uses, and without ids that no step refers to."""
+    kept: list[StepData] = []
+    later = ""
+    for step in reversed(steps):
+        names = _names(step)
+        if kept and names is not None and not any(_mentions(later, name) for name in names):
+            continue
+        plain = step if f'"control": "{step.get("id")}"' in later else {k: v for k, v in step.items() if k != "id"}
+        kept.append(plain)
+        later += json.dumps(plain)
+    return kept[::-1]
+
+
+def _names(step: StepData) -> list[str] | None:
+    """The names that a step gives, if that is all that it does."""
+    given = step.get("let") or step.get("save") or {}
+    if "account" in step:
+        return [str(step["account"])]
+    naming = {"let", "list", "chain"} & step.keys() or step.get("call") == "get_action_ipfs_id"
+    return list(given) if naming and isinstance(given, dict) and "expect" not in step else None
+
+
+def _mentions(text: str, name: str) -> bool:
+    return re.search(rf"\$\{{{name}[.}}]|\"as\": \"{name}\"", text) is not None

@@ -1,0 +1,195 @@
+"""What must become of an act: accepted, or refused and why, by the specification and by what the profile states.
+
+Where neither says anything, the answer is None, and the act is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from conformance.drivers.model.acts import OWNERS_ALONE, Act
+from conformance.drivers.model.world import SWITCHES, Account, Key, Permissions, World, holds
+from conformance.drivers.refusals import CLASSES
+from conformance.execution_rule import ANY
+from conformance.profile import Profile
+
+SWITCH = {
+    "add_group": "can_create_groups",
+    "remove_group": "can_delete_groups",
+    "create_wallet": "can_create_pkps",
+}
+ARRAY = {
+    "add_action_to_group": "manage_ipfs_ids_in_groups",
+    "remove_action_from_group": "manage_ipfs_ids_in_groups",
+    "add_pkp_to_group": "add_pkp_to_groups",
+    "remove_pkp_from_group": "remove_pkp_from_groups",
+}
+"""The permission field that an operation needs of a usage key ("Scopes (access model)")."""
+FORBIDDEN = ("forbidden",)
+NO_SUCH_GROUP = ("not_found", "forbidden")
+"""A usage key that named a group lost that access when the group was removed: either is a reason."""
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why an act must be refused, and how such a refusal may look."""
+
+    name: str
+    classes: tuple[str, ...]
+
+
+class NotStated(Exception):  # noqa: N818 - nothing is wrong
+    """Neither the specification nor the profile says what becomes of the act."""
+
+
+class Law:
+    """The rules, with what the profile states."""
+
+    def __init__(self, profile: Profile) -> None:
+        self._semantics = profile.semantics
+        self._access = profile.auth
+
+    def reasons(self, act: Act, world: World) -> tuple[Reason, ...] | None:
+        """Every reason to refuse the act; none: it must be accepted. None: not stated."""
+        try:
+            return tuple(self._reasons(act, world))
+        except NotStated:
+            return None
+
+    def _reasons(self, act: Act, world: World) -> Iterator[Reason]:
+        account = world.accounts[act.account]
+        key = world.key(act.by)
+        if key is not None and key.removed:
+            yield Reason("acts with a removed key", ("unauthenticated",))
+        if key is not None:
+            yield from self._lacking(act, key)
+        if act.group and act.group not in account.groups:
+            yield Reason("names a removed group", ("not_found",) if act.by_owner else NO_SUCH_GROUP)
+        if act.key:
+            yield from _of_named_key(act, world)
+        yield from self._of_items(act, account)
+        if act.operation == "run_action" and not world.decide(act.by, act.account, act.action, act.wallet).granted:
+            yield Reason("is not granted by the Execution rule", FORBIDDEN)
+
+    def _lacking(self, act: Act, key: Key) -> Iterator[Reason]:
+        """What an act needs that the usage key does not hold."""
+        operation, permissions = act.operation, key.permissions
+        if operation in OWNERS_ALONE:
+            yield Reason("is for the account key alone", FORBIDDEN)
+        elif not _holds(permissions, operation, act.group):
+            yield Reason("lacks the permission", FORBIDDEN)
+        elif operation == "add_group" and not self._may_fill(act, key):
+            yield Reason("may not fill the lists", FORBIDDEN)
+        elif not self._may_by_profile(act, key):
+            yield Reason("is, by the profile, not for this key", FORBIDDEN)
+
+    def _may_fill(self, act: Act, key: Key) -> bool:
+        """SCOPE-130."""
+        if not act.wallets and not act.actions:
+            return True
+        stated = self._access.add_group_prefill_by_usage_key
+        if stated is None:
+            raise NotStated
+        if stated == "wildcard_needed":
+            wallets = not act.wallets or ANY in key.permissions.groups("add_pkp_to_groups")
+            return wallets and (not act.actions or ANY in key.permissions.groups("manage_ipfs_ids_in_groups"))
+        return stated == "accepted"
+
+    def _may_by_profile(self, act: Act, key: Key) -> bool:
+        """SCOPE-140, SCOPE-150, AUTH-140."""
+        who = self._access.usage_key_permission
+        match act.operation:
+            case "update_group":
+                needed = who.update_group
+            case "add_action" | "update_action_metadata" | "delete_action":
+                needed = who.action_metadata
+            case "update_usage_api_key_metadata":
+                needed = who.key_metadata
+            case _:
+                return True
+        if needed in (None, *SWITCHES):
+            return needed in key.permissions.switches if needed else _not_stated()
+        if needed in {"account_key", "any_key"}:
+            return needed == "any_key"
+        return holds(key.permissions, str(needed), act.group) if act.group else _not_stated()
+
+    def _of_items(self, act: Act, account: Account) -> Iterator[Reason]:
+        match act.operation:
+            case "add_pkp_to_group" | "remove_pkp_from_group" | "add_action_to_group" | "remove_action_from_group":
+                yield from self._of_membership(act, account)
+            case "add_action" if act.action in account.actions:
+                stated = self._semantics.add_action_duplicate
+                yield from _refused_as("registers an action again", stated, accepted=("overwrites", "keeps_first"))
+            case "update_action_metadata" | "delete_action" if act.action not in account.actions:
+                listing = self._semantics.list_actions_unregistered
+                if act.action in account.ever_listed and (listing is None or listing.account_list != "absent"):
+                    raise NotStated
+                yield Reason("names an action that is not registered", ("not_found",))
+            case "delete_action" if any(act.action in group.actions for group in account.groups.values()):
+                if self._semantics.delete_action_group_membership is None:
+                    raise NotStated
+            case "update_usage_api_key" if self._semantics.update_usage_key_labels is None:
+                raise NotStated
+
+    def _of_membership(self, act: Act, account: Account) -> Iterator[Reason]:
+        foreign = bool(act.wallet) and act.wallet != ANY and act.wallet not in account.wallets
+        if act.wallet == ANY:
+            stated = self._semantics.pkp_wildcard_by_add_remove
+            yield from _refused_as("adds or removes the wildcard", stated, accepted=("accepted",))
+        if foreign:
+            if act.operation == "remove_pkp_from_group":
+                raise NotStated
+            yield from _refused_as("names another account's wallet", self._semantics.unknown_pkp_id_in_group, ())
+        group = account.groups.get(act.group)
+        if group is None or foreign:
+            return
+        listed = act.wallet in group.wallets if act.wallet else act.action in group.actions
+        idempotence = self._semantics.group_membership_idempotence
+        if idempotence is None:
+            if listed == act.operation.startswith("add"):
+                raise NotStated
+            return
+        if listed and act.operation.startswith("add"):
+            yield from _refused_as("adds what is there", idempotence.add_present, ("accepted",))
+        if not listed and act.operation.startswith("remove"):
+            yield from _refused_as("removes what is not", idempotence.remove_absent, ("accepted",))
+
+    def keeps_first(self) -> bool:
+        """Whether a second registration of an action changes nothing (ACT-180)."""
+        return self._semantics.add_action_duplicate == "keeps_first"
+
+    def keeps_labels(self) -> bool:
+        """Whether the update of a usage key leaves its labels (KEYLIFE-130)."""
+        return self._semantics.update_usage_key_labels == "kept"
+
+    def keeps_membership(self) -> bool:
+        """Whether a deleted action stays in groups (ACT-200)."""
+        return self._semantics.delete_action_group_membership == "kept"
+
+
+def _holds(permissions: Permissions, operation: str, group: str) -> bool:
+    if operation in SWITCH:
+        return SWITCH[operation] in permissions.switches
+    return operation not in ARRAY or holds(permissions, ARRAY[operation], group)
+
+
+def _not_stated() -> bool:
+    raise NotStated
+
+
+def _of_named_key(act: Act, world: World) -> Iterator[Reason]:
+    named = world.key(act.key)
+    if named is None or named.account != act.account:
+        yield Reason("names another account's key", ("not_found", "forbidden"))
+    elif named.removed:
+        yield Reason("names a removed key", ("not_found",))
+
+
+def _refused_as(name: str, stated: str | None, accepted: tuple[str, ...]) -> Iterator[Reason]:
+    if stated is None:
+        raise NotStated
+    if stated not in accepted:
+        if stated not in CLASSES:
+            raise NotStated
+        yield Reason(name, (stated,))

@@ -1,0 +1,125 @@
+"""The model: accounts with their usage keys, groups, wallets and actions, in plain Python.
+
+Written from the specification alone ("Resources and their fields", "States and transitions"): it knows neither requests
+nor any node. Everything has a name of the model's own: `alice`, her group `alice_g1`, her usage key `alice_k1`, her
+wallet `alice_w1`, the action `c1`, which belongs to nobody. Who may run what is `conformance.execution_rule`'s to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from conformance import execution_rule as rule
+from conformance.execution_rule import ANY, Decision
+
+ARRAYS = ("manage_ipfs_ids_in_groups", "add_pkp_to_groups", "remove_pkp_from_groups", "execute_in_groups")
+SWITCHES = ("can_create_groups", "can_delete_groups", "can_create_pkps")
+NAMES = ("alice", "bob", "carol")
+"""The accounts that there may be."""
+ACTIONS = ("c1", "c2", "c3")
+"""The actions that there are: public, and the same for all accounts."""
+
+
+@dataclass(frozen=True)
+class Permissions:
+    """The permission fields of a usage key: the switches that are on, and each array's groups, `ANY` for the `0`."""
+
+    switches: frozenset[str] = frozenset()
+    arrays: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+    def groups(self, name: str) -> tuple[str, ...]:
+        """What an array holds."""
+        return dict(self.arrays).get(name, ())
+
+    def without(self, group: str) -> Permissions:
+        """The same when a group is gone."""
+        return Permissions(
+            self.switches,
+            tuple((name, tuple(one for one in groups if one != group)) for name, groups in self.arrays),
+        )
+
+
+@dataclass
+class Key:
+    """A usage key."""
+
+    account: str
+    label: str
+    permissions: Permissions
+    removed: bool = False
+    lingering: dict[str, set[str]] = field(default_factory=dict)
+    """By array, groups that were removed while it named them: whether the array still shows them is not stated."""
+
+
+@dataclass
+class Group:
+    """A group. `ANY` among its wallets or actions is the wildcard."""
+
+    label: str
+    wallets: list[str] = field(default_factory=list)
+    actions: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Account:
+    """An account of API mode with its children, each in the order in which they came."""
+
+    name: str
+    wallets: list[str] = field(default_factory=list)
+    groups: dict[str, Group] = field(default_factory=dict)
+    gone: list[str] = field(default_factory=list)
+    """Groups that were removed."""
+    keys: dict[str, Key] = field(default_factory=dict)
+    """Removed ones, too."""
+    actions: dict[str, str] = field(default_factory=dict)
+    """Registered actions with their labels."""
+    ever_listed: set[str] = field(default_factory=set)
+    """Actions that some group has listed."""
+
+    def live_keys(self) -> dict[str, Key]:
+        """The usage keys that stand."""
+        return {name: key for name, key in self.keys.items() if not key.removed}
+
+
+@dataclass
+class World:
+    """All accounts."""
+
+    accounts: dict[str, Account]
+
+    @classmethod
+    def of(cls, count: int) -> World:
+        """So many accounts with nothing in them."""
+        return cls({name: Account(name) for name in NAMES[:count]})
+
+    def key(self, name: str) -> Key | None:
+        """A usage key by its name; None for an account, whose name is its key's."""
+        found = [account.keys[name] for account in self.accounts.values() if name in account.keys]
+        return found[0] if found else None
+
+    def others(self, account: str) -> Iterator[Account]:
+        """All accounts but one."""
+        return (one for name, one in self.accounts.items() if name != account)
+
+    def decide(self, by: str, account: str, action: str, wallet: str) -> Decision:
+        """The Execution rule for a key of an account."""
+        usage_key = self.key(by)
+        if usage_key is None:
+            key = rule.Key(account, None)
+        else:
+            groups = frozenset(usage_key.permissions.groups("execute_in_groups"))
+            key = rule.Key(account, groups, counts=not usage_key.removed)
+        return rule.decide(key, action, wallet, {name: _ruled(one) for name, one in self.accounts.items()})
+
+
+def _ruled(account: Account) -> rule.Account:
+    groups = {
+        name: rule.Group(frozenset(group.actions), frozenset(group.wallets)) for name, group in account.groups.items()
+    }
+    return rule.Account(groups, frozenset(account.wallets))
+
+
+def holds(permissions: Permissions, array: str, group: str) -> bool:
+    """Whether an array names a group, or all of them."""
+    return bool({group, ANY} & set(permissions.groups(array)))

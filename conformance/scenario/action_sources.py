@@ -1,0 +1,114 @@
+"""Sources of the actions that cases run, with the names that a profile's `exec` section gives: `fixtures/actions/*.js`.
+
+Hostile ones are in `fixtures/hostile`.
+
+Specification, "Endpoints / Wallets and actions" (run action): `code` is JavaScript that defines an async `main`. It
+shows neither the calls of the sandbox nor how a run names its wallet, so that no source is the same for all nodes. In a
+file stand
+
+- `$NAMESPACE`, `$GET_PRIVATE_KEY`, `$SIGN_MESSAGE`, `$SIGN_DIGEST`: the names of `exec.sandbox_api`;
+- `...$WALLET`: in the argument of a call, the wallet that the run's parameters name; nothing on nodes that read it
+  there themselves;
+- `$MEMBER`: the member of that argument, to name a wallet of the script's own choice.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from conformance.problems import ProfileSilent
+from conformance.profile import Profile, value_at
+from conformance.resources import fixtures
+
+Reader = Callable[[str], object]
+"""Gives the value of a dotted profile key; None when the profile leaves it out."""
+
+API = "exec.sandbox_api"
+SELECTION = "exec.pkp_selection"
+NAMED_BY, MEMBER = f"{SELECTION}.named_by", f"{SELECTION}.member"
+IN_CALL = "sandbox_call"
+PLACEHOLDER = re.compile(r"\$[A-Z][A-Z_]+")
+KEYS: Mapping[str, tuple[str, ...]] = {
+    "$NAMESPACE": (f"{API}.namespace",),
+    "$GET_PRIVATE_KEY": (f"{API}.get_private_key",),
+    "$SIGN_MESSAGE": (f"{API}.sign_message",),
+    "$SIGN_DIGEST": (f"{API}.sign_digest",),
+    "$WALLET": (NAMED_BY, MEMBER),
+    "$MEMBER": (NAMED_BY, MEMBER),
+}
+"""What each placeholder takes from the profile."""
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What a source takes from the profile."""
+
+    uses: frozenset[str]
+    """Keys that must not be null."""
+    names_wallets_itself: bool
+    """Whether it chooses a wallet, so that it is for nodes alone whose calls name them."""
+
+
+@cache
+def names() -> tuple[str, ...]:
+    """What sources there are; those of `fixtures/hostile` by their folder too: `hostile/loop_main`."""
+    plain = (path.stem for path in (fixtures() / "actions").glob("*.js"))
+    hostile = (f"hostile/{path.stem}" for path in (fixtures() / "hostile").glob("*.js"))
+    return tuple(sorted([*plain, *hostile]))
+
+
+@cache
+def template(name: str) -> str:
+    """The file of a source. KeyError: there is none."""
+    if name not in names():
+        raise KeyError(name)
+    folder = fixtures() if "/" in name else fixtures() / "actions"
+    return (folder / f"{name}.js").read_text(encoding="utf-8")
+
+
+@cache
+def needs(name: str) -> Needs:
+    """What a source takes from the profile. KeyError: there is no such source."""
+    placeholders = set(PLACEHOLDER.findall(template(name)))
+    return Needs(frozenset(key for found in placeholders for key in KEYS[found]), "$MEMBER" in placeholders)
+
+
+def source(name: str, profile: Profile, mark: str = "") -> str:
+    """The code to run on the profile's node.
+
+    A mark, put into a comment at the end, makes it an action of its own: another text, another CID. ProfileSilent: the
+    profile leaves out a name that the source needs. KeyError: there is no such source.
+    """
+    return source_for(name, lambda key: value_at(profile, key), mark)
+
+
+def source_for(name: str, read: Reader, mark: str = "") -> str:
+    """As `source`, with a profile that is read key by key."""
+    code = PLACEHOLDER.sub(lambda found: _text(found[0], read), template(name))
+    return f"{code}// {mark}\n" if mark else code
+
+
+def _text(placeholder: str, read: Reader) -> str:
+    stated = [_stated(key, read) for key in KEYS[placeholder]]
+    if placeholder == "$WALLET":
+        named_by, member = map(json.dumps, stated)
+        return f"{{ {member}: params[{member}] }}" if named_by == json.dumps(IN_CALL) else "{}"
+    if placeholder == "$MEMBER":
+        return json.dumps(stated[-1])
+    return stated[0].replace("{title}", _stated("brand.title", read))
+
+
+def _stated(key: str, read: Reader) -> str:
+    value = read(key)
+    if value is None:
+        raise ProfileSilent(f"a profile that says {key}", "a profile that leaves it out")
+    return str(value)
+
+
+def parameters(pkp_id: object, members: Mapping[str, object], read: Reader) -> dict[str, object]:
+    """`jsParams` of a run with this wallet; whoever decides, the wallet stands in the member that the profile names."""
+    return {_stated(MEMBER, read): pkp_id, **members}

@@ -1,0 +1,181 @@
+"""Faults about the registered metadata of actions and their membership in groups."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from conformance.selftest.alter import Answered, Forward, Received, intercept, refusal, silence, wrap
+from conformance.selftest.alter_actions import actions_of, text_member
+from conformance.selftest.mutant import mutant
+from conformance.selftest.permissions import Write, account_of
+from reference_node.chain.account_config import Action
+from reference_node.node import Node
+
+
+@mutant("ACT-020", "ACT-210")
+def metadata_is_shared(node: Node) -> None:
+    """An action has one name and description for all accounts: those written last."""
+    shared: dict[bytes, tuple[str, str]] = {}
+
+    def keep(write: Write, acting_key: int, cid: bytes, name: str, description: str) -> None:
+        write(acting_key, cid, name, description)
+        shared[cid] = (name, description)
+
+    def actions(view: Callable[..., list[Action]], *arguments: int) -> list[Action]:
+        return [Action(found.cid_hash, *shared[found.cid_hash]) for found in view(*arguments)]
+
+    wrap(node.accounts, "add_action", keep)
+    wrap(node.accounts, "update_action_metadata", keep)
+    wrap(node.accounts, "actions", actions)
+
+
+@mutant("ACT-210")
+def deletion_reaches_everyaccount_of(node: Node) -> None:
+    """`delete_action` deletes the action in all accounts."""
+    deleted: set[bytes] = set()
+
+    def delete(write: Write, acting_key: int, cid: bytes) -> None:
+        write(acting_key, cid)
+        deleted.add(cid)
+
+    wrap(node.accounts, "delete_action", delete)
+    wrap(
+        node.accounts,
+        "actions",
+        lambda view, *arguments: [found for found in view(*arguments) if found.cid_hash not in deleted],
+    )
+
+
+@mutant("ACT-030")
+def groups_take_registered_actions_only(node: Node) -> None:
+    """`add_action_to_group` refuses a CID that the account has not registered."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        return refusal(404) if text_member(request, "action_ipfs_cid") not in registered else await forward(request)
+
+    async def remember(request: Received, forward: Forward) -> Answered:
+        registered.add(text_member(request, "action_ipfs_cid"))
+        return await forward(request)
+
+    registered: set[str] = set()
+    intercept(node, "add_action_to_group", handler)
+    intercept(node, "add_action", remember)
+
+
+@mutant("ACT-060")
+def description_of_an_action_is_lost(node: Node) -> None:
+    """`add_action` stores the name and no description."""
+    wrap(
+        node.accounts,
+        "add_action",
+        lambda write, acting_key, cid, name, _: write(acting_key, cid, name, ""),
+    )
+
+
+@mutant("ACT-060")
+def action_labels_are_swapped(node: Node) -> None:
+    """`add_action` stores the name as the description, and the other way round."""
+    wrap(
+        node.accounts,
+        "add_action",
+        lambda write, acting_key, cid, name, description: write(acting_key, cid, description, name),
+    )
+
+
+@mutant("ACT-060", "ACT-100")
+def metadata_of_all_actions_is_updated(node: Node) -> None:
+    """`update_action_metadata` renames every action of the account."""
+
+    def update(write: Write, acting_key: int, cid: bytes, *labels: str) -> None:
+        write(acting_key, cid, *labels)
+        for action in actions_of(node, acting_key):
+            write(acting_key, action.cid_hash, *labels)
+
+    wrap(node.accounts, "update_action_metadata", update)
+
+
+@mutant("ACT-060", "ACT-100")
+def metadata_is_not_updated(node: Node) -> None:
+    """`update_action_metadata` reports success and does nothing."""
+    silence(node.accounts, "update_action_metadata")
+
+
+@mutant("ACT-060")
+def updated_metadata_stays_off_chain(node: Node) -> None:
+    """`update_action_metadata` keeps the new labels in the node's memory; the contract has the old ones."""
+    kept: dict[tuple[int, bytes], tuple[str, str]] = {}
+
+    def update(_: Write, acting_key: int, cid: bytes, name: str, description: str) -> None:
+        kept[account_of(node, acting_key), cid] = (name, description)
+
+    def actions(view: Callable[..., list[Action]], account: int, *page: int) -> list[Action]:
+        labels = {found.cid_hash: (found.name, found.description) for found in view(account, *page)}
+        return [Action(cid, *kept.get((account, cid), own)) for cid, own in labels.items()]
+
+    wrap(node.accounts, "update_action_metadata", update)
+    wrap(node.accounts, "actions", actions)
+
+
+@mutant("ACT-070")
+def registering_joins_every_group(node: Node) -> None:
+    """`add_action` also puts the action in every group of the account."""
+
+    def register(write: Write, acting_key: int, cid: bytes, *labels: str) -> None:
+        write(acting_key, cid, *labels)
+        for group in node.accounts.groups(account_of(node, acting_key), 0, 100):
+            node.accounts.add_action_to_group(acting_key, group.id, cid)
+
+    wrap(node.accounts, "add_action", register)
+
+
+@mutant("ACT-070")
+def new_groups_hold_registered_actions(node: Node) -> None:
+    """A new group lists all actions that the account has registered."""
+
+    def add(write: Callable[..., int], key: int, name: str, description: str, pkps: object, cids: list[bytes]) -> int:
+        registered = [action.cid_hash for action in actions_of(node, key)]
+        return write(key, name, description, pkps, [*cids, *registered])
+
+    wrap(node.accounts, "add_group", add)
+
+
+@mutant("ACT-080")
+def action_is_in_one_group(node: Node) -> None:
+    """Adding an action to a group takes it out of the group that it was in."""
+
+    def add(write: Write, acting_key: int, group_id: int, cid: bytes) -> None:
+        _leave(node, acting_key, cid, node.accounts.remove_action_from_group)
+        write(acting_key, group_id, cid)
+
+    wrap(node.accounts, "add_action_to_group", add)
+
+
+@mutant("ACT-080")
+def action_leaves_all_its_groups(node: Node) -> None:
+    """`remove_action_from_group` takes the action out of all groups of the account."""
+    remove = node.accounts.remove_action_from_group
+
+    def remove_everywhere(_: Write, acting_key: int, group_id: int, cid: bytes) -> None:
+        remove(acting_key, group_id, cid)
+        _leave(node, acting_key, cid, remove)
+
+    wrap(node.accounts, "remove_action_from_group", remove_everywhere)
+
+
+def _leave(node: Node, acting_key: int, cid: bytes, remove: Write) -> None:
+    account = account_of(node, acting_key)
+    for group in node.accounts.groups(account, 0, 100):
+        if cid in [found.cid_hash for found in node.accounts.actions_in_group(account, group.id, 0, 100)]:
+            remove(acting_key, group.id, cid)
+
+
+@mutant("ACT-100")
+def action_is_not_removed_from_group(node: Node) -> None:
+    """`remove_action_from_group` reports success and does nothing."""
+    silence(node.accounts, "remove_action_from_group")
+
+
+@mutant("ACT-100")
+def deleted_action_stays(node: Node) -> None:
+    """`delete_action` reports success and does nothing."""
+    silence(node.accounts, "delete_action")

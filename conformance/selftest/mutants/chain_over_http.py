@@ -1,0 +1,243 @@
+"""Faults of how the node follows the contract: what wallets write there shows late, wrongly or not at all over HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import replace
+from typing import Any
+
+from conformance.selftest.alter import wrap
+from conformance.selftest.alter_execution import Lists, all_groups, change_verdicts, decide, own_groups
+from conformance.selftest.mutant import mutant
+from conformance.selftest.permissions import account_of, permissions_of
+from reference_node.chain.account_config import KeyInfo, UsageKey, Wallet
+from reference_node.keys import address_of
+from reference_node.node import Node
+from reference_node.runs import Run
+
+VIEWS = ("groups", "wallets", "actions", "usage_keys", "wallets_in_group", "actions_in_group")
+HTTP_WRITES = ("add_group", "update_group", "remove_group", "create_wallet", "set_usage_key", "remove_usage_key")
+View = Callable[..., Any]
+
+
+def _unmanaged(node: Node, account_hash: int) -> bool:
+    return bool(account_hash) and not node.accounts.account(account_hash).managed
+
+
+def _remembered(node: Node, *methods: str) -> dict[Hashable, Any]:
+    """What these methods once gave is given again; the memory, to be cleared."""
+    memory: dict[Hashable, Any] = {}
+    for method in methods:
+
+        def remembering(view: View, *asked: Hashable, name: str = method) -> object:
+            if (name, *asked) not in memory:
+                memory[(name, *asked)] = view(*asked)
+            return memory[(name, *asked)]
+
+        wrap(node.accounts, method, remembering)
+    return memory
+
+
+@mutant("CHAIN-050", "ACC-150")
+def lists_are_kept_until_a_write_over_http(node: Node) -> None:
+    """Lists are kept in the node's memory until it writes something itself."""
+    memory = _remembered(node, *VIEWS)
+
+    def forgetting(write: View, *arguments: object) -> object:
+        result = write(*arguments)
+        memory.clear()
+        return result
+
+    for method in HTTP_WRITES:
+        wrap(node.accounts, method, forgetting)
+
+
+@mutant("CHAIN-050")
+def lists_of_a_group_are_kept(node: Node) -> None:
+    """Which actions a group lists is asked of the contract once for each group of a ChainSecured account."""
+    memory: dict[tuple[int, ...], Any] = {}
+
+    def listed(view: View, account: int, *asked: int) -> object:
+        if not _unmanaged(node, account):
+            return view(account, *asked)
+        return memory.setdefault((account, *asked), view(account, *asked))
+
+    wrap(node.accounts, "actions_in_group", listed)
+
+
+@mutant("CHAIN-050", "ACC-150")
+def wallets_of_other_origin_are_not_listed(node: Node) -> None:
+    """`list_wallets` shows the wallets that the node created over HTTP."""
+    own: set[bytes] = set()
+
+    def create(write: View, account: int, address: bytes, *others: object) -> object:
+        own.add(address)
+        return write(account, address, *others)
+
+    def listed(view: View, *asked: int) -> list[Wallet]:
+        return [wallet for wallet in view(*asked) if wallet.address in own]
+
+    wrap(node.accounts, "create_wallet", create)
+    wrap(node.accounts, "wallets", listed)
+
+
+@mutant("CHAIN-050")
+def keys_are_known_for_good(node: Node) -> None:
+    """Whose key a hash is, once found out, is never asked again: a key that was removed on the chain stays one."""
+    known: dict[int, KeyInfo] = {}
+
+    def info(view: View, key: int) -> KeyInfo:
+        found = known[key] if key in known else view(key)
+        if found.account_hash and not found.managed:
+            known[key] = found
+        return KeyInfo(*found)
+
+    wrap(node.accounts, "key_info", info)
+
+
+@mutant("CHAIN-050")
+def verdicts_of_the_rule_are_kept(node: Node) -> None:
+    """What the contract once said of a key, an action and a wallet of a ChainSecured account is never asked again."""
+    said: dict[tuple[object, ...], bool] = {}
+
+    def kept(verdict: bool, asked: tuple[int, bytes, bytes | None]) -> bool:
+        return said.setdefault(asked, verdict) if _unmanaged(node, account_of(node, asked[0])) else verdict
+
+    change_verdicts(node, kept)
+
+
+@mutant("CHAIN-050", "CHAIN-180")
+def attached_keys_are_of_the_first_account(node: Node) -> None:
+    """A usage key that a wallet attached is taken for one of the account that was first asked for."""
+    first: list[int] = []
+
+    def info(view: View, key: int) -> KeyInfo:
+        found: KeyInfo = view(key)
+        if not found.account_hash or found.is_account_key or found.managed:
+            return found
+        first.append(found.account_hash)
+        return found._replace(account_hash=first[0])
+
+    wrap(node.accounts, "key_info", info)
+
+
+@mutant("CHAIN-050", "ACC-150", "MINT-150", "AUTH-170")
+def attached_keys_count_for_nothing(node: Node) -> None:
+    """A usage key of a ChainSecured account is unknown over HTTP."""
+
+    def info(view: View, key: int) -> KeyInfo:
+        found: KeyInfo = view(key)
+        unknown = found.account_hash and not found.is_account_key and not found.managed
+        return KeyInfo(0, False, False, 0) if unknown else found
+
+    wrap(node.accounts, "key_info", info)
+
+
+@mutant("UKEY-390")
+def expired_keys_are_let_in(node: Node) -> None:
+    """The node does not look at the expiration of a usage key."""
+    wrap(node.accounts, "key_info", lambda view, key: view(key)._replace(expiration=0))
+
+
+def _listed_keys(node: Node, change: Callable[[UsageKey], UsageKey]) -> None:
+    """Usage keys of ChainSecured accounts are listed otherwise than the contract has them."""
+
+    def listed(view: View, account: int, *page: int) -> list[UsageKey]:
+        keys: list[UsageKey] = view(account, *page)
+        return [change(key) for key in keys] if _unmanaged(node, account) else keys
+
+    wrap(node.accounts, "usage_keys", listed)
+
+
+@mutant("UKEY-380", "CHAIN-050")
+def listed_keys_never_expire(node: Node) -> None:
+    """`list_api_keys` shows no expiration of keys that were attached with one."""
+    _listed_keys(node, lambda key: replace(key, expiration=0))
+
+
+@mutant("UKEY-380", "CHAIN-050")
+def listed_balances_are_zero(node: Node) -> None:
+    """`list_api_keys` shows no balance of attached keys."""
+    _listed_keys(node, lambda key: replace(key, balance=0))
+
+
+@mutant("CHAIN-050")
+def listed_arrays_are_exchanged(node: Node) -> None:
+    """`list_api_keys` shows the groups where an attached key may add wallets as those where it may remove them."""
+
+    def exchanged(key: UsageKey) -> UsageKey:
+        given = key.permissions
+        adds, removes = given.remove_pkp_from_groups, given.add_pkp_to_groups
+        return replace(key, permissions=replace(given, add_pkp_to_groups=adds, remove_pkp_from_groups=removes))
+
+    _listed_keys(node, exchanged)
+
+
+@mutant("MINT-150", "AUTH-170")
+def attached_keys_run_everything(node: Node) -> None:
+    """A usage key of a ChainSecured account runs whatever the account lists anywhere."""
+    change_verdicts(node, lambda verdict, asked: verdict or _unmanaged(node, account_of(node, asked[0])))
+
+
+@mutant("MINT-150")
+def every_array_of_attached_keys_lets_run(node: Node) -> None:
+    """An attached key runs in each group that any of its four arrays names."""
+
+    def reach(node: Node, key: int) -> list[Lists]:
+        permissions = permissions_of(node, key)
+        if permissions is None or not _unmanaged(node, account_of(node, key)):
+            return own_groups(node, key)
+        named = {*permissions.manage_ipfs_ids_in_groups, *permissions.add_pkp_to_groups}
+        named.update(permissions.remove_pkp_from_groups)
+        return [*own_groups(node, key), *(group for group in all_groups(node, key) if group.id in named)]
+
+    decide(node, reach=reach)
+
+
+@mutant("MINT-150")
+def attached_wildcards_are_not_read(node: Node) -> None:
+    """An attached key with 0 in `execute_in_groups` runs in no group."""
+
+    def reach(node: Node, key: int) -> list[Lists]:
+        permissions = permissions_of(node, key)
+        if permissions is None or not _unmanaged(node, account_of(node, key)):
+            return own_groups(node, key)
+        return [group for group in own_groups(node, key) if group.id in permissions.execute_in_groups]
+
+    decide(node, reach=reach)
+
+
+@mutant("GRP-070", "GRP-080")
+def zeros_that_wallets_write_are_ordinary_entries(node: Node) -> None:
+    """In a group of a ChainSecured account the zero hash permits nothing."""
+
+    def exact(verdict: bool, asked: tuple[int, bytes, bytes | None]) -> bool:
+        key, action, wallet = asked
+        if not verdict or not _unmanaged(node, account_of(node, key)):
+            return verdict
+        named = [group for group in own_groups(node, key) if action in group.actions]
+        return any(wallet is None or wallet in group.wallets for group in named)
+
+    change_verdicts(node, exact)
+
+
+@mutant("MINT-050")
+def derivation_paths_are_capabilities(node: Node) -> None:
+    """Whoever registers a derivation path signs with the key that it leads to, whosever wallet that is."""
+
+    def key(_: View, run: Run, pkp: bytes) -> bytes:
+        return node.keys.wallet_key(node.accounts.wallet(run.caller.account_hash, pkp).derivation_path)
+
+    wrap(node.runs, "wallet_key", key)
+
+
+@mutant("PKP-150", "MINT-050")
+def copied_registrations_sign(node: Node) -> None:
+    """Whoever registers another account's wallet, address and path as the chain shows them, signs with it."""
+
+    def key(derived: View, run: Run, pkp: bytes) -> object:
+        wallet = node.accounts.wallet(run.caller.account_hash, pkp)
+        private_key = node.keys.wallet_key(wallet.derivation_path)
+        return private_key if address_of(private_key) == wallet.address else derived(run, pkp)
+
+    wrap(node.runs, "wallet_key", key)

@@ -1,0 +1,176 @@
+"""Faults of the account contract: from whom it takes the writes of ChainSecured accounts ("Authentication" 8)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from eth_utils.crypto import keccak
+
+from conformance.selftest.alter import wrap
+from conformance.selftest.alter_contract import Sent, account_behind, change_contract, let_in, payers_of
+from conformance.selftest.mutant import mutant
+from conformance.selftest.permissions import Write
+from reference_node.chain.interface import Address
+from reference_node.keys import pkp_id
+from reference_node.node import Node
+
+NOBODY = Address(b"\x01" * 20)
+
+
+def _nobody(node: Node, *functions: str) -> None:
+    """These writes of an unmanaged account come from nobody, whoever sends them."""
+
+    def change(sent: Sent) -> Sent:
+        account = account_behind(node, sent.arguments[0])
+        return sent if account is None or account.managed else replace(sent, sender=NOBODY)
+
+    change_contract(node, change, functions)
+
+
+# ------------------------------------------------------------------------------------------------ others are let in
+
+
+@mutant("CHAIN-110", "MINT-060", "MINT-160")
+def anybody_writes(node: Node) -> None:
+    """The contract takes every write of an unmanaged account, whoever sends it."""
+    let_in(node, lambda sender, _: sender not in payers_of(node))
+
+
+@mutant("CHAIN-100", "MINT-060", "MINT-160")
+def payers_write(node: Node) -> None:
+    """The contract takes the payers' writes for unmanaged accounts as well."""
+    let_in(node, lambda sender, _: sender in payers_of(node))
+
+
+@mutant("CHAIN-100")
+def admin_payer_writes(node: Node) -> None:
+    """The contract takes writes for unmanaged accounts from the admin payer."""
+    let_in(node, lambda sender, _: sender == node.accounts.admin_api_payer())
+
+
+@mutant("CHAIN-100")
+def second_payer_writes(node: Node) -> None:
+    """The contract takes writes for unmanaged accounts from the last of the payers."""
+    let_in(node, lambda sender, _: sender == node.accounts.api_payers()[-1])
+
+
+@mutant("CHAIN-100")
+def payers_remove_usage_keys(node: Node) -> None:
+    """Of all writes for unmanaged accounts payers may send one: the removal of usage keys."""
+    let_in(node, lambda sender, _: sender in payers_of(node), {"remove_usage_api_key"})
+
+
+@mutant("CHAIN-100")
+def payers_delete_actions(node: Node) -> None:
+    """Of all writes for unmanaged accounts payers may send one: the deletion of actions."""
+    let_in(node, lambda sender, _: sender in payers_of(node), {"delete_action"})
+
+
+@mutant("CHAIN-100")
+def payers_take_wallets_out_of_groups(node: Node) -> None:
+    """Of all writes for unmanaged accounts payers may send one: wallets taken out of groups."""
+    let_in(node, lambda sender, _: sender in payers_of(node), {"remove_pkp_from_group"})
+
+
+@mutant("CHAIN-100")
+def payers_write_for_usage_keys(node: Node) -> None:
+    """Payers may write for an unmanaged account in the name of a usage key with the scope."""
+
+    def change(sent: Sent) -> Sent:
+        info = node.accounts.key_info(sent.arguments[0])
+        account = account_behind(node, sent.arguments[0])
+        relayed = account is not None and not account.managed and not info.is_account_key
+        if account is None or not relayed or sent.sender not in payers_of(node):
+            return sent
+        return replace(sent, sender=account.admin_wallet)
+
+    scoped = {"add_group", "remove_group", "add_action_to_group", "remove_action_from_group", "create_wallet"}
+    change_contract(node, change, scoped)
+
+
+@mutant("CHAIN-110")
+def wallets_of_usage_keys_write(node: Node) -> None:
+    """The contract takes writes from the wallet of a usage key, as registered in the account."""
+
+    def registered(sender: Address, admin: Address) -> bool:
+        account_hash = int.from_bytes(keccak(admin))
+        wallets = node.accounts.wallets(account_hash, 0, 100) if node.accounts.account_exists(account_hash) else []
+        return pkp_id(sender) in {wallet.id for wallet in wallets}
+
+    let_in(node, lambda sender, account: registered(sender, account.admin_wallet))
+
+
+@mutant("CHAIN-110", "MINT-060", "MINT-160")
+def admins_of_others_write(node: Node) -> None:
+    """The contract asks whether the sender is an admin, not whose."""
+    let_in(node, lambda sender, _: node.accounts.account_exists(int.from_bytes(keccak(sender))))
+
+
+@mutant("CHAIN-110")
+def former_owner_writes(node: Node) -> None:
+    """The admin wallet that an account had before its conversion goes on writing."""
+    former: dict[Address, Address] = {}
+
+    def convert(write: Write, account_hash: int, new_admin: Address) -> None:
+        former[new_admin] = node.accounts.account(account_hash).admin_wallet
+        write(account_hash, new_admin)
+
+    wrap(node.accounts, "convert_to_chain_secured", convert)
+    let_in(node, lambda sender, account: former.get(account.admin_wallet) == sender)
+
+
+# --------------------------------------------------------------------------------------------- the admin is kept out
+
+
+@mutant("CHAIN-090", "MODE-250")
+def admin_adds_no_groups(node: Node) -> None:
+    """The contract refuses new groups to the admin wallet."""
+    _nobody(node, "add_group")
+
+
+@mutant("CHAIN-090")
+def admin_renames_no_actions(node: Node) -> None:
+    """The contract refuses new metadata of actions to the admin wallet."""
+    _nobody(node, "update_action_metadata")
+
+
+@mutant("CHAIN-090")
+def admin_removes_no_usage_keys(node: Node) -> None:
+    """The contract refuses the removal of usage keys to the admin wallet."""
+    _nobody(node, "remove_usage_api_key")
+
+
+@mutant("CHAIN-090")
+def admin_fills_no_groups(node: Node) -> None:
+    """The contract refuses wallets in groups to the admin wallet."""
+    _nobody(node, "add_pkp_to_group")
+
+
+@mutant("CHAIN-090")
+def admins_changes_of_keys_do_nothing(node: Node) -> None:
+    """The admin wallet's change of a usage key's permissions succeeds and changes its labels alone."""
+
+    def change(sent: Sent) -> Sent:
+        if sent.function != "update_usage_api_key":
+            return sent
+        return replace(sent, function="update_usage_api_key_metadata", arguments=sent.arguments[:4])
+
+    change_contract(node, change, {"update_usage_api_key"})
+
+
+@mutant("MODE-250")
+def new_admins_writes_are_not_seen(node: Node) -> None:
+    """Lists of groups of a converted account are those of the moment of its conversion."""
+    seen: dict[int, list[object]] = {}
+
+    def convert(write: Write, account_hash: int, new_admin: Address) -> None:
+        seen[account_hash] = list(node.accounts.groups(account_hash, 0, 100))
+        write(account_hash, new_admin)
+
+    def groups(read: Write, account_hash: int, page: int, size: int) -> object:
+        if account_hash in seen:
+            return seen[account_hash][page * size : (page + 1) * size]
+        return read(account_hash, page, size)
+
+    wrap(node.accounts, "convert_to_chain_secured", convert)
+    wrap(node.accounts, "groups", groups)

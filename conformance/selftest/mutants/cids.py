@@ -1,0 +1,167 @@
+"""Faults about which form of a CID a request takes, and about the CID of a code."""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from pydantic import JsonValue
+
+from conformance.selftest.alter import Answered, Forward, Received, change_body, intercept, members, refusal, wrap
+from conformance.selftest.alter_actions import RAW, actions_of, text_member
+from conformance.selftest.mutant import mutant
+from conformance.selftest.permissions import Write
+from reference_node.cid import cid_hash
+from reference_node.node import Node
+
+HASHED = ("delete_action", "remove_action_from_group", "update_action_metadata")
+"""The operations that take a hashed CID."""
+
+
+@mutant("ACT-100")
+def hashed_cid_takes_raw_cids_alone(node: Node) -> None:
+    """The operations on a `hashed_cid` want the raw CID: the listed hash is refused."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        text = text_member(request, "hashed_cid")
+        return refusal(422) if text.startswith("0x") else await forward(_with_hash(request, text))
+
+    intercept(node, HASHED, handler)
+
+
+@mutant("ACT-110")
+def hashed_cid_takes_raw_cids_too(node: Node) -> None:
+    """The operations on a `hashed_cid` hash whatever is no hash."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        text = text_member(request, "hashed_cid")
+        return await forward(request if text.startswith("0x") else _with_hash(request, text))
+
+    intercept(node, HASHED, handler)
+
+
+def _with_hash(request: Received, raw_cid: str) -> Received:
+    body = {**members(json.loads(request.body)), "hashed_cid": f"0x{cid_hash(raw_cid).hex()}"}
+    return replace(request, body=json.dumps(body).encode())
+
+
+@mutant("ACT-120")
+def raw_cid_may_be_a_hash(node: Node) -> None:
+    """What looks like a hash in `action_ipfs_cid` is taken as one already."""
+    taken: dict[bytes, bytes] = {}
+    stand_in = "QmYwAPJzv5CZsnA625s3Xf2nemtYgPpHdWEz79ojWnPbdG"
+
+    def change(value: JsonValue) -> JsonValue:
+        body = members(value)
+        text = str(body.get("action_ipfs_cid")).removeprefix("0x")
+        if len(text) != len(bytes(32).hex()):
+            return body
+        taken[cid_hash(stand_in)] = bytes.fromhex(text)
+        return {**body, "action_ipfs_cid": stand_in}
+
+    change_body(node, RAW, change)
+    wrap(
+        node.accounts,
+        "add_action_to_group",
+        lambda write, acting_key, group_id, cid: write(acting_key, group_id, taken.pop(cid, cid)),
+    )
+
+
+@mutant("ACT-130", "GRP-050")
+def listed_hashes_are_hashed_again(node: Node) -> None:
+    """`add_group` and `update_group` hash what they are given in `cid_hashes_permitted` once more."""
+
+    def again(hashes: Iterable[bytes]) -> list[bytes]:
+        return [cid_hash(f"0x{cid.hex()}") for cid in hashes]
+
+    wrap(node.accounts, "add_group", lambda write, *head: write(*head[:-1], again(head[-1])))
+    wrap(node.accounts, "update_group", lambda write, *head: write(*head[:-1], again(head[-1])))
+
+
+@mutant("ACT-150")
+def code_is_trimmed_before_its_cid(node: Node) -> None:
+    """White space around the code does not count for its CID."""
+    change_body(node, "get_service_action_ipfs_id", lambda value: str(value).strip())
+
+
+@mutant("ACT-150")
+def cid_is_that_of_the_beginning(node: Node) -> None:
+    """The CID is that of the code's first 30 characters."""
+    change_body(node, "get_service_action_ipfs_id", lambda value: str(value)[:30])
+
+
+@mutant("ACT-170")
+def any_text_is_a_cid(node: Node) -> None:
+    """`action_ipfs_cid` may be any text."""
+    texts: dict[bytes, str] = {}
+    stand_in = "QmYwAPJzv5CZsnA625s3Xf2nemtYgPpHdWEz79ojWnPbdG"
+
+    def change(value: JsonValue) -> JsonValue:
+        body = members(value)
+        text = str(body.get("action_ipfs_cid"))
+        if text.startswith("Qm"):
+            return body
+        texts[cid_hash(stand_in)] = text
+        return {**body, "action_ipfs_cid": stand_in}
+
+    change_body(node, RAW, change)
+    wrap(
+        node.accounts,
+        "add_action",
+        lambda write, acting_key, cid, *labels: write(
+            acting_key, cid_hash(texts[cid]) if cid in texts else cid, *labels
+        ),
+    )
+
+
+@mutant("ACT-220")
+def leaving_a_group_deletes_the_metadata(node: Node) -> None:
+    """`remove_action_from_group` also deletes the action's name and description."""
+
+    def remove(write: Write, acting_key: int, group_id: int, cid: bytes) -> None:
+        write(acting_key, group_id, cid)
+        if cid in [action.cid_hash for action in actions_of(node, acting_key)]:
+            node.accounts.update_action_metadata(acting_key, cid, "", "")
+
+    wrap(node.accounts, "remove_action_from_group", remove)
+
+
+@mutant("ACT-220")
+def leaving_a_group_deletes_the_action(node: Node) -> None:
+    """`remove_action_from_group` deletes the action from the account."""
+
+    def remove(write: Write, acting_key: int, group_id: int, cid: bytes) -> None:
+        write(acting_key, group_id, cid)
+        if cid in [action.cid_hash for action in actions_of(node, acting_key)]:
+            node.accounts.delete_action(acting_key, cid)
+
+    wrap(node.accounts, "remove_action_from_group", remove)
+
+
+def _change_code(node: Node, change: Callable[[str], str]) -> None:
+    """The CID that is answered is that of another code than was sent."""
+    change_body(
+        node,
+        f"get_{node.settings.slug}_action_ipfs_id",
+        lambda value: change(value) if isinstance(value, str) else value,
+    )
+
+
+@mutant("ACT-150")
+def line_ends_are_all_one(node: Node) -> None:
+    """The CID of a code takes CR LF for LF."""
+    _change_code(node, lambda code: code.replace("\r\n", "\n"))
+
+
+@mutant("ACT-150")
+def letters_are_composed_before_the_cid(node: Node) -> None:
+    """The CID of a code is that of its Unicode normal form C."""
+    _change_code(node, lambda code: unicodedata.normalize("NFC", code))
+
+
+@mutant("ACT-150")
+def cid_is_that_of_the_first_chunk(node: Node) -> None:
+    """Of a long code the CID is that of its first 256 KiB."""
+    _change_code(node, lambda code: code[: 256 * 1024])

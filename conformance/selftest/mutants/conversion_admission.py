@@ -1,0 +1,284 @@
+"""Faults of the conversion: who may convert, and how often ("Wallet-signed endpoints" 2)."""
+
+from __future__ import annotations
+
+import base64
+import json
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+
+from eth_abi.abi import encode
+from eth_utils.crypto import keccak
+
+from conformance.selftest.alter import (
+    Answered,
+    Forward,
+    Received,
+    answer,
+    body_of,
+    change_answer,
+    intercept,
+    refusal,
+    wrap,
+)
+from conformance.selftest.alter_contract import Sent, account_behind, around_conversion, change_contract
+from conformance.selftest.alter_envelopes import CONVERSION, About, Check, address_in, around_verdict, members_of
+from conformance.selftest.alter_keys import presented
+from conformance.selftest.mutant import mutant
+from conformance.selftest.permissions import Write, accounts_made, acts_as_owner
+from conformance.typed_data import digest
+from reference_node.chain.account_config import UsageKey
+from reference_node.chain.contract_abi import ContractRefusal
+from reference_node.chain.interface import Address, Reverted
+from reference_node.keys import key_hash
+from reference_node.node import Node
+from reference_node.problems import BadRequest
+from reference_node.typed_data import Flow
+
+IS_VALID = keccak(text="isValidSignature(bytes32,bytes)")[:4]
+
+
+@mutant("MODE-210", "ERR-090")
+def second_conversion_answers_success(node: Node) -> None:
+    """Whoever converts a converted account is told that it is done."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        return answer(200, {"success": True}) if given.status in {401, 403, 409} and presented(request) else given
+
+    intercept(node, CONVERSION, handler)
+
+
+@mutant("MODE-210")
+def refused_second_conversion_renames_keys(node: Node) -> None:
+    """After a refused second conversion the account's usage keys have another name."""
+    refused: set[int] = set()
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        if given.status == 401 and presented(request):
+            refused.add(key_hash(base64.b64decode(presented(request))))
+        return given
+
+    def keys(read: Callable[..., list[UsageKey]], account_hash: int, *page: int) -> list[UsageKey]:
+        found = read(account_hash, *page)
+        return [replace(key, name="second conversion") for key in found] if account_hash in refused else found
+
+    intercept(node, CONVERSION, handler)
+    wrap(node.accounts, "usage_keys", keys)
+
+
+@mutant("MODE-220")
+def contract_takes_a_second_conversion(node: Node) -> None:
+    """The contract does not revert the conversion of an unmanaged account; it does nothing."""
+
+    def change(sent: Sent) -> Sent:
+        account = account_behind(node, sent.arguments[0])
+        if account is None or account.managed:
+            return sent
+        return Sent(sent.sender, "new_chain_secured_account", ("", ""))
+
+    change_contract(node, change, {"convert_to_chain_secured_account"})
+
+
+@mutant("MODE-220")
+def owner_converts_again_on_chain(node: Node) -> None:
+    """The contract lets the admin wallet of an unmanaged account convert it again."""
+
+    def change(sent: Sent) -> Sent:
+        account = account_behind(node, sent.arguments[0])
+        if account is None or account.managed or sent.sender != account.admin_wallet:
+            return sent
+        return replace(sent, function="add_group", arguments=(sent.arguments[0], "", "", (), ()))
+
+    change_contract(node, change, {"convert_to_chain_secured_account"})
+
+
+@mutant("MODE-260")
+def race_lets_all_win(node: Node) -> None:
+    """Of conversions at once each is told that it is done: what the contract says to the later ones is not heard."""
+
+    def convert(write: Write, account_hash: int, new_admin: Address) -> None:
+        try:
+            write(account_hash, new_admin)
+        except ContractRefusal as refused:
+            if refused.error != "AlreadyChainSecured":
+                raise
+
+    gate = threading.Barrier(2)
+
+    def signer(verify: Callable[..., object], data: object, signature: object, flow: Flow) -> object:
+        """Two conversions at once have both been let in by now."""
+        if flow is Flow.CONVERT_ACCOUNT:
+            try:
+                gate.wait(0.3)
+            except threading.BrokenBarrierError:
+                gate.reset()
+        return verify(data, signature, flow)
+
+    wrap(node, "signer", signer)
+    around_conversion(node, convert)
+
+
+@mutant("MODE-260")
+def race_is_won_by_nobody(node: Node) -> None:
+    """Of conversions at once the first is done and told that it failed."""
+
+    def convert(write: Write, account_hash: int, new_admin: Address) -> None:
+        write(account_hash, new_admin)
+        raise ContractRefusal("AlreadyChainSecured", {"accountHash": account_hash})
+
+    around_conversion(node, convert)
+
+
+# ----------------------------------------------------------------------------------------------------- who may convert
+
+
+@mutant("MODE-120")
+def conversion_needs_no_key(node: Node) -> None:
+    """A conversion without a key is for the account that was made before the last."""
+    keys: list[str] = []
+
+    async def note(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        if given.accepted:
+            keys.append(json.loads(given.body)["api_key"])
+        return given
+
+    async def convert(request: Received, forward: Forward) -> Answered:
+        if presented(request) or len(keys) < 2:
+            return await forward(request)
+        return await forward(replace(request, headers=(*request.headers, (b"x-api-key", keys[-2].encode()))))
+
+    intercept(node, "new_account", note)
+    intercept(node, CONVERSION, convert)
+
+
+@mutant("MODE-130", "AUTH-130")
+def usage_keys_convert(node: Node) -> None:
+    """A usage key with every scope converts its account."""
+    acts_as_owner(node, "convert_to_chain_secured", lambda permissions: permissions.can_create_groups)
+
+
+@mutant("MODE-140", "MODE-150")
+def signature_is_not_looked_at(node: Node) -> None:
+    """Any signature will do, as long as the envelope names the new admin."""
+
+    def verify(original: Check, data: object, signature: object, about: About) -> object:
+        try:
+            return original(data, signature, **about)
+        except BadRequest as refused:
+            if not refused.code.startswith("signature"):
+                raise
+            return address_in(data)
+
+    around_verdict(node, verify, Flow.CONVERT_ACCOUNT)
+
+
+@mutant("MODE-150", "MODE-160", "MODE-170")
+def named_wallet_becomes_the_admin(node: Node) -> None:
+    """The admin is whom `new_admin_wallet_address` names; the signer is not held against it."""
+    named: list[bytes] = []
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        body = body_of(request)
+        signer, wanted = address_in(body.get("typed_data")), str(body.get("new_admin_wallet_address"))
+        if signer is None or len(wanted) != 42:
+            return await forward(request)
+        named[:] = [bytes.fromhex(wanted[2:])]
+        body["new_admin_wallet_address"] = f"0x{signer.hex()}"
+        return await forward(replace(request, body=json.dumps(body).encode()))
+
+    intercept(node, CONVERSION, handler)
+    around_conversion(node, lambda write, account, admin: write(account, named[0] if named else admin))
+
+
+@mutant("MODE-180", "ERR-070")
+def contract_signatures_convert(node: Node) -> None:
+    """A contract account that calls the signature valid (ERC-1271) becomes the new admin."""
+
+    def verify(original: Check, data: object, signature: object, about: About) -> object:
+        try:
+            return original(data, signature, **about)
+        except BadRequest:
+            address = address_in(data)
+            if address is None or not _calls_valid(node, address, data, str(signature)):
+                raise
+            return address
+
+    around_verdict(node, verify, Flow.CONVERT_ACCOUNT)
+
+
+def _calls_valid(node: Node, address: bytes, data: object, signature: str) -> bool:
+    asked = encode(["bytes32", "bytes"], [digest(members_of(data)), bytes.fromhex(signature.removeprefix("0x"))])
+    try:
+        said = node.chain.call(Address(address), IS_VALID + asked)
+    except Reverted:
+        return False
+    return said[:4] == IS_VALID
+
+
+@mutant("MODE-370")
+def conversion_converts_the_account_before(node: Node) -> None:
+    """With a key of an account the one that was made before it is converted as well."""
+    made = accounts_made(node)
+
+    def convert(write: Write, account_hash: int, new_admin: Address) -> None:
+        write(account_hash, new_admin)
+        before = made[: made.index(account_hash)][-1:]
+        for neighbour in before:
+            if node.accounts.account(neighbour).managed:
+                write(neighbour, new_admin)
+
+    around_conversion(node, convert)
+
+
+@mutant("MODE-370")
+def conversion_converts_the_account_after(node: Node) -> None:
+    """With a key of an account the one that was made after it is converted as well."""
+    made = accounts_made(node)
+
+    def convert(write: Write, account_hash: int, new_admin: Address) -> None:
+        write(account_hash, new_admin)
+        for neighbour in made[made.index(account_hash) + 1 :][:1]:
+            if node.accounts.account(neighbour).managed:
+                write(neighbour, new_admin)
+
+    around_conversion(node, convert)
+
+
+@mutant("MODE-240")
+def refused_conversion_locks_the_key_out(node: Node) -> None:
+    """After a refused conversion the master key writes nothing any more."""
+    locked: set[str] = set()
+
+    async def convert(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        if not given.accepted:
+            locked.add(presented(request))
+        return given
+
+    async def write(request: Received, forward: Forward) -> Answered:
+        return refusal(403) if presented(request) in locked - {""} else await forward(request)
+
+    intercept(node, CONVERSION, convert)
+    intercept(node, "add_group", write)
+
+
+@mutant("MODE-190")
+def listed_payers_send_no_conversions(node: Node) -> None:
+    """Conversions are sent by wallets that `get_api_payers` does not list."""
+    change_answer(node, "get_api_payers", lambda _: [f"0x{'12' * 20}", f"0x{'34' * 20}"])
+
+
+@mutant("MODE-190", "MODE-010")
+def conversions_wait_in_a_queue(node: Node) -> None:
+    """The conversion is answered at once and sent to the chain some seconds later."""
+
+    def convert(write: Write, account_hash: int, new_admin: Address) -> None:
+        later = threading.Timer(4, write, (account_hash, new_admin))
+        later.daemon = True
+        later.start()
+
+    around_conversion(node, convert)

@@ -1,0 +1,201 @@
+"""Faults of the conversion: what it believes, and what it does not look at ("Wallet-signed endpoints" 2)."""
+
+from __future__ import annotations
+
+import base64
+import json
+from dataclasses import replace
+
+from pydantic import JsonValue
+
+from conformance.selftest.alter import Answered, Forward, Received, body_of, change_body, intercept, members
+from conformance.selftest.alter_envelopes import (
+    CONVERSION,
+    About,
+    Check,
+    address_in,
+    around_verdict,
+    members_of,
+    read_as,
+    refuse,
+)
+from conformance.selftest.mutant import mutant
+from reference_node.keys import key_hash
+from reference_node.node import Node
+from reference_node.problems import BadRequest
+from reference_node.typed_data import SIZE_LIMIT, WINDOW_SECONDS, Flow
+
+CONVERT = Flow.CONVERT_ACCOUNT
+
+
+def _signer_in(body: dict[str, JsonValue]) -> JsonValue:
+    return members(members(body.get("typed_data")).get("message")).get("address")
+
+
+@mutant("WSIG-020")
+def new_admin_need_not_be_the_signer(node: Node) -> None:
+    """`new_admin_wallet_address` may be anybody's: the signer becomes the admin in any case."""
+
+    def change(body: JsonValue) -> JsonValue:
+        told = members(body)
+        return {**told, "new_admin_wallet_address": _signer_in(told)} if "new_admin_wallet_address" in told else body
+
+    change_body(node, CONVERSION, change)
+
+
+@mutant("WSIG-020")
+def new_admin_may_be_left_out(node: Node) -> None:
+    """A conversion that names no new admin is good."""
+
+    def change(body: JsonValue) -> JsonValue:
+        told = members(body)
+        return {"new_admin_wallet_address": _signer_in(told), **told} if "typed_data" in told else body
+
+    change_body(node, CONVERSION, change)
+
+
+@mutant("WSIG-020", "WSIG-060", "ENV-150", "ENV-220", "ENV-260")
+def account_key_alone_converts(node: Node) -> None:
+    """Where the account key is good, nobody looks at the envelope."""
+
+    def verify(original: Check, data: object, signature: object, about: About) -> object:
+        try:
+            return original(data, signature, **about)
+        except BadRequest:
+            if (named := address_in(data)) is None:
+                raise
+            return named
+
+    around_verdict(node, verify, CONVERT)
+
+
+@mutant("WSIG-020")
+def signature_alone_converts(node: Node) -> None:
+    """A conversion without a key that counts is for the account that was made last."""
+    last: list[str] = []
+
+    async def note(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        if given.accepted:
+            last[:] = [json.loads(given.body)["api_key"]]
+        return given
+
+    async def convert(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        if given.status != 401 or not last:
+            return given
+        others = tuple(header for header in request.headers if header[0] != b"x-api-key")
+        return await forward(replace(request, headers=(*others, (b"x-api-key", last[0].encode()))))
+
+    intercept(node, "new_account", note)
+    intercept(node, CONVERSION, convert)
+
+
+def _now(about: About) -> int:
+    return int(str(about["now"]))
+
+
+def _issued(data: object, about: About) -> int:
+    message = members_of(data).get("message")
+    stated = str(message.get("issuedAt")) if isinstance(message, dict) else ""
+    return int(stated) if stated.isdecimal() else _now(about)
+
+
+@mutant("ENV-260", "ENV-280", "MODE-350")
+def conversions_are_good_for_ever(node: Node) -> None:
+    """The window of a conversion's envelope is not checked."""
+
+    def verify(original: Check, data: object, signature: object, about: About) -> object:
+        return original(data, signature, **about | {"now": _issued(data, about)})
+
+    around_verdict(node, verify, CONVERT)
+
+
+@mutant("ENV-260", "ENV-300", "MODE-350")
+def conversions_may_be_signed_ahead(node: Node) -> None:
+    """The window of a conversion's envelope has no end ahead."""
+
+    def verify(original: Check, data: object, signature: object, about: About) -> object:
+        return original(data, signature, **about | {"now": max(_now(about), _issued(data, about))})
+
+    around_verdict(node, verify, CONVERT)
+
+
+@mutant("ENV-270", "ENV-290")
+def conversions_have_a_second_less(node: Node) -> None:
+    """A conversion's envelope is good for 299 s before and after."""
+
+    def verify(original: Check, data: object, signature: object, about: About) -> object:
+        if abs(_now(about) - _issued(data, about)) >= WINDOW_SECONDS:
+            raise refuse("typed-data-expired")
+        return original(data, signature, **about)
+
+    around_verdict(node, verify, CONVERT)
+
+
+@mutant("ENV-200", "MODE-340")
+def conversions_are_for_any_chain(node: Node) -> None:
+    """The chain of a conversion's envelope is that which it says itself."""
+
+    def verify(original: Check, data: object, signature: object, about: About) -> object:
+        domain = members_of(data).get("domain")
+        stated = str(domain.get("chainId")) if isinstance(domain, dict) else ""
+        chain_id = int(stated) if stated.isdecimal() else about["chain_id"]
+        return original(data, signature, **about | {"chain_id": chain_id})
+
+    around_verdict(node, verify, CONVERT)
+
+
+@mutant("WSIG-060", "ENV-140")
+def conversions_take_any_envelope(node: Node) -> None:
+    """An envelope that was signed for another flow converts as well."""
+
+    def verify(original: Check, data: object, signature: object, about: About) -> object:
+        stated = members_of(data).get("primaryType")
+        flow = Flow(stated) if isinstance(stated, str) and stated in set(Flow) else CONVERT
+        return original(data, signature, **about | {"flow": flow})
+
+    around_verdict(node, verify, CONVERT)
+
+
+@mutant("ENV-320")
+def conversions_may_be_of_any_size(node: Node) -> None:
+    """The size of a conversion's envelope does not count."""
+    read_as(node, lambda document, _: document, CONVERT)
+
+
+@mutant("ERR-150")
+def refused_conversions_convert(node: Node) -> None:
+    """The account is handed over before the envelope is judged."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        if given.status in {400, 422} and request.key:
+            named = address_in(body_of(request).get("typed_data")) or b"\1" * 20
+            node.accounts.convert_to_chain_secured(key_hash(base64.b64decode(request.key)), named)
+        return given
+
+    intercept(node, CONVERSION, handler)
+
+
+@mutant("WSIG-040", "ENV-010")
+def conversions_take_no_object(node: Node) -> None:
+    """The conversion takes its envelope as a string and in no other form."""
+
+    def change(body: JsonValue) -> JsonValue:
+        told = members(body)
+        return {**told, "typed_data": None} if isinstance(told.get("typed_data"), dict) else body
+
+    change_body(node, CONVERSION, change)
+
+
+@mutant("ENV-310")
+def conversions_have_to_be_short(node: Node) -> None:
+    """A conversion's envelope has to be a byte shorter than the limit."""
+
+    def verify(original: Check, data: object, signature: object, about: About) -> object:
+        if isinstance(data, str) and len(data.encode()) >= SIZE_LIMIT:
+            raise refuse("typed-data-too-large")
+        return original(data, signature, **about)
+
+    around_verdict(node, verify, CONVERT)

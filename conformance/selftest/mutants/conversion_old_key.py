@@ -1,0 +1,119 @@
+"""Faults of the conversion: the old master key lives on ("States and transitions / Account mode")."""
+
+from __future__ import annotations
+
+import base64
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+from conformance.selftest.alter import Answered, Forward, Received, answer, intercept, wrap
+from conformance.selftest.alter_contract import Sent, account_behind, around_conversion, change_contract
+from conformance.selftest.alter_envelopes import CONVERSION
+from conformance.selftest.alter_keys import presented
+from conformance.selftest.mutant import mutant
+from conformance.selftest.permissions import Write
+from reference_node.chain.interface import Address
+from reference_node.keys import key_hash
+from reference_node.node import Node
+
+
+def _old_key_lives(node: Node, *functions: str, seconds: float = 1e9) -> None:
+    """The old master key counts for so long, and the contract takes these writes from payers for it."""
+    converted: dict[int, float] = {}
+
+    def convert(write: Write, account_hash: int, new_admin: Address) -> None:
+        write(account_hash, new_admin)
+        converted[account_hash] = time.monotonic()
+
+    def alive(hashed: int) -> bool:
+        return time.monotonic() < converted.get(hashed, -seconds) + seconds
+
+    def key_info(ask: Callable[[int], object], hashed: int) -> object:
+        info = ask(hashed)
+        return info._replace(managed=True) if alive(hashed) else info  # type: ignore[attr-defined]
+
+    def change(sent: Sent) -> Sent:
+        account = account_behind(node, sent.arguments[0])
+        if account is None or account.managed or not alive(sent.arguments[0]):
+            return sent
+        return replace(sent, sender=account.admin_wallet)
+
+    around_conversion(node, convert)
+    wrap(node.accounts, "key_info", key_info)
+    change_contract(node, change, functions)
+
+
+GROUP_WRITES = ("add_group", "update_group", "remove_group", "add_action_to_group", "remove_action_from_group")
+KEY_WRITES = ("set_usage_api_key", "update_usage_api_key", "update_usage_api_key_metadata", "remove_usage_api_key")
+OTHER_WRITES = ("create_wallet", "add_action", "update_action_metadata", "delete_action", "add_pkp_to_group")
+
+
+@mutant("MODE-110", "MODE-010", "MODE-230", "ERR-080", "MODE-370")
+def old_key_writes_on(node: Node) -> None:
+    """After the conversion the old master key does everything that it did."""
+    _old_key_lives(node, *GROUP_WRITES, *KEY_WRITES, *OTHER_WRITES, "remove_pkp_from_group")
+
+
+@mutant("MODE-110", "MODE-010", "ERR-080")
+def old_key_writes_on_for_a_while(node: Node) -> None:
+    """The conversion is noticed by the check of keys some seconds later."""
+    _old_key_lives(node, *GROUP_WRITES, *KEY_WRITES, *OTHER_WRITES, "remove_pkp_from_group", seconds=3)
+
+
+def _old_key_does(name: str) -> Callable[[Node], None]:
+    def alter(node: Node) -> None:
+        _old_key_lives(node, name)
+
+    alter.__name__ = f"old_key_still_sends_{name}"
+    alter.__doc__ = f"Of all writes the old master key keeps one, `{name}`."
+    return alter
+
+
+for _name in (*GROUP_WRITES, *KEY_WRITES, *OTHER_WRITES, "remove_pkp_from_group"):
+    mutant("MODE-110", "ERR-080")(_old_key_does(_name))
+
+
+@mutant("MODE-110", "ERR-080", "MODE-210")
+def old_key_is_answered_success(node: Node) -> None:
+    """Requests with the old master key are answered with success, and nothing is done."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        if given.status != 401 or not (key := presented(request)):
+            return given
+        try:
+            info = node.accounts.key_info(key_hash(base64.b64decode(key)))
+        except ValueError:
+            return given
+        return answer(200, {"success": True}) if info.is_account_key and not info.managed else given
+
+    intercept(node, ("add_group", "remove_group", "delete_action", "update_usage_api_key", CONVERSION), handler)
+
+
+@mutant("MODE-230")
+def later_account_brings_the_old_key_back(node: Node) -> None:
+    """When an account is made, the old keys of accounts converted before count again, and the payers with them."""
+    back: set[int] = set()
+    converted: set[int] = set()
+
+    def convert(write: Write, account_hash: int, new_admin: Address) -> None:
+        write(account_hash, new_admin)
+        converted.add(account_hash)
+
+    def new_account(write: Write, *given: object) -> None:
+        write(*given)
+        back.update(converted)
+
+    def key_info(ask: Callable[[int], object], hashed: int) -> object:
+        info = ask(hashed)
+        return info._replace(managed=True) if hashed in back else info  # type: ignore[attr-defined]
+
+    def change(sent: Sent) -> Sent:
+        account = account_behind(node, sent.arguments[0])
+        return sent if account is None or sent.arguments[0] not in back else replace(sent, sender=account.admin_wallet)
+
+    around_conversion(node, convert)
+    wrap(node.accounts, "new_account", new_account)
+    wrap(node.accounts, "key_info", key_info)
+    change_contract(node, change, {"add_group"})

@@ -1,0 +1,93 @@
+"""Faults around conversions: how the master key may come, how often an envelope counts, and who writes afterwards."""
+
+from __future__ import annotations
+
+from conformance.selftest.alter import Answered, Forward, Received, intercept, refusal, wrap
+from conformance.selftest.alter_contract import let_in, payers_of
+from conformance.selftest.alter_envelopes import CONVERSION, About, Check, around_verdict, refuse
+from conformance.selftest.alter_keys import header
+from conformance.selftest.mutant import mutant
+from conformance.selftest.permissions import Write, account_of
+from reference_node.chain.interface import Address
+from reference_node.node import Node
+from reference_node.typed_data import Flow
+
+
+@mutant("AUTH-020")
+def conversion_takes_no_bearer(node: Node) -> None:
+    """The conversion looks for the master key in X-Api-Key alone."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        return refusal(401) if header(request, b"authorization") else await forward(request)
+
+    intercept(node, CONVERSION, handler)
+
+
+@mutant("ENV-460")
+def envelopes_convert_one_account(node: Node) -> None:
+    """The envelope of a conversion counts once, whichever account it is sent for."""
+    spent: set[str] = set()
+
+    def verify(original: Check, data: object, signature: object, about: About) -> object:
+        if str(signature) in spent:
+            raise refuse("typed-data-spent")
+        signer = original(data, signature, **about)
+        spent.add(str(signature))
+        return signer
+
+    around_verdict(node, verify, Flow.CONVERT_ACCOUNT)
+
+
+def _former_admins(node: Node) -> dict[Address, Address]:
+    """New admin wallet to the one before, of accounts that are converted from now on."""
+    former: dict[Address, Address] = {}
+
+    def convert(write: Write, account: int, new_admin: Address) -> None:
+        before = node.accounts.account(account).admin_wallet
+        write(account, new_admin)
+        former[new_admin] = before
+
+    wrap(node.accounts, "convert_to_chain_secured", convert)
+    return former
+
+
+@mutant("CHAIN-100")
+def payers_fill_groups_of_converted_accounts(node: Node) -> None:
+    """Of accounts that were converted, and of no others, the contract lets payers write what groups list."""
+    former, payers = _former_admins(node), payers_of(node)
+    writes = {"update_group", "add_pkp_to_group", "remove_pkp_from_group", "remove_action_from_group"}
+    let_in(node, lambda sender, account: sender in payers and account.admin_wallet in former, writes)
+
+
+@mutant("CHAIN-100")
+def payers_attach_keys_to_converted_accounts(node: Node) -> None:
+    """Of accounts that were converted, and of no others, the contract lets payers write usage keys."""
+    former, payers = _former_admins(node), payers_of(node)
+    writes = {"set_usage_api_key", "update_usage_api_key"}
+    let_in(node, lambda sender, account: sender in payers and account.admin_wallet in former, writes)
+
+
+@mutant("CHAIN-110")
+def former_owner_attaches_keys(node: Node) -> None:
+    """The admin wallet that an account had before its conversion goes on attaching usage keys."""
+    former = _former_admins(node)
+    let_in(node, lambda sender, account: former.get(account.admin_wallet) == sender, {"set_usage_api_key"})
+
+
+@mutant("AUTH-170")
+def keys_of_wallets_register_actions(node: Node) -> None:
+    """Any usage key of a ChainSecured account registers, renames and deletes the account's actions over HTTP."""
+    payers = payers_of(node)
+
+    def info(view: Check, key: int) -> object:
+        found = view(key)
+        return found._replace(managed=True) if not found.is_account_key else found  # type: ignore[attr-defined]
+
+    def write_for(write: Write, acting: int, *arguments: object) -> object:
+        return write(account_of(node, acting), *arguments)
+
+    wrap(node.accounts, "key_info", info)
+    writes = {"add_action", "update_action_metadata", "delete_action"}
+    for method in writes:
+        wrap(node.accounts, method, write_for)
+    let_in(node, lambda sender, _: sender in payers, writes)

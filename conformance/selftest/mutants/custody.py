@@ -1,0 +1,234 @@
+"""Faults about the keys of wallets: whose key signs, what is signed, and what of a key gets out."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Mapping
+
+from eth_utils.crypto import keccak
+
+from conformance.selftest.alter import Answered, Forward, Received, intercept, wrap
+from conformance.selftest.alter_keys import presented
+from conformance.selftest.mutant import mutant
+from reference_node.chain.account_config import WILDCARD
+from reference_node.keys import KeyDerivation
+from reference_node.node import Node
+from reference_node.runs import Run
+from reference_node.signatures import sign
+
+KeyOf = Callable[[Run, bytes], bytes]
+FEW_USES = 4
+MINUTES = 600
+
+
+def _change_key(node: Node, change: Callable[[Run, bytes, bytes], bytes]) -> None:
+    """Use another private key than that of the wallet; `change` gets the run, the PKP id and the right key."""
+    wrap(node.runs, "wallet_key", lambda key_of, run, pkp_id: change(run, pkp_id, key_of(run, pkp_id)))
+
+
+def _other(key: bytes) -> bytes:
+    return keccak(key)
+
+
+@mutant("PKP-170", "EXEC-190", "PKP-100")
+def another_key_signs(node: Node) -> None:
+    """The key that a run uses is not the one that gave the wallet its address."""
+    _change_key(node, lambda _run, _pkp, key: _other(key))
+
+
+@mutant("PKP-170", "EXEC-190")
+def the_first_wallet_signs_for_all(node: Node) -> None:
+    """Whatever wallet a run names, the first of the account signs."""
+
+    def first(run: Run, _pkp: bytes, _key: bytes) -> bytes:
+        path = node.accounts.wallets(run.caller.account_hash, 0, 1)[0].derivation_path
+        return node.keys.wallet_key(path)
+
+    _change_key(node, first)
+
+
+@mutant("PKP-170", "EXEC-190")
+def the_last_wallet_used_signs(node: Node) -> None:
+    """A key that was derived once is used for the wallet that is named next."""
+    last: list[bytes] = []
+
+    def of_the_one_before(_run: Run, _pkp: bytes, key: bytes) -> bytes:
+        before = last[-1] if last else key
+        last.append(key)
+        return before
+
+    _change_key(node, of_the_one_before)
+
+
+@mutant("PKP-170", "EXEC-190")
+def every_account_signs_with_one_key(node: Node) -> None:
+    """The wallets of all accounts have one key."""
+    kept: list[bytes] = []
+
+    def the_same(_run: Run, _pkp: bytes, key: bytes) -> bytes:
+        kept.append(key)
+        return kept[0]
+
+    _change_key(node, the_same)
+
+
+@mutant("PKP-100")
+def keys_change_after_some_uses(node: Node) -> None:
+    """A wallet's key is another one from its fifth use on."""
+    uses: Counter[bytes] = Counter()
+
+    def worn(_run: Run, pkp: bytes, key: bytes) -> bytes:
+        uses[pkp] += 1
+        return key if uses[pkp] <= FEW_USES else _other(key)
+
+    _change_key(node, worn)
+
+
+@mutant("PKP-100")
+def keys_change_with_time(node: Node) -> None:
+    """A wallet's key is another one ten minutes later."""
+    first: dict[bytes, int] = {}
+
+    def aged(_run: Run, pkp: bytes, key: bytes) -> bytes:
+        begin = first.setdefault(pkp, node.clock.now())
+        return key if node.clock.now() - begin < MINUTES else _other(key)
+
+    _change_key(node, aged)
+
+
+@mutant("PKP-100")
+def keys_depend_on_who_runs(node: Node) -> None:
+    """A usage key gets another key of the wallet than the account key does."""
+    _change_key(node, lambda run, _pkp, key: key if run.caller.key_hash == run.caller.account_hash else _other(key))
+
+
+@mutant("PKP-100")
+def keys_collide_under_load(node: Node) -> None:
+    """Two uses of wallets at the same moment get keys that are none of theirs."""
+    busy = threading.Lock()
+
+    def use(key_of: KeyOf, run: Run, pkp: bytes) -> bytes:
+        alone = busy.acquire(blocking=False)
+        try:
+            key = key_of(run, pkp)
+            return key if alone else _other(key)
+        finally:
+            if alone:
+                busy.release()
+
+    wrap(node.runs, "wallet_key", use)
+
+
+def _signs(node: Node, name: str, member: str, digest: Callable[[str], bytes]) -> None:
+    """What a call signs of its argument."""
+
+    def call(host_call: Callable[..., object], run: Run, called: str, arguments: Mapping[str, object]) -> object:
+        if called != name:
+            return host_call(run, called, arguments)
+        key = host_call(run, "getPrivateKey", arguments)
+        return sign(bytes.fromhex(str(key)[2:]), digest(str(arguments[member])))
+
+    wrap(node.runs, "host_call", call)
+
+
+@mutant("PKP-170", "EXEC-190")
+def messages_are_signed_without_their_prefix(node: Node) -> None:
+    """A message is hashed and signed as it is, without the prefix of EIP-191."""
+    _signs(node, "signMessage", "message", lambda text: keccak(text=text))
+
+
+@mutant("PKP-170", "EXEC-190")
+def messages_in_hex_are_signed_as_bytes(node: Node) -> None:
+    """A message that is hex is signed as the bytes that it stands for."""
+
+    def digest(text: str) -> bytes:
+        raw = bytes.fromhex(text[2:]) if text.startswith("0x") else text.encode()
+        return keccak(b"\x19Ethereum Signed Message:\n" + str(len(raw)).encode() + raw)
+
+    _signs(node, "signMessage", "message", digest)
+
+
+@mutant("PKP-170", "EXEC-190")
+def messages_are_counted_in_characters(node: Node) -> None:
+    """The prefix counts the characters of a message, not its bytes."""
+
+    def digest(text: str) -> bytes:
+        return keccak(b"\x19Ethereum Signed Message:\n" + str(len(text)).encode() + text.encode())
+
+    _signs(node, "signMessage", "message", digest)
+
+
+@mutant("PKP-170", "EXEC-190")
+def digests_are_hashed_again(node: Node) -> None:
+    """A digest is hashed once more before it is signed."""
+    _signs(node, "signDigest", "digest", lambda text: keccak(bytes.fromhex(text[2:])))
+
+
+@mutant("PKP-170", "EXEC-190")
+def private_keys_are_of_another_wallet(node: Node) -> None:
+    """Signatures are right, and the private key that an action gets is another one."""
+
+    def call(host_call: Callable[..., object], run: Run, called: str, arguments: Mapping[str, object]) -> object:
+        given = host_call(run, called, arguments)
+        return f"0x{_other(bytes.fromhex(str(given)[2:])).hex()}" if called == "getPrivateKey" else given
+
+    wrap(node.runs, "host_call", call)
+
+
+def _paths(node: Node) -> dict[bytes, int]:
+    """The derivation path of every wallet that is created from now on, by its PKP id."""
+    paths: dict[bytes, int] = {}
+
+    def create(write: Callable[..., object], acting: int, wallet: bytes, path: int, *labels: str) -> None:
+        write(acting, wallet, path, *labels)
+        paths[keccak(wallet)] = path
+
+    wrap(node.accounts, "create_wallet", create)
+    return paths
+
+
+@mutant("PKP-150")
+def all_wallets_are_those_of_everybody(node: Node) -> None:
+    """A group that permits all wallets permits the wallets of other accounts, too."""
+    paths = _paths(node)
+
+    def may_use(right: Callable[..., bool], run: Run, pkp: bytes) -> bool:
+        accounts, account = node.accounts, run.caller.account_hash
+        wild = any(
+            wallet.id == WILDCARD
+            for group in accounts.groups(account, 0, 100)
+            for wallet in accounts.wallets_in_group(account, group.id, 0, 100)
+        )
+        return right(run, pkp) or wild
+
+    wrap(node.runs, "may_use", may_use)
+    wrap(node.runs, "wallet_key", lambda _key_of, _run, pkp: node.keys.wallet_key(paths[pkp]))
+
+
+class _Numbered:
+    """A derivation that counts: the key of a path is that of the number which the path got."""
+
+    def __init__(self, right: KeyDerivation) -> None:
+        self._right = right
+        self._numbers: dict[int, int] = {}
+        self.next = 0
+
+    def wallet_key(self, path: int) -> bytes:
+        """The key of the path's number."""
+        return self._right.wallet_key(self._numbers.setdefault(path, self.next))
+
+
+@mutant("PKP-150")
+def wallets_are_numbered_in_each_account(node: Node) -> None:
+    """A wallet's key follows from its number in its account alone, so that two accounts have the same wallets."""
+    numbered = _Numbered(node.keys)
+    made: Counter[str] = Counter()
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        made[presented(request)] += 1
+        numbered.next = made[presented(request)]
+        return await forward(request)
+
+    node.keys = numbered  # type: ignore[assignment]  # it does what runs and the creation of wallets need
+    intercept(node, "create_wallet", handler)

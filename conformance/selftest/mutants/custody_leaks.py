@@ -1,0 +1,77 @@
+"""Faults by which the private key of a wallet gets out of the node."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+from pydantic import JsonValue
+
+from conformance.selftest.alter import Answered, Forward, Received, answer, change_answer, intercept, members, wrap
+from conformance.selftest.alter_execution import RUN, change_code
+from conformance.selftest.mutant import mutant
+from reference_node.node import Node
+from reference_node.runs import Run
+
+KeyOf = Callable[[Run, bytes], bytes]
+
+
+def _watch_keys(node: Node) -> list[str]:
+    """The private keys that runs use from now on, in hex."""
+    used: list[str] = []
+
+    def use(key_of: KeyOf, run: Run, pkp: bytes) -> bytes:
+        key = key_of(run, pkp)
+        used.append(key.hex())
+        return key
+
+    wrap(node.runs, "wallet_key", use)
+    return used
+
+
+@mutant("PKP-090")
+def logs_hold_the_private_key(node: Node) -> None:
+    """The logs of a run that signs hold the key that it signed with."""
+    used = _watch_keys(node)
+
+    def with_key(value: JsonValue) -> JsonValue:
+        told = members(value)
+        return {**told, "logs": f"{told['logs']}derived {used[-1]}"} if used else told
+
+    change_answer(node, RUN, with_key)
+
+
+@mutant("PKP-090")
+def headers_hold_the_private_key(node: Node) -> None:
+    """A header meant for tracing holds the key that a run signed with, in decimals."""
+    used = _watch_keys(node)
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        if not used:
+            return given
+        trace = (b"x-trace", str(int(used[-1], 16)).encode())
+        return Answered(given.status, (*given.headers, trace), given.body)
+
+    intercept(node, RUN, handler)
+
+
+@mutant("PKP-090")
+def sandbox_holds_the_last_private_key(node: Node) -> None:
+    """The key that was used last stays in the sandbox, where the next action finds it."""
+    used = _watch_keys(node)
+    change_code(node, lambda code: f'globalThis.__cache = {{ keys: ["{used[-1]}"] }};{code}' if used else code)
+
+
+@mutant("PKP-090")
+def refusals_hold_the_private_key(node: Node) -> None:
+    """The refusal of a run tells, to help its reader, with which key it would have been signed."""
+    used = _watch_keys(node)
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        if given.accepted or not used:
+            return given
+        return answer(given.status, {**members(json.loads(given.body)), "detail": f"no group permits {used[-1]}"})
+
+    intercept(node, RUN, handler)

@@ -1,0 +1,161 @@
+"""Faults about which signature opens which call, and for how long ("Authentication" 6)."""
+
+from __future__ import annotations
+
+import json
+
+from conformance.selftest.alter import Answered, Forward, Received, answer, body_of, intercept
+from conformance.selftest.alter_envelopes import CONVERSION, MINTS, About, Check, around_verdict, good_once, refuse
+from conformance.selftest.mutant import mutant
+from conformance.typed_data import digest
+from reference_node.node import Node
+from reference_node.problems import BadRequest
+from reference_node.signatures import parse_signature, recover
+from reference_node.typed_data import DOMAIN_FIELDS, MESSAGE_FIELDS, Flow, Members
+
+
+def _flow_of(typed_data: object) -> Flow | None:
+    stated = typed_data.get("primaryType") if isinstance(typed_data, dict) else None
+    return Flow(stated) if isinstance(stated, str) and stated in set(Flow) else None
+
+
+@mutant("ENV-140", "WSIG-050", "WSIG-070")
+def any_flow_will_do(node: Node) -> None:
+    """An envelope that is good for one flow is good for each."""
+
+    def verify(original: Check, data: object, signature: object, about: About) -> object:
+        return original(data, signature, **about | {"flow": _flow_of(data) or about["flow"]})
+
+    around_verdict(node, verify)
+
+
+@mutant("ENV-150")
+def signatures_are_not_bound_to_a_flow(node: Node) -> None:
+    """A signature over any flow's envelope with these values is good for this flow."""
+
+    def verify(original: Check, data: object, signature: object, about: About) -> object:
+        try:
+            return original(data, signature, **about)
+        except BadRequest as fault:
+            if fault.code != "signature-mismatch" or not isinstance(data, dict):
+                raise
+        return _by_any_flow(original, data, signature, about)
+
+    around_verdict(node, verify)
+
+
+def _by_any_flow(verify: Check, data: Members, signature: object, about: About) -> object:
+    fields = {"EIP712Domain": DOMAIN_FIELDS}
+    for flow in Flow:
+        rewritten = {**data, "primaryType": flow.value, "types": {**fields, flow.value: MESSAGE_FIELDS}}
+        try:
+            return verify(rewritten, signature, **about | {"flow": flow})
+        except BadRequest:
+            continue
+    raise refuse("signature-mismatch")
+
+
+@mutant("ENV-460")
+def envelopes_are_good_once(node: Node) -> None:
+    """An envelope that was accepted is refused from then on."""
+    good_once(node)
+
+
+@mutant("ENV-280", "ENV-460")
+def accepted_envelopes_stay_good(node: Node) -> None:
+    """What was accepted once is accepted for ever: the verdict is remembered, its window is not."""
+    known: dict[str, object] = {}
+
+    def verify(original: Check, data: object, signature: object, about: About) -> object:
+        name = f"{about['flow']} {data} {signature}"
+        if name not in known:
+            known[name] = original(data, signature, **about)
+        return known[name]
+
+    around_verdict(node, verify)
+
+
+@mutant("ENV-220")
+def domain_is_good_without_its_chain(node: Node) -> None:
+    """A signature over the envelope without its chain is good on every chain."""
+
+    def verify(original: Check, data: object, signature: object, about: About) -> object:
+        try:
+            return original(data, signature, **about)
+        except BadRequest as fault:
+            if fault.code != "signature-mismatch" or not isinstance(data, dict):
+                raise
+            types = {**data["types"], "EIP712Domain": DOMAIN_FIELDS[:2]}
+            signer = recover(digest({**data, "types": types}), parse_signature(signature))
+            node.envelopes.check_signer(signer, node.envelopes.address(data["message"]))
+            return signer
+
+    around_verdict(node, verify)
+
+
+@mutant("WSIG-090")
+def keys_are_asked_of_mints(node: Node) -> None:
+    """A mint that carries a key is refused."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        if request.key is not None:
+            return answer(401, {"code": "no-key-wanted"})
+        return await forward(request)
+
+    intercept(node, MINTS, handler)
+
+
+@mutant("WSIG-090")
+def keys_stand_in_for_signatures(node: Node) -> None:
+    """A mint that carries a key needs no signature: it is given what the one before was given."""
+    last: list[Answered] = []
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        if given.accepted:
+            last[:] = [given]
+        return last[0] if request.key is not None and last else given
+
+    intercept(node, MINTS, handler)
+
+
+@mutant("WSIG-080")
+def mints_give_the_signer_back(node: Node) -> None:
+    """The wallet of the answer is the one that signed."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        data = body_of(request).get("typed_data")
+        message = data.get("message") if isinstance(data, dict) else None
+        if not given.accepted or not isinstance(message, dict):
+            return given
+        return answer(200, {**json.loads(given.body), "wallet_address": message["address"]})
+
+    intercept(node, MINTS, handler)
+
+
+@mutant("WSIG-100")
+def refused_mints_give_a_wallet_all_the_same(node: Node) -> None:
+    """The wallet is derived before the envelope is judged, and stands in the refusal."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        if given.accepted:
+            return given
+        derived = node.keys.wallet_key(int.from_bytes(request.body[-31:]) | 1)
+        told = {"wallet_address": f"0x{derived[:20].hex()}", "derivation_path": "0x01"}
+        return answer(given.status, {**json.loads(given.body), **told})
+
+    intercept(node, MINTS, handler)
+
+
+@mutant("EP-030", "ERR-140")
+def bodies_without_envelopes_are_server_faults(node: Node) -> None:
+    """A wallet-signed call whose body is no object ends in a server fault."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        if not body_of(request):
+            return answer(500, {"code": "server-error"})
+        return await forward(request)
+
+    intercept(node, (*MINTS, CONVERSION), handler)

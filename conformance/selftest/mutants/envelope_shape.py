@@ -1,0 +1,147 @@
+"""Faults about the shape of envelopes: parts that lack, parts too many, and how numbers are written."""
+
+from __future__ import annotations
+
+import re
+
+from conformance.selftest.alter import wrap
+from conformance.selftest.alter_envelopes import About, Check, Members, read_as, refuse
+from conformance.selftest.mutant import mutant
+from reference_node.node import Node
+from reference_node.typed_data import MESSAGE_FIELDS, Flow, domain_name
+
+
+@mutant("ENV-410")
+def order_of_members_counts(node: Node) -> None:
+    """The members of the envelope have to stand in the order of the specification."""
+
+    def check(original: Check, document: object, flow: Flow) -> object:
+        if isinstance(document, dict) and [*document] != ["types", "primaryType", "domain", "message"]:
+            raise refuse("typed-data-order")
+        return original(document, flow)
+
+    wrap(node.envelopes, "parts", check)
+
+
+@mutant("ENV-340")
+def envelopes_have_to_be_objects(node: Node) -> None:
+    """An envelope in a JSON string is refused."""
+
+    def check(original: Check, typed_data: object) -> object:
+        if isinstance(typed_data, str):
+            raise refuse("typed-data-not-an-object")
+        return original(typed_data)
+
+    wrap(node.envelopes, "opened", check)
+
+
+@mutant("ENV-160")
+def primary_types_need_no_struct(node: Node) -> None:
+    """`types` need not hold the struct that `primaryType` names."""
+
+    def change(document: Members, about: About) -> Members:
+        types = document["types"]
+        if isinstance(types, dict) and str(about["flow"]) not in types:
+            document["types"] = {"EIP712Domain": types["EIP712Domain"], str(about["flow"]): MESSAGE_FIELDS}
+        return document
+
+    read_as(node, change)
+
+
+def _message(document: Members) -> Members:
+    message = document["message"]
+    if not isinstance(message, dict):
+        raise TypeError("no message")
+    return message
+
+
+@mutant("ENV-240")
+def fractions_of_seconds_are_cut(node: Node) -> None:
+    """An `issuedAt` with a fraction counts as the whole second."""
+
+    def change(document: Members, _: About) -> Members:
+        message = _message(document)
+        message["issuedAt"] = str(message["issuedAt"]).partition(".")[0]
+        return document
+
+    read_as(node, change)
+
+
+@mutant("ENV-240")
+def negative_times_count_from_the_end(node: Node) -> None:
+    """The sign of `issuedAt` is not looked at."""
+
+    def change(document: Members, _: About) -> Members:
+        message = _message(document)
+        message["issuedAt"] = str(message["issuedAt"]).removeprefix("-")
+        return document
+
+    read_as(node, change)
+
+
+@mutant("ENV-400")
+def missing_domains_are_the_nodes_own(node: Node) -> None:
+    """What the domain lacks is filled in."""
+
+    def change(document: Members, about: About) -> Members:
+        own = {"name": domain_name(str(about["title"])), "version": "1", "chainId": str(about["chain_id"])}
+        stated = document.get("domain")
+        document["domain"] = {**own, **(stated if isinstance(stated, dict) else {})}
+        return document
+
+    read_as(node, change)
+
+
+@mutant("ENV-430")
+def leading_zeros_do_not_count(node: Node) -> None:
+    """Numbers may begin with zeros, blanks and a plus sign."""
+
+    def change(document: Members, _: About) -> Members:
+        domain, message = document["domain"], _message(document)
+        if isinstance(domain, dict) and isinstance(domain["chainId"], str):
+            domain["chainId"] = domain["chainId"].lstrip("0") or "0"
+        if isinstance(message["issuedAt"], str) and not message["issuedAt"].startswith("0x"):
+            message["issuedAt"] = message["issuedAt"].lstrip(" +0") or "0"
+        return document
+
+    read_as(node, change)
+
+
+@mutant("ENV-430")
+def numbers_have_to_be_texts(node: Node) -> None:
+    """A chain id or a time as a JSON integer is refused, though the profile says that it is accepted."""
+
+    def check(original: Check, document: object, flow: Flow) -> object:
+        if isinstance(document, dict) and (
+            isinstance(document["domain"].get("chainId"), int) or isinstance(_message(document).get("issuedAt"), int)
+        ):
+            raise refuse("typed-data-number")
+        return original(document, flow)
+
+    wrap(node.envelopes, "parts", check)
+
+
+@mutant("ENV-430")
+def numbers_are_never_hex(node: Node) -> None:
+    """A chain id or a time in hex is refused, though the profile says that it is accepted."""
+
+    def check(original: Check, document: object, flow: Flow) -> object:
+        if re.search(r"'(chainId|issuedAt)': '0x", str(document)):
+            raise refuse("typed-data-number")
+        return original(document, flow)
+
+    wrap(node.envelopes, "parts", check)
+
+
+@mutant("ENV-440")
+def undeclared_members_are_ignored(node: Node) -> None:
+    """Members that `types` does not declare do no harm, though the profile says that they are refused."""
+
+    def change(document: Members, _: About) -> Members:
+        known = {name: document[name] for name in ("types", "primaryType", "domain", "message")}
+        domain, message = known["domain"], _message(known)
+        if isinstance(domain, dict):
+            known["domain"] = {name: domain[name] for name in ("name", "version", "chainId")}
+        return {**known, "message": {name: message[name] for name in ("address", "issuedAt")}}
+
+    read_as(node, change)

@@ -1,0 +1,100 @@
+"""Faults about the signatures of envelopes ("Wallet-signed endpoints")."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+
+from eth_utils.crypto import keccak
+
+from conformance.selftest.alter_envelopes import About, Check, around_verdict
+from conformance.selftest.mutant import mutant
+from reference_node.keys import CURVE_ORDER
+from reference_node.node import Node
+from reference_node.problems import BadRequest
+from reference_node.signatures import parse_signature, recover
+
+
+def _spelling(node: Node, change: Callable[[str], str]) -> None:
+    """Signatures are brought into another spelling before they are judged."""
+    around_verdict(
+        node,
+        lambda verify, data, signature, about: verify(
+            data, change(signature) if isinstance(signature, str) else signature, **about
+        ),
+    )
+
+
+@mutant("ENV-360")
+def signatures_need_no_prefix(node: Node) -> None:
+    """A signature without `0x` is accepted."""
+    _spelling(node, lambda text: text if text.startswith("0x") else f"0x{text}")
+
+
+@mutant("ENV-350")
+def signatures_may_be_longer(node: Node) -> None:
+    """What stands after 65 bytes does not count."""
+    _spelling(node, lambda text: text[:132])
+
+
+def _low(text: str) -> str:
+    if not re.fullmatch(r"0x[0-9a-fA-F]{130}", text):
+        return text
+    s, v = int(text[66:130], 16), int(text[130:], 16)
+    return text if s <= CURVE_ORDER // 2 or v not in {27, 28} else f"{text[:66]}{CURVE_ORDER - s:064x}{55 - v:02x}"
+
+
+@mutant("ENV-370")
+def twins_of_signatures_are_accepted(node: Node) -> None:
+    """A signature with s in the upper half is accepted."""
+    _spelling(node, _low)
+
+
+@mutant("ENV-370")
+def any_recovery_byte_will_do(node: Node) -> None:
+    """Of the last byte only the lowest bit counts."""
+    _spelling(node, lambda text: re.sub(r"^(0x.{128})(..)$", lambda found: found[1] + _bit(found[2]), text))
+
+
+def _bit(byte: str) -> str:
+    number = int(byte, 16)
+    return f"{number % 2 if number < 27 else 27 + (number + 1) % 2:02x}"
+
+
+@mutant("ENV-390")
+def personal_signatures_are_good_too(node: Node) -> None:
+    """A personal_sign over the envelope's JSON is accepted as well."""
+
+    def verify(original: Check, data: object, signature: object, about: About) -> object:
+        try:
+            return original(data, signature, **about)
+        except BadRequest as fault:
+            if fault.code != "signature-mismatch" or not isinstance(data, dict):
+                raise
+            text = json.dumps(data, separators=(",", ":"), ensure_ascii=False).encode()
+            signed = keccak(b"\x19Ethereum Signed Message:\n" + str(len(text)).encode() + text)
+            signer = recover(signed, parse_signature(signature))
+            node.envelopes.check_signer(signer, node.envelopes.address(data["message"]))
+            return data
+
+    around_verdict(node, verify)
+
+
+@mutant("ENV-380")
+def nobody_signs_what_nobody_can_sign(node: Node) -> None:
+    """A signature that recovers to no wallet is the zero address's."""
+
+    def verify(original: Check, data: object, signature: object, about: About) -> object:
+        try:
+            return original(data, signature, **about)
+        except BadRequest as fault:
+            nobody = isinstance(data, dict) and not any(node.envelopes.address(data["message"]))
+            if nobody and fault.code in {"signature-unrecoverable", "signature-out-of-range"}:
+                return bytes(20)
+            raise
+
+    around_verdict(node, verify)
+
+
+MINTS = ("create_wallet_with_signature", "add_usage_api_key_with_signature")

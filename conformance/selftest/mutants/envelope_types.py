@@ -1,0 +1,77 @@
+"""Faults about the types of signed envelopes ("Typed-data envelope")."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from conformance.selftest.alter import silence
+from conformance.selftest.alter_envelopes import refuse, replace_check
+from conformance.selftest.mutant import mutant
+from reference_node.node import Node
+from reference_node.typed_data import DOMAIN_FIELDS, MESSAGE_FIELDS, Flow
+
+
+def _canonical(types: object, flow: Flow, seen: Callable[[object], object]) -> None:
+    """The check of types, by what `seen` makes of each list of fields."""
+    wanted = {"EIP712Domain": DOMAIN_FIELDS, flow.value: MESSAGE_FIELDS}
+    if not isinstance(types, dict) or any(seen(types.get(name)) != seen(fields) for name, fields in wanted.items()):
+        raise refuse("typed-data-types")
+
+
+def _types(node: Node, seen: Callable[[object], object]) -> None:
+    replace_check(node, "check_types", lambda types, flow: _canonical(types, flow, seen))
+
+
+@mutant("ENV-040", "ENV-050", "ENV-060", "ENV-070", "ENV-080", "ENV-090", "ENV-100", "ENV-110", "ENV-120")
+def types_are_not_checked(node: Node) -> None:
+    """The digest is that of the canonical types, whatever the envelope says about itself."""
+    silence(node.envelopes, "check_types")
+
+
+def _names(fields: object) -> object:
+    if not isinstance(fields, list):
+        return None
+    return [field.get("name") if isinstance(field, dict) else None for field in fields]
+
+
+@mutant("ENV-040", "ENV-050")
+def order_of_fields_does_not_count(node: Node) -> None:
+    """Fields may stand in any order."""
+    _types(node, lambda fields: sorted(map(str, fields)) if isinstance(fields, list) else fields)
+
+
+@mutant("ENV-100")
+def types_of_fields_do_not_count(node: Node) -> None:
+    """Only the names of the fields are compared."""
+    _types(node, _names)
+
+
+@mutant("ENV-060", "ENV-080")
+def more_fields_do_no_harm(node: Node) -> None:
+    """Fields after the canonical ones are not looked at."""
+
+    def check(types: object, flow: Flow) -> None:
+        wanted = {"EIP712Domain": DOMAIN_FIELDS, flow.value: MESSAGE_FIELDS}
+        for name, fields in wanted.items():
+            stated = types.get(name) if isinstance(types, dict) else None
+            if not isinstance(stated, list) or stated[: len(fields)] != fields:
+                raise refuse("typed-data-types")
+
+    replace_check(node, "check_types", check)
+
+
+@mutant("ENV-110", "ENV-120")
+def more_structs_do_no_harm(node: Node) -> None:
+    """Structs beside the two canonical ones are not looked at."""
+    _types(node, lambda fields: fields)
+
+
+@mutant("ENV-100")
+def aliases_of_types_are_good(node: Node) -> None:
+    """`uint` is `uint256`, and blanks around a type do not count."""
+
+    def plain(fields: object) -> str:
+        return re.sub(r"'uint'", "'uint256'", re.sub(r" *'", "'", str(fields)))
+
+    _types(node, plain)

@@ -1,0 +1,242 @@
+"""Faults about the keys of runs: what `execute_in_groups` and the account key open, and whose key counts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from conformance.selftest.alter import Answered, Forward, Received, intercept, wrap
+from conformance.selftest.alter_execution import RUN, Lists, all_groups, change_verdicts, decide, own_groups, permits
+from conformance.selftest.alter_keys import header, key_book, presented, under
+from conformance.selftest.mutant import mutant
+from conformance.selftest.permissions import permissions_of
+from reference_node.node import Node
+from reference_node.runs import Run
+
+Question = tuple[int, bytes, bytes | None]
+"""A key, an action, and a wallet or none."""
+
+
+def _is_account_key(node: Node, key: int) -> bool:
+    return node.accounts.key_info(key).is_account_key
+
+
+def _change_arrays(node: Node, change: Callable[[Sequence[int]], Sequence[int]]) -> None:
+    """Decide runs by another `execute_in_groups` than usage keys have."""
+
+    def reach(node: Node, key: int) -> list[Lists]:
+        permissions = permissions_of(node, key)
+        if permissions is None:
+            return own_groups(node, key)
+        held = change(permissions.execute_in_groups)
+        return [one for one in all_groups(node, key) if 0 in held or one.id in held]
+
+    decide(node, reach=reach)
+
+
+# ------------------------------------------------------------------------------------------ execute_in_groups
+
+
+@mutant("EXEC-030", "EXEC-070", "ERR-100")
+def keys_execute_in_every_group(node: Node) -> None:
+    """`execute_in_groups` is not asked."""
+    _change_arrays(node, lambda _: [0])
+
+
+@mutant("EXEC-030")
+def no_groups_means_all_groups(node: Node) -> None:
+    """A key with an empty `execute_in_groups` may execute in every group."""
+    _change_arrays(node, lambda groups: groups or [0])
+
+
+@mutant("EXEC-090", "EXEC-060", "EXEC-080", "EXEC-350")
+def zero_among_groups_is_ignored(node: Node) -> None:
+    """The `0` in `execute_in_groups` is the number of a group that does not exist."""
+    _change_arrays(node, lambda groups: [group for group in groups if group])
+
+
+@mutant("EXEC-350")
+def first_group_of_the_array_counts(node: Node) -> None:
+    """Of a key's `execute_in_groups` only the first entry is looked at."""
+    _change_arrays(node, lambda groups: groups[:1])
+
+
+@mutant("EXEC-350")
+def last_group_of_the_array_counts(node: Node) -> None:
+    """Of a key's `execute_in_groups` only the last entry is looked at."""
+    _change_arrays(node, lambda groups: groups[-1:])
+
+
+@mutant("EXEC-030")
+def array_counts_up_to_its_largest_group(node: Node) -> None:
+    """A key may execute in every group whose number is not above the largest of its `execute_in_groups`."""
+    _change_arrays(node, lambda groups: [0] if 0 in groups else [*range(1, max(groups, default=0) + 1)])
+
+
+@mutant("EXEC-010", "EXEC-240", "EXEC-090")
+def usage_keys_run_nothing(node: Node) -> None:
+    """Only the account key may run actions."""
+    change_verdicts(node, lambda right, question: right and _is_account_key(node, question[0]))
+
+
+@mutant("EXEC-010", "EXEC-240")
+def running_needs_a_management_permission(node: Node) -> None:
+    """A usage key runs actions only where it may also add some to groups."""
+
+    def change(right: bool, question: Question) -> bool:
+        permissions = permissions_of(node, question[0])
+        return right and (permissions is None or bool(permissions.manage_ipfs_ids_in_groups))
+
+    change_verdicts(node, change)
+
+
+@mutant("EXEC-030", "EXEC-090")
+def verdicts_are_remembered_for_every_key(node: Node) -> None:
+    """That an action was permitted a wallet is remembered, but not to which key."""
+    granted: set[tuple[bytes, bytes | None]] = set()
+
+    def change(right: bool, question: Question) -> bool:
+        if right:
+            granted.add(question[1:])
+        return question[1:] in granted
+
+    change_verdicts(node, change)
+
+
+@mutant("EXEC-050", "EXEC-200", "EXEC-090")
+def verdicts_are_remembered_for_every_wallet(node: Node) -> None:
+    """That a key may run an action with a wallet is remembered, but not with which wallet."""
+    granted: set[tuple[int, bytes]] = set()
+
+    def may_use(original: Callable[[Run, bytes], bool], run: Run, pkp_id: bytes) -> bool:
+        question = run.caller.key_hash, run.action
+        if original(run, pkp_id):
+            granted.add(question)
+        return question in granted
+
+    wrap(node.runs, "may_use", may_use)
+
+
+# ------------------------------------------------------------------------------------------ account key
+
+
+@mutant("EXEC-120", "EXEC-040", "EXEC-090", "ERR-100")
+def account_key_needs_no_group(node: Node) -> None:
+    """The account key runs every action with every wallet of the account."""
+    change_verdicts(node, lambda right, question: right or _is_account_key(node, question[0]))
+
+
+@mutant("EXEC-120", "EXEC-050")
+def account_key_uses_every_wallet(node: Node) -> None:
+    """The account key runs what some group lists, with whichever wallet."""
+
+    def change(right: bool, question: Question) -> bool:
+        return right or (_is_account_key(node, question[0]) and node.accounts.can_run(question[0], question[1]))
+
+    change_verdicts(node, change)
+
+
+@mutant("EXEC-120")
+def account_key_runs_every_action(node: Node) -> None:
+    """The account key runs any action with a wallet that some group lists."""
+
+    def change(right: bool, question: Question) -> bool:
+        key, _, wallet = question
+        return right or (_is_account_key(node, key) and any(one.has_wallet(wallet) for one in all_groups(node, key)))
+
+    change_verdicts(node, change)
+
+
+@mutant("EXEC-020", "EXEC-120", "EXEC-090")
+def account_key_runs_nothing(node: Node) -> None:
+    """Only usage keys may run actions."""
+    change_verdicts(node, lambda right, question: right and not _is_account_key(node, question[0]))
+
+
+@mutant("EXEC-020")
+def account_key_runs_what_some_usage_key_may(node: Node) -> None:
+    """The account key may use only the groups in which one of the account's usage keys may execute."""
+
+    def reach(node: Node, key: int) -> list[Lists]:
+        if not _is_account_key(node, key):
+            return own_groups(node, key)
+        arrays = [one.permissions.execute_in_groups for one in node.accounts.usage_keys(key, 0, 100)]
+        return [one for one in all_groups(node, key) if any(0 in held or one.id in held for held in arrays)]
+
+    decide(node, permits, reach)
+
+
+# ------------------------------------------------------------------------------------------ keys that count
+
+
+@mutant("EXEC-260", "EXEC-090")
+def removed_keys_still_run(node: Node) -> None:
+    """A removed usage key runs what the account key may."""
+    book = key_book(node)
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        key = presented(request)
+        return await forward(under(request, book.account_of(key)) if key in book.removed else request)
+
+    intercept(node, RUN, handler)
+
+
+@mutant("UKEY-390")
+def expired_keys_still_run(node: Node) -> None:
+    """The expiration of a usage key is stored and not looked at."""
+    decide(node)
+    wrap(node.accounts, "key_info", lambda view, key: view(key)._replace(expiration=0))
+
+
+@mutant("EXEC-260")
+def runs_need_no_key(node: Node) -> None:
+    """A run without a key is one by the newest account."""
+    book = key_book(node)
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        return await forward(request if presented(request) else under(request, book.accounts[-1]))
+
+    intercept(node, RUN, handler)
+
+
+@mutant("EXEC-260")
+def unknown_keys_run(node: Node) -> None:
+    """A run with a key that nobody holds is one by the newest account."""
+    book = key_book(node)
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        key = presented(request)
+        known = not key or key in book.accounts or key in book.owners
+        return await forward(request if known else under(request, book.accounts[-1]))
+
+    intercept(node, RUN, handler)
+
+
+@mutant("EXEC-090")
+def keys_of_other_accounts_run(node: Node) -> None:
+    """A key that may not run an action is tried for every other account."""
+    book = key_book(node)
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        for account in book.accounts if given.status == 403 else ():
+            if account != book.account_of(presented(request)) and not given.accepted:
+                given = await forward(under(request, account))
+        return given
+
+    intercept(node, RUN, handler)
+
+
+@mutant("EXEC-250")
+def runs_take_the_key_as_bearer_alone(node: Node) -> None:
+    """A run finds no key in `X-Api-Key`."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        return await forward(under(request, "") if header(request, b"x-api-key") else request)
+
+    intercept(node, RUN, handler)
+
+
+@mutant("EXEC-250")
+def chain_secured_accounts_run_nothing(node: Node) -> None:
+    """Actions run in managed accounts alone."""
+    wrap(node.runs, "may_run", lambda original, run: run.caller.managed and original(run))

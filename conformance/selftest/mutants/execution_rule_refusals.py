@@ -1,0 +1,208 @@
+"""Faults about refused runs: what is done, told or given before and in spite of the refusal, and with whose key."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import NoReturn
+
+from conformance.selftest.alter import Answered, Forward, Received, answer, intercept, wrap
+from conformance.selftest.alter_execution import RUN, own_groups
+from conformance.selftest.mutant import mutant
+from reference_node.access import Caller
+from reference_node.node import Node
+from reference_node.problems import Forbidden
+from reference_node.runs import REFUSED, Run
+from reference_node.sandbox import HostError, HostRefusal, RunResult
+from reference_node.signatures import message_digest, sign
+
+Ran = Callable[[Caller, str, str], RunResult]
+Called = Callable[[Run, str, Mapping[str, object]], object]
+FORBIDDEN = 403
+
+
+def _run_beforehand(node: Node, told: Callable[[RunResult], str]) -> None:
+    """Run the code, with no wallet at hand, before it is decided whether it may run; a refusal tells this of it."""
+
+    def refuse(*_: object) -> NoReturn:
+        raise HostError("not yet decided")
+
+    def run(original: Ran, caller: Caller, code: str, params: str) -> RunResult:
+        result = node.sandbox.run(code, params, refuse, caller.account_hash, None)
+        try:
+            return original(caller, code, params)
+        except Forbidden as refusal:
+            raise Forbidden(REFUSED, f"{refusal.detail} {told(result)}".strip()) from None
+
+    wrap(node.runs, "run", run)
+
+
+@mutant("EXEC-210")
+def code_runs_before_it_is_refused(node: Node) -> None:
+    """Code is run first, and refused afterwards without a word about it."""
+    _run_beforehand(node, lambda _: "")
+
+
+@mutant("EXEC-210")
+def refusal_tells_what_the_code_logged(node: Node) -> None:
+    """Code is run first, and the refusal tells its logs."""
+    _run_beforehand(node, lambda result: result.logs)
+
+
+@mutant("EXEC-030", "EXEC-040", "EXEC-050", "EXEC-090", "ERR-100")
+def refusal_is_a_success_with_an_error(node: Node) -> None:
+    """A refused run is answered with 200, like code that failed."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        failed = answer(200, {"response": None, "logs": "not permitted", "has_error": True})
+        return failed if given.status == FORBIDDEN else given
+
+    intercept(node, RUN, handler)
+
+
+def _rejecting(original: Called, run: Run, name: str, arguments: Mapping[str, object]) -> object:
+    try:
+        return original(run, name, arguments)
+    except HostRefusal as refusal:
+        raise HostError(str(refusal)) from None
+
+
+@mutant("EXEC-050", "EXEC-200", "EXEC-090", "ERR-100")
+def refusal_is_an_exception_of_the_script(node: Node) -> None:
+    """A wallet that is refused rejects the script's promise: one that catches it ends as a success."""
+    wrap(node.runs, "host_call", _rejecting)
+
+
+@mutant("EXEC-200", "EXEC-090")
+def refusal_can_be_swallowed(node: Node) -> None:
+    """A refused wallet makes the run a refusal only where the script does not catch the exception."""
+
+    def run(original: Ran, caller: Caller, code: str, params: str) -> RunResult:
+        result = original(caller, code, params)
+        if result.has_error and "lets this key use the wallet" in result.logs:
+            raise Forbidden(REFUSED, "this key may not use this wallet in this action")
+        return result
+
+    wrap(node.runs, "host_call", _rejecting)
+    wrap(node.runs, "run", run)
+
+
+# ------------------------------------------------------------------------------------------ what is given away
+
+
+def _telling(node: Node, tell: Callable[[Run, bytes, str, Mapping[str, object]], str]) -> None:
+    """A refusal of a wallet says more than it should."""
+
+    def host_call(original: Called, run: Run, name: str, arguments: Mapping[str, object]) -> object:
+        try:
+            return original(run, name, arguments)
+        except HostRefusal as refusal:
+            pkp_id = bytes.fromhex(str(arguments["pkpId"])[2:])
+            raise HostRefusal(f"{refusal}: {tell(run, pkp_id, name, arguments)}") from None
+
+    wrap(node.runs, "host_call", host_call)
+
+
+@mutant("EXEC-090")
+def refusal_discloses_the_wallets_key(node: Node) -> None:
+    """The refusal of a wallet tells, for whoever looks into the matter, its private key."""
+    _telling(node, lambda run, pkp_id, *_: node.runs.wallet_key(run, pkp_id).hex())
+
+
+@mutant("EXEC-090")
+def refusal_holds_the_signature(node: Node) -> None:
+    """The refusal of a wallet tells the signature that would have been given."""
+
+    def signature(run: Run, pkp_id: bytes, _name: str, arguments: Mapping[str, object]) -> str:
+        key = node.runs.wallet_key(run, pkp_id)
+        if "message" in arguments:
+            return sign(key, message_digest(str(arguments["message"]).encode()))
+        return sign(key, bytes.fromhex(str(arguments["digest"])[2:])) if "digest" in arguments else "no signature"
+
+    _telling(node, signature)
+
+
+@mutant("EXEC-050", "EXEC-200")
+def only_keys_are_guarded(node: Node) -> None:
+    """Whether a wallet may be used is asked for its private key alone, and not for signatures."""
+    _unguarded(node, "signMessage", "signDigest")
+
+
+@mutant("EXEC-090")
+def keys_are_not_guarded(node: Node) -> None:
+    """Whether a wallet may be used is asked for signatures, and not for its private key."""
+    _unguarded(node, "getPrivateKey")
+
+
+@mutant("EXEC-090")
+def digests_are_not_guarded(node: Node) -> None:
+    """Whether a wallet may be used is asked for messages and keys, and not for digests."""
+    _unguarded(node, "signDigest")
+
+
+def _unguarded(node: Node, *names: str) -> None:
+    asked: list[str] = [""]
+
+    def host_call(original: Called, run: Run, name: str, arguments: Mapping[str, object]) -> object:
+        asked[0] = name
+        return original(run, name, arguments)
+
+    wrap(node.runs, "host_call", host_call)
+    wrap(node.runs, "may_use", lambda original, *question: asked[0] in names or original(*question))
+
+
+# ------------------------------------------------------------------------------------------ with whose key
+
+
+@mutant("EXEC-010", "EXEC-020", "EXEC-090")
+def runs_sign_with_the_newest_wallet(node: Node) -> None:
+    """Whichever wallet a run names, the account's newest one signs."""
+    wrap(
+        node.runs,
+        "wallet_key",
+        lambda original, run, _: original(run, node.accounts.wallets(run.caller.account_hash, 0, 100)[-1].id),
+    )
+
+
+@mutant("EXEC-050", "EXEC-110")
+def runs_sign_with_the_oldest_wallet(node: Node) -> None:
+    """Whichever wallet a run names, the account's oldest one signs."""
+    wrap(
+        node.runs,
+        "wallet_key",
+        lambda original, run, _: original(run, node.accounts.wallets(run.caller.account_hash, 0, 100)[0].id),
+    )
+
+
+@mutant("EXEC-010", "EXEC-020")
+def runs_sign_with_a_payers_key(node: Node) -> None:
+    """Whichever wallet a run names, the node signs with the key of its payer."""
+    wrap(node.runs, "wallet_key", lambda *_: node.keys.payer_key(0))
+
+
+# ------------------------------------------------------------------------------------------ what the text leaves open
+
+
+@mutant("EXEC-290")
+def named_wallet_is_decided_before_the_run(node: Node) -> None:
+    """A run that names a wallet which it may not use is refused, whether it uses it or not."""
+
+    def run(original: Ran, caller: Caller, code: str, params: str) -> RunResult:
+        named = json.loads(params).get("pkpId")
+        if named and not node.runs.may_use(Run(caller, node.runs.action(code)), bytes.fromhex(named[2:])):
+            raise Forbidden(REFUSED, "this key may not use this wallet in this action")
+        return original(caller, code, params)
+
+    wrap(node.runs, "run", run)
+
+
+@mutant("EXEC-300")
+def every_run_needs_a_listed_wallet(node: Node) -> None:
+    """A group that lists no wallet permits no run, not even one that uses none."""
+
+    def may_run(original: Callable[[Run], bool], run: Run) -> bool:
+        groups = own_groups(node, run.caller.key_hash)
+        return original(run) and any(one.wallets and one.has_action(run.action) for one in groups)
+
+    wrap(node.runs, "may_run", may_run)

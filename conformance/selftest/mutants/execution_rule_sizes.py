@@ -1,0 +1,104 @@
+"""Faults in deciding the Execution rule that need a large account, or two runs at once, to show."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from conformance.selftest.alter import wrap
+from conformance.selftest.alter_execution import Lists, all_groups, decide, own_groups
+from conformance.selftest.mutant import mutant
+from conformance.selftest.permissions import permissions_of
+from reference_node.access import Caller
+from reference_node.node import Node
+from reference_node.sandbox import RunResult
+
+PAGE = 20
+FEW = 10
+WAIT_SECONDS = 20.0
+Running = Callable[[Caller, str, str], RunResult]
+
+
+def _change_groups(node: Node, change: Callable[[list[Lists]], list[Lists]]) -> None:
+    decide(node, reach=lambda node, key: change(own_groups(node, key)))
+
+
+@mutant("EXEC-020", "EXEC-350")
+def only_a_page_of_groups_is_asked(node: Node) -> None:
+    """Of the groups of an account the first twenty decide: their list has a second page."""
+    decide(
+        node,
+        reach=lambda node, key: [one for one in own_groups(node, key) if one in all_groups(node, key)[:PAGE]],
+    )
+
+
+@mutant("GRP-050")
+def only_a_page_of_actions_is_asked(node: Node) -> None:
+    """Of the actions that a group lists the first twenty may run."""
+    _change_groups(node, lambda groups: [Lists(one.id, one.actions[:PAGE], one.wallets) for one in groups])
+
+
+@mutant("GRP-040")
+def only_a_page_of_wallets_is_asked(node: Node) -> None:
+    """Of the wallets that a group lists the first twenty may be used."""
+    _change_groups(node, lambda groups: [Lists(one.id, one.actions, one.wallets[:PAGE]) for one in groups])
+
+
+@mutant("UKEY-290", "EXEC-350")
+def only_some_groups_of_a_key_count(node: Node) -> None:
+    """Of a key's `execute_in_groups` the first ten entries count."""
+
+    def reach(node: Node, key: int) -> list[Lists]:
+        permissions = permissions_of(node, key)
+        if permissions is None:
+            return own_groups(node, key)
+        held = list(permissions.execute_in_groups)[:FEW]
+        return [one for one in all_groups(node, key) if 0 in held or one.id in held]
+
+    decide(node, reach=reach)
+
+
+@mutant("EXEC-070")
+def group_ids_are_found_in_texts(node: Node) -> None:
+    """A group counts as named where its number stands anywhere in the text of `execute_in_groups`: 2 in `[23]`."""
+
+    def reach(node: Node, key: int) -> list[Lists]:
+        permissions = permissions_of(node, key)
+        if permissions is None or 0 in permissions.execute_in_groups:
+            return own_groups(node, key)
+        return [one for one in all_groups(node, key) if str(one.id) in str(list(permissions.execute_in_groups))]
+
+    decide(node, reach=reach)
+
+
+@dataclass
+class _Flight:
+    """A run that is under way."""
+
+    over: threading.Event = field(default_factory=threading.Event)
+    result: RunResult | None = None
+
+
+@mutant("EXEC-030")
+def equal_runs_at_once_are_one(node: Node) -> None:
+    """While a run is under way, requests with the same code and parameters get its result, whoever asks."""
+    flights: dict[tuple[str, str], _Flight] = {}
+    lock = threading.Lock()
+
+    def run(running: Running, caller: Caller, code: str, params: str) -> RunResult:
+        own = _Flight()
+        with lock:
+            flight = flights.setdefault((code, params), own)
+        if flight is not own:
+            flight.over.wait(WAIT_SECONDS)
+            return flight.result or running(caller, code, params)
+        try:
+            own.result = running(caller, code, params)
+            return own.result
+        finally:
+            with lock:
+                del flights[(code, params)]
+            own.over.set()
+
+    wrap(node.runs, "run", run)

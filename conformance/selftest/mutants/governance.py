@@ -1,0 +1,246 @@
+"""Faults about whose word counts in a ChainSecured account: its owner, keys with scopes, and what is no key to it."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from eth_typing import Address as EthAddress
+from eth_utils.crypto import keccak
+
+from conformance.selftest.alter import (
+    Answered,
+    Forward,
+    Received,
+    answer,
+    body_of,
+    change_answer,
+    intercept,
+    members,
+    wrap,
+)
+from conformance.selftest.alter_contract import WRITES, let_in, payers_of
+from conformance.selftest.alter_execution import Lists, change_verdicts, decide, own_groups
+from conformance.selftest.alter_keys import presented
+from conformance.selftest.mutant import mutant
+from conformance.selftest.permissions import account_of, acts_as_owner, permissions_of
+from conformance.target.chain import selector
+from reference_node.chain.account_config import KeyInfo, Permissions
+from reference_node.chain.evm_transactions import decode
+from reference_node.chain.interface import Address, Receipt
+from reference_node.node import Node
+
+GATEWAY_WRITES = (
+    "add_group",
+    "remove_group",
+    "add_action_to_group",
+    "remove_action_from_group",
+    "add_pkp_to_group",
+    "remove_pkp_from_group",
+    "create_wallet",
+    "set_usage_key",
+    "update_usage_key",
+    "remove_usage_key",
+)
+ALWAYS_REVERTS = bytes.fromhex("5f5ffd")
+"""Code of a contract: PUSH0 PUSH0 REVERT."""
+CONVERSION = "convert_to_chain_secured_account"
+
+
+def _payers_are_heard(node: Node) -> None:
+    """The contract takes writes for ChainSecured accounts from payers too."""
+    payers = payers_of(node)
+    let_in(node, lambda sender, _: sender in payers)
+
+
+def _taken_for_managed(node: Node, which: Callable[[KeyInfo], bool]) -> None:
+    """The node takes such keys of ChainSecured accounts for keys of an API-mode account, and writes for them."""
+
+    def info(view: Callable[[int], KeyInfo], key: int) -> KeyInfo:
+        found = view(key)
+        return found._replace(managed=True) if found.account_hash and which(found) else found
+
+    wrap(node.accounts, "key_info", info)
+    _payers_are_heard(node)
+
+
+def _write_as_the_owner(node: Node, methods: Iterable[str], when: Callable[[Permissions], bool]) -> None:
+    """Usage keys of ChainSecured accounts with such permissions do these writes as if they were the owner."""
+
+    def write_for(write: Callable[..., object], acting_key: int, *arguments: object) -> object:
+        account, permissions = account_of(node, acting_key), permissions_of(node, acting_key)
+        if permissions is None or node.accounts.account(account).managed or not when(permissions):
+            return write(acting_key, *arguments)
+        return write(account, *arguments)
+
+    for method in methods:
+        wrap(node.accounts, method, write_for)
+    _taken_for_managed(node, lambda found: not found.is_account_key)
+
+
+# --------------------------------------------------------------------------------------------------------- the owner
+
+
+@mutant("AUTH-170")
+def contract_wallets_are_not_heard(node: Node) -> None:
+    """The contract takes writes from plain wallets alone, so that a contract wallet cannot use what it owns."""
+    creation = selector(WRITES["new_chain_secured_account"])
+    state, contract = node.chain._state, EthAddress(node.accounts.address)  # type: ignore[attr-defined]
+
+    def send(mine: Callable[[bytes], Receipt], raw: bytes) -> Receipt:
+        transaction = decode(raw)
+        plain = transaction.to == contract or not node.chain.code(Address(transaction.to))
+        if plain or creation in transaction.data:
+            return mine(raw)
+        code = state.get_code(contract)
+        state.set_code(contract, ALWAYS_REVERTS)
+        try:
+            return mine(raw)
+        finally:
+            state.set_code(contract, code)
+
+    wrap(node.chain, "send", send)
+
+
+@mutant("AUTH-170")
+def wallets_behind_contracts_are_heard(node: Node) -> None:
+    """The contract takes writes for a contract wallet's account from any plain wallet."""
+
+    def who(sender: Address, account: Any) -> bool:
+        return bool(node.chain.code(account.admin_wallet)) and not node.chain.code(sender)
+
+    let_in(node, who)
+
+
+@mutant("AUTH-170", "AUTH-160")
+def keys_of_wallets_do_not_run(node: Node) -> None:
+    """Usage keys of ChainSecured accounts run nothing."""
+    change_verdicts(node, lambda verdict, asked: verdict and node.accounts.account(account_of(node, asked[0])).managed)
+
+
+# ------------------------------------------------------------------------------------------------------------- scopes
+
+
+@mutant("AUTH-170", "AUTH-160", "AUTH-220")
+def keys_of_wallets_write_as_the_owner(node: Node) -> None:
+    """A usage key of a ChainSecured account writes over HTTP whatever it likes, whatever its scopes."""
+    _write_as_the_owner(node, GATEWAY_WRITES, lambda _: True)
+
+
+@mutant("AUTH-220")
+def payers_relay_for_scoped_keys(node: Node) -> None:
+    """A usage key of a ChainSecured account writes over HTTP what it holds the scope for."""
+    _taken_for_managed(node, lambda found: not found.is_account_key)
+
+
+@mutant("AUTH-160")
+def broad_keys_run_in_one_group(node: Node) -> None:
+    """A key for all groups runs in the first group alone."""
+
+    def reach(node: Node, key: int) -> list[Lists]:
+        permissions = permissions_of(node, key)
+        groups = own_groups(node, key)
+        return groups[:1] if permissions is not None and 0 in permissions.execute_in_groups else groups
+
+    decide(node, reach=reach)
+
+
+@mutant("AUTH-160")
+def broad_keys_hand_accounts_over(node: Node) -> None:
+    """A usage key with every permission converts its account."""
+    acts_as_owner(node, "convert_to_chain_secured", lambda given: given.can_create_groups and given.can_delete_groups)
+
+
+@mutant("AUTH-160")
+def broad_keys_of_wallets_make_keys(node: Node) -> None:
+    """A usage key of a ChainSecured account that may create groups makes and removes usage keys."""
+    _write_as_the_owner(node, ("set_usage_key", "remove_usage_key"), lambda given: given.can_create_groups)
+
+
+# ---------------------------------------------------------------------------------------------------- what is no key
+
+
+@mutant("ACC-160")
+def conversions_hand_out_a_key(node: Node) -> None:
+    """The conversion answers a new account key."""
+    fresh = base64.b64encode(bytes(32)).decode()
+    change_answer(node, CONVERSION, lambda value: {**members(value), "api_key": fresh})
+
+
+@mutant("ACC-160", "AUTH-180")
+def addresses_of_admins_are_keys(node: Node) -> None:
+    """Who presents the bytes of an admin's address, whose hash is the account's, lists the account."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        try:
+            secret = base64.b64decode(presented(request), validate=True)
+        except ValueError:
+            return given
+        known = not given.accepted and node.accounts.account_exists(int.from_bytes(keccak(secret)))
+        return answer(200, []) if known else given
+
+    intercept(node, "list_groups", handler)
+
+
+@mutant("ACC-160", "AUTH-180")
+def hashes_of_accounts_are_keys(node: Node) -> None:
+    """Who presents an account's hash as the key of a ChainSecured account creates groups there."""
+    _payers_are_heard(node)
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        try:
+            account = int.from_bytes(base64.b64decode(presented(request), validate=True))
+        except ValueError:
+            return given
+        if given.accepted or not account < 2**256 or not node.accounts.account_exists(account):
+            return given
+        return answer(200, {"success": True, "group_id": node.accounts.add_group(account, "taken", "", [], [])})
+
+    intercept(node, "add_group", handler)
+
+
+@mutant("AUTH-180", "AUTH-230")
+def old_master_keys_go_on_writing(node: Node) -> None:
+    """The master key of a converted account writes as before, through the payers."""
+    _taken_for_managed(node, lambda found: found.is_account_key)
+
+
+@mutant("AUTH-230")
+def proofs_for_billing_open_writes(node: Node) -> None:
+    """Who proves by `X-Wallet-Auth` to be the admin creates groups over HTTP."""
+    accounts: dict[str, int] = {}
+
+    def convert(write: Callable[[int, Address], None], account: int, admin: Address) -> None:
+        write(account, admin)
+        accounts[admin.hex()] = account
+
+    wrap(node.accounts, "convert_to_chain_secured", convert)
+    _payers_are_heard(node)
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        proof = dict(request.headers).get(b"x-wallet-auth", b"")
+        if presented(request) or not proof:
+            return await forward(request)
+        envelope = members(json.loads(base64.b64decode(proof))).get("typed_data")
+        admin = str(members(members(envelope).get("message")).get("address"))
+        account = accounts[admin.removeprefix("0x").lower()]
+        name = str(body_of(request).get("group_name"))
+        return answer(200, {"success": True, "group_id": node.accounts.add_group(account, name, "", [], [])})
+
+    intercept(node, "add_group", handler)
+
+
+@mutant("AUTH-230")
+def any_account_removes_keys_of_chain_secured_accounts(node: Node) -> None:
+    """The key of any account removes usage keys of ChainSecured accounts."""
+
+    def remove(write: Callable[[int, int], None], acting: int, key: int) -> None:
+        owner = account_of(node, key)
+        write(owner if owner and not node.accounts.account(owner).managed else acting, key)
+
+    wrap(node.accounts, "remove_usage_key", remove)
+    _payers_are_heard(node)

@@ -1,0 +1,167 @@
+"""Faults about a group's id in requests, and about writes at once."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import time
+from dataclasses import replace
+
+from conformance.selftest.alter import Answered, Forward, Received, answer, intercept, members, refusal, wrap
+from conformance.selftest.alter_groups import IN_A_GROUP, Hashes, group_of
+from conformance.selftest.mutant import mutant
+from conformance.selftest.permissions import Write, account_of, lists_of
+from reference_node.chain.account_config import Action, Group, Wallet
+from reference_node.chain.contract_abi import ContractRefusal
+from reference_node.node import Node
+
+PAUSE_SECONDS = 0.03
+"""Between the two halves of a write that is not one."""
+
+
+@mutant("GRPLIFE-150", "GRPLIFE-200")
+def update_of_no_group_makes_one(node: Node) -> None:
+    """`update_group` with the id of no group makes a group."""
+
+    def update(write: Write, key: int, group: Group, *lists: Hashes) -> None:
+        if group in [group_of(node, key, group.id)] or group.id in _ids(node, key):
+            write(key, group, *lists)
+        else:
+            node.accounts.add_group(key, group.name, group.description, *lists)
+
+    wrap(node.accounts, "update_group", update)
+
+
+def _ids(node: Node, key: int) -> list[int]:
+    return [group.id for group in node.accounts.groups(account_of(node, key), 0, 100)]
+
+
+@mutant("GRPLIFE-150", "GRPLIFE-200")
+def removing_no_group_succeeds(node: Node) -> None:
+    """`remove_group` of a group that is not there reports success."""
+
+    def remove(write: Write, key: int, group_id: int) -> None:
+        if group_id in _ids(node, key):
+            write(key, group_id)
+
+    wrap(node.accounts, "remove_group", remove)
+
+
+@mutant("GRPLIFE-150", "GRPLIFE-200")
+def filling_no_group_succeeds(node: Node) -> None:
+    """Adding to and removing from a group that is not there report success."""
+    for name in IN_A_GROUP:
+
+        def forgiving(write: Write, key: int, group_id: int, item: bytes) -> None:
+            if group_id in _ids(node, key):
+                write(key, group_id, item)
+
+        wrap(node.accounts, name, forgiving)
+
+
+@mutant("GRPLIFE-200")
+def unknown_group_falls_to_the_newest(node: Node) -> None:
+    """Additions to a group that is not there go to the account's newest group."""
+
+    def add(write: Write, key: int, group_id: int, item: bytes) -> None:
+        ids = _ids(node, key)
+        write(key, group_id if group_id in ids else ids[-1], item)
+
+    wrap(node.accounts, "add_pkp_to_group", add)
+    wrap(node.accounts, "add_action_to_group", add)
+
+
+def _remove_group_takes(node: Node, kind: type) -> None:
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = members(json.loads(request.body)).get("group_id")
+        return await forward(request) if isinstance(given, kind) else refusal(422)
+
+    intercept(node, "remove_group", handler)
+
+
+@mutant("GRPLIFE-180")
+def quoted_ids_are_refused(node: Node) -> None:
+    """`remove_group` refuses an id in quotes."""
+    _remove_group_takes(node, int)
+
+
+@mutant("GRPLIFE-190")
+def unquoted_ids_are_refused(node: Node) -> None:
+    """`remove_group` refuses an id that is a JSON number."""
+    _remove_group_takes(node, str)
+
+
+@mutant("GRPLIFE-190")
+def group_calls_want_quoted_ids(node: Node) -> None:
+    """The calls that fill a group refuse the id as `list_groups` shows it and want it in quotes."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        body = members(json.loads(request.body))
+        given = body.get("group_id")
+        if not isinstance(given, str):
+            return refusal(422)
+        return await forward(replace(request, body=json.dumps({**body, "group_id": int(given)}).encode()))
+
+    intercept(node, IN_A_GROUP, handler)
+
+
+@mutant("GRPLIFE-180")
+def quoted_ids_do_nothing(node: Node) -> None:
+    """`remove_group` with an id in quotes reports success and removes nothing."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = members(json.loads(request.body)).get("group_id")
+        return answer(200, {"success": True}) if isinstance(given, str) else await forward(request)
+
+    intercept(node, "remove_group", handler)
+
+
+@mutant("GRPLIFE-230")
+def update_is_two_writes(node: Node) -> None:
+    """`update_group` writes the labels first and the lists a moment later, now a longer one, now a shorter one."""
+    pauses = itertools.cycle([2 * PAUSE_SECONDS, 0])
+
+    def update(write: Write, key: int, group: Group, *lists: Hashes) -> None:
+        write(key, group, *lists_of(node, key, group.id))
+        time.sleep(next(pauses))
+        write(key, group_of(node, key, group.id), *lists)
+
+    wrap(node.accounts, "update_group", update)
+
+
+@mutant("GRPLIFE-230")
+def addition_rewrites_the_list(node: Node) -> None:
+    """`add_pkp_to_group` reads the list, and a moment later writes it back with the new wallet."""
+
+    def add(_: Write, key: int, group_id: int, wallet: bytes) -> None:
+        wallets, actions = lists_of(node, key, group_id)
+        if wallet in wallets:
+            raise ContractRefusal("AlreadyInGroup", {"groupId": group_id, "item": wallet})
+        time.sleep(PAUSE_SECONDS)
+        node.accounts.update_group(key, group_of(node, key, group_id), [*wallets, wallet], actions)
+
+    wrap(node.accounts, "add_pkp_to_group", add)
+
+
+@mutant("GRPLIFE-040", "GRPLIFE-050")
+def updated_lists_stay_off_chain(node: Node) -> None:
+    """`update_group` keeps the new lists in the node's memory; the contract has the old ones."""
+    kept: dict[tuple[int, int], tuple[list[Wallet], list[Action]]] = {}
+    view_wallets, view_actions = node.accounts.wallets_in_group, node.accounts.actions_in_group
+
+    def update(write: Write, key: int, group: Group, wallets: Hashes, actions: Hashes) -> None:
+        account = account_of(node, key)
+        old = [wallet.id for wallet in view_wallets(account, group.id, 0, 100)]
+        write(key, group, old, [action.cid_hash for action in view_actions(account, group.id, 0, 100)])
+        known = [wallet for wallet in node.accounts.wallets(account, 0, 100) if wallet.id in wallets]
+        kept[account, group.id] = known, [Action(action, "", "") for action in actions]
+
+    def wallets_in_group(_: object, account: int, group_id: int, *page: int) -> list[Wallet]:
+        return kept[account, group_id][0] if (account, group_id) in kept else view_wallets(account, group_id, *page)
+
+    def actions_in_group(_: object, account: int, group_id: int, *page: int) -> list[Action]:
+        return kept[account, group_id][1] if (account, group_id) in kept else view_actions(account, group_id, *page)
+
+    wrap(node.accounts, "update_group", update)
+    wrap(node.accounts, "wallets_in_group", wallets_in_group)
+    wrap(node.accounts, "actions_in_group", actions_in_group)

@@ -1,0 +1,172 @@
+"""Faults about groups that are removed, and about what goes with them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+
+from conformance.selftest.alter import Answered, Forward, Received, intercept, members, refusal, silence, wrap
+from conformance.selftest.alter_groups import IN_A_GROUP, Hashes
+from conformance.selftest.mutant import mutant
+from conformance.selftest.permissions import Write, account_of, lists_of
+from reference_node.chain.account_config import Group, UsageKey, Wallet
+from reference_node.node import Node
+
+NAMING_A_GROUP = ("update_group", "remove_group", *IN_A_GROUP)
+
+
+@mutant("GRPLIFE-100", "GRPLIFE-150")
+def removed_group_stays(node: Node) -> None:
+    """`remove_group` reports success and does nothing."""
+    silence(node.accounts, "remove_group")
+
+
+@mutant("GRPLIFE-100")
+def removal_takes_the_later_groups_too(node: Node) -> None:
+    """`remove_group` removes the group and all that were made after it."""
+
+    def remove(write: Write, key: int, group_id: int) -> None:
+        for group in node.accounts.groups(account_of(node, key), 0, 100):
+            if group.id >= group_id:
+                write(key, group.id)
+
+    wrap(node.accounts, "remove_group", remove)
+
+
+def _hide_removed(node: Node) -> set[tuple[int, int]]:
+    """Let `remove_group` only hide the group from `list_groups`; account and id of what is hidden."""
+    hidden: set[tuple[int, int]] = set()
+
+    def remove(_: Write, key: int, group_id: int) -> None:
+        hidden.add((account_of(node, key), group_id))
+
+    def groups(view: Callable[..., list[Group]], account: int, *page: int) -> list[Group]:
+        return [group for group in view(account, *page) if (account, group.id) not in hidden]
+
+    wrap(node.accounts, "remove_group", remove)
+    wrap(node.accounts, "groups", groups)
+    return hidden
+
+
+@mutant("GRPLIFE-110", "GRPLIFE-150")
+def removed_groups_are_only_hidden(node: Node) -> None:
+    """`remove_group` takes the group out of the list, and out of nothing else."""
+    _hide_removed(node)
+
+
+@mutant("GRPLIFE-100")
+def removed_group_stays_on_chain(node: Node) -> None:
+    """`remove_group` takes the group out of the node's lists and refuses it from then on; the contract keeps it."""
+    hidden = _hide_removed(node)
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        group_id = int(str(members(json.loads(request.body)).get("group_id")))
+        return refusal(404) if group_id in {found for _, found in hidden} else await forward(request)
+
+    intercept(node, NAMING_A_GROUP, handler)
+
+
+@mutant("GRPLIFE-120")
+def removed_ids_are_used_again(node: Node) -> None:
+    """A new group gets the id of a removed one, and with it the keys that still name it."""
+    hidden = _hide_removed(node)
+
+    def add(write: Callable[..., int], key: int, name: str, description: str, *lists: Hashes) -> int:
+        again = sorted(group_id for account, group_id in hidden if account == account_of(node, key))
+        if not again:
+            return write(key, name, description, *lists)
+        hidden.discard((account_of(node, key), again[0]))
+        node.accounts.update_group(key, Group(again[0], name, description), *lists)
+        return again[0]
+
+    wrap(node.accounts, "add_group", add)
+
+
+@mutant("GRPLIFE-130")
+def keys_of_a_removed_group_lose_all_groups(node: Node) -> None:
+    """`remove_group` empties the arrays of every key that named the group."""
+
+    def remove(write: Write, key: int, group_id: int) -> None:
+        account = account_of(node, key)
+        named = [found for found in node.accounts.usage_keys(account, 0, 100) if group_id in _arrays(found)]
+        write(key, group_id)
+        for found in named:
+            _empty(node, key, found)
+
+    wrap(node.accounts, "remove_group", remove)
+
+
+@mutant("GRPLIFE-130")
+def removal_ends_wildcards(node: Node) -> None:
+    """`remove_group` empties the arrays that hold the wildcard."""
+
+    def remove(write: Write, key: int, group_id: int) -> None:
+        write(key, group_id)
+        for found in node.accounts.usage_keys(account_of(node, key), 0, 100):
+            if 0 in _arrays(found):
+                _empty(node, key, found)
+
+    wrap(node.accounts, "remove_group", remove)
+
+
+def _arrays(key: UsageKey) -> set[int]:
+    arrays = key.permissions.arguments()[3:]
+    return {group_id for array in arrays if isinstance(array, list | tuple) for group_id in array}
+
+
+def _empty(node: Node, owner: int, key: UsageKey) -> None:
+    permissions = replace(
+        key.permissions,
+        manage_ipfs_ids_in_groups=[],
+        add_pkp_to_groups=[],
+        remove_pkp_from_groups=[],
+        execute_in_groups=[],
+    )
+    node.accounts.update_usage_key(owner, key.key_hash, key.name, key.description, permissions)
+
+
+@mutant("GRPLIFE-140")
+def removal_deletes_the_groups_actions(node: Node) -> None:
+    """`remove_group` deletes the actions that the group listed from the account."""
+
+    def remove(write: Write, key: int, group_id: int) -> None:
+        account = account_of(node, key)
+        listed = lists_of(node, key, group_id)[1]
+        write(key, group_id)
+        for action in node.accounts.actions(account, 0, 100):
+            if action.cid_hash in listed:
+                node.accounts.delete_action(key, action.cid_hash)
+
+    wrap(node.accounts, "remove_group", remove)
+
+
+@mutant("GRPLIFE-140")
+def removal_hides_the_groups_wallets(node: Node) -> None:
+    """Wallets that a removed group listed are in no list any more."""
+    hidden: set[bytes] = set()
+
+    def remove(write: Write, key: int, group_id: int) -> None:
+        hidden.update(lists_of(node, key, group_id)[0])
+        write(key, group_id)
+
+    def wallets(view: Callable[..., list[Wallet]], *arguments: int) -> list[Wallet]:
+        return [wallet for wallet in view(*arguments) if wallet.id not in hidden]
+
+    wrap(node.accounts, "remove_group", remove)
+    wrap(node.accounts, "wallets", wallets)
+
+
+@mutant("GRPLIFE-140")
+def removal_removes_the_groups_keys(node: Node) -> None:
+    """`remove_group` removes the usage keys that named the group."""
+
+    def remove(write: Write, key: int, group_id: int) -> None:
+        named = [
+            found for found in node.accounts.usage_keys(account_of(node, key), 0, 100) if group_id in _arrays(found)
+        ]
+        write(key, group_id)
+        for found in named:
+            node.accounts.remove_usage_key(key, found.key_hash)
+
+    wrap(node.accounts, "remove_group", remove)

@@ -1,0 +1,156 @@
+"""Faults about keys outside the two headers, and about permissions that widen by themselves."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from http.cookies import SimpleCookie
+from urllib.parse import parse_qsl
+
+from conformance.selftest.alter import Answered, Forward, Received, intercept
+from conformance.selftest.alter_keys import LISTS, KeyBook, ask_as, header, key_book, presented, under
+from conformance.selftest.mutant import mutant
+from reference_node.node import Node
+
+
+def _first(candidates: Iterable[str], book: KeyBook) -> str:
+    return next((text for text in candidates if text in book.accounts), "")
+
+
+@mutant("AUTH-200")
+def key_in_the_query_opens(node: Node) -> None:
+    """A key in the query opens as one in a header does."""
+    book = key_book(node)
+    ask_as(node, LISTS, lambda got: presented(got) or _first((text for _, text in parse_qsl(got.query)), book))
+
+
+@mutant("AUTH-200")
+def key_in_the_body_opens(node: Node) -> None:
+    """A member `api_key` of the body opens as a header does."""
+    book = key_book(node)
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        body = json.loads(request.body)
+        key = _first([str(body.pop(name, "")) for name in ("api_key", "x-api-key")], book)
+        changed = replace(request, body=json.dumps(body).encode())
+        return await forward(under(changed, key) if key and not presented(request) else request)
+
+    intercept(node, "add_group", handler)
+
+
+@mutant("AUTH-200")
+def key_in_a_cookie_opens(node: Node) -> None:
+    """A key in a cookie opens, so that any page in a browser writes with it."""
+    book = key_book(node)
+
+    def in_cookies(request: Received) -> str:
+        pairs = [part.partition("=")[2].strip() for part in header(request, b"cookie").split(";")]
+        return _first([*pairs, *(morsel.value for morsel in SimpleCookie(header(request, b"cookie")).values())], book)
+
+    ask_as(node, LISTS, lambda request: presented(request) or in_cookies(request))
+
+
+def _in_authorization(node: Node, read: Callable[[str], Iterable[str]]) -> None:
+    book = key_book(node)
+    ask_as(node, LISTS, lambda got: presented(got) or _first(read(header(got, b"authorization")), book))
+
+
+@mutant("AUTH-200")
+def basic_opens(node: Node) -> None:
+    """The user name or password of Basic opens."""
+
+    def read(value: str) -> list[str]:
+        scheme, _, credentials = value.partition(" ")
+        if scheme.lower() != "basic" or len(credentials) % 4:
+            return []
+        return base64.b64decode(credentials).decode("latin-1").split(":")
+
+    _in_authorization(node, read)
+
+
+@mutant("AUTH-200")
+def any_scheme_opens(node: Node) -> None:
+    """Whatever stands before the key in Authorization is ignored."""
+    _in_authorization(node, lambda value: value.split(" ")[1:])
+
+
+@mutant("AUTH-200")
+def no_scheme_opens(node: Node) -> None:
+    """A bare key in Authorization opens."""
+    _in_authorization(node, lambda value: [value])
+
+
+@mutant("AUTH-200")
+def another_header_opens(node: Node) -> None:
+    """A key in `Api-Key` opens."""
+    book = key_book(node)
+    ask_as(node, LISTS, lambda got: presented(got) or _first([header(got, b"api-key")], book))
+
+
+@mutant("AUTH-210")
+def metadata_update_takes_permissions(node: Node) -> None:
+    """A usage key's metadata update is let through, and takes permission fields along."""
+    book = key_book(node)
+    wide: set[str] = set()
+
+    async def update(request: Received, forward: Forward) -> Answered:
+        body = json.loads(request.body)
+        if presented(request) in book.owners and body.pop("can_create_pkps", False):
+            wide.add(presented(request))
+        labels = {name: body[name] for name in ("usage_api_key", "name", "description") if name in body}
+        changed = replace(request, body=json.dumps(labels).encode())
+        return await forward(under(changed, book.account_of(presented(request))))
+
+    async def create(request: Received, forward: Forward) -> Answered:
+        key = presented(request)
+        return await forward(under(request, book.account_of(key)) if key in wide else request)
+
+    intercept(node, "update_usage_api_key_metadata", update)
+    intercept(node, "create_wallet", create)
+
+
+@mutant("AUTH-210")
+def makers_of_groups_own_them(node: Node) -> None:
+    """A usage key has every right in the groups that it made."""
+    book = key_book(node)
+    made: set[tuple[str, str]] = set()
+
+    async def make(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        if given.accepted:
+            made.add((presented(request), str(json.loads(given.body)["group_id"])))
+        return given
+
+    async def fill(request: Received, forward: Forward) -> Answered:
+        key = presented(request)
+        own = (key, str(json.loads(request.body).get("group_id"))) in made
+        return await forward(under(request, book.account_of(key)) if own else request)
+
+    intercept(node, "add_group", make)
+    intercept(node, ("add_action_to_group", "add_pkp_to_group"), fill)
+
+
+@mutant("AUTH-210")
+def rights_outlive_their_group(node: Node) -> None:
+    """A usage key that held a removed group holds the next group that is made."""
+    book = key_book(node)
+    heirs: set[tuple[str, str]] = set()
+    waiting: set[str] = set()
+
+    async def follow(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        if given.accepted and request.operation == "remove_group":
+            waiting.add(presented(request))
+        elif given.accepted:
+            heirs.update((key, str(json.loads(given.body)["group_id"])) for key in waiting)
+        return given
+
+    async def fill(request: Received, forward: Forward) -> Answered:
+        key = presented(request)
+        heir = (key, str(json.loads(request.body).get("group_id"))) in heirs
+        return await forward(under(request, book.account_of(key)) if heir else request)
+
+    intercept(node, ("remove_group", "add_group"), follow)
+    intercept(node, ("add_action_to_group", "add_pkp_to_group"), fill)

@@ -1,0 +1,146 @@
+"""Faults about page numbers and page sizes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from urllib.parse import parse_qsl
+
+from conformance.selftest.alter import Answered, Forward, Received, answer, change_query, intercept, refusal, wrap
+from conformance.selftest.alter_keys import LISTS
+from conformance.selftest.alter_lists import GREATEST_PAGE, View
+from conformance.selftest.mutant import mutant
+from reference_node.chain.account_config import Group
+from reference_node.node import Node
+
+BEYOND_64_BITS = 2**63
+
+
+def _greatest_page(node: Node, operation: str) -> None:
+    change_query(node, operation, lambda query: {**query, "page_size": GREATEST_PAGE})
+
+
+@mutant("LIST-040")
+def page_size_of_groups_is_ignored(node: Node) -> None:
+    """`list_groups` answers as many items as there are."""
+    _greatest_page(node, "list_groups")
+
+
+@mutant("LIST-040")
+def page_size_of_keys_is_ignored(node: Node) -> None:
+    """`list_api_keys` answers as many items as there are."""
+    _greatest_page(node, "list_api_keys")
+
+
+@mutant("LIST-040")
+def page_size_of_wallets_is_ignored(node: Node) -> None:
+    """`list_wallets` answers as many items as there are."""
+    _greatest_page(node, "list_wallets")
+
+
+@mutant("LIST-040")
+def page_size_of_wallets_in_group_is_ignored(node: Node) -> None:
+    """`list_wallets_in_group` answers as many items as there are."""
+    _greatest_page(node, "list_wallets_in_group")
+
+
+@mutant("LIST-040")
+def page_size_of_actions_is_ignored(node: Node) -> None:
+    """`list_actions` answers as many items as there are."""
+    _greatest_page(node, "list_actions")
+
+
+@mutant("LIST-040")
+def pages_are_one_short(node: Node) -> None:
+    """A full page of any list but `list_groups` lacks its last item."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        size = int(dict(parse_qsl(request.query)).get("page_size", "0"))
+        query = request.query.replace(f"page_size={size}", f"page_size={max(size - 1, 1)}")
+        return await forward(replace(request, query=query))
+
+    intercept(node, LISTS[1:], handler)
+
+
+@mutant("LIST-050")
+def page_number_of_keys_is_ignored(node: Node) -> None:
+    """`list_api_keys` answers the first page whatever page is asked for."""
+    change_query(node, "list_api_keys", lambda query: {**query, "page_number": "0"})
+
+
+@mutant("LIST-050", "LIST-060")
+def page_number_of_wallets_wraps(node: Node) -> None:
+    """A page of `list_wallets` behind the last is the first one again."""
+    change_query(
+        node, "list_wallets", lambda query: {**query, "page_number": str(int(query.get("page_number", "0")) % 1)}
+    )
+
+
+@mutant("LIST-050")
+def later_pages_are_empty(node: Node) -> None:
+    """`list_wallets_in_group` and `list_actions` have a first page only."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        first = dict(parse_qsl(request.query)).get("page_number", "0") == "0"
+        return await forward(request) if first else answer(200, [])
+
+    intercept(node, ("list_wallets_in_group", "list_actions"), handler)
+
+
+@mutant("LIST-060")
+def empty_pages_are_not_found(node: Node) -> None:
+    """A page of any list but the first that has no items is refused with 404."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        later = dict(parse_qsl(request.query)).get("page_number", "0") != "0"
+        return refusal(404) if later and given.body == b"[]" else given
+
+    intercept(node, LISTS, handler)
+
+
+@mutant("LIST-060")
+def pages_behind_the_last_are_the_last(node: Node) -> None:
+    """A page of `list_groups` behind the last is the last one again."""
+
+    def groups(view: View, account: int, page: int, size: int) -> list[Group]:
+        last = max(len(view(account, 0, 100)) - 1, 0) // size
+        return view(account, min(page, last), size)
+
+    wrap(node.accounts, "groups", groups)
+
+
+@mutant("LIST-100")
+def bad_page_fields_crash(node: Node) -> None:
+    """A page number or size that is no number, or none of 64 bits, ends in a server fault."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        query = dict(parse_qsl(request.query, keep_blank_values=True))
+        fields = [query[name] for name in ("page_number", "page_size") if name in query]
+        crashes = any(not field.removeprefix("-").isdecimal() or abs(int(field)) > BEYOND_64_BITS for field in fields)
+        return refusal(500) if crashes else await forward(request)
+
+    intercept(node, LISTS, handler)
+
+
+@mutant("LIST-100")
+def empty_page_size_divides_by_zero(node: Node) -> None:
+    """`list_actions` with a page size of 0 ends in a server fault."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        return refusal(500) if "page_size=0" in request.query else await forward(request)
+
+    intercept(node, "list_actions", handler)
+
+
+@mutant("LIST-100")
+def bad_page_field_sticks(node: Node) -> None:
+    """After a page number that is none `list_groups` is empty."""
+    broken: list[str] = []
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        if given.status == 422:
+            broken.append(request.query)
+        return answer(200, []) if given.accepted and broken else given
+
+    intercept(node, "list_groups", handler)

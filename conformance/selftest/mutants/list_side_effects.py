@@ -1,0 +1,186 @@
+"""Faults about lists that change by themselves, or change something."""
+
+from __future__ import annotations
+
+import base64
+import itertools
+from collections.abc import Callable
+from dataclasses import replace
+
+from conformance.selftest.alter import Answered, Forward, Received, change_items, change_query, intercept, wrap
+from conformance.selftest.alter_keys import LISTS, presented
+from conformance.selftest.alter_lists import GREATEST_PAGE, View
+from conformance.selftest.mutant import mutant
+from reference_node.chain.account_config import Group, UsageKey
+from reference_node.keys import key_hash
+from reference_node.node import Node
+
+WRITES_OF_GROUPS = (
+    "add_group",
+    "update_group",
+    "remove_group",
+    "add_pkp_to_group",
+    "remove_pkp_from_group",
+    "add_action_to_group",
+    "remove_action_from_group",
+)
+
+
+WRITES = (
+    *WRITES_OF_GROUPS,
+    "create_wallet",
+    "add_action",
+    "update_action_metadata",
+    "delete_action",
+    "add_usage_api_key",
+    "update_usage_api_key",
+    "update_usage_api_key_metadata",
+    "remove_usage_api_key",
+)
+
+
+@mutant("LIST-120")
+def keys_change_places(node: Node) -> None:
+    """Every second `list_api_keys` is in the opposite order."""
+    turn = itertools.cycle([1, -1])
+    change_items(node, "list_api_keys", lambda items: items[:: next(turn)])
+    change_query(node, "list_api_keys", lambda query: {**query, "page_number": "0", "page_size": GREATEST_PAGE})
+
+
+@mutant("LIST-120")
+def wallets_change_places(node: Node) -> None:
+    """The order of `list_wallets` moves on by one at each call."""
+    calls = itertools.count()
+
+    def wallets(view: Callable[..., list[object]], account: int, page: int, size: int) -> list[object]:
+        found = view(account, 0, 100)
+        start = next(calls) % (len(found) or 1)
+        return [*found[start:], *found[:start]][page * size : (page + 1) * size]
+
+    wrap(node.accounts, "wallets", wallets)
+
+
+@mutant("LIST-150")
+def listing_groups_makes_a_group(node: Node) -> None:
+    """`list_groups` of an account with two groups makes a third, named default."""
+    owners: dict[int, int] = {}
+
+    def add(write: Callable[..., int], key: int, *arguments: object) -> int:
+        owners[node.accounts.key_info(key).account_hash] = key
+        return write(key, *arguments)
+
+    def groups(view: View, account: int, page: int, size: int) -> list[Group]:
+        found = view(account, page, size)
+        if len(view(account, 0, 100)) == 2 and account in owners:
+            node.accounts.add_group(owners[account], "default", "", [], [])
+        return found
+
+    wrap(node.accounts, "add_group", add)
+    wrap(node.accounts, "groups", groups)
+
+
+@mutant("LIST-150")
+def listing_keys_sends_a_transaction(node: Node) -> None:
+    """`list_api_keys` writes each key's metadata back as it is."""
+    owners: dict[int, int] = {}
+
+    def add(write: Callable[..., object], key: int, *arguments: object) -> None:
+        owners[node.accounts.key_info(key).account_hash] = key
+        write(key, *arguments)
+
+    def usage_keys(view: Callable[..., list[UsageKey]], account: int, page: int, size: int) -> list[UsageKey]:
+        found = view(account, page, size)
+        for key in found:
+            node.accounts.update_usage_key_metadata(owners[account], key.key_hash, key.name, key.description)
+        return found
+
+    wrap(node.accounts, "set_usage_key", add)
+    wrap(node.accounts, "usage_keys", usage_keys)
+
+
+@mutant("LIST-170")
+def lists_lag_behind_by_one_write(node: Node) -> None:
+    """`list_groups` shows the groups as they were before the account's last write on groups."""
+    before: dict[str | None, Answered] = {}
+
+    async def remember(request: Received, forward: Forward) -> Answered:
+        listing = replace(request, path="/core/v1/list_groups", query="page_number=0&page_size=100", body=b"")
+        before[request.key] = await forward(listing)
+        return await forward(request)
+
+    async def stale(request: Received, forward: Forward) -> Answered:
+        return before.get(request.key) or await forward(request)
+
+    intercept(node, "list_groups", stale)
+    intercept(node, ("add_group", "update_group", "remove_group"), remember)
+
+
+@mutant("LIST-170")
+def lists_are_cached_for_ever(node: Node) -> None:
+    """A list, once answered to a key, is answered in the same way again."""
+    answers: dict[tuple[str, str, str | None], Answered] = {}
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        asked = (request.path, request.query, request.key)
+        if asked not in answers:
+            answers[asked] = await forward(request)
+        return answers[asked]
+
+    intercept(node, LISTS, handler)
+
+
+@mutant("LIST-170")
+def refused_writes_take_effect(node: Node) -> None:
+    """A write with a key that nobody owns is refused, and done with the key of the last accepted write."""
+    last: list[tuple[tuple[bytes, bytes], ...]] = []
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        if given.accepted:
+            last[:] = [request.headers]
+        elif given.status == 401 and last:
+            await forward(replace(request, headers=last[0]))
+        return given
+
+    intercept(node, WRITES, handler)
+
+
+@mutant("LIST-060")
+def page_behind_a_full_one_repeats_it(node: Node) -> None:
+    """Where the last page is full, the page behind it shows its items again."""
+
+    def page(view: Callable[..., list[object]], *arguments: int) -> list[object]:
+        *whose, number, size = arguments
+        found = view(*arguments)
+        before = view(*whose, number - 1, size) if number and not found else []
+        return before if len(before) == size else found
+
+    for listed in ("groups", "usage_keys", "wallets", "actions", "wallets_in_group", "actions_in_group"):
+        wrap(node.accounts, listed, page)
+
+
+@mutant("LIST-170")
+def second_wallet_is_listed_late(node: Node) -> None:
+    """Where wallets were listed before, `list_wallets` shows once more what it showed then."""
+    shown: dict[tuple[int, ...], list[object]] = {}
+
+    def page(view: Callable[..., list[object]], *arguments: int) -> list[object]:
+        before, shown[arguments] = shown.get(arguments), view(*arguments)
+        return before or shown[arguments]
+
+    wrap(node.accounts, "wallets", page)
+
+
+@mutant("LIST-150")
+def lists_cost_a_cent(node: Node) -> None:
+    """A list is charged as a write is."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        key = presented(request)
+        given = await forward(request)
+        if given.accepted and key:
+            with node.charged(node.accounts.key_info(key_hash(base64.b64decode(key))).account_hash, 1):
+                pass
+        return given
+
+    intercept(node, LISTS, handler)

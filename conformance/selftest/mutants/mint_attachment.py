@@ -1,0 +1,313 @@
+"""Faults about what is minted by signature: whose it is, and what it may, before and after it is attached."""
+
+from __future__ import annotations
+
+import base64
+import json
+import secrets
+from collections.abc import Callable
+from dataclasses import replace
+
+from conformance.selftest.alter import Answered, Forward, Received, answer, body_of, intercept, wrap
+from conformance.selftest.alter_contract import Sent, change_contract
+from conformance.selftest.alter_envelopes import MINTS, address_in
+from conformance.selftest.alter_keys import presented
+from conformance.selftest.alter_mints import follow_mints
+from conformance.selftest.mutant import mutant
+from conformance.selftest.permissions import NOTHING
+from reference_node.chain.account_config import KeyInfo, UsageKey, Wallet
+from reference_node.chain.contract_abi import ContractRefusal
+from reference_node.chain.interface import Address
+from reference_node.keys import key_hash, pkp_id
+from reference_node.node import Node
+
+WALLET_MINT, KEY_MINT = MINTS
+
+
+# ---------------------------------------------------------------------------------------------- nobody's until attached
+
+
+def _register(node: Node, request: Received, given: Answered) -> None:
+    told = json.loads(given.body)
+    account = key_hash(base64.b64decode(presented(request)))
+    path = int(told["derivation_path"], 16)
+    node.accounts.create_wallet(account, Address(bytes.fromhex(told["wallet_address"][2:])), path, "", "")
+
+
+@mutant("MINT-010", "MINT-200")
+def minted_wallet_joins_the_callers_account(node: Node) -> None:
+    """A mint that comes with an account's key registers the wallet in that account."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        if given.accepted and presented(request):
+            _register(node, request, given)
+        return given
+
+    intercept(node, WALLET_MINT, handler)
+
+
+@mutant("MINT-080", "MINT-110", "MINT-200")
+def minted_key_joins_the_callers_account(node: Node) -> None:
+    """A mint that comes with an account's key attaches the usage key to that account."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        if given.accepted and presented(request):
+            account = key_hash(base64.b64decode(presented(request)))
+            hashed = key_hash(base64.b64decode(json.loads(given.body)["usage_api_key"]))
+            node.accounts.set_usage_key(account, UsageKey(hashed, 0, 0, "", "", NOTHING))
+        return given
+
+    intercept(node, KEY_MINT, handler)
+
+
+@mutant("MINT-200")
+def mints_are_noted_on_the_chain(node: Node) -> None:
+    """The service registers every minted wallet in an account of its own."""
+    node.accounts.new_account(1, Address(b"\x05" * 20), "mints", "")
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        if given.accepted:
+            told = json.loads(given.body)
+            address = Address(bytes.fromhex(told["wallet_address"][2:]))
+            node.accounts.create_wallet(1, address, int(told["derivation_path"], 16), "", "")
+        return given
+
+    intercept(node, MINTS, handler)
+
+
+@mutant("MINT-200")
+def mints_make_the_signer_an_account(node: Node) -> None:
+    """Whoever mints comes by an account under the hash of the wallet that signed."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        signer = address_in(body_of(request).get("typed_data"))
+        if given.accepted and signer is not None:
+            account = int.from_bytes(pkp_id(signer))
+            if not node.accounts.account_exists(account):
+                node.accounts.new_account(account, Address(signer), "", "")
+        return given
+
+    intercept(node, MINTS, handler)
+
+
+@mutant("PKP-080", "MINT-010")
+def minted_wallets_are_listed_everywhere(node: Node) -> None:
+    """A minted wallet is in the list of every account until one registers it."""
+    minted = follow_mints(node)
+
+    def wallets(read: Callable[..., list[Wallet]], account_hash: int, page: int, size: int) -> list[Wallet]:
+        found = read(account_hash, page, size)
+        known = {wallet.address for wallet in found}
+        free = [
+            one
+            for one in minted.wallets
+            if one not in known and not node.accounts.derivation_owner(minted.wallets[one])
+        ]
+        return [*found, *(Wallet(pkp_id(one), one, minted.wallets[one], "", "") for one in free)]
+
+    wrap(node.accounts, "wallets", wallets)
+
+
+@mutant("MINT-030", "PKP-080", "CHAIN-090")
+def registration_does_nothing(node: Node) -> None:
+    """The contract takes a registration and registers nothing."""
+
+    def change(sent: Sent) -> Sent:
+        return replace(sent, function="add_action", arguments=(sent.arguments[0], secrets.token_bytes(32), "", ""))
+
+    change_contract(node, change, {"register_wallet_derivation"})
+
+
+@mutant("MINT-030", "PKP-080")
+def registered_wallets_are_not_listed(node: Node) -> None:
+    """The node lists the wallets of its own making, and no registered one."""
+    minted = follow_mints(node)
+
+    def wallets(read: Callable[..., list[Wallet]], *page: int) -> list[Wallet]:
+        return [wallet for wallet in read(*page) if Address(wallet.address) not in minted.wallets]
+
+    wrap(node.accounts, "wallets", wallets)
+
+
+@mutant("MINT-070")
+def registered_wallets_have_no_names(node: Node) -> None:
+    """The contract forgets the name and description of a registration."""
+
+    def change(sent: Sent) -> Sent:
+        return replace(sent, arguments=(*sent.arguments[:3], "", ""))
+
+    change_contract(node, change, {"register_wallet_derivation"})
+
+
+@mutant("MINT-070")
+def name_and_description_change_places(node: Node) -> None:
+    """The contract takes a registration's description for its name."""
+
+    def change(sent: Sent) -> Sent:
+        return replace(sent, arguments=(*sent.arguments[:3], sent.arguments[4], sent.arguments[3]))
+
+    change_contract(node, change, {"register_wallet_derivation"})
+
+
+# ----------------------------------------------------------------------------------------------------- usable too early
+
+
+def _counts(node: Node, account_of: Callable[[int], int]) -> None:
+    """A minted key counts for the account that `account_of` finds for its wallet's path; 0: for none."""
+    minted = follow_mints(node)
+
+    def key_info(ask: Callable[[int], KeyInfo], hashed: int) -> KeyInfo:
+        info = ask(hashed)
+        if info.account_hash or hashed not in minted.keys:
+            return info
+        account = account_of(minted.keys[hashed])
+        return KeyInfo(account, is_account_key=False, managed=False, expiration=0) if account else info
+
+    wrap(node.accounts, "key_info", key_info)
+
+
+@mutant("MINT-130")
+def registration_alone_attaches_a_key(node: Node) -> None:
+    """A minted key counts as soon as its wallet is registered."""
+    _counts(node, node.accounts.derivation_owner)
+
+
+@mutant("MINT-140")
+def set_usage_key_alone_attaches_a_key(node: Node) -> None:
+    """A minted key counts as soon as it is set, whether or not its wallet is registered."""
+
+    def wallet(read: Callable[..., Wallet], account_hash: int, wallet_id: bytes) -> Wallet:
+        try:
+            return read(account_hash, wallet_id)
+        except ContractRefusal:
+            return Wallet(wallet_id, Address(bytes(20)), 0, "", "")
+
+    wrap(node.accounts, "wallet", wallet)
+
+
+@mutant("MINT-110", "MINT-190")
+def minted_key_lists_nothing_but_lists(node: Node) -> None:
+    """A key that was minted and never attached is let into the lists, which are empty."""
+    minted = follow_mints(node)
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        try:
+            known = key_hash(base64.b64decode(presented(request))) in minted.keys
+        except ValueError:
+            known = False
+        return answer(200, []) if given.status == 401 and known else given
+
+    intercept(node, ("list_groups", "list_api_keys"), handler)
+
+
+@mutant("MINT-110")
+def minted_key_acts_for_the_last_account(node: Node) -> None:
+    """A key that was minted and never attached acts for the account that was made last."""
+    minted = follow_mints(node)
+    last: list[str] = []
+
+    async def note(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        if given.accepted:
+            last[:] = [json.loads(given.body)["api_key"]]
+        return given
+
+    async def act(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        if given.status != 401 or not last or not presented(request):
+            return given
+        if key_hash(base64.b64decode(presented(request))) not in minted.keys:
+            return given
+        others = tuple(pair for pair in request.headers if pair[0] != b"x-api-key")
+        return await forward(replace(request, headers=(*others, (b"x-api-key", last[0].encode()))))
+
+    intercept(node, "new_account", note)
+    intercept(node, ("add_group", "create_wallet"), act)
+
+
+# ------------------------------------------------------------------------------- what it may, and how long
+
+
+def _set(node: Node, change: Callable[[tuple[object, ...]], tuple[object, ...]]) -> None:
+    """The contract hears of setUsageApiKey with other arguments."""
+    change_contract(node, lambda sent: replace(sent, arguments=change(sent.arguments)), {"set_usage_api_key"})
+
+
+@mutant("MINT-120")
+def attached_keys_run_everywhere(node: Node) -> None:
+    """A key that is attached on the chain may run in every group."""
+    _set(node, lambda given: (*given[:12], (0,)))
+
+
+@mutant("MINT-120")
+def attached_keys_run_nowhere(node: Node) -> None:
+    """A key that is attached on the chain has no group to run in."""
+    _set(node, lambda given: (*given[:12], ()))
+
+
+@mutant("MINT-120")
+def attached_keys_lose_their_switches(node: Node) -> None:
+    """The three booleans of setUsageApiKey are not kept."""
+    _set(node, lambda given: (*given[:6], False, False, False, *given[9:]))
+
+
+@mutant("MINT-120")
+def attached_keys_count_no_more_after_a_while(node: Node) -> None:
+    """A key that is attached on the chain is not known to the node, whatever has landed."""
+    minted = follow_mints(node)
+
+    def key_info(ask: Callable[[int], KeyInfo], hashed: int) -> KeyInfo:
+        return KeyInfo(0, is_account_key=False, managed=False, expiration=0) if hashed in minted.keys else ask(hashed)
+
+    wrap(node.accounts, "key_info", key_info)
+
+
+@mutant("UKEY-380")
+def expiration_is_not_kept(node: Node) -> None:
+    """The contract takes an expiration and keeps none."""
+    _set(node, lambda given: (*given[:2], 0, *given[3:]))
+
+
+@mutant("UKEY-380")
+def balance_is_not_kept(node: Node) -> None:
+    """The contract takes a balance and keeps none."""
+    _set(node, lambda given: (*given[:3], 0, *given[4:]))
+
+
+@mutant("UKEY-380", "MINT-120")
+def expired_keys_go_on(node: Node) -> None:
+    """The node does not look at a usage key's expiration."""
+    wrap(node.accounts, "key_info", lambda ask, hashed: ask(hashed)._replace(expiration=0))
+
+
+@mutant("UKEY-380", "MINT-120")
+def expiration_by_another_clock(node: Node) -> None:
+    """Expirations count by a clock that the chain does not follow: for the node no time passes."""
+    begun = node.chain.timestamp()
+
+    def key_info(ask: Callable[[int], KeyInfo], hashed: int) -> KeyInfo:
+        info = ask(hashed)
+        over = info.expiration and begun + 60 >= info.expiration
+        return info._replace(expiration=info.expiration if over else 0)
+
+    wrap(node.accounts, "key_info", key_info)
+
+
+@mutant("MINT-200")
+def mints_cost_a_cent(node: Node) -> None:
+    """A mint that comes with an account's key is charged to that account."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        if given.accepted and presented(request):
+            account = node.accounts.key_info(key_hash(base64.b64decode(presented(request)))).account_hash
+            with node.charged(account, 1):
+                pass
+        return given
+
+    intercept(node, MINTS, handler)

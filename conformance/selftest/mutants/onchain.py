@@ -1,0 +1,257 @@
+"""Faults of the contract as wallets and readers see it: accounts made by wallets, arguments of writes, who converts."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+from eth_utils.address import to_checksum_address
+from eth_utils.crypto import keccak
+from pydantic import JsonValue
+
+from conformance.selftest.alter import change_answer, members
+from conformance.selftest.alter_contract import Sent, account_behind, change_contract, let_in, payers_of
+from conformance.selftest.alter_views import Values, admins_made, change_result, change_view
+from conformance.selftest.mutant import mutant
+from reference_node.chain.contract_abi import creation_code
+from reference_node.chain.interface import ZERO_ADDRESS
+from reference_node.node import Node
+
+ATTACH = ("register_wallet_derivation", "set_usage_api_key")
+CONVERSION = ("convert_to_chain_secured_account",)
+FLAGS, ARRAYS = 6, 9
+"""Where the bools and the arrays of groups begin in the arguments of `setUsageApiKey`."""
+
+
+def _exchanged(sent: Sent, one: int, other: int) -> Sent:
+    """Two arguments in each other's place."""
+    arguments: list[Any] = list(sent.arguments)
+    arguments[one], arguments[other] = arguments[other], arguments[one]
+    return replace(sent, arguments=tuple(arguments))
+
+
+def _changed(sent: Sent, index: int, value: object) -> Sent:
+    """Another value of one argument."""
+    return replace(sent, arguments=(*sent.arguments[:index], value, *sent.arguments[index + 1 :]))
+
+
+# ------------------------------------------------------------------------------------------------ accounts of wallets
+
+
+@mutant("ACC-050", "ACC-180")
+def accounts_of_wallets_are_managed(node: Node) -> None:
+    """The contract says of the account that a wallet made that it is managed."""
+    change_view(node, "get_account", lambda _, told: (True, *told[1:]))
+
+
+@mutant("ACC-030", "ACC-180", "AUTH-170")
+def accounts_of_wallets_are_a_payers(node: Node) -> None:
+    """The admin of the account that a wallet made is a payer of the service."""
+    payer = to_checksum_address(node.accounts.api_payers()[0])
+    change_view(node, "get_account", lambda _, told: told if told[0] else (told[0], payer, *told[2:]))
+
+
+@mutant("ACC-060")
+def accounts_are_named_by_the_padded_address(node: Node) -> None:
+    """The account of a wallet is named by the hash of its address in 32 bytes."""
+    made = admins_made(node)
+
+    def exists(asked: Values, told: Values) -> Values:
+        padded = {int.from_bytes(keccak(admin.rjust(32, b"\x00"))) for admin in made.values()}
+        return (asked[0] in padded or (told[0] and asked[0] not in made),)
+
+    change_view(node, "account_exists", exists)
+
+
+@mutant("ACC-060")
+def accounts_are_named_by_the_text_of_the_address_too(node: Node) -> None:
+    """Who asks for the hash of the text of a wallet's address finds an account as well."""
+    made = admins_made(node)
+
+    def exists(asked: Values, told: Values) -> Values:
+        texts = {int.from_bytes(keccak(text=to_checksum_address(admin))) for admin in made.values()}
+        return (told[0] or asked[0] in texts,)
+
+    change_view(node, "account_exists", exists)
+
+
+# ------------------------------------------------------------------------------------------------ arguments of writes
+
+
+@mutant("MINT-070")
+def labels_of_registered_wallets_are_exchanged(node: Node) -> None:
+    """The contract takes the name given to registerWalletDerivation for the description, and the other way round."""
+    change_contract(node, lambda sent: _exchanged(sent, 3, 4), ATTACH[:1])
+
+
+@mutant("MINT-030")
+def registered_paths_are_cut(node: Node) -> None:
+    """The contract keeps 64 bits of a registered derivation path."""
+    change_contract(node, lambda sent: _changed(sent, 2, sent.arguments[2] % 2**64), ATTACH[:1])
+
+
+@mutant("UKEY-380")
+def expiration_and_balance_are_exchanged(node: Node) -> None:
+    """The contract takes the expiration of an attached key for its balance."""
+    change_contract(node, lambda sent: _exchanged(sent, 2, 3), ATTACH[1:])
+
+
+@mutant("UKEY-380")
+def attached_keys_never_expire(node: Node) -> None:
+    """The contract drops the expiration of attached keys."""
+    change_contract(node, lambda sent: _changed(sent, 2, 0), ATTACH[1:])
+
+
+@mutant("UKEY-380")
+def arrays_of_attached_keys_are_exchanged(node: Node) -> None:
+    """The contract takes the groups where a key may add wallets for those where it may remove them."""
+    change_contract(node, lambda sent: _exchanged(sent, ARRAYS + 1, ARRAYS + 2), ATTACH[1:])
+
+
+@mutant("UKEY-380")
+def flags_of_attached_keys_are_exchanged(node: Node) -> None:
+    """The contract takes the right to delete groups for that to create wallets."""
+    change_contract(node, lambda sent: _exchanged(sent, FLAGS + 1, FLAGS + 2), ATTACH[1:])
+
+
+# ------------------------------------------------------------------------------------------------ whose account it is
+
+
+@mutant("CHAIN-180", "ACC-150")
+def writes_of_wallets_land_in_the_first_account(node: Node) -> None:
+    """What a wallet registers, attaches and groups lands in the account that a wallet made first."""
+
+    def change(sent: Sent) -> Sent:
+        if sent.arguments[0] not in made:
+            return sent
+        first, admin = next(iter(made.items()))
+        return replace(_changed(sent, 0, first), sender=admin)
+
+    change_contract(node, change, (*ATTACH, "add_group"))
+    made = admins_made(node)
+
+
+@mutant("CHAIN-180")
+def any_admin_attaches_to_any_account(node: Node) -> None:
+    """The contract asks whether the sender is the admin of some account, not of which."""
+    let_in(node, lambda sender, _: sender in made.values(), ATTACH)
+    made = admins_made(node)
+
+
+@mutant("CHAIN-180")
+def attached_keys_show_in_every_account(node: Node) -> None:
+    """The contract's list of usage keys is one for all accounts."""
+    made = admins_made(node)
+
+    def everybodys(_: Values, __: Values) -> Values:
+        keys = [key for account in made for key in node.accounts.usage_keys(account, 0, 100)]
+        return (
+            [
+                (key.key_hash, key.expiration, key.balance, key.name, key.description, *key.permissions.arguments())
+                for key in keys
+            ],
+        )
+
+    change_view(node, "list_usage_api_keys", everybodys)
+
+
+@mutant("MINT-170")
+def anybody_attaches_to_managed_accounts(node: Node) -> None:
+    """The contract lets anybody attach usage keys to API-mode accounts."""
+    payer = node.accounts.api_payers()[0]
+
+    def change(sent: Sent) -> Sent:
+        account = account_behind(node, sent.arguments[0])
+        return replace(sent, sender=payer) if account and account.managed else sent
+
+    change_contract(node, change, ATTACH[1:])
+
+
+# ------------------------------------------------------------------------------------------------------ who converts
+
+
+@mutant("MODE-200")
+def anybody_converts_accounts(node: Node) -> None:
+    """The contract does not ask who sends a conversion."""
+    payer = node.accounts.api_payers()[0]
+    change_contract(node, lambda sent: replace(sent, sender=payer), CONVERSION)
+
+
+@mutant("MODE-200")
+def owners_convert_nothing(node: Node) -> None:
+    """The contract takes conversions from payers alone, not from the account's owner."""
+    payers = payers_of(node)
+    change_contract(
+        node, lambda sent: sent if sent.sender in payers else replace(sent, sender=ZERO_ADDRESS), CONVERSION
+    )
+
+
+@mutant("MODE-200")
+def new_admins_convert_accounts_to_themselves(node: Node) -> None:
+    """The contract takes a conversion from the wallet that it would make the admin."""
+    payer = node.accounts.api_payers()[0]
+
+    def change(sent: Sent) -> Sent:
+        itself = bytes.fromhex(str(sent.arguments[1])[2:]) == sent.sender
+        return replace(sent, sender=payer) if itself else sent
+
+    change_contract(node, change, CONVERSION)
+
+
+# ------------------------------------------------------------------------------------------------ what readers are told
+
+
+@mutant("CHAIN-160")
+def no_write_leaves_a_log(node: Node) -> None:
+    """Receipts hold no logs."""
+    change_result(
+        node, "eth_getTransactionReceipt", lambda _, told: {**members(told), "logs": []} if told is not None else told
+    )
+
+
+@mutant("CHAIN-160")
+def updates_leave_no_log(node: Node) -> None:
+    """Updates of groups leave no log."""
+    quiet = f"0x{keccak(text='GroupUpdated(uint256,uint64,string,string,bytes32[],bytes32[])').hex()}"
+
+    def without(_: dict[str, JsonValue], told: JsonValue) -> JsonValue:
+        logs = members(told).get("logs")
+        kept = [log for log in logs if quiet not in str(log)] if isinstance(logs, list) else logs
+        return {**members(told), "logs": kept} if told is not None else told
+
+    change_result(node, "eth_getTransactionReceipt", without)
+
+
+@mutant("CHAIN-160")
+def writes_of_payers_leave_no_log(node: Node) -> None:
+    """Logs of what the service's payers send are not to be found."""
+    payers = {f"0x{payer.hex()}" for payer in payers_of(node)}
+
+    def without(_: dict[str, JsonValue], told: JsonValue) -> JsonValue:
+        logs = [members(log) for log in told] if isinstance(told, list) else []
+        return [log for log in logs if _sender(node, str(log["transactionHash"])) not in payers]
+
+    change_result(node, "eth_getLogs", without)
+
+
+def _sender(node: Node, transaction_hash: str) -> str:
+    """Who sent a transaction, in lower case."""
+    request = {"jsonrpc": "2.0", "id": 1, "method": "eth_getTransactionByHash", "params": [transaction_hash]}
+    told = node.rpc.handle(json.dumps(request).encode()) if node.rpc else None
+    return str(members(members(json.loads(told or b"{}")).get("result")).get("from")).lower()
+
+
+@mutant("CHAIN-080")
+def one_payer_is_published(node: Node) -> None:
+    """`get_api_payers` names one payer, though several send the writes."""
+    change_answer(node, "get_api_payers", lambda value: value[:1] if isinstance(value, list) else value)
+
+
+@mutant("CHAIN-040")
+def config_names_an_older_contract(node: Node) -> None:
+    """`contract_address` is that of another AccountConfig, which knows none of the accounts."""
+    payers = node.accounts._payers
+    receipt = payers.submit(b"", creation_code(node.accounts.admin_api_payer(), node.accounts.api_payers()))
+    older = to_checksum_address(receipt.contract_address or ZERO_ADDRESS)
+    change_answer(node, "get_node_chain_config", lambda value: {**members(value), "contract_address": older})

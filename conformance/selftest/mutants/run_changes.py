@@ -1,0 +1,190 @@
+"""Faults about runs after a change: what was permitted once is remembered, or what was not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from conformance.selftest.alter import Answered, Forward, Received, body_of, intercept, wrap
+from conformance.selftest.alter_execution import (
+    RUN,
+    Lists,
+    all_groups,
+    change_execute_groups,
+    change_verdicts,
+    decide,
+    own_groups,
+)
+from conformance.selftest.alter_keys import key_book, presented, under
+from conformance.selftest.mutant import mutant
+from conformance.selftest.permissions import Write, account_of, permissions_of
+from reference_node.chain.account_config import Permissions
+from reference_node.node import Node
+
+Question = tuple[int, bytes, bytes | None]
+STALE_RUNS = 3
+
+
+@mutant(
+    "EXEC-230", "KEYLIFE-030", "KEYLIFE-150", "GRPLIFE-040", "GRPLIFE-050", "GRPLIFE-060", "GRPLIFE-070",
+    "GRPLIFE-080", "GRPLIFE-110", "GRPLIFE-160", "GRPLIFE-170", "PKP-070", "EP-210", "EP-220",
+)  # fmt: skip
+def what_was_permitted_stays_permitted(node: Node) -> None:
+    """A run that was permitted once is permitted for ever."""
+    permitted: set[Question] = set()
+
+    def remembered(right: bool, question: Question) -> bool:
+        if right:
+            permitted.add(question)
+        return right or question in permitted
+
+    change_verdicts(node, remembered)
+
+
+@mutant("EXEC-230", "KEYLIFE-020", "UKEY-260", "EP-360", "EP-370", "GRPLIFE-040", "GRPLIFE-050", "GRPLIFE-070")
+def what_was_refused_stays_refused(node: Node) -> None:
+    """A run that was refused once is refused for ever."""
+    refused: set[Question] = set()
+
+    def remembered(right: bool, question: Question) -> bool:
+        if not right:
+            refused.add(question)
+        return right and question not in refused
+
+    change_verdicts(node, remembered)
+
+
+@mutant("EXEC-230", "KEYLIFE-020", "KEYLIFE-030", "UKEY-270")
+def groups_of_a_key_are_cached(node: Node) -> None:
+    """Which groups a key may use is asked once; what the groups hold is asked each time."""
+    cached: dict[int, set[int]] = {}
+
+    def reach(node: Node, key: int) -> list[Lists]:
+        permissions = permissions_of(node, key)
+        if permissions is None:
+            return all_groups(node, key)
+        known = cached.setdefault(key, set(permissions.execute_in_groups))
+        return [group for group in all_groups(node, key) if 0 in known or group.id in known]
+
+    decide(node, reach=reach)
+
+
+@mutant("EXEC-230", "EP-210", "EP-360", "EP-220", "EP-370", "GRPLIFE-040", "GRPLIFE-050", "GRPLIFE-060", "GRPLIFE-070")
+def lists_of_a_group_are_cached(node: Node) -> None:
+    """What a group holds is asked once; which groups a key may use is asked each time."""
+    cached: dict[tuple[int, int], Lists] = {}
+
+    def reach(node: Node, key: int) -> list[Lists]:
+        return [cached.setdefault((account_of(node, key), group.id), group) for group in own_groups(node, key)]
+
+    decide(node, reach=reach)
+
+
+@mutant("EXEC-230", "KEYLIFE-150", "GRPLIFE-110", "EP-210", "EP-220")
+def changes_count_after_three_runs(node: Node) -> None:
+    """For three more runs the verdict of before the change is given."""
+    verdicts: dict[Question, bool] = {}
+    stale: dict[Question, int] = {}
+
+    def late(right: bool, question: Question) -> bool:
+        if verdicts.setdefault(question, right) == right:
+            return right
+        stale[question] = stale.get(question, 0) + 1
+        if stale[question] > STALE_RUNS:
+            verdicts[question], stale[question] = right, 0
+        return verdicts[question]
+
+    change_verdicts(node, late)
+
+
+@mutant("KEYLIFE-080", "AUTH-030", "AUTH-050")
+def removed_keys_run_for_their_account(node: Node) -> None:
+    """A removed key is refused everywhere but in runs, which it does with the account's rights."""
+    book = key_book(node)
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        key = presented(request)
+        return await forward(under(request, book.account_of(key)) if key in book.removed else request)
+
+    intercept(node, RUN, handler)
+
+
+@mutant("KEYLIFE-070")
+def a_new_name_costs_the_permission_to_run(node: Node) -> None:
+    """After an update of its name a key may execute nowhere."""
+
+    def rename(write: Write, acting_key: int, key: int, *labels: str) -> None:
+        write(acting_key, key, *labels)
+        change_execute_groups(node, key, lambda _: [])
+
+    wrap(node.accounts, "update_usage_key_metadata", rename)
+
+
+@mutant("KEYLIFE-070")
+def a_new_name_gives_the_wildcard(node: Node) -> None:
+    """After an update of its name a key may execute everywhere."""
+
+    def rename(write: Write, acting_key: int, key: int, *labels: str) -> None:
+        write(acting_key, key, *labels)
+        change_execute_groups(node, key, lambda _: [0])
+
+    wrap(node.accounts, "update_usage_key_metadata", rename)
+
+
+@mutant("KEYLIFE-050")
+def an_update_reaches_keys_of_the_same_name(node: Node) -> None:
+    """What an update says of `execute_in_groups` goes to every key with the name of the one it is for."""
+
+    def update(write: Write, acting_key: int, key: int, name: str, text: str, sent: Permissions) -> None:
+        write(acting_key, key, name, text, sent)
+        for other in node.accounts.usage_keys(account_of(node, key), 0, 100):
+            if other.name == name and other.key_hash != key:
+                groups = replace(other.permissions, execute_in_groups=sent.execute_in_groups)
+                write(acting_key, other.key_hash, other.name, other.description, groups)
+
+    wrap(node.accounts, "update_usage_key", update)
+
+
+@mutant("KEYLIFE-200")
+def parallel_updates_lose_their_groups(node: Node) -> None:
+    """An update writes the bools first and `execute_in_groups` a moment later, as another write."""
+    groups_of_the_one_before: dict[int, list[int]] = {}
+
+    def update(write: Write, acting_key: int, key: int, name: str, text: str, sent: Permissions) -> None:
+        before = groups_of_the_one_before.get(key, list(sent.execute_in_groups))
+        groups_of_the_one_before[key] = list(sent.execute_in_groups)
+        write(acting_key, key, name, text, replace(sent, execute_in_groups=before))
+
+    wrap(node.accounts, "update_usage_key", update)
+
+
+@mutant("KEYLIFE-030", "UKEY-300")
+def no_groups_in_an_update_count_as_left_out(node: Node) -> None:
+    """An update with an empty `execute_in_groups` leaves what there was."""
+
+    def update(write: Write, acting_key: int, key: int, name: str, text: str, sent: Permissions) -> None:
+        before = permissions_of(node, key)
+        kept = sent.execute_in_groups or (before.execute_in_groups if before else [])
+        write(acting_key, key, name, text, replace(sent, execute_in_groups=kept))
+
+    wrap(node.accounts, "update_usage_key", update)
+
+
+@mutant("KEYLIFE-150", "KEYLIFE-080")
+def removed_keys_run_while_a_run_is_under_way(node: Node) -> None:
+    """A key that ran when it was removed is let in for another while."""
+    book = key_book(node)
+    left: dict[str, int] = {}
+
+    async def remove(request: Received, forward: Forward) -> Answered:
+        left[str(body_of(request).get("usage_api_key"))] = STALE_RUNS
+        return await forward(request)
+
+    async def run(request: Received, forward: Forward) -> Answered:
+        key = presented(request)
+        if key in book.removed and left.get(key, 0) > 0:
+            left[key] -= 1
+            request = under(request, book.account_of(key))
+        return await forward(request)
+
+    intercept(node, "remove_usage_api_key", remove)
+    intercept(node, RUN, run)

@@ -1,0 +1,248 @@
+"""Faults about what a group permits to run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from conformance.selftest.alter import change_body, members, wrap
+from conformance.selftest.alter_execution import Lists, all_groups, decide, own_groups, permits
+from conformance.selftest.mutant import mutant
+from reference_node.chain.account_config import WILDCARD
+from reference_node.node import Node
+
+NEAR_BITS = 8
+
+
+@mutant("GRP-060")
+def a_group_pairs_its_lists(node: Node) -> None:
+    """The first action of a group may use its first wallet alone, the second its second."""
+
+    def paired(group: Lists, action: bytes, wallet: bytes | None) -> bool:
+        if len(group.actions) == 1 or len(group.wallets) == 1 or wallet is None:
+            return permits(group, action, wallet)
+        return (action, wallet) in zip(group.actions, group.wallets, strict=False)
+
+    decide(node, paired)
+
+
+@mutant("GRP-060", "GRP-040")
+def only_the_first_wallet_counts(node: Node) -> None:
+    """Of the wallets that a group lists the first alone is permitted."""
+    decide(
+        node, lambda group, action, wallet: group.has_action(action) and (wallet is None or wallet in group.wallets[:1])
+    )
+
+
+@mutant("GRP-060", "GRP-050", "ACT-130")
+def only_the_first_action_counts(node: Node) -> None:
+    """Of the actions that a group lists the first alone is permitted."""
+    decide(node, lambda group, action, wallet: action in group.actions[:1] and group.has_wallet(wallet))
+
+
+@mutant("GRP-070", "GRP-090", "GRP-100", "GRP-200", "GRPLIFE-070", "LIM-040")
+def the_wildcard_of_wallets_is_ignored(node: Node) -> None:
+    """The all-zero PKP id permits nothing."""
+    decide(node, lambda group, action, wallet: group.has_action(action) and (wallet is None or wallet in group.wallets))
+
+
+@mutant("GRP-080", "GRP-100", "GRP-200", "GRPLIFE-070", "LIM-040")
+def the_wildcard_of_actions_is_ignored(node: Node) -> None:
+    """The `0` in `cid_hashes_permitted` permits nothing."""
+    decide(node, lambda group, action, wallet: action in group.actions and group.has_wallet(wallet))
+
+
+@mutant("GRP-090")
+def the_wildcard_covers_the_wallets_of_its_day(node: Node) -> None:
+    """A group's all-zero PKP id permits the wallets that there were when the group was made."""
+    there: dict[int, set[bytes]] = {}
+
+    def add(write: Callable[..., int], key: int, *given: object) -> int:
+        made = write(key, *given)
+        account = node.accounts.key_info(key).account_hash
+        there[made] = {wallet.id for wallet in node.accounts.wallets(account, 0, 100)}
+        return made
+
+    wrap(node.accounts, "add_group", add)
+
+    def of_its_day(group: Lists, action: bytes, wallet: bytes | None) -> bool:
+        known = wallet is None or wallet in group.wallets or wallet in there.get(group.id, set())
+        return permits(group, action, wallet) and known
+
+    decide(node, of_its_day)
+
+
+@mutant("GRP-100")
+def a_wildcard_counts_only_alone(node: Node) -> None:
+    """A wildcard beside concrete entries has no effect."""
+
+    def alone(group: Lists, action: bytes, wallet: bytes | None) -> bool:
+        any_action, any_wallet = group.actions == (WILDCARD,), group.wallets == (WILDCARD,)
+        return (any_action or action in group.actions) and (any_wallet or wallet is None or wallet in group.wallets)
+
+    decide(node, alone)
+
+
+@mutant("GRP-110")
+def a_wildcard_widens_both_lists(node: Node) -> None:
+    """A group with one wildcard permits every action every wallet."""
+
+    def wide(group: Lists, action: bytes, wallet: bytes | None) -> bool:
+        return WILDCARD in group.actions or WILDCARD in group.wallets or permits(group, action, wallet)
+
+    decide(node, wide)
+
+
+@mutant("GRP-110")
+def all_wallets_come_with_all_actions(node: Node) -> None:
+    """A group that permits all actions permits them with all wallets."""
+
+    def wide(group: Lists, action: bytes, wallet: bytes | None) -> bool:
+        return WILDCARD in group.actions or permits(group, action, wallet)
+
+    decide(node, wide)
+
+
+@mutant("GRP-120", "GRP-150")
+def wildcards_hold_in_every_group(node: Node) -> None:
+    """A group with both wildcards lets every key of the account in."""
+
+    def reach(node: Node, key: int) -> list[Lists]:
+        both = [group for group in all_groups(node, key) if WILDCARD in group.actions and WILDCARD in group.wallets]
+        return [*own_groups(node, key), *both]
+
+    decide(node, reach=reach)
+
+
+@mutant("GRP-130")
+def nearly_zero_is_the_wildcard_of_actions(node: Node) -> None:
+    """A hash of which all but the last byte is zero permits all actions."""
+
+    def near(group: Lists, action: bytes, wallet: bytes | None) -> bool:
+        wild = any(int.from_bytes(entry) >> NEAR_BITS == 0 for entry in group.actions)
+        return (wild or group.has_action(action)) and group.has_wallet(wallet)
+
+    decide(node, near)
+
+
+@mutant("GRP-130")
+def a_hash_that_ends_in_zeros_is_the_wildcard(node: Node) -> None:
+    """Of a hash only the last eight bytes are compared with zero."""
+
+    def near(group: Lists, action: bytes, wallet: bytes | None) -> bool:
+        wild = any(not any(entry[-8:]) for entry in group.actions)
+        return (wild or group.has_action(action)) and group.has_wallet(wallet)
+
+    decide(node, near)
+
+
+@mutant("GRP-140")
+def an_empty_list_of_wallets_permits_all(node: Node) -> None:
+    """A group that lists no wallet permits every wallet."""
+    decide(
+        node, lambda group, action, wallet: group.has_action(action) and (not group.wallets or group.has_wallet(wallet))
+    )
+
+
+@mutant("GRP-140", "GRPLIFE-060")
+def empty_lists_permit_all(node: Node) -> None:
+    """A group that lists nothing permits everything."""
+    decide(
+        node,
+        lambda group, action, wallet: (not group.wallets and not group.actions) or permits(group, action, wallet),
+    )
+
+
+@mutant("GRP-150", "UKEY-270", "UKEY-300", "SCOPE-020", "SCOPE-110", "SCOPE-120", "AUTH-080", "AUTH-210")
+def groups_let_every_key_in(node: Node) -> None:
+    """Whether a key may use a group is not asked."""
+    decide(node, reach=all_groups)
+
+
+@mutant("GRP-200")
+def removing_an_entry_removes_the_wildcard(node: Node) -> None:
+    """When a concrete entry is removed from a group, a wildcard beside it goes as well."""
+    for method, listed in (("remove_pkp_from_group", "wallets"), ("remove_action_from_group", "actions")):
+
+        def remove(write: Callable[..., None], key: int, group_id: int, entry: bytes, kind: str = listed) -> None:
+            lists = next(group for group in all_groups(node, key) if group.id == group_id)
+            write(key, group_id, entry)
+            if WILDCARD in getattr(lists, kind) and entry != WILDCARD:
+                write(key, group_id, WILDCARD)
+
+        wrap(node.accounts, method, remove)
+
+
+@mutant("GRP-200")
+def removed_entries_are_denied(node: Node) -> None:
+    """What was removed from a group is refused there, also where the wildcard permits it."""
+    denied: set[tuple[int, bytes]] = set()
+    for method in ("remove_pkp_from_group", "remove_action_from_group"):
+
+        def remove(write: Callable[..., None], key: int, group_id: int, entry: bytes) -> None:
+            write(key, group_id, entry)
+            denied.add((group_id, entry))
+
+        wrap(node.accounts, method, remove)
+
+    def still(group: Lists, action: bytes, wallet: bytes | None) -> bool:
+        return permits(group, action, wallet) and not {(group.id, action), (group.id, wallet)} & denied
+
+    decide(node, still)
+
+
+@mutant("ACT-070")
+def registered_actions_may_run(node: Node) -> None:
+    """An action that the account has registered runs with every wallet that some group lists."""
+
+    def may(view: Callable[..., bool], key: int, action: bytes, *wallet: bytes) -> bool:
+        account = node.accounts.key_info(key).account_hash
+        registered = any(known.cid_hash == action for known in node.accounts.actions(account, 0, 100))
+        listed = any(group.has_wallet(wallet[0] if wallet else None) for group in own_groups(node, key))
+        return view(key, action, *wallet) or (registered and listed)
+
+    wrap(node.accounts, "can_run", may)
+    wrap(node.accounts, "can_execute", may)
+
+
+@mutant("ACT-120")
+def hashes_in_the_place_of_cids_are_taken_as_hashed(node: Node) -> None:
+    """A 0x hash in `action_ipfs_cid` joins the group as it is."""
+    hashes: dict[bytes, bytes] = {}
+
+    def remember(value: object) -> object:
+        cid = str(members(value).get("action_ipfs_cid"))  # type: ignore[arg-type]  # JSON
+        if cid.startswith("0x") and len(cid) == 66:
+            hashes[node.runs.action("")] = bytes.fromhex(cid[2:])
+            return {**members(value), "action_ipfs_cid": EMPTY_CID}  # type: ignore[arg-type]  # JSON
+        return value
+
+    change_body(node, "add_action_to_group", remember)  # type: ignore[arg-type]  # JSON
+
+    def add(write: Callable[..., None], key: int, group_id: int, action: bytes) -> None:
+        write(key, group_id, hashes.pop(action, action))
+
+    wrap(node.accounts, "add_action_to_group", add)
+
+
+EMPTY_CID = "QmbFMke1KXqnYyBBWxB74N4c5SBnJMVAiMNRcGu6x1AwQH"
+"""Of no bytes at all."""
+
+
+@mutant("GRP-250")
+def the_account_key_runs_in_its_own_groups_alone(node: Node) -> None:
+    """The account key does not use groups that a usage key has made."""
+    foreign: set[int] = set()
+
+    def add(write: Callable[..., int], key: int, *given: object) -> int:
+        made = write(key, *given)
+        if not node.accounts.key_info(key).is_account_key:
+            foreign.add(made)
+        return made
+
+    wrap(node.accounts, "add_group", add)
+
+    def reach(node: Node, key: int) -> list[Lists]:
+        owner = node.accounts.key_info(key).is_account_key
+        return [group for group in own_groups(node, key) if not owner or group.id not in foreign]
+
+    decide(node, reach=reach)

@@ -1,0 +1,242 @@
+"""Faults about which keys run, and how a run is told its key."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+
+from conformance.selftest.alter import Answered, Forward, Received, intercept, refusal, wrap
+from conformance.selftest.alter_execution import RUN, Lists, all_groups, decide, own_groups
+from conformance.selftest.alter_keys import header, key_book, presented, under
+from conformance.selftest.mutant import mutant
+from conformance.selftest.permissions import permissions_of, refused_to_usage_keys
+from reference_node.node import Node
+
+FIRST = 1
+
+
+def _by_arrays(node: Node, groups: Callable[[list[int]], list[int]]) -> None:
+    """A usage key may use the groups that `groups` makes of its `execute_in_groups`."""
+
+    def reach(node: Node, key: int) -> list[Lists]:
+        permissions = permissions_of(node, key)
+        if permissions is None:
+            return all_groups(node, key)
+        named = groups(list(permissions.execute_in_groups))
+        return [group for group in all_groups(node, key) if 0 in named or group.id in named]
+
+    decide(node, reach=reach)
+
+
+@mutant("UKEY-260", "SCOPE-020", "SCOPE-010", "AUTH-150", "KEYLIFE-020")
+def only_the_wildcard_lets_keys_run(node: Node) -> None:
+    """A usage key runs with the wildcard alone; group ids in its array count for nothing."""
+    _by_arrays(node, lambda named: [0] if 0 in named else [])
+
+
+@mutant("UKEY-280", "UKEY-320", "LIM-040", "AUTH-160", "UKEY-310")
+def the_wildcard_of_keys_runs_nothing(node: Node) -> None:
+    """`0` in `execute_in_groups` is a group that does not exist."""
+    _by_arrays(node, lambda named: [group for group in named if group])
+
+
+@mutant("UKEY-290", "GRPLIFE-170")
+def only_the_first_group_of_a_key_counts(node: Node) -> None:
+    """Of several ids in `execute_in_groups` the first alone counts."""
+    _by_arrays(node, lambda named: named[:FIRST])
+
+
+@mutant("UKEY-310")
+def the_wildcard_counts_only_alone(node: Node) -> None:
+    """`0` beside other ids in `execute_in_groups` is no wildcard."""
+    _by_arrays(node, lambda named: named if named == [0] else [group for group in named if group])
+
+
+@mutant("UKEY-300", "UKEY-440", "SCOPE-090", "SCOPE-110", "SCOPE-120", "AUTH-080")
+def an_empty_array_runs_everywhere(node: Node) -> None:
+    """A key with an empty `execute_in_groups` runs in all groups."""
+    _by_arrays(node, lambda named: named or [0])
+
+
+@mutant("UKEY-320")
+def the_wildcard_covers_the_groups_of_its_day(node: Node) -> None:
+    """A key with the wildcard runs in the groups that there were when it was made."""
+    there: dict[int, set[int]] = {}
+
+    def create(write: Callable[..., None], acting_key: int, key: object) -> None:
+        write(acting_key, key)
+        there[key.key_hash] = {group.id for group in all_groups(node, acting_key)}  # type: ignore[attr-defined]
+
+    wrap(node.accounts, "set_usage_key", create)
+    decide(
+        node,
+        reach=lambda node, key: [one for one in own_groups(node, key) if one.id in there.get(key, {one.id})],
+    )
+
+
+@mutant("UKEY-330")
+def the_wildcard_reaches_other_accounts(node: Node) -> None:
+    """A usage key with the wildcard begins runs, and signs with the wallets, of every account."""
+    book = key_book(node)
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        key = presented(request)
+        for account in book.accounts if given.status == 403 and key in book.owners else []:
+            other = await forward(under(request, account))
+            if other.accepted:
+                return other
+        return given
+
+    intercept(node, RUN, handler)
+
+
+@mutant("SCOPE-120", "SCOPE-110", "AUTH-210")
+def makers_of_a_group_run_in_it(node: Node) -> None:
+    """A usage key that makes a group may execute there."""
+    made: dict[int, set[int]] = {}
+
+    def add(write: Callable[..., int], key: int, *given: object) -> int:
+        group = write(key, *given)
+        made.setdefault(key, set()).add(group)
+        return group
+
+    wrap(node.accounts, "add_group", add)
+    decide(
+        node,
+        reach=lambda node, key: [
+            group
+            for group in all_groups(node, key)
+            if group.id in made.get(key, set()) or group in own_groups(node, key)
+        ],
+    )
+
+
+@mutant("SCOPE-110", "SCOPE-090", "AUTH-080")
+def who_fills_groups_runs_in_them(node: Node) -> None:
+    """A key that may add actions or wallets to a group may execute there."""
+
+    def reach(node: Node, key: int) -> list[Lists]:
+        permissions = permissions_of(node, key)
+        if permissions is None:
+            return all_groups(node, key)
+        named = {*permissions.manage_ipfs_ids_in_groups, *permissions.add_pkp_to_groups, *permissions.execute_in_groups}
+        return [group for group in all_groups(node, key) if 0 in named or group.id in named]
+
+    decide(node, reach=reach)
+
+
+@mutant("SCOPE-090", "AUTH-080")
+def who_runs_everywhere_makes_groups(node: Node) -> None:
+    """A key with the wildcard in `execute_in_groups` may create groups."""
+
+    def add(write: Callable[..., int], key: int, *given: object) -> int:
+        permissions = permissions_of(node, key)
+        broad = permissions is not None and 0 in permissions.execute_in_groups
+        return write(node.accounts.key_info(key).account_hash if broad else key, *given)
+
+    wrap(node.accounts, "add_group", add)
+
+
+@mutant("AUTH-160", "AUTH-150")
+def broad_keys_do_not_run(node: Node) -> None:
+    """A key that may create groups, wallets and more is one for management: its runs are refused."""
+
+    def reach(node: Node, key: int) -> list[Lists]:
+        permissions = permissions_of(node, key)
+        return [] if permissions is not None and permissions.can_create_pkps else own_groups(node, key)
+
+    decide(node, reach=reach)
+
+
+@mutant("AUTH-010", "EXEC-250")
+def runs_take_bearer_keys_alone(node: Node) -> None:
+    """A run is refused unless its key comes as a bearer token."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        return refusal(401) if header(request, b"x-api-key") else await forward(request)
+
+    intercept(node, RUN, handler)
+
+
+@mutant("AUTH-020", "AUTH-030")
+def runs_take_no_bearer_keys(node: Node) -> None:
+    """A run is refused unless its key comes in X-Api-Key."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        return await forward(request) if header(request, b"x-api-key") else refusal(401)
+
+    intercept(node, RUN, handler)
+
+
+@mutant("AUTH-030")
+def bearer_keys_run_everything(node: Node) -> None:
+    """A usage key that comes as a bearer token runs with the rights of its account."""
+    book = key_book(node)
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        bearer = "" if header(request, b"x-api-key") else presented(request)
+        known = bearer in book.owners and bearer not in book.removed
+        return await forward(under(request, book.account_of(bearer)) if known else request)
+
+    intercept(node, RUN, handler)
+
+
+@mutant("AUTH-040")
+def runs_without_a_key_are_the_last_ones(node: Node) -> None:
+    """A run without a key counts as one of whoever ran last."""
+    keys: list[str] = []
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        own = presented(request)
+        given = await forward(request if own or not keys else under(request, keys[-1]))
+        keys.extend([own] if own and given.accepted else [])
+        return given
+
+    intercept(node, RUN, handler)
+
+
+@mutant("AUTH-050")
+def unknown_keys_are_guests(node: Node) -> None:
+    """A run with an unknown key is a guest's, and guests run as the newest account."""
+    book = key_book(node)
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        guest = given.status == 401 and presented(request) and book.accounts
+        return await forward(under(request, book.accounts[-1])) if guest else given
+
+    intercept(node, RUN, handler)
+
+
+@mutant("EXEC-250")
+def usage_keys_do_not_run_in_x_api_key(node: Node) -> None:
+    """A usage key in X-Api-Key is refused in runs: only the account key is taken there."""
+    book = key_book(node)
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given_there = header(request, b"x-api-key")
+        return refusal(403) if given_there in book.owners else await forward(request)
+
+    intercept(node, RUN, handler)
+
+
+@mutant("ERR-160")
+def refusals_of_runs_tell_the_key(node: Node) -> None:
+    """The refusal of a run says which key it was asked with."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        if given.accepted:
+            return given
+        told = {**json.loads(given.body), "detail": f"the key {presented(request)} may not"}
+        return replace(given, body=json.dumps(told).encode())
+
+    intercept(node, RUN, handler)
+
+
+@mutant("AUTH-160")
+def broad_keys_make_no_groups(node: Node) -> None:
+    """A usage key with every permission is refused the creation of groups."""
+    refused_to_usage_keys(node, "add_group", lambda permissions: permissions.can_create_pkps)

@@ -1,0 +1,95 @@
+"""Faults by which a run finds what another one left in special circumstances, or more of the host than it should."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+
+from conformance.selftest.alter import wrap
+from conformance.selftest.alter_execution import Sandboxed, change_code
+from conformance.selftest.mutant import mutant
+from reference_node.node import Node
+from reference_node.sandbox import HostRefusal, RunResult
+
+PLACED = re.compile(r"globalThis\.\w+ = [^;\n]+;")
+REPLACED = re.compile(r"(?:Math|Object|console|Array\.prototype)\.\w+ = [^;\n]+=>[^;\n]+;")
+COUNTER = re.compile(r"^let (\w+) = 0;$", re.MULTILINE)
+USERS = "root:x:0:0:root:/root:/bin/sh\n"
+
+
+def _placed(code: str) -> str:
+    return "".join(f"try {{ {found} }} catch {{}}" for found in PLACED.findall(code))
+
+
+@mutant("EXEC-270")
+def globals_of_a_failed_run_survive(node: Node) -> None:
+    """The global object is made anew after a run that ended well, and after no other."""
+    left = [""]
+
+    def run(sandboxed: Sandboxed, code: str, *others: object) -> RunResult:
+        result = sandboxed(left[0] + code, *others)
+        left[0] = _placed(code) if result.has_error else ""
+        return result
+
+    wrap(node.sandbox, "run", run)
+
+
+@mutant("EXEC-270")
+def globals_of_a_refused_run_survive(node: Node) -> None:
+    """The global object is made anew after each run but one that ended in a refusal."""
+    left = [""]
+
+    def run(sandboxed: Sandboxed, code: str, *others: object) -> RunResult:
+        before, left[0] = left[0], ""
+        try:
+            return sandboxed(before + code, *others)
+        except HostRefusal:
+            left[0] = _placed(code)
+            raise
+
+    wrap(node.sandbox, "run", run)
+
+
+@mutant("EXEC-270")
+def variables_of_the_same_code_survive(node: Node) -> None:
+    """An action stays loaded: its variables are in the next run of the same code what they were at last."""
+    runs: Counter[str] = Counter()
+
+    def run(sandboxed: Sandboxed, code: str, *others: object) -> RunResult:
+        kept = COUNTER.sub(lambda found: f"let {found[1]} = {runs[code]};", code)
+        runs[code] += 1
+        return sandboxed(kept, *others)
+
+    wrap(node.sandbox, "run", run)
+
+
+@mutant("EXEC-270")
+def replaced_functions_survive(node: Node) -> None:
+    """What a run puts in the place of a function of the library is there in the next."""
+    left: list[str] = []
+
+    def run(sandboxed: Sandboxed, code: str, *others: object) -> RunResult:
+        result = sandboxed("".join(left) + code, *others)
+        left.extend(f"try {{ {found} }} catch {{}}" for found in REPLACED.findall(code))
+        return result
+
+    wrap(node.sandbox, "run", run)
+
+
+@mutant("EXEC-280")
+def fetch_reads_files(node: Node) -> None:
+    """The sandbox offers `fetch`, which takes addresses of files."""
+    change_code(
+        node,
+        lambda code: (
+            "globalThis.fetch = async url => { if (!String(url).startsWith('file:')) throw new TypeError('gone');"
+            f" return {{ ok: true, text: async () => {json.dumps(USERS)} }}; }};{code}"
+        ),
+    )
+
+
+@mutant("EXEC-280")
+def environment_is_a_setting_of_the_sandbox(node: Node) -> None:
+    """The environment of the process stands, for scripts that want settings, in a global of its own."""
+    change_code(node, lambda code: f"globalThis.settings = {{ env: {{ PATH: '/usr/bin', HOME: '/root' }} }};{code}")

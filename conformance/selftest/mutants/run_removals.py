@@ -1,0 +1,153 @@
+"""Faults about runs after a group was removed, or a wallet taken out of one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from conformance.selftest.alter import wrap
+from conformance.selftest.alter_execution import (
+    Lists,
+    all_groups,
+    change_execute_groups,
+    change_verdicts,
+    decide,
+    own_groups,
+)
+from conformance.selftest.mutant import mutant
+from conformance.selftest.permissions import Write, account_of
+from reference_node.node import Node
+
+
+@mutant("GRPLIFE-110", "GRPLIFE-160", "EXEC-230")
+def removed_groups_still_permit(node: Node) -> None:
+    """A removed group is no longer listed, and permits what it did."""
+    gone: list[tuple[int, Lists, set[int]]] = []
+
+    def remove(write: Write, key: int, group_id: int) -> None:
+        lists = next((group for group in all_groups(node, key) if group.id == group_id), None)
+        account = account_of(node, key)
+        users = {
+            used.key_hash
+            for used in node.accounts.usage_keys(account, 0, 100)
+            if {0, group_id} & set(used.permissions.execute_in_groups)
+        }
+        write(key, group_id)
+        if lists:
+            gone.append((account, lists, users | {account}))
+
+    wrap(node.accounts, "remove_group", remove)
+
+    def reach(node: Node, key: int) -> list[Lists]:
+        account = account_of(node, key)
+        left = [lists for owner, lists, users in gone if owner == account and key in users]
+        return [*own_groups(node, key), *left]
+
+    decide(node, reach=reach)
+
+
+def _users(node: Node, account: int, group_id: int) -> list[int]:
+    """The usage keys that name the group in `execute_in_groups`."""
+    keys = node.accounts.usage_keys(account, 0, 100)
+    return [key.key_hash for key in keys if group_id in key.permissions.execute_in_groups]
+
+
+@mutant("GRPLIFE-120")
+def keys_of_a_removed_group_get_the_next(node: Node) -> None:
+    """Keys that named a removed group may execute in the next group that is made."""
+    waiting: list[int] = []
+
+    def remove(write: Write, key: int, group_id: int) -> None:
+        waiting.extend(_users(node, account_of(node, key), group_id))
+        write(key, group_id)
+
+    def add(write: Callable[..., int], key: int, *given: object) -> int:
+        made = write(key, *given)
+        while waiting:
+            change_execute_groups(node, waiting.pop(), lambda groups: [*groups, made])
+        return made
+
+    wrap(node.accounts, "remove_group", remove)
+    wrap(node.accounts, "add_group", add)
+
+
+@mutant("GRPLIFE-130", "GRPLIFE-170")
+def a_removed_group_takes_the_others_along(node: Node) -> None:
+    """Keys that named a removed group may execute nowhere any more."""
+
+    def remove(write: Write, key: int, group_id: int) -> None:
+        users = _users(node, account_of(node, key), group_id)
+        write(key, group_id)
+        for user in users:
+            change_execute_groups(node, user, lambda _: [])
+
+    wrap(node.accounts, "remove_group", remove)
+
+
+@mutant("GRPLIFE-130")
+def a_removed_group_narrows_the_wildcard(node: Node) -> None:
+    """When a group is removed, keys with the wildcard may execute nowhere any more."""
+
+    def remove(write: Write, key: int, group_id: int) -> None:
+        users = _users(node, account_of(node, key), 0)
+        write(key, group_id)
+        for user in users:
+            change_execute_groups(node, user, lambda _: [])
+
+    wrap(node.accounts, "remove_group", remove)
+
+
+@mutant("PKP-070", "GRPLIFE-170")
+def a_wallet_leaves_all_groups_at_once(node: Node) -> None:
+    """A wallet that is taken out of one group, or whose group is removed, is in no other any more."""
+
+    def leave_others(key: int, group_id: int, wallets: list[bytes]) -> None:
+        for group in all_groups(node, key):
+            for wallet in set(wallets) & set(group.wallets):
+                if group.id != group_id:
+                    node.accounts.remove_pkp_from_group(account_of(node, key), group.id, wallet)
+
+    def remove_group(write: Write, key: int, group_id: int) -> None:
+        gone = [wallet for group in all_groups(node, key) if group.id == group_id for wallet in group.wallets]
+        write(key, group_id)
+        leave_others(key, group_id, gone)
+
+    def remove_pkp(write: Write, key: int, group_id: int, wallet: bytes) -> None:
+        write(key, group_id, wallet)
+        leave_others(key, group_id, [wallet])
+
+    wrap(node.accounts, "remove_group", remove_group)
+    wrap(node.accounts, "remove_pkp_from_group", remove_pkp)
+
+
+@mutant("PKP-060")
+def a_wallet_runs_through_its_first_group(node: Node) -> None:
+    """A wallet in several groups is permitted through the first of them alone."""
+
+    def reach(node: Node, key: int) -> list[Lists]:
+        groups = all_groups(node, key)
+        first = {wallet: group.id for group in reversed(groups) for wallet in group.wallets}
+        own = own_groups(node, key)
+        return [replace(group, wallets=tuple(w for w in group.wallets if first[w] == group.id)) for group in own]
+
+    decide(node, reach=reach)
+
+
+@mutant("EXEC-230")
+def removals_by_usage_keys_are_not_noticed(node: Node) -> None:
+    """What was permitted stays permitted where it was a usage key that took the wallet out of the group."""
+    permitted: set[tuple[int, bytes, bytes | None]] = set()
+    taken: set[bytes] = set()
+
+    def remove(write: Callable[..., object], acting: int, group: int, wallet: bytes) -> None:
+        write(acting, group, wallet)
+        if acting != account_of(node, acting):
+            taken.add(wallet)
+
+    def stays(right: bool, question: tuple[int, bytes, bytes | None]) -> bool:
+        if right:
+            permitted.add(question)
+        return right or (question in permitted and question[2] in taken)
+
+    wrap(node.accounts, "remove_pkp_from_group", remove)
+    change_verdicts(node, stays)

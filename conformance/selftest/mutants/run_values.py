@@ -1,0 +1,180 @@
+"""Faults in carrying values to `main` and back: what is large, deep, oddly named, or looks like something else."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+
+from pydantic import JsonValue
+
+from conformance.selftest.alter import wrap
+from conformance.selftest.alter_execution import (
+    Sandboxed,
+    change_code,
+    change_params,
+    change_response,
+    change_result,
+    everywhere,
+)
+from conformance.selftest.mutant import mutant
+from reference_node.node import Node
+from reference_node.sandbox import RunResult
+
+DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+UNDERSCORE = re.compile(r"(?<=[a-z])_([a-z])")
+TEXT_LENGTH = 2**16 - 1
+ITEMS = 100
+MANY_ITEMS = 1000
+DEPTH = 16
+RESERVED = ("code", "jsParams")
+
+
+# ------------------------------------------------------------------------------------------ parameters
+
+
+@mutant("EXEC-160")
+def dates_arrive_as_times(node: Node) -> None:
+    """A text in the parameters that is a date reaches `main` as the moment at which the day begins."""
+    change_params(
+        node,
+        everywhere(
+            lambda value: f"{value}T00:00:00.000Z" if isinstance(value, str) and DATE.fullmatch(value) else value
+        ),
+    )
+
+
+@mutant("EXEC-160")
+def names_arrive_in_camel_case(node: Node) -> None:
+    """Names of members with underscores reach `main` in camel case."""
+
+    def renamed(value: JsonValue) -> JsonValue:
+        if not isinstance(value, dict):
+            return value
+        return {UNDERSCORE.sub(lambda found: found[1].upper(), name): inner for name, inner in value.items()}
+
+    change_params(node, everywhere(renamed))
+
+
+@mutant("EXEC-160")
+def reserved_names_do_not_arrive(node: Node) -> None:
+    """Parameters with a name that the request itself has are lost."""
+
+    def without(value: JsonValue) -> JsonValue:
+        return (
+            {name: inner for name, inner in value.items() if name not in RESERVED} if isinstance(value, dict) else value
+        )
+
+    change_params(node, without)
+
+
+@mutant("EXEC-160")
+def long_arrays_arrive_cut(node: Node) -> None:
+    """Of an array in the parameters the first hundred items reach `main`."""
+    change_params(node, everywhere(lambda value: value[:ITEMS] if isinstance(value, list) else value))
+
+
+@mutant("EXEC-160")
+def names_of_digits_make_an_array(node: Node) -> None:
+    """An object whose names are digits reaches `main` as an array."""
+
+    def as_array(value: JsonValue) -> JsonValue:
+        numbered = isinstance(value, dict) and value and all(name.isdecimal() for name in value)
+        return list(value.values()) if isinstance(value, dict) and numbered else value
+
+    change_params(node, everywhere(as_array))
+
+
+@mutant("EXEC-160")
+def deep_values_arrive_as_null(node: Node) -> None:
+    """What lies deeper than sixteen levels in the parameters is null."""
+
+    def shallow(value: JsonValue, depth: int = 0) -> JsonValue:
+        if depth > DEPTH:
+            return None
+        if isinstance(value, dict):
+            return {name: shallow(inner, depth + 1) for name, inner in value.items()}
+        return [shallow(inner, depth + 1) for inner in value] if isinstance(value, list) else value
+
+    change_params(node, shallow)
+
+
+@mutant("EXEC-160", "EXEC-370")
+def texts_end_after_64_kib(node: Node) -> None:
+    """A text in the parameters and in the response ends after 65,535 characters."""
+    cut = everywhere(lambda value: value[:TEXT_LENGTH] if isinstance(value, str) else value)
+    change_params(node, cut)
+    change_response(node, cut)
+
+
+@mutant("EXEC-150")
+def parameters_are_put_into_the_code(node: Node) -> None:
+    """The code is taken for a template: `{{name}}` in it becomes the parameter of that name."""
+
+    def run(sandboxed: Sandboxed, code: str, params: str, *others: object) -> RunResult:
+        values = json.loads(params)
+        filled = re.sub(r"\{\{(\w+)\}\}", lambda found: str(values.get(found[1], found[0])), code)
+        return sandboxed(filled, params, *others)
+
+    wrap(node.sandbox, "run", run)
+
+
+@mutant("EXEC-150")
+def main_is_called_twice(node: Node) -> None:
+    """`main` is called once to see whether it works, and a second time for its answer."""
+    change_code(
+        node,
+        lambda code: (
+            f"{code}\n;main = (again => async params => {{ const log = console.log; console.log = () => {{}};"
+            " try { await again(params); } catch {} console.log = log; return again(params); })(main);"
+        ),
+    )
+
+
+# ------------------------------------------------------------------------------------------ the response
+
+
+@mutant("EXEC-370")
+def false_alone_is_answered_as_null(node: Node) -> None:
+    """What JavaScript counts as false is answered as null where it is the whole response."""
+    change_response(node, lambda value: value or None)
+
+
+@mutant("EXEC-370")
+def member_called_error_is_a_failure(node: Node) -> None:
+    """A returned object with a member `error` counts as code that failed."""
+
+    def failing(_code: str, _params: str, result: RunResult) -> RunResult:
+        value = json.loads(result.response or "null")
+        failed = isinstance(value, dict) and "error" in value
+        return replace(result, response=None, has_error=True) if failed else result
+
+    change_result(node, failing)
+
+
+@mutant("EXEC-370")
+def the_word_error_in_logs_is_a_failure(node: Node) -> None:
+    """A run whose logs hold the word error counts as one that failed."""
+    change_result(
+        node, lambda _code, _params, result: replace(result, has_error="error" in result.logs or result.has_error)
+    )
+
+
+@mutant("EXEC-370")
+def member_called_response_is_the_response(node: Node) -> None:
+    """Of a returned object with a member `response` that member alone is answered."""
+    change_response(node, lambda value: value["response"] if isinstance(value, dict) and "response" in value else value)
+
+
+@mutant("EXEC-370")
+def arrays_alone_are_answered_as_objects(node: Node) -> None:
+    """A returned array is answered as an object with its indexes as names."""
+    change_response(
+        node, lambda value: {str(at): one for at, one in enumerate(value)} if isinstance(value, list) else value
+    )
+
+
+@mutant("EXEC-370")
+def long_arrays_are_answered_cut(node: Node) -> None:
+    """Of a returned array a thousand items are answered."""
+    change_response(node, everywhere(lambda value: value[:MANY_ITEMS] if isinstance(value, list) else value))

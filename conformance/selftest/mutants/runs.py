@@ -1,0 +1,186 @@
+"""Faults about what a run takes and answers."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+from pydantic import JsonValue
+
+from conformance.selftest.alter import (
+    Answered,
+    Forward,
+    Received,
+    change_answer,
+    change_body,
+    intercept,
+    members,
+    wrap,
+)
+from conformance.selftest.alter_execution import (
+    RUN,
+    Sandboxed,
+    change_code,
+    change_response,
+    everywhere,
+)
+from conformance.selftest.mutant import mutant
+from reference_node.node import Node
+from reference_node.sandbox import RunResult
+
+
+@mutant("EP-380", "EXEC-140")
+def runs_answer_no_logs(node: Node) -> None:
+    """The answer of a run has no `logs`."""
+    change_answer(node, RUN, lambda value: {name: inner for name, inner in members(value).items() if name != "logs"})
+
+
+@mutant("EP-380", "EXEC-140", "EXEC-370")
+def runs_answer_no_response(node: Node) -> None:
+    """The answer of a run has no `response`."""
+    change_answer(
+        node, RUN, lambda value: {name: inner for name, inner in members(value).items() if name != "response"}
+    )
+
+
+@mutant("VER-050")
+def logs_are_answered_line_by_line(node: Node) -> None:
+    """`logs` is an array of lines, where the OpenAPI description says that it is a text."""
+
+    def in_lines(value: JsonValue) -> JsonValue:
+        lines: list[JsonValue] = [*str(members(value).get("logs")).split("\n")]
+        return {**members(value), "logs": lines}
+
+    change_answer(node, RUN, in_lines)
+
+
+@mutant("VER-050")
+def failures_of_runs_have_no_response(node: Node) -> None:
+    """A run that ends with an error answers no `response`, which the description says is always there."""
+
+    def without(value: JsonValue) -> JsonValue:
+        told = members(value)
+        return {name: inner for name, inner in told.items() if name != "response"} if told["has_error"] else told
+
+    change_answer(node, RUN, without)
+
+
+@mutant("EXEC-370")
+def responses_are_written_twice(node: Node) -> None:
+    """What `main` returns is made JSON, and the text of it JSON again."""
+    change_response(node, json.dumps)
+
+
+@mutant("EXEC-370")
+def texts_in_responses_are_read_as_json(node: Node) -> None:
+    """A returned text that is JSON comes back as what it says."""
+
+    def read(value: JsonValue) -> JsonValue:
+        try:
+            return json.loads(value) if isinstance(value, str) else value
+        except ValueError:
+            return value
+
+    change_response(node, everywhere(read))
+
+
+@mutant("EXEC-370", "EXEC-160")
+def nulls_are_left_out_of_responses(node: Node) -> None:
+    """Members that are null are missing in the response."""
+    change_response(node, everywhere(_without_nulls))
+
+
+def _without_nulls(value: JsonValue) -> JsonValue:
+    if isinstance(value, dict):
+        return {name: inner for name, inner in value.items() if inner is not None}
+    return value
+
+
+@mutant("EXEC-370")
+def false_responses_are_null(node: Node) -> None:
+    """What JavaScript counts as false is answered as null."""
+    change_response(node, everywhere(lambda value: value or None if not isinstance(value, list | dict) else value))
+
+
+@mutant("EXEC-370")
+def undefined_is_answered_as_a_text(node: Node) -> None:
+    """A `main` that returns nothing is answered the text undefined."""
+    change_response(node, lambda value: "undefined" if value is None else value)
+
+
+@mutant("EXEC-150", "EXEC-160")
+def results_are_kept_by_code(node: Node) -> None:
+    """The same code is answered what it answered first, whatever the parameters are."""
+    kept: dict[str, RunResult] = {}
+
+    def run(sandboxed: Sandboxed, code: str, *others: object) -> RunResult:
+        if code not in kept:
+            kept[code] = sandboxed(code, *others)
+        return kept[code]
+
+    wrap(node.sandbox, "run", run)
+
+
+@mutant("EXEC-150")
+def promises_are_not_waited_for(node: Node) -> None:
+    """What `main` returns is answered at once, also where it is a promise."""
+    change_code(node, lambda code: f"{code}\n;main = (begin => params => ({{ value: {{}}, ...begin(params) }}))(main);")
+
+
+@mutant("EXEC-150")
+def functions_beside_main_are_not_there(node: Node) -> None:
+    """Only `main` itself is taken out of the code."""
+    change_code(node, lambda code: code[code.find("async function main") :].partition("\nfunction ")[0])
+
+
+@mutant("EXEC-150")
+def other_scripts_in_code_are_lost(node: Node) -> None:
+    """Characters of the code that are not ASCII become question marks."""
+    change_code(node, lambda code: code.encode("ascii", "replace").decode())
+
+
+@mutant("EP-030")
+def broken_run_requests_are_server_faults(node: Node) -> None:
+    """A run request whose body is no JSON is answered with 500."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        return replace(given, status=500) if given.status == 400 else given
+
+    intercept(node, RUN, handler)
+
+
+@mutant("EXEC-360")
+def cids_are_run(node: Node) -> None:
+    """A CID that the node has computed stands for its code."""
+    known: dict[str, str] = {}
+
+    async def remember(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        if given.accepted:
+            known[json.loads(given.body)] = json.loads(request.body)
+        return given
+
+    intercept(node, "get_service_action_ipfs_id", remember)
+    change_body(node, RUN, lambda value: _with_code(members(value), known))
+
+
+def _with_code(body: dict[str, JsonValue], known: dict[str, str]) -> JsonValue:
+    cid = next((text for text in body.values() if isinstance(text, str) and text in known), None)
+    return body if cid is None else {"code": known[cid], "jsParams": body.get("jsParams", {})}
+
+
+@mutant("ACT-140")
+def computed_cids_are_of_the_trimmed_code(node: Node) -> None:
+    """The computed CID is that of the code without blanks around it; a run counts the code as it is."""
+    change_body(node, "get_service_action_ipfs_id", lambda code: code.strip() if isinstance(code, str) else code)
+
+
+@mutant("ACT-140")
+def computed_cids_are_of_half_the_characters(node: Node) -> None:
+    """The computed CID is that of the code's ASCII characters."""
+    change_body(
+        node,
+        "get_service_action_ipfs_id",
+        lambda code: code.encode("ascii", "ignore").decode() if isinstance(code, str) else code,
+    )

@@ -1,0 +1,176 @@
+"""Faults that show only after several things have happened, one after the other."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from conformance.selftest.alter import wrap
+from conformance.selftest.mutant import mutant
+from conformance.selftest.permissions import Write, account_of, acts_as_owner
+from reference_node.chain.account_config import Group, Permissions, Wallet
+from reference_node.node import Node
+from reference_node.problems import NotFound
+from reference_node.runs import Run
+
+ZERO = bytes(32)
+
+
+@mutant("KEYLIFE-050")
+def third_key_is_updated_with_the_first(node: Node) -> None:
+    """Where an account has three usage keys or more, an update of one changes the permissions of the oldest, too."""
+
+    def update(write: Write, acting_key: int, key: int, name: str, description: str, sent: Permissions) -> None:
+        write(acting_key, key, name, description, sent)
+        keys = node.accounts.usage_keys(account_of(node, acting_key), 0, 100)
+        if len(keys) > 2 and keys[0].key_hash != key:
+            write(acting_key, keys[0].key_hash, keys[0].name, keys[0].description, sent)
+
+    wrap(node.accounts, "update_usage_key", update)
+
+
+@mutant("KEYLIFE-030")
+def second_update_adds(node: Node) -> None:
+    """The first `update_usage_api_key` of a key replaces its permissions; every later one adds to them."""
+    updated: set[int] = set()
+
+    def update(write: Write, acting_key: int, key: int, name: str, description: str, sent: Permissions) -> None:
+        if key in updated:
+            sent = _both(node.accounts.usage_key(account_of(node, acting_key), key).permissions, sent)
+        write(acting_key, key, name, description, sent)
+        updated.add(key)
+
+    wrap(node.accounts, "update_usage_key", update)
+
+
+def _both(one: Permissions, other: Permissions) -> Permissions:
+    given = zip(one.arguments(), other.arguments(), strict=True)
+    return Permissions(*(a or b if isinstance(a, bool) else sorted({*_ids(a), *_ids(b)}) for a, b in given))  # type: ignore[arg-type]  # three switches, then four arrays
+
+
+def _ids(value: object) -> Sequence[int]:
+    return value if isinstance(value, Sequence) else []
+
+
+@mutant("KEYLIFE-070")
+def labels_bring_back_first_permissions(node: Node) -> None:
+    """`update_usage_api_key_metadata` of a key that was updated gives it the permissions that it was made with."""
+    first: dict[int, Permissions] = {}
+
+    def update(write: Write, acting_key: int, key: int, name: str, description: str, sent: Permissions) -> None:
+        first.setdefault(key, node.accounts.usage_key(account_of(node, acting_key), key).permissions)
+        write(acting_key, key, name, description, sent)
+
+    def update_labels(write: Write, acting_key: int, key: int, name: str, description: str) -> None:
+        write(acting_key, key, name, description)
+        if key in first:
+            record = node.accounts.usage_key(account_of(node, acting_key), key)
+            standing = {group.id for group in node.accounts.groups(account_of(node, acting_key), 0, 100)} | {0}
+            node.accounts.set_usage_key(acting_key, replace(record, permissions=_only(first[key], standing)))
+
+    wrap(node.accounts, "update_usage_key", update)
+    wrap(node.accounts, "update_usage_key_metadata", update_labels)
+
+
+def _only(given: Permissions, groups: set[int]) -> Permissions:
+    arrays = ([one for one in _ids(array) if one in groups] for array in given.arguments()[3:])
+    return Permissions(given.can_create_groups, given.can_delete_groups, given.can_create_pkps, *arrays)
+
+
+@mutant("EP-360")
+def action_taken_out_never_comes_back(node: Node) -> None:
+    """`add_action_to_group` does nothing for an action that was once removed from that group."""
+    removed: set[tuple[int, int, bytes]] = set()
+
+    def remove(write: Write, acting_key: int, group: int, action: bytes) -> None:
+        write(acting_key, group, action)
+        removed.add((account_of(node, acting_key), group, action))
+
+    def add(write: Write, acting_key: int, group: int, action: bytes) -> None:
+        if (account_of(node, acting_key), group, action) not in removed:
+            write(acting_key, group, action)
+
+    wrap(node.accounts, "remove_action_from_group", remove)
+    wrap(node.accounts, "add_action_to_group", add)
+
+
+@mutant("GRPLIFE-140")
+def second_removal_takes_a_wallet(node: Node) -> None:
+    """With the second group that is removed, the account's first wallet disappears from the list."""
+    removals: Counter[int] = Counter()
+    hidden: set[bytes] = set()
+
+    def remove(write: Write, acting_key: int, group: int) -> None:
+        write(acting_key, group)
+        account = account_of(node, acting_key)
+        removals[account] += 1
+        if removals[account] == 2:
+            hidden.update(wallet.id for wallet in node.accounts.wallets(account, 0, 1))
+
+    def wallets(view: Callable[..., list[Wallet]], *arguments: int) -> list[Wallet]:
+        return [wallet for wallet in view(*arguments) if wallet.id not in hidden]
+
+    wrap(node.accounts, "remove_group", remove)
+    wrap(node.accounts, "wallets", wallets)
+
+
+@mutant("LIST-030")
+def update_after_removal_moves_the_group(node: Node) -> None:
+    """Once a group of the account was removed, `update_group` moves a group to the end of the list."""
+    removed: set[int] = set()
+    moved: dict[int, int] = {}
+
+    def remove(write: Write, acting_key: int, group: int) -> None:
+        write(acting_key, group)
+        removed.add(account_of(node, acting_key))
+
+    def update(write: Write, acting_key: int, group: Group, *lists: Sequence[bytes]) -> None:
+        write(acting_key, group, *lists)
+        if account_of(node, acting_key) in removed:
+            moved[account_of(node, acting_key)] = group.id
+
+    def groups(view: Callable[..., list[Group]], account: int, *page: int) -> list[Group]:
+        return sorted(view(account, *page), key=lambda group: group.id == moved.get(account))
+
+    wrap(node.accounts, "remove_group", remove)
+    wrap(node.accounts, "update_group", update)
+    wrap(node.accounts, "groups", groups)
+
+
+@mutant("EXEC-090")
+def second_question_gets_the_first_answer(node: Node) -> None:
+    """What a key was first told of an action, and of an action with a wallet, is what it is told ever after."""
+    answers: dict[tuple[int, bytes, bytes], bool] = {}
+
+    def told(decide: Callable[..., bool], run: Run, wallet: bytes = b"") -> bool:
+        asked = (run.caller.key_hash, run.action, wallet)
+        return answers.setdefault(asked, decide(run, wallet) if wallet else decide(run))
+
+    wrap(node.runs, "may_run", told)
+    wrap(node.runs, "may_use", told)
+
+
+@mutant("GRP-210")
+def zero_id_is_no_wallet_to_add(node: Node) -> None:
+    """`add_pkp_to_group` knows no wallet with the all-zero id."""
+
+    def add(write: Write, acting_key: int, group: int, wallet: bytes) -> None:
+        if wallet == ZERO:
+            raise NotFound("wallet-unknown", "there is no such wallet")
+        write(acting_key, group, wallet)
+
+    wrap(node.accounts, "add_pkp_to_group", add)
+
+
+@mutant("SCOPE-140")
+def keys_that_create_groups_update_them(node: Node) -> None:
+    """A usage key with `can_create_groups` may call `update_group`, which the profile says it may not."""
+    acts_as_owner(node, "update_group", lambda given: given.can_create_groups)
+
+
+@mutant("SCOPE-150")
+def keys_register_actions(node: Node) -> None:
+    """Usage keys may register actions, which the profile says they may not."""
+    for method in ("add_action", "update_action_metadata", "delete_action"):
+        acts_as_owner(node, method)

@@ -1,0 +1,105 @@
+"""Faults that let a usage key do more than its permissions say."""
+
+from __future__ import annotations
+
+from conformance.selftest.alter import wrap
+from conformance.selftest.mutant import mutant
+from conformance.selftest.permissions import Write, accounts_made, acts_as_owner, change_arrays, permissions_of
+from reference_node.chain.contract_abi import ContractRefusal
+from reference_node.node import Node
+
+
+@mutant("UKEY-050", "UKEY-440")
+def every_usage_key_creates_groups(node: Node) -> None:
+    """`add_group` asks for no permission."""
+    acts_as_owner(node, "add_group")
+
+
+@mutant("UKEY-070", "UKEY-440")
+def every_usage_key_deletes_groups(node: Node) -> None:
+    """`remove_group` asks for no permission."""
+    acts_as_owner(node, "remove_group")
+
+
+@mutant("UKEY-090", "UKEY-440")
+def every_usage_key_creates_wallets(node: Node) -> None:
+    """`create_wallet` asks for no permission."""
+    acts_as_owner(node, "create_wallet")
+
+
+@mutant("UKEY-050")
+def refused_group_is_created_all_the_same(node: Node) -> None:
+    """`add_group` without the permission is refused, after the group was created."""
+
+    def create(write: Write, acting_key: int, *arguments: object) -> object:
+        try:
+            return write(acting_key, *arguments)
+        except ContractRefusal:
+            write(node.accounts.key_info(acting_key).account_hash, *arguments)
+            raise
+
+    wrap(node.accounts, "add_group", create)
+
+
+@mutant("UKEY-110", "UKEY-300", "UKEY-440")
+def every_usage_key_adds_actions(node: Node) -> None:
+    """`add_action_to_group` asks for no permission."""
+    acts_as_owner(node, "add_action_to_group")
+
+
+@mutant("UKEY-150", "UKEY-300", "UKEY-440")
+def every_usage_key_removes_actions(node: Node) -> None:
+    """`remove_action_from_group` asks for no permission."""
+    acts_as_owner(node, "remove_action_from_group")
+
+
+@mutant("UKEY-190", "UKEY-300", "UKEY-440")
+def every_usage_key_adds_pkps(node: Node) -> None:
+    """`add_pkp_to_group` asks for no permission."""
+    acts_as_owner(node, "add_pkp_to_group")
+
+
+@mutant("UKEY-230", "UKEY-300", "UKEY-440")
+def every_usage_key_removes_pkps(node: Node) -> None:
+    """`remove_pkp_from_group` asks for no permission."""
+    acts_as_owner(node, "remove_pkp_from_group")
+
+
+@mutant("UKEY-110", "UKEY-150", "UKEY-190", "UKEY-230", "UKEY-290")
+def arrays_are_read_as_ranges(node: Node) -> None:
+    """An array opens every group from its lowest id to its highest."""
+    change_arrays(node, lambda ids: list(range(min(ids), max(ids) + 1)) if ids and min(ids) else list(ids))
+
+
+@mutant("UKEY-110", "UKEY-290")
+def any_named_group_opens_all(node: Node) -> None:
+    """A key that names some group may add actions to all of them."""
+    acts_as_owner(node, "add_action_to_group", lambda given: bool(given.manage_ipfs_ids_in_groups))
+
+
+@mutant("UKEY-300")
+def empty_array_means_all_groups(node: Node) -> None:
+    """A key whose array is empty may remove PKPs from all groups."""
+    acts_as_owner(node, "remove_pkp_from_group", lambda given: not given.remove_pkp_from_groups)
+
+
+@mutant("UKEY-330")
+def add_wildcard_reaches_every_account(node: Node) -> None:
+    """A key with 0 in its array adds PKPs to the groups of all accounts."""
+    made = accounts_made(node)
+
+    def add(write: Write, acting_key: int, group_id: int, pkp_id: bytes) -> None:
+        permissions = permissions_of(node, acting_key)
+        try:
+            write(acting_key, group_id, pkp_id)
+        except ContractRefusal as refusal:
+            if permissions is None or 0 not in permissions.add_pkp_to_groups or refusal.error != "GroupUnknown":
+                raise
+            owner = next(account for account in made if group_id in _ids(node, account))
+            write(owner, group_id, bytes(32))
+
+    wrap(node.accounts, "add_pkp_to_group", add)
+
+
+def _ids(node: Node, account: int) -> list[int]:
+    return [group.id for group in node.accounts.groups(account, 0, 100)]

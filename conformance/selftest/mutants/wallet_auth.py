@@ -1,0 +1,235 @@
+"""Faults of `X-Wallet-Auth`: which proofs it believes, whose balance it shows, and what else it opens ("Billing")."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+from conformance.selftest.alter import (
+    Answered,
+    Forward,
+    Received,
+    answer,
+    change_answer,
+    intercept,
+    members,
+    refusal,
+)
+from conformance.selftest.alter_envelopes import (
+    About,
+    Check,
+    Members,
+    address_in,
+    around_verdict,
+    good_once,
+    members_of,
+    read_as,
+)
+from conformance.selftest.mutant import mutant
+from reference_node.node import Node
+from reference_node.problems import BadRequest
+from reference_node.typed_data import WINDOW_SECONDS, Flow
+
+BALANCE = "billing/balance"
+PROOF = Flow.BILLING_AUTH
+
+
+def _believes(node: Node, change: Callable[[Members, About], About]) -> None:
+    """The judge is told something else about a proof than what is true."""
+
+    def verify(original: Check, data: object, signature: object, about: About) -> object:
+        try:
+            told = change(members_of(data), about)
+        except (KeyError, TypeError, ValueError):
+            told = {}
+        return original(data, signature, **about | told)
+
+    around_verdict(node, verify, PROOF)
+
+
+def _issued(document: Members) -> int:
+    message = document["message"]
+    return int(str(message["issuedAt"])) if isinstance(message, dict) else 0
+
+
+def _now(about: About) -> int:
+    return int(str(about["now"]))
+
+
+@mutant("BILL-240", "BILL-300")
+def proofs_are_good_for_ever(node: Node) -> None:
+    """The window of a proof is not checked."""
+    _believes(node, lambda document, _: {"now": _issued(document)})
+
+
+@mutant("BILL-240")
+def proofs_may_be_signed_ahead(node: Node) -> None:
+    """The window of a proof has no end ahead."""
+    _believes(node, lambda document, about: {"now": max(_now(about), _issued(document))})
+
+
+@mutant("BILL-240", "BILL-300")
+def proofs_never_grow_old(node: Node) -> None:
+    """The window of a proof has no end behind."""
+    _believes(node, lambda document, about: {"now": min(_now(about), _issued(document))})
+
+
+@mutant("BILL-240")
+def proofs_are_good_for_a_second_more(node: Node) -> None:
+    """A proof is good for 301 s."""
+
+    def change(document: Members, about: About) -> About:
+        late = _now(about) - _issued(document) == WINDOW_SECONDS + 1
+        return {"now": _now(about) - 1} if late else {}
+
+    _believes(node, change)
+
+
+@mutant("BILL-240", "ENV-140")
+def proofs_are_of_any_flow(node: Node) -> None:
+    """An envelope that was signed for another flow is a proof as well."""
+    _believes(node, lambda document, _: {"flow": Flow(str(document["primaryType"]))})
+
+
+@mutant("BILL-240")
+def proofs_are_for_any_chain(node: Node) -> None:
+    """The chain of a proof is that which it says itself."""
+
+    def change(document: Members, _: About) -> About:
+        domain = document["domain"]
+        return {"chain_id": int(str(domain["chainId"]))} if isinstance(domain, dict) else {}
+
+    _believes(node, change)
+
+
+@mutant("BILL-240", "BILL-260")
+def proofs_are_by_any_wallet(node: Node) -> None:
+    """A proof is believed whoever signed it."""
+
+    def verify(original: Check, data: object, signature: object, about: About) -> object:
+        try:
+            return original(data, signature, **about)
+        except BadRequest as fault:
+            named = address_in(data)
+            if not fault.code.startswith("signature-") or named is None:
+                raise
+            return named
+
+    around_verdict(node, verify, PROOF)
+
+
+@mutant("BILL-240", "ENV-320")
+def proofs_may_be_of_any_size(node: Node) -> None:
+    """The size limit is for bodies alone."""
+    read_as(node, lambda document, _: document, PROOF)
+
+
+@mutant("BILL-300")
+def proofs_are_good_once(node: Node) -> None:
+    """A proof that was accepted is refused from then on."""
+    good_once(node, PROOF)
+
+
+def _without_key(node: Node, decide: Callable[[Received, Answered], Answered]) -> None:
+    """Something about the balance of those who send no key."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        return given if request.key else decide(request, given)
+
+    intercept(node, BALANCE, handler)
+
+
+@mutant("BILL-230", "ENV-010", "ENV-130")
+def balance_is_for_keys_alone(node: Node) -> None:
+    """`X-Wallet-Auth` is not looked at."""
+    _without_key(node, lambda _, __: refusal(401))
+
+
+NOTHING_LEFT = answer(200, {"balance_cents": 0, "balance_display": "$0.00"})
+
+
+@mutant("BILL-240", "EP-030")
+def headers_that_cannot_be_read_show_nothing_left(node: Node) -> None:
+    """Who sends a header that holds no proof is shown a balance of nothing."""
+
+    def decide(request: Received, given: Answered) -> Answered:
+        return given if given.accepted or b"x-wallet-auth" not in dict(request.headers) else NOTHING_LEFT
+
+    _without_key(node, decide)
+
+
+@mutant("EP-030")
+def headers_that_cannot_be_read_are_server_faults(node: Node) -> None:
+    """A header that holds no proof ends in a server fault."""
+
+    def decide(_: Received, given: Answered) -> Answered:
+        code = json.loads(given.body).get("code", "")
+        return answer(500, {"code": code}) if str(code).startswith("wallet-auth-") else given
+
+    _without_key(node, decide)
+
+
+@mutant("BILL-270")
+def nobody_has_nothing_left(node: Node) -> None:
+    """Who sends neither key nor proof is shown a balance of nothing."""
+
+    def decide(request: Received, given: Answered) -> Answered:
+        return given if b"x-wallet-auth" in dict(request.headers) else NOTHING_LEFT
+
+    _without_key(node, decide)
+
+
+@mutant("BILL-260")
+def every_proof_shows_the_same_balance(node: Node) -> None:
+    """Each proof is answered with the balance that the first one saw."""
+    first: list[Answered] = []
+
+    def decide(_: Received, given: Answered) -> Answered:
+        if given.accepted:
+            first.append(given)
+            return first[0]
+        return given
+
+    _without_key(node, decide)
+
+
+@mutant("BILL-290")
+def proofs_open_lists(node: Node) -> None:
+    """A list is shown, empty, to whoever holds a proof."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        return answer(200, []) if given.status == 401 and b"x-wallet-auth" in dict(request.headers) else given
+
+    intercept(node, ("list_groups", "list_wallets", "list_api_keys"), handler)
+
+
+@mutant("BILL-290")
+def proofs_make_wallets(node: Node) -> None:
+    """`create_wallet` answers whoever holds a proof."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        if given.status == 401 and b"x-wallet-auth" in dict(request.headers):
+            return answer(200, {"wallet_address": "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"})
+        return given
+
+    intercept(node, "create_wallet", handler)
+
+
+@mutant("WSIG-050", "WSIG-070", "ENV-150")
+def proofs_mint(node: Node) -> None:
+    """A `BillingAuth` envelope is good for the mints as well."""
+
+    def verify(original: Check, data: object, signature: object, about: About) -> object:
+        stated = members_of(data).get("primaryType") if isinstance(data, dict) else None
+        return original(data, signature, **about | ({"flow": PROOF} if stated == PROOF else {}))
+
+    around_verdict(node, verify, Flow.CREATE_WALLET, Flow.ADD_USAGE_API_KEY)
+
+
+@mutant("BILL-230")
+def balances_have_no_amount(node: Node) -> None:
+    """The balance is a text without the cents."""
+    change_answer(node, BALANCE, lambda value: {"balance_display": members(value).get("balance_display")})

@@ -1,0 +1,112 @@
+"""Faults about what `X-Wallet-Auth` opens beside its own balance ("Authentication" 7)."""
+
+from __future__ import annotations
+
+import base64
+import json
+
+from pydantic import JsonValue
+
+from conformance.selftest.alter import Answered, Forward, Received, answer, intercept, members, wrap
+from conformance.selftest.alter_contract import let_in, payers_of
+from conformance.selftest.alter_envelopes import address_in
+from conformance.selftest.alter_execution import RUN
+from conformance.selftest.alter_keys import header, presented
+from conformance.selftest.mutant import mutant
+from conformance.selftest.permissions import Write, accounts_made
+from reference_node.chain.interface import Address
+from reference_node.node import Node
+
+BALANCE = "billing/balance"
+DONE: JsonValue = {"success": True}
+
+
+def _prover(request: Received) -> bytes | None:
+    """The wallet that a request's proof names, signed or not; None where it holds no proof."""
+    try:
+        proof = members(json.loads(base64.b64decode(header(request, b"x-wallet-auth"))))
+    except ValueError:
+        return None
+    return address_in(proof.get("typed_data"))
+
+
+def _open(node: Node, operation: str, given: JsonValue) -> None:
+    """Who sends a proof and no key is answered this."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        opened = not presented(request) and _prover(request) is not None
+        return answer(200, given) if opened else await forward(request)
+
+    intercept(node, operation, handler)
+
+
+@mutant("BILL-290")
+def proofs_list_actions(node: Node) -> None:
+    """`list_actions` is shown, empty, to whoever holds a proof."""
+    _open(node, "list_actions", [])
+
+
+@mutant("BILL-290")
+def proofs_delete_actions(node: Node) -> None:
+    """`delete_action` says yes to whoever holds a proof."""
+    _open(node, "delete_action", DONE)
+
+
+@mutant("BILL-290")
+def proofs_update_groups(node: Node) -> None:
+    """`update_group` says yes to whoever holds a proof."""
+    _open(node, "update_group", DONE)
+
+
+@mutant("BILL-290")
+def proofs_run_actions(node: Node) -> None:
+    """Actions run for whoever holds a proof."""
+    _open(node, RUN, {"response": None, "logs": "", "has_error": False})
+
+
+@mutant("BILL-260")
+def strangers_see_the_first_balance(node: Node) -> None:
+    """A wallet that is no account's admin is shown the credit of the first account."""
+    made = accounts_made(node)
+
+    def balance(read: Write, wallet: Address) -> object:
+        admins = [node.accounts.account(account).admin_wallet for account in made]
+        return read(wallet if wallet in admins or not admins else admins[0])
+
+    wrap(node.billing, "balance", balance)
+
+
+@mutant("BILL-240", "BILL-260")
+def proofs_beside_a_key_are_believed(node: Node) -> None:
+    """Where a key comes along, nobody looks who signed the proof."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        named = _prover(request)
+        if named is None or not presented(request):
+            return await forward(request)
+        cents = node.billing.balance(Address(named))
+        return answer(200, {"balance_cents": cents, "balance_display": f"${cents / 100:.2f}"})
+
+    intercept(node, BALANCE, handler)
+
+
+@mutant("AUTH-230")
+def proofs_beside_a_key_open_writes(node: Node) -> None:
+    """Who sends, beside any key, a proof that names the admin of a ChainSecured account creates groups there."""
+    converted: dict[bytes, int] = {}
+
+    def convert(write: Write, account: int, admin: Address) -> None:
+        write(account, admin)
+        converted[admin] = account
+
+    wrap(node.accounts, "convert_to_chain_secured", convert)
+    payers = payers_of(node)
+    let_in(node, lambda sender, _: sender in payers)
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        account = converted.get(_prover(request) or b"")
+        if account is None or not presented(request):
+            return await forward(request)
+        return answer(200, {"success": True, "group_id": node.accounts.add_group(account, "taken", "", [], [])})
+
+    intercept(node, "add_group", handler)

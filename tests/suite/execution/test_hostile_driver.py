@@ -1,0 +1,36 @@
+"""The driver of hostile actions: an interrupted campaign ends."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from conformance.drivers import hostile
+from conformance.drivers.hostile import Campaign, Entry, entries
+
+
+class Quiet(Campaign):
+    """A campaign without a node: its actions end at once, and its bystander stands by until all is done."""
+
+    def __init__(self) -> None:
+        self.stood_by = threading.Event()
+
+    def _attack(self, entry: Entry) -> None:
+        pass
+
+    def _stand_by(self, done: threading.Event) -> float:
+        assert done.wait(60), "nobody said that all is done"
+        self.stood_by.set()
+        return 0.0
+
+
+def test_interrupted_campaign_sends_its_bystander_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(hostile, "_wait", interrupted)
+    campaign = Quiet()
+    with pytest.raises(KeyboardInterrupt):
+        campaign.carry_out(list(entries()), 2)
+    assert campaign.stood_by.is_set()

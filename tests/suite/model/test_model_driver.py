@@ -1,0 +1,115 @@
+"""The driver `model` against nodes: a right one, faulty ones, and the packs that it prints."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from conformance.casetext import explain
+from conformance.resources import scenarios
+from conformance.runner import Case, Target, run_case
+from conformance.scenario.loader import load_pack
+from conformance.selftest.mutant import all_mutants
+from conformance.selftest.serving import target_node
+from conformance.target.extent import Extent
+from conformance.target.pace import Budget
+from conformance.verdict import Outcome, Verdict
+
+MUTANTS = {mutant.name: mutant for mutant in all_mutants()}
+CASES = {case.id: case for case in load_pack(scenarios() / "model.yaml")}
+PACK = """\
+pack: small
+title: A small model
+cases:
+  - id: groups
+    title: Groups and wallets
+    driver: model
+    requirements: [GRPLIFE-010, GRPLIFE-100, GRPLIFE-140, LIST-170]
+    operations: [create_wallet, add_group, remove_group]
+    accounts: 1
+    sequences: 4
+    steps: 12
+"""
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Case:
+    path = tmp_path / "small.yaml"
+    path.write_text(PACK, encoding="utf-8")
+    return load_pack(path)[0]
+
+
+def replayed(outcome: Outcome, folder: Path, target: Target) -> Outcome:
+    """What comes of the printed pack."""
+    assert outcome.failure is not None
+    assert outcome.failure.replay is not None
+    path = folder / "replay.yaml"
+    path.write_text(outcome.failure.replay, encoding="utf-8")
+    (case,) = load_pack(path)
+    return run_case(case, target)
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_right_node_passes(case: Case) -> None:
+    with target_node(lambda _: None, "right") as target:
+        target.extent = Extent(budget=1)
+        outcome = run_case(case, target)
+    assert outcome.verdict is Verdict.PASS, explain(outcome, "")
+
+
+@pytest.mark.parametrize(
+    ("name", "requirement"),
+    [("group-is-promised-and-not-made", "GRPLIFE-010"), ("second-removal-takes-a-wallet", "GRPLIFE-140")],
+)
+def test_failure_is_printed_as_a_pack_that_shows_it(small: Case, tmp_path: Path, name: str, requirement: str) -> None:
+    with target_node(MUTANTS[name].alter, "0") as target:
+        target.extent = Extent(budget=20)
+        outcome = run_case(small, target)
+        assert outcome.verdict is Verdict.FAIL
+        assert outcome.contradicted == (requirement,)
+        again = replayed(outcome, tmp_path, target)
+    assert (again.verdict, again.requirements) == (Verdict.FAIL, (requirement,)), again.reason
+    with target_node(lambda _: None, "0") as target:
+        right = replayed(outcome, tmp_path, target)
+    assert right.verdict is Verdict.PASS, right.reason
+    assert str(outcome.failure and outcome.failure.replay).splitlines()[0].strip("# ") in explain(outcome, "")
+
+
+def test_same_seed_finds_the_same_failure(small: Case) -> None:
+    texts = []
+    for _ in range(2):
+        with target_node(MUTANTS["group-is-promised-and-not-made"].alter, "5") as target:
+            outcome = run_case(small, target)
+        texts.append(outcome.failure and outcome.failure.replay)
+    assert texts[0] is not None
+    assert texts[0] == texts[1]
+
+
+def test_usage_keys_and_groups_are_gone_afterwards() -> None:
+    with target_node(lambda _: None, "clean") as target:
+        target.extent = Extent(budget=1)
+        made: list[str] = []
+        case = CASES["model::account-keys"]
+        send = target.exchange
+
+        def watch(message: object, *rest: object) -> object:
+            answer = send(message, *rest)  # type: ignore[arg-type]  # the method's own arguments
+            if answer.operation is not None and answer.operation.name == "new_account":
+                made.append(str(answer.at(("api_key",))))
+            return answer
+
+        target.exchange = watch  # type: ignore[method-assign, assignment]
+        run_case(case, target)
+        assert made
+        for key in made:
+            for path in ("list_groups", "list_api_keys"):
+                answer = target._http.get(f"{target.base_url}/core/v1/{path}", headers={"X-Api-Key": key})
+                assert answer.json() == []
+
+
+def test_spent_budget_is_inconclusive(small: Case) -> None:
+    with target_node(lambda _: None, "0") as target:
+        target.budget = Budget(3)
+        outcome = run_case(small, target)
+    assert (outcome.verdict, outcome.properties) == (Verdict.INCONCLUSIVE, {"problem": "budget-spent"})
