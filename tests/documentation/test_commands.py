@@ -36,6 +36,9 @@ SHORTER = {
     "service-conformance run --profile my-node.yaml --max-spend 5000 --rate 50 --output reports": "--pack versioning",
     "service-conformance run --node-url http://127.0.0.1:8000 --output reports": "--pack versioning",
     "service-conformance run --node-url http://127.0.0.1:8000 --pack usage_keys": "--case '*::may-create-*'",
+    "service-conformance run --node-url http://127.0.0.1:8000 --pack execution_rule --full": (
+        "--case execution_rule::matrix --cell usage-this/this/none/1"
+    ),
     "pytest --node-url http://127.0.0.1:8000 --pack 'usage_*'": "--case '*::may-create-*'",
 }
 """What is added to long runs so that they run a few cases only."""

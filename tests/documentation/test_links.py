@@ -30,7 +30,9 @@ def options(text: str) -> set[str]:
 @pytest.fixture(scope="module")
 def of_suite() -> dict[str, set[str]]:
     """The options of each command of the suite."""
-    return {word: helped("conformance", word) for word in ("run", "packs", "requirements", "selftest", "profile")}
+    return {
+        word: helped("conformance", word) for word in ("run", "packs", "requirements", "selftest", "profile", "vectors")
+    }
 
 
 @pytest.fixture(scope="module")

@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -16,10 +17,13 @@ from pages import ROOT, Block, blocks
 
 import conformance.runner
 from conformance.profile import Profile
-from conformance.resources import scenarios
+from conformance.resources import fixtures, scenarios
 from conformance.runner import Target, load, run_case
 from conformance.verdict import Verdict
+from reference_node.problems import BadRequest, Unprocessable
 from reference_node.resources import artifacts
+from reference_node.strict_json import parse
+from reference_node.typed_data import Envelopes, Flow
 
 SHOWN_NODE = "http://127.0.0.1:8000"
 MODULES = ROOT / "tests" / "js" / "node_modules"
@@ -83,3 +87,23 @@ def test_example_of_the_runner_runs_cases(node_url: str) -> None:
     names: dict[str, object] = {**vars(conformance.runner), "scenarios": scenarios, "profile": Profile()}
     exec(f"{short}\nverdicts = {{outcome.verdict for outcome in outcomes}}", names)  # noqa: S102 - as above
     assert names["verdicts"] == {Verdict.PASS, Verdict.NOT_OFFERED}
+
+
+def test_example_of_vectors_finds_what_a_verifier_gets_wrong() -> None:
+    (block,) = of_language("docs/typed-data.md", "python")
+    names: dict[str, Any] = {}
+    exec(block.text, names)  # noqa: S102 - the project's own documentation
+    folder = fixtures() / "typed_data"
+    assert list(names["misjudged"](folder, judged_by_the_node)) == []
+    reasons = {topic for _, _, topic, _ in names["misjudged"](folder, lambda *_, **__: True)}
+    assert {"other-chain", "too-old-by-a-second", "signer-is-another", "other-flows"} <= reasons
+
+
+def judged_by_the_node(typed_data: str, signature: str, *, primary_type: str, **where: Any) -> bool:
+    try:
+        sent = parse(f'{{"typed_data":{typed_data}}}'.encode(), "body")
+        assert isinstance(sent, dict)
+        Envelopes().verify(sent["typed_data"], signature, flow=Flow(primary_type), **where)
+    except (BadRequest, Unprocessable):
+        return False
+    return True
