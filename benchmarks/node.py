@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from benchmarks.node_process import Account, node_process
 from benchmarks.timing import Row, in_turn
+from reference_node.api.fields import MAXIMUM_PAGE_SIZE
 from reference_node.keys import address_of, key_hash
 from reference_node.node import Node, build_node
 from reference_node.settings import Settings
@@ -21,6 +22,9 @@ LIBRARIES = "eth.vm.forks.prague, coincurve, eth_abi, eth_account, eth_utils, fa
 
 ITEMS = 20
 SMALL, LARGE = 100, 5_000
+
+PAGE_SIZES = itertools.cycle(range(ITEMS, MAXIMUM_PAGE_SIZE + 1))
+"""Each asks for the same items in another call: the same call of the same moment is answered from memory."""
 
 
 def rows() -> list[Row]:
@@ -38,8 +42,8 @@ def _writes_and_lists() -> list[Row]:
             bare.accounts.create_wallet(account_hash, secrets.token_bytes(20), secrets.randbits(256), "", "")
         write = in_turn([lambda: account.post("add_group", group_name="g", group_description="d"),
                          lambda: bare.accounts.add_group(account_hash, "g", "d", [], [])], 300)  # fmt: skip
-        listed = in_turn([lambda: account.get(f"/list_wallets?page_size={ITEMS}"),
-                          lambda: bare.accounts.wallets(account_hash, 0, ITEMS)], 300)  # fmt: skip
+        listed = in_turn([lambda: account.get(f"/list_wallets?page_size={next(PAGE_SIZES)}"),
+                          lambda: bare.accounts.wallets(account_hash, 0, next(PAGE_SIZES))], 300)  # fmt: skip
     return [
         Row("management write over HTTP (add_group)", write[0], "the bare transaction on the chain", write[1], 3.0),
         Row(f"list of {ITEMS} wallets over HTTP", listed[0], "its contract view", listed[1], 1.5),
@@ -64,7 +68,7 @@ def _growth() -> list[Row]:
     acts: dict[str, Callable[[Populated], object]] = {
         "new account": lambda node: _managed_account(node.bare),
         "add_group": lambda node: node.bare.accounts.add_group(next(node.turns), "g", "d", [], []),
-        "list_groups": lambda node: node.bare.accounts.groups(next(node.turns), 0, ITEMS),
+        "list_groups": lambda node: node.bare.accounts.groups(next(node.turns), 0, next(PAGE_SIZES)),
     }
     return [_grown(name, partial(act, large), partial(act, small)) for name, act in acts.items()]
 

@@ -67,6 +67,8 @@ class EvmChain:
         self.blocks = Blocks(clock())
         """What has been mined. Read it under the lock."""
         self._state = MemoryState(AtomicDB(), self._context(clock()), NO_ROOT)
+        self._views: dict[tuple[Address, bytes, Address], Execution] = {}
+        self._views_at = 0
         for address, wei in (allocation or {}).items():
             self.fund(address, wei)
 
@@ -77,7 +79,12 @@ class EvmChain:
 
     def call(self, to: Address, data: bytes, sender: Address = ZERO_ADDRESS) -> bytes:
         """Run a view at the present state and time; raises `Reverted`, with no data where it ran out of gas."""
-        execution = self.run(Call(sender=sender, to=to, data=data))
+        asked = (to, data, sender)
+        with self.lock:
+            known = self._views_now()
+            if asked not in known:
+                known[asked] = self.run(Call(sender=sender, to=to, data=data))
+            execution = known[asked]
         if execution.error is not None:
             raise Reverted(execution.output)
         return execution.output
@@ -141,10 +148,19 @@ class EvmChain:
         with self.lock:
             self._state.delta_balance(EthAddress(address), wei)
             self._state.lock_changes()
+            self._views.clear()
 
     def stop(self) -> None:
         """Abort what runs now, and whatever comes later: nobody waits for it any more."""
         self._state.stopped = True
+
+    def _views_now(self) -> dict[tuple[Address, bytes, Address], Execution]:
+        """What views came to in this state at this time, under the lock: asked again, they would come to the same."""
+        now = self.timestamp()
+        if now != self._views_at:
+            self._views.clear()
+            self._views_at = now
+        return self._views
 
     def _start_timing(self) -> None:
         self._state.deadline = time.monotonic() + EXECUTION_SECONDS
@@ -212,6 +228,7 @@ class EvmChain:
             raise
         finally:
             self._state.lock_changes()
+            self._views.clear()
 
     def _receipt(self, transaction: SignedTransactionAPI, computation: ComputationAPI) -> Receipt:
         failed = computation.is_error

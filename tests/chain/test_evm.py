@@ -369,6 +369,33 @@ def test_fund_adds_without_a_block(chain: EvmChain) -> None:
     assert chain.blocks.latest.number == 0
 
 
+def test_view_that_is_asked_again_sees_what_has_changed(chain: EvmChain) -> None:
+    contract = ALICE.deploy(chain, init_code(assemble("SELFBALANCE 0 MSTORE CALLER 32 MSTORE 64 0 RETURN")))
+
+    def seen(sender: bytes = BOB.address) -> tuple[int, int]:
+        answer = chain.call(contract, b"", sender)
+        assert chain.call(contract, b"", sender) == answer
+        return int.from_bytes(answer[:32]), int.from_bytes(answer[32:])
+
+    assert seen() == (0, int.from_bytes(BOB.address))
+    assert seen(ALICE.address) == (0, int.from_bytes(ALICE.address))
+    chain.fund(contract, 5)
+    assert seen()[0] == 5
+    ALICE.send(chain, contract, value=6)
+    assert seen()[0] == 11
+
+
+def test_view_of_one_moment_runs_once(chain: EvmChain, monkeypatch: pytest.MonkeyPatch) -> None:
+    contract = ALICE.deploy(chain, init_code(REVERTER))
+    ran: list[Call] = []
+    run = chain.run
+    monkeypatch.setattr(chain, "run", lambda call: ran.append(call) or run(call))
+    for _ in range(3):
+        with pytest.raises(Reverted):
+            chain.call(contract, b"")
+    assert len(ran) == 1
+
+
 @settings(UNHURRIED)
 @given(st.binary(max_size=200))
 def test_jump_targets_are_what_a_disassembler_shows_as_such(code: bytes) -> None:
