@@ -92,7 +92,7 @@ def _try_out(made: Filter) -> None:
 
 
 def drop_rights(parent: int) -> None:
-    """Become nobody where this process is root, and die with the parent."""
+    """Become nobody where this process is root, and die with the parent, also if it has died already."""
     if os.getuid() == 0:
         os.setgroups([])
         os.setresgid(NOBODY, NOBODY, NOBODY)

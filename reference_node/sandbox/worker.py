@@ -8,6 +8,7 @@ import os
 import select
 import socket
 import time
+from dataclasses import dataclass
 from typing import NoReturn
 
 from reference_node.sandbox.engine import Engine, ScriptError, out_of_memory
@@ -59,22 +60,32 @@ class Connection:
         return bytes(data)
 
 
-def run(engine: Engine, connection: Connection, limits: Limits, lockdown: Lockdown, inherited: int) -> NoReturn:
-    """Be the process of one run, on the socket of this descriptor."""
+@dataclass(frozen=True)
+class Birth:
+    """What the warm process knows of a run's process before it forks it."""
+
+    parent: int
+    """The warm process, which the run's does not outlive."""
+    inherited: int
+    """The descriptor of the run's socket."""
+
+
+def run(engine: Engine, connection: Connection, limits: Limits, lockdown: Lockdown, birth: Birth) -> NoReturn:
+    """Be the process of one run."""
     status = 1
     try:
         gc.disable()
-        _enter(connection, lockdown, inherited)
+        _enter(connection, lockdown, birth)
         _answer(engine, connection, limits)
         status = 0
     finally:
         os._exit(status)
 
 
-def _enter(connection: Connection, lockdown: Lockdown, inherited: int) -> None:
+def _enter(connection: Connection, lockdown: Lockdown, birth: Birth) -> None:
     """Hand the node a handle to kill this process by, and give everything else up."""
-    drop_rights(os.getppid())
-    os.dup2(inherited, CONNECTION)
+    drop_rights(birth.parent)
+    os.dup2(birth.inherited, CONNECTION)
     os.closerange(CONNECTION + 1, os.sysconf("SC_OPEN_MAX"))
     connected = socket.socket(fileno=CONNECTION)
     process = os.getpid()

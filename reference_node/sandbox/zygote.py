@@ -19,7 +19,7 @@ from typing import TypedDict
 from reference_node.sandbox.engine import Engine, ScriptError
 from reference_node.sandbox.limits import Limits
 from reference_node.sandbox.lockdown import Filter, Lockdown, NoSeccomp, build_filter, rehearse, resource_bounds
-from reference_node.sandbox.worker import Connection, run
+from reference_node.sandbox.worker import Birth, Connection, run
 
 FAULT_LENGTH = 2000
 
@@ -81,6 +81,7 @@ def _lock() -> tuple[Filter | None, str | None]:
 
 
 def _serve(control: socket.socket, engine: Engine, connection: Connection, limits: Limits, lockdown: Lockdown) -> None:
+    process = os.getpid()
     while True:
         message, descriptors, _, _ = socket.recv_fds(control, 1, 1)
         if not message:
@@ -88,7 +89,7 @@ def _serve(control: socket.socket, engine: Engine, connection: Connection, limit
         for descriptor in descriptors:
             with contextlib.suppress(OSError):  # no process to be had: the node sees the connection end
                 if os.fork() == 0:
-                    run(engine, connection, limits, lockdown, descriptor)
+                    run(engine, connection, limits, lockdown, Birth(process, descriptor))
             os.close(descriptor)
 
 

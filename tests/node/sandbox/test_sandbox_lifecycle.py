@@ -124,6 +124,26 @@ def test_close_ends_runs_in_flight() -> None:
             assert isinstance(flight.exception(WAIT), SandboxBroken)
 
 
+def test_process_that_is_forked_as_the_warm_process_dies_ends_before_it_says_anything() -> None:
+    program = """
+        import os, socket, time
+        from reference_node.sandbox.worker import Birth, Connection, run
+        ours, theirs = socket.socketpair()
+        if os.fork() == 0:
+            parent = os.getpid()
+            if os.fork() == 0:
+                while os.getppid() == parent:
+                    time.sleep(0.01)
+                run(None, Connection(), None, None, Birth(parent, theirs.fileno()))
+            os._exit(0)
+        theirs.close()
+        ours.settimeout(60)
+        print(ours.recv(1))
+    """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, check=True)  # noqa: S603 - our own program
+    assert done.stdout == "b''\n"
+
+
 def test_death_of_the_warm_process_ends_runs_in_flight_and_the_next_run_starts_another() -> None:
     running = threading.Event()
     with Sandbox() as sandbox, ThreadPoolExecutor(1) as threads:
