@@ -6,6 +6,7 @@ Answers are JSON values: integers are integers, bytes and addresses `0x` hex in 
 from __future__ import annotations
 
 import itertools
+import time
 from collections.abc import Mapping, Sequence
 
 from eth_abi.abi import decode, encode
@@ -29,6 +30,8 @@ from conformance.target.log import ExchangeLog
 from conformance.target.signing import Fees
 
 _NUMBERS = itertools.count(1)
+PAUSES_SECONDS = (0.1, 0.4)
+"""Before the chain is asked again for what it could not answer."""
 REVERTED = 3
 """The error code with which most clients tell a revert."""
 WORDS_OF_REVERTS = ("revert", "invalid opcode", "out of gas", "invalid jump", "vm execution error")
@@ -75,13 +78,25 @@ class ChainClient:
         call = {"to": contract, "data": f"0x{data.hex()}"}
         if sender is not None:
             call["from"] = sender
-        try:
-            result = self.request("eth_call", [call, "latest"])
-        except ChainReverted as refused:
-            if refused.by_contract or not is_hex_address(contract):
-                raise
-            raise ChainTrouble(refused.expected, refused.got, refused.exchange) from refused
+        result = self._called(call) if is_hex_address(contract) else self.request("eth_call", [call, "latest"])
         return decoded(function.outputs, result)
+
+    def _called(self, call: Mapping[str, object]) -> object:
+        """The result of a call, asked for again while the chain itself can't answer.
+
+        A provider of several servers is asked for its latest block while one of them does not have it yet.
+        """
+        pauses = iter(PAUSES_SECONDS)
+        while True:
+            try:
+                return self.request("eth_call", [call, "latest"])
+            except ChainReverted as refused:
+                if refused.by_contract:
+                    raise
+                pause = next(pauses, None)
+                if pause is None:
+                    raise ChainTrouble(refused.expected, refused.got, refused.exchange) from refused
+            time.sleep(pause)
 
     def chain_id(self) -> int:
         """The chain's id."""

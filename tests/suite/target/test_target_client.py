@@ -142,3 +142,16 @@ def test_chain_that_cannot_answer_is_no_fault_of_the_node(
     with Target("http://node.invalid", profile) as target, pytest.raises(problem) as raised:
         ChainClient(target, ExchangeLog(Secrets())).view(contract, "count() returns (uint256)", [])
     assert type(raised.value) is problem
+
+
+def test_chain_that_answers_at_the_third_time_of_asking_has_answered(monkeypatch: pytest.MonkeyPatch) -> None:
+    behind = {"error": {"code": -32000, "message": "header not found"}}
+    told = iter([behind, behind, {"result": f"0x{7:064x}"}])
+
+    def exchange(*_: object) -> Answer:
+        return Answer(200, httpx.Headers(), json.dumps({"jsonrpc": "2.0", "id": 1} | next(told)), 0)
+
+    monkeypatch.setattr(Target, "exchange", exchange)
+    profile = Profile.model_validate({"chain": {"rpc_url": "http://chain.invalid"}})
+    with Target("http://node.invalid", profile) as target:
+        assert ChainClient(target, ExchangeLog(Secrets())).view(CONTRACT, "count() returns (uint256)", []) == 7
