@@ -8,10 +8,10 @@ from dataclasses import replace
 
 from conformance.selftest.alter import wrap
 from conformance.selftest.mutant import mutant
-from conformance.selftest.permissions import Write, account_of, acts_as_owner
+from conformance.selftest.permissions import Write, account_of, acts_as_owner, permissions_of
 from reference_node.chain.account_config import Group, Permissions, Wallet
 from reference_node.node import Node
-from reference_node.problems import NotFound
+from reference_node.problems import Forbidden, NotFound
 from reference_node.runs import Run
 
 ZERO = bytes(32)
@@ -174,3 +174,59 @@ def keys_register_actions(node: Node) -> None:
     """Usage keys may register actions, which the profile says they may not."""
     for method in ("add_action", "update_action_metadata", "delete_action"):
         acts_as_owner(node, method)
+
+
+LATE = 9
+"""Writes of an account: more than most cases that somebody thought of have behind them."""
+
+
+def _late(node: Node) -> Callable[[int], bool]:
+    """Whether the account of a key has had so many writes."""
+    writes: Counter[int] = Counter()
+
+    def write(original: Callable[..., object], function: str, acting_key: int, *arguments: object) -> object:
+        receipt = original(function, acting_key, *arguments)
+        writes[account_of(node, acting_key)] += 1
+        return receipt
+
+    wrap(node.accounts, "_write", write)
+    return lambda acting_key: writes[account_of(node, acting_key)] > LATE
+
+
+@mutant("GRPLIFE-030")
+def late_descriptions_are_lost(node: Node) -> None:
+    """Once an account has had nine writes, `update_group` keeps the description."""
+    late = _late(node)
+
+    def update(write: Write, acting_key: int, group: Group, *lists: Sequence[bytes]) -> None:
+        if late(acting_key):
+            standing = node.accounts.groups(account_of(node, acting_key), 0, 100)
+            kept = next((one.description for one in standing if one.id == group.id), group.description)
+            group = group._replace(description=kept)
+        write(acting_key, group, *lists)
+
+    wrap(node.accounts, "update_group", update)
+
+
+@mutant("UKEY-100")
+def late_keys_manage_no_actions(node: Node) -> None:
+    """Once an account has had nine writes, its usage keys add no actions to groups any more."""
+    late = _late(node)
+
+    def add(write: Write, acting_key: int, group: int, action: bytes) -> None:
+        if permissions_of(node, acting_key) is not None and late(acting_key):
+            raise Forbidden("scope-missing", "this usage key lacks the scope")
+        write(acting_key, group, action)
+
+    wrap(node.accounts, "add_action_to_group", add)
+
+
+@mutant("EXEC-010")
+def late_keys_run_nothing(node: Node) -> None:
+    """Once an account has had nine writes, its usage keys run no action any more."""
+    late = _late(node)
+
+    def may_run(decide: Callable[[Run], bool], run: Run) -> bool:
+        return decide(run) and (run.caller.is_account_key or not late(run.caller.key_hash))
+
+    wrap(node.runs, "may_run", may_run)
