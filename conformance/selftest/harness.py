@@ -20,8 +20,6 @@ from conformance.verdict import Outcome, Verdict
 
 SEQUENCES = 24
 """How many random sequences each case of them plays on a mutant: some faults take more than a usual run's few."""
-UNTOUCHED = "untouched"
-"""The name of the trial of the reference node as it is."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +28,7 @@ class Trial:
 
     name: str
     breaks: tuple[str, ...]
-    """What it is known to break; nothing for the untouched node, the variants and the miniatures."""
+    """What it is known to break; nothing for the variants and the miniatures."""
     outcomes: tuple[Outcome, ...]
     crash: str = ""
     """What the suite itself stumbled over; nothing is known of the node then."""
@@ -61,9 +59,6 @@ class Bench:
         """Serve the node of this name and run the cases that concern it."""
         if name in MINIATURES:
             with target_app(MINIATURES[name], self.seed) as target:
-                return Trial(name, (), _outcomes(self.cases, target))
-        if name == UNTOUCHED:
-            with target_node(lambda _: None, self.seed) as target:
                 return Trial(name, (), _outcomes(self.cases, target))
         if name in VARIANTS:
             variant = VARIANTS[name]
