@@ -15,9 +15,9 @@ SHOWN_NODE = "http://127.0.0.1:8000"
 SHOWN_CHAIN = "http://127.0.0.1:8545"
 
 IN_CI = {
-    "pip install tox && tox run -e conformance": (".ci/run", " conformance "),
-    "tox run -e tests": (".ci/run", " tests;"),
-    "tox run -e lint,types": (".ci/run", " lint types "),
+    "pip install tox && tox run -e conformance": (".ci/run", "-e conformance\n"),
+    "tox run -e tests": (".ci/run", "-e tests "),
+    "tox run -e lint,types": (".ci/run", "-e lint,types,"),
     'pip install -e ".[dev]"': ("pyproject.toml", 'dev = ["service-conformance[tests,lint]", "tox'),
     "pytest tests/suite": ("pyproject.toml", 'testpaths = ["tests"]'),
     "pytest tests/contracts": ("pyproject.toml", 'testpaths = ["tests"]'),
