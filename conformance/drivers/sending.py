@@ -23,7 +23,7 @@ def send_name(step: SendStep) -> str:
 
 
 def compile_send(step: SendStep, site: Site) -> Action:
-    """Sends it and waits for its block; the contract takes it, or with `reverts` refuses it."""
+    """Sends it and waits for its block; the contract takes it, with `reverts` refuses it, or may do either."""
     site.facts.needs.update({"chain_rpc", "funded_wallet"})
     signature = compile_signature(step.send, site)
     sender = compile_who_sends(step.from_, site.at("from"))
@@ -31,7 +31,7 @@ def compile_send(step: SendStep, site: Site) -> Action:
 
     def send(run: CaseRun) -> Receipt:
         values = [template(run.scope) for template in arguments]
-        return write_to_contract(run, sender(run), signature(run), values, to_be_reverted=step.reverts)
+        return write_to_contract(run, sender(run), signature(run), values, to_be_reverted=bool(step.reverts))
 
     return _refused(step, site, send) if step.reverts else _accepted(step, site, send)
 
@@ -39,7 +39,7 @@ def compile_send(step: SendStep, site: Site) -> Action:
 def _accepted(step: SendStep, site: Site, send: Callable[[CaseRun], Receipt]) -> Action:
     for name in ("control", "unchanged"):
         if getattr(step, name) is not None:
-            raise site.at(name).problem(RefusalUnproven, f"`{name}` stands beside `reverts: true` only")
+            raise site.at(name).problem(RefusalUnproven, f"`{name}` stands beside `reverts` only")
     expectations = compile_expectations(step.expect, step.save, site)
 
     def act(run: CaseRun) -> None:
@@ -55,7 +55,11 @@ def _accepted(step: SendStep, site: Site, send: Callable[[CaseRun], Receipt]) ->
 
 
 def _refused(step: SendStep, site: Site, send: Callable[[CaseRun], Receipt]) -> Action:
-    check_control(step.control, send_name(step), site)
+    must = step.reverts is True
+    if must:
+        check_control(step.control, send_name(step), site)
+    elif step.control is not None:
+        raise site.at("control").problem(RefusalUnproven, "`control` stands beside `reverts: true` only")
     if step.expect or step.save:
         raise site.problem(BadShape, "what the contract refuses has nothing to `expect` or `save`")
     if not step.unchanged:
@@ -63,12 +67,12 @@ def _refused(step: SendStep, site: Site, send: Callable[[CaseRun], Receipt]) -> 
     reads = compile_reads(step.unchanged, site)
 
     def act(run: CaseRun) -> None:
-        if step.control not in run.accepted:
+        if must and step.control not in run.accepted:
             raise ControlNotAccepted(f"that {step.control} was taken", "it was not, or did not run")
         before = [read(run) for _, read in reads]
         receipt = send(run)
         last = len(run.log) - 1
-        if receipt.succeeded:
+        if must and receipt.succeeded:
             raise NotRefused("that the contract reverts", f"{receipt.hash} succeeded", last)
         must_be_unchanged(run, reads, before, last)
 

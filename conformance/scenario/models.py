@@ -243,12 +243,12 @@ class SendStep(Form):
     """The wallet that sends it: its name, or `${variable}` with its address."""
     with_: list[JsonValue] = Field(default=[], alias="with")
     """The arguments in order."""
-    reverts: bool = False
-    """Whether the contract has to refuse it."""
+    reverts: bool | Literal["either"] = False
+    """Whether the contract has to refuse it; `either` where it may."""
     control: Kebab | None = None
-    """The earlier `send` of the same function that the contract took; needed by `reverts`."""
+    """The earlier `send` of the same function that the contract took; needed by `reverts: true`."""
     unchanged: list[Text | UnchangedRead] | None = None
-    """Reads that must give the same before and after; needed by `reverts`."""
+    """Reads that must give the same before and after; needed by `reverts: true` and `either`."""
     id: Kebab | None = None
     save: dict[Variable, str] = {}
     """Variable to path in the receipt: {hash, block, gas_used, logs}."""

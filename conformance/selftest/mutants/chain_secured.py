@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from eth_utils.crypto import keccak
@@ -10,6 +11,7 @@ from conformance.selftest.alter import wrap
 from conformance.selftest.alter_contract import Sent, account_behind, change_contract, let_in, payers_of
 from conformance.selftest.mutant import mutant
 from conformance.selftest.permissions import Write
+from reference_node.chain.account_config import KeyInfo
 from reference_node.chain.interface import Address
 from reference_node.keys import pkp_id
 from reference_node.node import Node
@@ -174,3 +176,59 @@ def new_admins_writes_are_not_seen(node: Node) -> None:
 
     wrap(node.accounts, "convert_to_chain_secured", convert)
     wrap(node.accounts, "groups", groups)
+
+
+# ------------------------------------------------------------------------------------------------ keys of others
+
+
+def _taken(node: Node) -> dict[int, int]:
+    """The account hash for which each usage key's hash was last sent to be attached, whatever the contract said."""
+    taken: dict[int, int] = {}
+
+    def change(sent: Sent) -> Sent:
+        account_hash, usage_key, *_ = sent.arguments
+        taken[usage_key] = account_hash
+        return sent
+
+    change_contract(node, change, {"set_usage_api_key"})
+    return taken
+
+
+@mutant("ACC-120")
+def attached_keys_change_hands(node: Node) -> None:
+    """A usage key is of the account that attached its hash last, also where another account made it."""
+    taken = _taken(node)
+
+    def key_info(view: Callable[[int], KeyInfo], presented: int) -> KeyInfo:
+        info = view(presented)
+        return info if info.is_account_key or presented not in taken else info._replace(account_hash=taken[presented])
+
+    wrap(node.accounts, "key_info", key_info)
+
+
+@mutant("ACC-120")
+def attached_account_keys_are_usage_keys(node: Node) -> None:
+    """An account key whose hash another account attaches is a usage key of that account from then on."""
+    taken = _taken(node)
+
+    def key_info(view: Callable[[int], KeyInfo], presented: int) -> KeyInfo:
+        info = view(presented)
+        if not info.is_account_key or presented not in taken:
+            return info
+        return info._replace(account_hash=taken[presented], is_account_key=False)
+
+    wrap(node.accounts, "key_info", key_info)
+
+
+@mutant("KEYLIFE-180")
+def removals_reach_keys_of_other_accounts(node: Node) -> None:
+    """`removeUsageApiKey` by an admin wallet removes a key of that hash from whatever account has it."""
+
+    def change(sent: Sent) -> Sent:
+        account_hash, usage_key = sent.arguments
+        owner = node.accounts.key_info(usage_key).account_hash
+        if owner and owner != account_hash and not node.accounts.account(account_hash).managed:
+            node.accounts.remove_usage_key(owner, usage_key)
+        return sent
+
+    change_contract(node, change, {"remove_usage_api_key"})

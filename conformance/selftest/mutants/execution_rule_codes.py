@@ -42,6 +42,12 @@ def plain_space_after_the_code_is_ignored(node: Node) -> None:
 
 
 @mutant("EXEC-220")
+def ends_of_statements_are_ignored(node: Node) -> None:
+    """The action is that of the code without the semicolons at the end of its lines."""
+    _same(node, lambda code: code.replace(";\n", ""))
+
+
+@mutant("EXEC-220")
 def case_of_the_code_is_ignored(node: Node) -> None:
     """The action is that of the code in lower case."""
     _same(node, str.lower)

@@ -54,6 +54,7 @@ steps:
     with: ["${dana}", first, d, [], []]
 """
 UNCHANGED = 'unchanged: [{chain: list_groups, with: ["${dana}", 0, 100]}]'
+UNMOVED = 'unchanged: [{chain: get_account, with: ["${dana}"]}]'
 SECOND = 'send: add_group, with: ["${dana}", second, d, [], []]'
 REVERTS = f"reverts: true, control: adds, {UNCHANGED}"
 
@@ -81,6 +82,9 @@ def test_wallet_sends_and_the_receipt_can_be_judged(on_node: Callable[[str], Out
         (f"{{{SECOND}, from: mallory, {REVERTS}}}", Verdict.PASS, ""),
         (f"{{{SECOND}, from: carol, {REVERTS}}}", Verdict.FAIL, "succeeded"),
         (f"{{{SECOND}, from: mallory}}", Verdict.FAIL, "reverted"),
+        (f"{{{SECOND}, from: mallory, reverts: either, {UNCHANGED}}}", Verdict.PASS, ""),
+        (f"{{{SECOND}, from: carol, reverts: either, {UNMOVED}}}", Verdict.PASS, ""),
+        (f"{{{SECOND}, from: carol, reverts: either, {UNCHANGED}}}", Verdict.FAIL, "before"),
         ('{send: add_group, from: "${dana}", with: []}', Verdict.FAIL, "a wallet of this case"),
     ],
     ids=["refused", "not-refused", "not-accepted", "no-wallet"],
@@ -203,6 +207,9 @@ def test_clock_is_put_right_and_envelopes_follow_it(
         f"{{send: remove_group, from: carol, reverts: true, control: adds, {UNCHANGED}}}",
         "{send: add_group, from: carol, reverts: true, control: adds}",
         f"{{send: add_group, from: carol, {UNCHANGED}}}",
+        "{send: add_group, from: carol, reverts: either}",
+        f"{{send: add_group, from: carol, reverts: either, control: adds, {UNCHANGED}}}",
+        f"{{send: add_group, from: carol, reverts: perhaps, {UNCHANGED}}}",
         "{wallet: carol}",
         "{wallet: dana}",
         "{contract_wallet: vault, owner: dana}",
