@@ -63,6 +63,7 @@ class Bench:
         if name in VARIANTS:
             variant = VARIANTS[name]
             with target_node(variant.alter, self.seed, variant.profile) as target:
+                target.extent = Extent(budget=1)
                 return Trial(name, (), _outcomes(self.cases, target))
         mutant = self.mutants[name]
         with target_node(mutant.alter, self.seed) as target:

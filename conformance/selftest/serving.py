@@ -15,6 +15,7 @@ from starlette.types import ASGIApp
 
 from conformance.profile import Profile
 from conformance.profile.load import with_addresses
+from conformance.selftest.variants.variant import merged
 from conformance.target.client import Target
 from reference_node.node import Node, build_node
 from reference_node.server import describe, server_config
@@ -38,7 +39,7 @@ def target_node(
     alter(node)
     with closing(node), _listening() as listening, _serving(server_config(node), listening):
         ready = describe(node, listening)
-        yield from _target(_merged(ready, {"profile": profile or {}}), seed)
+        yield from _target(merged(ready, {"profile": profile or {}}), seed)
 
 
 @contextmanager
@@ -49,14 +50,6 @@ def target_app(app: ASGIApp, seed: str) -> Iterator[Target]:
         base_url = f"http://127.0.0.1:{listening.getsockname()[1]}"
         facts = {"base_url": base_url, "rpc_url": f"{base_url}/rpc", "control_url": f"{base_url}/control"}
         yield from _target({**facts, "profile": {"capabilities": list(CLAIMED)}}, seed)
-
-
-def _merged(one: dict[str, JsonValue], other: dict[str, JsonValue]) -> dict[str, JsonValue]:
-    merged = dict(one)
-    for name, value in other.items():
-        before = merged.get(name)
-        merged[name] = _merged(before, value) if isinstance(before, dict) and isinstance(value, dict) else value
-    return merged
 
 
 def _target(ready: dict[str, JsonValue], seed: str) -> Iterator[Target]:

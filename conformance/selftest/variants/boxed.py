@@ -1,4 +1,4 @@
-"""A node that chose otherwise about runs wherever it may, and whose accounts do not begin empty."""
+"""A node that chose otherwise about runs wherever it may."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from pydantic import JsonValue
 
 from conformance.selftest.alter import Answered, Forward, Received, answer, intercept, wrap
 from conformance.selftest.alter_execution import RUN, change_input, change_response, own_groups
-from conformance.selftest.variants.furnished import furnish
-from conformance.selftest.variants.variant import EVERYTHING, Members, variant
+from conformance.selftest.variants.variant import EVERYTHING, Members, choices
 from reference_node.access import Caller
 from reference_node.node import Node
 from reference_node.problems import Forbidden
@@ -32,7 +31,7 @@ BOX = """globalThis.Box = (actions => {
 Running = Callable[[Caller, str, str], RunResult]
 
 
-@variant(
+@choices(
     {
         # Not `openapi`: the description would still be the reference node's.
         "capabilities": ["managed_accounts", "chain_rpc", "clock_control", "funded_wallet", "billing"],
@@ -51,9 +50,8 @@ def boxed(node: Node) -> None:
 
     A run names its wallet in `jsParams`, which is decided before the code begins; a run without one needs a group that
     lists some wallet; the sandbox's calls have other names, and one is missing; `response` is a text; code that fails
-    is answered with 422, and what is not permitted with 404. A fresh account has a wallet, a usage key and a group.
+    is answered with 422, and what is not permitted with 404.
     """
-    furnish(node)
     wrap(node.runs, "run", _decided_before(node))
     change_input(node, lambda code, params: (BOX % json.dumps(json.loads(params).get(MEMBER)) + code, params))
     change_response(node, lambda value: value if isinstance(value, str) else json.dumps(value))

@@ -1,4 +1,4 @@
-"""Choices about what wallets write on the chain, for a variant that has nothing to do with them otherwise."""
+"""A node that shows less of what wallets write on the chain."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from pydantic import JsonValue
 from conformance.selftest.alter import Answered, Forward, Received, change_answer, intercept, members, refusal, wrap
 from conformance.selftest.alter_execution import RUN
 from conformance.selftest.alter_views import change_result
-from conformance.selftest.variants.variant import EVERYTHING, Members
+from conformance.selftest.variants.variant import EVERYTHING, choices
 from reference_node.chain.account_config import Wallet
 from reference_node.node import Node
 
-DISCREET: Members = {
-    "semantics": {
-        "usage_key_wallet_listed": False,
-        "usage_key_expiration": {"unit": "seconds", "never": 0, "expired_key": "forbidden"},
-    },
-    "events": {"kinds_and_delivery": {"delivery": "none", "every_state_change": False}},
-}
-"""What such a node's profile says."""
 
-
-def be_discreet(node: Node) -> None:
-    """Keep minted keys' wallets out of lists, forbid expired keys everything, and leave no logs of writes."""
+@choices(
+    {
+        "semantics": {
+            "usage_key_wallet_listed": False,
+            "usage_key_expiration": {"unit": "seconds", "never": 0, "expired_key": "forbidden"},
+        },
+        "events": {"kinds_and_delivery": {"delivery": "none", "every_state_change": False}},
+    }
+)
+def discreet(node: Node) -> None:
+    """Keeps minted keys' wallets out of lists, forbids expired keys everything, and leaves no logs of writes."""
     of_keys: set[bytes] = set()
 
     def without(view: Callable[..., list[Wallet]], account: int, page: int, size: int) -> list[Wallet]:

@@ -1,4 +1,4 @@
-"""Accounts that do not begin empty, for a variant that has nothing to do with them otherwise."""
+"""A node whose accounts do not begin empty."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ from collections.abc import Callable
 
 from conformance.selftest.alter import wrap
 from conformance.selftest.permissions import NOTHING, Write
+from conformance.selftest.variants.variant import choices
 from reference_node.chain.account_config import UsageKey
 from reference_node.keys import address_of, key_hash, new_derivation_path, new_secret
 from reference_node.node import Node
 
 
-def furnish(node: Node) -> None:
-    """Make each account with a wallet, a usage key and a group of its own.
+@choices({})
+def furnished(node: Node) -> None:
+    """Makes each account with a wallet, a usage key and a group of its own.
 
     The specification does not say that a fresh account is empty.
     """

@@ -16,12 +16,12 @@ from conformance.selftest.alter import (
     wrap,
 )
 from conformance.selftest.permissions import Write
-from conformance.selftest.variants.variant import LISTS, ON_GROUPS, WRITES, Members, each, members_of, variant
+from conformance.selftest.variants.variant import LISTS, ON_GROUPS, WRITES, Members, choices, each, members_of
 from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.node import Node
 
 
-@variant(
+@choices(
     {
         "capabilities": ["managed_accounts", "chain_rpc", "clock_control", "funded_wallet", "billing"],
         "wire": {"account_exists": {"request_response": {"unknown_key": "unauthenticated"}}},

@@ -1,4 +1,4 @@
-"""A node that takes envelopes in other forms, and shows less of what wallets write on the chain."""
+"""A node that takes envelopes in other forms."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from dataclasses import replace
 
 from conformance.selftest.alter import Answered, Forward, Received, intercept
 from conformance.selftest.alter_envelopes import About, Check, Members, around_verdict, refuse
-from conformance.selftest.variants.discreet import DISCREET, be_discreet
-from conformance.selftest.variants.variant import variant
+from conformance.selftest.variants.variant import choices
 from reference_node.keys import CURVE_ORDER
 from reference_node.node import Node
 
@@ -16,7 +15,7 @@ SIGNATURE = re.compile(r"0x([0-9a-fA-F]{64})([0-9a-fA-F]{64})(1b|1c|1B|1C)")
 PARTS = {"domain": ("name", "version", "chainId"), "message": ("address", "issuedAt")}
 
 
-@variant(
+@choices(
     {
         "capabilities": ["managed_accounts", "chain_rpc", "clock_control", "funded_wallet", "billing"],
         "wire": {"typed_data": {"form": ["string"]}, "x_wallet_auth": {"encoding": "base64url_json"}},
@@ -25,20 +24,16 @@ PARTS = {"domain": ("name", "version", "chainId"), "message": ("address", "issue
             "signature_forms": {"recovery_bytes": [27, 28], "high_s": "accepted"},
             "undeclared_keys": "ignored",
         },
-        **DISCREET,
     }
 )
 def particular(node: Node) -> None:
-    """Takes envelopes in other forms, and shows less of what wallets write on the chain.
+    """Takes envelopes in other forms.
 
     An envelope comes as a string, `X-Wallet-Auth` in the alphabet of base64url, numbers are decimal texts, the last
     byte of a signature is 27 or 28, its s may be high, and members that `types` does not declare are ignored.
-    The wallet of a usage key that was minted is no PKP of its account's lists, an expired key is known and forbidden
-    everything, and writes leave no logs.
     """
     around_verdict(node, _in_other_forms(node))
     intercept(node, "billing/balance", _from_base64url)
-    be_discreet(node)
 
 
 def _in_other_forms(node: Node) -> Check:

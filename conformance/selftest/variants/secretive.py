@@ -13,9 +13,9 @@ from conformance.selftest.variants.variant import (
     PERMISSIONS,
     SILENT_WRITES,
     Members,
+    choices,
     each,
     presented,
-    variant,
 )
 from reference_node.keys import key_hash
 from reference_node.node import Node
@@ -23,7 +23,7 @@ from reference_node.node import Node
 IDS_PER_ACCOUNT = 100_000
 
 
-@variant(
+@choices(
     {
         "capabilities": ["managed_accounts"],
         "semantics": {"group_id_scope": "global"},

@@ -29,10 +29,10 @@ from conformance.selftest.variants.variant import (
     PERMISSIONS,
     SILENT_WRITES,
     Members,
+    choices,
     each,
     members_of,
     presented,
-    variant,
 )
 from reference_node.keys import key_hash
 from reference_node.node import Node
@@ -40,7 +40,7 @@ from reference_node.node import Node
 PAGE_SIZE = 3
 
 
-@variant(
+@choices(
     {
         # Not `openapi`: the description would still be the reference node's.
         "capabilities": ["managed_accounts", "chain_rpc", "clock_control", "funded_wallet", "billing"],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial, reduce
 
 from pydantic import JsonValue
 
@@ -36,29 +37,36 @@ Members = dict[str, JsonValue]
 
 
 @dataclass(frozen=True)
-class Variant:
-    """A correct node unlike the reference node."""
+class Choices:
+    """What a correct node may do unlike the reference node."""
 
-    name: str
-    choices: str
-    """What it does otherwise, the function's docstring."""
     profile: Members
-    """What it says of itself, beside what the reference node says."""
+    """What such a node says of itself, beside what the reference node says."""
     alter: Callable[[Node], None]
 
 
-VARIANTS: dict[str, Variant] = {}
+def choices(profile: Members) -> Callable[[Callable[[Node], None]], Choices]:
+    """The decorated function turns a freshly built node into one that made these choices."""
+    return partial(Choices, profile)
 
 
-def variant(profile: Members) -> Callable[[Callable[[Node], None]], Variant]:
-    """Enter the decorated function, which turns a freshly built node into one that chose otherwise."""
+def together(*parts: Choices) -> Choices:
+    """All these choices in one node."""
 
-    def enter(alter: Callable[[Node], None]) -> Variant:
-        name = alter.__name__.replace("_", "-")
-        VARIANTS[name] = Variant(name, " ".join((alter.__doc__ or "").split()), profile, alter)
-        return VARIANTS[name]
+    def alter(node: Node) -> None:
+        for part in parts:
+            part.alter(node)
 
-    return enter
+    return Choices(reduce(merged, (part.profile for part in parts)), alter)
+
+
+def merged(one: Members, other: Members) -> Members:
+    """Both objects in one; what both hold is the other's, or both's where both are objects."""
+    both = dict(one)
+    for name, value in other.items():
+        before = both.get(name)
+        both[name] = merged(before, value) if isinstance(before, dict) and isinstance(value, dict) else value
+    return both
 
 
 def each(change: Callable[[Members], Members]) -> Callable[[list[JsonValue]], JsonValue]:

@@ -87,7 +87,7 @@ def test_wallet_sends_and_the_receipt_can_be_judged(on_node: Callable[[str], Out
         (f"{{{SECOND}, from: carol, reverts: either, {UNCHANGED}}}", Verdict.FAIL, "before"),
         ('{send: add_group, from: "${dana}", with: []}', Verdict.FAIL, "a wallet of this case"),
     ],
-    ids=["refused", "not-refused", "not-accepted", "no-wallet"],
+    ids=["refused", "not-refused", "not-accepted", "either-refused", "either-taken", "either-moved", "no-wallet"],
 )
 def test_send_is_judged(on_node: Callable[[str], Outcome], step: str, verdict: Verdict, words: str) -> None:
     outcome = on_node(f"{ACCOUNT}  - {step}\n")
