@@ -6,6 +6,7 @@ reports' user properties.
 
 from __future__ import annotations
 
+import gc
 import secrets
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -151,6 +152,7 @@ class ConformanceSession:
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Note which cases have to report."""
         self.awaited |= {item.case.id for item in session.items if isinstance(item, CaseItem)}
+        gc.freeze()  # they stay to the end: the collector of garbage need not look through them again and again
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, ids: Iterable[str]) -> None:

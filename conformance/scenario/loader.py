@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import gc
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TypeVar
@@ -62,6 +64,19 @@ def pack_files(folders: Sequence[Path]) -> list[Path]:
     return list(found.values())
 
 
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Without the collector of garbage: what loading makes stays, and it would look through all of it many times."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+@_uncollected()
 def load_pack(path: Path, vocabulary: Vocabulary | None = None) -> list[Case]:
     """The cases of one pack file."""
     site = Site(Document(path), vocabulary or standard())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import multiprocessing
 from collections.abc import Iterator, Mapping, Sequence
@@ -72,6 +73,8 @@ class Bench:
 
 def trials(bench: Bench, names: Sequence[str], jobs: int) -> Iterator[Trial]:
     """The trials of the named nodes as they end, `jobs` at a time, each in a process that is forked for it."""
+    gc.collect()
+    gc.freeze()  # what all trials share is not looked through again in each
     context = multiprocessing.get_context("fork")
     with ProcessPoolExecutor(jobs, context, _take_bench, (bench,), max_tasks_per_child=None) as pool:
         waiting = {pool.submit(_try_node, name): name for name in names}
