@@ -16,8 +16,8 @@ HEAD = """\
 `python -m benchmarks` times two things in turn within one run and compares the medians, so the ratios hold where
 absolute times don't. `--write` renews the table below.
 
-Runs in a row ask the contract the same, and the in-memory chain answers a view that it has answered from memory until the next
-block or second. Lists are asked for in pages of another size each time, so that they are evaluated anew.
+Runs in a row ask the contract the same, and the in-memory chain answers a view that it has answered from memory until
+the next block or second. Lists are asked for in pages of another size each time, so that they are evaluated anew.
 
 | measured | ms | against | ms | ratio | at most |
 |---|---|---|---|---|---|

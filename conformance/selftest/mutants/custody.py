@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 
@@ -103,6 +104,10 @@ def keys_depend_on_who_runs(node: Node) -> None:
     _change_key(node, lambda run, _pkp, key: key if run.caller.key_hash == run.caller.account_hash else _other(key))
 
 
+MOMENT_SECONDS = 0.05
+"""How long a use of a wallet takes there, so that those of runs at once overlap."""
+
+
 @mutant("PKP-100")
 def keys_collide_under_load(node: Node) -> None:
     """Two uses of wallets at the same moment get keys that are none of theirs."""
@@ -112,6 +117,7 @@ def keys_collide_under_load(node: Node) -> None:
         alone = busy.acquire(blocking=False)
         try:
             key = key_of(run, pkp)
+            time.sleep(MOMENT_SECONDS)
             return key if alone else _other(key)
         finally:
             if alone:
