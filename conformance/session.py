@@ -152,6 +152,7 @@ class ConformanceSession:
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Note which cases have to report."""
         self.awaited |= {item.case.id for item in session.items if isinstance(item, CaseItem)}
+        gc.collect()
         gc.freeze()  # they stay to the end: the collector of garbage need not look through them again and again
 
     @pytest.hookimpl(optionalhook=True)
@@ -188,6 +189,7 @@ class ConformanceSession:
 
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
         """Stop the node and make the results; they decide the exit status."""
+        gc.unfreeze()
         if self._target:
             self._target.close()
         if self._node:

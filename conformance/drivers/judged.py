@@ -119,7 +119,7 @@ def must_be_unchanged(run: CaseRun, reads: Reads, before: Sequence[object], exch
         later = read(run)
         if not same(earlier, later):
             raise StateChanged(
-                f"{name} as before the refused request: {printed_json(earlier)[:SHOWN]}",
+                f"{name} as before the request: {printed_json(earlier)[:SHOWN]}",
                 printed_json(later)[:SHOWN],
                 exchange,
             )

@@ -70,7 +70,7 @@ class Sender:
         Raises ChainReverted when the contract would revert what is not `to_be_reverted`, ChainTrouble and GasSpent.
         """
         with as_trouble():
-            gas = GAS_OF_A_REVERT if to_be_reverted else self._estimate(wallet, transaction)
+            gas = self._gas(wallet, transaction, to_be_reverted=to_be_reverted)
             fees = self.chain.fees()
             self._budget.take(gas)
             used = gas
@@ -90,6 +90,15 @@ class Sender:
             if self._submitted(raw):
                 return expected
         raise ChainTrouble("a nonce that is free", f"none in {MOST_TRIES} tries for {wallet.address}")
+
+    def _gas(self, wallet: Wallet, transaction: Transaction, *, to_be_reverted: bool) -> int:
+        """Enough for it to succeed, should the contract take it: running out of gas would look like a refusal."""
+        try:
+            return self._estimate(wallet, transaction)
+        except ChainReverted:
+            if not to_be_reverted:
+                raise
+            return GAS_OF_A_REVERT
 
     def _estimate(self, wallet: Wallet, transaction: Transaction) -> int:
         call: dict[str, object] = {"from": wallet.address, "data": f"0x{transaction.data.hex()}"}

@@ -47,6 +47,9 @@ EXECUTION_SECONDS = 10.0
 """How long one transaction, call or estimate may run. py-evm needs up to a minute to burn a block's gas, and meanwhile
 nobody else gets a turn: what takes so long is aborted, and leaves no trace."""
 
+MOST_VIEWS = 10_000
+"""How many answers of one moment are remembered."""
+
 BASE_FEE = 10**9
 """Wei per gas that every transaction pays at least. It never moves: blocks never fill up."""
 
@@ -82,9 +85,9 @@ class EvmChain:
         asked = (to, data, sender)
         with self.lock:
             known = self._views_now()
-            if asked not in known:
-                known[asked] = self.run(Call(sender=sender, to=to, data=data))
-            execution = known[asked]
+            execution = known.get(asked) or self.run(Call(sender=sender, to=to, data=data))
+            if execution.error is None or execution.reverted:  # being out of time follows from neither state nor time
+                known[asked] = execution
         if execution.error is not None:
             raise Reverted(execution.output)
         return execution.output
@@ -157,7 +160,7 @@ class EvmChain:
     def _views_now(self) -> dict[tuple[Address, bytes, Address], Execution]:
         """What views came to in this state at this time, under the lock: asked again, they would come to the same."""
         now = self.timestamp()
-        if now != self._views_at:
+        if now != self._views_at or len(self._views) >= MOST_VIEWS:
             self._views.clear()
             self._views_at = now
         return self._views

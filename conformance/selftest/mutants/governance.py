@@ -94,12 +94,13 @@ def contract_wallets_are_not_heard(node: Node) -> None:
         plain = transaction.to == contract or not node.chain.code(Address(transaction.to))
         if plain or creation in transaction.data:
             return mine(raw)
-        code = state.get_code(contract)
-        state.set_code(contract, ALWAYS_REVERTS)
-        try:
-            return mine(raw)
-        finally:
-            state.set_code(contract, code)
+        with node.chain.lock:  # type: ignore[attr-defined]
+            code = state.get_code(contract)
+            state.set_code(contract, ALWAYS_REVERTS)
+            try:
+                return mine(raw)
+            finally:
+                state.set_code(contract, code)
 
     wrap(node.chain, "send", send)
 
