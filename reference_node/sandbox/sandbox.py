@@ -20,6 +20,10 @@ WORKERS = 16
 """Runs at a time: several times the processors, as runs wait for wallets, and one account's leave room for others'."""
 
 
+class _NotBegun(SandboxBroken):
+    """The process of a run ended before it had the code."""
+
+
 class Sandbox:
     """Runs scripts, from any number of threads. The first run starts it, unless `start` has."""
 
@@ -74,11 +78,15 @@ class Sandbox:
         `SandboxUnavailable`, and what the host raises but for `HostError`.
         """
         with self._slots.slot(account):
-            zygote, forked = self._take()
-            try:
-                return self._converse(zygote, forked, code, params, host, each_second)
-            finally:
-                forked.close()
+            while True:
+                zygote, forked = self._take()
+                try:
+                    return self._converse(zygote, forked, code, params, host, each_second)
+                except _NotBegun:
+                    if not zygote.gone(DEATH_SECONDS):  # else its spares died with it: the next one has others
+                        raise
+                finally:
+                    forked.close()
 
     def close(self) -> None:
         """End everything, runs in flight as well: they raise `SandboxBroken`."""
@@ -103,7 +111,7 @@ class Sandbox:
         try:
             conversation.begin(code, params)
         except EOFError:
-            raise SandboxBroken("a process ended before its run") from None
+            raise _NotBegun("a process ended before its run") from None
         zygote.replenish()
         result = conversation.finish()
         if conversation.process_died and zygote.gone(DEATH_SECONDS):
