@@ -9,12 +9,11 @@ from collections.abc import Callable
 from conformance.selftest.alter import wrap
 from reference_node.node import Node
 from reference_node.problems import BadRequest
-from reference_node.typed_data import Flow
+from reference_node.typed_data import Flow, Members
 
 Check = Callable[..., object]
 About = dict[str, object]
 """What a judgement is told beside the envelope: `flow`, `chain_id`, `now`, `title`."""
-Members = dict[str, object]
 
 MINTS = ("create_wallet_with_signature", "add_usage_api_key_with_signature")
 CONVERSION = "convert_to_chain_secured_account"
@@ -57,6 +56,11 @@ def good_once(node: Node, *flows: Flow) -> None:
 
 def believe_any_signature(node: Node, *flows: Flow) -> None:
     """Whoever has signed, the envelope's address counts as the signer."""
+    where_another_signed(node, lambda _, data, *__: address_in(data), *flows)
+
+
+def where_another_signed(node: Node, judge: Callable[[Check, Members, object, About], object], *flows: Flow) -> None:
+    """What `judge` says of envelopes of which another than the stated wallet is the signer."""
 
     def verify(original: Check, data: object, signature: object, about: About) -> object:
         try:
@@ -64,7 +68,7 @@ def believe_any_signature(node: Node, *flows: Flow) -> None:
         except BadRequest as refused:
             if refused.code != "signature-mismatch":
                 raise
-            return address_in(data)
+        return judge(original, members_of(data), signature, about)
 
     around_verdict(node, verify, *flows)
 

@@ -101,3 +101,17 @@ def promote(node: Node, operations: str | Iterable[str], when: Callable[[KeyBook
 def live(book: KeyBook, request: Received) -> bool:
     """For `promote`: as long as the key was not removed."""
     return presented(request) not in book.removed
+
+
+def last_account_key(node: Node) -> list[str]:
+    """The key of the account that was made last over HTTP, from now on; empty before the first."""
+    last: list[str] = []
+
+    async def note(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        if given.accepted:
+            last[:] = [json.loads(given.body)["api_key"]]
+        return given
+
+    intercept(node, "new_account", note)
+    return last

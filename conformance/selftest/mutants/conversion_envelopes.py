@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import json
 from dataclasses import replace
 
 from pydantic import JsonValue
@@ -19,6 +18,7 @@ from conformance.selftest.alter_envelopes import (
     read_as,
     refuse,
 )
+from conformance.selftest.alter_keys import last_account_key
 from conformance.selftest.mutant import mutant
 from reference_node.keys import key_hash
 from reference_node.node import Node
@@ -72,13 +72,7 @@ def account_key_alone_converts(node: Node) -> None:
 @mutant("WSIG-020")
 def signature_alone_converts(node: Node) -> None:
     """A conversion without a key that counts is for the account that was made last."""
-    last: list[str] = []
-
-    async def note(request: Received, forward: Forward) -> Answered:
-        given = await forward(request)
-        if given.accepted:
-            last[:] = [json.loads(given.body)["api_key"]]
-        return given
+    last = last_account_key(node)
 
     async def convert(request: Received, forward: Forward) -> Answered:
         given = await forward(request)
@@ -87,7 +81,6 @@ def signature_alone_converts(node: Node) -> None:
         others = tuple(header for header in request.headers if header[0] != b"x-api-key")
         return await forward(replace(request, headers=(*others, (b"x-api-key", last[0].encode()))))
 
-    intercept(node, "new_account", note)
     intercept(node, CONVERSION, convert)
 
 

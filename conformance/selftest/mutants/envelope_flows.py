@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 from conformance.selftest.alter import Answered, Forward, Received, answer, body_of, intercept
-from conformance.selftest.alter_envelopes import CONVERSION, MINTS, About, Check, around_verdict, good_once, refuse
+from conformance.selftest.alter_envelopes import (
+    CONVERSION,
+    MINTS,
+    About,
+    Check,
+    around_verdict,
+    good_once,
+    refuse,
+    where_another_signed,
+)
 from conformance.selftest.mutant import mutant
 from conformance.typed_data import digest
 from reference_node.node import Node
@@ -32,16 +42,7 @@ def any_flow_will_do(node: Node) -> None:
 @mutant("ENV-150")
 def signatures_are_not_bound_to_a_flow(node: Node) -> None:
     """A signature over any flow's envelope with these values is good for this flow."""
-
-    def verify(original: Check, data: object, signature: object, about: About) -> object:
-        try:
-            return original(data, signature, **about)
-        except BadRequest as fault:
-            if fault.code != "signature-mismatch" or not isinstance(data, dict):
-                raise
-        return _by_any_flow(original, data, signature, about)
-
-    around_verdict(node, verify)
+    where_another_signed(node, _by_any_flow)
 
 
 def _by_any_flow(verify: Check, data: Members, signature: object, about: About) -> object:
@@ -79,18 +80,13 @@ def accepted_envelopes_stay_good(node: Node) -> None:
 def domain_is_good_without_its_chain(node: Node) -> None:
     """A signature over the envelope without its chain is good on every chain."""
 
-    def verify(original: Check, data: object, signature: object, about: About) -> object:
-        try:
-            return original(data, signature, **about)
-        except BadRequest as fault:
-            if fault.code != "signature-mismatch" or not isinstance(data, dict):
-                raise
-            types = {**data["types"], "EIP712Domain": DOMAIN_FIELDS[:2]}
-            signer = recover(digest({**data, "types": types}), parse_signature(signature))
-            node.envelopes.check_signer(signer, node.envelopes.address(data["message"]))
-            return signer
+    def judge(_: Check, data: dict[str, Any], signature: object, __: About) -> object:
+        types = {**data["types"], "EIP712Domain": DOMAIN_FIELDS[:2]}
+        signer = recover(digest({**data, "types": types}), parse_signature(signature))
+        node.envelopes.check_signer(signer, node.envelopes.address(data["message"]))
+        return signer
 
-    around_verdict(node, verify)
+    where_another_signed(node, judge)
 
 
 @mutant("WSIG-090")

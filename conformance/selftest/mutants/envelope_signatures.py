@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from typing import Any
 
 from eth_utils.crypto import keccak
 
-from conformance.selftest.alter_envelopes import About, Check, around_verdict
+from conformance.selftest.alter_envelopes import About, Check, around_verdict, where_another_signed
 from conformance.selftest.mutant import mutant
 from reference_node.keys import CURVE_ORDER
 from reference_node.node import Node
@@ -66,19 +67,14 @@ def _bit(byte: str) -> str:
 def personal_signatures_are_good_too(node: Node) -> None:
     """A personal_sign over the envelope's JSON is accepted as well."""
 
-    def verify(original: Check, data: object, signature: object, about: About) -> object:
-        try:
-            return original(data, signature, **about)
-        except BadRequest as fault:
-            if fault.code != "signature-mismatch" or not isinstance(data, dict):
-                raise
-            text = json.dumps(data, separators=(",", ":"), ensure_ascii=False).encode()
-            signed = keccak(b"\x19Ethereum Signed Message:\n" + str(len(text)).encode() + text)
-            signer = recover(signed, parse_signature(signature))
-            node.envelopes.check_signer(signer, node.envelopes.address(data["message"]))
-            return data
+    def judge(_: Check, data: dict[str, Any], signature: object, __: About) -> object:
+        text = json.dumps(data, separators=(",", ":"), ensure_ascii=False).encode()
+        signed = keccak(b"\x19Ethereum Signed Message:\n" + str(len(text)).encode() + text)
+        signer = recover(signed, parse_signature(signature))
+        node.envelopes.check_signer(signer, node.envelopes.address(data["message"]))
+        return signer
 
-    around_verdict(node, verify)
+    where_another_signed(node, judge)
 
 
 @mutant("ENV-380")
@@ -95,6 +91,3 @@ def nobody_signs_what_nobody_can_sign(node: Node) -> None:
             raise
 
     around_verdict(node, verify)
-
-
-MINTS = ("create_wallet_with_signature", "add_usage_api_key_with_signature")

@@ -168,7 +168,7 @@ def account_key_runs_what_some_usage_key_may(node: Node) -> None:
 # ------------------------------------------------------------------------------------------ keys that count
 
 
-@mutant("EXEC-260", "EXEC-090")
+@mutant("EXEC-260", "EXEC-090", "KEYLIFE-080", "AUTH-030", "AUTH-050")
 def removed_keys_still_run(node: Node) -> None:
     """A removed usage key runs what the account key may."""
     book = key_book(node)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from conformance.selftest.alter import Answered, Forward, Received, answer, body_of, intercept, wrap
 from conformance.selftest.alter_contract import Sent, change_contract
 from conformance.selftest.alter_envelopes import MINTS, address_in
-from conformance.selftest.alter_keys import presented
+from conformance.selftest.alter_keys import last_account_key, presented
 from conformance.selftest.alter_mints import follow_mints
 from conformance.selftest.mutant import mutant
 from conformance.selftest.permissions import NOTHING
@@ -209,13 +209,7 @@ def minted_key_lists_nothing_but_lists(node: Node) -> None:
 def minted_key_acts_for_the_last_account(node: Node) -> None:
     """A key that was minted and never attached acts for the account that was made last."""
     minted = follow_mints(node)
-    last: list[str] = []
-
-    async def note(request: Received, forward: Forward) -> Answered:
-        given = await forward(request)
-        if given.accepted:
-            last[:] = [json.loads(given.body)["api_key"]]
-        return given
+    last = last_account_key(node)
 
     async def act(request: Received, forward: Forward) -> Answered:
         given = await forward(request)
@@ -226,7 +220,6 @@ def minted_key_acts_for_the_last_account(node: Node) -> None:
         others = tuple(pair for pair in request.headers if pair[0] != b"x-api-key")
         return await forward(replace(request, headers=(*others, (b"x-api-key", last[0].encode()))))
 
-    intercept(node, "new_account", note)
     intercept(node, ("add_group", "create_wallet"), act)
 
 

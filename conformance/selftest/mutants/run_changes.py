@@ -96,18 +96,6 @@ def changes_count_after_three_runs(node: Node) -> None:
     change_verdicts(node, late)
 
 
-@mutant("KEYLIFE-080", "AUTH-030", "AUTH-050")
-def removed_keys_run_for_their_account(node: Node) -> None:
-    """A removed key is refused everywhere but in runs, which it does with the account's rights."""
-    book = key_book(node)
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        key = presented(request)
-        return await forward(under(request, book.account_of(key)) if key in book.removed else request)
-
-    intercept(node, RUN, handler)
-
-
 @mutant("KEYLIFE-070")
 def a_new_name_costs_the_permission_to_run(node: Node) -> None:
     """After an update of its name a key may execute nowhere."""

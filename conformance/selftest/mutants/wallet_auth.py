@@ -18,7 +18,6 @@ from conformance.selftest.alter import (
 from conformance.selftest.alter_envelopes import (
     About,
     Check,
-    Members,
     address_in,
     around_verdict,
     good_once,
@@ -28,7 +27,7 @@ from conformance.selftest.alter_envelopes import (
 from conformance.selftest.mutant import mutant
 from reference_node.node import Node
 from reference_node.problems import BadRequest
-from reference_node.typed_data import WINDOW_SECONDS, Flow
+from reference_node.typed_data import WINDOW_SECONDS, Flow, Members
 
 BALANCE = "billing/balance"
 PROOF = Flow.BILLING_AUTH

@@ -18,7 +18,7 @@ import pytest
 from running import failed, no_wallets, returned, run
 
 from reference_node.sandbox import Limits, Sandbox, SandboxBroken, SandboxUnavailable
-from reference_node.sandbox.warm import LONG_RUN_NICENESS
+from reference_node.sandbox.warm import LONG_RUN_NICENESS, Forked, Zygote
 
 HELLO = "async function main() { return 'hello' }"
 ENDLESS = "for (;;) {}"
@@ -142,6 +142,23 @@ def test_process_that_is_forked_as_the_warm_process_dies_ends_before_it_says_any
     """
     done = subprocess.run([sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, check=True)  # noqa: S603 - our own program
     assert done.stdout == "b''\n"
+
+
+def test_run_whose_process_died_with_the_warm_one_begins_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    with Sandbox() as sandbox:
+        first = zygote_of(sandbox)
+        take = Zygote.take
+
+        def take_and_die(zygote: Zygote) -> Forked:
+            forked = take(zygote)
+            if zygote.process_id == first:
+                os.kill(first, signal.SIGKILL)
+                until(lambda: not alive(forked.process))
+            return forked
+
+        monkeypatch.setattr(Zygote, "take", take_and_die)
+        assert returned(run(sandbox, HELLO)) == "hello"
+        assert sandbox.process != first
 
 
 def test_death_of_the_warm_process_ends_runs_in_flight_and_the_next_run_starts_another() -> None:
