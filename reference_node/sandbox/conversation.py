@@ -18,8 +18,8 @@ from reference_node.sandbox.stream import Stream, TimeUp, Violation
 if TYPE_CHECKING:
     from reference_node.strict_json import Json
 
-READY_SECONDS = 30.0
-"""How long a forked process may take to lock itself down."""
+BEGIN_SECONDS = 30.0
+"""How long a forked process may take to lock itself down and read the script."""
 
 HEAD_START_SECONDS = 0.25
 """After that a run that still computes steps behind the short ones; it keeps whatever they leave."""
@@ -62,15 +62,15 @@ class Conversation:
         """Whether the run ended because its process did."""
 
     def begin(self, code: str, parameters: str) -> None:
-        """Hand the script over. Raises `SandboxBroken`, `EOFError` when the process is gone."""
+        """Hand the script over. Raises `SandboxBroken`, `EOFError` when the process ended and evaluated nothing."""
         self._stream.send(Kind.PARAMETERS, parameters)
         self._stream.send(Kind.CODE, code)
         try:
-            first = self._stream.receive(time.monotonic() + READY_SECONDS)
+            first = self._stream.receive(time.monotonic() + BEGIN_SECONDS)
         except (TimeUp, Violation) as fault:
-            raise SandboxBroken("a process did not become ready for its run") from fault
-        if first != (Kind.READY, b""):
-            raise SandboxBroken("a process began with something else than being ready")
+            raise SandboxBroken("a process did not begin its run in time") from fault
+        if first != (Kind.BEGUN, b""):
+            raise SandboxBroken("a process sent something else before it began its run")
         self._began = time.monotonic()
 
     def finish(self) -> RunResult:

@@ -17,7 +17,7 @@ class Kind(IntEnum):
     PARAMETERS = 1  # to the run: JSON text
     CODE = 2
     ANSWER = 3  # to a host call: {"id", "value"} or {"id", "error"}
-    READY = 4  # from the run: locked down, nothing evaluated yet
+    BEGUN = 4  # from the run: locked down and in possession of the code, nothing evaluated yet
     LOG = 5  # JSON text of one line
     CALL = 6  # [id, name, argument]
     RESPONSE = 7  # JSON text

@@ -21,7 +21,7 @@ WORKERS = 16
 
 
 class _NotBegun(SandboxBroken):
-    """The process of a run ended before it had the code."""
+    """The process of a run ended before it had the whole script."""
 
 
 class Sandbox:

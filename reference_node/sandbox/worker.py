@@ -94,13 +94,13 @@ def _enter(connection: Connection, lockdown: Lockdown, birth: Birth) -> None:
     os.close(handle)
     lockdown.put_on()
     connection.open(connected)
-    connection.send("READY", "")
 
 
 def _answer(engine: Engine, connection: Connection, limits: Limits) -> None:
     exhausted = out_of_memory(limits)
     try:
         parameters, code = connection.receive(), connection.receive()
+        connection.send("BEGUN", "")
         engine.evaluate(code)
         engine.ask("start", parameters)
         _go_on(engine, connection)

@@ -17,7 +17,7 @@ from reference_node.sandbox.stream import Stream
 from reference_node.strict_json import Json
 
 LIMITS = Limits(wall_seconds=1.0, host_calls=3)
-READY = frame(Kind.READY, b"")
+BEGUN = frame(Kind.BEGUN, b"")
 
 
 def converse(
@@ -64,7 +64,7 @@ BROKEN = {
     "a length just beyond the limit": HEADER.pack(LIMITS.frame_bytes + 1, Kind.LOG),
     "an unknown kind": frame(Kind.RESPONSE, b"1")[:4] + b"\xff" + b"1",
     "a kind that only the node sends": frame(Kind.ANSWER, b"{}"),
-    "being ready twice": READY,
+    "beginning twice": BEGUN,
     "a response that is no JSON": frame(Kind.RESPONSE, b'1,"has_error":false'),
     "a response of two values": frame(Kind.RESPONSE, b"{}{}"),
     "a response that is not UTF-8": frame(Kind.RESPONSE, b'"\xff'),
@@ -88,7 +88,7 @@ BROKEN = {
 @pytest.mark.parametrize("what", BROKEN)
 def test_frame_that_no_honest_run_sends_ends_the_run(what: str) -> None:
     calls: list[object] = []
-    result = converse(READY + BROKEN[what] + RESPONSE, calls=calls)
+    result = converse(BEGUN + BROKEN[what] + RESPONSE, calls=calls)
     assert result.has_error
     assert result.response is None
     assert calls == []
@@ -96,7 +96,7 @@ def test_frame_that_no_honest_run_sends_ends_the_run(what: str) -> None:
 
 
 def test_deep_response_is_refused() -> None:
-    result = converse(READY + frame(Kind.RESPONSE, DEEP))
+    result = converse(BEGUN + frame(Kind.RESPONSE, DEEP))
     assert result.logs == "the response nests too deep: the limit is 500 levels"
 
 
@@ -104,19 +104,19 @@ def test_deep_response_is_refused() -> None:
     "sent", [b"", b"\0", HEADER.pack(10, Kind.RESPONSE), HEADER.pack(10, Kind.RESPONSE) + b"12345"]
 )
 def test_process_that_ends_in_the_middle_is_an_error_of_the_run(sent: bytes) -> None:
-    result = converse(READY + sent)
+    result = converse(BEGUN + sent)
     assert result.logs == "the run's process died: it used up its memory or broke a rule of the sandbox"
 
 
 @pytest.mark.parametrize("sent", [b"", b"\0", HEADER.pack(10, Kind.RESPONSE) + b"12345"])
 def test_process_that_falls_silent_is_cut_off(sent: bytes) -> None:
-    result = converse(READY + sent, silent=True)
+    result = converse(BEGUN + sent, silent=True)
     assert result.logs == "the run took too long: the limit is 1 s"
 
 
 def test_calls_are_counted_by_the_node() -> None:
     calls: list[object] = []
-    result = converse(READY + b"".join(call(1, "signMessage", {"n": n}) for n in range(50)), silent=True, calls=calls)
+    result = converse(BEGUN + b"".join(call(1, "signMessage", {"n": n}) for n in range(50)), silent=True, calls=calls)
     assert len(calls) == LIMITS.host_calls
     assert result.logs == "too many uses of wallets: the limit is 3 in one run"
 
@@ -124,13 +124,13 @@ def test_calls_are_counted_by_the_node() -> None:
 def test_node_does_not_wait_for_a_process_that_reads_nothing() -> None:
     limits = Limits(wall_seconds=1.0, host_calls=100_000)
     flood = b"".join(call(n, "signMessage", {}) for n in range(20_000))
-    assert not converse(READY + flood + RESPONSE, silent=True, limits=Limits(host_calls=100_000)).has_error
-    assert converse(READY + flood, silent=True, limits=limits).has_error
+    assert not converse(BEGUN + flood + RESPONSE, silent=True, limits=Limits(host_calls=100_000)).has_error
+    assert converse(BEGUN + flood, silent=True, limits=limits).has_error
 
 
 def test_logs_are_bounded_by_the_node() -> None:
     line = frame(Kind.LOG, json.dumps("x" * 1000).encode())
-    result = converse(READY + line * 500 + RESPONSE)
+    result = converse(BEGUN + line * 500 + RESPONSE)
     assert len(result.logs) < LIMITS.log_bytes + 100
     assert not result.has_error
 
@@ -138,42 +138,42 @@ def test_logs_are_bounded_by_the_node() -> None:
 def test_all_that_a_run_sends_is_bounded() -> None:
     line = frame(Kind.LOG, json.dumps("x" * 1000).encode())
     limits = Limits(sent_bytes=100_000, log_bytes=10_000)
-    assert converse(READY + line * 200, limits=limits).logs.endswith("the run sent too much: the limit is 100000 bytes")
+    assert converse(BEGUN + line * 200, limits=limits).logs.endswith("the run sent too much: the limit is 100000 bytes")
 
 
 def test_argument_is_measured_by_the_node() -> None:
     calls: list[object] = []
     limits = Limits(argument_bytes=1000)
     assert not converse(
-        READY + call(1, "signMessage", {"m": "x" * 980}) + RESPONSE, limits=limits, calls=calls
+        BEGUN + call(1, "signMessage", {"m": "x" * 980}) + RESPONSE, limits=limits, calls=calls
     ).has_error
     assert len(calls) == 1
-    over = converse(READY + call(1, "signMessage", {"m": "x" * 1100}) + RESPONSE, limits=limits, calls=calls)
+    over = converse(BEGUN + call(1, "signMessage", {"m": "x" * 1100}) + RESPONSE, limits=limits, calls=calls)
     assert over.logs == "an argument is too long: the limit is 1000 bytes of JSON"
     assert len(calls) == 1
 
 
 def test_empty_lines_without_end_are_a_broken_rule() -> None:
-    result = converse(READY + frame(Kind.LOG, b'""') * 10, limits=Limits(log_bytes=5))
+    result = converse(BEGUN + frame(Kind.LOG, b'""') * 10, limits=Limits(log_bytes=5))
     assert "broke a rule of the sandbox" in result.logs
 
 
 def test_half_surrogate_pairs_in_logs_become_text() -> None:
-    result = converse(READY + frame(Kind.LOG, b'"a\\ud800b"') + frame(Kind.ERROR, b'"c\\udfff"'))
+    result = converse(BEGUN + frame(Kind.LOG, b'"a\\ud800b"') + frame(Kind.ERROR, b'"c\\udfff"'))
     assert result.logs.encode()
 
 
 def test_long_error_is_cut() -> None:
-    result = converse(READY + frame(Kind.ERROR, json.dumps("x" * 100_000).encode()))
+    result = converse(BEGUN + frame(Kind.ERROR, json.dumps("x" * 100_000).encode()))
     assert len(result.logs) == LIMITS.error_bytes
 
 
 def test_nothing_after_the_response_counts() -> None:
-    result = converse(READY + RESPONSE + frame(Kind.ERROR, b'"late"') + frame(Kind.LOG, b'"late"'))
+    result = converse(BEGUN + RESPONSE + frame(Kind.ERROR, b'"late"') + frame(Kind.LOG, b'"late"'))
     assert (result.response, result.logs) == ('"done"', "")
 
 
-@pytest.mark.parametrize("sent", [RESPONSE, frame(Kind.READY, b"x"), HEADER.pack(2**32 - 1, Kind.READY)])
+@pytest.mark.parametrize("sent", [RESPONSE, frame(Kind.BEGUN, b"x"), HEADER.pack(2**32 - 1, Kind.BEGUN)])
 def test_process_that_does_not_begin_with_being_ready_is_broken(sent: bytes) -> None:
     with pytest.raises(SandboxBroken):
         converse(sent)
