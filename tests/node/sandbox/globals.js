@@ -141,13 +141,13 @@ async function main() {
 
   await check("timers", async () => {
     const order = [];
-    setTimeout((...values) => order.push(values), 200, "a", 1);
+    setTimeout((...values) => order.push(values), 1000, "a", 1);
     setTimeout(() => order.push("zero"), 0);
     setTimeout(() => order.push("negative"), -5);
     clearTimeout(setTimeout(() => order.push("cleared"), 0));
     clearTimeout(undefined);
     queueMicrotask(() => order.push("microtask"));
-    await new Promise((resolve) => setTimeout(resolve, 400));
+    await new Promise((resolve) => setTimeout(resolve, 1200));
     let ticks = 0;
     await new Promise((resolve) => {
       const id = setInterval(() => (++ticks === 3 ? (clearInterval(id), resolve()) : undefined), 1);

@@ -16,7 +16,8 @@ from reference_node.sandbox.frames import HEADER, Kind, frame
 from reference_node.sandbox.stream import Stream
 from reference_node.strict_json import Json
 
-LIMITS = Limits(wall_seconds=1.0, host_calls=3)
+LIMITS = Limits(host_calls=3)
+SHORT = Limits(wall_seconds=1.0)
 BEGUN = frame(Kind.BEGUN, b"")
 
 
@@ -110,7 +111,7 @@ def test_process_that_ends_in_the_middle_is_an_error_of_the_run(sent: bytes) -> 
 
 @pytest.mark.parametrize("sent", [b"", b"\0", HEADER.pack(10, Kind.RESPONSE) + b"12345"])
 def test_process_that_falls_silent_is_cut_off(sent: bytes) -> None:
-    result = converse(BEGUN + sent, silent=True)
+    result = converse(BEGUN + sent, silent=True, limits=SHORT)
     assert result.logs == "the run took too long: the limit is 1 s"
 
 

@@ -166,7 +166,7 @@ def test_awaited_code_runs_in_the_order_of_the_language(sandbox: Sandbox) -> Non
     const order = [];
     async function* numbers() { for (let i = 0; i < 3; i++) { await null; yield i } }
     async function main() {
-      setTimeout((name) => order.push(name), 100, 'late');
+      setTimeout((name) => order.push(name), 1000, 'late');
       setTimeout(() => order.push('timer'), 0);
       const gone = setTimeout(() => order.push('cleared'), 0);
       clearTimeout(gone);
@@ -174,7 +174,7 @@ def test_awaited_code_runs_in_the_order_of_the_language(sandbox: Sandbox) -> Non
       Promise.resolve().then(() => order.push('reaction'));
       order.push('sync');
       for await (const n of numbers()) order.push(n);
-      await new Promise((resolve) => setTimeout(resolve, 200));
+      await new Promise((resolve) => setTimeout(resolve, 1000));
       let ticks = 0;
       await new Promise((resolve) => {
         const id = setInterval(() => { if (++ticks === 3) { clearInterval(id); resolve() } }, 1);

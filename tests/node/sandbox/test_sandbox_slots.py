@@ -24,14 +24,14 @@ class Runs:
         self.started: queue.Queue[str] = queue.Queue()
         self.refused: queue.Queue[Exception] = queue.Queue()
         self._ends: dict[str, threading.Event] = {}
-        self._threads: list[threading.Thread] = []
+        self._threads: dict[str, threading.Thread] = {}
 
     def begin(self, name: str) -> None:
         """Ask for a slot; the account is the name's first letter."""
         waiting = self.slots.waiting
         self._ends[name] = threading.Event()
         thread = threading.Thread(target=self._run, args=(name,))
-        self._threads.append(thread)
+        self._threads[name] = thread
         thread.start()
         until(lambda: not thread.is_alive() or self.slots.waiting > waiting or self._began(name))
 
@@ -51,13 +51,15 @@ class Runs:
         return self.started.get(timeout=WAIT)
 
     def end(self, name: str) -> None:
+        """End a run, and wait until its slot is free."""
         self._ends[name].set()
+        self._threads[name].join(WAIT)
 
     def end_all(self) -> None:
         for event in self._ends.values():
             event.set()
         self.slots.close()
-        for thread in self._threads:
+        for thread in self._threads.values():
             thread.join(WAIT)
 
 
