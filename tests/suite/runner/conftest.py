@@ -31,8 +31,14 @@ def node() -> Iterator[TinyNode]:
 
 
 @pytest.fixture
-def target(node: TinyNode) -> Iterator[Target]:
-    with Target(node.url, Profile(), seed="7", timeout=0.5) as made:
+def patience() -> float | None:
+    """How long the suite waits for an answer, in seconds; None: as long as it usually does."""
+    return None
+
+
+@pytest.fixture
+def target(node: TinyNode, patience: float | None) -> Iterator[Target]:
+    with Target(node.url, Profile(), seed="7", timeout=patience) as made:
         yield made
 
 

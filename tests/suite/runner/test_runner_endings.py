@@ -29,7 +29,7 @@ OWN_STATUS: dict[str, JsonValue] = {"status": 422, "error_member": None}
 
 def judged(cases_of: Cases, node: TinyNode, body: str, forms: JsonValue = None) -> tuple[Verdict, str]:
     stated = {} if forms is None else {"failure_and_limits": forms}
-    with Target(node.url, Profile.model_validate({"exec": stated}), seed="7", timeout=0.5) as target:
+    with Target(node.url, Profile.model_validate({"exec": stated}), seed="7") as target:
         outcome = run_case(cases_of(body)[0], target)
     return outcome.verdict, outcome.properties.get("problem", "")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import time
 from collections.abc import Callable
 
 import pytest
@@ -27,12 +26,6 @@ ADD = """\
       - list: list_groups
         expect: {"": [{id: "${g}", name: a}]}
 """
-SLOW = Told(200, {"success": True})
-
-
-def hang(_: Asked) -> Told:
-    time.sleep(1.0)
-    return SLOW
 
 
 def test_case_passes_when_every_step_holds(run: Run) -> None:
@@ -84,8 +77,9 @@ def test_dropped_connection_in_a_step_is_a_failure_of_its_own(run: Run, node: Ti
     assert outcome.failure.exchange.status is None
 
 
+@pytest.mark.parametrize("patience", [1.0])
 def test_time_out_in_a_step_is_a_failure_of_its_own(run: Run, node: TinyNode) -> None:
-    node.faults["add_group"] = hang
+    node.faults["add_group"] = node.hang
 
     outcome = run(ADD)
 
@@ -95,8 +89,8 @@ def test_time_out_in_a_step_is_a_failure_of_its_own(run: Run, node: TinyNode) ->
 
 @pytest.mark.parametrize(
     "fault",
-    [always(403), always(500), always(DROP), hang, always(200, "not json"), always(200, {"no": "key"})],
-    ids=["refused", "server error", "dropped", "time-out", "no JSON", "no key"],
+    [always(403), always(500), always(DROP), always(200, "not json"), always(200, {"no": "key"})],
+    ids=["refused", "server error", "dropped", "no JSON", "no key"],
 )
 def test_trouble_with_the_account_is_inconclusive(run: Run, node: TinyNode, fault: Callable[[Asked], Told]) -> None:
     node.faults["new_account"] = fault
@@ -106,6 +100,11 @@ def test_trouble_with_the_account_is_inconclusive(run: Run, node: TinyNode, faul
     assert outcome.verdict is Verdict.INCONCLUSIVE
     assert outcome.failure is not None
     assert outcome.failure.step == "setup[0] account alice"
+
+
+@pytest.mark.parametrize("patience", [1.0])
+def test_time_out_of_the_account_is_inconclusive(run: Run, node: TinyNode) -> None:
+    test_trouble_with_the_account_is_inconclusive(run, node, node.hang)
 
 
 def test_account_made_among_the_steps_is_still_setup(run: Run, node: TinyNode) -> None:
@@ -191,9 +190,14 @@ def test_spent_budget_is_inconclusive_and_sends_no_more_writes(
             Profile.model_validate({"wire": {"operations": {"method_and_path": {"create_wallet": None}}}}),
             "create_wallet",
         ),
+        (
+            "steps: [{call: get_api_payers}]",
+            Profile.model_validate({"wire": {"chain_info": None}}),
+            "get_api_payers needs a profile that says wire.chain_info",
+        ),
         ("steps: [{account: a}]", Profile.model_validate({"accounts": {"credits": None}}), "accounts.credits"),
     ],
-    ids=["needs", "needs of a step", "uses", "uses of a variable", "uses a value", "operation", "no credits"],
+    ids=["needs", "needs of a step", "uses", "uses of a variable", "uses a value", "operation", "answer", "no credits"],
 )
 def test_case_the_profile_rules_out_is_not_offered_and_sends_nothing(
     cases_of: Callable[[str], list[Case]], node: TinyNode, body: str, profile: Profile, word: str
@@ -205,6 +209,28 @@ def test_case_the_profile_rules_out_is_not_offered_and_sends_nothing(
     assert outcome.verdict is Verdict.NOT_OFFERED
     assert word in outcome.reason
     assert node.asked == []
+
+
+@pytest.mark.parametrize(
+    ("call", "section", "key"),
+    [
+        ("account_hash: AAAA", "crypto", "api_key_hash_preimage"),
+        ("usage_key_hash: AAAA", "crypto", "usage_key_hash_preimage"),
+        ("account_wallet: AAAA", "crypto", "account_wallet_derivation"),
+        ("returned: done", "exec", "response_form"),
+    ],
+)
+def test_function_that_asks_the_profile_is_for_nodes_that_state_it(
+    cases_of: Callable[[str], list[Case]], node: TinyNode, call: str, section: str, key: str
+) -> None:
+    (case,) = cases_of(f"steps: [{{account: a}}, {{let: {{found: {{{call}}}}}}}]")
+    with Target(node.url, Profile.model_validate({section: {key: None}})) as target:
+        outcome = run_case(case, target)
+
+    assert (outcome.verdict, outcome.reason) == (
+        Verdict.NOT_OFFERED,
+        f"the profile states nothing about {section}.{key}",
+    )
 
 
 @pytest.mark.parametrize(
@@ -289,7 +315,7 @@ def test_text_is_an_answer_of_the_viewer_only(run: Run, node: TinyNode) -> None:
     assert run("steps: [{account: a}, {call: add_group}]").verdict is Verdict.FAIL
 
 
-@pytest.mark.parametrize("status", [302, 304, 100 + 99])
+@pytest.mark.parametrize(("status", "patience"), [(302, None), (304, None), (199, 1.0)])
 def test_status_that_is_neither_acceptance_nor_refusal_fails(run: Run, node: TinyNode, status: int) -> None:
     node.faults["add_group"] = always(status)
 

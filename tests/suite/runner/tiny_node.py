@@ -63,6 +63,8 @@ class TinyNode:
     """By path: answers instead of the node."""
     asked: list[Asked] = field(default_factory=list)
     lock: threading.RLock = field(default_factory=threading.RLock)
+    over: threading.Event = field(default_factory=threading.Event)
+    """Set when the node is taken down."""
 
     def answer(self, asked: Asked) -> Told:
         with self.lock:
@@ -82,6 +84,11 @@ class TinyNode:
                 return Told(401, {"title": "unknown key"})
             handler = getattr(self, f"_{asked.path}", None)
             return handler(asked, account) if handler else Told(404, {"title": "no such path"})
+
+    def hang(self, _: Asked) -> Told:
+        """A fault: no answer as long as the node is there."""
+        self.over.wait()
+        return Told(DROP)
 
     def paths(self) -> list[str]:
         return [asked.path for asked in self.asked]
@@ -135,18 +142,23 @@ def always(status: int, body: object = None, **headers: str) -> Fault:
     return lambda _: Told(status, body, {name.replace("_", "-"): value for name, value in headers.items()})
 
 
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 128  # a connection that finds the queue full waits a second before it tries again
+
+
 @contextmanager
 def tiny_node() -> Iterator[TinyNode]:
     """A node that runs as long as the block."""
     node = TinyNode()
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(node))
-    server.daemon_threads = True
+    server = _Server(("127.0.0.1", 0), _handler(node))
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     node.url = f"http://127.0.0.1:{server.server_address[1]}"
     try:
         yield node
     finally:
+        node.over.set()
         server.shutdown()
         server.server_close()
         thread.join()
