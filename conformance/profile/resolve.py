@@ -127,15 +127,16 @@ def _place(profile: Profile, name: str, method: str, request: Mapping[str, str])
 
 
 def _response_names(profile: Profile, name: str, fixed: Fixed) -> dict[str, str]:
-    names = _information_names(profile) | _billing_names(profile)
+    names = _information_names(profile, name) | _billing_names(profile)
     if name in names:
         return {member: wire for member, wire in names[name].items() if wire is not None}
     return _mutating_names(profile, name) if fixed.effect is Effect.WRITE else {}
 
 
-def _information_names(profile: Profile) -> dict[str, dict[str, str | None]]:
+def _information_names(profile: Profile, name: str) -> dict[str, dict[str, str | None]]:
     names: dict[str, dict[str, str | None]] = {"get_action_ipfs_id": {"cid": WHOLE}}
-    if (chain := profile.wire.chain_info) is not None:
+    if name in {"get_api_payers", "get_admin_api_payer"}:
+        chain = needed(profile.wire.chain_info, "wire.chain_info")
         names["get_api_payers"] = {"addresses": chain.api_payers_member or WHOLE}
         names["get_admin_api_payer"] = {"address": chain.admin_api_payer_member or WHOLE}
     if (exists := profile.wire.account_exists.request_response) is not None:

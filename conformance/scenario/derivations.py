@@ -14,7 +14,7 @@ from eth_keys.datatypes import PrivateKey
 from eth_utils.crypto import keccak
 
 from conformance.problems import Mismatch, ProfileSilent
-from conformance.scenario.functions import bytes_of_base64, function, pkp_id_of
+from conformance.scenario.functions import bytes_of_base64, function, pkp_id_of, relies_on
 from conformance.scenario.scope import MISSING, Scope, member, printed
 
 CURVE_ORDER = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141
@@ -28,12 +28,14 @@ BASE64_RUN = re.compile(r"[A-Za-z0-9+/_-]{43,}")
 
 
 @function
+@relies_on("crypto.api_key_hash_preimage")
 def account_hash(scope: Scope, key: object) -> str:
     """The `apiKeyHash` of an account key, by the profile's `crypto.api_key_hash_preimage`, as 0x hex."""
     return _key_hash(scope, key, "api_key_hash_preimage")
 
 
 @function
+@relies_on("crypto.usage_key_hash_preimage")
 def usage_key_hash(scope: Scope, key: object) -> str:
     """The contract's name for a usage key, by the profile's `crypto.usage_key_hash_preimage`, as 0x hex."""
     return _key_hash(scope, key, "usage_key_hash_preimage")
@@ -49,6 +51,7 @@ def _key_hash(scope: Scope, key: object, rule: str) -> str:
 
 
 @function
+@relies_on("crypto.account_wallet_derivation")
 def account_wallet(scope: Scope, key: object) -> str:
     """The wallet address of an account key, by the profile's `crypto.account_wallet_derivation`."""
     secret = bytes_of_base64(key)

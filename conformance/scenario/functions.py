@@ -45,6 +45,16 @@ def prepares(name: str) -> Callable[[Preparation], Preparation]:
     return enter
 
 
+def relies_on(*keys: str) -> Callable[[Made], Made]:
+    """A case that calls the function is for nodes whose profile states these keys."""
+
+    def enter(maker: Made) -> Made:
+        PREPARATIONS[maker.__name__] = lambda _, site: site.facts.uses.update(keys)
+        return maker
+
+    return enter
+
+
 def _bytes_of_hex(text: object) -> bytes:
     try:
         return bytes.fromhex(str(text).removeprefix("0x"))
@@ -149,6 +159,7 @@ def keccak_hex(_: Scope, text: object) -> str:
 
 
 @function
+@relies_on("wire.pkp.id_source.rule")
 def pkp_id_of(scope: Scope, address: object) -> str:
     """The PKP id of a wallet, by the profile's `wire.pkp.id_source.rule`."""
     raw = _bytes_of_hex(_address(address))

@@ -21,7 +21,7 @@ from conformance.recovery import (
     signer,
 )
 from conformance.scenario.action_sources import IN_CALL, MEMBER, NAMED_BY, names, needs, parameters, source_for
-from conformance.scenario.functions import function, prepares
+from conformance.scenario.functions import function, prepares, relies_on
 from conformance.scenario.scope import Scope, printed
 from conformance.scenario.templates import Site
 
@@ -53,6 +53,7 @@ def _note_source(arguments: Sequence[JsonValue], site: Site) -> None:
 
 
 @function
+@relies_on(MEMBER)
 def run_params(scope: Scope, pkp_id: object, members: object = None) -> dict[str, object]:
     """`jsParams` that name a wallet as the profile says, beside other members."""
     if not isinstance(members, dict | None):
@@ -60,12 +61,8 @@ def run_params(scope: Scope, pkp_id: object, members: object = None) -> dict[str
     return parameters(pkp_id, members or {}, scope.profile)
 
 
-@prepares("run_params")
-def _note_parameters(_: Sequence[JsonValue], site: Site) -> None:
-    site.facts.uses.add(MEMBER)
-
-
 @function
+@relies_on(RESPONSE_FORM)
 def returned(scope: Scope, response: object) -> object:
     """What `main` returned, of a `response` in the form that the profile's `exec.response_form` says."""
     if scope.lookup("profile", RESPONSE_FORM.split(".")) != AS_TEXT or not isinstance(response, str):
@@ -75,11 +72,6 @@ def returned(scope: Scope, response: object) -> object:
     except ValueError:
         return response
     return found
-
-
-@prepares("returned")
-def _note_form(_: Sequence[JsonValue], site: Site) -> None:
-    site.facts.uses.add(RESPONSE_FORM)
 
 
 @function
