@@ -10,6 +10,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 Handler = Callable[[bytes], bytes | None]
 
 
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 128  # a connection that finds the queue full waits a second before it tries again
+
+
 @contextmanager
 def serve(handle: Handler, status: int = 200) -> Iterator[str]:
     """The address of a server that answers every POST with `handle` of its body."""
@@ -33,8 +38,7 @@ def serve(handle: Handler, status: int = 200) -> Iterator[str]:
         def log_message(self, *_arguments: object) -> None:
             """Quiet."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Request)
-    server.daemon_threads = True
+    server = _Server(("127.0.0.1", 0), Request)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     try:

@@ -20,7 +20,7 @@ def test_thread_that_waits_comes_before_the_one_that_had_it() -> None:
     waiting = threading.Thread(target=wait)
     with lock:
         waiting.start()
-        for _ in range(1_000):  # until it stands in the entrance; a lock without one is given a second
+        for _ in range(10_000):  # until it stands in the entrance; a lock that lets nobody stand there is given time
             if lock._entrance.locked():
                 break
             time.sleep(0.001)

@@ -37,7 +37,7 @@ def of_language(page: str, language: str) -> list[Block]:
 
 def contract(node_url: str) -> tuple[str, list[object]]:
     """Address and ABI of the node's account contract."""
-    told = httpx.get(f"{node_url}/core/v1/get_node_chain_config").raise_for_status().json()
+    told = httpx.get(f"{node_url}/core/v1/get_node_chain_config", timeout=60).raise_for_status().json()
     abi = json.loads((artifacts() / "AccountConfig.json").read_text(encoding="utf-8"))["abi"]
     return str(told["contract_address"]), abi
 

@@ -35,7 +35,7 @@ class Anvil:
     def ask(self, method: str, *params: object) -> object:
         """One JSON-RPC request."""
         request = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
-        return httpx.post(self.url, json=request).json()["result"]
+        return httpx.post(self.url, json=request, timeout=60).json()["result"]
 
     def fund(self, *addresses: str) -> None:
         """Gas money for these."""

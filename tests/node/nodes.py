@@ -103,7 +103,7 @@ def serving(settings: Settings) -> Iterator[Running]:
         server = Announcing(node, listening)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
         thread.start()
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 60
         while not server.started:
             assert thread.is_alive(), "the server ended before it began"
             assert time.monotonic() < deadline, "the server did not start"

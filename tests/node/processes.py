@@ -14,7 +14,7 @@ from typing import Any
 
 import httpx
 
-START_SECONDS = 60
+START_SECONDS = 180
 
 
 def command(*options: str) -> list[str]:

@@ -52,7 +52,7 @@ def test_node_says_which_payers_to_fund(anvil: Anvil) -> None:
         command("--rpc-url", anvil.url, "--payers", "2"),
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=180,
         env=environment(REFERENCE_NODE_ROOT_SECRET=SECRET),
         check=False,
     )

@@ -26,7 +26,7 @@ SECRET = "11" * 32
 def failing(*options: str, **variables: str) -> tuple[int, str]:
     """The exit code and error output of a node that can't start."""
     done = subprocess.run(  # noqa: S603 - our own program
-        command(*options), capture_output=True, text=True, timeout=60, env=environment(**variables), check=False
+        command(*options), capture_output=True, text=True, timeout=180, env=environment(**variables), check=False
     )
     assert done.stdout == ""
     assert "Traceback" not in done.stderr
@@ -44,7 +44,7 @@ def test_node_says_where_it_is_and_stops_cleanly(tmp_path: Path, end: signal.Sig
         assert ready["control_url"] is None
         assert not {"clock_control", "funded_wallet"} & set(ready["profile"]["capabilities"])
         process.send_signal(end)
-        output, _ = process.communicate(timeout=20)
+        output, _ = process.communicate(timeout=60)
     assert process.returncode == 0
     assert output.startswith(f"reference node ready at {ready['base_url']}/core/v1\n")
     for fact in (ready["contract_address"], ready["rpc_url"], "7 cents"):
@@ -64,7 +64,7 @@ def test_node_stops_although_calls_go_on_for_long(tmp_path: Path) -> None:
             with client(ready) as http:  # by the time that this is answered, the batch has been read
                 assert http.get("/core/v1/openapi.json").status_code == 200
             process.send_signal(signal.SIGTERM)
-            process.communicate(timeout=20)
+            process.communicate(timeout=60)
     assert process.returncode == 0
 
 
@@ -113,7 +113,7 @@ def test_root_secret_is_never_told(tmp_path: Path) -> None:
     options = ("--ready-file", str(tmp_path / "ready.json"))
     with node_process(tmp_path / "ready.json", *options, REFERENCE_NODE_ROOT_SECRET=SECRET) as (process, _):
         process.terminate()
-        output, _ = process.communicate(timeout=20)
+        output, _ = process.communicate(timeout=60)
     assert SECRET not in output
     assert SECRET not in (tmp_path / "ready.json").read_text()
 
@@ -210,6 +210,6 @@ main(["serve", "--port", "0"])
 def test_node_that_is_stopped_while_it_loads_leaves_in_order() -> None:
     arguments = [sys.executable, "-c", SIGNAL_WHILE_LOADING]
     done = subprocess.run(  # noqa: S603 - our own program
-        arguments, capture_output=True, text=True, timeout=60, env=environment(), check=False
+        arguments, capture_output=True, text=True, timeout=180, env=environment(), check=False
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from actions import ECHO, SIGN, credit, failed, permitted, ran, run
+from actions import ECHO, KEY, SIGN, credit, failed, permitted, ran, run
 from envelopes import conversion, new_wallet
 from nodes import Running, refused, serving
 
@@ -16,8 +17,6 @@ from reference_node.sandbox import RunResult, SandboxBroken, SandboxBusy, Sandbo
 from reference_node.settings import Settings
 
 ENDLESS = "async function main() { console.log('begun'); for (;;); }"
-
-SECONDS = "async function main({ ms }) { return await new Promise((done) => setTimeout(() => done('woke'), ms)); }"
 
 CREDITS = 20
 
@@ -54,12 +53,18 @@ def test_each_started_second_costs_one_cent(thrifty: Running, monkeypatch: pytes
 
 
 def test_real_run_pays_for_the_seconds_that_it_was_told_of(thrifty: Running, monkeypatch: pytest.MonkeyPatch) -> None:
-    mine = permitted(thrifty, SECONDS)
+    mine = permitted(thrifty, KEY)
     before = credit(thrifty, mine.account)
     prices: list[int] = []
-    price = thrifty.node.runs.price
+    price, host_call = thrifty.node.runs.price, thrifty.node.runs.host_call
+
+    def slow(*arguments: object) -> object:
+        time.sleep(1.0)  # where the node counts the seconds
+        return host_call(*arguments)  # type: ignore[arg-type] # whatever the sandbox gave
+
     monkeypatch.setattr(thrifty.node.runs, "price", lambda: prices.append(price()) or prices[-1])
-    assert ran(thrifty, mine.key, SECONDS, ms=1050) == "woke"
+    monkeypatch.setattr(thrifty.node.runs, "host_call", slow)
+    ran(thrifty, mine.key, KEY, pkpId=mine.wallet)
     assert credit(thrifty, mine.account) == before - len(prices)
     assert len(prices) >= 2
     assert set(prices) == {1}

@@ -54,7 +54,7 @@ def test_library_that_can_not_be_preloaded_keeps_the_node_from_starting(
         command("--preload", str(library)),
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=180,
         env=environment(),
         check=False,
     )

@@ -19,7 +19,7 @@ def test_bundled_node_serves_until_it_is_stopped() -> None:
         node.wait_until_ready()
         profile = load_ready_file(node.ready_file)
         url = f"{profile.base_url}/core/v1/get_node_chain_config"
-        assert httpx.get(url).status_code == 200
+        assert httpx.get(url, timeout=60).status_code == 200
         assert profile.offers("chain_rpc")
 
     with pytest.raises(httpx.ConnectError):
