@@ -22,6 +22,7 @@ from conformance.selftest.alter import (
     refusal,
     wrap,
 )
+from conformance.selftest.alter_at_once import Company
 from conformance.selftest.alter_contract import Sent, account_behind, around_conversion, change_contract
 from conformance.selftest.alter_envelopes import CONVERSION, About, Check, address_in, around_verdict, members_of
 from conformance.selftest.alter_keys import presented
@@ -106,15 +107,12 @@ def race_lets_all_win(node: Node) -> None:
             if refused.error != "AlreadyChainSecured":
                 raise
 
-    gate = threading.Barrier(2)
+    company = Company()
 
     def signer(verify: Callable[..., object], data: object, signature: object, flow: Flow) -> object:
         """Two conversions at once have both been let in by now."""
         if flow is Flow.CONVERT_ACCOUNT:
-            try:
-                gate.wait(0.3)
-            except threading.BrokenBarrierError:
-                gate.reset()
+            company.wait()
         return verify(data, signature, flow)
 
     wrap(node, "signer", signer)
@@ -274,10 +272,10 @@ def listed_payers_send_no_conversions(node: Node) -> None:
 
 @mutant("MODE-190", "MODE-010")
 def conversions_wait_in_a_queue(node: Node) -> None:
-    """The conversion is answered at once and sent to the chain some seconds later."""
+    """The conversion is answered at once and sent to the chain half a minute later."""
 
     def convert(write: Write, account_hash: int, new_admin: Address) -> None:
-        later = threading.Timer(4, write, (account_hash, new_admin))
+        later = threading.Timer(30, write, (account_hash, new_admin))
         later.daemon = True
         later.start()
 

@@ -57,8 +57,8 @@ def old_key_writes_on(node: Node) -> None:
 
 @mutant("MODE-110", "MODE-010", "ERR-080")
 def old_key_writes_on_for_a_while(node: Node) -> None:
-    """The conversion is noticed by the check of keys some seconds later."""
-    _old_key_lives(node, *GROUP_WRITES, *KEY_WRITES, *OTHER_WRITES, "remove_pkp_from_group", seconds=3)
+    """The conversion is noticed by the check of keys half a minute later."""
+    _old_key_lives(node, *GROUP_WRITES, *KEY_WRITES, *OTHER_WRITES, "remove_pkp_from_group", seconds=30)
 
 
 def _old_key_does(name: str) -> Callable[[Node], None]:

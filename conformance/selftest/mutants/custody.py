@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 
 from eth_utils.crypto import keccak
 
 from conformance.selftest.alter import Answered, Forward, Received, intercept, wrap
+from conformance.selftest.alter_at_once import Company
 from conformance.selftest.alter_keys import presented
 from conformance.selftest.mutant import mutant
 from reference_node.chain.account_config import WILDCARD
@@ -104,20 +104,20 @@ def keys_depend_on_who_runs(node: Node) -> None:
     _change_key(node, lambda run, _pkp, key: key if run.caller.key_hash == run.caller.account_hash else _other(key))
 
 
-MOMENT_SECONDS = 0.05
-"""How long a use of a wallet takes there, so that those of runs at once overlap."""
+ALONE_SECONDS = 0.5
+"""How long a use of a wallet waits there for that of another run."""
 
 
 @mutant("PKP-100")
 def keys_collide_under_load(node: Node) -> None:
     """Two uses of wallets at the same moment get keys that are none of theirs."""
-    busy = threading.Lock()
+    busy, company = threading.Lock(), Company(ALONE_SECONDS)
 
     def use(key_of: KeyOf, run: Run, pkp: bytes) -> bytes:
         alone = busy.acquire(blocking=False)
         try:
             key = key_of(run, pkp)
-            time.sleep(MOMENT_SECONDS)
+            company.wait()
             return key if alone else _other(key)
         finally:
             if alone:

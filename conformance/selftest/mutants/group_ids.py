@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import itertools
 import json
-import time
 from dataclasses import replace
 
 from conformance.selftest.alter import Answered, Forward, Received, answer, intercept, members, refusal, wrap
+from conformance.selftest.alter_at_once import Company, Overtaking
 from conformance.selftest.alter_groups import IN_A_GROUP, Hashes, group_of
 from conformance.selftest.mutant import mutant
 from conformance.selftest.permissions import Write, account_of, lists_of
 from reference_node.chain.account_config import Action, Group, Wallet
 from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.node import Node
-
-PAUSE_SECONDS = 0.03
-"""Between the two halves of a write that is not one."""
 
 
 @mutant("GRPLIFE-150", "GRPLIFE-200")
@@ -118,13 +114,14 @@ def quoted_ids_do_nothing(node: Node) -> None:
 
 @mutant("GRPLIFE-230")
 def update_is_two_writes(node: Node) -> None:
-    """`update_group` writes the labels first and the lists a moment later, now a longer one, now a shorter one."""
-    pauses = itertools.cycle([2 * PAUSE_SECONDS, 0])
+    """`update_group` writes the labels first and the lists a moment later, another update perhaps in between."""
+    halves = Overtaking()
 
     def update(write: Write, key: int, group: Group, *lists: Hashes) -> None:
         write(key, group, *lists_of(node, key, group.id))
-        time.sleep(next(pauses))
+        halves.wait()
         write(key, group_of(node, key, group.id), *lists)
+        halves.done()
 
     wrap(node.accounts, "update_group", update)
 
@@ -132,12 +129,13 @@ def update_is_two_writes(node: Node) -> None:
 @mutant("GRPLIFE-230")
 def addition_rewrites_the_list(node: Node) -> None:
     """`add_pkp_to_group` reads the list, and a moment later writes it back with the new wallet."""
+    company = Company()
 
     def add(_: Write, key: int, group_id: int, wallet: bytes) -> None:
         wallets, actions = lists_of(node, key, group_id)
         if wallet in wallets:
             raise ContractRefusal("AlreadyInGroup", {"groupId": group_id, "item": wallet})
-        time.sleep(PAUSE_SECONDS)
+        company.wait()
         node.accounts.update_group(key, group_of(node, key, group_id), [*wallets, wallet], actions)
 
     wrap(node.accounts, "add_pkp_to_group", add)

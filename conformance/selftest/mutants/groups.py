@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Callable, Sequence
 
@@ -21,6 +20,7 @@ from conformance.selftest.alter import (
     refusal,
     wrap,
 )
+from conformance.selftest.alter_at_once import one_answer_at_a_time
 from conformance.selftest.mutant import mutant
 from conformance.selftest.permissions import account_of, lists_of
 from reference_node.chain.account_config import Group, Wallet
@@ -148,22 +148,7 @@ def group_ids_are_their_places(node: Node) -> None:
 @mutant("GRP-190", "GRPLIFE-220")
 def groups_made_at_once_are_one(node: Node) -> None:
     """While `add_group` is at work for an account, others of the account get the group that it makes."""
-    working: dict[str | None, asyncio.Task[Answered]] = {}
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        if request.key not in working:
-            working[request.key] = asyncio.create_task(_later(request, forward))
-        task = working[request.key]
-        given = await task
-        working.pop(request.key, None)
-        return given
-
-    intercept(node, "add_group", handler)
-
-
-async def _later(request: Received, forward: Forward) -> Answered:
-    await asyncio.sleep(0.05)
-    return await forward(request)
+    one_answer_at_a_time(node, "add_group", lambda request: request.key)
 
 
 @mutant("GRP-230")
