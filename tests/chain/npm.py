@@ -37,6 +37,6 @@ def run_script(name: str, *arguments: str) -> str:
     if not (MODULES / "ethers").is_dir() or not (MODULES / "viem").is_dir():
         missing("ethers or viem")
     command = [str(node), str(FOLDER / name), *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)  # noqa: S603 - our own script
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)  # noqa: S603 - our own script
     assert done.returncode == 0, f"{name}: {done.stderr or done.stdout}"
     return done.stdout

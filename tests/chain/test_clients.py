@@ -66,7 +66,7 @@ def url(chain: EvmChain) -> Iterator[str]:
 
 @pytest.fixture
 def web3(url: str) -> Web3:
-    return Web3(Web3.HTTPProvider(url, request_kwargs={"timeout": 10}))
+    return Web3(Web3.HTTPProvider(url, request_kwargs={"timeout": 60}))
 
 
 @pytest.fixture
@@ -83,7 +83,7 @@ def test_javascript_client_works(url: str, script: str) -> None:
 def test_web3_sends_a_raw_transaction_and_waits(web3: Web3) -> None:
     raw = ALICE.sign(0, BOB.address, value=5)
     transaction_hash = web3.eth.send_raw_transaction(raw)
-    receipt = web3.eth.wait_for_transaction_receipt(transaction_hash, timeout=5)
+    receipt = web3.eth.wait_for_transaction_receipt(transaction_hash, timeout=60)
     assert (receipt["status"], receipt["gasUsed"], receipt["type"]) == (1, 21_000, 2)
     transaction = web3.eth.get_transaction(transaction_hash)
     assert (transaction["value"], transaction["blockNumber"]) == (5, 1)
@@ -97,7 +97,7 @@ def test_web3_builds_a_transaction_itself(web3: Web3, contract: Contract) -> Non
     )
     assert built["chainId"] == CHAIN_ID
     sent = web3.eth.send_raw_transaction(account.sign_transaction(built).raw_transaction)
-    receipt = web3.eth.wait_for_transaction_receipt(sent, timeout=5)
+    receipt = web3.eth.wait_for_transaction_receipt(sent, timeout=60)
     (event,) = contract.events.Counted().process_receipt(receipt)
     assert dict(event["args"]) == {"first": 11, "second": 22, "total": 1}
     assert contract.functions.total().call() == 1

@@ -62,7 +62,7 @@ def test_javascript_example_asks_the_contract(block: Block, node_url: str, tmp_p
     (tmp_path / "node_modules").symlink_to(MODULES)
     script = tmp_path / "example.mjs"
     script.write_text(asked.replace("\n\n", f"\n\n{known}\n", 1), encoding="utf-8")
-    done = subprocess.run([node, script], capture_output=True, text=True, timeout=60, check=False)  # noqa: S603 - as above
+    done = subprocess.run([node, script], capture_output=True, text=True, timeout=300, check=False)  # noqa: S603 - as above
     assert (done.stdout, answers) == ("false\n", 1), done.stderr
 
 

@@ -25,7 +25,7 @@ const reader = createPublicClient({ chain, transport, pollingInterval: 50, cache
 const writer = createWalletClient({ account, chain, transport });
 
 async function mined(hash) {
-  return reader.waitForTransactionReceipt({ hash, timeout: 10_000 });
+  return reader.waitForTransactionReceipt({ hash, timeout: 60_000 });
 }
 
 async function refusal(promise, kind) {

@@ -6,9 +6,14 @@ from collections.abc import Iterator
 
 import pytest
 from anvils import anvil  # noqa: F401 - a fixture
+from hypothesis import HealthCheck, settings
 from nodes import Running, serving
 
 from reference_node.settings import Settings
+
+# No random test is about time, however busy the machine.
+settings.register_profile("unhurried", settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("unhurried")
 
 
 @pytest.fixture(scope="session")

@@ -261,7 +261,7 @@ def test_charge_in_flight_waits_until_the_credits_have_changed_hands(
 
     def slow(*wallets: bytes) -> None:
         moving.set()
-        assert go_on.wait(20)
+        assert go_on.wait(60)
         move(*wallets)
 
     def charge() -> None:
@@ -271,13 +271,13 @@ def test_charge_in_flight_waits_until_the_credits_have_changed_hands(
     monkeypatch.setattr(running.node.billing, "move", slow)
     with ThreadPoolExecutor(2) as pool:
         converted = pool.submit(running.post, CONVERT, account, **conversion(wallet))
-        assert moving.wait(20)
+        assert moving.wait(60)
         charged = pool.submit(charge)
         with pytest.raises(TimeoutError):
             charged.result(0.2)
         go_on.set()
-        assert converted.result(20).status_code == 200
-        charged.result(20)
+        assert converted.result(60).status_code == 200
+        charged.result(60)
     assert credit(running, wallet) == CREDIT - 2
 
 
@@ -286,12 +286,12 @@ def test_no_write_in_flight_finds_the_credits_gone(running: Running, account: st
     start = threading.Barrier(9)
 
     def write(number: int) -> str:
-        start.wait(20)
+        start.wait(60)
         answered = running.post("add_group", account, group_name=str(number), group_description="d")
         return "done" if answered.status_code == 200 else str(answered.json()["code"])
 
     def convert() -> int:
-        start.wait(20)
+        start.wait(60)
         return running.post(CONVERT, account, **conversion(wallet)).status_code
 
     wallet = new_wallet()

@@ -70,7 +70,7 @@ class Setting:
         command += ["--output", str(self.folder / "out"), *options]
         variables = {"SUITE_FUNDER": self.key if key is None else key}
         done = subprocess.run(  # noqa: S603 - our own program
-            command, capture_output=True, text=True, check=False, env=environment(**variables), timeout=300
+            command, capture_output=True, text=True, check=False, env=environment(**variables), timeout=900
         )
         results = self.folder / "out" / "results.json"
         cases = json.loads(results.read_text())["cases"] if results.exists() else []

@@ -285,7 +285,7 @@ def test_method_that_is_not_served_is_refused(running: Running, account: str, me
 )
 def test_what_is_not_http_is_refused_in_the_same_shape(running: Running, request_bytes: bytes) -> None:
     where = urlsplit(str(running.http.base_url))
-    with socket.create_connection((where.hostname, where.port), timeout=10) as connection:
+    with socket.create_connection((where.hostname, where.port), timeout=60) as connection:
         connection.sendall(request_bytes)
         answer = b""
         while received := connection.recv(65536):
@@ -300,7 +300,7 @@ def test_request_that_ends_as_no_http_has_no_effect(running: Running, account: s
     before = running.everything(account)
     where = urlsplit(str(running.http.base_url))
     head = f"POST /core/v1/create_wallet HTTP/1.1\r\nHost: x\r\nX-Api-Key: {account}\r\n"
-    with socket.create_connection((where.hostname, where.port), timeout=10) as connection:
+    with socket.create_connection((where.hostname, where.port), timeout=60) as connection:
         connection.sendall(f"{head}Transfer-Encoding: chunked\r\n\r\nno length\r\n".encode())
         answer = b""
         while received := connection.recv(65536):

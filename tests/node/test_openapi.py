@@ -26,7 +26,7 @@ def test_schemathesis_finds_no_fault(running: Running, account: str, tmp_path: P
         [program, "--no-color", "--config-file", str(CONFIG), "run", url, *options, *headers],
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=900,
         check=False,
         cwd=tmp_path,
         env=os.environ | {"COLUMNS": "120"},

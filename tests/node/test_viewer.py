@@ -84,7 +84,7 @@ def test_viewer_shows_our_operations_in_a_browser(running: Running, tmp_path: Pa
     command = [browser, *flags, f"--user-data-dir={tmp_path}", "--virtual-time-budget=10000", "--dump-dom"]
     address = str(running.http.base_url.join("/core/v1/swagger-ui"))
     shown = subprocess.run(  # noqa: S603 - a browser on our own page
-        [*command, address], capture_output=True, text=True, timeout=120, check=True
+        [*command, address], capture_output=True, text=True, timeout=600, check=True
     ).stdout
     assert 'id="operations-Groups-add_group"' in shown
     assert "/core/v1/new_account" in shown

@@ -43,7 +43,7 @@ class Installed:
             env=outside | {"PATH": f"{self.folder / 'bin'}{os.pathsep}{os.environ['PATH']}"},
             capture_output=True,
             text=True,
-            timeout=300,
+            timeout=900,
             check=False,
         )
 

@@ -263,7 +263,7 @@ def test_parallel_steps_run_at_the_same_time_and_share_what_they_save(run: Run, 
     meeting = threading.Barrier(2)
 
     def wait_for_the_other(asked: Asked) -> Told:
-        meeting.wait(5)
+        meeting.wait(60)
         return node.honest(asked)
 
     node.faults |= {"add_group": wait_for_the_other, "add_usage_api_key": wait_for_the_other}
