@@ -254,14 +254,15 @@ def test_execution_that_takes_too_long_is_aborted(
 ) -> None:
     contract = ALICE.deploy(chain, init_code(runtime[:20_000]))
     before = (chain.blocks.latest, chain.balance(ALICE.address), chain.next_nonce(ALICE.address))
-    monkeypatch.setattr(evm, "EXECUTION_SECONDS", 0.02)
     call = Call(sender=ALICE.address, to=contract)
-    for execution in (chain.run(call), chain.estimate(call)):
-        assert "took too long" in str(execution.error)
-    with pytest.raises(Reverted):
-        chain.call(contract, b"")
-    with pytest.raises(TransactionRefused, match="took too long"):
-        ALICE.send(chain, contract, gas=BLOCK_GAS_LIMIT)
+    with monkeypatch.context() as hurried:
+        hurried.setattr(evm, "EXECUTION_SECONDS", 0.02)
+        for execution in (chain.run(call), chain.estimate(call)):
+            assert "took too long" in str(execution.error)
+        with pytest.raises(Reverted):
+            chain.call(contract, b"")
+        with pytest.raises(TransactionRefused, match="took too long"):
+            ALICE.send(chain, contract, gas=BLOCK_GAS_LIMIT)
     assert (chain.blocks.latest, chain.balance(ALICE.address), chain.next_nonce(ALICE.address)) == before
     assert ALICE.send(chain, BOB.address).succeeded
 

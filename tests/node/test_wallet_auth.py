@@ -113,7 +113,7 @@ def test_every_fault_of_a_proof_is_refused_with_401(running: Running, make: Call
     refused(ask(running, wallet_auth(make())), 401, code)
 
 
-@pytest.mark.parametrize("offset", [-310, 310])
+@pytest.mark.parametrize("offset", [-310, 400])  # what is ahead of the window gets nearer to it as time goes by
 def test_proof_outside_its_window_is_refused(running: Running, offset: int) -> None:
     late = signed(Flow.BILLING_AUTH, new_wallet(), running.node.clock.now() + offset)
     assert refused(ask(running, wallet_auth(late)), 401)["code"].startswith("typed-data-")

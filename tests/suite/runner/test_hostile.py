@@ -53,7 +53,9 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hostile, "entries", lambda: entries)
 
 
-def test_every_family_passes_on_the_bundled_node() -> None:
+def test_every_family_passes_on_the_bundled_node(monkeypatch: pytest.MonkeyPatch) -> None:
+    for patience in ("GRACE_SECONDS", "PATIENCE_SECONDS"):  # how fast this machine is, is not the question
+        monkeypatch.setattr(hostile, patience, 300.0)
     outcomes = judged()
     assert len(outcomes) >= 10
     assert {outcome.case: outcome.reason for outcome in outcomes if outcome.verdict is not Verdict.PASS} == {}
