@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import tempfile
 import threading
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -317,6 +319,13 @@ def test_gas_is_counted_by_what_was_used() -> None:
         sent_over(DifficultChain([None], MINED), budget)
 
 
+@pytest.fixture
+def own_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Locks that no other process of this machine holds."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+
+
+@pytest.mark.usefixtures("own_locks")
 def test_lock_is_shared_or_held_alone() -> None:
     with between_processes("test of locks", shared=True), between_processes("test of locks", shared=True):
         pass
@@ -324,6 +333,7 @@ def test_lock_is_shared_or_held_alone() -> None:
         pass
 
 
+@pytest.mark.usefixtures("own_locks")
 @pytest.mark.parametrize(
     ("first", "second", "together"), [(False, False, True), (True, False, False), (False, True, False)]
 )
