@@ -35,7 +35,7 @@ def compile_view(name: str, site: Site) -> Callable[[CaseRun, list[object]], obj
 
 def compile_rpc(step: RpcStep, site: Site) -> Action:
     """A JSON-RPC method."""
-    return _compile_reading(step, site, lambda run, params: run.chain.request(step.rpc, params))
+    return _compile_reading(step, site, lambda run, params: run.chain.read(step.rpc, params))
 
 
 def _compile_reading(step: ChainStep | RpcStep, site: Site, ask: Callable[[CaseRun, list[object]], object]) -> Action:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from conformance.drivers.calls import Action
 from conformance.drivers.caserun import CaseRun
 from conformance.drivers.expectations import compile_expectations
-from conformance.problems import Malformed, Mismatch
+from conformance.problems import ChainTrouble, Malformed, Mismatch
 from conformance.scenario.models import TransactionsStep
 from conformance.scenario.scope import member, printed
 from conformance.scenario.templates import Site, compile_value
 from conformance.target.client import descend
 
 MOST_BLOCKS = 500
-"""A case's writes are mined in fewer, however fast the chain is; more are not searched."""
+"""A case's writes are mined in fewer unless node and suite are slow and the chain is fast; more are not searched."""
 
 
 def compile_transactions(step: TransactionsStep, site: Site) -> Action:
@@ -37,10 +37,10 @@ def compile_transactions(step: TransactionsStep, site: Site) -> Action:
 
 
 def transactions_after(run: CaseRun, block: int) -> list[dict[str, object]]:
-    """Every transaction in the blocks after this one. Mismatch: the chain has grown by more than `MOST_BLOCKS`."""
+    """Every transaction in the blocks after this one. ChainTrouble: the chain has grown by more than `MOST_BLOCKS`."""
     newest = run.chain.block_number()
     if newest - block > MOST_BLOCKS:
-        raise Mismatch(f"at most {MOST_BLOCKS} blocks after block {block}", f"the chain is at block {newest}")
+        raise ChainTrouble(f"at most {MOST_BLOCKS} blocks after block {block}", f"the chain is at block {newest}")
     if newest <= block:
         return []
     logs = _array(run.chain.logs({"fromBlock": hex(block + 1), "toBlock": hex(newest)}), "logs")
@@ -48,7 +48,7 @@ def transactions_after(run: CaseRun, block: int) -> list[dict[str, object]]:
         _told(transaction, number, logs)
         for number in range(block + 1, newest + 1)
         for transaction in _array(
-            member(run.chain.request("eth_getBlockByNumber", [hex(number), True]), "transactions"), "transactions"
+            member(run.chain.read("eth_getBlockByNumber", [hex(number), True]), "transactions"), "transactions"
         )
     ]
 

@@ -78,29 +78,35 @@ class ChainClient:
         call = {"to": contract, "data": f"0x{data.hex()}"}
         if sender is not None:
             call["from"] = sender
-        result = self._called(call) if is_hex_address(contract) else self.request("eth_call", [call, "latest"])
-        return decoded(function.outputs, result)
+        ask = self.read if is_hex_address(contract) else self.request
+        return decoded(function.outputs, ask("eth_call", [call, "latest"]))
 
-    def _called(self, call: Mapping[str, object]) -> object:
-        """The result of a call, asked for again while the chain itself can't answer.
+    def read(self, method: str, params: Sequence[object] = ()) -> object:
+        """The result of a method that changes nothing, asked for again while the chain itself can't answer.
 
-        A provider of several servers is asked for its latest block while one of them does not have it yet.
+        The chain is not the node: a provider may be down or ask for patience, and one of several servers is asked for
+        its latest block while it does not have it yet. Raises ChainReverted where the contract refuses; ChainTrouble or
+        Throttled where the chain still can't answer.
         """
-        pauses = iter(PAUSES_SECONDS)
-        while True:
+        for pause in PAUSES_SECONDS:
             try:
-                return self.request("eth_call", [call, "latest"])
+                return self.request(method, params)
             except ChainReverted as refused:
                 if refused.by_contract:
                     raise
-                pause = next(pauses, None)
-                if pause is None:
-                    raise ChainTrouble(refused.expected, refused.got, refused.exchange) from refused
+            except (ServerFault, Malformed, Throttled):
+                pass
             time.sleep(pause)
+        try:
+            return self.request(method, params)
+        except (ChainReverted, ServerFault, Malformed) as problem:
+            if isinstance(problem, ChainReverted) and problem.by_contract:
+                raise
+            raise ChainTrouble(problem.expected, problem.got, problem.exchange) from problem
 
     def chain_id(self) -> int:
         """The chain's id."""
-        return _quantity(self.request("eth_chainId"))
+        return _quantity(self.read("eth_chainId"))
 
     def estimate(self, call: Mapping[str, object]) -> int:
         """The gas that a transaction needs. ChainReverted: it would be reverted."""
@@ -108,11 +114,11 @@ class ChainClient:
 
     def next_nonce(self, address: str) -> int:
         """The nonce after all transactions of an address, those included that wait to be mined."""
-        return _quantity(self.request("eth_getTransactionCount", [address, "pending"]))
+        return _quantity(self.read("eth_getTransactionCount", [address, "pending"]))
 
     def fees(self) -> Fees:
         """Enough for the base fee to double before a transaction is mined."""
-        latest = self.request("eth_getBlockByNumber", ["latest", False])
+        latest = self.read("eth_getBlockByNumber", ["latest", False])
         base = _quantity(latest.get("baseFeePerGas", "0x0") if isinstance(latest, dict) else None)
         try:
             tip = _quantity(self.request("eth_maxPriorityFeePerGas"))
@@ -122,28 +128,28 @@ class ChainClient:
 
     def timestamp(self) -> int:
         """The time of the newest block in Unix seconds."""
-        latest = self.request("eth_getBlockByNumber", ["latest", False])
+        latest = self.read("eth_getBlockByNumber", ["latest", False])
         return _quantity(latest.get("timestamp") if isinstance(latest, dict) else None)
 
     def block_number(self) -> int:
         """The number of the newest block."""
-        return _quantity(self.request("eth_blockNumber"))
+        return _quantity(self.read("eth_blockNumber"))
 
     def balance(self, address: str) -> int:
         """The balance of an address in wei."""
-        return _quantity(self.request("eth_getBalance", [address, "latest"]))
+        return _quantity(self.read("eth_getBalance", [address, "latest"]))
 
     def code(self, address: str) -> object:
         """The code at an address as hex."""
-        return self.request("eth_getCode", [address, "latest"])
+        return self.read("eth_getCode", [address, "latest"])
 
     def logs(self, criteria: dict[str, object]) -> object:
         """Logs by the filter of eth_getLogs."""
-        return self.request("eth_getLogs", [criteria])
+        return self.read("eth_getLogs", [criteria])
 
     def transaction(self, transaction_hash: str) -> object:
         """A transaction by its hash; null when the chain has none."""
-        return self.request("eth_getTransactionByHash", [transaction_hash])
+        return self.read("eth_getTransactionByHash", [transaction_hash])
 
 
 def _is_revert(error: object) -> bool:

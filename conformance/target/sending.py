@@ -141,7 +141,7 @@ class Sender:
         deadline = time.monotonic() + self._patience
         pause = FIRST_POLL_SECONDS
         while True:
-            found = self.chain.request("eth_getTransactionReceipt", [sent])
+            found = self.chain.read("eth_getTransactionReceipt", [sent])
             if isinstance(found, dict) and found.get("blockNumber") is not None:
                 return receipt_of(found)
             if time.monotonic() + pause > deadline:
