@@ -7,9 +7,9 @@ of the rest that the node serves, as it shows by answering anything but 404 or 4
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Literal
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import unquote, urljoin, urlsplit
 
 from openapi_spec_validator import validate
 from openapi_spec_validator.validation.exceptions import OpenAPIValidationError, ValidatorDetectError
@@ -32,6 +32,8 @@ NOT_SERVED = frozenset({404, 405, 501})
 MOST_REDIRECTS = 5
 MOST_SCRIPTS = 10
 SCRIPT = re.compile(r"""<script[^>]*\bsrc\s*=\s*["']?([^"'\s>]+)""", re.IGNORECASE)
+CONFIGURATION = re.compile(r"""\bconfigUrl["']?\s*[:=]\s*["']?([^"'\s&,}]+)""")
+"""Where a viewer of the kind of Swagger UI finds the address of the description, when not in its page."""
 
 
 class OpenApiDocumentCase(CaseForm):
@@ -99,28 +101,42 @@ def _probed(run: CaseRun, method: str, path: str) -> int:
 
 
 def compile_viewer(_: OpenApiViewerCase, site: Site) -> Callable[[CaseRun], None]:
-    """The viewer is a page that refers to the description, itself or by a script of its own."""
+    """The viewer is a page that refers to the description or holds it, itself or by what it loads."""
     site.facts.needs.add("openapi")
     site.facts.operations.add("swagger_ui")
     return judge_viewer
 
 
 def judge_viewer(run: CaseRun) -> None:
-    """Raise Mismatch unless the page and its scripts name the description."""
+    """Raise Mismatch unless the page, its scripts or their configuration name the description, or hold it."""
     start = run.target.base_url + run.target.operation("swagger_ui").path
     headers = {"Accept": "text/html", "X-Api-Key": reader_key(run)}
     sent = {name: value for name, value in headers.items() if value is not None}
     url, page = _page(run, start, sent)
-    if not page.headers.get("content-type", "").startswith("text/html"):
+    if not page.headers.get("content-type", "").lower().startswith("text/html"):
         raise Mismatch("an HTML page", f"content-type {page.headers.get('content-type')}", page.exchange)
     description = run.target.operation("openapi").path.rpartition("/")[2]
-    scripts = [urljoin(url, source) for source in SCRIPT.findall(page.text)]
-    own = [script for script in scripts if urlsplit(script).netloc == urlsplit(start).netloc]
-    if description in page.text or any(
-        description in _page(run, script, sent)[1].text for script in own[:MOST_SCRIPTS]
-    ):
-        return
+    held = [run.target.operation(name).path.rpartition("/")[2] for name in sorted(INFORMATION.keys() & OPEN)]
+    for text in _texts(run, url, page.text, sent):
+        if description in text or all(path in text for path in held):
+            return
     raise Mismatch(f"a page that refers to {description}, itself or in a script", page.text[:300], page.exchange)
+
+
+def _texts(run: CaseRun, url: str, page: str, headers: dict[str, str]) -> Iterator[str]:
+    """The viewer's own address and text, those of its own scripts, and of the configurations that these name."""
+    host = urlsplit(run.target.base_url).netloc
+    yield unquote(url)
+    yield page
+    configurations = CONFIGURATION.findall(f"{unquote(urlsplit(url).query)} {page}")
+    own = [script for source in SCRIPT.findall(page) if urlsplit(script := urljoin(url, source)).netloc == host]
+    for script in own[:MOST_SCRIPTS]:
+        text = _page(run, script, headers)[1].text
+        yield text
+        configurations += CONFIGURATION.findall(text)
+    found = dict.fromkeys(urljoin(url, configuration) for configuration in configurations)
+    for configuration in [address for address in found if urlsplit(address).netloc == host][:MOST_SCRIPTS]:
+        yield _page(run, configuration, headers)[1].text
 
 
 def _page(run: CaseRun, url: str, headers: dict[str, str]) -> tuple[str, Answer]:

@@ -118,8 +118,33 @@ HTML = {"content-type": "text/html; charset=utf-8"}
             f"GET {VIEWER}/": (200, HTML, '<SCRIPT async src="./start.js"></SCRIPT>'),
             f"GET {VIEWER}/start.js": (200, {"content-type": "text/javascript"}, f"url: '{DESCRIPTION}'"),
         },
+        {
+            f"GET {VIEWER}": (303, {"location": f"{VIEWER}/index.html"}, ""),
+            f"GET {VIEWER}/index.html": (200, HTML, '<script>show({configUrl: "./config.json"})</script>'),
+            f"GET {VIEWER}/config.json": json_page({"url": "../openapi.json"}),
+        },
+        {
+            f"GET {VIEWER}": (200, HTML, '<script src="swagger-ui/start.js"></script>'),
+            f"GET {VIEWER}/start.js": (200, {"content-type": "text/javascript"}, "ui({'configUrl': '/config'})"),
+            "GET /config": json_page({"urls": [{"url": DESCRIPTION}]}),
+        },
+        {
+            f"GET {VIEWER}": (302, {"location": f"{VIEWER}/?url=%2Fcore%2Fv1%2Fopenapi.json"}, ""),
+            f"GET {VIEWER}/?url=%2Fcore%2Fv1%2Fopenapi.json": (200, HTML, "<p>a viewer</p>"),
+        },
+        {
+            f"GET {VIEWER}": (200, HTML, '<script src="swagger-ui/start.js"></script>'),
+            f"GET {VIEWER}/start.js": (200, {}, f"show({{swaggerDoc: {json.dumps(whole_document())}}})"),
+        },
     ],
-    ids=["by-itself", "by-a-script-after-a-redirect"],
+    ids=[
+        "by-itself",
+        "by-a-script-after-a-redirect",
+        "by-configuration",
+        "by-a-scripts-configuration",
+        "by-address",
+        "by-holding-it",
+    ],
 )
 def test_viewer_that_refers_to_the_description_passes(
     run: CaseRun, pages: dict[str, Page], served: dict[str, Page]
@@ -135,8 +160,12 @@ def test_viewer_that_refers_to_the_description_passes(
         {f"GET {VIEWER}": (200, HTML, "<p>nothing here</p>")},
         {f"GET {VIEWER}": (200, {"content-type": "application/json"}, f'"{DESCRIPTION}"')},
         {f"GET {VIEWER}": (302, {"location": VIEWER}, "")},
+        {
+            f"GET {VIEWER}": (200, HTML, '<script>show({configUrl: "/config"})</script>'),
+            "GET /config": json_page({"url": "https://petstore.example/v2.json"}),
+        },
     ],
-    ids=["not-served", "no-reference", "no-page", "redirects-without-end"],
+    ids=["not-served", "no-reference", "no-page", "redirects-without-end", "configured-for-another"],
 )
 def test_viewer_that_shows_no_description_is_told(
     run: CaseRun, pages: dict[str, Page], served: dict[str, Page]
