@@ -13,7 +13,7 @@ from conformance.scenario.functions import FUNCTIONS
 from conformance.scenario.scope import Scope, printed
 from conformance.scenario.wallets import CaseWallet
 from conformance.target.chain import ChainClient
-from conformance.target.client import Answer, Target
+from conformance.target.client import Answer, AskedAt, Target
 from conformance.target.clock import NodeClock
 from conformance.target.funding import Purse
 from conformance.target.log import ExchangeLog
@@ -66,11 +66,12 @@ class CaseRun:
             self.secrets.learn(wanted.members[name])
         self.settle()
         answer = self.target.exchange(message(wanted, ids_listed_as_text=self._ids_as_text), self.log, wanted.operation)
+        answer.asked_at = wanted.asked_at
         if wanted.operation.effect is not Effect.READ:
             self._last_write[0] = time.monotonic()
         for witness in self.witnesses:
             witness(wanted, answer)
-        if answer.accepted:
+        if answer.accepted and (answer.asked_at is not AskedAt.OUTSIDE or answer.readable):
             self._remember(wanted, answer)
         return answer
 

@@ -20,12 +20,14 @@ from conformance.problems import (
 )
 from conformance.profile import WHOLE, Profile
 from conformance.scenario.models import RefusalClass
-from conformance.scenario.scope import MISSING, member, printed
-from conformance.target.client import Answer
+from conformance.scenario.scope import member, printed
+from conformance.target.client import Answer, AskedAt
 
 CLASSES: frozenset[str] = frozenset(get_args(RefusalClass))
 NEVER_BY_CHANCE = frozenset({402, 429})
 """Lack of credit and of patience: they say nothing about the request, so that no open class includes them."""
+SAID_BY_REFUSALS_TOO = frozenset({"logs"})
+"""Members of a success that give nothing away: a run that is refused when it asks for its wallet has logs before."""
 SHOWN = 300
 
 
@@ -77,20 +79,32 @@ def must_accept(answer: Answer) -> None:
 
 
 def must_refuse(answer: Answer, wanted: Refusal, run: CaseRun) -> None:
-    """Raise unless the answer is a refusal of these classes that gives nothing away."""
+    """Raise unless the answer is a refusal of these classes that gives nothing away.
+
+    What is no endpoint is nothing that the specification speaks of: its refusal may have any body. Outside of the API
+    something else may live, such as a page for people: all that counts there is that it is not the API.
+    """
     raise_for_trouble(answer, wanted.statuses)
+    if answer.asked_at is AskedAt.OUTSIDE and not (answer.accepted and answer.readable):
+        _holds_no_credential(answer, run)
+        return
     if answer.accepted:
         raise NotRefused(str(wanted), f"status {answer.status}: {answer.text[:SHOWN]}", answer.exchange)
-    _ = answer.value
+    if answer.asked_at is AskedAt.ENDPOINT:
+        _ = answer.value
     if answer.status not in wanted.statuses:
         raise WrongRefusal(str(wanted), f"status {answer.status}: {answer.text[:SHOWN]}", answer.exchange)
     _gives_nothing_away(answer, run)
 
 
-def _gives_nothing_away(answer: Answer, run: CaseRun) -> None:
+def _holds_no_credential(answer: Answer, run: CaseRun) -> None:
     if run.secrets.found_in(answer.text) or any(map(run.secrets.found_in, answer.headers.values())):
         raise LeakyRefusal("a refusal without a credential in it", answer.text[:SHOWN], answer.exchange)
-    for name, value in _success_members(answer):
+
+
+def _gives_nothing_away(answer: Answer, run: CaseRun) -> None:
+    _holds_no_credential(answer, run)
+    for name, value in _success_members(answer) if answer.readable else []:
         raise LeakyRefusal(
             f"a refusal without {name!r}, which only success gives", printed(value)[:SHOWN], answer.exchange
         )
@@ -103,8 +117,8 @@ def _success_members(answer: Answer) -> list[tuple[str, object]]:
         return []
     if operation.is_list:
         page = body if operation.page_member is None else member(body, operation.page_member)
-        return [("the page", page)] if isinstance(page, list) else []
+        return [("the page", page)] if isinstance(page, list) and (page or page is body) else []
     if not isinstance(body, dict):
         return []
-    found = [(wire, body.get(wire, MISSING)) for wire in operation.response.values() if wire != WHOLE]
-    return [(name, value) for name, value in found if value not in (MISSING, None, False)]
+    told = {wire for name, wire in operation.response.items() if name not in SAID_BY_REFUSALS_TOO} - {WHOLE}
+    return [(name, body[name]) for name in sorted(told) if body.get(name)]  # an empty value gives nothing

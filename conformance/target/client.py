@@ -5,6 +5,7 @@ from __future__ import annotations
 import ssl
 import time
 from dataclasses import dataclass, field
+from enum import Enum
 from functools import cached_property
 from typing import TYPE_CHECKING, Self
 
@@ -25,7 +26,7 @@ TIMEOUT_SECONDS = 45.0
 """Whoever takes longer than this does not answer; a run may take 15 s longer than the profile's limit of runs."""
 LONGEST_ANSWER = 32 * 1024 * 1024
 """Bytes of a body that the suite is ready to read; an answer that does not end is none."""
-KEEP_IDLE_SECONDS = 2.0
+KEEP_IDLE_SECONDS = 1.0
 """Shorter than any usual server's keep-alive: reusing a connection that the server is closing looks like a fault."""
 ANSWERED_IN_TEXT = frozenset({"swagger_ui", "evidences", "evidence_checksums"})
 """Operations whose accepted answer is no JSON; all other bodies are ("Preamble / Conventions")."""
@@ -38,6 +39,16 @@ NEVER_SENT = (
     httpx.InvalidURL,
 )
 """What httpx raises when the node cannot have seen the request."""
+
+
+class AskedAt(Enum):
+    """Where a request went."""
+
+    ENDPOINT = "endpoint"
+    NO_ENDPOINT = "no endpoint"
+    """Under the API's prefix, by a path or a method that the operation does not have."""
+    OUTSIDE = "outside"
+    """Not under the API's prefix."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +76,7 @@ class Answer:
     """From the request to the end of the answer."""
     group_id_form: str | None = None
     """In which form the profile says that lists show group ids."""
+    asked_at: AskedAt = AskedAt.ENDPOINT
     _value: object = field(default=MISSING)
 
     @property
@@ -78,6 +90,15 @@ class Answer:
         if isinstance(self._value, Missing):
             self._value = self._canonical() if self.accepted else self._parsed()
         return self._value
+
+    @property
+    def readable(self) -> bool:
+        """Whether it is what its operation answers with, or JSON at least."""
+        try:
+            _ = self.value
+        except Malformed:
+            return False
+        return True
 
     def _canonical(self) -> object:
         value = canonical(self.operation, self._parsed())

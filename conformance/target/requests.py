@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from urllib.parse import quote, urlencode
 
 from conformance.profile import Operation, Place
+from conformance.profile.operations import CORE
 from conformance.scenario.scope import printed
-from conformance.target.client import Message
+from conformance.target.client import AskedAt, Message
 from conformance.target.jsontext import written
 
 JSON_TYPE = "application/json"
@@ -39,6 +40,13 @@ class Wanted:
     """Another method than the operation's; with GET the members go into the query."""
     path: str | None = None
     """Another path than the operation's."""
+
+    @property
+    def asked_at(self) -> AskedAt:
+        """Whether it goes to the operation's endpoint, beside it, or outside of the API."""
+        if self.path is not None:
+            return AskedAt.NO_ENDPOINT if self.path.startswith(f"{CORE}/") else AskedAt.OUTSIDE
+        return AskedAt.ENDPOINT if self.method in (None, self.operation.method) else AskedAt.NO_ENDPOINT
 
 
 def message(wanted: Wanted, *, ids_listed_as_text: bool = False) -> Message:

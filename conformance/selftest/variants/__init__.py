@@ -10,8 +10,11 @@ from collections.abc import Mapping
 
 from conformance.selftest.variants.boxed import boxed
 from conformance.selftest.variants.discreet import discreet
+from conformance.selftest.variants.fronted import fronted
 from conformance.selftest.variants.furnished import furnished
 from conformance.selftest.variants.generous import generous
+from conformance.selftest.variants.guarded import guarded
+from conformance.selftest.variants.labelled import labelled
 from conformance.selftest.variants.particular import particular
 from conformance.selftest.variants.secretive import secretive
 from conformance.selftest.variants.terse import terse
@@ -20,8 +23,9 @@ from conformance.selftest.variants.variant import Choices, together
 __all__ = ["VARIANTS"]
 
 VARIANTS: Mapping[str, Choices] = {
-    "boxed": together(furnished, boxed),
-    "generous": together(generous, particular, discreet),
+    "boxed": together(furnished, labelled, boxed),
+    "generous": together(generous, particular, discreet, fronted),
+    "guarded": guarded,
     "secretive": secretive,
     "terse": terse,
 }

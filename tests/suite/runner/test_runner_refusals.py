@@ -162,10 +162,50 @@ def test_refusal_whose_body_is_no_json_fails(run: Run, node: TinyNode) -> None:
     assert (outcome.verdict, outcome.properties["problem"]) == (Verdict.FAIL, "malformed")
 
 
-def test_denial_echoed_false_is_no_success_member(run: Run, node: TinyNode) -> None:
-    node.faults["add_usage_api_key"] = by_key(node, always(403, {"success": False}))
+@pytest.mark.parametrize("told", [{"success": False}, {"success": None, "usage_api_key": ""}, {"usage_api_key": None}])
+def test_success_member_without_a_value_gives_nothing_away(run: Run, node: TinyNode, told: dict[str, object]) -> None:
+    node.faults["add_usage_api_key"] = by_key(node, always(403, told))
 
     assert run(REFUSED_WRITE).verdict is Verdict.PASS
+
+
+ELSEWHERE = dedent("""\
+    setup: [{account: alice}]
+    steps:
+      - {call: add_group, id: adds, with: {group_name: g}}
+      - {call: add_group, PLACE, with: {group_name: g}, refused: any, control: adds, unchanged: [list_groups]}
+    """)
+OUTSIDE, UNKNOWN, METHOD = "path: /core/v2/add_group", "path: /core/v1/add_groups", "method: PUT"
+
+
+@pytest.mark.parametrize(
+    ("place", "told", "problem"),
+    [
+        (OUTSIDE, Told(404, "<html>"), None),
+        (OUTSIDE, Told(200, "<html>"), None),
+        (OUTSIDE, Told(308, "", {"Location": "/docs"}), None),
+        (OUTSIDE, Told(200, {"success": True}), "not-refused"),
+        (OUTSIDE, Told(200, ""), "not-refused"),
+        (OUTSIDE, Told(500, "<html>"), "server-fault"),
+        (UNKNOWN, Told(404, "not found"), None),
+        (UNKNOWN, Told(200, "<html>"), "malformed"),
+        (METHOD, Told(405, "<html>"), None),
+        (METHOD, Told(308, ""), "wrong-refusal"),
+        (METHOD, Told(405, {"success": True}), "leaky-refusal"),
+    ],
+)
+def test_what_is_no_endpoint_may_have_pages_of_its_own(
+    run: Run, node: TinyNode, place: str, told: Told, problem: str | None
+) -> None:
+    def elsewhere(asked: Asked) -> Told:
+        return told if place == METHOD and asked.method == "PUT" else node.honest(asked)
+
+    node.faults |= {"/core/v2/add_group": lambda _: told, "add_groups": lambda _: told, "add_group": elsewhere}
+
+    outcome = run(ELSEWHERE.replace("PLACE", place))
+
+    assert outcome.properties.get("problem") == problem, outcome.reason
+    assert outcome.verdict is (Verdict.FAIL if problem else Verdict.PASS)
 
 
 def test_control_that_did_not_run_leaves_the_case_inconclusive(run: Run) -> None:
