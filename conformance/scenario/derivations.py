@@ -14,7 +14,7 @@ from eth_keys.datatypes import PrivateKey
 from eth_utils.crypto import keccak
 
 from conformance.problems import Mismatch, ProfileSilent
-from conformance.scenario.functions import bytes_of_base64, function, pkp_id_of, relies_on
+from conformance.scenario.functions import bytes_of_base64, bytes_of_key, function, pkp_id_of, relies_on
 from conformance.scenario.scope import MISSING, Scope, member, printed
 
 CURVE_ORDER = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141
@@ -47,7 +47,7 @@ def _key_hash(scope: Scope, key: object, rule: str) -> str:
         return f"0x{keccak(text=printed(key)).hex()}"
     if preimage != "decoded_bytes":
         raise ProfileSilent(f"a crypto.{rule} that the suite knows", printed(preimage))
-    return f"0x{keccak(bytes_of_base64(key)).hex()}"
+    return f"0x{keccak(bytes_of_key(key)).hex()}"
 
 
 @function

@@ -12,6 +12,7 @@ from eth_utils.address import is_checksum_address, is_hex_address, to_checksum_a
 from eth_utils.crypto import keccak
 from pydantic import JsonValue
 
+from conformance.key_text import key_bytes, key_like
 from conformance.problems import Mismatch, ProfileSilent
 from conformance.scenario.scope import MISSING, Scope, member, printed
 from conformance.scenario.templates import Site
@@ -70,6 +71,14 @@ def bytes_of_base64(text: object) -> bytes:
         raise Mismatch("base64", printed(text)) from None
 
 
+def bytes_of_key(key: object) -> bytes:
+    """The bytes that a key stands for. Raises Mismatch for anything that is none."""
+    try:
+        return key_bytes(printed(key))
+    except ValueError:
+        raise Mismatch("a key in base64 or hex", printed(key)) from None
+
+
 def _address(text: object) -> str:
     if not is_hex_address(text):
         raise Mismatch("an address of 20 bytes in hex", printed(text))
@@ -118,11 +127,11 @@ def sample_cid(scope: Scope, label: object = "") -> str:
 @function
 def flip_key_bit(_: Scope, key: object, index: int = -1) -> str:
     """The key with one bit turned over: the lowest of the byte at this index, of the last byte unless given."""
-    raw = bytearray(bytes_of_base64(key))
+    raw = bytearray(bytes_of_key(key))
     if not -len(raw) <= index < len(raw):
         raise Mismatch(f"a key with a byte {index}", printed(key))
     raw[index] ^= 1
-    return base64.b64encode(raw).decode()
+    return key_like(printed(key), bytes(raw))
 
 
 @function

@@ -6,7 +6,6 @@ Specification, "Resources and their fields": a key value is returned once, and e
 from __future__ import annotations
 
 import base64
-import binascii
 import json
 from collections.abc import Iterable
 from itertools import takewhile
@@ -14,6 +13,7 @@ from urllib.parse import quote
 
 from pydantic import JsonValue
 
+from conformance.key_text import key_bytes
 from conformance.problems import Mismatch
 from conformance.scenario.functions import function
 from conformance.scenario.matchers import Difference, Matcher
@@ -34,10 +34,11 @@ def key_spellings(_: Scope, key: object) -> list[str]:
 def _spellings(text: str) -> list[str]:
     forms = {text, text.rstrip("="), quote(text, safe=""), text.replace("/", "\\/")}
     try:
-        raw = base64.b64decode(text, validate=True)
-    except (binascii.Error, ValueError):
+        raw = key_bytes(text)
+    except ValueError:
         raw = b""
-    forms |= {raw.hex(), raw.hex().upper(), base64.urlsafe_b64encode(raw).decode().rstrip("=")}
+    forms |= {raw.hex(), raw.hex().upper()}
+    forms |= {encode(raw).decode().rstrip("=") for encode in (base64.b64encode, base64.urlsafe_b64encode)}
     forms |= {form[::-1] for form in forms}
     return sorted(form for form in forms if len(form) >= SHORTEST_SPELLING)
 

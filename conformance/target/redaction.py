@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import re
 import shlex
 from urllib.parse import quote, quote_plus
+
+from conformance.key_text import key_bytes
 
 SECRET_MEMBERS = frozenset({"api_key", "usage_api_key", "client_secret"})
 """Canonical members whose values are credentials."""
@@ -61,11 +62,16 @@ class Secrets:
 def _spellings(value: str) -> set[str]:
     forms = {value, quote(value, safe=""), quote_plus(value), value.replace("/", "\\/")}
     try:
-        raw = base64.b64decode(value, validate=True)
-    except (binascii.Error, ValueError):
+        raw = key_bytes(value)
+    except ValueError:
         return forms
     urlsafe = base64.urlsafe_b64encode(raw).decode()
-    return forms | {raw.hex(), raw.hex().upper(), urlsafe, urlsafe.rstrip("="), value.rstrip("=")}
+    standard = base64.b64encode(raw).decode()
+    return forms | {
+        raw.hex(),
+        raw.hex().upper(),
+        *(form for one in (urlsafe, standard) for form in (one, one.rstrip("="))),
+    }
 
 
 def _unless_hidden(found: re.Match[str]) -> str:

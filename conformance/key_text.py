@@ -1,0 +1,38 @@
+"""The bytes that a key's value stands for.
+
+An account key is base64, and so is a usage key that a signature minted; how the other usage keys are written is the
+vendor's ("Resources and their fields / Usage API key").
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+
+HEX = re.compile(r"([0-9a-f]{2}){16,}|([0-9A-F]{2}){16,}")
+"""At least 16 bytes. No 32 bytes look like that in base64, padded or not, and longer secrets do not by chance."""
+
+
+def key_bytes(text: str) -> bytes:
+    """What a key in hex, base64 or base64url, padded or not, stands for. Raises ValueError for any other text."""
+    if HEX.fullmatch(text):
+        return bytes.fromhex(text)
+    standard = text.replace("-", "+").replace("_", "/") if _is_urlsafe(text) else text
+    padding = "=" * (-len(standard) % 4) if not standard.endswith("=") else ""
+    try:
+        return base64.b64decode(standard + padding, validate=True)
+    except binascii.Error as error:
+        raise ValueError(str(error)) from None
+
+
+def key_like(text: str, raw: bytes) -> str:
+    """These bytes in the form of another key."""
+    if HEX.fullmatch(text):
+        return raw.hex().upper() if text.isupper() else raw.hex()
+    written = (base64.urlsafe_b64encode if _is_urlsafe(text) else base64.b64encode)(raw).decode()
+    return written if text.endswith("=") or len(text) % 4 == 0 else written.rstrip("=")
+
+
+def _is_urlsafe(text: str) -> bool:
+    return "-" in text or "_" in text
