@@ -9,7 +9,7 @@ import base64
 from collections.abc import Callable, Mapping
 
 from conformance.problems import Mismatch, ProfileSilent
-from conformance.scenario.functions import function
+from conformance.scenario.functions import function, relies_on
 from conformance.scenario.scope import Scope, Standing, printed
 from conformance.target.jsontext import written
 from conformance.typed_data import Wallet, digest
@@ -64,6 +64,7 @@ def envelope(scope: Scope, primary: object, address: object, options: object = N
 
 
 @function
+@relies_on("wire.x_wallet_auth.encoding")
 def wallet_auth(scope: Scope, proof: object) -> str:
     """The header `X-Wallet-Auth` that holds an envelope and its signature, by the profile's form."""
     return in_header(written(proof), scope.lookup("profile", ["wire", "x_wallet_auth", "encoding"]))

@@ -212,25 +212,24 @@ def test_case_the_profile_rules_out_is_not_offered_and_sends_nothing(
 
 
 @pytest.mark.parametrize(
-    ("call", "section", "key"),
+    ("call", "profile", "key"),
     [
-        ("account_hash: AAAA", "crypto", "api_key_hash_preimage"),
-        ("usage_key_hash: AAAA", "crypto", "usage_key_hash_preimage"),
-        ("account_wallet: AAAA", "crypto", "account_wallet_derivation"),
-        ("returned: done", "exec", "response_form"),
+        ("account_hash: AAAA", {"crypto": {"api_key_hash_preimage": None}}, "crypto.api_key_hash_preimage"),
+        ("usage_key_hash: AAAA", {"crypto": {"usage_key_hash_preimage": None}}, "crypto.usage_key_hash_preimage"),
+        ("account_wallet: AAAA", {"crypto": {"account_wallet_derivation": None}}, "crypto.account_wallet_derivation"),
+        ("pkp_id_of: AAAA", {"wire": {"pkp": {"id_source": None}}}, "wire.pkp.id_source.rule"),
+        ("wallet_auth: AAAA", {"wire": {"x_wallet_auth": {"encoding": None}}}, "wire.x_wallet_auth.encoding"),
+        ("returned: done", {"exec": {"response_form": None}}, "exec.response_form"),
     ],
 )
 def test_function_that_asks_the_profile_is_for_nodes_that_state_it(
-    cases_of: Callable[[str], list[Case]], node: TinyNode, call: str, section: str, key: str
+    cases_of: Callable[[str], list[Case]], node: TinyNode, call: str, profile: dict[str, object], key: str
 ) -> None:
     (case,) = cases_of(f"steps: [{{account: a}}, {{let: {{found: {{{call}}}}}}}]")
-    with Target(node.url, Profile.model_validate({section: {key: None}})) as target:
+    with Target(node.url, Profile.model_validate(profile)) as target:
         outcome = run_case(case, target)
 
-    assert (outcome.verdict, outcome.reason) == (
-        Verdict.NOT_OFFERED,
-        f"the profile states nothing about {section}.{key}",
-    )
+    assert (outcome.verdict, outcome.reason) == (Verdict.NOT_OFFERED, f"the profile states nothing about {key}")
 
 
 @pytest.mark.parametrize(
