@@ -1,0 +1,150 @@
+"""Faults in how a group's number is read: cut to a word, taken for the beginning of others, 0 taken for all groups."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+
+from pydantic import JsonValue
+
+from conformance.selftest.alter import change_body, change_query, members, wrap
+from conformance.selftest.alter_execution import Lists, all_groups, decide
+from conformance.selftest.alter_groups import IN_A_GROUP
+from conformance.selftest.mutant import mutant
+from conformance.selftest.permissions import Write, account_of, permissions_of
+from reference_node.chain.account_config import Action, Group
+from reference_node.chain.contract_abi import ContractRefusal
+from reference_node.node import Node
+
+WORD = 32
+"""Bits that an integer has for the logical operators of JavaScript."""
+
+
+def _reached_by(node: Node, names: Callable[[int, int], bool]) -> None:
+    """A key may execute in each group whose number one of its entries `names`."""
+
+    def reach(node: Node, key: int) -> list[Lists]:
+        permissions = permissions_of(node, key)
+        groups = all_groups(node, key)
+        if permissions is None or 0 in permissions.execute_in_groups:
+            return groups
+        return [one for one in groups if any(names(entry, one.id) for entry in permissions.execute_in_groups)]
+
+    decide(node, reach=reach)
+
+
+def _begins(entry: int, number: int) -> bool:
+    return str(number).startswith(str(entry))
+
+
+@mutant("EXEC-070")
+def execute_groups_are_bits_of_a_word(node: Node) -> None:
+    """`execute_in_groups` is kept as bits of 32, so that a key for the group 4 may execute in the group 36."""
+    _reached_by(node, lambda entry, number: number % WORD == entry % WORD)
+
+
+@mutant("EXEC-070")
+def execute_groups_are_beginnings_of_numbers(node: Node) -> None:
+    """What a store has under the beginning of a name is the key's: one for the group 3 may execute in the group 36."""
+    _reached_by(node, _begins)
+
+
+def _alike(node: Node, account: int, number: int) -> list[int]:
+    return [group.id for group in node.accounts.groups(account, 0, 100) if _begins(number, group.id)]
+
+
+@mutant("EP-250")
+def actions_of_groups_alike_are_listed(node: Node) -> None:
+    """`list_actions` of the group 3 also shows what the groups list whose number begins with 3."""
+
+    def listed(view: Callable[..., list[Action]], account: int, number: int, page: int, size: int) -> list[Action]:
+        shown = view(account, number, page, size)
+        for other in _alike(node, account, number):
+            shown += view(account, other, page, size) if other != number else []
+        return shown[:size]
+
+    wrap(node.accounts, "actions_in_group", listed)
+
+
+@mutant("GRPLIFE-100")
+def removal_takes_groups_alike(node: Node) -> None:
+    """`remove_group` of the group 3 also removes the groups whose number begins with 3."""
+
+    def remove(write: Write, key: int, number: int) -> None:
+        alike = _alike(node, account_of(node, key), number)
+        write(key, number)
+        for other in alike:
+            if other != number:
+                write(key, other)
+
+    wrap(node.accounts, "remove_group", remove)
+
+
+def _zero_is_every_group(node: Node, method: str) -> None:
+    def write_for(write: Write, key: int, number: int, *rest: object) -> None:
+        if number:
+            write(key, number, *rest)
+            return
+        for group in node.accounts.groups(account_of(node, key), 0, 100):
+            with suppress(ContractRefusal):
+                write(key, group.id, *rest)
+
+    wrap(node.accounts, method, write_for)
+
+
+@mutant("GRPLIFE-200")
+def removing_group_zero_removes_all(node: Node) -> None:
+    """`remove_group` takes 0 for all groups, as the arrays of keys do."""
+    _zero_is_every_group(node, "remove_group")
+
+
+@mutant("GRPLIFE-200")
+def group_zero_is_every_group(node: Node) -> None:
+    """What is added to the group 0, or taken out of it, is added to all groups, or taken out of them."""
+    for method in IN_A_GROUP:
+        _zero_is_every_group(node, method)
+
+
+@mutant("GRPLIFE-200")
+def updating_group_zero_updates_the_newest(node: Node) -> None:
+    """`update_group` takes 0 for a number that was left out, and that for the newest group."""
+
+    def update(write: Write, key: int, group: Group, *lists: object) -> None:
+        groups = node.accounts.groups(account_of(node, key), 0, 100)
+        number = groups[-1].id if groups and not group.id else group.id
+        write(key, Group(number, group.name, group.description), *lists)
+
+    wrap(node.accounts, "update_group", update)
+
+
+def _cut(value: JsonValue, bits: int) -> JsonValue:
+    given = members(value)
+    number = given.get("group_id")
+    if isinstance(number, int) and not isinstance(number, bool):
+        return {**given, "group_id": number % 2**bits}
+    if isinstance(number, str) and number.isdecimal():
+        return {**given, "group_id": str(int(number) % 2**bits)}
+    return value
+
+
+@mutant("GRPLIFE-200")
+def numbers_of_groups_are_cut_to_32_bits(node: Node) -> None:
+    """Writes keep the lowest 32 bits of a group's number."""
+    change_body(node, ("update_group", "remove_group", *IN_A_GROUP), lambda value: _cut(value, WORD))
+
+
+@mutant("GRPLIFE-200")
+def numbers_of_groups_are_cut_to_64_bits(node: Node) -> None:
+    """`remove_group` keeps the lowest 64 bits of a number, whatever stands before them."""
+    change_body(node, "remove_group", lambda value: _cut(value, 2 * WORD))
+
+
+@mutant("LIST-160")
+def listed_numbers_of_groups_are_cut_to_32_bits(node: Node) -> None:
+    """The lists of a group keep the lowest 32 bits of its number."""
+
+    def change(query: dict[str, str]) -> dict[str, str]:
+        number = query.get("group_id", "")
+        return {**query, "group_id": str(int(number) % 2**WORD)} if number.isdecimal() else query
+
+    change_query(node, ("list_actions", "list_wallets_in_group"), change)

@@ -1,0 +1,56 @@
+"""Faults of stores that name what a group lists without the account: writes of one account show in others."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from conformance.selftest.alter import wrap
+from conformance.selftest.mutant import mutant
+from conformance.selftest.permissions import Write, account_of, accounts_made
+from reference_node.chain.contract_abi import ContractRefusal
+from reference_node.node import Node
+
+NEWEST = 4
+"""So many accounts are reached: enough for those of a case."""
+
+
+def _done_in_other_accounts(node: Node, method: str) -> None:
+    """The write is done in other accounts as well, where it can be."""
+    made = accounts_made(node)
+
+    def write_for(write: Write, key: int, *given: object) -> None:
+        write(key, *given)
+        for other in made[-NEWEST:]:
+            if other != account_of(node, key):
+                with suppress(ContractRefusal):
+                    write(other, *given)
+
+    wrap(node.accounts, method, write_for)
+
+
+@mutant("ACC-120")
+def additions_reach_groups_of_the_same_number(node: Node) -> None:
+    """An action added to a group is added to the groups of that number in other accounts, too."""
+    _done_in_other_accounts(node, "add_action_to_group")
+
+
+@mutant("ACC-120")
+def removals_reach_groups_of_the_same_number(node: Node) -> None:
+    """An action taken out of a group is taken out of the groups of that number in other accounts, too."""
+    _done_in_other_accounts(node, "remove_action_from_group")
+
+
+@mutant("ACC-120")
+def deletion_empties_groups_of_other_accounts(node: Node) -> None:
+    """`delete_action` takes the action out of the groups of other accounts; their metadata stays."""
+    made = accounts_made(node)
+
+    def delete(write: Write, key: int, action: bytes) -> None:
+        write(key, action)
+        for other in made[-NEWEST:]:
+            if other != account_of(node, key):
+                for group in node.accounts.groups(other, 0, 100):
+                    with suppress(ContractRefusal):
+                        node.accounts.remove_action_from_group(other, group.id, action)
+
+    wrap(node.accounts, "delete_action", delete)

@@ -1,0 +1,54 @@
+"""Faults of lists from which an item is removed by putting the last one in its place."""
+
+from __future__ import annotations
+
+from conformance.selftest.alter import wrap
+from conformance.selftest.mutant import mutant
+from conformance.selftest.permissions import Write, account_of, lists_of
+from reference_node.chain.contract_abi import ContractRefusal
+from reference_node.node import Node
+
+
+@mutant("LIST-170", "EP-220", "PKP-070")
+def removal_takes_the_last_wallet_along(node: Node) -> None:
+    """A wallet that is taken out of a group and not its last takes the last one along."""
+
+    def remove(write: Write, key: int, group_id: int, wallet: bytes) -> None:
+        listed = lists_of(node, key, group_id)[0]
+        write(key, group_id, wallet)
+        if wallet in listed[:-1]:
+            write(account_of(node, key), group_id, listed[-1])
+
+    wrap(node.accounts, "remove_pkp_from_group", remove)
+
+
+@mutant("LIST-170", "EP-210")
+def moved_action_is_not_found(node: Node) -> None:
+    """The last action of a group takes the place of one that is removed, and is not found there."""
+    moved: set[tuple[int, int, bytes]] = set()
+
+    def remove(write: Write, key: int, group_id: int, action: bytes) -> None:
+        account, listed = account_of(node, key), lists_of(node, key, group_id)[1]
+        if (account, group_id, action) in moved:
+            raise ContractRefusal("NotInGroup", {"groupId": group_id, "item": action})
+        write(key, group_id, action)
+        if action in listed[:-1]:
+            moved.add((account, group_id, listed[-1]))
+
+    wrap(node.accounts, "remove_action_from_group", remove)
+
+
+@mutant("LIST-170", "KEYLIFE-090")
+def moved_usage_key_is_not_found(node: Node) -> None:
+    """The last usage key of an account takes the place of one that is removed, and is not found there."""
+    moved: set[int] = set()
+
+    def remove(write: Write, key: int, removed: int) -> None:
+        listed = [one.key_hash for one in node.accounts.usage_keys(account_of(node, key), 0, 100)]
+        if removed in moved:
+            raise ContractRefusal("UsageKeyUnknown", {})
+        write(key, removed)
+        if removed in listed[:-1]:
+            moved.add(listed[-1])
+
+    wrap(node.accounts, "remove_usage_key", remove)
