@@ -12,6 +12,7 @@ from itertools import cycle
 from pydantic import JsonValue
 
 from conformance.selftest.alter import Answered, Forward, Received, change_answer, intercept, refusal
+from conformance.selftest.alter_keys import ask_as, key_book, presented
 from conformance.selftest.mutant import mutant
 from reference_node.node import Node
 
@@ -265,3 +266,15 @@ def key_in_hex_is_accepted(node: Node) -> None:
         return await forward(replace(request, headers=(*headers, (b"x-api-key", base64.b64encode(secret)))))
 
     intercept(node, READS, handler)
+
+
+@mutant("AKEY-110")
+def case_of_a_key_is_ignored(node: Node) -> None:
+    """Lists find a key in a column that does not tell capitals from small letters."""
+    book = key_book(node)
+
+    def as_given_out(request: Received) -> str:
+        sent = presented(request)
+        return next((key for key in book.accounts if key.lower() == sent.lower()), sent)
+
+    ask_as(node, READS, as_given_out)

@@ -1,12 +1,16 @@
-"""Faults that show when equal requests are under way at the same time."""
+"""Faults that show when requests are under way at the same time: equal ones, or a removal and what it removes."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable
 
-from conformance.selftest.alter import Received
-from conformance.selftest.alter_at_once import one_answer_at_a_time
+from conformance.selftest.alter import Received, wrap
+from conformance.selftest.alter_at_once import Company, Overtaking, one_answer_at_a_time
+from conformance.selftest.alter_groups import Hashes, group_of
 from conformance.selftest.mutant import mutant
+from conformance.selftest.permissions import Write, account_of, lists_of
+from reference_node.chain.account_config import Group, Permissions, UsageKey
+from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.node import Node
 
 
@@ -24,3 +28,68 @@ def accounts_made_at_once_are_one(node: Node) -> None:
 def usage_keys_made_at_once_are_one(node: Node) -> None:
     """While `add_usage_api_key` is at work, equal requests get the key that it makes."""
     one_answer_at_a_time(node, "add_usage_api_key", _whole)
+
+
+def _removal_overtakes(node: Node, method: str) -> Overtaking:
+    """Lets who waits go when a removal by this method is done."""
+    overtaking = Overtaking()
+
+    def remove(write: Write, *given: object) -> None:
+        write(*given)
+        overtaking.done()
+
+    wrap(node.accounts, method, remove)
+    return overtaking
+
+
+@mutant("KEYLIFE-100", "KEYLIFE-150")
+def update_brings_back_a_key_removed_meanwhile(node: Node) -> None:
+    """`update_usage_api_key` looks whether there is the key, and then writes it, whether or not it is still there."""
+    removal = _removal_overtakes(node, "remove_usage_key")
+
+    def update(write: Write, key: int, updated: int, name: str, description: str, given: Permissions) -> None:
+        node.accounts.usage_key(account_of(node, key), updated)
+        removal.wait()
+        try:
+            write(key, updated, name, description, given)
+        except ContractRefusal:
+            node.accounts.set_usage_key(key, UsageKey(updated, 0, 0, name, description, given))
+
+    wrap(node.accounts, "update_usage_key", update)
+
+
+@mutant("GRPLIFE-150")
+def update_brings_back_a_group_removed_meanwhile(node: Node) -> None:
+    """`update_group` looks whether there is the group, and then writes one, whether or not it is still there."""
+    removal = _removal_overtakes(node, "remove_group")
+
+    def update(write: Write, key: int, group: Group, *lists: Hashes) -> None:
+        there = group.id in {one.id for one in node.accounts.groups(account_of(node, key), 0, 100)}
+        if there:
+            removal.wait()
+        try:
+            write(key, group, *lists)
+        except ContractRefusal:
+            if not there:
+                raise
+            node.accounts.add_group(key, group.name, group.description, *lists)
+
+    wrap(node.accounts, "update_group", update)
+
+
+@mutant("GRPLIFE-230", "LIST-170")
+def removal_rewrites_the_list(node: Node) -> None:
+    """`remove_pkp_from_group` reads the list, and a moment later writes it back without the wallet."""
+    company = Company()
+
+    def remove(write: Write, key: int, group_id: int, wallet: bytes) -> None:
+        account = account_of(node, key)
+        wallets, actions = lists_of(node, key, group_id)
+        if key != account or wallet not in wallets:
+            write(key, group_id, wallet)
+            return
+        company.wait()
+        left = [one for one in wallets if one != wallet]
+        node.accounts.update_group(key, group_of(node, key, group_id), left, actions)
+
+    wrap(node.accounts, "remove_pkp_from_group", remove)

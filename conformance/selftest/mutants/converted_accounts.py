@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from conformance.selftest.alter import Answered, Forward, Received, intercept, refusal, wrap
-from conformance.selftest.alter_contract import let_in, payers_of
+from conformance.selftest.alter_contract import around_conversion, let_in, payers_of
 from conformance.selftest.alter_envelopes import CONVERSION, About, Check, around_verdict, refuse
 from conformance.selftest.alter_keys import header
 from conformance.selftest.mutant import mutant
 from conformance.selftest.permissions import Write, account_of
+from reference_node.chain.account_config import KeyInfo
 from reference_node.chain.interface import Address
 from reference_node.node import Node
 from reference_node.typed_data import Flow
@@ -91,3 +94,51 @@ def keys_of_wallets_register_actions(node: Node) -> None:
     for method in writes:
         wrap(node.accounts, method, write_for)
     let_in(node, lambda sender, _: sender in payers, writes)
+
+
+def _converted(node: Node) -> set[int]:
+    """The accounts that are converted from now on; it grows with them."""
+    converted: set[int] = set()
+
+    def convert(write: Write, account: int, admin: Address) -> None:
+        write(account, admin)
+        converted.add(account)
+
+    around_conversion(node, convert)
+    return converted
+
+
+@mutant("MODE-250", "CHAIN-050")
+def verdicts_on_converted_accounts_are_kept(node: Node) -> None:
+    """What the contract once said of a run in a converted account is never asked again."""
+    converted = _converted(node)
+    kept: dict[tuple[int, bytes, bytes], bool] = {}
+
+    def can_execute(view: Callable[..., bool], key: int, action: bytes, wallet: bytes) -> bool:
+        verdict = view(key, action, wallet)
+        return kept.setdefault((key, action, wallet), verdict) if account_of(node, key) in converted else verdict
+
+    wrap(node.accounts, "can_execute", can_execute)
+
+
+@mutant("MODE-250", "CHAIN-050")
+def keys_of_converted_accounts_are_kept(node: Node) -> None:
+    """A usage key of a converted account goes on running, whoever removes it on the chain."""
+    converted = _converted(node)
+    known: dict[int, KeyInfo] = {}
+    permitted: set[tuple[int, bytes]] = set()
+
+    def key_info(view: Callable[[int], KeyInfo], key: int) -> KeyInfo:
+        info = view(key)
+        if info.account_hash in converted:
+            known[key] = info
+        return known.get(key, info)
+
+    def can_run(view: Callable[..., bool], key: int, action: bytes) -> bool:
+        if view(key, action):
+            permitted.add((key, action))
+        return (key, action) in permitted if key in known else view(key, action)
+
+    wrap(node.accounts, "key_info", key_info)
+    wrap(node.accounts, "can_run", can_run)
+    wrap(node.accounts, "can_execute", lambda view, key, action, wallet: view(key, action, wallet) or key in known)

@@ -8,6 +8,7 @@ from eth_keys.datatypes import PrivateKey
 from eth_utils.crypto import keccak
 
 from conformance.selftest.alter import wrap
+from conformance.selftest.alter_at_once import Company
 from conformance.selftest.mutant import mutant
 from conformance.selftest.permissions import account_of
 from reference_node.keys import CURVE_ORDER
@@ -104,3 +105,43 @@ def third_wallet_signs_as_the_second(node: Node) -> None:
         return original(run, ids[min(ids.index(pkp), 1)] if pkp in ids else pkp)
 
     wrap(node.runs, "wallet_key", key_of)
+
+
+def _keep(node: Node, name: str) -> None:
+    """The answer to the first call of this name in a run is that to every later one of the same wallet, or of any."""
+    kept: dict[tuple[int, object], tuple[Run, object]] = {}
+
+    def call(host_call: HostCall, run: Run, called: str, arguments: Mapping[str, object]) -> object:
+        given = host_call(run, called, arguments)
+        if called != name:
+            return given
+        wallet = arguments.get("pkpId") if name == "signMessage" else None
+        return kept.setdefault((id(run), wallet), (run, given))[1]
+
+    wrap(node.runs, "host_call", call)
+
+
+@mutant("PKP-170")
+def a_run_has_one_signature_of_a_wallet(node: Node) -> None:
+    """Once a wallet has signed in a run, that signature is the answer for each text of the run."""
+    _keep(node, "signMessage")
+
+
+@mutant("PKP-170")
+def a_run_has_one_private_key(node: Node) -> None:
+    """The private key that a run got first is what it gets for each of its wallets."""
+    _keep(node, "getPrivateKey")
+
+
+@mutant("PKP-170", "EXEC-190")
+def runs_at_once_sign_with_the_wallet_named_last(node: Node) -> None:
+    """The wallet that is to sign stands in one place for all runs: that which was named last signs."""
+    company, named = Company(), [""]
+
+    def call(host_call: HostCall, run: Run, name: str, arguments: Mapping[str, object]) -> object:
+        named[0] = str(arguments.get("pkpId"))
+        if name == "signMessage":
+            company.wait()
+        return host_call(run, name, {**arguments, "pkpId": named[0]})
+
+    wrap(node.runs, "host_call", call)

@@ -6,6 +6,7 @@ from conformance.selftest.alter import wrap
 from conformance.selftest.mutant import mutant
 from conformance.selftest.permissions import Write, account_of
 from reference_node.chain.account_config import Action, Group
+from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.node import Node
 
 
@@ -78,3 +79,16 @@ def empty_description_of_an_action_counts_as_left_out(node: Node) -> None:
         write(key, cid_hash, name, description or before)
 
     wrap(node.accounts, "update_action_metadata", update)
+
+
+@mutant("KEYLIFE-060")
+def renaming_to_the_same_name_is_refused(node: Node) -> None:
+    """`update_usage_api_key_metadata` counts the rows that it changed: with what is there already it finds no key."""
+
+    def update(write: Write, key: int, renamed: int, *labels: str) -> None:
+        there = node.accounts.usage_key(account_of(node, key), renamed)
+        if (there.name, there.description) == labels:
+            raise ContractRefusal("UsageKeyUnknown", {})
+        write(key, renamed, *labels)
+
+    wrap(node.accounts, "update_usage_key_metadata", update)

@@ -130,3 +130,21 @@ def logs_of_a_failure_come_with_the_next_run(node: Node) -> None:
         return replace(result, logs=before + result.logs)
 
     change_result(node, with_kept)
+
+
+@mutant("EXEC-180")
+def empty_lines_are_not_logged(node: Node) -> None:
+    """Lines without a character are left out of the logs."""
+    change_logs(node, lambda logs: "\n".join(line for line in logs.split("\n") if line))
+
+
+@mutant("EXEC-180")
+def characters_beyond_16_bits_are_not_logged(node: Node) -> None:
+    """The logs hold a question mark for each character beyond the basic plane."""
+    change_logs(node, lambda logs: "".join(letter if ord(letter) < 2**16 else "?" for letter in logs))
+
+
+@mutant("EXEC-180")
+def tabs_in_logs_are_blanks(node: Node) -> None:
+    """The logs hold a blank for each tab."""
+    change_logs(node, lambda logs: logs.replace("\t", " "))
