@@ -54,9 +54,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"service-conformance: {problem}", file=sys.stderr)
         return ExitCode.USAGE
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return ExitCode.INTERRUPTED
+        return _without_reader()
+    except OSError as problem:
+        print(f"service-conformance: {problem}", file=sys.stderr)
+        return _without_reader()
     return code
+
+
+def _without_reader() -> int:
+    """What is still to be printed goes nowhere: Python would complain of it once more."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return ExitCode.INTERRUPTED
 
 
 def _selftest(arguments: Sequence[str]) -> int:

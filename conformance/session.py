@@ -21,7 +21,9 @@ from conformance.items import OUTCOME, OUTCOMES, RUNNING, CaseItem, PackFile
 from conformance.plugin import RESULTS
 from conformance.problems import Problem
 from conformance.profile import Profile, load_ready_file
-from conformance.report import RunRecord, results_of, show, write_results
+from conformance.profile.chain import reachable
+from conformance.report import ExitCode, RunRecord, make_writable, results_of, show, write_results
+from conformance.report.write import MATRIX_NAME, RESULTS_NAME
 from conformance.scenario.case import Case
 from conformance.selection import Options, select
 from conformance.target.bundled import BundledNode
@@ -53,6 +55,8 @@ class ConformanceSession:
         self.worker: dict[str, object] | None = getattr(config, "workerinput", None)
         self.options = _options(config)
         _check(self.options)
+        if self.options.results and not self.worker:
+            _make_writable(self.options.results)
         given = [Path(str(path).partition("::")[0]) for path in config.getoption("file_or_dir") or []]
         try:
             self.selection = select(self.options, [path for path in given if path.suffix == ".yaml" and path.is_file()])
@@ -68,6 +72,8 @@ class ConformanceSession:
         self.outcomes: dict[str, Outcome] = {}
         self.awaited: set[str] = set()
         """The cases that were to run."""
+        self._unwritten = ""
+        """Why there is no results.json."""
         self._crashed = ""
         """The last words of a worker that crashed."""
         self._node: BundledNode | None = None
@@ -197,9 +203,13 @@ class ConformanceSession:
         if self.worker or self.config.getoption("collectonly") or exitstatus == pytest.ExitCode.USAGE_ERROR:
             return
         results = results_of(self._record(exitstatus))
-        self.config.stash[RESULTS] = results
         if self.options.results:
-            write_results(results, self.options.results)
+            try:
+                write_results(results, self.options.results)
+            except OSError as problem:
+                self._unwritten = f"{self.options.results} cannot be written: {problem.strerror}"
+                results = results.model_copy(update={"exit_code": ExitCode.INTERRUPTED})
+        self.config.stash[RESULTS] = results
         if results.exit_code:
             session.exitstatus = int(results.exit_code)
 
@@ -239,6 +249,8 @@ class ConformanceSession:
         show(results, Console(file=text, force_terminal=writer.hasmarkup, width=max(writer.fullwidth, 100)))
         terminalreporter.write_sep("=", "conformance")
         terminalreporter.write(text.getvalue())
+        if self._unwritten:
+            terminalreporter.write_line(self._unwritten)
 
 
 def _options(config: pytest.Config) -> Options:
@@ -259,8 +271,20 @@ def _options(config: pytest.Config) -> Options:
     )
 
 
+def _make_writable(folder: Path) -> None:
+    try:
+        make_writable(folder, RESULTS_NAME, MATRIX_NAME)
+    except OSError as problem:
+        raise pytest.UsageError(f"{folder} cannot be written into: {problem.strerror}") from problem
+
+
 def _check(options: Options) -> None:
-    if options.rate is not None and options.rate <= 0:
+    if options.node_url is not None:
+        try:
+            reachable(options.node_url)
+        except ValueError as problem:
+            raise pytest.UsageError(f"--node-url {options.node_url}: {problem}") from problem
+    if options.rate is not None and not options.rate > 0:
         raise pytest.UsageError(f"--rate has to be above 0, not {options.rate}")
     if options.extent.budget is not None and options.extent.budget < 1:
         raise pytest.UsageError(f"--budget has to be at least 1, not {options.extent.budget}")

@@ -5,13 +5,29 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from typing import Annotated, Literal
+from urllib.parse import urlsplit
 
-from pydantic import BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from conformance.profile.abi import Signature
 from conformance.profile.section import Section
 
-Url = Annotated[str, Field(pattern=r"^https?://[^\s]+$")]
+
+def reachable(url: str) -> str:
+    """The URL itself. ValueError: it names no host and port to which anybody could connect."""
+    parts = urlsplit(url)
+    if not parts.hostname:
+        raise ValueError("has to name a host")
+    if parts.port == 0:
+        raise ValueError("nobody listens at port 0")
+    try:
+        parts.hostname.encode("idna")
+    except UnicodeError:
+        raise ValueError(f"{parts.hostname!r} is no name of a host") from None
+    return url
+
+
+Url = Annotated[str, Field(pattern=r"^https?://[^\s]+$"), AfterValidator(reachable)]
 
 
 def _no_key(value: object) -> object:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
 from pathlib import Path
@@ -11,6 +12,19 @@ from conformance.report.results import Results
 
 RESULTS_NAME = "results.json"
 MATRIX_NAME = "execution_matrix.md"
+
+
+def make_writable(folder: Path, *names: str) -> None:
+    """Make a folder, and see before anything takes long that files of these names can be written there.
+
+    Raises OSError.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in names:
+        if (folder / name).is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(folder / name))
+    with tempfile.TemporaryFile(dir=folder):
+        pass
 
 
 def write_results(results: Results, folder: Path) -> Path:

@@ -58,6 +58,8 @@ def pack_files(folders: Sequence[Path]) -> list[Path]:
         if not folder.is_dir():
             raise Unreadable("is no folder", folder)
         for path in sorted(folder.glob("*.yaml")):
+            if not path.is_file():
+                raise Unreadable("is no file", path)
             if path.stem in found:
                 raise DuplicateId(f"the pack {path.stem!r} is also in {found[path.stem]}", path)
             found[path.stem] = path

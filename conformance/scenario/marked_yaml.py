@@ -14,6 +14,8 @@ Place: TypeAlias = tuple[str | int, ...]
 """The way from the top of a document to a value: keys and indices."""
 
 SAFE_LOADER: type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+DEEPEST = 100
+"""Lists and mappings inside one another, more than any pack needs."""
 PLAIN_SCALARS = frozenset({"str", "int", "float", "bool", "null"})
 
 
@@ -48,6 +50,8 @@ class Document:
             raise Unreadable(f"is not YAML: {problem.problem}", self.path, line) from problem
         except yaml.YAMLError as problem:
             raise Unreadable(f"is not YAML: {problem}", self.path) from problem
+        except RecursionError as problem:
+            raise Unreadable("is nested too deeply", self.path) from problem
         if root is None:
             raise Unreadable("is empty", self.path)
         return self._plain(root, (), ())
@@ -56,6 +60,8 @@ class Document:
         self._lines[place] = node.start_mark.line + 1
         if any(node is holder for holder in above):
             raise Unreadable("an alias holds itself", self.path, node.start_mark.line + 1)
+        if len(above) > DEEPEST:
+            raise Unreadable("is nested too deeply", self.path, node.start_mark.line + 1)
         above = (*above, node)
         if isinstance(node, yaml.MappingNode):
             return self._mapping(node, place, above)

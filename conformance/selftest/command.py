@@ -11,10 +11,11 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import track
 
+from conformance.report import make_writable
 from conformance.resources import scenarios
 from conformance.scenario.loader import load
 from conformance.selftest.harness import Bench, Trial, trials
-from conformance.selftest.matrix import of_pack, print_matrix, print_packs, write_matrix
+from conformance.selftest.matrix import MATRICES, of_pack, print_matrix, print_packs, write_matrix
 from conformance.selftest.miniatures import MINIATURES
 from conformance.selftest.mutant import Mutant, all_mutants
 from conformance.selftest.variants import VARIANTS
@@ -33,6 +34,14 @@ def main(argv: Sequence[str]) -> int:
     if options.list:
         _list(console, mutants.values())
         return 0
+    if options.jobs < 1:
+        console.print(f"--jobs has to be at least 1, not {options.jobs}")
+        return 2
+    try:
+        make_writable(options.output, *MATRICES)
+    except OSError as problem:
+        console.print(f"{options.output} cannot be written into: {problem.strerror}")
+        return 2
     cases = load([scenarios()])
     names = [*([*VARIANTS, *MINIATURES] if whole else []), *mutants]  # the long trials first
     bench = Bench(mutants, cases, options.seed)

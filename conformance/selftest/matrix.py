@@ -48,6 +48,9 @@ def of_pack(trial: Trial, pack: str) -> list[Outcome]:
     return [outcome for outcome in trial.outcomes if outcome.case.partition("::")[0] == pack]
 
 
+MATRICES = ("kill-matrix.json", "kill-matrix.md")
+
+
 def write_matrix(folder: Path, mutants: Mapping[str, Mutant], trials: Mapping[str, Trial]) -> None:
     """Write `kill-matrix.json`, complete, and `kill-matrix.md`, to read."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -61,8 +64,8 @@ def write_matrix(folder: Path, mutants: Mapping[str, Mutant], trials: Mapping[st
         }
         for name, mutant in mutants.items()
     ]
-    (folder / "kill-matrix.json").write_text(json.dumps({"mutants": rows}, indent=2) + "\n")
-    (folder / "kill-matrix.md").write_text(_markdown(mutants, trials))
+    (folder / MATRICES[0]).write_text(json.dumps({"mutants": rows}, indent=2) + "\n")
+    (folder / MATRICES[1]).write_text(_markdown(mutants, trials))
 
 
 def _markdown(mutants: Mapping[str, Mutant], trials: Mapping[str, Trial]) -> str:

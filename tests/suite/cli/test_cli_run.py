@@ -98,10 +98,18 @@ def test_run_against_nobody_is_inconclusive(place: Path) -> None:
         (("--pack", "nonesuch"), "no pack is called 'nonesuch'"),
         (("--known", "absent.yaml"), "absent.yaml: cannot be read"),
         (("--pack-dir", "absent"), "absent: is no folder"),
+        (("--rate", "nan"), "--rate has to be above 0, not nan"),
+        (("--node-url", "http://[::1"), "--node-url http://[::1: Invalid IPv6 URL"),
+        (("--node-url", "http://127.0.0.1:99999"), "Port out of range"),
+        (("--node-url", "http://node..example"), "'node..example' is no name of a host"),
+        (("--output", "pack.yaml/out"), "cannot be written into: Not a directory"),
+        (("--output", "blocked"), "blocked cannot be written into: Is a directory"),
     ],
 )
 def test_run_that_cannot_begin_says_so_and_ends_with_2(options: tuple[str, ...], said: str, place: Path) -> None:
-    ended = run(place, *options, "--node-url", "http://127.0.0.1:9", "--output", "out")
+    (place / "pack.yaml").write_text("a file")
+    (place / "blocked" / "results.json").mkdir(parents=True)
+    ended = run(place, "--node-url", "http://127.0.0.1:9", "--output", "out", *options)
     assert ended.returncode == 2
     assert said in ended.stderr
     assert "Traceback" not in ended.stdout + ended.stderr

@@ -94,3 +94,45 @@ def test_reader_that_leaves_early_sees_no_traceback(arguments: list[str]) -> Non
             command, stdout=unread, stderr=subprocess.PIPE, text=True, env=buffered, check=False
         )
     assert (done.returncode, done.stderr) == (5, "")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
+@pytest.mark.parametrize("arguments", [["packs"], ["requirements"], ["run", "--node-url", "http://127.0.0.1:9"]])
+def test_full_disk_is_told_in_one_line(arguments: list[str]) -> None:
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(  # noqa: S603 - our own text
+            [sys.executable, "-m", "conformance", *arguments],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert (done.returncode, done.stderr) == (5, "service-conformance: [Errno 28] No space left on device\n")
+
+
+@pytest.mark.parametrize("command", [["profile", "check"], ["packs", "--pack-dir"]])
+def test_file_that_is_nested_too_deeply_is_told(
+    command: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "deep.yaml").write_text("a: " + "[" * 3000 + "]" * 3000, encoding="utf-8")
+    assert code_of([*command, str(tmp_path if "packs" in command else tmp_path / "deep.yaml")]) == 2
+    assert capsys.readouterr().err.endswith("is nested too deeply\n")
+
+
+def test_link_to_nowhere_among_the_packs_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "loop.yaml").symlink_to("loop.yaml")
+    assert code_of(["packs", "--pack-dir", str(tmp_path)]) == 2
+    assert "loop.yaml: is no file" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [(["--jobs", "0"], "--jobs has to be at least 1, not 0"), (["--output", "{}/out"], "cannot be written into")],
+)
+def test_selftest_that_cannot_begin_says_so_and_ends_with_2(
+    arguments: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").touch()
+    arguments = [argument.format(tmp_path / "file") for argument in arguments]
+    assert code_of(["selftest", "--mutant", "refusals-redirect", *arguments]) == 2
+    assert said in " ".join(capsys.readouterr().out.split())
