@@ -46,22 +46,10 @@ def domain_version_is_a_number(node: Node) -> None:
     _read(node, "domain", "version", lambda text: str(int(text)) if text.isdecimal() else text)
 
 
-@mutant("ENV-200")
-def chain_id_may_name_its_namespace(node: Node) -> None:
-    """A chain id may be written as CAIP-2 has it, eip155:1 for 1."""
-    _read(node, "domain", "chainId", lambda text: text.removeprefix("eip155:"))
-
-
 @mutant("ENV-430")
 def line_break_behind_a_number_is_overlooked(node: Node) -> None:
     """A time is matched with a `$` that also stands before a last line break."""
     _read(node, "message", "issuedAt", lambda text: text.removesuffix("\n"))
-
-
-@mutant("ENV-490")
-def line_break_behind_an_address_is_overlooked(node: Node) -> None:
-    """An address is matched with a `$` that also stands before a last line break."""
-    _read(node, "message", "address", lambda text: text.removesuffix("\n"))
 
 
 @mutant("ENV-490")

@@ -12,7 +12,7 @@ from conformance.selftest.alter_execution import Lists, all_groups, decide
 from conformance.selftest.alter_groups import IN_A_GROUP
 from conformance.selftest.mutant import mutant
 from conformance.selftest.permissions import Write, account_of, permissions_of
-from reference_node.chain.account_config import Action, Group
+from reference_node.chain.account_config import Action
 from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.node import Node
 
@@ -105,38 +105,20 @@ def group_zero_is_every_group(node: Node) -> None:
         _zero_is_every_group(node, method)
 
 
-@mutant("GRPLIFE-200")
-def updating_group_zero_updates_the_newest(node: Node) -> None:
-    """`update_group` takes 0 for a number that was left out, and that for the newest group."""
-
-    def update(write: Write, key: int, group: Group, *lists: object) -> None:
-        groups = node.accounts.groups(account_of(node, key), 0, 100)
-        number = groups[-1].id if groups and not group.id else group.id
-        write(key, Group(number, group.name, group.description), *lists)
-
-    wrap(node.accounts, "update_group", update)
-
-
-def _cut(value: JsonValue, bits: int) -> JsonValue:
+def _cut(value: JsonValue) -> JsonValue:
     given = members(value)
     number = given.get("group_id")
     if isinstance(number, int) and not isinstance(number, bool):
-        return {**given, "group_id": number % 2**bits}
+        return {**given, "group_id": number % 2**WORD}
     if isinstance(number, str) and number.isdecimal():
-        return {**given, "group_id": str(int(number) % 2**bits)}
+        return {**given, "group_id": str(int(number) % 2**WORD)}
     return value
 
 
 @mutant("GRPLIFE-200")
 def numbers_of_groups_are_cut_to_32_bits(node: Node) -> None:
     """Writes keep the lowest 32 bits of a group's number."""
-    change_body(node, ("update_group", "remove_group", *IN_A_GROUP), lambda value: _cut(value, WORD))
-
-
-@mutant("GRPLIFE-200")
-def numbers_of_groups_are_cut_to_64_bits(node: Node) -> None:
-    """`remove_group` keeps the lowest 64 bits of a number, whatever stands before them."""
-    change_body(node, "remove_group", lambda value: _cut(value, 2 * WORD))
+    change_body(node, ("update_group", "remove_group", *IN_A_GROUP), _cut)
 
 
 @mutant("LIST-160")

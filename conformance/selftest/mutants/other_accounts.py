@@ -35,12 +35,6 @@ def additions_reach_groups_of_the_same_number(node: Node) -> None:
 
 
 @mutant("ACC-120")
-def removals_reach_groups_of_the_same_number(node: Node) -> None:
-    """An action taken out of a group is taken out of the groups of that number in other accounts, too."""
-    _done_in_other_accounts(node, "remove_action_from_group")
-
-
-@mutant("ACC-120")
 def deletion_empties_groups_of_other_accounts(node: Node) -> None:
     """`delete_action` takes the action out of the groups of other accounts; their metadata stays."""
     made = accounts_made(node)

@@ -22,22 +22,6 @@ def removal_takes_the_last_wallet_along(node: Node) -> None:
     wrap(node.accounts, "remove_pkp_from_group", remove)
 
 
-@mutant("LIST-170", "EP-210")
-def moved_action_is_not_found(node: Node) -> None:
-    """The last action of a group takes the place of one that is removed, and is not found there."""
-    moved: set[tuple[int, int, bytes]] = set()
-
-    def remove(write: Write, key: int, group_id: int, action: bytes) -> None:
-        account, listed = account_of(node, key), lists_of(node, key, group_id)[1]
-        if (account, group_id, action) in moved:
-            raise ContractRefusal("NotInGroup", {"groupId": group_id, "item": action})
-        write(key, group_id, action)
-        if action in listed[:-1]:
-            moved.add((account, group_id, listed[-1]))
-
-    wrap(node.accounts, "remove_action_from_group", remove)
-
-
 @mutant("LIST-170", "KEYLIFE-090")
 def moved_usage_key_is_not_found(node: Node) -> None:
     """The last usage key of an account takes the place of one that is removed, and is not found there."""

@@ -142,9 +142,3 @@ def empty_lines_are_not_logged(node: Node) -> None:
 def characters_beyond_16_bits_are_not_logged(node: Node) -> None:
     """The logs hold a question mark for each character beyond the basic plane."""
     change_logs(node, lambda logs: "".join(letter if ord(letter) < 2**16 else "?" for letter in logs))
-
-
-@mutant("EXEC-180")
-def tabs_in_logs_are_blanks(node: Node) -> None:
-    """The logs hold a blank for each tab."""
-    change_logs(node, lambda logs: logs.replace("\t", " "))
