@@ -249,9 +249,12 @@ class DifficultChain:
     def estimate(self, _: object) -> int:
         return 21_000
 
+    def read(self, method: str, _: list[object]) -> object:
+        assert method == "eth_getTransactionReceipt"
+        return self.receipt
+
     def request(self, method: str, params: list[object]) -> object:
-        if method == "eth_getTransactionReceipt":
-            return self.receipt
+        assert method == "eth_sendRawTransaction"
         self.sent.append(params[0])
         answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
         if answer is not None:
