@@ -19,6 +19,7 @@ from conformance.drivers.refusals import must_accept
 from conformance.problems import BadShape, ChainTrouble, DuplicateId, Malformed, NotAccepted, UnknownName
 from conformance.profile import Function
 from conformance.resources import artifacts
+from conformance.scenario.derivations import account_private_key
 from conformance.scenario.models import AccountStep, ContractWalletStep, WalletStep
 from conformance.scenario.scope import ChainAccount, member, printed
 from conformance.scenario.templates import Site, compile_value
@@ -38,7 +39,13 @@ EXECUTE = Function.parse("execute(address target, bytes data)")
 
 
 def compile_wallet(step: WalletStep, site: Site) -> Callable[[CaseRun], None]:
-    """A fresh wallet, decided by the run's seed; on a chain where its nonce is no longer zero, the next one."""
+    """A fresh wallet, decided by the run's seed; on a chain where its nonce is no longer zero, the next one.
+
+    Or the wallet of an account, which signs, and gets and gives back no gas.
+    """
+    account_key = None if step.of_account_key is None else compile_value(step.of_account_key, site.at("of_account_key"))
+    if account_key is not None:
+        site.facts.uses.add("crypto.account_wallet_derivation")
     _define(step.wallet, site.at("wallet"))
     site.facts.operations.add("get_node_chain_config")
 
@@ -49,7 +56,15 @@ def compile_wallet(step: WalletStep, site: Site) -> Callable[[CaseRun], None]:
         if not stated.isdecimal():
             raise Malformed("a chain id", stated[:300], answer.exchange)
         clock = NodeTime(answer)
-        _keep(run, step.wallet, _fresh(run, step.wallet), int(stated), lambda: clock.now() + run.clock.offset)
+
+        def now() -> int:
+            return clock.now() + run.clock.offset
+
+        if account_key is None:
+            _keep(run, step.wallet, _fresh(run, step.wallet), int(stated), now)
+        else:
+            wallet = Wallet.of_key(account_private_key(run.scope, account_key(run.scope)).to_bytes())
+            run.scope.variables[step.wallet] = CaseWallet(wallet.address, wallet, int(stated), now, contract=False)
 
     return act
 

@@ -54,6 +54,11 @@ def _key_hash(scope: Scope, key: object, rule: str) -> str:
 @relies_on("crypto.account_wallet_derivation")
 def account_wallet(scope: Scope, key: object) -> str:
     """The wallet address of an account key, by the profile's `crypto.account_wallet_derivation`."""
+    return account_private_key(scope, key).public_key.to_checksum_address()
+
+
+def account_private_key(scope: Scope, key: object) -> PrivateKey:
+    """The private key of an account key's wallet. Raises Mismatch where the key stands for none."""
     secret = bytes_of_base64(key)
     rule = scope.lookup("profile", ["crypto", "account_wallet_derivation"])
     if rule == "keccak256_of_secret_is_private_key":
@@ -62,7 +67,7 @@ def account_wallet(scope: Scope, key: object) -> str:
         raise ProfileSilent("a rule for account wallets that the suite knows", printed(rule))
     if len(secret) != SECRET_BYTES or not 0 < int.from_bytes(secret) < CURVE_ORDER:
         raise Mismatch("a private key of secp256k1 (32 bytes)", f"{len(secret)} bytes that are none")
-    return PrivateKey(secret).public_key.to_checksum_address()
+    return PrivateKey(secret)
 
 
 @function

@@ -48,10 +48,12 @@ class ChainSecured(Form):
 
 
 class WalletStep(Form):
-    """A fresh wallet of the suite's own."""
+    """A fresh wallet of the suite's own, or an account's."""
 
     wallet: Variable
     """Its name: `from: NAME` sends with it, `${NAME}` is its address."""
+    of_account_key: Text | None = None
+    """The account key whose wallet it is, by the profile's `crypto.account_wallet_derivation`."""
     id: Kebab | None = None
 
 

@@ -76,6 +76,20 @@ def strangers_see_the_first_balance(node: Node) -> None:
     wrap(node.billing, "balance", balance)
 
 
+@mutant("BILL-260")
+def former_wallets_go_on_seeing_the_balance(node: Node) -> None:
+    """The wallet that an account had before its conversion is shown what the new admin wallet has."""
+    successors: dict[Address, Address] = {}
+
+    def convert(write: Write, account: int, admin: Address) -> None:
+        former = node.accounts.account(account).admin_wallet
+        write(account, admin)
+        successors[former] = admin
+
+    wrap(node.accounts, "convert_to_chain_secured", convert)
+    wrap(node.billing, "balance", lambda read, wallet: read(successors.get(wallet, wallet)))
+
+
 @mutant("BILL-240", "BILL-260")
 def proofs_beside_a_key_are_believed(node: Node) -> None:
     """Where a key comes along, nobody looks who signed the proof."""
