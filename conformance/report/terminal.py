@@ -76,9 +76,13 @@ def _notes(results: Results) -> Iterable[RenderableType]:
     yield Text("")
     for fault in results.faults:
         yield Text(f"Fault: {fault}", "red")
-    inconclusive = [case for case in results.cases if case.verdict == "inconclusive"]
-    for case in inconclusive:
-        yield Text(f"Inconclusive: {case.case}: {case.reason}", "magenta")
+    inconclusive: dict[str, list[str]] = {}
+    for case in results.cases:
+        if case.verdict == "inconclusive":
+            inconclusive.setdefault(case.reason, []).append(case.case)
+    for reason, (first, *others) in inconclusive.items():
+        cases = f"{first} and {len(others)} more" if others else first
+        yield Text(f"Inconclusive: {cases}: {reason}", "magenta")
     in_part = [one for one in results.requirements if one.coverage is Coverage.PARTLY]
     if in_part and results.exit_code is not ExitCode.NOTHING_SELECTED:
         yield Text(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 
 from made_runs import KNOWN, LISTED, outcome, record
 from rich.console import Console
@@ -60,6 +61,13 @@ def test_inconclusive_cases_and_faults_are_told() -> None:
     text = shown(record(PASSED, outcome("p::b", Verdict.INCONCLUSIVE), faults=("p::z matches nothing",)))
     assert "Inconclusive: p::b: reason of p::b" in text
     assert "Fault: p::z matches nothing" in text
+
+
+def test_inconclusive_cases_with_one_reason_are_told_at_once() -> None:
+    same = [replace(outcome(name, Verdict.INCONCLUSIVE), reason="nobody listens") for name in ("p::b", "p::c", "p::d")]
+    text = shown(record(PASSED, *same))
+    assert "Inconclusive: p::b and 2 more: nobody listens" in text
+    assert text.count("nobody listens") == 1
 
 
 def test_seed_node_and_number_of_requests_are_told() -> None:
