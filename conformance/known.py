@@ -9,7 +9,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
 
-from conformance.problems import BadShape, DuplicateId
+from conformance.problems import BadKnownList, DuplicateId
 from conformance.scenario.case import Case
 from conformance.scenario.marked_yaml import Document
 from conformance.verdict import Outcome, Verdict
@@ -88,7 +88,7 @@ def load_known(path: Path) -> Known:
     content = document.value
     raw = content.get("known") if isinstance(content, dict) and content.keys() == {"known"} else None
     if not isinstance(raw, list):
-        raise BadShape("a list of known failures has one member, `known`, a list", path, 1)
+        raise BadKnownList("a list of known failures has one member, `known`, a list", path, 1)
     entries: list[Entry] = []
     for index, item in enumerate(raw):
         line = document.line(("known", index))
@@ -97,10 +97,10 @@ def load_known(path: Path) -> Known:
         except ValidationError as problem:
             error = problem.errors(include_url=False)[0]
             place = ("known", index, *error["loc"])
-            where = ".".join(map(str, error["loc"]))
-            raise BadShape(f"{where}: {error['msg']}", path, document.line(place)) from None
+            where = ".".join(map(str, place))
+            raise BadKnownList(f"{where}: {error['msg'].lower()}", path, document.line(place)) from None
         if (entry.case is None) == (entry.requirement is None):
-            raise BadShape("an entry has either `case` or `requirement`", path, line)
+            raise BadKnownList("an entry has either `case` or `requirement`", path, line)
         if any(entry.name == earlier.name for earlier in entries):
             raise DuplicateId(f"{entry.name!r} is listed twice", path, line)
         entries.append(entry)

@@ -56,6 +56,14 @@ class BadShape(LoadProblem):
     hint = "docs/packs.md describes every member; editors check against conformance/scenario/pack.schema.json"
 
 
+class BadKnownList(BadShape):
+    """The list of known failures, or an entry of it, has another form."""
+
+    code = "bad-known-list"
+    cause = "the list of known failures does not have its form"
+    hint = "docs/packs.md shows such a list under Known failures"
+
+
 class DuplicateId(LoadProblem):
     """Two packs, cases, rows or steps share an id."""
 
@@ -250,7 +258,7 @@ class OutOfCredit(Inconclusive):
 
     code = "out-of-credit"
     cause = "the account has no credit"
-    hint = "fund the accounts the profile names, or give new accounts starter credit"
+    hint = "have the node give new accounts credits; where it never does, the profile says `accounts: {credits: null}`"
 
 
 class Throttled(Inconclusive):

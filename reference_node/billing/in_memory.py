@@ -37,7 +37,8 @@ class InMemoryBilling:
             if left < cents:
                 raise PaymentRequired(
                     "insufficient-credits",
-                    f"this call costs {cents} cents and the account has {left}: buy credits first",
+                    f"the account has {left} cents and this call costs {cents}: no credits are sold here,"
+                    " new accounts begin with those of the node's option --starter-credits",
                 )
             self._free[wallet] = left - cents
             hold = Hold(next(self._ids), wallet, cents)
