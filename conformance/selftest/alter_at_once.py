@@ -45,8 +45,14 @@ class Overtaking:
             if self._held:
                 return
             self._held, before = True, self._done
+            self._more.notify_all()
             self._more.wait_for(lambda: self._done > before, ALONE_SECONDS)
             self._held = False
+
+    def overtake(self) -> None:
+        """Return when somebody is held, or nobody has come for so long."""
+        with self._more:
+            self._more.wait_for(lambda: self._held, ALONE_SECONDS)
 
     def done(self) -> None:
         """Let go who is held."""

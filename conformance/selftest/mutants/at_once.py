@@ -31,10 +31,11 @@ def usage_keys_made_at_once_are_one(node: Node) -> None:
 
 
 def _removal_overtakes(node: Node, method: str) -> Overtaking:
-    """Lets who waits go when a removal by this method is done."""
+    """Has removals by this method wait for somebody whom they overtake, and then lets them go."""
     overtaking = Overtaking()
 
     def remove(write: Write, *given: object) -> None:
+        overtaking.overtake()
         write(*given)
         overtaking.done()
 
