@@ -133,3 +133,16 @@ def payers_of(node: Node) -> frozenset[Address]:
 def around_conversion(node: Node, around: Callable[[Callable[..., object], int, Address], object]) -> None:
     """Something else in the place of the conversion's write to the contract."""
     wrap(node.accounts, "convert_to_chain_secured", around)
+
+
+def former_admins(node: Node) -> dict[Address, Address]:
+    """New admin wallet to the one before, of accounts that are converted from now on."""
+    former: dict[Address, Address] = {}
+
+    def convert(write: Callable[..., object], account: int, new_admin: Address) -> None:
+        before = node.accounts.account(account).admin_wallet
+        write(account, new_admin)
+        former[new_admin] = before
+
+    around_conversion(node, convert)
+    return former

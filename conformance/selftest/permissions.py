@@ -11,6 +11,8 @@ from reference_node.node import Node
 from reference_node.problems import Forbidden
 
 Write = Callable[..., object]
+ARRAYS = ("manage_ipfs_ids_in_groups", "add_pkp_to_groups", "remove_pkp_from_groups", "execute_in_groups")
+"""The permissions of a usage key that are lists of groups."""
 NOTHING = Permissions(False, False, False, [], [], [], [])
 
 

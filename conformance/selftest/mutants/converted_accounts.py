@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from conformance.selftest.alter import Answered, Forward, Received, intercept, refusal, wrap
-from conformance.selftest.alter_contract import around_conversion, let_in, payers_of
+from conformance.selftest.alter_contract import around_conversion, former_admins, let_in, payers_of
 from conformance.selftest.alter_envelopes import CONVERSION, About, Check, around_verdict, refuse
 from conformance.selftest.alter_keys import header
 from conformance.selftest.mutant import mutant
@@ -41,23 +41,10 @@ def envelopes_convert_one_account(node: Node) -> None:
     around_verdict(node, verify, Flow.CONVERT_ACCOUNT)
 
 
-def _former_admins(node: Node) -> dict[Address, Address]:
-    """New admin wallet to the one before, of accounts that are converted from now on."""
-    former: dict[Address, Address] = {}
-
-    def convert(write: Write, account: int, new_admin: Address) -> None:
-        before = node.accounts.account(account).admin_wallet
-        write(account, new_admin)
-        former[new_admin] = before
-
-    wrap(node.accounts, "convert_to_chain_secured", convert)
-    return former
-
-
 @mutant("CHAIN-100")
 def payers_fill_groups_of_converted_accounts(node: Node) -> None:
     """Of accounts that were converted, and of no others, the contract lets payers write what groups list."""
-    former, payers = _former_admins(node), payers_of(node)
+    former, payers = former_admins(node), payers_of(node)
     writes = {"update_group", "add_pkp_to_group", "remove_pkp_from_group", "remove_action_from_group"}
     let_in(node, lambda sender, account: sender in payers and account.admin_wallet in former, writes)
 
@@ -65,7 +52,7 @@ def payers_fill_groups_of_converted_accounts(node: Node) -> None:
 @mutant("CHAIN-100")
 def payers_attach_keys_to_converted_accounts(node: Node) -> None:
     """Of accounts that were converted, and of no others, the contract lets payers write usage keys."""
-    former, payers = _former_admins(node), payers_of(node)
+    former, payers = former_admins(node), payers_of(node)
     writes = {"set_usage_api_key", "update_usage_api_key"}
     let_in(node, lambda sender, account: sender in payers and account.admin_wallet in former, writes)
 
@@ -73,7 +60,7 @@ def payers_attach_keys_to_converted_accounts(node: Node) -> None:
 @mutant("CHAIN-110")
 def former_owner_attaches_keys(node: Node) -> None:
     """The admin wallet that an account had before its conversion goes on attaching usage keys."""
-    former = _former_admins(node)
+    former = former_admins(node)
     let_in(node, lambda sender, account: former.get(account.admin_wallet) == sender, {"set_usage_api_key"})
 
 

@@ -10,9 +10,8 @@ from conformance.selftest.alter import Answered, Forward, Received, answer, inte
 from conformance.selftest.alter_keys import WRITES, key_book, live, presented, promote, under
 from conformance.selftest.alter_usage_keys import new_keys
 from conformance.selftest.mutant import mutant
+from conformance.selftest.permissions import ARRAYS
 from reference_node.node import Node
-
-ARRAYS = ("manage_ipfs_ids_in_groups", "add_pkp_to_groups", "remove_pkp_from_groups", "execute_in_groups")
 
 
 def _named_key(request: Received) -> str:

@@ -23,12 +23,9 @@ from conformance.selftest.alter import (
 )
 from conformance.selftest.alter_usage_keys import Members, new_keys
 from conformance.selftest.mutant import mutant
-from conformance.selftest.permissions import Write
+from conformance.selftest.permissions import ARRAYS, Write
 from reference_node.chain.account_config import UsageKey
 from reference_node.node import Node
-
-ARRAYS = ("manage_ipfs_ids_in_groups", "add_pkp_to_groups", "remove_pkp_from_groups", "execute_in_groups")
-
 
 FLAGS = ("can_create_groups", "can_delete_groups", "can_create_pkps")
 

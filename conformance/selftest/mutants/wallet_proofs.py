@@ -8,7 +8,7 @@ import json
 from pydantic import JsonValue
 
 from conformance.selftest.alter import Answered, Forward, Received, answer, intercept, members, wrap
-from conformance.selftest.alter_contract import let_in, payers_of
+from conformance.selftest.alter_contract import former_admins, let_in, payers_of
 from conformance.selftest.alter_envelopes import address_in
 from conformance.selftest.alter_execution import RUN
 from conformance.selftest.alter_keys import header, presented
@@ -79,15 +79,12 @@ def strangers_see_the_first_balance(node: Node) -> None:
 @mutant("BILL-260")
 def former_wallets_go_on_seeing_the_balance(node: Node) -> None:
     """The wallet that an account had before its conversion is shown what the new admin wallet has."""
-    successors: dict[Address, Address] = {}
+    former = former_admins(node)
 
-    def convert(write: Write, account: int, admin: Address) -> None:
-        former = node.accounts.account(account).admin_wallet
-        write(account, admin)
-        successors[former] = admin
+    def balance(read: Write, wallet: Address) -> object:
+        return read(next((admin for admin, before in former.items() if before == wallet), wallet))
 
-    wrap(node.accounts, "convert_to_chain_secured", convert)
-    wrap(node.billing, "balance", lambda read, wallet: read(successors.get(wallet, wallet)))
+    wrap(node.billing, "balance", balance)
 
 
 @mutant("BILL-240", "BILL-260")

@@ -7,8 +7,8 @@ from dataclasses import replace
 from urllib.parse import parse_qsl, urlencode
 
 from conformance.selftest.alter import Answered, Forward, Handler, Received, answer, change_items, intercept
+from conformance.selftest.permissions import ARRAYS
 from conformance.selftest.variants.variant import (
-    ARRAYS,
     LISTS,
     PERMISSIONS,
     SILENT_WRITES,

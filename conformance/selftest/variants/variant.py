@@ -10,9 +10,9 @@ from functools import partial, reduce
 from pydantic import JsonValue
 
 from conformance.selftest.alter import Received
+from conformance.selftest.permissions import ARRAYS
 from reference_node.node import Node
 
-ARRAYS = ("manage_ipfs_ids_in_groups", "add_pkp_to_groups", "remove_pkp_from_groups", "execute_in_groups")
 PERMISSIONS = ("can_create_groups", "can_delete_groups", "can_create_pkps", *ARRAYS)
 GROUP_LISTS = ("pkp_ids_permitted", "cid_hashes_permitted")
 LISTS = ("list_groups", "list_api_keys", "list_wallets", "list_wallets_in_group", "list_actions")
