@@ -1,0 +1,202 @@
+"""What a verification gives: a verdict, one result a rule, and findings with stable codes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from types import MappingProxyType
+
+
+class Rule(StrEnum):
+    """What is judged: the eight verification rules of "Endpoints / Attestation", and the chain beneath them."""
+
+    COMPOSE_HASH = "compose-hash"
+    IMAGE_PINS = "image-pins"
+    CHECKSUM_BINDING = "checksum-binding"
+    TLS_CERTIFICATE = "tls-certificate"
+    CAA_ACCOUNT = "caa-account"
+    EVENT_LOG = "event-log"
+    REPORT_DATA = "report-data"
+    AUTHORISATION = "authorisation"
+    QUOTES = "quotes"
+    REGISTERS = "registers"
+    EVIDENCE_QUOTE = "evidence-quote"
+    SAME_MACHINE = "same-machine"
+    API_CONNECTION = "api-connection"
+    INFO = "info"
+    ATTESTATION = "attestation"
+    EVIDENCE_FILES = "evidence-files"
+    EXPECTED_COMPOSE = "expected-compose"
+
+
+@dataclass(frozen=True)
+class RuleFacts:
+    """What stands about a rule in the specification and the catalogue."""
+
+    number: int | None
+    """The rule's number in the specification's list of verification rules."""
+    requirements: tuple[str, ...]
+    """Ids of the catalogue."""
+    title: str
+    trust: str
+    """Where trust ends when the rule holds."""
+
+
+RULES: Mapping[Rule, RuleFacts] = MappingProxyType(
+    {
+        Rule.COMPOSE_HASH: RuleFacts(
+            1, ("ATT-150",), "compose hash", "the text that was hashed; `registers` ties the hash to the hardware"
+        ),
+        Rule.IMAGE_PINS: RuleFacts(
+            2, ("ATT-160",), "images pinned", "the digests; what the images do is for their reader to judge"
+        ),
+        Rule.CHECKSUM_BINDING: RuleFacts(
+            3,
+            ("ATT-170",),
+            "checksums in report data",
+            "SHA-256; `evidence-quote` ties the report data to the hardware",
+        ),
+        Rule.TLS_CERTIFICATE: RuleFacts(
+            4, ("ATT-180",), "TLS certificate", "the application, which alone is meant to hold the certificate's key"
+        ),
+        Rule.CAA_ACCOUNT: RuleFacts(
+            5, ("ATT-190",), "ACME account in CAA", "the DNS resolver that was asked, and CAs that keep to CAA"
+        ),
+        Rule.EVENT_LOG: RuleFacts(
+            6, ("ATT-200", "ATT-210", "ATT-220"), "event log", "SHA-384; `registers` ties the log to the hardware"
+        ),
+        Rule.REPORT_DATA: RuleFacts(
+            7, ("ATT-230", "ATT-240"), "report data", "`quotes`; zero report data says nothing of when a quote was made"
+        ),
+        Rule.AUTHORISATION: RuleFacts(
+            8, ("ATT-250", "ATT-260"), "authorised on-chain", "the JSON-RPC that was asked, and the contract's owner"
+        ),
+        Rule.QUOTES: RuleFacts(
+            None, ("ATT-140",), "quotes", "the root certificate and the hardware vendor's collateral"
+        ),
+        Rule.REGISTERS: RuleFacts(
+            None, ("ATT-130",), "registers replayed", "the measured boot: MRTD and RTMR0 to 2 are shown, not judged"
+        ),
+        Rule.EVIDENCE_QUOTE: RuleFacts(
+            None, ("ATT-120",), "evidence quote", "the hardware that signed the evidence quote (`quotes`)"
+        ),
+        Rule.SAME_MACHINE: RuleFacts(
+            None, ("ATT-300",), "one machine and app", "the registers of both quotes (`quotes`, `registers`)"
+        ),
+        Rule.API_CONNECTION: RuleFacts(
+            None, ("ATT-280",), "connection of the API", "the connections of this one verification"
+        ),
+        Rule.INFO: RuleFacts(None, ("ATT-020", "ATT-030"), "/info", "its form alone"),
+        Rule.ATTESTATION: RuleFacts(None, ("ATT-040", "ATT-050", "ATT-060"), "/attestation", "its form alone"),
+        Rule.EVIDENCE_FILES: RuleFacts(
+            None,
+            ("ATT-070", "ATT-080", "ATT-090", "ATT-100", "ATT-110"),
+            "/evidences/",
+            "SHA-256; `checksum-binding` ties the checksums to the report data",
+        ),
+        Rule.EXPECTED_COMPOSE: RuleFacts(None, (), "expected compose file", "the file that the caller named"),
+    }
+)
+"""Every rule, in the order of the report."""
+
+
+class Severity(StrEnum):
+    """How much a finding weighs. All but the last two refuse."""
+
+    REFUSED = "refused"
+    """A rule is broken."""
+    NOT_SUPPORTED = "not supported"
+    """Something that this verifier cannot judge. Never taken for fine."""
+    BLOCKED = "blocked"
+    """The rule could not be judged because of another finding; `requirement` is that of the other."""
+    NOT_OFFERED = "not offered"
+    """Nobody observed what the rule needs."""
+    NOTE = "note"
+    """Something to know that breaks no rule."""
+
+
+REFUSING = frozenset({Severity.REFUSED, Severity.NOT_SUPPORTED, Severity.BLOCKED})
+"""Findings of these severities refuse."""
+
+
+class Outcome(StrEnum):
+    """How a rule came out: the weightiest of its findings, or that it holds."""
+
+    HOLDS = "holds"
+    REFUSED = "refused"
+    NOT_SUPPORTED = "not supported"
+    BLOCKED = "blocked"
+    NOT_OFFERED = "not offered"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing found."""
+
+    code: str
+    """Stable, in kebab case; `FAULTS` lists all of them."""
+    rule: Rule
+    requirement: str | None
+    """The requirement that is broken, or that a finding which does not refuse is about. None: the caller's policy."""
+    severity: Severity
+    compared: str
+    """What was compared and how it differs, for people."""
+    where: str
+    """File and member, and byte or line where that helps."""
+
+
+@dataclass(frozen=True)
+class RuleResult:
+    """How one rule came out."""
+
+    rule: Rule
+    outcome: Outcome
+    compared: str
+    """What was compared; empty unless the rule holds."""
+    trust: str
+    """Where trust ends when the rule holds."""
+
+
+@dataclass(frozen=True)
+class Verified:
+    """The result of a verification."""
+
+    accepted: bool
+    """Whether no finding refuses and at least one rule holds."""
+    at: int | None
+    """Unix seconds for which the verdict holds. None: no time was stated or observed."""
+    root_sha256: str
+    """Of the DER of the root certificate that was trusted, hex."""
+    rules: tuple[RuleResult, ...]
+    findings: tuple[Finding, ...]
+    identity: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    """What was attested, as text by name: app_id, compose_hash, mrtd, rtmr0 …; only what could be read."""
+
+    def result(self, rule: Rule) -> RuleResult:
+        """The result of one rule that was asked for. KeyError: it was not."""
+        for result in self.rules:
+            if result.rule is rule:
+                return result
+        raise KeyError(rule)
+
+    @property
+    def codes(self) -> frozenset[str]:
+        """The codes of all findings."""
+        return frozenset(finding.code for finding in self.findings)
+
+    def as_json(self) -> str:
+        """The whole as indented JSON with a newline at its end: same input, same bytes."""
+        document = {
+            "verdict": "verified" if self.accepted else "refused",
+            "at": self.at,
+            "root_sha256": self.root_sha256,
+            "identity": dict(self.identity),
+            "rules": [
+                asdict(result) | {"number": RULES[result.rule].number, "requirements": RULES[result.rule].requirements}
+                for result in self.rules
+            ],
+            "findings": [asdict(finding) for finding in self.findings],
+        }
+        return json.dumps(document, indent=2, ensure_ascii=True) + "\n"
