@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from conformance.profile.chain import Url
 from conformance.profile.section import Section, WireName
 
 
@@ -26,10 +27,16 @@ class Attestation(Section):
 
     forms: AttestationForms | None = AttestationForms()
     """ATT-290."""
+    base_url: Url | None = None
+    """The HTTPS address whose certificate the evidence is about; it serves the whole API. Null: the node's `base_url`."""
     gateway_domain: str | None = None
     """The domain whose CAA records name the ACME account."""
     resolver: str | None = None
     """`host:port` of the DNS resolver to ask for them."""
+    pccs_url: Url | None = None
+    """Where quotes' collateral is fetched, without `/sgx/certification/v4`. Null: the hardware vendor's service."""
+    root_certificate: str | None = None
+    """PEM of the root that signs the platform's certificates. Null: the hardware vendor's."""
 
 
 class EventDelivery(Section):
