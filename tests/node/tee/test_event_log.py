@@ -1,0 +1,66 @@
+"""The event log: digests as rule 6 states them, and registers that anyone can replay."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from functools import reduce
+
+from dstack_sdk.dstack_client import GetQuoteResponse
+from reading import runtime_events
+
+from reference_node.tee.event_log import (
+    RUNTIME_EVENT,
+    as_text,
+    boot_events,
+    replay,
+    runtime_digest,
+    runtime_event,
+)
+from reference_node.tee.event_log import runtime_events as measured
+from reference_node.tee.identity import identity_of
+
+IDENTITY = identity_of(b"\x11" * 32, b"\x22" * 20, "{}")
+EVENTS = [*boot_events(), *measured(IDENTITY)]
+
+
+def test_runtime_digest_is_what_the_rule_says() -> None:
+    # printf '\x01\x00\x00\x08:app-id:\xc0\xff\xee' | sha384sum
+    expected = "96bc79e7af23916f47a5bfdc17d66e97903be4e5e82f9c92" + "f8c058572a06fe62bb6f020f3f345ae907a764bc005ca624"
+    assert runtime_digest(RUNTIME_EVENT, "app-id", bytes.fromhex("c0ffee")).hex() == expected
+
+
+def test_boot_events_cover_the_first_three_registers() -> None:
+    boot = boot_events()
+    assert len(boot) == 20
+    assert {event.register for event in boot} == {0, 1, 2}
+    assert all(len(event.digest) == 48 and event.kind != RUNTIME_EVENT for event in boot)
+
+
+def test_runtime_events_come_in_the_order_of_a_start() -> None:
+    events = runtime_events(as_text(EVENTS))
+    names = [event["event"] for event in events]
+    assert [names[0], names[1], names[2], names[-1]] == ["system-preparing", "app-id", "compose-hash", "system-ready"]
+    assert names.index("instance-id") < names.index("boot-mr-done") < names.index("key-provider")
+    assert len(set(names)) == len(names)
+    assert {event["imr"] for event in events} == {3}
+    assert {event["digest"] for event in events} == {""}
+    payloads = {event["event"]: event["event_payload"] for event in events}
+    assert payloads["app-id"] == "22" * 20
+    assert payloads["compose-hash"] == hashlib.sha256(b"{}").hexdigest()
+    assert payloads["instance-id"] == IDENTITY.instance_id.hex()
+    assert len(IDENTITY.instance_id) == 20
+
+
+def test_registers_are_extended_one_event_after_the_other() -> None:
+    first, second = runtime_event("a", b"1"), runtime_event("b", b"2")
+    chained = reduce(
+        lambda register, event: hashlib.sha384(register + event.digest).digest(), (first, second), bytes(48)
+    )
+    assert replay([first, second]) == (bytes(48), bytes(48), bytes(48), chained)
+
+
+def test_dstack_sdk_replays_the_same_registers() -> None:
+    filled = [{**event.as_json(), "digest": event.digest.hex()} for event in EVENTS]  # it takes empty ones for zeros
+    replayed = GetQuoteResponse(quote="", event_log=json.dumps(filled)).replay_rtmrs()
+    assert [replayed[index] for index in range(4)] == [register.hex() for register in replay(EVENTS)]
