@@ -195,9 +195,12 @@ _REFUSED = (
 _OTHERS = {
     "event-version": Kind(Rule.EVENT_LOG, "ATT-220", "an event of another version", Severity.NOT_SUPPORTED),
     "evidence-unsupported": Kind(
-        Rule.QUOTES, "ATT-140", "evidence of hardware that is not judged here, such as a GPU's", Severity.NOT_SUPPORTED
+        Rule.ATTESTATION,
+        "ATT-040",
+        "evidence of hardware that is not judged here, such as a GPU's",
+        Severity.NOT_SUPPORTED,
     ),
-    "tee-unsupported": Kind(Rule.QUOTES, "ATT-140", "a quote of another TEE or version", Severity.NOT_SUPPORTED),
+    "tee-unsupported": Kind(Rule.ATTESTATION, "ATT-050", "a quote of another TEE or version", Severity.NOT_SUPPORTED),
     "runner-unsupported": Kind(
         Rule.IMAGE_PINS, "ATT-160", "app_compose is run by something else than docker-compose", Severity.NOT_SUPPORTED
     ),
@@ -212,9 +215,6 @@ _OTHERS = {
     "api-connection-not-offered": Kind(
         Rule.API_CONNECTION, "ATT-280", "no certificate of the API's connection was observed", Severity.NOT_OFFERED
     ),
-    "boot-log-not-offered": Kind(
-        Rule.REGISTERS, "ATT-130", "the log has no events of a boot register", Severity.NOT_OFFERED
-    ),
     "observed-malformed": Kind(
         Rule.TLS_CERTIFICATE, None, "observed.json is malformed: nothing beside the bodies is known", Severity.REFUSED
     ),
@@ -222,6 +222,12 @@ _OTHERS = {
     "not-fresh": Kind(Rule.REPORT_DATA, "ATT-230", "zero report data: the quote may have any age", Severity.NOTE),
     "boot-not-judged": Kind(
         Rule.REGISTERS, "ATT-130", "MRTD and RTMR0 to 2 have no expected values here", Severity.NOTE
+    ),
+    "boot-log-absent": Kind(
+        Rule.REGISTERS, "ATT-130", "the log has no events of a boot register, which is shown as it is", Severity.NOTE
+    ),
+    "checksum-unchecked": Kind(
+        Rule.EVIDENCE_FILES, "ATT-110", "sha256sum.txt lists a file that is not among the evidence", Severity.NOTE
     ),
     "tcb-advisories": Kind(Rule.QUOTES, "ATT-140", "advisories that concern the platform", Severity.NOTE),
     "tcb-status-accepted": Kind(Rule.QUOTES, "ATT-140", "a status that the caller's policy accepts", Severity.NOTE),

@@ -1,0 +1,265 @@
+"""TCB info and QE identity: what level a platform reaches, and with which status.
+
+Intel PCS API v4, "Get TDX TCB Info" and "Get TDX QE Identity". The quote library decides the same; both must agree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from conformance.verify.pck import PckExtension
+from conformance.verify.policy import TcbStatus
+from conformance.verify.quote import QeReport, TdReport
+from conformance.verify.strict import hex_bytes, text_member
+
+
+@dataclass(frozen=True)
+class Level:
+    """A TCB level: what it takes, and what it means to reach it."""
+
+    sgx: bytes
+    pcesvn: int
+    tdx: bytes
+    status: TcbStatus
+    advisories: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class IsvLevel:
+    """A level of an enclave or of the TDX module, by its ISV SVN."""
+
+    isvsvn: int
+    status: TcbStatus
+    advisories: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class TcbInfo:
+    """TCB info of a platform family."""
+
+    id: str
+    version: int
+    tcb_type: int
+    fmspc: bytes
+    pceid: bytes
+    levels: tuple[Level, ...]
+    modules: Mapping[str, tuple[IsvLevel, ...]]
+    """Levels of the TDX module by identity, such as `TDX_01`."""
+
+
+@dataclass(frozen=True)
+class QeIdentity:
+    """Which quoting enclave is the vendor's."""
+
+    id: str
+    version: int
+    miscselect: bytes
+    miscselect_mask: bytes
+    attributes: bytes
+    attributes_mask: bytes
+    mrsigner: bytes
+    isvprodid: int
+    levels: tuple[IsvLevel, ...]
+
+
+@dataclass(frozen=True)
+class TcbVerdict:
+    """Status of platform, TDX module and quoting enclave together."""
+
+    status: TcbStatus
+    advisories: tuple[str, ...]
+
+
+def _integer(members: Mapping[str, object], name: str, most: int = 0xFFFFFFFF) -> int:
+    value = members.get(name)
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= most:
+        raise ValueError(f"{name} is no integer from 0 to {most}")
+    return value
+
+
+def _objects(members: Mapping[str, object], name: str) -> list[dict[str, object]]:
+    value = members.get(name)
+    if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
+        raise ValueError(f"{name} is no list of objects")
+    return value
+
+
+def _object(members: Mapping[str, object], name: str) -> dict[str, object]:
+    value = members.get(name)
+    if not isinstance(value, dict):
+        raise ValueError(f"{name} is no object")  # noqa: TRY004 - a fault of the text, not of a caller
+    return value
+
+
+def _advisories(level: dict[str, object]) -> tuple[str, ...]:
+    value = level.get("advisoryIDs", [])
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise ValueError("advisoryIDs is no list of texts")
+    return tuple(value)
+
+
+def _svns(tcb: dict[str, object], name: str) -> bytes:
+    components = _objects(tcb, name)
+    if len(components) != 16:
+        raise ValueError(f"{name} has {len(components)} components where 16 belong")
+    return bytes(_integer(component, "svn", 255) for component in components)
+
+
+def _level(level: dict[str, object]) -> Level:
+    tcb = _object(level, "tcb")
+    return Level(
+        _svns(tcb, "sgxtcbcomponents"),
+        _integer(tcb, "pcesvn", 0xFFFF),
+        _svns(tcb, "tdxtcbcomponents"),
+        TcbStatus(text_member(level, "tcbStatus")),
+        _advisories(level),
+    )
+
+
+def _isv_level(level: dict[str, object]) -> IsvLevel:
+    isvsvn = _integer(_object(level, "tcb"), "isvsvn", 0xFFFF)
+    return IsvLevel(isvsvn, TcbStatus(text_member(level, "tcbStatus")), _advisories(level))
+
+
+def read_tcb_info(document: dict[str, object]) -> TcbInfo:
+    """Read TCB info for TDX, version 3. ValueError: it is none."""
+    modules: dict[str, tuple[IsvLevel, ...]] = {}
+    for module in _objects(document, "tdxModuleIdentities") if "tdxModuleIdentities" in document else []:
+        name = text_member(module, "id").upper()
+        if name in modules:
+            raise ValueError(f"the TDX module identity {name!r} stands twice")
+        modules[name] = tuple(map(_isv_level, _objects(module, "tcbLevels")))
+    info = TcbInfo(
+        id=text_member(document, "id"),
+        version=_integer(document, "version"),
+        tcb_type=_integer(document, "tcbType"),
+        fmspc=hex_bytes(text_member(document, "fmspc"), 6),
+        pceid=hex_bytes(text_member(document, "pceId"), 2),
+        levels=tuple(map(_level, _objects(document, "tcbLevels"))),
+        modules=modules,
+    )
+    if info.id != "TDX" or info.version != 3 or info.tcb_type != 0:
+        raise ValueError(
+            f"TCB info {info.id!r} version {info.version} type {info.tcb_type}, where TDX 3 type 0 belongs"
+        )
+    return info
+
+
+def read_qe_identity(document: dict[str, object]) -> QeIdentity:
+    """Read the QE identity for TDX, version 2. ValueError: it is none."""
+    identity = QeIdentity(
+        id=text_member(document, "id"),
+        version=_integer(document, "version"),
+        miscselect=hex_bytes(text_member(document, "miscselect"), 4),
+        miscselect_mask=hex_bytes(text_member(document, "miscselectMask"), 4),
+        attributes=hex_bytes(text_member(document, "attributes"), 16),
+        attributes_mask=hex_bytes(text_member(document, "attributesMask"), 16),
+        mrsigner=hex_bytes(text_member(document, "mrsigner"), 32),
+        isvprodid=_integer(document, "isvprodid", 0xFFFF),
+        levels=tuple(map(_isv_level, _objects(document, "tcbLevels"))),
+    )
+    if identity.id != "TD_QE" or identity.version != 2:
+        raise ValueError(f"QE identity {identity.id!r} version {identity.version}, where TD_QE 2 belongs")
+    return identity
+
+
+def _masked(value: bytes, mask: bytes) -> bytes:
+    return bytes(a & b for a, b in zip(value, mask, strict=True))
+
+
+def qe_fault(report: QeReport, identity: QeIdentity) -> str | None:
+    """How the quoting enclave differs from its identity."""
+    if report.mr_signer != identity.mrsigner:
+        return f"MRSIGNER {report.mr_signer.hex()} is not {identity.mrsigner.hex()}"
+    if report.isv_prod_id != identity.isvprodid:
+        return f"ISVPRODID {report.isv_prod_id} is not {identity.isvprodid}"
+    if _masked(report.attributes, identity.attributes_mask) != _masked(identity.attributes, identity.attributes_mask):
+        return f"attributes {report.attributes.hex()} are not {identity.attributes.hex()} under the mask"
+    if _masked(report.miscselect, identity.miscselect_mask) != _masked(identity.miscselect, identity.miscselect_mask):
+        return f"MISCSELECT {report.miscselect.hex()} is not {identity.miscselect.hex()} under the mask"
+    return None
+
+
+def _reaches(svns: bytes, wanted: bytes) -> bool:
+    return all(have >= need for have, need in zip(svns, wanted, strict=True))
+
+
+def _platform_level(info: TcbInfo, pck: PckExtension, tee_svn: bytes) -> Level | None:
+    """The highest level that the platform reaches. A module version other than 0 is judged by its own identity."""
+    first = 2 if tee_svn[1] else 0
+    for level in sorted(info.levels, key=lambda level: (level.sgx, level.pcesvn, level.tdx), reverse=True):
+        if (
+            _reaches(pck.components, level.sgx)
+            and pck.pcesvn >= level.pcesvn
+            and _reaches(tee_svn[first:], level.tdx[first:])
+        ):
+            return level
+    return None
+
+
+def _isv(levels: Sequence[IsvLevel], isvsvn: int) -> IsvLevel | None:
+    return next((level for level in levels if isvsvn >= level.isvsvn), None)
+
+
+_CONFIGURATION = {
+    TcbStatus.CONFIGURATION_NEEDED,
+    TcbStatus.CONFIGURATION_AND_SW_HARDENING_NEEDED,
+    TcbStatus.OUT_OF_DATE_CONFIGURATION_NEEDED,
+}
+_CURRENT = {
+    TcbStatus.UP_TO_DATE,
+    TcbStatus.SW_HARDENING_NEEDED,
+    TcbStatus.CONFIGURATION_NEEDED,
+    TcbStatus.CONFIGURATION_AND_SW_HARDENING_NEEDED,
+}
+
+
+def _together(platform: TcbStatus, component: TcbStatus) -> TcbStatus:
+    """A platform's status with that of its TDX module or quoting enclave."""
+    if component is TcbStatus.REVOKED:
+        return component
+    if component is TcbStatus.OUT_OF_DATE and platform in _CURRENT:
+        return TcbStatus.OUT_OF_DATE_CONFIGURATION_NEEDED if platform in _CONFIGURATION else TcbStatus.OUT_OF_DATE
+    return platform
+
+
+def _tdx(info: TcbInfo, pck: PckExtension, tee_svn: bytes) -> TcbVerdict:
+    level = _platform_level(info, pck, tee_svn)
+    if level is None:
+        raise ValueError(
+            f"no TCB level for components {pck.components.hex()}, PCESVN {pck.pcesvn}, TEE {tee_svn.hex()}"
+        )
+    if not tee_svn[1]:
+        return TcbVerdict(level.status, level.advisories)
+    name = f"TDX_{tee_svn[1]:02X}"
+    module = _isv(info.modules.get(name, ()), tee_svn[0])
+    if module is None:
+        raise ValueError(f"no level of the TDX module identity {name} for ISVSVN {tee_svn[0]}")
+    return TcbVerdict(_together(level.status, module.status), level.advisories + module.advisories)
+
+
+def evaluate(info: TcbInfo, identity: QeIdentity, pck: PckExtension, report: TdReport, qe: QeReport) -> TcbVerdict:
+    """Status of the whole. ValueError: no level matches."""
+    qe_level = _isv(identity.levels, qe.isv_svn)
+    if qe_level is None:
+        raise ValueError(f"no level of the QE identity for ISVSVN {qe.isv_svn}")
+    platform = _tdx(info, pck, report.tee_tcb_svn)
+    status = _together(platform.status, qe_level.status)
+    advisories = tuple(dict.fromkeys(platform.advisories + qe_level.advisories))
+    if report.tee_tcb_svn2 is not None:
+        current = _together(_tdx(info, pck, report.tee_tcb_svn2).status, qe_level.status)
+        status = _with_current(status, current)
+    return TcbVerdict(status, advisories)
+
+
+def _with_current(launch: TcbStatus, current: TcbStatus) -> TcbStatus:
+    """A TD 1.5 launched on an old TCB that has been updated since should be launched again."""
+    if current is TcbStatus.REVOKED:
+        return current
+    out_of_date = {TcbStatus.OUT_OF_DATE, TcbStatus.OUT_OF_DATE_CONFIGURATION_NEEDED}
+    if launch not in out_of_date or current not in _CURRENT:
+        return launch
+    if {launch, current} & _CONFIGURATION:
+        return TcbStatus.TD_RELAUNCH_ADVISED_CONFIGURATION_NEEDED
+    return TcbStatus.TD_RELAUNCH_ADVISED
