@@ -1,0 +1,228 @@
+"""The bodies of `/info`, `/attestation` and `/evidences/`, read strictly ("Endpoints / Attestation")."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from html.parser import HTMLParser
+from urllib.parse import unquote, urlsplit
+
+from conformance.verify.evidence import FILE_NAME
+from conformance.verify.observed import CaaAnswer, CaaRecord, Observed
+from conformance.verify.strict import base64_bytes, hex_bytes, json_object, text_member
+
+_CHECKSUM = re.compile(r"([0-9a-fA-F]{64})[ \t]+\*?(?:\./)?(\S+)")
+_CERTIFICATE = re.compile(r"cert-(.+)\.pem")
+_OBSERVED = {"base_url", "at", "gateway_domain", "tls_certificate", "caa", "allowed_compose_hash"}
+_LATEST = 253402300799
+"""The last second of the year 9999."""
+_MOST_RECORDS = 256
+
+
+@dataclass(frozen=True)
+class Info:
+    """`/info`."""
+
+    app_id: bytes
+    compose_hash: bytes
+    app_compose: str
+    """Exactly as decoded from JSON: what the compose hash is over."""
+
+
+@dataclass(frozen=True)
+class AppCompose:
+    """What `app_compose` holds."""
+
+    docker_compose_file: str
+    members: Mapping[str, object]
+
+
+@dataclass(frozen=True)
+class Attestation:
+    """`/attestation`, or the same members of `quote.json`."""
+
+    quote: str
+    event_log: str | None
+    members: Mapping[str, object]
+
+
+@dataclass(frozen=True)
+class EvidenceQuote:
+    """`/evidences/quote.json`."""
+
+    report_data: bytes
+    quote: str | None
+    event_log: str | None
+    members: Mapping[str, object]
+
+
+def read_info(body: bytes) -> Info:
+    """Read `/info`. ValueError: what is wrong with it."""
+    document = json_object(body)
+    tcb_info = document.get("tcb_info")
+    if isinstance(tcb_info, str):
+        try:
+            tcb_info = json_object(tcb_info.encode())
+        except ValueError as problem:
+            raise ValueError(f"tcb_info: {problem}") from problem
+    if not isinstance(tcb_info, dict):
+        raise ValueError("tcb_info is absent, or neither an object nor a text of one")  # noqa: TRY004 - of the body
+    return Info(
+        app_id=_hex_member(document, "app_id"),
+        compose_hash=_hex_member(document, "compose_hash", 32),
+        app_compose=text_member(tcb_info, "app_compose"),
+    )
+
+
+def _hex_member(document: dict[str, object], name: str, length: int | None = None) -> bytes:
+    try:
+        value = hex_bytes(text_member(document, name), length)
+    except ValueError as problem:
+        raise ValueError(f"{name}: {problem}") from problem
+    if not value:
+        raise ValueError(f"{name} is empty")
+    return value
+
+
+def read_app_compose(text: str) -> AppCompose:
+    """Read `app_compose`. ValueError: it is no JSON object with a `docker_compose_file`."""
+    members = json_object(text.encode())
+    compose = text_member(members, "docker_compose_file")
+    if not compose.strip():
+        raise ValueError("docker_compose_file is empty")
+    return AppCompose(compose, members)
+
+
+def read_attestation(body: bytes) -> Attestation:
+    """Read `/attestation`. ValueError: it is not in its form."""
+    document = json_object(body)
+    if "vm_config" not in document:
+        raise ValueError("vm_config is absent")
+    return Attestation(text_member(document, "quote"), text_member(document, "event_log"), document)
+
+
+def read_evidence_quote(body: bytes) -> EvidenceQuote:
+    """Read `quote.json`. ValueError: it is not in its form."""
+    document = json_object(body)
+    report_data = _hex_member(document, "report_data")
+    if not 32 <= len(report_data) <= 64:
+        raise ValueError(f"report_data has {len(report_data)} bytes, where 32 to 64 belong")
+    texts = {name: text_member(document, name) for name in ("quote", "event_log") if document.get(name) is not None}
+    return EvidenceQuote(report_data, texts.get("quote"), texts.get("event_log"), document)
+
+
+def read_acme_account(body: bytes) -> str:
+    """The account URI of `acme-account.json`. ValueError: there is none, or there are two that differ."""
+    document = json_object(body)
+    uris = {text_member(document, name) for name in ("uri", "account_uri") if name in document}
+    if len(uris) != 1:
+        raise ValueError(f"{len(uris)} account URIs, where one belongs in `uri` or `account_uri`")
+    uri = uris.pop()
+    parts = urlsplit(uri)
+    if parts.scheme != "https" or not parts.netloc or not re.fullmatch(r"[!-~]+", uri):
+        raise ValueError(f"{uri[:100]!r} is no https URI")
+    return uri
+
+
+@lru_cache(maxsize=16)
+def read_checksums(body: bytes) -> Mapping[str, str]:
+    """File name to SHA-256 in hex, as `sha256sum` writes them. ValueError: a line is in another form."""
+    checksums: dict[str, str] = {}
+    for number, line in enumerate(body.decode("utf-8").removesuffix("\n").split("\n"), 1):
+        found = _CHECKSUM.fullmatch(line)
+        if found is None or not FILE_NAME.fullmatch(found[2]):
+            raise ValueError(f"line {number}: not 64 hex digits, blanks and a file name")
+        if found[2] in checksums:
+            raise ValueError(f"line {number}: {found[2]} stands twice")
+        checksums[found[2]] = found[1].lower()
+    return checksums
+
+
+class _Links(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.hrefs: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag == "a":
+            self.hrefs.extend(value for name, value in attrs if name == "href" and value)
+
+
+@lru_cache(maxsize=16)
+def read_listing(body: bytes) -> tuple[str, ...]:
+    """The names of the files that a listing links, in order. ValueError: it is no HTML in UTF-8."""
+    parser = _Links()
+    try:
+        parser.feed(body.decode("utf-8"))
+        parser.close()
+    except AssertionError as problem:  # html.parser's answer to some malformed declarations
+        raise ValueError(f"no HTML: {problem}") from problem
+    names: dict[str, None] = {}
+    for href in parser.hrefs:
+        try:
+            path = unquote(urlsplit(href).path, errors="strict")
+        except ValueError:
+            continue
+        name = path.removeprefix("./").rpartition("/evidences/")[2]
+        if FILE_NAME.fullmatch(name):
+            names[name] = None
+    return tuple(names)
+
+
+def certificate_domain(name: str) -> str | None:
+    """The domain of a file name `cert-<domain>.pem`."""
+    found = _CERTIFICATE.fullmatch(name)
+    return found[1] if found else None
+
+
+def read_observed(body: bytes) -> Observed:
+    """Read `observed.json`. ValueError: it is not in its form."""
+    document = json_object(body)
+    if document.keys() != _OBSERVED:
+        raise ValueError(f"the members are not {', '.join(sorted(_OBSERVED))}")
+    at, allowed = document["at"], document["allowed_compose_hash"]
+    if not is_time(at):
+        raise ValueError("at is no time in Unix seconds")
+    if allowed is not None and not isinstance(allowed, bool):
+        raise ValueError("allowed_compose_hash is neither true, false nor null")
+    certificate = _optional_text(document, "tls_certificate")
+    assert isinstance(at, int)  # noqa: S101 - `is_time` said so
+    return Observed(
+        base_url=text_member(document, "base_url"),
+        at=at,
+        gateway_domain=_optional_text(document, "gateway_domain"),
+        tls_certificate=None if certificate is None else base64_bytes(certificate),
+        caa=_caa(document["caa"]),
+        allowed_compose_hash=allowed,
+    )
+
+
+def is_time(value: object) -> bool:
+    """Whether a value is Unix seconds of a year that has four digits."""
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _LATEST
+
+
+def _optional_text(document: dict[str, object], name: str) -> str | None:
+    return None if document[name] is None else text_member(document, name)
+
+
+def _caa(value: object) -> CaaAnswer | None:
+    if value is None:
+        return None
+    if not isinstance(value, dict) or value.keys() != {"status", "records"}:
+        raise ValueError("caa is neither null nor an object of status and records")
+    records = value["records"]
+    if not isinstance(records, list) or len(records) > _MOST_RECORDS:
+        raise ValueError(f"caa.records is no list of at most {_MOST_RECORDS} records")
+    return CaaAnswer(text_member(value, "status"), tuple(map(_caa_record, records)))
+
+
+def _caa_record(value: object) -> CaaRecord:
+    if not isinstance(value, dict) or value.keys() != {"flags", "tag", "value"}:
+        raise ValueError("a CAA record has other members than flags, tag and value")
+    flags = value["flags"]
+    if not isinstance(flags, int) or isinstance(flags, bool) or not 0 <= flags <= 255:
+        raise ValueError("the flags of a CAA record are no byte")
+    return CaaRecord(flags, text_member(value, "tag"), text_member(value, "value"))
