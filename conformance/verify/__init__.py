@@ -17,6 +17,7 @@ from conformance.verify.faults import FAULTS, Kind
 from conformance.verify.observed import CaaAnswer, CaaRecord, Observed
 from conformance.verify.policy import Policy, TcbStatus, intel_root
 from conformance.verify.results import RULES, Finding, Outcome, Rule, RuleFacts, RuleResult, Severity, Verified
+from conformance.verify.verifying import verify, verify_quote
 
 __all__ = [
     "FAULTS",
@@ -38,4 +39,6 @@ __all__ = [
     "intel_root",
     "load_folder",
     "save_folder",
+    "verify",
+    "verify_quote",
 ]

@@ -1,0 +1,274 @@
+"""Evidence, read lazily: each body once, each with the code of what is wrong with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import TypeVar
+
+from conformance.verify import documents
+from conformance.verify.certificates import Certificate, read_chain, read_root
+from conformance.verify.chain import Platform, judge_quote
+from conformance.verify.documents import AppCompose, Attestation, EvidenceQuote, Info
+from conformance.verify.event_log import Event, before_ready, extend, of_register, read_event_log
+from conformance.verify.evidence import (
+    ACME_ACCOUNT,
+    ATTESTATION,
+    CHECKSUMS,
+    COLLATERAL,
+    EVIDENCE_QUOTE,
+    INFO,
+    LISTING,
+    OBSERVED,
+    Evidence,
+    certificate_file,
+)
+from conformance.verify.faults import Fault
+from conformance.verify.observed import Observed
+from conformance.verify.policy import Policy, intel_root
+from conformance.verify.quote import Quote, UnsupportedQuoteError, parse_quote
+from conformance.verify.strict import hex_bytes
+
+T = TypeVar("T")
+MOST_QUOTE_BYTES = 64 * 1024
+
+
+@dataclass(frozen=True)
+class Identity:
+    """Who runs, as the system wrote it into the runtime register before the application could."""
+
+    app_id: bytes
+    compose_hash: bytes
+    instance_id: bytes | None
+
+    @property
+    def written(self) -> str:
+        """For people."""
+        instance = "none" if self.instance_id is None else self.instance_id.hex()
+        return f"app {self.app_id.hex()}, instance {instance}, compose hash {self.compose_hash.hex()}"
+
+
+@dataclass(frozen=True)
+class CertificateFile:
+    """The evidence's certificate of the gateway domain."""
+
+    name: str
+    domain: str
+    chain: tuple[Certificate, ...]
+
+    @property
+    def leaf(self) -> Certificate:
+        """The first certificate."""
+        return self.chain[0]
+
+
+class Reading:
+    """One evidence under one policy. Every property raises Fault where the evidence does not give it."""
+
+    def __init__(self, evidence: Evidence, policy: Policy) -> None:
+        self.evidence = evidence
+        self.policy = policy
+        self._platforms: dict[str, Platform] = {}
+
+    # what was trusted and observed
+
+    @cached_property
+    def root(self) -> Certificate:
+        """The trusted root certificate."""
+        return _reading("root-unusable", "the policy's root", lambda: read_root(self.policy.root or intel_root()))
+
+    @cached_property
+    def observed(self) -> Observed | None:
+        """`observed.json`; None: there is none."""
+        body = self.evidence.get(OBSERVED)
+        if body is None:
+            return None
+        return _reading("observed-malformed", OBSERVED, lambda: documents.read_observed(body))
+
+    @cached_property
+    def at(self) -> int:
+        """Unix seconds for which to judge."""
+        at = self.policy.at
+        if at is None and self.observed is not None:
+            at = self.observed.at
+        if at is None or not documents.is_time(at):
+            raise Fault("time-unknown", "no time to judge the evidence for: name one, or have it observed", OBSERVED)
+        return at
+
+    # the bodies
+
+    def body(self, name: str, code: str) -> bytes:
+        """A body. Fault: it is absent."""
+        body = self.evidence.get(name)
+        if body is None:
+            raise Fault(code, f"{name} is absent: it was not served", name)
+        return body
+
+    def _document(self, name: str, kind: str, read: Callable[[bytes], T]) -> T:
+        """A body read; `kind` begins the codes for absent and malformed ones."""
+        body = self.body(name, f"{kind}-missing")
+        return _reading(f"{kind}-malformed", name, lambda: read(body))
+
+    @cached_property
+    def info(self) -> Info:
+        """`/info`."""
+        return self._document(INFO, "info", documents.read_info)
+
+    @cached_property
+    def app_compose(self) -> AppCompose:
+        """`app_compose` of `/info`."""
+        text = self.info.app_compose
+        where = f"{INFO}: tcb_info.app_compose"
+        return _reading("app-compose-malformed", where, lambda: documents.read_app_compose(text))
+
+    @cached_property
+    def attestation(self) -> Attestation:
+        """`/attestation`."""
+        return self._document(ATTESTATION, "attestation", documents.read_attestation)
+
+    @cached_property
+    def evidence_quote_document(self) -> EvidenceQuote:
+        """`quote.json`."""
+        return self._document(EVIDENCE_QUOTE, "evidence", documents.read_evidence_quote)
+
+    @cached_property
+    def acme_account(self) -> str:
+        """The URI of the ACME account."""
+        return self._document(ACME_ACCOUNT, "acme-account", documents.read_acme_account)
+
+    @cached_property
+    def checksums(self) -> dict[str, str]:
+        """File name to SHA-256, of `sha256sum.txt`."""
+        return dict(self._document(CHECKSUMS, "checksums", documents.read_checksums))
+
+    @cached_property
+    def listing(self) -> tuple[str, ...]:
+        """Files that `/evidences/` links."""
+        return self._document(LISTING, "listing", documents.read_listing)
+
+    @cached_property
+    def certificate(self) -> CertificateFile:
+        """The certificate file of the gateway domain, or the first listed one where no domain is known."""
+        gateway = self.observed.gateway_domain if self.observed else None
+        for name in self.listing:
+            domain = documents.certificate_domain(name)
+            if domain is not None and (gateway is None or covers(domain, gateway)):
+                file = certificate_file(domain)
+                body = self.body(file, "certificate-missing")
+                return CertificateFile(file, domain, _reading("certificate-malformed", file, partial(read_chain, body)))
+        wanted = f"cert-{gateway or '<domain>'}.pem"
+        raise Fault("listing-no-certificate", f"the listing links {len(self.listing)} files, but no {wanted}", LISTING)
+
+    # quotes and event logs
+
+    @cached_property
+    def quote(self) -> Quote:
+        """The quote of `/attestation`."""
+        where = f"{ATTESTATION}: quote"
+        raw = _reading("quote-not-hex", where, lambda: _quote_bytes(self.attestation.quote))
+        return read_quote(raw, where, "quote-layout", "tee-unsupported")
+
+    @cached_property
+    def evidence_quote(self) -> Quote:
+        """The quote of `quote.json`."""
+        where = f"{EVIDENCE_QUOTE}: quote"
+        text = self.evidence_quote_document.quote
+        if text is None:
+            raise Fault("evidence-quote-missing", "quote.json holds no quote", EVIDENCE_QUOTE)
+        raw = _reading("evidence-quote-malformed", where, lambda: _quote_bytes(text))
+        return read_quote(raw, where, "evidence-quote-malformed", "evidence-quote-malformed")
+
+    @cached_property
+    def events(self) -> tuple[Event, ...]:
+        """The event log of `/attestation`."""
+        text = self.attestation.event_log or ""
+        events = _reading("event-log-malformed", f"{ATTESTATION}: event_log", lambda: read_event_log(text))
+        return supported(events, f"{ATTESTATION}: event_log")
+
+    @cached_property
+    def evidence_events(self) -> tuple[Event, ...] | None:
+        """The event log of `quote.json`, where it has one."""
+        text = self.evidence_quote_document.event_log
+        if text is None:
+            return None
+        where = f"{EVIDENCE_QUOTE}: event_log"
+        return supported(_reading("evidence-event-log-malformed", where, lambda: read_event_log(text)), where)
+
+    @cached_property
+    def identity(self) -> Identity:
+        """The identity in the event log of `/attestation`, which replays to the quote's runtime register."""
+        check_replay(self.events, self.quote.report.rt_mr3, f"{ATTESTATION}: event_log")
+        return identity_of(self.events, f"{ATTESTATION}: event_log")
+
+    def platform(self, quote: Quote, where: str) -> Platform:
+        """A quote judged down to the root."""
+        if where not in self._platforms:
+            collateral = self.body(COLLATERAL, "collateral-missing")
+            self._platforms[where] = judge_quote(quote, collateral, self.root, self.at, self.policy, where)
+        return self._platforms[where]
+
+
+def _reading(code: str, where: str, read: Callable[[], T]) -> T:
+    try:
+        return read()
+    except ValueError as problem:
+        raise Fault(code, str(problem), where) from problem
+
+
+def _quote_bytes(text: str) -> bytes:
+    raw = hex_bytes(text)
+    if len(raw) > MOST_QUOTE_BYTES:
+        raise ValueError(f"{len(raw)} bytes are no quote")
+    return raw
+
+
+def read_quote(raw: bytes, where: str, layout: str, unsupported: str) -> Quote:
+    """A quote taken apart. Fault: with the code for a wrong layout, or for a quote of another kind."""
+    try:
+        return parse_quote(raw)
+    except UnsupportedQuoteError as problem:
+        raise Fault(unsupported, str(problem), where) from problem
+    except ValueError as problem:
+        raise Fault(layout, str(problem), where) from problem
+
+
+def covers(domain: str, name: str) -> bool:
+    """Whether the domain of a certificate, which may be a wildcard, covers a name."""
+    domain, name = domain.lower().rstrip("."), name.lower().rstrip(".")
+    return domain == name or (domain.startswith("*.") and domain[1:] == name[name.find(".") :])
+
+
+def supported(events: tuple[Event, ...], where: str) -> tuple[Event, ...]:
+    """The events, all of version 1. Fault: one is of another."""
+    for event in events:
+        if not event.version_1:
+            raise Fault("event-version", f"event {event.index} ({event.name!r}) is not of version 1", where)
+    return events
+
+
+def check_replay(events: tuple[Event, ...], register: bytes, where: str) -> None:
+    """The runtime events replay to the runtime register. Fault: they do not."""
+    for event in events:
+        if event.runtime and event.register not in {None, 3}:
+            got = f"event {event.index} ({event.name!r}) is a runtime event of RTMR{event.register}"
+            raise Fault("event-register", got, where)
+    replayed = extend(event.computed_digest for event in of_register(events, 3))
+    if replayed != register:
+        raise Fault(
+            "register-differs", f"the log replays to RTMR3 {replayed.hex()}, the quote has {register.hex()}", where
+        )
+
+
+def identity_of(events: tuple[Event, ...], where: str) -> Identity:
+    """The identity events before `system-ready`. Fault: one is absent or stands more than once."""
+    found: dict[str, bytes] = {}
+    for event in before_ready(events):
+        if event.name in {"app-id", "compose-hash", "instance-id"}:
+            if event.name in found:
+                raise Fault("identity-event-repeated", f"{event.name} stands again in event {event.index}", where)
+            found[event.name] = event.payload
+    for name in ("app-id", "compose-hash"):
+        if name not in found:
+            raise Fault("identity-event-absent", f"no runtime event {name} before system-ready", where)
+    return Identity(found["app-id"], found["compose-hash"], found.get("instance-id"))

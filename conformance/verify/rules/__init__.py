@@ -1,0 +1,1 @@
+"""One function a rule: it compares, and gives what it compared in words."""

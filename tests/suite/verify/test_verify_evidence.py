@@ -1,0 +1,336 @@
+"""Whole evidence: the honest one holds, and each change breaks the rule and the requirement that it is about."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+from made_evidence import (
+    ACCOUNT,
+    AT,
+    COMPOSE,
+    DOMAIN,
+    Made,
+    der,
+    in_json,
+    observed,
+    pem,
+    runtime_event,
+    tls_certificate,
+)
+
+from conformance.verify import (
+    FAULTS,
+    RULES,
+    CaaAnswer,
+    Evidence,
+    Outcome,
+    Policy,
+    Rule,
+    Severity,
+    TcbStatus,
+    Verified,
+    verify,
+)
+from reference_node.tee.quotes import TdReport, TdReport15
+
+MADE = Made()
+HONEST = MADE.evidence()
+INFO, ATTESTATION, QUOTE_JSON = "info.json", "attestation.json", "evidences/quote.json"
+CERTIFICATE = f"evidences/cert-{DOMAIN}.pem"
+
+
+def judged(evidence: Evidence, **policy: object) -> Verified:
+    return verify(evidence, replace(MADE.policy(), **policy))  # type: ignore[arg-type]
+
+
+def refusals(verified: Verified) -> set[tuple[str, str | None]]:
+    """Codes and requirements of what refuses, without what is only blocked by it."""
+    refusing = {Severity.REFUSED, Severity.NOT_SUPPORTED}
+    return {(finding.code, finding.requirement) for finding in verified.findings if finding.severity in refusing}
+
+
+def test_honest_evidence_holds_by_every_rule() -> None:
+    verified = judged(HONEST)
+    assert verified.accepted
+    assert {result.rule for result in verified.rules} == set(Rule) - {Rule.EXPECTED_COMPOSE}
+    assert all(result.outcome is Outcome.HOLDS and result.compared and result.trust for result in verified.rules)
+    assert {finding.severity for finding in verified.findings} == {Severity.NOTE}
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        pytest.param(replace(MADE, version=5), id="v5"),
+        pytest.param(replace(MADE, version=5, report=TdReport15()), id="v5-td-1.5"),
+        pytest.param(replace(MADE, filled_digests=True), id="digests-filled"),
+        pytest.param(replace(MADE, later_events=(("my-event", b"x"), ("compose-hash", b"y"))), id="application-events"),
+        pytest.param(replace(MADE, compose=COMPOSE.replace(":1.2@", "@")), id="image-without-tag"),
+        pytest.param(
+            replace(MADE, compose="x: &i {image: 'a@sha256:" + "0" * 64 + "'}\nservices: {n: {<<: *i}}"), id="merge"
+        ),
+    ],
+)
+def test_correct_services_hold(made: Made) -> None:
+    verified = verify(made.evidence(), made.policy())
+    assert verified.accepted, verified.findings
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param(lambda e: prefixed(e), id="0x"),
+        pytest.param(
+            lambda e: in_json(e, INFO, tcb_info=json.dumps(json.loads(e[INFO])["tcb_info"])), id="tcb-info-text"
+        ),
+        pytest.param(lambda e: in_json(e, QUOTE_JSON, report_data=report_data(e)[:64]), id="short-report-data"),
+        pytest.param(lambda e: in_json(e, QUOTE_JSON, event_log=...), id="quote-json-without-log"),
+        pytest.param(lambda e: e.with_file("evidences/extra.txt", b"extra"), id="extra-file"),
+        pytest.param(lambda e: with_listing(e, "extra.txt", f"cert-{DOMAIN}.pem"), id="extra-link"),
+        pytest.param(lambda e: with_listing(e, f"/evidences/cert-{DOMAIN}.pem"), id="absolute-link"),
+        pytest.param(
+            lambda e: e.with_file("evidences/acme-account.json", account(account_uri=ACCOUNT)), id="account-uri"
+        ),
+        pytest.param(lambda e: in_json(e, ATTESTATION, report_data="00"), id="more-members"),
+    ],
+)
+def test_other_correct_forms_hold(change: Callable[[Evidence], Evidence]) -> None:
+    evidence = change(HONEST)
+    if evidence["evidences/acme-account.json"] != HONEST["evidences/acme-account.json"]:
+        evidence = rebound(evidence)
+    verified = judged(evidence)
+    assert verified.accepted, verified.findings
+
+
+def prefixed(evidence: Evidence) -> Evidence:
+    quote, info = json.loads(evidence[ATTESTATION])["quote"], json.loads(evidence[INFO])
+    evidence = in_json(evidence, ATTESTATION, quote="0x" + quote)
+    return in_json(evidence, INFO, app_id="0x" + info["app_id"], compose_hash="0x" + info["compose_hash"].upper())
+
+
+def report_data(evidence: Evidence) -> str:
+    return str(json.loads(evidence[QUOTE_JSON])["report_data"])
+
+
+def account(**members: str) -> bytes:
+    return json.dumps(members).encode()
+
+
+def with_listing(evidence: Evidence, *names: str) -> Evidence:
+    links = "".join(f"<a href='{name}'>x</a>" for name in names)
+    return evidence.with_file("evidences/index.html", f"<html>{links}</html>".encode())
+
+
+def rebound(evidence: Evidence) -> Evidence:
+    """The evidence with checksums, report data and quote that fit its files."""
+    files = ("acme-account.json", f"cert-{DOMAIN}.pem")
+    lines = [f"{hashlib.sha256(evidence[f'evidences/{name}']).hexdigest()}  {name}\n" for name in files]
+    return bound_to(evidence, "".join(lines).encode())
+
+
+def bound_to(evidence: Evidence, checksums: bytes, made: Made = MADE) -> Evidence:
+    data = hashlib.sha256(checksums).digest() + bytes(32)
+    evidence = evidence.with_file("evidences/sha256sum.txt", checksums)
+    return in_json(evidence, QUOTE_JSON, report_data=data.hex(), quote=made.quote(data).hex())
+
+
+def info_with(**changes: object) -> Evidence:
+    return in_json(HONEST, INFO, **changes)
+
+
+def seen(**changes: object) -> Evidence:
+    return HONEST.with_file("observed.json", observed(**changes).as_json())
+
+
+def log_with(change: Callable[[list[dict[str, object]]], object], name: str = ATTESTATION) -> Evidence:
+    events = MADE.events()
+    change(events)
+    return in_json(HONEST, name, event_log=json.dumps(events))
+
+
+OTHER = replace(MADE, app_id=bytes(20), instance_id=b"other")
+OTHER_MACHINE = replace(MADE, report=TdReport(mr_td=bytes(48)))
+OTHER_CERTIFICATE = tls_certificate(days=61)
+
+FAULTY: dict[str, tuple[Evidence, str]] = {
+    "no /info": (HONEST.with_file(INFO, None), "info-missing"),
+    "duplicate member": (HONEST.with_file(INFO, HONEST[INFO][:-1] + b', "app_id": "00"}'), "info-malformed"),
+    "no app_id": (info_with(app_id=...), "info-malformed"),
+    "odd hex": (info_with(app_id="abc"), "info-malformed"),
+    "short compose hash": (info_with(compose_hash="ab" * 31), "info-malformed"),
+    "no tcb_info": (info_with(tcb_info=...), "info-malformed"),
+    "other compose hash": (info_with(compose_hash="ab" * 32), "compose-hash-differs"),
+    "a blank in app_compose": (
+        info_with(tcb_info={"app_compose": MADE.app_compose_text + " "}),
+        "compose-hash-differs",
+    ),
+    "no /attestation": (HONEST.with_file(ATTESTATION, None), "attestation-missing"),
+    "no vm_config": (in_json(HONEST, ATTESTATION, vm_config=...), "attestation-malformed"),
+    "quote no hex": (in_json(HONEST, ATTESTATION, quote="zz"), "quote-not-hex"),
+    "quote with blanks": (in_json(HONEST, ATTESTATION, quote=" 00"), "quote-not-hex"),
+    "quote too short": (in_json(HONEST, ATTESTATION, quote=MADE.quote().hex()[:1000]), "quote-layout"),
+    "SGX quote": (in_json(HONEST, ATTESTATION, quote="03000200" + "00" * 5000), "tee-unsupported"),
+    "GPU evidence": (in_json(HONEST, ATTESTATION, nvidia_payload="{}x"), "evidence-unsupported"),
+    "log a list": (in_json(HONEST, ATTESTATION, event_log=[]), "attestation-malformed"),
+    "log an object": (in_json(HONEST, ATTESTATION, event_log="{}"), "event-log-malformed"),
+    "event without name": (log_with(lambda events: events[5].pop("event")), "event-log-malformed"),
+    "digest too short": (log_with(lambda events: events[5].update(digest="ab")), "event-log-malformed"),
+    "wrong digest": (log_with(lambda events: events[5].update(digest="ab" * 48)), "event-digest-differs"),
+    "version 2": (log_with(lambda events: events[5].update(version=2)), "event-version"),
+    "no runtime events": (in_json(HONEST, ATTESTATION, event_log="[]"), "event-none"),
+    "type of a runtime event": (log_with(lambda e: e[5].update(event_type=1, digest="ab" * 48)), "event-type"),
+    "no listing": (HONEST.with_file("evidences/index.html", None), "listing-missing"),
+    "listing of another domain": (with_listing(HONEST, "cert-other.example.pem"), "listing-no-certificate"),
+    "no certificate": (HONEST.with_file(CERTIFICATE, None), "certificate-missing"),
+    "certificate with text": (
+        rebound(HONEST.with_file(CERTIFICATE, b"x\n" + HONEST[CERTIFICATE])),
+        "certificate-malformed",
+    ),
+    "no checksums": (HONEST.with_file("evidences/sha256sum.txt", None), "checksums-missing"),
+    "no quote.json": (HONEST.with_file(QUOTE_JSON, None), "evidence-missing"),
+    "no account": (HONEST.with_file("evidences/acme-account.json", None), "acme-account-missing"),
+    "account over http": (
+        rebound(HONEST.with_file("evidences/acme-account.json", account(uri=ACCOUNT.replace("https", "http")))),
+        "acme-account-malformed",
+    ),
+    "two accounts": (
+        rebound(HONEST.with_file("evidences/acme-account.json", account(uri=ACCOUNT, account_uri=ACCOUNT + "4"))),
+        "acme-account-malformed",
+    ),
+    "newline after the checksums": (
+        HONEST.with_file("evidences/sha256sum.txt", HONEST["evidences/sha256sum.txt"] + b"\n"),
+        "checksums-not-bound",
+    ),
+    "other certificate": (HONEST.with_file(CERTIFICATE, pem(OTHER_CERTIFICATE)), "checksum-differs"),
+    "certificate not covered": (bound_to(HONEST, b"0" * 64 + b"  other.txt\n"), "checksum-uncovered"),
+    "report data of quote.json": (in_json(HONEST, QUOTE_JSON, report_data="00" * 64), "checksums-not-bound"),
+    "report data behind the checksum": (
+        in_json(HONEST, QUOTE_JSON, report_data=report_data(HONEST)[:64] + "01" * 32),
+        "evidence-report-data-differs",
+    ),
+    "certificate served": (seen(tls_certificate=der(OTHER_CERTIFICATE)), "tls-certificate-differs"),
+    "certificate of the API": (
+        HONEST.with_file("api-certificate.der", der(OTHER_CERTIFICATE)),
+        "api-certificate-differs",
+    ),
+    "CAA of nobody": (seen(caa=CaaAnswer("NOERROR")), "caa-absent"),
+    "report data": (in_json(HONEST, ATTESTATION, quote=MADE.quote(b"x" * 64).hex()), "report-data-not-zero"),
+    "no quote in quote.json": (in_json(HONEST, QUOTE_JSON, quote=...), "evidence-quote-missing"),
+    "quote bound to nothing": (in_json(HONEST, QUOTE_JSON, quote=MADE.quote().hex()), "evidence-not-bound"),
+    "hash not allowed": (seen(allowed_compose_hash=False), "compose-hash-not-allowed"),
+    "app id too long": (info_with(app_id="00" * 32), "app-id-no-address"),
+    "app id of another": (info_with(app_id="00" * 20), "measured-app-id-differs"),
+    "event left out": (log_with(lambda events: events.pop(5)), "register-differs"),
+    "boot event left out": (log_with(lambda events: events.pop(0)), "register-differs"),
+    "events swapped": (log_with(lambda events: events.reverse()), "register-differs"),
+    "runtime event of RTMR2": (log_with(lambda events: events[5].update(imr=2)), "event-register"),
+    "identity event again": (
+        log_with(lambda events: events.insert(6, runtime_event("compose-hash", b"x"))),
+        "register-differs",
+    ),
+    "quote of another app": (in_json(HONEST, QUOTE_JSON, **json.loads(OTHER.evidence()[QUOTE_JSON])), "app-differs"),
+    "quote of another machine": (
+        in_json(HONEST, QUOTE_JSON, **json.loads(OTHER_MACHINE.evidence()[QUOTE_JSON])),
+        "machine-differs",
+    ),
+    "quote of another app without its log": (
+        in_json(HONEST, QUOTE_JSON, **json.loads(OTHER.evidence()[QUOTE_JSON]) | {"event_log": ...}),
+        "app-unproven",
+    ),
+    "no collateral": (HONEST.with_file("collateral.json", None), "collateral-missing"),
+    "observed.json": (HONEST.with_file("observed.json", b"{}"), "observed-malformed"),
+}
+
+
+@pytest.mark.parametrize("name", FAULTY)
+def test_fault_is_charged_to_its_requirement(name: str) -> None:
+    evidence, code = FAULTY[name]
+    verified = judged(evidence)
+    assert not verified.accepted
+    assert (code, FAULTS[code].requirement) in refusals(verified), verified.findings
+
+
+@pytest.mark.parametrize("name", FAULTY)
+def test_rule_asked_for_alone_says_the_same_of_its_fault(name: str) -> None:
+    evidence, code = FAULTY[name]
+    whole = judged(evidence)
+    alone = verify(evidence, MADE.policy(), [FAULTS[code].rule])
+    assert not alone.accepted
+    assert alone.rules == (whole.result(FAULTS[code].rule),)
+
+
+def test_fault_of_one_rule_blocks_others_without_charging_them() -> None:
+    verified = judged(in_json(HONEST, ATTESTATION, quote="zz"))
+    assert refusals(verified) == {("quote-not-hex", "ATT-050")}
+    blocked = {result.rule for result in verified.rules if result.outcome is Outcome.BLOCKED}
+    assert blocked == {Rule.REPORT_DATA, Rule.QUOTES, Rule.REGISTERS, Rule.SAME_MACHINE}
+
+
+@pytest.mark.parametrize(
+    ("changes", "codes"),
+    [
+        ({"tls_certificate": None}, {"tls-not-offered", "api-connection-not-offered"}),
+        ({"caa": None}, {"caa-not-offered"}),
+        ({"allowed_compose_hash": None}, {"authorisation-not-offered"}),
+    ],
+)
+def test_what_nobody_observed_is_not_offered_and_does_not_refuse(changes: dict[str, object], codes: set[str]) -> None:
+    verified = judged(seen(**changes))
+    assert verified.accepted
+    assert {f.code for f in verified.findings if f.severity is Severity.NOT_OFFERED} == codes
+
+
+def test_rule_that_nobody_observed_is_not_accepted_alone() -> None:
+    assert not verify(seen(caa=None), MADE.policy(), [Rule.CAA_ACCOUNT]).accepted
+
+
+def test_simulated_quote_is_refused_under_intels_root_with_that_word() -> None:
+    verified = verify(HONEST)
+    assert not verified.accepted
+    finding = next(finding for finding in verified.findings if finding.code == "root-simulated")
+    assert "simulated quote, no hardware" in finding.compared
+
+
+def test_evidence_does_not_choose_its_root() -> None:
+    assert "root-simulated" in verify(HONEST, Policy()).codes
+
+
+def test_no_time_is_no_verdict() -> None:
+    without = HONEST.with_file("observed.json", None)
+    assert "time-unknown" in judged(without).codes
+    assert judged(without, at=AT).accepted
+    assert judged(without, at=-1).at is None
+
+
+@pytest.mark.parametrize("days", [-2, 31])
+def test_collateral_out_of_date_is_refused(days: int) -> None:
+    assert ("collateral-date", "ATT-140") in refusals(judged(HONEST, at=AT + days * 86400))
+
+
+def test_expected_compose_is_compared_byte_for_byte() -> None:
+    for expected in (COMPOSE.encode(), MADE.app_compose_text.encode()):
+        verified = judged(HONEST, expected_compose=expected)
+        assert verified.accepted
+        assert verified.result(Rule.EXPECTED_COMPOSE).outcome is Outcome.HOLDS
+    assert ("compose-unexpected", None) in refusals(judged(HONEST, expected_compose=COMPOSE.encode() + b"\n"))
+
+
+def test_same_evidence_gives_the_same_bytes() -> None:
+    assert judged(HONEST).as_json() == judged(Made().evidence()).as_json()
+    document = json.loads(judged(HONEST).as_json())
+    assert document["verdict"] == "verified"
+    assert [rule["rule"] for rule in document["rules"]] == [str(rule) for rule in Rule][:-1]
+
+
+def test_every_rule_has_facts_and_every_code_a_rule() -> None:
+    assert list(RULES) == list(Rule)
+    assert {kind.rule for kind in FAULTS.values()} == set(Rule)
+    for kind in FAULTS.values():
+        assert kind.requirement is None or kind.requirement in RULES[kind.rule].requirements
+
+
+def test_statuses_are_those_of_the_vendor() -> None:
+    assert Policy().accepted_statuses == {TcbStatus.UP_TO_DATE}
