@@ -14,9 +14,11 @@ from __future__ import annotations
 
 from conformance.verify.evidence import Evidence, load_folder, save_folder
 from conformance.verify.faults import FAULTS, Kind
+from conformance.verify.fetching import Sources, fetch, fetch_and_verify
 from conformance.verify.observed import CaaAnswer, CaaRecord, Observed
 from conformance.verify.policy import Policy, TcbStatus, intel_root
 from conformance.verify.results import RULES, Finding, Outcome, Rule, RuleFacts, RuleResult, Severity, Verified
+from conformance.verify.transport import FetchError
 from conformance.verify.verifying import verify, verify_quote
 
 __all__ = [
@@ -25,6 +27,7 @@ __all__ = [
     "CaaAnswer",
     "CaaRecord",
     "Evidence",
+    "FetchError",
     "Finding",
     "Kind",
     "Observed",
@@ -34,8 +37,11 @@ __all__ = [
     "RuleFacts",
     "RuleResult",
     "Severity",
+    "Sources",
     "TcbStatus",
     "Verified",
+    "fetch",
+    "fetch_and_verify",
     "intel_root",
     "load_folder",
     "save_folder",

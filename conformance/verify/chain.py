@@ -6,6 +6,7 @@ and both must find the same TCB status.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
@@ -88,13 +89,14 @@ def read_pck_chain(chain_type: int, data: bytes, where: str) -> PckChain:
 
 
 def judge_quote(
-    quote: Quote, collateral_body: bytes, root: Certificate, at: int, policy: Policy, where: str
+    quote: Quote, collateral_body: Callable[[], bytes], root: Certificate, at: int, policy: Policy, where: str
 ) -> Platform:
-    """Judge one quote. Fault: the first thing that is wrong with it."""
+    """Judge one quote. Fault: the first thing that is wrong with it, be it that there is no collateral."""
     _check_header(quote, where)
     chain = read_pck_chain(quote.chain_type, quote.chain, where)
-    collateral = read_collateral(collateral_body)
-    _check_roots(chain, collateral, root, where)
+    check_root(chain.root, root, where)
+    collateral = read_collateral(collateral_body())
+    _check_roots(collateral, root)
     check_signers(collateral, root)
     check_dates(collateral, at)
     for certificate in (
@@ -133,22 +135,22 @@ def _check_header(quote: Quote, where: str) -> None:
         raise Fault("certification-type", f"{got}, where {QE_REPORT_CERTIFICATION} (QE report) belongs", where)
 
 
-def _check_roots(chain: PckChain, collateral: Collateral, root: Certificate, where: str) -> None:
-    """Every chain ends in the trusted root, byte for byte."""
-    ends = (
-        (chain.root, where),
-        (collateral.signed_tcb_info.root, collateral.signed_tcb_info.where),
-        (collateral.signed_qe_identity.root, collateral.signed_qe_identity.where),
-        *((issuer, "collateral.json: pck_crl_issuer_chain") for issuer in collateral.pck_crl_issuers[1:]),
-    )
-    for end, place in ends:
-        if end.der == root.der:
-            continue
-        ours, theirs = sha256(root.der).hexdigest(), sha256(end.der).hexdigest()
-        ends_in = f"its chain ends in {end.full_name} {theirs}, not in the trusted {root.full_name} {ours}"
-        if SIMULATED in end.organisation.upper():
-            raise Fault("root-simulated", f"a simulated quote, no hardware: {ends_in}", place)
-        raise Fault("root-differs", ends_in, place)
+def check_root(end: Certificate, root: Certificate, where: str) -> None:
+    """A chain ends in the trusted root, byte for byte. Fault: in another; a simulated one has a code of its own."""
+    if end.der == root.der:
+        return
+    ours, theirs = sha256(root.der).hexdigest(), sha256(end.der).hexdigest()
+    ends_in = f"its chain ends in {end.full_name} {theirs}, not in the trusted {root.full_name} {ours}"
+    if SIMULATED in end.organisation.upper():
+        raise Fault("root-simulated", f"a simulated quote, no hardware: {ends_in}", where)
+    raise Fault("root-differs", ends_in, where)
+
+
+def _check_roots(collateral: Collateral, root: Certificate) -> None:
+    for signed in (collateral.signed_tcb_info, collateral.signed_qe_identity):
+        check_root(signed.root, root, signed.where)
+    for issuer in collateral.pck_crl_issuers[1:]:
+        check_root(issuer, root, "collateral.json: pck_crl_issuer_chain")
 
 
 def _check_enclave(quote: Quote, collateral: Collateral, where: str) -> QeReport:

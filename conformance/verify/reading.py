@@ -204,9 +204,11 @@ class Reading:
     def platform(self, quote: Quote, where: str) -> Platform:
         """A quote judged down to the root."""
         if where not in self._platforms:
-            collateral = self.body(COLLATERAL, "collateral-missing")
-            self._platforms[where] = judge_quote(quote, collateral, self.root, self.at, self.policy, where)
+            self._platforms[where] = judge_quote(quote, self._collateral, self.root, self.at, self.policy, where)
         return self._platforms[where]
+
+    def _collateral(self) -> bytes:
+        return self.body(COLLATERAL, "collateral-missing")
 
 
 def _reading(code: str, where: str, read: Callable[[], T]) -> T:

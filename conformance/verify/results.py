@@ -46,57 +46,43 @@ class RuleFacts:
 
 RULES: Mapping[Rule, RuleFacts] = MappingProxyType(
     {
-        Rule.COMPOSE_HASH: RuleFacts(
-            1, ("ATT-150",), "compose hash", "the text that was hashed; `registers` ties the hash to the hardware"
-        ),
-        Rule.IMAGE_PINS: RuleFacts(
-            2, ("ATT-160",), "images pinned", "the digests; what the images do is for their reader to judge"
-        ),
+        Rule.COMPOSE_HASH: RuleFacts(1, ("ATT-150",), "compose hash", "the hash; registers tie it to the hardware"),
+        Rule.IMAGE_PINS: RuleFacts(2, ("ATT-160",), "images pinned", "the digests, whatever the images do"),
         Rule.CHECKSUM_BINDING: RuleFacts(
             3,
             ("ATT-170",),
             "checksums in report data",
-            "SHA-256; `evidence-quote` ties the report data to the hardware",
+            "report_data; the evidence quote signs it",
         ),
         Rule.TLS_CERTIFICATE: RuleFacts(
-            4, ("ATT-180",), "TLS certificate", "the application, which alone is meant to hold the certificate's key"
+            4, ("ATT-180",), "TLS certificate", "the app, meant to be its key's only holder"
         ),
         Rule.CAA_ACCOUNT: RuleFacts(
-            5, ("ATT-190",), "ACME account in CAA", "the DNS resolver that was asked, and CAs that keep to CAA"
+            5, ("ATT-190",), "ACME account in CAA", "the resolver asked, and CAs that obey CAA"
         ),
         Rule.EVENT_LOG: RuleFacts(
-            6, ("ATT-200", "ATT-210", "ATT-220"), "event log", "SHA-384; `registers` ties the log to the hardware"
+            6, ("ATT-200", "ATT-210", "ATT-220"), "event log", "the log; registers tie it to the hardware"
         ),
-        Rule.REPORT_DATA: RuleFacts(
-            7, ("ATT-230", "ATT-240"), "report data", "`quotes`; zero report data says nothing of when a quote was made"
-        ),
+        Rule.REPORT_DATA: RuleFacts(7, ("ATT-230", "ATT-240"), "report data", "the quotes, which may be of any age"),
         Rule.AUTHORISATION: RuleFacts(
-            8, ("ATT-250", "ATT-260"), "authorised on-chain", "the JSON-RPC that was asked, and the contract's owner"
+            8, ("ATT-250", "ATT-260"), "authorised on-chain", "the JSON-RPC asked, and the contract's owner"
         ),
-        Rule.QUOTES: RuleFacts(
-            None, ("ATT-140",), "quotes", "the root certificate and the hardware vendor's collateral"
-        ),
-        Rule.REGISTERS: RuleFacts(
-            None, ("ATT-130",), "registers replayed", "the measured boot: MRTD and RTMR0 to 2 are shown, not judged"
-        ),
-        Rule.EVIDENCE_QUOTE: RuleFacts(
-            None, ("ATT-120",), "evidence quote", "the hardware that signed the evidence quote (`quotes`)"
-        ),
-        Rule.SAME_MACHINE: RuleFacts(
-            None, ("ATT-300",), "one machine and app", "the registers of both quotes (`quotes`, `registers`)"
-        ),
+        Rule.QUOTES: RuleFacts(None, ("ATT-140",), "quotes", "the root certificate and its collateral"),
+        Rule.REGISTERS: RuleFacts(None, ("ATT-130",), "registers replayed", "MRTD and RTMR0-2, which are not judged"),
+        Rule.EVIDENCE_QUOTE: RuleFacts(None, ("ATT-120",), "evidence quote", "the quotes"),
+        Rule.SAME_MACHINE: RuleFacts(None, ("ATT-300",), "one machine and app", "the quotes and the registers"),
         Rule.API_CONNECTION: RuleFacts(
-            None, ("ATT-280",), "connection of the API", "the connections of this one verification"
+            None, ("ATT-280",), "connection of the API", "the connections of this verification"
         ),
-        Rule.INFO: RuleFacts(None, ("ATT-020", "ATT-030"), "/info", "its form alone"),
-        Rule.ATTESTATION: RuleFacts(None, ("ATT-040", "ATT-050", "ATT-060"), "/attestation", "its form alone"),
+        Rule.INFO: RuleFacts(None, ("ATT-020", "ATT-030"), "/info", "its form"),
+        Rule.ATTESTATION: RuleFacts(None, ("ATT-040", "ATT-050", "ATT-060"), "/attestation", "its form"),
         Rule.EVIDENCE_FILES: RuleFacts(
             None,
             ("ATT-070", "ATT-080", "ATT-090", "ATT-100", "ATT-110"),
             "/evidences/",
-            "SHA-256; `checksum-binding` ties the checksums to the report data",
+            "the checksums; report_data begins with theirs",
         ),
-        Rule.EXPECTED_COMPOSE: RuleFacts(None, (), "expected compose file", "the file that the caller named"),
+        Rule.EXPECTED_COMPOSE: RuleFacts(None, (), "expected compose file", "the file that you named"),
     }
 )
 """Every rule, in the order of the report."""

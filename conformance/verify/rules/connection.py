@@ -24,7 +24,7 @@ def checksum_binding(reading: Reading, _: Notes) -> str:
     if actual != stated:
         got = f"SHA-256 of sha256sum.txt is {actual.hex()}, report_data begins with {stated.hex()}"
         raise Fault("checksums-not-bound", got, f"{EVIDENCE_QUOTE}: report_data")
-    return f"SHA-256 of sha256sum.txt = the first 64 hex characters of report_data {actual.hex()}"
+    return f"SHA-256 of sha256sum.txt = beginning of report_data {actual.hex()}"
 
 
 def tls_certificate(reading: Reading, notes: Notes) -> str:
@@ -39,7 +39,7 @@ def tls_certificate(reading: Reading, notes: Notes) -> str:
         got = f"SHA-256 of the certificate served over TLS is {served}, of the evidence's {shown}"
         raise Fault("tls-certificate-differs", got, certificate.name)
     _note_certificate(reading, certificate, notes)
-    return f"SHA-256 of the certificate served over TLS = of {certificate.name.rpartition('/')[2]} {served}"
+    return f"certificate served over TLS = {certificate.name.rpartition('/')[2]}, SHA-256 {served}"
 
 
 def _note_certificate(reading: Reading, certificate: CertificateFile, notes: Notes) -> None:
@@ -63,7 +63,7 @@ def caa_account(reading: Reading, notes: Notes) -> str:
     uri = reading.acme_account
     count = check_account(observed.caa, uri, allow_others=reading.policy.allow_other_accounts)
     _note_gateway(observed, notes)
-    return f"accounturi of {count} CAA records for {observed.gateway_domain} = {uri}"
+    return f"accounturi of {count} CAA records of {observed.gateway_domain} = {uri}"
 
 
 def _note_gateway(observed: Observed, notes: Notes) -> None:
@@ -102,4 +102,4 @@ def api_connection(reading: Reading, notes: Notes) -> str:
     mine, other = sha256(observed.tls_certificate).hexdigest(), sha256(served).hexdigest()
     if served != observed.tls_certificate:
         raise Fault("api-certificate-differs", f"SHA-256 is {mine} for the evidence and {other} for /core/v1", OBSERVED)
-    return f"SHA-256 of the certificates that served the evidence and /core/v1 {mine}"
+    return f"certificates that served the evidence and /core/v1, SHA-256 {mine}"

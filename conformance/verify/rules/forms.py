@@ -24,7 +24,7 @@ def info(reading: Reading, _: Notes) -> str:
         if fault.code == "app-compose-malformed":
             where = f"{INFO}: docker_compose_file, line {fault.line}"
             raise Fault(fault.code, fault.text, where) from fault
-    return f"app_id of {len(reading.info.app_id)} bytes, compose_hash, app_compose with a docker_compose_file"
+    return f"app_id of {len(reading.info.app_id)} bytes, compose_hash, app_compose with a compose file"
 
 
 def attestation(reading: Reading, notes: Notes) -> str:
@@ -62,4 +62,4 @@ def evidence_files(reading: Reading, notes: Notes) -> str:
         if actual != expected:
             raise Fault("checksum-differs", f"SHA-256 of {name} is {actual}, its line says {expected}", CHECKSUMS)
         compared += 1
-    return f"the SHA-256 of {compared} files with their lines, {certificate.name.rpartition('/')[2]} among them"
+    return f"SHA-256 of {compared} files = their lines, {certificate.name.rpartition('/')[2]} among them"

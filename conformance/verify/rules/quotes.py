@@ -39,7 +39,7 @@ def quotes(reading: Reading, notes: Notes) -> str:
     for (where, _), platform in zip(both, platforms, strict=True):
         note_platform(platform, where, notes)
     statuses = " and ".join(dict.fromkeys(platform.status for platform in platforms))
-    return f"{len(both)} quotes signed under {reading.root.full_name}, platform {platforms[0].fmspc.hex()} {statuses}"
+    return f"{len(both)} quotes under {reading.root.full_name}, platform {platforms[0].fmspc.hex()} {statuses}"
 
 
 def note_platform(platform: Platform, where: str, notes: Notes) -> None:
@@ -84,7 +84,7 @@ def registers(reading: Reading, notes: Notes) -> str:
         got = f"measured {identity.app_id.hex()}, /info says {info.app_id.hex()}"
         raise Fault("measured-app-id-differs", got, f"{EVENTS}, {INFO}")
     notes.add("boot-not-judged", f"MRTD {report.mr_td.hex()} and RTMR0 to 2 are compared with no image", QUOTE)
-    return f"RTMR3 {report.rt_mr3.hex()[:16]}… replayed; it measures compose_hash and app_id of /info"
+    return f"log replays to RTMR3 {report.rt_mr3.hex()}; compose_hash and app_id in it = /info"
 
 
 def _check_boot(events: tuple[Event, ...], index: int, register: bytes, notes: Notes) -> None:
@@ -124,7 +124,7 @@ def report_data(reading: Reading, notes: Notes) -> str:
         "its report data is zero: the quote of /attestation proves what ran, not when; it may be a copy",
         QUOTE,
     )
-    return f"/attestation's is zero; the evidence quote's is SHA-256 of sha256sum.txt {digest.hex()}"
+    return f"/attestation's is zero, the evidence quote's SHA-256 of sha256sum.txt {digest.hex()}"
 
 
 def evidence_quote(reading: Reading, _: Notes) -> str:
@@ -150,7 +150,7 @@ def same_machine(reading: Reading, _: Notes) -> str:
         got = f"the platform is {hardware[0].hex()} in /attestation and {hardware[1].hex()} in quote.json"
         raise Fault("machine-differs", got, SECOND_QUOTE)
     _check_same_app(reading, reading.identity, second.report)
-    return f"platform, MRTD, RTMR0 to 2 and app {reading.identity.app_id.hex()} of both quotes"
+    return f"platform, MRTD, RTMR0-2 and app {reading.identity.app_id.hex()} of both quotes"
 
 
 def _check_same_app(reading: Reading, mine: Identity, second: TdReport) -> None:

@@ -1,0 +1,212 @@
+"""Fetches the evidence of a running service: bodies, certificates, collateral, CAA records, the chain's answer."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from dataclasses import dataclass
+from urllib.parse import quote as percent_encoded
+
+import dcap_qvl  # type: ignore[import-untyped] # its stubs are not marked as such
+
+from conformance.verify import documents
+from conformance.verify.chain import check_root, read_pck_chain
+from conformance.verify.dns_lookup import look_up_caa
+from conformance.verify.evidence import (
+    API_CERTIFICATE,
+    ATTESTATION,
+    CHECKSUMS,
+    COLLATERAL,
+    EVIDENCE_QUOTE,
+    INFO,
+    LISTING,
+    MOST_FILES,
+    OBSERVED,
+    ROOT,
+    Evidence,
+)
+from conformance.verify.faults import Fault
+from conformance.verify.observed import CaaAnswer, Observed
+from conformance.verify.policy import Policy, intel_root
+from conformance.verify.reading import Reading
+from conformance.verify.results import Verified
+from conformance.verify.rules.connection import host_of, is_name
+from conformance.verify.strict import pem_of
+from conformance.verify.transport import Answer, FetchError, Transport, allowed_compose_hash
+from conformance.verify.verifying import verify
+
+INTEL_PCS = "https://api.trustedservices.intel.com"
+API_PATH = "/core/v1/get_node_chain_config"
+SECONDS_FOR_COLLATERAL = 60.0
+ROTATION = frozenset(
+    {
+        "tls-certificate-differs",
+        "api-certificate-differs",
+        "checksum-differs",
+        "checksums-not-bound",
+        "evidence-not-bound",
+        "evidence-report-data-differs",
+    }
+)
+"""What a certificate looks like that is renewed between two fetches."""
+_BODIES = {INFO: "/info", ATTESTATION: "/attestation", LISTING: "/evidences/", CHECKSUMS: "/evidences/sha256sum.txt"}
+
+
+@dataclass(frozen=True)
+class Sources:
+    """Where evidence comes from beside the service itself."""
+
+    pccs: str = INTEL_PCS
+    """Provisioning certification service, or a cache of one, for the collateral."""
+    collateral: bytes | None = None
+    """Collateral to use instead, as in `collateral.json`."""
+    resolver: str | None = None
+    """HOST:PORT of the DNS resolver; None: the system's."""
+    rpc_url: str | None = None
+    """JSON-RPC of the chain of the authorisation contract; None: nobody asks it, and rule 8 is not offered."""
+    gateway_domain: str | None = None
+    """Domain of the CAA records; None: the host of the URL, or the domain of the listed certificate."""
+    api_path: str = API_PATH
+    """A path of the API, whose answer does not matter: only the certificate of its connection does."""
+
+
+def fetch_and_verify(
+    url: str, policy: Policy | None = None, sources: Sources | None = None
+) -> tuple[Evidence, Verified]:
+    """Fetch and judge. Once more if it looks as if the certificate was renewed meanwhile. FetchError as `fetch`."""
+    policy = policy or Policy()
+    evidence = fetch(url, policy, sources)
+    verified = verify(evidence, policy)
+    if verified.codes & ROTATION:
+        evidence = fetch(url, policy, sources)
+        verified = verify(evidence, policy)
+    return evidence, verified
+
+
+def fetch(url: str, policy: Policy | None = None, sources: Sources | None = None) -> Evidence:
+    """Fetch all evidence of a service. What it does not serve is absent.
+
+    FetchError: the service, or something else that was named, does not answer. ValueError: a URL or address is none.
+    """
+    policy, sources = policy or Policy(), sources or Sources()
+    with Transport(url) as transport:
+        files, certificates = _bodies(transport)
+        api = _certificate(transport, sources.api_path)
+        base_url = transport.base_url
+    served = certificates.get(CHECKSUMS)
+    other = next((der for der in certificates.values() if der != served), api)
+    if other is not None:
+        files[API_CERTIFICATE] = other
+    files[ROOT] = _root_pem(policy)
+    at = int(time.time()) if policy.at is None else policy.at
+    reading = Reading(Evidence(files), policy)
+    collateral = _collateral(reading, sources)
+    if collateral is not None:
+        files[COLLATERAL] = collateral
+    gateway = sources.gateway_domain or _gateway(base_url, reading)
+    observed = Observed(base_url, at, gateway, served, _caa(gateway, served, sources), _allowed(reading, sources))
+    files[OBSERVED] = observed.as_json()
+    return Evidence(files)
+
+
+def _bodies(transport: Transport) -> tuple[dict[str, bytes], dict[str, bytes]]:
+    """Bodies that were served, and the certificates of their connections, by file name."""
+    answers = {name: transport.get(path) for name, path in _BODIES.items()}
+    for name in _listed(answers):
+        answers[f"evidences/{name}"] = transport.get(f"/evidences/{percent_encoded(name)}")
+    served = {name: answer for name, answer in answers.items() if answer.status == 200}
+    certificates = {name: answer.certificate for name, answer in answers.items()}
+    return (
+        {name: answer.body for name, answer in served.items()},
+        {name: der for name, der in certificates.items() if der is not None},
+    )
+
+
+def _listed(answers: dict[str, Answer]) -> list[str]:
+    """Files of `/evidences/`: the two that the specification names, those linked and those with a checksum."""
+    names = dict.fromkeys(("quote.json", "acme-account.json"))
+    for file, read in ((LISTING, documents.read_listing), (CHECKSUMS, documents.read_checksums)):
+        if answers[file].status == 200:
+            try:
+                names |= dict.fromkeys(read(answers[file].body))
+            except ValueError:
+                continue
+    names.pop("sha256sum.txt", None)
+    names.pop("index.html", None)
+    return list(names)[: MOST_FILES // 2]
+
+
+def _certificate(transport: Transport, path: str) -> bytes | None:
+    """The certificate of the connection that serves the API; None over plain HTTP, or where nothing is served."""
+    try:
+        return transport.get(path).certificate
+    except FetchError:
+        return None
+
+
+def _root_pem(policy: Policy) -> bytes:
+    """The root that was trusted, as PEM, so that an auditor knows which it was."""
+    reading = Reading(Evidence({}), policy)
+    try:
+        return pem_of((reading.root.der,)).encode()
+    except Fault:
+        return policy.root or intel_root()
+
+
+def _gateway(base_url: str, reading: Reading) -> str | None:
+    host = host_of(base_url)
+    if is_name(host):
+        return host
+    try:
+        return reading.certificate.domain
+    except Fault:
+        return None
+
+
+def _caa(gateway: str | None, certificate: bytes | None, sources: Sources) -> CaaAnswer | None:
+    """CAA records of the gateway domain; not asked for without TLS, unless somebody named where to ask."""
+    if gateway is None or (certificate is None and sources.resolver is None):
+        return None
+    return look_up_caa(gateway, sources.resolver)
+
+
+def _allowed(reading: Reading, sources: Sources) -> bool | None:
+    if sources.rpc_url is None:
+        return None
+    try:
+        info = reading.info
+    except Fault:
+        return None
+    if len(info.app_id) != 20:
+        return False
+    return allowed_compose_hash(sources.rpc_url, info.app_id, info.compose_hash)
+
+
+def _collateral(reading: Reading, sources: Sources) -> bytes | None:
+    """Collateral of the quote; None where the quote cannot be read or ends in another root: then none is needed."""
+    if sources.collateral is not None:
+        return sources.collateral
+    try:
+        quote = reading.quote
+        check_root(read_pck_chain(quote.chain_type, quote.chain, EVIDENCE_QUOTE).root, reading.root, EVIDENCE_QUOTE)
+    except Fault:
+        return None
+    return fetch_collateral(sources.pccs, quote.raw)
+
+
+def fetch_collateral(pccs: str, quote: bytes) -> bytes:
+    """Collateral of a quote, as in `collateral.json`. FetchError: the service has none, or does not answer."""
+    try:
+        document = json.loads(asyncio.run(_ask_pccs(pccs, quote)))
+    except (ValueError, RuntimeError, TimeoutError) as problem:
+        why = str(problem).split("\n", 1)[0] or f"no answer within {SECONDS_FOR_COLLATERAL:g} s"
+        raise FetchError(f"no collateral from {pccs}: {why}") from problem
+    # the library would take this chain instead of the quote's own
+    document.pop("pck_certificate_chain", None)
+    return (json.dumps(document, indent=2) + "\n").encode()
+
+
+async def _ask_pccs(pccs: str, quote: bytes) -> str:
+    collateral = await asyncio.wait_for(dcap_qvl.get_collateral(pccs, quote), SECONDS_FOR_COLLATERAL)
+    return str(collateral.to_json())

@@ -1,0 +1,158 @@
+"""One HTTP client for all of a service's evidence: one pool, bounded sizes and times, certificates kept.
+
+The certificate of each answer is taken from the very connection that brought it. No CA is asked whether it is valid:
+that the evidence binds it is what rules 3, 4 and 7 show.
+"""
+
+from __future__ import annotations
+
+import secrets
+import ssl
+import time
+from dataclasses import dataclass
+from types import TracebackType
+from urllib.parse import urljoin, urlsplit
+
+import httpx
+
+from conformance.verify.evidence import MOST_BYTES
+
+SECONDS = 30.0
+"""For one answer, from its first byte sent to its last received."""
+MOST_REDIRECTS = 3
+
+
+class FetchError(Exception):
+    """Something that is needed to judge a service cannot be fetched. The text says what, where and why."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An answer and the certificate of its connection."""
+
+    status: int
+    body: bytes
+    certificate: bytes | None
+    """DER; None over plain HTTP."""
+
+
+class Transport:
+    """A client of one origin. Use it in `with`."""
+
+    def __init__(self, base_url: str, seconds: float = SECONDS) -> None:
+        self.base_url = checked_url(base_url)
+        self._seconds = seconds
+        context = ssl.create_default_context()
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+        self._client = httpx.Client(
+            verify=context,
+            timeout=seconds,
+            follow_redirects=False,
+            headers={"Accept-Encoding": "identity", "User-Agent": "service-conformance"},
+            limits=httpx.Limits(max_connections=1),
+        )
+
+    def __enter__(self) -> Transport:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._client.close()
+
+    def get(self, path: str) -> Answer:
+        """GET a path under the base URL. FetchError: no answer, or it is too long, too slow or leads elsewhere."""
+        url = f"{self.base_url}{path}"
+        for _ in range(MOST_REDIRECTS + 1):
+            answer, location = self._one(url)
+            if location is None:
+                return answer
+            target = urljoin(url, location)
+            if _origin(target) != _origin(url):
+                raise FetchError(
+                    f"{url} redirects to another origin, {target[:200]!r}: its evidence would be another's"
+                )
+            url = target
+        raise FetchError(f"{url} redirects more than {MOST_REDIRECTS} times")
+
+    def _one(self, url: str) -> tuple[Answer, str | None]:
+        end = time.monotonic() + self._seconds
+        try:
+            with self._client.stream("GET", url) as response:
+                encoding = response.headers.get("Content-Encoding", "identity")
+                if encoding != "identity":
+                    raise FetchError(f"{url} answers with Content-Encoding {encoding[:40]!r}; identity was asked for")
+                location = response.headers.get("Location") if response.is_redirect else None
+                return Answer(response.status_code, _body(response, url, end), _certificate(response)), location
+        except httpx.TimeoutException as problem:
+            raise FetchError(f"{url} did not answer within {self._seconds:g} s") from problem
+        except (httpx.HTTPError, httpx.InvalidURL, ValueError) as problem:
+            raise FetchError(f"{url} cannot be fetched: {_why(problem)}") from problem
+
+
+def _body(response: httpx.Response, url: str, end: float) -> bytes:
+    chunks: list[bytes] = []
+    size = 0
+    for chunk in response.iter_raw():
+        size += len(chunk)
+        if size > MOST_BYTES:
+            raise FetchError(f"{url} answers with more than {MOST_BYTES} bytes")
+        if time.monotonic() > end:
+            raise FetchError(f"{url} takes too long to send its answer")
+        chunks.append(chunk)
+    return b"".join(chunks)
+
+
+def _certificate(response: httpx.Response) -> bytes | None:
+    stream = response.extensions.get("network_stream")
+    connection = stream.get_extra_info("ssl_object") if stream is not None else None
+    return connection.getpeercert(binary_form=True) if isinstance(connection, ssl.SSLObject | ssl.SSLSocket) else None
+
+
+def _why(problem: Exception) -> str:
+    return str(problem) or type(problem).__name__
+
+
+def _origin(url: str) -> tuple[str, str | None, int | None]:
+    try:
+        parts = urlsplit(url)
+        origin = parts.scheme, parts.hostname, parts.port
+    except ValueError:
+        origin = "", None, None
+    return origin
+
+
+def checked_url(url: str) -> str:
+    """A base URL without a slash at its end. ValueError: it is none."""
+    scheme, host, _ = _origin(url)
+    parts = urlsplit(url) if host else None
+    if scheme not in {"http", "https"} or parts is None or parts.query or parts.fragment or "@" in parts.netloc:
+        raise ValueError(f"{url!r} is no base URL; write it as https://service.example")
+    return url.rstrip("/")
+
+
+def allowed_compose_hash(rpc_url: str, app_id: bytes, compose_hash: bytes) -> bool:
+    """What the authorisation contract at `app_id` says of a compose hash (rule 8).
+
+    Also False where the contract allows a random hash too: then its answer tells nothing. FetchError: the JSON-RPC does
+    not answer.
+    """
+    return _allows(rpc_url, app_id, compose_hash) and not _allows(rpc_url, app_id, secrets.token_bytes(32))
+
+
+ALLOWED_COMPOSE_HASHES = "2f6622e5"
+"""Selector of `allowedComposeHashes(bytes32)`."""
+
+
+def _allows(rpc_url: str, app_id: bytes, compose_hash: bytes) -> bool:
+    call = {"to": f"0x{app_id.hex()}", "data": f"0x{ALLOWED_COMPOSE_HASHES}{compose_hash.hex()}"}
+    request = {"jsonrpc": "2.0", "id": 1, "method": "eth_call", "params": [call, "latest"]}
+    try:
+        answer = httpx.post(checked_url(rpc_url), json=request, timeout=SECONDS).raise_for_status().json()
+    except (httpx.HTTPError, httpx.InvalidURL, ValueError) as problem:
+        raise FetchError(f"the JSON-RPC {rpc_url} does not answer: {_why(problem)}") from problem
+    if not isinstance(answer, dict) or not ({"result", "error"} & answer.keys()):
+        raise FetchError(f"the JSON-RPC {rpc_url} answers with neither a result nor an error")
+    result = answer.get("result")
+    return isinstance(result, str) and result.lower() == f"0x{1:064x}"
