@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import NoReturn
 
-from conformance.commands import packs, profile, requirements, run, vectors
+from conformance.commands import packs, profile, requirements, run, vectors, verify
 from conformance.problems import LoadProblem, Problem
 from conformance.report import ExitCode
 
@@ -32,7 +32,7 @@ def parser() -> Parser:
         allow_abbrev=False,
     )
     subcommands = top.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=Parser)
-    for module in (run, packs, requirements, profile, vectors):
+    for module in (run, packs, requirements, profile, vectors, verify):
         module.add_to(subcommands)
     subcommands.add_parser(SELFTEST, help="prove with faulty nodes that each check can fail", add_help=False)
     return top

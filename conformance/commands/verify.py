@@ -1,0 +1,187 @@
+"""``service-conformance verify``: judge the attestation of a service, of saved evidence, or of a quote alone."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+from conformance.report import ExitCode
+from conformance.verify import (
+    Evidence,
+    FetchError,
+    Policy,
+    Sources,
+    TcbStatus,
+    Verified,
+    fetch_and_verify,
+    load_folder,
+    save_folder,
+    verify,
+    verify_quote,
+)
+from conformance.verify.certificates import read_root
+from conformance.verify.documents import is_time
+from conformance.verify.evidence import COLLATERAL
+from conformance.verify.fetching import INTEL_PCS
+from conformance.verify.strict import hex_bytes
+from conformance.verify.terminal import show
+
+_ONLINE = ("pccs", "resolver", "rpc_url", "save")
+"""Options that need a service to ask."""
+
+
+class UsageError(Exception):
+    """The command line, or a file that it names, is at fault."""
+
+
+def add_to(subcommands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the subcommand."""
+    parser = subcommands.add_parser("verify", help="judge the attestation of a service, and say what it proves")
+    parser.add_argument("url", nargs="?", metavar="URL", help="base URL of a running service")
+    parser.add_argument("--evidence", type=Path, metavar="DIR", help="a folder that --save wrote; nothing is fetched")
+    parser.add_argument("--quote", type=Path, metavar="FILE", help="a quote alone, in hex; needs --collateral and --at")
+    _add_trust(parser.add_argument_group("what is trusted"))
+    _add_policy(parser.add_argument_group("what is accepted beside up-to-date production hardware"))
+    output = parser.add_argument_group("output")
+    output.add_argument("--json", action="store_true", help="the whole result as JSON")
+    output.add_argument("--save", type=Path, metavar="DIR", help="keep the evidence in a new folder for an auditor")
+    parser.set_defaults(handle=_verify)
+
+
+def _add_trust(group: argparse._ArgumentGroup) -> None:
+    group.add_argument("--root", type=Path, metavar="PEM", help="root certificate (default: Intel's SGX root CA)")
+    source = group.add_mutually_exclusive_group()
+    source.add_argument("--pccs", metavar="URL", help=f"where collateral comes from (default: {INTEL_PCS})")
+    source.add_argument("--collateral", type=Path, metavar="FILE", help="collateral, as in a folder's collateral.json")
+    group.add_argument(
+        "--at", type=_time, metavar="TIME", help="judge for this time, as 2026-11-22T12:00:00Z or Unix seconds"
+    )
+    group.add_argument("--resolver", metavar="HOST:PORT", help="DNS resolver for CAA records (default: the system's)")
+    group.add_argument("--rpc-url", metavar="URL", help="JSON-RPC of the chain of the authorisation contract (rule 8)")
+
+
+def _add_policy(group: argparse._ArgumentGroup) -> None:
+    group.add_argument("--expect-compose", type=Path, metavar="FILE", help="demand exactly this compose file")
+    statuses = [status.value for status in TcbStatus if status is not TcbStatus.UP_TO_DATE]
+    group.add_argument(
+        "--accept",
+        action="append",
+        default=[],
+        choices=statuses,
+        metavar="STATUS",
+        help=f"one of {', '.join(statuses)}",
+    )
+    group.add_argument("--allow-debug", action="store_true", help="accept a debug TD, whose memory the host can read")
+    group.add_argument(
+        "--allow-other-accounts", action="store_true", help="accept CAA records of further ACME accounts"
+    )
+
+
+def _time(text: str) -> int:
+    try:
+        if text.isdecimal():
+            seconds = int(text)
+        else:
+            moment = datetime.fromisoformat(text)
+            seconds = int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())
+    except ValueError:
+        seconds = -1
+    if not is_time(seconds):
+        raise argparse.ArgumentTypeError(f"{text!r} is no time; write it as 2026-11-22T12:00:00Z or in Unix seconds")
+    return seconds
+
+
+def _verify(arguments: argparse.Namespace) -> int:
+    try:
+        _check(arguments)
+        what, verified = _judge(arguments)
+    except (UsageError, FetchError, ValueError) as problem:
+        print(f"service-conformance verify: {problem}", file=sys.stderr)
+        return ExitCode.USAGE
+    if arguments.json:
+        sys.stdout.write(verified.as_json())
+    else:
+        show(verified, what)
+        if arguments.save:
+            print(f"Evidence saved in {arguments.save}")
+    return 0 if verified.accepted else ExitCode.FAILS
+
+
+def _check(arguments: argparse.Namespace) -> None:
+    """One thing to judge, and only options that fit it."""
+    if sum(thing is not None for thing in (arguments.url, arguments.evidence, arguments.quote)) != 1:
+        raise UsageError("name one thing to judge: a URL, --evidence DIR or --quote FILE")
+    if arguments.url is None:
+        for name in _ONLINE:
+            if getattr(arguments, name) is not None:
+                raise UsageError(f"--{name.replace('_', '-')} needs a URL: nothing is fetched otherwise")
+    if arguments.quote is not None and (arguments.collateral is None or arguments.at is None):
+        raise UsageError("--quote needs --collateral FILE and --at TIME: a quote alone has neither")
+    if arguments.quote is not None and arguments.expect_compose is not None:
+        raise UsageError("--expect-compose needs a URL or --evidence: a quote alone has no compose file")
+    if arguments.save is not None and arguments.save.exists() and any(arguments.save.iterdir()):
+        raise UsageError(f"--save {arguments.save}: is not empty; name a new folder")
+
+
+def _judge(arguments: argparse.Namespace) -> tuple[str, Verified]:
+    policy = Policy(
+        root=_root(arguments.root),
+        at=arguments.at,
+        accepted_statuses=frozenset({TcbStatus.UP_TO_DATE, *map(TcbStatus, arguments.accept)}),
+        allow_debug=arguments.allow_debug,
+        allow_other_accounts=arguments.allow_other_accounts,
+        expected_compose=_read(arguments.expect_compose),
+    )
+    collateral = _read(arguments.collateral)
+    if arguments.quote is not None:
+        return str(arguments.quote), verify_quote(_quote(arguments.quote), collateral or b"", policy)
+    if arguments.evidence is not None:
+        return str(arguments.evidence), verify(_folder(arguments.evidence, collateral), policy)
+    sources = Sources(arguments.pccs or INTEL_PCS, collateral, arguments.resolver, arguments.rpc_url)
+    evidence, verified = fetch_and_verify(arguments.url, policy, sources)
+    if arguments.save is not None:
+        _save(evidence, arguments.save)
+    return str(arguments.url), verified
+
+
+def _read(path: Path | None) -> bytes | None:
+    if path is None:
+        return None
+    try:
+        return path.read_bytes()
+    except OSError as problem:
+        raise UsageError(f"{path}: cannot be read: {problem.strerror}") from problem
+
+
+def _root(path: Path | None) -> bytes | None:
+    body = _read(path)
+    if body is not None:
+        try:
+            read_root(body)
+        except ValueError as problem:
+            raise UsageError(f"--root {path}: {problem}") from problem
+    return body
+
+
+def _quote(path: Path) -> bytes:
+    try:
+        return hex_bytes((_read(path) or b"").decode("ascii").strip())
+    except ValueError as problem:
+        raise UsageError(f"--quote {path}: not a text of hex digits: {problem}") from problem
+
+
+def _folder(folder: Path, collateral: bytes | None) -> Evidence:
+    try:
+        evidence = load_folder(folder)
+    except OSError as problem:
+        raise UsageError(f"--evidence {problem.filename or folder}: {problem.strerror}") from problem
+    return evidence if collateral is None else evidence.with_file(COLLATERAL, collateral)
+
+
+def _save(evidence: Evidence, folder: Path) -> None:
+    try:
+        save_folder(evidence, folder)
+    except OSError as problem:
+        raise UsageError(f"--save {folder}: cannot be written: {problem.strerror}") from problem
