@@ -28,7 +28,7 @@ class Attestation(Section):
     forms: AttestationForms | None = AttestationForms()
     """ATT-290."""
     base_url: Url | None = None
-    """The HTTPS address whose certificate the evidence is about; it serves the whole API. Null: the node's `base_url`."""
+    """The HTTPS address whose certificate the evidence is about; the whole API is there. Null: that of the node."""
     gateway_domain: str | None = None
     """The domain whose CAA records name the ACME account."""
     resolver: str | None = None

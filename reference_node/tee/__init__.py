@@ -1,1 +1,1 @@
-"""The simulated trusted execution environment: a platform with a PKI of its own, its quotes and what vouches for them."""
+"""The simulated trusted execution environment: a platform, its quotes, and the evidence that the node serves."""
