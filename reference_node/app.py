@@ -17,7 +17,18 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from reference_node import control
-from reference_node.api import accounts, billing, chain_info, groups, json_rpc, runs, signed_flows, wallets
+from reference_node.api import (
+    accounts,
+    attestation,
+    billing,
+    chain_info,
+    groups,
+    json_rpc,
+    pccs,
+    runs,
+    signed_flows,
+    wallets,
+)
 from reference_node.api.openapi import describe
 from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.chain.interface import ChainError
@@ -69,7 +80,8 @@ def _sections(settings: Settings) -> dict[str, list[APIRouter]]:
         billing.router,
         signed_flows.router,
     ]
-    return {PREFIX: core, "": [json_rpc.router, *([control.router] if settings.control else [])]}
+    beside = [attestation.router, pccs.router, json_rpc.router, *([control.router] if settings.control else [])]
+    return {PREFIX: core, "": beside}
 
 
 def _operation_id(route: APIRoute) -> str:

@@ -17,13 +17,20 @@ from reference_node.keys import KeyDerivation
 from reference_node.node import Node, Renewable
 from reference_node.sandbox import Sandbox
 from reference_node.settings import Settings
+from reference_node.tee.attestation import Attestation
+from reference_node.tee.authorisation import obtain_authorisation
+from reference_node.tee.compose import app_compose, compose_hash, read_compose
+from reference_node.tee.identity import identity_of
 
 GAS_MONEY = 10**30
 """Wei of each payer on the in-memory chain: more than it can ever spend."""
 
 
 def build_node(settings: Settings, clock: Clock | None = None) -> Node:
-    """Put a node together, with its contract on its chain. Raises `DeploymentError` and what `Chain` raises."""
+    """Put a node together, with its contracts on its chain.
+
+    Raises `DeploymentError`, `ComposeError`, `CertificateError` and what `Chain` raises.
+    """
     clock = clock or Clock()
     keys = KeyDerivation(settings.root_secret)
     renew = partial(_renewable, settings, clock, keys)
@@ -34,15 +41,20 @@ def build_node(settings: Settings, clock: Clock | None = None) -> Node:
 
 def _renewable(settings: Settings, clock: Clock, keys: KeyDerivation) -> Renewable:
     payers = Payers.derived(keys, settings.payers)
+    application = app_compose(read_compose(settings.compose))
     with ExitStack() as outside:
         chain, rpc = _chain(settings, clock, payers, outside)
         accounts = obtain_contract(chain, payers, settings.contract)
+        authorisation = obtain_authorisation(chain, payers.owner_key, compose_hash(application))
+        identity = identity_of(settings.root_secret, authorisation.address, application)
+        attestation = Attestation(settings, clock, identity, authorisation)
         disconnect = outside.pop_all().close
     return Renewable(
         chain=chain,
         accounts=accounts,
         billing=InMemoryBilling(settings.starter_credits),
         sandbox=Sandbox(title=settings.title, preload=settings.preload, insecure=settings.insecure_sandbox),
+        attestation=attestation,
         rpc=rpc,
         disconnect=disconnect,
     )
@@ -53,5 +65,5 @@ def _chain(settings: Settings, clock: Clock, payers: Payers, outside: ExitStack)
         external = ExternalChain(settings.rpc_url)
         outside.callback(external.close)
         return external, None
-    chain = EvmChain(settings.chain_id, clock.now, dict.fromkeys((payers.admin, *payers.api), GAS_MONEY))
+    chain = EvmChain(settings.chain_id, clock.now, dict.fromkeys(payers.addresses, GAS_MONEY))
     return chain, JsonRpc(chain)

@@ -16,6 +16,9 @@ from reference_node.settings import ROOT_SECRET_BYTES, Settings
 
 ROOT_SECRET_VARIABLE = "REFERENCE_NODE_ROOT_SECRET"  # noqa: S105 - the name of a variable
 
+LONGEST_DOMAIN = 64
+"""Characters: the common name of a certificate takes no more (RFC 5280, upper bounds)."""
+
 EXIT_FAILURE = 1
 EXIT_USAGE = 2
 
@@ -33,7 +36,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _fail(fault, EXIT_USAGE)
     for caught in (signal.SIGTERM, signal.SIGINT):
         signal.signal(caught, _leave)
-    from reference_node.server import ServingError, serve  # noqa: PLC0415 - `--help` answers without loading the node
+    # `--help` answers without loading the node
+    from reference_node.listening import ServingError  # noqa: PLC0415
+    from reference_node.server import serve  # noqa: PLC0415
 
     try:
         serve(settings)
@@ -63,6 +68,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     _add_server_options(serve)
     _add_chain_options(serve)
+    _add_attestation_options(serve)
     _add_service_options(serve)
     return parser
 
@@ -111,6 +117,52 @@ def _add_chain_options(serve: argparse.ArgumentParser) -> None:
     )
 
 
+def _add_attestation_options(serve: argparse.ArgumentParser) -> None:
+    group = serve.add_argument_group("attestation")
+    group.add_argument(
+        "--compose",
+        type=Path,
+        default=argparse.SUPPRESS,
+        metavar="FILE",
+        help="the compose file that is measured, every image pinned by its digest; without it, one that ships along",
+    )
+    group.add_argument(
+        "--quote-version",
+        type=int,
+        choices=(4, 5),
+        default=Settings.quote_version,
+        help="the layout of the TDX quotes",
+    )
+    group.add_argument(
+        "--tls-domain",
+        type=_domain,
+        default=argparse.SUPPRESS,
+        metavar="NAME",
+        help="serve HTTPS too, with a certificate for this domain from a simulated ACME issuer",
+    )
+    group.add_argument(
+        "--tls-port",
+        type=_integer(0, 65535),
+        default=Settings.tls_port,
+        help="the port for HTTPS; 0 takes a free one",
+    )
+    for name, what in (("cert", "certificate chain, the leaf first"), ("key", "private key")):
+        group.add_argument(
+            f"--tls-{name}",
+            type=Path,
+            default=argparse.SUPPRESS,
+            metavar="FILE",
+            help=f"serve HTTPS with this {what} in PEM; both files are needed",
+        )
+    group.add_argument(
+        "--dns-port",
+        type=_integer(0, 65535),
+        default=argparse.SUPPRESS,
+        metavar="PORT",
+        help="serve the domain's CAA records by DNS over UDP and TCP at this port; 0 takes a free one",
+    )
+
+
 def _add_service_options(serve: argparse.ArgumentParser) -> None:
     group = serve.add_argument_group("service")
     group.add_argument(
@@ -154,6 +206,14 @@ def _address(text: str) -> bytes:
     return bytes.fromhex(text[2:])
 
 
+def _domain(text: str) -> str:
+    """A domain in the form that certificates have: labels of letters, digits and hyphens (RFC 1123)."""
+    label = r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
+    if len(text) > LONGEST_DOMAIN or not re.fullmatch(rf"{label}(\.{label})+", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is no domain: write one such as node.example, in small letters")
+    return text
+
+
 def _slug(text: str) -> str:
     if not re.fullmatch(r"[a-z][a-z0-9_]*", text):
         raise argparse.ArgumentTypeError(f"{text!r} can't stand in paths: use lower-case letters, digits and _")
@@ -174,6 +234,8 @@ def _settings(options: argparse.Namespace) -> Settings:
     secret = _root_secret(given.pop("root_secret_file", None))
     if "contract" in given and "rpc_url" not in given:
         raise OptionsError("--contract names a contract on an external chain: give --rpc-url too")
+    if ("tls_cert" in given) != ("tls_key" in given):
+        raise OptionsError("a certificate is served with its key: give both --tls-cert and --tls-key")
     if "rpc_url" in given and secret is None:
         raise OptionsError(
             f"an external chain outlives this process, so its root secret has to: give --root-secret-file, or set "

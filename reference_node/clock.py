@@ -13,4 +13,8 @@ class Clock:
 
     def now(self) -> int:
         """The present Unix time, in whole seconds."""
-        return int(time.time()) + self.offset_seconds
+        return self.right_time() + self.offset_seconds
+
+    def right_time(self) -> int:
+        """The Unix time without the offset."""
+        return int(time.time())

@@ -1,4 +1,4 @@
-"""The test-control interface, served only where `--control` asks for it: moves the clock, gives ether, starts afresh.
+"""The test-control interface, there only with `--control`: moves the clock, gives ether, renews certificates, resets.
 
 No part of the specification. It lets a suite judge time windows exactly, send transactions of wallets of its own, and
 begin with a known state.
@@ -17,6 +17,7 @@ from reference_node.api.requests import Body
 from reference_node.api.route import StrictRoute, success
 from reference_node.chain.evm import EvmChain
 from reference_node.problems import Conflict
+from reference_node.tee.tls import CertificateError
 
 OFFSET_LIMIT = 10 * 365 * 24 * 3600
 """Seconds that the clock may be moved either way."""
@@ -60,6 +61,16 @@ def give_ether(body: Beneficiary, node: NodeOf) -> Response:
     if not isinstance(node.chain, EvmChain):
         raise Conflict("external-chain", "an external chain's ether is not the node's to give: ask its operator")
     node.chain.fund(bytes.fromhex(body.address.removeprefix("0x")), body.wei)
+    return success()
+
+
+@router.post("/rotate")
+def rotate_certificate(body: Nothing, node: NodeOf) -> Response:  # noqa: ARG001 - only its shape counts
+    """Take a new TLS certificate, and with it new evidence. Connections stay as they are."""
+    try:
+        node.attestation.rotate()
+    except CertificateError as fault:
+        raise Conflict("certificate-unusable", str(fault)) from None
     return success()
 
 

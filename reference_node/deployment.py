@@ -31,16 +31,25 @@ class Payers:
 
     admin_key: bytes
     api_keys: Sequence[bytes]
+    owner_key: bytes
+    """Of the wallet that owns the application-authorisation contract."""
 
     @classmethod
     def derived(cls, keys: KeyDerivation, count: int) -> Payers:
         """The payers of this root secret."""
-        return cls(keys.admin_payer_key(), [keys.payer_key(index) for index in range(count)])
+        return cls(
+            keys.admin_payer_key(), [keys.payer_key(index) for index in range(count)], keys.application_owner_key()
+        )
 
     @property
     def admin(self) -> Address:
         """The admin payer's address."""
         return address_of(self.admin_key)
+
+    @property
+    def addresses(self) -> list[Address]:
+        """Every wallet that has to have gas money."""
+        return [self.admin, *self.api, address_of(self.owner_key)]
 
     @property
     def api(self) -> list[Address]:
@@ -70,7 +79,7 @@ def obtain_contract(chain: Chain, payers: Payers, contract: Address | None) -> A
 
 
 def _require_gas_money(chain: Chain, payers: Payers) -> None:
-    penniless = [to_checksum_address(address) for address in (payers.admin, *payers.api) if not chain.balance(address)]
+    penniless = [to_checksum_address(address) for address in payers.addresses if not chain.balance(address)]
     if penniless:
         raise DeploymentError(f"on chain {chain.chain_id}, fund with gas money: {', '.join(penniless)}")
 

@@ -92,6 +92,10 @@ class KeyDerivation:
         """The private key of the admin API payer."""
         return self._derive(b"admin api payer", 0)
 
+    def application_owner_key(self) -> bytes:
+        """The private key of the wallet that owns the application-authorisation contract."""
+        return self._derive(b"application owner", 0)
+
     def _derive(self, purpose: bytes, index: int) -> bytes:
         """HMAC-SHA-512, reduced from 512 bits so that no key is measurably likelier than another."""
         stretched = hmac.digest(self.root_secret, purpose + b"\x00" + index.to_bytes(32), "sha512")

@@ -18,6 +18,7 @@ from reference_node.keys import KeyDerivation
 from reference_node.runs import Runs
 from reference_node.sandbox import Sandbox
 from reference_node.settings import Settings
+from reference_node.tee.attestation import Attestation
 from reference_node.typed_data import Envelopes, Flow
 
 
@@ -30,6 +31,8 @@ class Renewable:
     billing: Billing
     sandbox: Sandbox
     """Where actions run; it starts with the first of them, unless it is told to before."""
+    attestation: Attestation
+    """The machine that the node says it runs on."""
     rpc: JsonRpc | None
     """The JSON-RPC interface of the in-memory chain; `None` where the chain is external and has its own."""
     disconnect: Callable[[], None]

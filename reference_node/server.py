@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import errno
 import json
 import os
 import socket
@@ -18,13 +17,15 @@ from reference_node.assembly import build_node
 from reference_node.chain.evm import EvmChain
 from reference_node.chain.interface import ChainError
 from reference_node.deployment import DeploymentError
+from reference_node.listening import BACKLOG, Listening, ServingError, listen, reachable
 from reference_node.node import Node
 from reference_node.protocol import ProblemProtocol
 from reference_node.sandbox import SandboxError
 from reference_node.settings import Settings
 from reference_node.strict_json import Json
-
-BACKLOG = 2048
+from reference_node.tee.compose import ComposeError
+from reference_node.tee.dns_server import DnsServer
+from reference_node.tee.tls import CertificateError, switching_context
 
 KEEP_ALIVE_SECONDS = 75
 """How long an idle connection stays open: longer than clients keep one, so that none sends into a closing one."""
@@ -33,23 +34,19 @@ GRACE_SECONDS = 4
 """How long what is under way may go on once the node is told to stop; then it has a second to say that it was ended."""
 
 
-class ServingError(Exception):
-    """The node can't start; the message is one line that says why and what to do."""
-
-
 def serve(settings: Settings) -> None:
     """Run a node until it is told to stop. Raises `ServingError`, also when there is nothing to listen at."""
     _remove_stale(settings.ready_file)
     with listen(settings) as listening:
         try:
             node = build_node(settings)
-        except DeploymentError as fault:
+        except (DeploymentError, ComposeError, CertificateError) as fault:
             raise ServingError(str(fault)) from fault
         except ChainError as fault:
             raise ServingError(f"the chain at {settings.rpc_url} fails: {fault}") from fault
         with closing(node):
             _start_sandbox(node)
-            Announcing(node, listening).run(sockets=[listening])
+            Announcing(node, listening).run()
 
 
 def _start_sandbox(node: Node) -> None:
@@ -92,24 +89,38 @@ def server_config(node: Node) -> uvicorn.Config:
     )
 
 
-class Announcing(uvicorn.Server):
-    """uvicorn, telling where the node is once it accepts connections."""
+class NodeServer(uvicorn.Server):
+    """uvicorn with a node: over HTTP, and over HTTPS and DNS where there are sockets for them."""
 
-    def __init__(self, node: Node, listening: socket.socket) -> None:
+    def __init__(self, node: Node, listening: Listening) -> None:
         super().__init__(server_config(node))
         self._node = node
         self._listening = listening
+        self._dns = DnsServer(lambda: node.attestation.zone)
+
+    def run(self, sockets: list[socket.socket] | None = None) -> None:
+        """Serve until told to stop."""
+        super().run(sockets or [self._listening.http])
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start to accept connections, then say so."""
+        """Start to accept connections."""
+        if self._listening.dns is not None:
+            await self._dns.start(self._listening.dns)
         await super().startup(sockets)
-        facts = describe(self._node, self._listening)
-        _announce(self._node, facts)
-        if self._node.settings.ready_file is not None:
-            write_atomically(self._node.settings.ready_file, json.dumps(facts, indent=2) + "\n")
+        if self._listening.https is not None:
+            loop = asyncio.get_running_loop()
+            context = switching_context(lambda: self._node.attestation.evidence.tls)
+            self.servers.append(
+                await loop.create_server(self._connection, sock=self._listening.https, ssl=context, backlog=BACKLOG)
+            )
+
+    def _connection(self) -> ProblemProtocol:
+        """What speaks HTTP on a TLS connection, as uvicorn makes it for the others."""
+        return ProblemProtocol(self.config, self.server_state, self.lifespan.state)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Let clients have their answers for a while, then end what still runs: the process would wait for it."""
+        self._dns.close()
         ending = asyncio.get_running_loop().call_later(GRACE_SECONDS, self._end_what_runs)
         await super().shutdown(sockets)
         ending.cancel()
@@ -121,24 +132,59 @@ class Announcing(uvicorn.Server):
         self._node.sandbox.close()
 
 
-def describe(node: Node, listening: socket.socket) -> dict[str, Json]:
+class Announcing(NodeServer):
+    """Tells where the node is once it accepts connections."""
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start to accept connections, then say so."""
+        await super().startup(sockets)
+        facts = describe(self._node, self._listening)
+        _announce(self._node, facts)
+        if self._node.settings.ready_file is not None:
+            write_atomically(self._node.settings.ready_file, json.dumps(facts, indent=2) + "\n")
+
+
+def describe(node: Node, listening: Listening) -> dict[str, Json]:
     """What the ready file says: where everything is, and the profile of this node."""
-    host, port = listening.getsockname()[:2]
-    reachable = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - compared, not bound
-    base_url = f"http://[{reachable}]:{port}" if ":" in reachable else f"http://{reachable}:{port}"
+    base_url = f"http://{reachable(listening.http)}"
     return {
         "base_url": base_url,
         "rpc_url": f"{base_url}/rpc" if node.rpc is not None else node.settings.rpc_url,
         "chain_id": node.chain.chain_id,
         "contract_address": to_checksum_address(node.accounts.address),
         "control_url": f"{base_url}/control" if node.settings.control else None,
-        "profile": vendor_profile(node.settings),
+        "https_url": _https_url(listening),
+        "tls_root_certificate": node.attestation.tls_root_pem if listening.https is not None else None,
+        "profile": vendor_profile(node.settings) | {"attestation": attestation_profile(node, listening)},
     }
+
+
+def attestation_profile(node: Node, listening: Listening) -> dict[str, Json]:
+    """Where a verifier finds what it needs, and what it may trust."""
+    profile: dict[str, Json] = {
+        "gateway_domain": node.attestation.domain,
+        "pccs_url": f"http://{reachable(listening.http)}/pccs",
+        "root_certificate": node.attestation.platform.root_pem,
+    }
+    if listening.https is not None:
+        profile["base_url"] = _https_url(listening)
+    if listening.dns is not None:
+        profile["resolver"] = reachable(listening.dns.udp)
+    return profile
+
+
+def _https_url(listening: Listening) -> str | None:
+    return None if listening.https is None else f"https://{reachable(listening.https)}"
 
 
 def vendor_profile(settings: Settings) -> dict[str, Json]:
     """Where this node differs from the defaults of a vendor profile, and what it offers."""
     capabilities: list[Json] = ["managed_accounts", "chain_rpc", "openapi", "billing"]
+    capabilities += ["attestation", "app_authorisation_contract"]
+    if settings.tls:
+        capabilities.append("tls")
+    if settings.dns_port is not None:
+        capabilities.append("caa_dns")
     if settings.control:
         capabilities.append("clock_control")
         if settings.rpc_url is None:
@@ -157,8 +203,10 @@ def _announce(node: Node, facts: dict[str, Json]) -> None:
         f"  JSON-RPC  {facts['rpc_url']}",
         f"  credits   a new account begins with {node.settings.starter_credits} cents (--starter-credits)",
     ]
+    if facts["https_url"] is not None:
+        lines.insert(1, f"  HTTPS     {facts['https_url']}, with a certificate for {node.attestation.domain}")
     if facts["control_url"] is not None:
-        lines.append(f"  control   {facts['control_url']}: /clock, /fund and /reset, for anyone who can reach it")
+        lines.append(f"  control   {facts['control_url']}: /clock, /fund, /rotate and /reset, for all who can reach it")
     print("\n".join(lines), flush=True)
 
 
@@ -172,23 +220,3 @@ def write_atomically(file: Path, text: str) -> None:
 def _beside(file: Path) -> Path:
     """Another name in the same folder, this process's own."""
     return file.with_name(f".{file.name}.{os.getpid()}")
-
-
-def listen(settings: Settings) -> socket.socket:
-    """A socket that listens where the settings say. Raises `ServingError`."""
-    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-    # asyncio turns Nagle's algorithm off only where the protocol is named; with it every answer takes 40 ms
-    listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    try:
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind((settings.host, settings.port))
-        listening.listen(BACKLOG)
-    except OSError as fault:
-        listening.close()
-        where = f"{settings.host}:{settings.port}"
-        if fault.errno == errno.EADDRINUSE:
-            raise ServingError(
-                f"{where} is in use: stop what listens there, or choose another --port (0: any)"
-            ) from None
-        raise ServingError(f"can't listen at {where}: {fault.strerror or fault}") from None
-    return listening

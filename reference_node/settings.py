@@ -5,8 +5,12 @@ from __future__ import annotations
 import secrets
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 ROOT_SECRET_BYTES = 32
+
+DEFAULT_DOMAIN = "node.example"
+"""What the evidence is about where no domain is given (RFC 2606 keeps it from being anybody's)."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +36,20 @@ class Settings:
     """JavaScript libraries that every run finds loaded."""
     insecure_sandbox: bool = False
     """Run actions also where the system offers no system-call filter to lock them up with."""
+    compose: Path | None = None
+    """The compose file that is measured; `None`: the one that ships with the node."""
+    quote_version: Literal[4, 5] = 4
+    """The layout of TDX quotes."""
+    tls_domain: str | None = None
+    """Serve HTTPS too, with a certificate for this domain; `None`: only where `tls_cert` is given, for its domain."""
+    tls_port: int = 8443
+    """Where HTTPS is served; 0: a free one."""
+    tls_cert: Path | None = None
+    """A certificate of the operator's, PEM, the leaf first; `None`: the simulated issuer's."""
+    tls_key: Path | None = None
+    """The private key of that certificate, PEM."""
+    dns_port: int | None = None
+    """Where the gateway domain's records are served, over UDP and TCP; 0: a free one; `None`: nowhere."""
     control: bool = False
     """Serve the test-control interface."""
     ready_file: Path | None = None
@@ -40,3 +58,8 @@ class Settings:
     """The brand word as paths hold it."""
     title: str = "Service"
     """The brand word as titles hold it."""
+
+    @property
+    def tls(self) -> bool:
+        """Whether HTTPS is served."""
+        return self.tls_domain is not None or self.tls_cert is not None

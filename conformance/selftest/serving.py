@@ -18,8 +18,9 @@ from conformance.profile.load import with_addresses
 from conformance.selftest.variants.variant import merged
 from conformance.target.client import Target
 from reference_node.assembly import build_node
+from reference_node.listening import listen
 from reference_node.node import Node
-from reference_node.server import describe, server_config
+from reference_node.server import NodeServer, describe
 from reference_node.settings import Settings
 
 STARTER_CREDITS = 10**6
@@ -36,9 +37,9 @@ def target_node(
     alter: Callable[[Node], None], seed: str, profile: dict[str, JsonValue] | None = None
 ) -> Iterator[Target]:
     """A freshly built reference node, altered, served and ready to be judged; `profile` is what it says beside."""
-    node = build_node(Settings(control=True, starter_credits=STARTER_CREDITS))
+    node = build_node(Settings(port=0, control=True, starter_credits=STARTER_CREDITS))
     alter(node)
-    with closing(node), _listening() as listening, _serving(server_config(node), listening):
+    with closing(node), listen(node.settings) as listening, _serving(NodeServer(node, listening), listening.http):
         ready = describe(node, listening)
         yield from _target(merged(ready, {"profile": profile or {}}), seed)
 
@@ -47,7 +48,7 @@ def target_node(
 def target_app(app: ASGIApp, seed: str) -> Iterator[Target]:
     """An application that is no reference node, judged as if it claimed to be one."""
     config = uvicorn.Config(app, ws="none", lifespan="off", access_log=False, log_level="critical")
-    with _listening() as listening, _serving(config, listening):
+    with _listening() as listening, _serving(uvicorn.Server(config), listening):
         base_url = f"http://127.0.0.1:{listening.getsockname()[1]}"
         facts = {"base_url": base_url, "rpc_url": f"{base_url}/rpc", "control_url": f"{base_url}/control"}
         yield from _target({**facts, "profile": {"capabilities": list(CLAIMED)}}, seed)
@@ -71,8 +72,7 @@ def _listening() -> Iterator[socket.socket]:
 
 
 @contextmanager
-def _serving(config: uvicorn.Config, listening: socket.socket) -> Iterator[None]:
-    server = uvicorn.Server(config)
+def _serving(server: uvicorn.Server, listening: socket.socket) -> Iterator[None]:
     thread = Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()
     deadline = time.monotonic() + START_SECONDS

@@ -126,6 +126,40 @@ class ChainConfig(Answer):
     contract_address: Address
 
 
+class TcbInfo(Answer):
+    """What is trusted, as far as `/info` tells of it."""
+
+    app_compose: Annotated[str, Field(description="JSON text with `docker_compose_file`; the compose hash is of it.")]
+
+
+class MachineInfo(Answer):
+    """The answer of `/info`."""
+
+    app_id: Annotated[str, Field(pattern=r"^[0-9a-f]{40}$", description="Address of the authorisation contract.")]
+    compose_hash: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$", description="SHA-256 of `tcb_info.app_compose`.")]
+    tcb_info: TcbInfo
+
+
+class AttestationQuote(Answer):
+    """The answer of `/attestation`."""
+
+    quote: Annotated[str, Field(pattern=r"^([0-9a-f]{2})+$", description="A TDX quote.")]
+    event_log: Annotated[str, Field(description="JSON text: what the machine measured, in order.")]
+    vm_config: Annotated[str, Field(description="JSON text: the machine's hardware and image.")]
+
+
+class EvidenceQuote(AttestationQuote):
+    """The answer of `/evidences/quote.json`."""
+
+    report_data: Annotated[str, Field(pattern=r"^[0-9a-f]{128}$", description="What the quote was made over.")]
+
+
+class AcmeAccount(Answer):
+    """The answer of `/evidences/acme-account.json`."""
+
+    uri: Annotated[str, Field(pattern=r"^https://")]
+
+
 class ProblemDocument(BaseModel):
     """Every refusal and failure (RFC 9457, `application/problem+json`)."""
 

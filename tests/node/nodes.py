@@ -6,14 +6,15 @@ import contextlib
 import threading
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import httpx
 
 from reference_node.assembly import build_node
+from reference_node.listening import listen
 from reference_node.node import Node
-from reference_node.server import Announcing, listen
+from reference_node.server import Announcing, describe
 from reference_node.settings import Settings
 
 ZERO_HASH = "0x" + "00" * 32
@@ -27,6 +28,8 @@ class Running:
 
     node: Node
     http: httpx.Client
+    ready: dict[str, Any] = field(default_factory=dict)
+    """What its ready file would say."""
 
     def post(self, operation: str, key: str | None = None, **body: Any) -> httpx.Response:
         """A write with these members as its body."""
@@ -102,17 +105,17 @@ def serving(settings: Settings) -> Iterator[Running]:
     with listen(settings) as listening:
         node = build_node(settings)
         server = Announcing(node, listening)
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
+        thread = threading.Thread(target=server.run, daemon=True)
         thread.start()
         deadline = time.monotonic() + 60
         while not server.started:
             assert thread.is_alive(), "the server ended before it began"
             assert time.monotonic() < deadline, "the server did not start"
             time.sleep(0.01)
-        base_url = f"http://127.0.0.1:{listening.getsockname()[1]}"
+        base_url = f"http://127.0.0.1:{listening.http.getsockname()[1]}"
         try:
             with httpx.Client(base_url=base_url, timeout=60) as client:
-                yield Running(node, client)
+                yield Running(node, client, describe(node, listening))
         finally:
             server.should_exit = True
             thread.join(20)

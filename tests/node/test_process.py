@@ -21,6 +21,7 @@ from reference_node.deployment import DeploymentError
 from reference_node.settings import Settings
 
 SECRET = "11" * 32
+UNPINNED = str(Path(__file__).parent / "tee" / "unpinned.yaml")
 
 
 def failing(*options: str, **variables: str) -> tuple[int, str]:
@@ -139,6 +140,8 @@ def test_port_in_use_is_one_clear_line() -> None:
         (["--root-secret-file", "/nonexistent"], {}, 2, "can't be read"),
         ([], {"REFERENCE_NODE_ROOT_SECRET": "short"}, 2, "64 hex characters"),
         (["--ready-file", "/nonexistent/ready.json"], {}, 1, "/nonexistent"),
+        (["--compose", "/nonexistent.yaml"], {}, 1, "/nonexistent.yaml can't be read"),
+        (["--compose", UNPINNED], {}, 1, "unpinned.yaml: line 3: the image 'nginx' is not pinned"),
     ],
 )
 def test_node_that_can_not_start_says_why_in_one_line(
@@ -161,6 +164,13 @@ def test_node_that_can_not_start_says_why_in_one_line(
         ["serve", "--contract", "0x11"],
         ["serve", "--starter-credits", "-1"],
         ["serve", "--payers", "0"],
+        ["serve", "--quote-version", "3"],
+        ["serve", "--tls-domain", "no_domain.example"],
+        ["serve", "--tls-domain", "Node.example"],
+        ["serve", "--tls-domain", "localhost"],
+        ["serve", "--tls-domain", "a." * 40 + "example"],
+        ["serve", "--tls-port", "65536"],
+        ["serve", "--dns-port", "x"],
         ["serve", "--slug", "a/b"],
         ["serve", "--slug", "add"],
         ["serve", "--title", "a b"],

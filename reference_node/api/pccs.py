@@ -1,0 +1,33 @@
+"""A provisioning certificate caching service for the simulated platform, at `{base_url}/pccs`.
+
+Intel, "API documentation of the Provisioning Certification Service", version 4, as far as verifiers of quotes need it.
+"""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request, Response
+
+from reference_node.access import NodeOf
+from reference_node.api.route import StrictRoute
+from reference_node.problems import NotFound, Unprocessable, quoted
+
+router = APIRouter(prefix="/pccs", route_class=StrictRoute, include_in_schema=False)
+
+
+@router.get("/{path:path}")
+async def collateral(path: str, request: Request, node: NodeOf) -> Response:
+    """What vouches for the platform at the present time."""
+    answered = node.attestation.pccs().get(f"/{path}")
+    if answered is None:
+        raise NotFound("unknown-collateral", f"no collateral is served at {quoted(path)}: see docs/attestation.md")
+    _require_known(request, node.attestation.collateral_parameters)
+    return Response(answered.body, headers=answered.headers, media_type=answered.content_type)
+
+
+def _require_known(request: Request, known: dict[str, str]) -> None:
+    """Refuse parameters that ask about another platform or for another form."""
+    for name, value in request.query_params.items():
+        expected = known.get(name)
+        if expected is not None and value.lower() != expected:
+            kind = NotFound if name == "fmspc" else Unprocessable
+            raise kind("unknown-collateral", f"{name}={quoted(value)}: only {name}={expected} is served here")

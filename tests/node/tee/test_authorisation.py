@@ -1,0 +1,91 @@
+"""The application-authorisation contract at the address that `app_id` names (rule 8), in memory and on anvil."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+
+import httpx
+import pytest
+from anvils import Anvil
+from nodes import Running
+from processes import client, node_process
+
+from reference_node.assembly import build_node
+from reference_node.deployment import DeploymentError, Payers
+from reference_node.keys import KeyDerivation
+from reference_node.settings import Settings
+
+SECRET = "43" * 32
+SELECTOR = "2f6622e5"
+"""Of allowedComposeHashes(bytes32)."""
+TRUE, FALSE = "0x" + "1".rjust(64, "0"), "0x" + "0" * 64
+OTHER_COMPOSE = "services:\n  a:\n    image: app@sha256:" + "ab" * 32 + "\n"
+
+
+def allowed(rpc_url: str, app_id: str, compose_hash: str) -> object:
+    """What the contract says, asked as any verifier asks."""
+    call = {"to": f"0x{app_id}", "data": f"0x{SELECTOR}{compose_hash}"}
+    request = {"jsonrpc": "2.0", "id": 1, "method": "eth_call", "params": [call, "latest"]}
+    return httpx.post(rpc_url, json=request, timeout=60).json()["result"]
+
+
+def fund(anvil: Anvil) -> None:
+    payers = Payers.derived(KeyDerivation(bytes.fromhex(SECRET)), 4)
+    anvil.fund(*("0x" + address.hex() for address in payers.addresses))
+
+
+def test_compose_hash_is_registered_and_no_other(running: Running) -> None:
+    info = running.http.get("/info").json()
+    rpc_url = running.ready["rpc_url"]
+    assert allowed(rpc_url, info["app_id"], info["compose_hash"]) == TRUE
+    assert allowed(rpc_url, info["app_id"], "ab" * 32) == FALSE
+
+
+def test_registration_can_be_withdrawn() -> None:
+    with closing(build_node(Settings())) as node:
+        authorisation, compose_hash = node.attestation.authorisation, node.attestation.identity.compose_hash
+        assert authorisation.allows(compose_hash)
+        authorisation.withdraw(compose_hash)
+        assert not authorisation.allows(compose_hash)
+        authorisation.register(compose_hash)
+        assert authorisation.allows(compose_hash)
+
+
+def test_same_root_secret_names_the_same_application() -> None:
+    named = []
+    for secret in (b"\x01" * 32, b"\x01" * 32, b"\x02" * 32):
+        with closing(build_node(Settings(root_secret=secret))) as node:
+            named.append(node.attestation.identity.app_id)
+    assert named[0] == named[1] != named[2]
+
+
+def test_external_chain_keeps_the_register(anvil: Anvil, tmp_path: Path) -> None:
+    fund(anvil)
+    compose = tmp_path / "compose.yaml"
+    compose.write_text(OTHER_COMPOSE)
+    seen = []
+    for options in ((), (), ("--compose", str(compose))):
+        arguments = ("--rpc-url", anvil.url, *options)
+        blocks = int(str(anvil.ask("eth_blockNumber")), 16)
+        with (
+            node_process(tmp_path / "ready.json", *arguments, REFERENCE_NODE_ROOT_SECRET=SECRET) as (_, ready),
+            client(ready) as http,
+        ):
+            info = http.get("/info").json()
+            assert allowed(anvil.url, info["app_id"], info["compose_hash"]) == TRUE
+            assert allowed(anvil.url, info["app_id"], "ab" * 32) == FALSE
+            seen.append((info, int(str(anvil.ask("eth_blockNumber")), 16) - blocks))
+    (first, _), (again, sent_again), (other, sent_for_other) = seen
+    assert (first, sent_again) == (again, 0)
+    assert (other["app_id"], sent_for_other) == (first["app_id"], 1)
+    assert other["compose_hash"] != first["compose_hash"]
+    assert allowed(anvil.url, first["app_id"], first["compose_hash"]) == TRUE
+
+
+def test_owner_that_sent_something_else_first_is_told(anvil: Anvil) -> None:
+    fund(anvil)
+    owner = Payers.derived(KeyDerivation(bytes.fromhex(SECRET)), 4).addresses[-1]
+    anvil.ask("anvil_setNonce", "0x" + owner.hex(), "0x1")
+    with pytest.raises(DeploymentError, match=r"the application's owner .* use a fresh root secret"):
+        build_node(Settings(rpc_url=anvil.url, root_secret=bytes.fromhex(SECRET)))

@@ -1,0 +1,252 @@
+"""TLS of the node's own: rule 4 holds on every connection, also while the certificate changes."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import re
+import socket
+import ssl
+import subprocess
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives.serialization import Encoding
+from nodes import Running, refused, serving
+from processes import client, node_process
+from reading import program
+from test_process import failing
+
+from reference_node.settings import Settings
+from reference_node.tee.acme import Issuer
+
+DOMAIN = "tee.example"
+
+
+def https(running: Running, **options: object) -> httpx.Client:
+    """A client that trusts the simulated issuer alone, and checks the address against the certificate."""
+    trusting = ssl.create_default_context(cadata=running.ready["tls_root_certificate"])
+    return httpx.Client(base_url=running.ready["https_url"], verify=trusting, timeout=60, **options)  # type: ignore[arg-type]
+
+
+@contextlib.contextmanager
+def connected(
+    running: Running, name: str, trusting: ssl.SSLContext | None = None, session: ssl.SSLSession | None = None
+) -> Iterator[ssl.SSLSocket]:
+    """A bare connection to the node under this name."""
+    trusting = trusting or ssl.create_default_context(cadata=running.ready["tls_root_certificate"])
+    where = urlsplit(running.ready["https_url"])
+    with (
+        socket.create_connection((where.hostname, where.port), timeout=60) as plain,
+        trusting.wrap_socket(plain, server_hostname=name, session=session) as secure,
+    ):
+        yield secure
+
+
+def peer_certificate(answer: httpx.Response) -> bytes:
+    """The DER of the certificate of the connection that this answer came over."""
+    stream = answer.extensions["network_stream"]
+    certificate = stream.get_extra_info("ssl_object").getpeercert(True)
+    assert isinstance(certificate, bytes)
+    return certificate
+
+
+def in_evidence(http: httpx.Client) -> bytes:
+    """The DER of the leaf in the evidence."""
+    pem = http.get(f"/evidences/cert-{DOMAIN}.pem").raise_for_status().content
+    return x509.load_pem_x509_certificates(pem)[0].public_bytes(Encoding.DER)
+
+
+def rotate(running: Running) -> None:
+    assert running.http.post("/control/rotate", json={}).json() == {"success": True}
+
+
+def own(tmp_path: Path, domain: str, seed: bytes = b"operator") -> tuple[Path, Path]:
+    """A certificate and key of an operator's, in files."""
+    credentials = Issuer(seed, 1_790_000_000).issue(domain, int(datetime.now(UTC).timestamp()), 0)
+    chain, key = tmp_path / "chain.pem", tmp_path / "key.pem"
+    chain.write_bytes(credentials.chain)
+    key.write_bytes(credentials.key)
+    return chain, key
+
+
+def test_whole_api_is_served_under_the_certificate_of_the_evidence(attested: Running) -> None:
+    with https(attested) as http:
+        answers = [
+            http.get(path)
+            for path in ("/core/v1/get_node_chain_config", "/attestation", "/info", "/core/v1/openapi.json")
+        ]
+        assert [answer.status_code for answer in answers] == [200] * 4
+        assert {peer_certificate(answer) for answer in answers} == {in_evidence(http)}
+
+
+def test_domain_and_the_loopback_are_names_of_the_certificate(attested: Running) -> None:
+    for name in (DOMAIN, "localhost", "127.0.0.1"):
+        with connected(attested, name) as connection:
+            assert connection.version() == "TLSv1.3"
+    with pytest.raises(ssl.SSLCertVerificationError), connected(attested, "other.example"):
+        pass
+
+
+def test_openssl_sees_the_certificate_of_the_evidence(attested: Running) -> None:
+    where = urlsplit(attested.ready["https_url"])
+    command = [program("openssl", "openssl"), "s_client", "-connect", f"{where.hostname}:{where.port}"]
+    shown = subprocess.run(  # noqa: S603 - a TLS client
+        [*command, "-servername", DOMAIN], input="", capture_output=True, text=True, timeout=180, check=True
+    ).stdout
+    (pem,) = re.findall(r"-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----\n", shown, re.DOTALL)
+    assert ssl.PEM_cert_to_DER_cert(pem) == in_evidence(attested.http)
+    fingerprint = subprocess.run(  # noqa: S603 - as above
+        [command[0], "x509", "-noout", "-fingerprint", "-sha256"], input=pem, capture_output=True, text=True, check=True
+    ).stdout
+    assert (
+        fingerprint.strip().partition("=")[2].replace(":", "").lower()
+        == hashlib.sha256(in_evidence(attested.http)).hexdigest()
+    )
+
+
+def test_rotation_changes_certificate_and_evidence_in_one_step(attested: Running) -> None:
+    with https(attested) as before:
+        old = in_evidence(before)
+        files = {
+            name: before.get(f"/evidences/{name}").content
+            for name in ("sha256sum.txt", "quote.json", "acme-account.json")
+        }
+        rotate(attested)
+        still = before.get("/core/v1/get_node_chain_config")
+        assert (still.status_code, peer_certificate(still)) == (200, old)
+        with https(attested) as after:
+            new = in_evidence(after)
+            assert peer_certificate(after.get("/info")) == new != old
+            for name, body in files.items():
+                assert (after.get(f"/evidences/{name}").content == body) == (name == "acme-account.json")
+            quoted = after.get("/evidences/quote.json").json()["report_data"]
+            assert quoted[:64] == hashlib.sha256(after.get("/evidences/sha256sum.txt").content).hexdigest()
+
+
+def test_quote_without_report_data_outlives_a_rotation(attested: Running) -> None:
+    before = attested.http.get("/attestation").content
+    rotate(attested)
+    assert attested.http.get("/attestation").content == before
+
+
+def test_no_request_fails_while_certificates_rotate(attested: Running) -> None:
+    done = threading.Event()
+
+    def statuses() -> set[int]:
+        seen = set()
+        with https(attested) as kept:
+            while not done.is_set():
+                with https(attested) as fresh:
+                    seen |= {http.get("/info").status_code for http in (kept, fresh)}
+        return seen
+
+    with ThreadPoolExecutor(3) as pool:
+        asking = [pool.submit(statuses) for _ in range(3)]
+        for _ in range(20):
+            rotate(attested)
+        done.set()
+        assert {status for asked in asking for status in asked.result(60)} <= {200}
+
+
+def test_each_connection_of_a_rotation_sees_one_consistent_state(attested: Running) -> None:
+    for _ in range(5):
+        rotate(attested)
+        with https(attested) as http:
+            assert peer_certificate(http.get("/info")) == in_evidence(http)
+
+
+def test_certificate_ages_with_the_clock() -> None:
+    settings = Settings(port=0, control=True, tls_domain=DOMAIN, tls_port=0)
+    with serving(settings) as running:
+        ninety_days = 90 * 24 * 3600
+        assert running.http.post("/control/clock", json={"offset_seconds": ninety_days}).status_code == 200
+        then = datetime.fromtimestamp(running.node.clock.now(), UTC)
+        expired = x509.load_der_x509_certificate(in_evidence(running.http))
+        assert expired.not_valid_after_utc <= then
+        rotate(running)
+        renewed = x509.load_der_x509_certificate(in_evidence(running.http))
+        assert renewed.not_valid_before_utc <= then < renewed.not_valid_after_utc
+        assert renewed.not_valid_after_utc - renewed.not_valid_before_utc == timedelta(days=90)
+
+
+def test_client_that_speaks_no_tls_leaves_the_server_running(attested: Running) -> None:
+    where = urlsplit(attested.ready["https_url"])
+    for garbage in (b"GET / HTTP/1.1\r\n\r\n", b"\x16\x03\x01\xff\xff" + b"x" * 50, b""):
+        with socket.create_connection((where.hostname, where.port), timeout=60) as connection:
+            connection.sendall(garbage)
+    with https(attested) as http:
+        assert http.get("/info").status_code == 200
+
+
+def test_no_session_is_resumed_past_a_rotation(attested: Running) -> None:
+    trusting = ssl.create_default_context(cadata=attested.ready["tls_root_certificate"])
+    session = None
+    for _ in range(2):
+        with connected(attested, DOMAIN, trusting, session) as connection:
+            connection.sendall(b"GET /info HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            while connection.recv(65536):
+                pass
+            assert not connection.session_reused
+            session = connection.session
+        rotate(attested)
+
+
+def test_own_certificate_is_served_with_evidence_of_it(tmp_path: Path) -> None:
+    chain, key = own(tmp_path, "mine.example")
+    with serving(Settings(port=0, control=True, tls_cert=chain, tls_key=key, tls_port=0)) as running:
+        assert running.ready["profile"]["attestation"]["gateway_domain"] == "mine.example"
+        assert running.ready["tls_root_certificate"] is None
+        assert running.http.get("/evidences/cert-mine.example.pem").content == chain.read_bytes()
+        leaf = ssl.PEM_cert_to_DER_cert(chain.read_text()[: chain.read_text().index("-----END") + 26])
+        with httpx.Client(verify=False, base_url=running.ready["https_url"]) as http:  # noqa: S501 - compared below
+            assert peer_certificate(http.get("/info")) == leaf
+        (tmp_path / "other").mkdir()
+        other_chain, other_key = own(tmp_path / "other", "mine.example", b"another")
+        other_key.replace(key)
+        refused(running.http.post("/control/rotate", json={}), 409, "certificate-unusable")
+        assert running.http.get("/evidences/cert-mine.example.pem").content == chain.read_bytes()
+        other_chain.replace(chain)
+        rotate(running)
+        assert running.http.get("/evidences/cert-mine.example.pem").content == chain.read_bytes()
+        with httpx.Client(verify=False, base_url=running.ready["https_url"]) as http:  # noqa: S501 - compared here
+            assert peer_certificate(http.get("/info")) != leaf
+
+
+def test_node_as_a_process_serves_https(tmp_path: Path) -> None:
+    options = ("--tls-domain", DOMAIN, "--tls-port", "0", "--dns-port", "0")
+    with node_process(tmp_path / "ready.json", *options) as (process, ready), client(ready) as http:
+        trusting = ssl.create_default_context(cadata=ready["tls_root_certificate"])
+        with httpx.Client(base_url=ready["https_url"], verify=trusting, timeout=60) as secure:
+            assert secure.get("/info").content == http.get("/info").content
+            process.terminate()
+            output, _ = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert f"HTTPS     {ready['https_url']}, with a certificate for {DOMAIN}" in output
+    assert "Traceback" not in output
+
+
+def test_certificate_that_can_not_be_served_is_one_clear_line(tmp_path: Path) -> None:
+    chain, key = own(tmp_path, "mine.example")
+    (tmp_path / "other").mkdir()
+    _, other_key = own(tmp_path / "other", "mine.example", b"another")
+    (tmp_path / "empty").write_text("")
+    cases = [
+        (("--tls-cert", chain), 2, "give both --tls-cert and --tls-key"),
+        (("--tls-cert", chain, "--tls-key", other_key), 1, "is not that of the first certificate"),
+        (("--tls-cert", chain, "--tls-key", tmp_path / "none"), 1, "can't be read"),
+        (("--tls-cert", tmp_path / "empty", "--tls-key", key), 1, "holds no certificate in PEM"),
+        (("--tls-cert", chain, "--tls-key", chain), 1, "holds no private key in PEM"),
+        (("--tls-cert", chain, "--tls-key", key, "--tls-domain", "other.example"), 1, "is not for other.example"),
+    ]
+    for options, code, said in cases:
+        returned, error = failing("--tls-port", "0", *map(str, options))
+        assert (returned, error.count("\n")) == (code, 1), error
+        assert said in error
