@@ -16,6 +16,9 @@ STOP_SECONDS = 10.0
 STARTER_CENTS = 1_000_000
 """What its new accounts begin with: management writes cost credit."""
 
+DOMAIN = "node.example"
+"""What its certificate is for; HTTPS stands beside HTTP, for the rules that look at it."""
+
 
 class BundledNode:
     """A reference node that lives as long as the run."""
@@ -28,6 +31,7 @@ class BundledNode:
         self._log = folder / "node.log"
         command = [sys.executable, "-m", "reference_node", "serve", "--host", "127.0.0.1", "--port", "0", "--control"]
         command += ["--starter-credits", str(STARTER_CENTS), "--ready-file", str(self.ready_file)]
+        command += ["--tls-domain", DOMAIN, "--tls-port", "0", "--dns-port", "0"]
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(  # noqa: S603 - our own module
                 command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT
