@@ -32,6 +32,9 @@ class Certificate:
     """Unix seconds."""
     not_after: int
     is_ca: bool
+    signs_certificates: bool
+    """Whether its key usage lets it, as `signs_lists`; a CA that lacks the extension may do neither."""
+    signs_lists: bool
     organisation: str
     name: str
     """For people."""
@@ -74,6 +77,7 @@ def _read(der: bytes) -> Certificate:
         raise ValueError("bytes beside the certificate")
     extensions = {extension.oid: extension.value for extension in parsed.extensions}
     constraints = extensions.get(x509.BasicConstraints.oid)
+    usage = extensions.get(x509.KeyUsage.oid)
     sgx = extensions.get(x509.ObjectIdentifier(SGX))
     alternative = extensions.get(x509.SubjectAlternativeName.oid)
     return Certificate(
@@ -84,6 +88,8 @@ def _read(der: bytes) -> Certificate:
         not_before=int(parsed.not_valid_before_utc.timestamp()),
         not_after=int(parsed.not_valid_after_utc.timestamp()),
         is_ca=isinstance(constraints, x509.BasicConstraints) and constraints.ca,
+        signs_certificates=isinstance(usage, x509.KeyUsage) and usage.key_cert_sign,
+        signs_lists=isinstance(usage, x509.KeyUsage) and usage.crl_sign,
         organisation=_name_part(parsed.subject, x509.NameOID.ORGANIZATION_NAME),
         name=_name_part(parsed.subject, x509.NameOID.COMMON_NAME) or "a certificate without a name",
         public_point=_public_point(parsed),

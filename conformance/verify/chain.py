@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
 
+from cryptography.exceptions import InvalidSignature
+
 from conformance.verify.certificates import SIMULATED, Certificate, read_chain
 from conformance.verify.collateral import (
     Collateral,
@@ -37,6 +39,10 @@ from conformance.verify.signatures import check_signatures
 from conformance.verify.tcb import TcbVerdict, evaluate, qe_fault
 
 INTEL_QE = bytes.fromhex("939a7233f79c4ca9940a0db3957f0607")
+PCK = "Intel SGX PCK Certificate"
+PCK_CA = "Intel SGX PCK Platform CA"
+"""Common names. The processor CA is for machines of one package, which have no TDX."""
+QE_AUTH_DATA = 32
 _DEBUG = 0x71
 """TD attributes, TUD group: debug, and the three profiling bits."""
 _SEPT_VE_DISABLE, _MIGRATABLE, _SERVICE_TD = 1 << 28, 1 << 29, 1 << 17
@@ -80,6 +86,10 @@ def read_pck_chain(chain_type: int, data: bytes, where: str) -> PckChain:
     leaf, ca, root = chain
     if leaf.is_ca or not ca.is_ca or leaf.issuer != ca.subject or ca.issuer != root.subject or not leaf.public_point:
         raise Fault("pck-chain", "the certificates are not PCK leaf, PCK CA and root, each issued by the next", where)
+    if (leaf.name, ca.name) != (PCK, PCK_CA):
+        raise Fault("pck-chain", f"{leaf.name!r} of {ca.name!r}, where {PCK!r} of {PCK_CA!r} belongs", where)
+    if not ca.signs_certificates:
+        raise Fault("pck-chain", f"{ca.name} may not sign certificates", where)
     if leaf.sgx_extension is None:
         raise Fault("pck-extension", f"{leaf.name} has no SGX extension", where)
     try:
@@ -95,6 +105,7 @@ def judge_quote(
     _check_header(quote, where)
     chain = read_pck_chain(quote.chain_type, quote.chain, where)
     check_root(chain.root, root, where)
+    _check_anchor(root)
     collateral = read_collateral(collateral_body())
     _check_roots(collateral, root)
     check_signers(collateral, root)
@@ -110,7 +121,7 @@ def judge_quote(
         if fault is not None:
             raise Fault("collateral-date", f"{fault}; judged at {at}", where)
     check_revocation_issuers(collateral, chain.ca, root)
-    check_revoked(collateral, chain.leaf, chain.ca)
+    check_revoked(collateral, chain.leaf, chain.ca, root)
     enclave = _check_enclave(quote, collateral, where)
     _check_platform(chain.extension, collateral, where)
     debug = _check_attributes(quote.report, policy, where)
@@ -153,12 +164,30 @@ def _check_roots(collateral: Collateral, root: Certificate) -> None:
         check_root(issuer, root, "collateral.json: pck_crl_issuer_chain")
 
 
+@lru_cache(maxsize=8)
+def _check_anchor(root: Certificate) -> None:
+    """The trusted root is one: it signs itself, and may sign certificates and revocation lists."""
+    if not (root.is_ca and root.signs_certificates and root.signs_lists and _signs_itself(root)):
+        raise Fault("signature", f"{root.full_name} is not self-signed, or may not sign certificates and lists", "root")
+
+
+def _signs_itself(root: Certificate) -> bool:
+    try:
+        root.parsed.verify_directly_issued_by(root.parsed)
+    except (ValueError, TypeError, InvalidSignature):
+        return False
+    return True
+
+
 def _check_enclave(quote: Quote, collateral: Collateral, where: str) -> QeReport:
     report = parse_qe_report(quote.qe_report)
     if any(report.reserved) or any(report.report_data[32:]):
         raise Fault(
             "qe-report", "the QE report has bytes other than zero in reserved fields or its upper report data", where
         )
+    if len(quote.qe_auth_data) != QE_AUTH_DATA:
+        got = f"{len(quote.qe_auth_data)} bytes of QE authentication data, where {QE_AUTH_DATA} belong"
+        raise Fault("qe-report", got, where)
     if sha256(quote.attestation_key + quote.qe_auth_data).digest() != report.report_data[:32]:
         raise Fault("signature", "the QE report does not name the attestation key that signed the quote", where)
     fault = qe_fault(report, collateral.qe_identity)

@@ -23,6 +23,9 @@ _HEXES = ("root_ca_crl", "pck_crl", "tcb_info_signature", "qe_identity_signature
 _IGNORED = frozenset({"pck_certificate_chain"})
 """`get_collateral` adds the PCK chain, which the quote library would prefer to the quote's own: it is never used."""
 
+TCB_SIGNER = "Intel SGX TCB Signing"
+"""The common name of the certificate that signs TCB info and QE identity."""
+
 T = TypeVar("T")
 
 
@@ -136,6 +139,8 @@ def check_signers(collateral: Collateral, root: Certificate) -> None:
             if signer.sgx_extension is not None
             else "not issued by the root"
             if signer.issuer != root.subject
+            else "named otherwise"
+            if signer.name != TCB_SIGNER
             else None
         )
         if role is not None:
@@ -171,10 +176,10 @@ def check_revocation_issuers(collateral: Collateral, pck_ca: Certificate, root: 
         )
 
 
-def check_revoked(collateral: Collateral, leaf: Certificate, pck_ca: Certificate) -> None:
+def check_revoked(collateral: Collateral, leaf: Certificate, pck_ca: Certificate, root: Certificate) -> None:
     """No certificate of any chain is revoked. Fault: one is."""
     signers = (collateral.signed_tcb_info.signer, collateral.signed_qe_identity.signer)
-    for certificate in (pck_ca, *signers):
+    for certificate in (root, pck_ca, *signers):
         if certificate.serial in collateral.root_crl.revoked:
             raise Fault("certificate-revoked", f"{certificate.name} is revoked by the root", f"{WHERE}: root_ca_crl")
     if leaf.serial in collateral.pck_crl.revoked:

@@ -112,19 +112,28 @@ def _level(level: dict[str, object]) -> Level:
         _svns(tcb, "sgxtcbcomponents"),
         _integer(tcb, "pcesvn", 0xFFFF),
         _svns(tcb, "tdxtcbcomponents"),
-        TcbStatus(text_member(level, "tcbStatus")),
+        _status(level),
         _advisories(level),
     )
 
 
+def _status(level: dict[str, object]) -> TcbStatus:
+    """A status of TCB info or QE identity. That a TD should be launched again is found, never stated."""
+    status = TcbStatus(text_member(level, "tcbStatus"))
+    if status in {TcbStatus.TD_RELAUNCH_ADVISED, TcbStatus.TD_RELAUNCH_ADVISED_CONFIGURATION_NEEDED}:
+        raise ValueError(f"{status} is no status of a level")
+    return status
+
+
 def _isv_level(level: dict[str, object]) -> IsvLevel:
     isvsvn = _integer(_object(level, "tcb"), "isvsvn", 0xFFFF)
-    return IsvLevel(isvsvn, TcbStatus(text_member(level, "tcbStatus")), _advisories(level))
+    return IsvLevel(isvsvn, _status(level), _advisories(level))
 
 
 def read_tcb_info(document: dict[str, object]) -> TcbInfo:
     """Read TCB info for TDX, version 3. ValueError: it is none."""
     modules: dict[str, tuple[IsvLevel, ...]] = {}
+    _object(document, "tdxModule")
     for module in _objects(document, "tdxModuleIdentities") if "tdxModuleIdentities" in document else []:
         name = text_member(module, "id").upper()
         if name in modules:
