@@ -24,7 +24,7 @@ from conformance.verify import (
 from conformance.verify.certificates import read_root
 from conformance.verify.documents import is_time
 from conformance.verify.evidence import COLLATERAL
-from conformance.verify.fetching import INTEL_PCS
+from conformance.verify.pccs import INTEL_PCS
 from conformance.verify.strict import hex_bytes
 from conformance.verify.terminal import show
 

@@ -229,6 +229,9 @@ _OTHERS = {
     "checksum-unchecked": Kind(
         Rule.EVIDENCE_FILES, "ATT-110", "sha256sum.txt lists a file that is not among the evidence", Severity.NOTE
     ),
+    "simulated-root-trusted": Kind(
+        Rule.QUOTES, "ATT-140", "the caller trusts a simulated root: no hardware stands behind this", Severity.NOTE
+    ),
     "tcb-advisories": Kind(Rule.QUOTES, "ATT-140", "advisories that concern the platform", Severity.NOTE),
     "tcb-status-accepted": Kind(Rule.QUOTES, "ATT-140", "a status that the caller's policy accepts", Severity.NOTE),
     "td-debug-accepted": Kind(Rule.QUOTES, "ATT-140", "a debug TD that the caller's policy accepts", Severity.NOTE),

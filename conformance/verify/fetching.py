@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
 import time
 from dataclasses import dataclass
 from urllib.parse import quote as percent_encoded
-
-import dcap_qvl  # type: ignore[import-untyped] # its stubs are not marked as such
 
 from conformance.verify import documents
 from conformance.verify.chain import check_root, read_pck_chain
@@ -18,7 +14,6 @@ from conformance.verify.evidence import (
     ATTESTATION,
     CHECKSUMS,
     COLLATERAL,
-    EVIDENCE_QUOTE,
     INFO,
     LISTING,
     MOST_FILES,
@@ -28,6 +23,7 @@ from conformance.verify.evidence import (
 )
 from conformance.verify.faults import Fault
 from conformance.verify.observed import CaaAnswer, Observed
+from conformance.verify.pccs import INTEL_PCS, fetch_collateral
 from conformance.verify.policy import Policy, intel_root
 from conformance.verify.reading import Reading
 from conformance.verify.results import Verified
@@ -36,9 +32,7 @@ from conformance.verify.strict import pem_of
 from conformance.verify.transport import Answer, FetchError, Transport, allowed_compose_hash
 from conformance.verify.verifying import verify
 
-INTEL_PCS = "https://api.trustedservices.intel.com"
 API_PATH = "/core/v1/get_node_chain_config"
-SECONDS_FOR_COLLATERAL = 60.0
 ROTATION = frozenset(
     {
         "tls-certificate-differs",
@@ -189,24 +183,8 @@ def _collateral(reading: Reading, sources: Sources) -> bytes | None:
         return sources.collateral
     try:
         quote = reading.quote
-        check_root(read_pck_chain(quote.chain_type, quote.chain, EVIDENCE_QUOTE).root, reading.root, EVIDENCE_QUOTE)
+        chain = read_pck_chain(quote.chain_type, quote.chain, ATTESTATION)
+        check_root(chain.root, reading.root, ATTESTATION)
     except Fault:
         return None
-    return fetch_collateral(sources.pccs, quote.raw)
-
-
-def fetch_collateral(pccs: str, quote: bytes) -> bytes:
-    """Collateral of a quote, as in `collateral.json`. FetchError: the service has none, or does not answer."""
-    try:
-        document = json.loads(asyncio.run(_ask_pccs(pccs, quote)))
-    except (ValueError, RuntimeError, TimeoutError) as problem:
-        why = str(problem).split("\n", 1)[0] or f"no answer within {SECONDS_FOR_COLLATERAL:g} s"
-        raise FetchError(f"no collateral from {pccs}: {why}") from problem
-    # the library would take this chain instead of the quote's own
-    document.pop("pck_certificate_chain", None)
-    return (json.dumps(document, indent=2) + "\n").encode()
-
-
-async def _ask_pccs(pccs: str, quote: bytes) -> str:
-    collateral = await asyncio.wait_for(dcap_qvl.get_collateral(pccs, quote), SECONDS_FOR_COLLATERAL)
-    return str(collateral.to_json())
+    return fetch_collateral(sources.pccs, chain, reading.root)

@@ -86,7 +86,10 @@ def _verdict(verified: Verified) -> Text:
         refusing = {finding.rule for finding in verified.findings if finding.severity in REFUSING}
         return Text(f"\nREFUSED: {len(refusing)} of {len(verified.rules)} rules do not hold", style="bold red")
     without = f", without {', '.join(missing)}" if missing else ""
-    return Text(f"\nVERIFIED: {holding} of {len(verified.rules)} rules hold{without}", style="bold green")
+    simulated = "simulated-root-trusted" in verified.codes
+    under = " under a SIMULATED root" if simulated else ""
+    style = "bold yellow" if simulated or missing else "bold green"
+    return Text(f"\nVERIFIED{under}: {holding} of {len(verified.rules)} rules hold{without}", style=style)
 
 
 def _shortened(text: str) -> str:

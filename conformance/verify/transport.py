@@ -9,8 +9,10 @@ from __future__ import annotations
 import secrets
 import ssl
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import TracebackType
+from typing import Protocol, runtime_checkable
 from urllib.parse import urljoin, urlsplit
 
 import httpx
@@ -34,6 +36,16 @@ class Answer:
     body: bytes
     certificate: bytes | None
     """DER; None over plain HTTP."""
+    headers: Mapping[str, str]
+    """By name in lower case."""
+
+
+@runtime_checkable
+class _Peer(Protocol):
+    """A TLS connection, of whichever class of `ssl` or `_ssl` the HTTP library hands out."""
+
+    def getpeercert(self, binary_form: bool, /) -> bytes | None:
+        """The peer's certificate in DER."""
 
 
 class Transport:
@@ -84,7 +96,9 @@ class Transport:
                 if encoding != "identity":
                     raise FetchError(f"{url} answers with Content-Encoding {encoding[:40]!r}; identity was asked for")
                 location = response.headers.get("Location") if response.is_redirect else None
-                return Answer(response.status_code, _body(response, url, end), _certificate(response)), location
+                headers = {name.lower(): value for name, value in response.headers.items()}
+                certificate = _certificate(response)
+                return Answer(response.status_code, _body(response, url, end), certificate, headers), location
         except httpx.TimeoutException as problem:
             raise FetchError(f"{url} did not answer within {self._seconds:g} s") from problem
         except (httpx.HTTPError, httpx.InvalidURL, ValueError) as problem:
@@ -107,7 +121,7 @@ def _body(response: httpx.Response, url: str, end: float) -> bytes:
 def _certificate(response: httpx.Response) -> bytes | None:
     stream = response.extensions.get("network_stream")
     connection = stream.get_extra_info("ssl_object") if stream is not None else None
-    return connection.getpeercert(binary_form=True) if isinstance(connection, ssl.SSLObject | ssl.SSLSocket) else None
+    return connection.getpeercert(True) if isinstance(connection, _Peer) else None
 
 
 def _why(problem: Exception) -> str:

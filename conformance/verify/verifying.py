@@ -61,6 +61,7 @@ def verify_quote(quote: bytes, collateral: bytes, policy: Policy | None = None) 
             raise Fault("quote-layout", f"{len(quote)} bytes are no quote", "the quote")
         parsed = read_quote(quote, "the quote", "quote-layout", "tee-unsupported")
         platform = reading.platform(parsed, "the quote")
+        quotes.note_root(reading, notes)
         quotes.note_platform(platform, "the quote", notes)
         return f"a quote signed under {reading.root.full_name}, platform {platform.fmspc.hex()} {platform.status}"
 

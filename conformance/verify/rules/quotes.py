@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hashlib import sha256
 
+from conformance.verify.certificates import SIMULATED
 from conformance.verify.chain import Platform
 from conformance.verify.event_log import IDENTITY, SYSTEM_READY, Event, before_ready, extend, of_register
 from conformance.verify.evidence import ATTESTATION, CHECKSUMS, EVIDENCE_QUOTE, INFO
@@ -36,10 +37,18 @@ def quotes(reading: Reading, notes: Notes) -> str:
     if reading.evidence_quote_document.quote is not None:
         both.append((SECOND_QUOTE, reading.evidence_quote))
     platforms = [reading.platform(quote, where) for where, quote in both]
+    note_root(reading, notes)
     for (where, _), platform in zip(both, platforms, strict=True):
         note_platform(platform, where, notes)
     statuses = " and ".join(dict.fromkeys(platform.status for platform in platforms))
     return f"{len(both)} quotes under {reading.root.full_name}, platform {platforms[0].fmspc.hex()} {statuses}"
+
+
+def note_root(reading: Reading, notes: Notes) -> None:
+    """Say so where the trusted root itself is simulated."""
+    if SIMULATED in reading.root.organisation.upper():
+        got = f"{reading.root.full_name} is a simulated root, which you trust: no hardware stands behind this"
+        notes.add("simulated-root-trusted", got, "the policy's root")
 
 
 def note_platform(platform: Platform, where: str, notes: Notes) -> None:

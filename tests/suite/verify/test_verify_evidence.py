@@ -79,32 +79,6 @@ def test_correct_services_hold(made: Made) -> None:
     assert verified.accepted, verified.findings
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        pytest.param(lambda e: prefixed(e), id="0x"),
-        pytest.param(
-            lambda e: in_json(e, INFO, tcb_info=json.dumps(json.loads(e[INFO])["tcb_info"])), id="tcb-info-text"
-        ),
-        pytest.param(lambda e: in_json(e, QUOTE_JSON, report_data=report_data(e)[:64]), id="short-report-data"),
-        pytest.param(lambda e: in_json(e, QUOTE_JSON, event_log=...), id="quote-json-without-log"),
-        pytest.param(lambda e: e.with_file("evidences/extra.txt", b"extra"), id="extra-file"),
-        pytest.param(lambda e: with_listing(e, "extra.txt", f"cert-{DOMAIN}.pem"), id="extra-link"),
-        pytest.param(lambda e: with_listing(e, f"/evidences/cert-{DOMAIN}.pem"), id="absolute-link"),
-        pytest.param(
-            lambda e: e.with_file("evidences/acme-account.json", account(account_uri=ACCOUNT)), id="account-uri"
-        ),
-        pytest.param(lambda e: in_json(e, ATTESTATION, report_data="00"), id="more-members"),
-    ],
-)
-def test_other_correct_forms_hold(change: Callable[[Evidence], Evidence]) -> None:
-    evidence = change(HONEST)
-    if evidence["evidences/acme-account.json"] != HONEST["evidences/acme-account.json"]:
-        evidence = rebound(evidence)
-    verified = judged(evidence)
-    assert verified.accepted, verified.findings
-
-
 def prefixed(evidence: Evidence) -> Evidence:
     quote, info = json.loads(evidence[ATTESTATION])["quote"], json.loads(evidence[INFO])
     evidence = in_json(evidence, ATTESTATION, quote="0x" + quote)
@@ -135,6 +109,32 @@ def bound_to(evidence: Evidence, checksums: bytes, made: Made = MADE) -> Evidenc
     data = hashlib.sha256(checksums).digest() + bytes(32)
     evidence = evidence.with_file("evidences/sha256sum.txt", checksums)
     return in_json(evidence, QUOTE_JSON, report_data=data.hex(), quote=made.quote(data).hex())
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param(prefixed, id="0x"),
+        pytest.param(
+            lambda e: in_json(e, INFO, tcb_info=json.dumps(json.loads(e[INFO])["tcb_info"])), id="tcb-info-text"
+        ),
+        pytest.param(lambda e: in_json(e, QUOTE_JSON, report_data=report_data(e)[:64]), id="short-report-data"),
+        pytest.param(lambda e: in_json(e, QUOTE_JSON, event_log=...), id="quote-json-without-log"),
+        pytest.param(lambda e: e.with_file("evidences/extra.txt", b"extra"), id="extra-file"),
+        pytest.param(lambda e: with_listing(e, "extra.txt", f"cert-{DOMAIN}.pem"), id="extra-link"),
+        pytest.param(lambda e: with_listing(e, f"/evidences/cert-{DOMAIN}.pem"), id="absolute-link"),
+        pytest.param(
+            lambda e: e.with_file("evidences/acme-account.json", account(account_uri=ACCOUNT)), id="account-uri"
+        ),
+        pytest.param(lambda e: in_json(e, ATTESTATION, report_data="00"), id="more-members"),
+    ],
+)
+def test_other_correct_forms_hold(change: Callable[[Evidence], Evidence]) -> None:
+    evidence = change(HONEST)
+    if evidence["evidences/acme-account.json"] != HONEST["evidences/acme-account.json"]:
+        evidence = rebound(evidence)
+    verified = judged(evidence)
+    assert verified.accepted, verified.findings
 
 
 def info_with(**changes: object) -> Evidence:

@@ -1,0 +1,148 @@
+"""A service that serves evidence on loopback, with what stands around it: PCCS, DNS, JSON-RPC."""
+
+from __future__ import annotations
+
+import json
+import socketserver
+import ssl
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import dns.flags
+import dns.message
+import dns.rcode
+import dns.rrset
+from cryptography import x509
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from made_evidence import pem
+
+from conformance.verify import Evidence
+
+PATHS = {
+    "/info": "info.json",
+    "/attestation": "attestation.json",
+    "/evidences/": "evidences/index.html",
+}
+
+
+@dataclass
+class Service:
+    """What the server serves; tests change it while it runs."""
+
+    evidence: Evidence
+    answers: dict[str, tuple[int, Mapping[str, str], bytes]] = field(default_factory=dict)
+    """Answers that take the place of the evidence, by path without its query."""
+    requests: list[str] = field(default_factory=list)
+    connections: set[object] = field(default_factory=set)
+    url: str = ""
+
+    def answer(self, path: str) -> tuple[int, Mapping[str, str], bytes]:
+        """Status, headers, body."""
+        if path in self.answers:
+            return self.answers[path]
+        body = self.evidence.get(PATHS.get(path, path.removeprefix("/")))
+        return (404, {}, b"{}") if body is None else (200, {}, body)
+
+
+@contextmanager
+def serving(
+    service: Service, certificate: x509.Certificate | None = None, folder: Path | None = None
+) -> Iterator[Service]:
+    """The service, listening on a free port; over TLS with a certificate of key 7."""
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self) -> None:
+            service.requests.append(self.path)
+            service.connections.add(self.client_address)
+            self._send(*service.answer(self.path.partition("?")[0]))
+
+        def do_POST(self) -> None:
+            service.requests.append(self.rfile.read(int(self.headers["Content-Length"])).decode())
+            self._send(*service.answer(self.path))
+
+        def _send(self, status: int, headers: Mapping[str, str], body: bytes) -> None:
+            self.send_response(status)
+            for name, value in {"Content-Length": str(len(body)), **headers}.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class names it so
+            pass
+
+    with ExitStack() as stack:
+        server = stack.enter_context(ThreadingHTTPServer(("127.0.0.1", 0), Handler))
+        server.daemon_threads = True
+        scheme = "http"
+        if certificate is not None and folder is not None:
+            scheme = "https"
+            server.socket = _context(certificate, folder).wrap_socket(server.socket, server_side=True)
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        stack.callback(server.shutdown)
+        service.url = f"{scheme}://127.0.0.1:{server.server_port}"
+        yield service
+
+
+def _context(certificate: x509.Certificate, folder: Path) -> ssl.SSLContext:
+    key = ec.derive_private_key(7, ec.SECP256R1())
+    text = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    file = folder / f"{certificate.serial_number}.pem"
+    file.write_bytes(pem(certificate) + text)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(file)
+    return context
+
+
+Zone = dict[str, list[str] | dns.rcode.Rcode]
+"""Name to CAA records as text, `CNAME target`, or the response code of a failure."""
+
+
+@contextmanager
+def dns_serving(zone: Zone) -> Iterator[str]:
+    """A DNS server for CAA records over UDP; HOST:PORT."""
+
+    class Handler(socketserver.BaseRequestHandler):
+        def handle(self) -> None:
+            data, socket = self.request
+            query = dns.message.from_wire(data)
+            socket.sendto(_dns_answer(query, zone).to_wire(), self.client_address)
+
+    with socketserver.ThreadingUDPServer(("127.0.0.1", 0), Handler) as server:
+        server.daemon_threads = True
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        try:
+            yield f"127.0.0.1:{server.server_address[1]}"
+        finally:
+            server.shutdown()
+
+
+def _dns_answer(query: dns.message.Message, zone: Zone) -> dns.message.Message:
+    answer = dns.message.make_response(query)
+    answer.flags |= dns.flags.RA
+    name = query.question[0].name
+    records = zone.get(name.to_text().rstrip("."))
+    if records is None:
+        answer.set_rcode(dns.rcode.NXDOMAIN)
+    elif isinstance(records, dns.rcode.Rcode):
+        answer.set_rcode(records)
+    else:
+        aliases = [text.removeprefix("CNAME ") for text in records if text.startswith("CNAME ")]
+        if aliases:
+            answer.answer.append(dns.rrset.from_text(name, 60, "IN", "CNAME", f"{aliases[0]}."))
+        elif records:
+            answer.answer.append(dns.rrset.from_text(name, 60, "IN", "CAA", *records))
+    return answer
+
+
+def rpc_result(value: object) -> tuple[int, Mapping[str, str], bytes]:
+    """An answer of a JSON-RPC."""
+    return 200, {}, json.dumps({"jsonrpc": "2.0", "id": 1, "result": value}).encode()

@@ -1,0 +1,249 @@
+"""Evidence fetched from a service on loopback."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import dns.rcode
+import pytest
+from made_evidence import ACCOUNT, AT, DOMAIN, Made, der, tls_certificate
+from served_evidence import Service, dns_serving, rpc_result, serving
+
+from conformance.verify import (
+    CaaAnswer,
+    CaaRecord,
+    FetchError,
+    Outcome,
+    Policy,
+    Rule,
+    Sources,
+    fetch,
+    fetch_and_verify,
+    load_folder,
+    save_folder,
+    verify,
+)
+from conformance.verify.dns_lookup import look_up_caa
+from conformance.verify.transport import MOST_BYTES, Transport, allowed_compose_hash
+from reference_node.tee.collateral import make_collateral, pccs_answers
+
+MADE = Made()
+POLICY = replace(MADE.policy(), at=AT)
+PINNED = f'0 issue "acme.example; accounturi={ACCOUNT}"'
+
+
+@pytest.fixture
+def plain() -> Iterator[Service]:
+    with serving(Service(MADE.evidence())) as service:
+        yield service
+
+
+@pytest.fixture
+def secure(tmp_path: Path) -> Iterator[Service]:
+    with serving(Service(MADE.evidence()), tls_certificate(), tmp_path) as service:
+        yield service
+
+
+@pytest.fixture
+def resolver() -> Iterator[str]:
+    with dns_serving({DOMAIN: [], "example": [PINNED]}) as address:
+        yield address
+
+
+PCCS = {
+    path: (200, answer.headers, answer.body) for path, answer in pccs_answers(make_collateral(MADE.machine())).items()
+}
+
+
+@pytest.fixture
+def pccs() -> Iterator[Service]:
+    with serving(Service(MADE.evidence(), dict(PCCS))) as service:
+        yield service
+
+
+@pytest.fixture
+def sources(pccs: Service) -> Sources:
+    return Sources(pccs=pccs.url, gateway_domain=DOMAIN)
+
+
+def test_service_over_tls_is_verified_by_every_rule(secure: Service, sources: Sources, resolver: str) -> None:
+    with serving(Service(MADE.evidence())) as chain:
+        calls = iter([f"0x{1:064x}", f"0x{0:064x}"])
+        chain.answer = lambda _: rpc_result(next(calls))  # type: ignore[method-assign]
+        evidence, verified = fetch_and_verify(
+            secure.url, POLICY, replace(sources, resolver=resolver, rpc_url=chain.url)
+        )
+    assert verified.accepted, verified.findings
+    assert all(result.outcome is Outcome.HOLDS for result in verified.rules)
+    assert len(secure.connections) == 1, "the evidence and the API come over one connection"
+    assert evidence["api-certificate.der"] == der(tls_certificate())
+
+
+def test_saved_evidence_gives_the_same_bytes_offline(
+    secure: Service, sources: Sources, resolver: str, tmp_path: Path
+) -> None:
+    evidence, verified = fetch_and_verify(secure.url, POLICY, replace(sources, resolver=resolver))
+    save_folder(evidence, tmp_path / "kept")
+    assert verify(load_folder(tmp_path / "kept"), MADE.policy()).as_json() == verified.as_json()
+
+
+def test_plain_http_offers_no_tls(plain: Service, sources: Sources) -> None:
+    _, verified = fetch_and_verify(plain.url, POLICY, sources)
+    assert verified.accepted
+    not_offered = {result.rule for result in verified.rules if result.outcome is Outcome.NOT_OFFERED}
+    assert not_offered == {Rule.TLS_CERTIFICATE, Rule.API_CONNECTION, Rule.CAA_ACCOUNT, Rule.AUTHORISATION}
+    assert "NOT PROVEN" in next(finding.compared for finding in verified.findings if finding.code == "tls-not-offered")
+
+
+def test_other_certificate_on_the_connection_is_refused_after_a_second_look(tmp_path: Path) -> None:
+    with serving(Service(MADE.evidence()), tls_certificate(days=61), tmp_path) as service:
+        _, verified = fetch_and_verify(service.url, POLICY, Sources(collateral=MADE.evidence()["collateral.json"]))
+        assert "tls-certificate-differs" in verified.codes
+        assert service.requests.count("/info") == 2
+
+
+def test_simulated_service_is_refused_without_asking_anybody_for_collateral(plain: Service) -> None:
+    _, verified = fetch_and_verify(plain.url, Policy(), Sources(pccs="http://127.0.0.1:1"))
+    assert "root-simulated" in verified.codes
+
+
+def test_what_is_not_served_is_absent(plain: Service, sources: Sources) -> None:
+    plain.answers["/info"] = (500, {}, b"{}")
+    assert "info.json" not in fetch(plain.url, POLICY, sources)
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ((302, {"Location": "http://other.example/info"}, b""), "redirects to another origin"),
+        ((302, {"Location": "/info"}, b""), "more than 3 times"),
+        ((200, {"Content-Encoding": "gzip"}, b"x"), "Content-Encoding"),
+        ((200, {}, b"x" * (MOST_BYTES + 1)), "more than"),
+    ],
+)
+def test_answer_that_is_no_plain_answer_ends_the_fetch(
+    plain: Service, answer: tuple[int, dict[str, str], bytes], said: str
+) -> None:
+    plain.answers["/info"] = answer
+    with pytest.raises(FetchError, match=said):
+        fetch(plain.url, POLICY)
+
+
+def test_redirect_within_the_origin_is_followed(plain: Service, sources: Sources) -> None:
+    plain.answers["/info"] = (307, {"Location": "/info2"}, b"")
+    plain.answers["/info2"] = (200, {}, plain.evidence["info.json"])
+    assert fetch(plain.url, POLICY, sources)["info.json"] == plain.evidence["info.json"]
+
+
+def test_nobody_listening_is_said() -> None:
+    with pytest.raises(FetchError, match=r"http://127\.0\.0\.1:1/info cannot be fetched"):
+        fetch("http://127.0.0.1:1")
+
+
+def test_service_that_does_not_answer_is_given_up(plain: Service) -> None:
+    released = threading.Event()
+    plain.answer = lambda _: (200 + released.wait(60), {}, b"")  # type: ignore[method-assign]
+    with Transport(plain.url, seconds=0.2) as transport, pytest.raises(FetchError, match="did not answer within"):
+        transport.get("/info")
+    released.set()
+
+
+@pytest.mark.parametrize(
+    "url", ["service.example", "ftp://x", "http://", "http://a:b@c", "http://x/?q", "http://[", "http://x:y"]
+)
+def test_url_of_another_form_is_refused(url: str) -> None:
+    with pytest.raises(ValueError, match="is no base URL"):
+        fetch(url)
+
+
+def test_pccs_without_an_answer_is_said(plain: Service) -> None:
+    with pytest.raises(FetchError, match="no collateral from"):
+        fetch(plain.url, POLICY, Sources(pccs=plain.url))
+
+
+@pytest.mark.parametrize(
+    ("path", "answer", "said"),
+    [
+        ("/sgx/certification/v4/pckcrl", (200, {}, b"0"), "no header SGX-PCK-CRL-Issuer-Chain"),
+        ("/tdx/certification/v4/tcb", (200, {}, b"[]"), "no JSON of tcbInfo"),
+        ("/tdx/certification/v4/qe/identity", (503, {}, b""), "status 503"),
+        ("/sgx/certification/v4/rootcacrl", (200, {}, b"zz"), "neither DER nor hex"),
+        ("/sgx/certification/v4/rootcacrl", (404, {}, b""), "certificates.simulated.invalid"),
+    ],
+)
+def test_pccs_with_another_answer_is_said(
+    plain: Service, pccs: Service, sources: Sources, path: str, answer: tuple[int, dict[str, str], bytes], said: str
+) -> None:
+    pccs.answers[path] = answer
+    with pytest.raises(FetchError, match=said):
+        fetch(plain.url, POLICY, sources)
+
+
+def test_collateral_has_no_chain_of_its_own(plain: Service, sources: Sources) -> None:
+    collateral = json.loads(fetch(plain.url, POLICY, sources)["collateral.json"])
+    assert collateral == MADE.collateral_json()
+
+
+@pytest.mark.parametrize(
+    ("results", "allowed"),
+    [
+        ([f"0x{1:064x}", f"0x{0:064x}"], True),
+        ([f"0x{0:064x}"], False),
+        (["0x"], False),
+        ([f"0x{1:064x}", f"0x{1:064x}"], False),  # allows anything, so that its answer tells nothing
+        ([1], False),
+    ],
+)
+def test_chain_is_asked_with_a_control(results: list[object], allowed: bool) -> None:
+    with serving(Service(MADE.evidence())) as chain:
+        answers = iter(results)
+        chain.answer = lambda _: rpc_result(next(answers))  # type: ignore[method-assign]
+        assert allowed_compose_hash(chain.url, bytes(20), b"\1" * 32) is allowed
+        assert json.loads(chain.requests[0])["params"][0] == {"to": f"0x{'00' * 20}", "data": f"0x2f6622e5{'01' * 32}"}
+
+
+def test_chain_that_does_not_answer_is_said() -> None:
+    with (
+        serving(Service(MADE.evidence(), {"/": (200, {}, b"[]")})) as chain,
+        pytest.raises(FetchError, match="neither"),
+    ):
+        allowed_compose_hash(f"{chain.url}/", bytes(20), bytes(32))
+
+
+@pytest.mark.parametrize(
+    ("zone", "expected"),
+    [
+        ({DOMAIN: ['0 issue ";"'], "example": [PINNED]}, CaaAnswer("NOERROR", (CaaRecord(0, "issue", ";"),))),
+        ({DOMAIN: [], "example": ['128 tbs "x"']}, CaaAnswer("NOERROR", (CaaRecord(128, "tbs", "x"),))),
+        ({"example": ['0 issue "a"']}, CaaAnswer("NOERROR", (CaaRecord(0, "issue", "a"),))),
+        ({DOMAIN: [], "example": []}, CaaAnswer("NOERROR")),
+        ({"example": []}, CaaAnswer("NXDOMAIN")),
+        ({DOMAIN: dns.rcode.SERVFAIL, "example": [PINNED]}, CaaAnswer("SERVFAIL")),
+        ({DOMAIN: [], "example": dns.rcode.REFUSED}, CaaAnswer("REFUSED")),
+        (
+            {DOMAIN: ["CNAME other.test"], "other.test": ['0 issue "b"'], "example": [PINNED]},
+            CaaAnswer("NOERROR", (CaaRecord(0, "issue", "b"),)),
+        ),
+        ({DOMAIN: ["CNAME other.test"], "other.test": [], "example": [], "test": [PINNED]}, CaaAnswer("NOERROR")),
+        ({DOMAIN: ["CNAME a.test"], "a.test": [f"CNAME {DOMAIN}"]}, CaaAnswer("FORMERR")),
+    ],
+)
+def test_caa_lookup_climbs_as_rfc_8659_says(zone: dict[str, list[str] | dns.rcode.Rcode], expected: CaaAnswer) -> None:
+    with dns_serving(zone) as resolver:
+        assert look_up_caa(DOMAIN, resolver) == expected
+
+
+@pytest.mark.parametrize("address", ["", "127.0.0.1", "localhost:53", "127.0.0.1:0", "127.0.0.1:99999", "[::1]"])
+def test_resolver_of_another_form_is_refused(address: str) -> None:
+    with pytest.raises(ValueError, match="is no address of a resolver"):
+        look_up_caa(DOMAIN, address)
+
+
+@pytest.mark.parametrize("domain", ["a" * 64 + ".example", "..", "a" * 300])
+def test_domain_of_another_form_is_refused(domain: str) -> None:
+    with pytest.raises(ValueError, match="is no domain name"):
+        look_up_caa(domain, "127.0.0.1:53")
