@@ -36,7 +36,7 @@ from conformance.verify.quote import (
 )
 from conformance.verify.quote_library import DEBUG_REFUSALS, REVOKED_REFUSAL, LibraryRefusedError, library_status
 from conformance.verify.signatures import check_signatures
-from conformance.verify.tcb import TcbVerdict, evaluate, qe_fault
+from conformance.verify.tcb import TcbVerdict, evaluate, module_fault, qe_fault
 
 INTEL_QE = bytes.fromhex("939a7233f79c4ca9940a0db3957f0607")
 PCK = "Intel SGX PCK Certificate"
@@ -124,6 +124,9 @@ def judge_quote(
     check_revoked(collateral, chain.leaf, chain.ca, root)
     enclave = _check_enclave(quote, collateral, where)
     _check_platform(chain.extension, collateral, where)
+    module = module_fault(quote.report, collateral.tcb_info)
+    if module is not None:
+        raise Fault("tdx-module", module, where)
     debug = _check_attributes(quote.report, policy, where)
     verdict = _own_verdict(quote, collateral, chain.extension, enclave, where)
     _check_with_library(quote, chain, collateral, root, at, verdict, debug, policy, where)

@@ -151,6 +151,7 @@ _REFUSED = (
         ("pck-contradiction", "ATT-140", "CPUSVN contradicts the TCB components of the PCK certificate"),
         ("qe-report", "ATT-140", "the quoting enclave's report has non-zero reserved bytes or upper report data"),
         ("qe-identity", "ATT-140", "the quoting enclave is not the one of the QE identity"),
+        ("tdx-module", "ATT-140", "the TDX module is not the one of the TCB info"),
         ("platform-differs", "ATT-140", "TCB info is for another FMSPC, PCE id or TCB type than the PCK certificate"),
         ("signature", "ATT-140", "a signature or chain does not verify"),
         ("td-debug", "ATT-140", "a debug TD: the host can read its memory"),

@@ -145,7 +145,7 @@ def _root_pem(policy: Policy) -> bytes:
     try:
         return pem_of((reading.root.der,)).encode()
     except Fault:
-        return policy.root or intel_root()
+        return intel_root() if policy.root is None else policy.root
 
 
 def _gateway(base_url: str, reading: Reading) -> str | None:

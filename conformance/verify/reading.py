@@ -76,7 +76,11 @@ class Reading:
     @cached_property
     def root(self) -> Certificate:
         """The trusted root certificate."""
-        return _reading("root-unusable", "the policy's root", lambda: read_root(self.policy.root or intel_root()))
+        return _reading(
+            "root-unusable",
+            "the policy's root",
+            lambda: read_root(intel_root() if self.policy.root is None else self.policy.root),
+        )
 
     @cached_property
     def observed(self) -> Observed | None:

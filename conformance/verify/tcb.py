@@ -35,6 +35,16 @@ class IsvLevel:
 
 
 @dataclass(frozen=True)
+class Module:
+    """The TDX module: who signed it, with which attributes."""
+
+    mrsigner: bytes
+    attributes: bytes
+    mask: bytes
+    levels: tuple[IsvLevel, ...] = ()
+
+
+@dataclass(frozen=True)
 class TcbInfo:
     """TCB info of a platform family."""
 
@@ -44,8 +54,10 @@ class TcbInfo:
     fmspc: bytes
     pceid: bytes
     levels: tuple[Level, ...]
-    modules: Mapping[str, tuple[IsvLevel, ...]]
-    """Levels of the TDX module by identity, such as `TDX_01`."""
+    module: Module
+    """Of module version 0."""
+    modules: Mapping[str, Module]
+    """Of later ones, by identity such as `TDX_01`."""
 
 
 @dataclass(frozen=True)
@@ -130,15 +142,23 @@ def _isv_level(level: dict[str, object]) -> IsvLevel:
     return IsvLevel(isvsvn, _status(level), _advisories(level))
 
 
+def _module(document: dict[str, object], levels: tuple[IsvLevel, ...] = ()) -> Module:
+    return Module(
+        hex_bytes(text_member(document, "mrsigner"), 48),
+        hex_bytes(text_member(document, "attributes"), 8),
+        hex_bytes(text_member(document, "attributesMask"), 8),
+        levels,
+    )
+
+
 def read_tcb_info(document: dict[str, object]) -> TcbInfo:
     """Read TCB info for TDX, version 3. ValueError: it is none."""
-    modules: dict[str, tuple[IsvLevel, ...]] = {}
-    _object(document, "tdxModule")
-    for module in _objects(document, "tdxModuleIdentities") if "tdxModuleIdentities" in document else []:
-        name = text_member(module, "id").upper()
+    modules: dict[str, Module] = {}
+    for identity in _objects(document, "tdxModuleIdentities") if "tdxModuleIdentities" in document else []:
+        name = text_member(identity, "id").upper()
         if name in modules:
             raise ValueError(f"the TDX module identity {name!r} stands twice")
-        modules[name] = tuple(map(_isv_level, _objects(module, "tcbLevels")))
+        modules[name] = _module(identity, tuple(map(_isv_level, _objects(identity, "tcbLevels"))))
     info = TcbInfo(
         id=text_member(document, "id"),
         version=_integer(document, "version"),
@@ -146,6 +166,7 @@ def read_tcb_info(document: dict[str, object]) -> TcbInfo:
         fmspc=hex_bytes(text_member(document, "fmspc"), 6),
         pceid=hex_bytes(text_member(document, "pceId"), 2),
         levels=tuple(map(_level, _objects(document, "tcbLevels"))),
+        module=_module(_object(document, "tdxModule")),
         modules=modules,
     )
     if info.id != "TDX" or info.version != 3 or info.tcb_type != 0:
@@ -188,6 +209,22 @@ def qe_fault(report: QeReport, identity: QeIdentity) -> str | None:
     if _masked(report.miscselect, identity.miscselect_mask) != _masked(identity.miscselect, identity.miscselect_mask):
         return f"MISCSELECT {report.miscselect.hex()} is not {identity.miscselect.hex()} under the mask"
     return None
+
+
+def module_fault(report: TdReport, info: TcbInfo) -> str | None:
+    """How the TDX module of a report differs from the one that TCB info names for its version."""
+    module = info.modules.get(_module_id(report.tee_tcb_svn), info.module)
+    if report.mr_signer_seam != module.mrsigner:
+        return f"MRSIGNERSEAM {report.mr_signer_seam.hex()} is not {module.mrsigner.hex()}"
+    if report.seam_attributes != _masked(module.attributes, module.mask):
+        return (
+            f"SEAMATTRIBUTES {report.seam_attributes.hex()} are not {module.attributes.hex()} under {module.mask.hex()}"
+        )
+    return None
+
+
+def _module_id(tee_svn: bytes) -> str:
+    return f"TDX_{tee_svn[1]:02X}" if tee_svn[1] else ""
 
 
 def _reaches(svns: bytes, wanted: bytes) -> bool:
@@ -241,11 +278,12 @@ def _tdx(info: TcbInfo, pck: PckExtension, tee_svn: bytes) -> TcbVerdict:
         )
     if not tee_svn[1]:
         return TcbVerdict(level.status, level.advisories)
-    name = f"TDX_{tee_svn[1]:02X}"
-    module = _isv(info.modules.get(name, ()), tee_svn[0])
-    if module is None:
+    name = _module_id(tee_svn)
+    module = info.modules.get(name)
+    reached = None if module is None else _isv(module.levels, tee_svn[0])
+    if reached is None:
         raise ValueError(f"no level of the TDX module identity {name} for ISVSVN {tee_svn[0]}")
-    return TcbVerdict(_together(level.status, module.status), level.advisories + module.advisories)
+    return TcbVerdict(_together(level.status, reached.status), level.advisories + reached.advisories)
 
 
 def evaluate(info: TcbInfo, identity: QeIdentity, pck: PckExtension, report: TdReport, qe: QeReport) -> TcbVerdict:
