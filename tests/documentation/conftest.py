@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -11,8 +12,14 @@ from conformance.target.bundled import BundledNode
 
 
 @pytest.fixture(scope="session")
-def node_url() -> Iterator[str]:
-    """The address of a running node."""
+def ready() -> Iterator[dict[str, Any]]:
+    """The ready file of a running node."""
     with BundledNode() as node:
         node.wait_until_ready()
-        yield str(json.loads(node.ready_file.read_text(encoding="utf-8"))["base_url"])
+        yield json.loads(node.ready_file.read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="session")
+def node_url(ready: dict[str, Any]) -> str:
+    """The address of that node."""
+    return str(ready["base_url"])

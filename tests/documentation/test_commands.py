@@ -7,12 +7,18 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pages import PAGES, ROOT, blocks
 
 SHOWN_NODE = "http://127.0.0.1:8000"
 SHOWN_CHAIN = "http://127.0.0.1:8545"
+SHOWN_HTTPS = "127.0.0.1:8443"
+SHOWN_DNS = "-p 5353"
+
+PACKAGES = {"dig": "bind9-dnsutils"}
+"""Where a program's Debian package is called otherwise."""
 
 IN_CI = {
     "pip install tox && tox run -e conformance": (".ci/run", "-e conformance\n"),
@@ -54,13 +60,13 @@ PAGES_WITH_COMMANDS = [page for page in PAGES if any(list(block.commands()) for 
 
 
 @pytest.mark.parametrize("page", PAGES_WITH_COMMANDS)
-def test_commands_of_a_page_do_what_it_says(page: str, node_url: str, tmp_path: Path) -> None:
+def test_commands_of_a_page_do_what_it_says(page: str, ready: dict[str, Any], tmp_path: Path) -> None:
     _need({word for block in blocks(page) for command in block.commands() for word in command.split()})
     for block in blocks(page):
         if block.file:
-            (tmp_path / block.file).write_text(_on(node_url, block.text), encoding="utf-8")
+            (tmp_path / block.file).write_text(_on(ready, block.text), encoding="utf-8")
         commands = [command for command in block.commands() if command not in IN_CI]
-        done = _shell("".join(_line(command, node_url) for command in commands), tmp_path)
+        done = _shell("".join(_line(command, ready) for command in commands), tmp_path)
         assert done.returncode == 0, done.stdout
         for command in commands:
             assert ENDS_WITH.get(command, (0, ""))[1] in done.stdout
@@ -79,22 +85,30 @@ def test_tables_name_commands_that_are_shown() -> None:
 
 def _need(words: set[str]) -> None:
     """Skip, or in CI fail, where a program that the page uses is not there."""
-    absent = sorted(program for program in words & {"curl", "jq", "openssl"} if shutil.which(program) is None)
+    absent = sorted(program for program in words & {"curl", "dig", "jq", "openssl"} if shutil.which(program) is None)
     if absent:
-        (pytest.fail if os.environ.get("CI") else pytest.skip)(f"not installed: {', '.join(absent)}")
+        packages = ", ".join(PACKAGES.get(program, program) for program in absent)
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(f"install the Debian packages {packages}")
 
 
-def _on(node_url: str, text: str) -> str:
-    """The text with the addresses of the running node and its chain."""
-    return text.replace(SHOWN_NODE, node_url).replace(SHOWN_CHAIN, f"{node_url}/rpc")
+def _on(ready: dict[str, Any], text: str) -> str:
+    """The text with the addresses of the running node and what stands around it."""
+    for shown, running in (
+        (SHOWN_NODE, ready["base_url"]),
+        (SHOWN_CHAIN, ready["rpc_url"]),
+        (SHOWN_HTTPS, ready["https_url"].removeprefix("https://")),
+        (SHOWN_DNS, f"-p {ready['profile']['attestation']['resolver'].rpartition(':')[2]}"),
+    ):
+        text = text.replace(shown, running)
+    return text
 
 
-def _line(command: str, node_url: str) -> str:
+def _line(command: str, ready: dict[str, Any]) -> str:
     """Lines of shell that run a command and end the shell when its exit code is another than expected."""
     expected, _ = ENDS_WITH.get(command, (0, ""))
-    typed = _on(node_url, f"{command} {SHORTER.get(command, '')}")
+    typed = _on(ready, f"{command} {SHORTER.get(command, '')}")
     if command.startswith("reference-node serve") and not expected:
-        typed = f"""{typed} --port 0 --ready-file ready.json & node=$!
+        typed = f"""{typed} --port 0 --tls-port 0 --dns-port 0 --ready-file ready.json & node=$!
 until [ -e ready.json ]; do kill -0 $node || exit 1; sleep 0.1; done
 rm ready.json; kill $node; wait $node"""
     return f'{typed}\nstatus=$?; [ $status -eq {expected} ] || {{ echo "exit code $status"; exit 1; }}\n'
