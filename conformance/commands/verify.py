@@ -73,6 +73,7 @@ def _add_policy(group: argparse._ArgumentGroup) -> None:
         metavar="STATUS",
         help=f"one of {', '.join(statuses)}",
     )
+    group.add_argument("--allow-ve-injection", action="store_true", help="accept a TD without SEPT_VE_DISABLE")
     group.add_argument("--allow-debug", action="store_true", help="accept a debug TD, whose memory the host can read")
     group.add_argument(
         "--allow-other-accounts", action="store_true", help="accept CAA records of further ACME accounts"
@@ -131,6 +132,7 @@ def _judge(arguments: argparse.Namespace) -> tuple[str, Verified]:
         at=arguments.at,
         accepted_statuses=frozenset({TcbStatus.UP_TO_DATE, *map(TcbStatus, arguments.accept)}),
         allow_debug=arguments.allow_debug,
+        allow_ve_injection=arguments.allow_ve_injection,
         allow_other_accounts=arguments.allow_other_accounts,
         expected_compose=_read(arguments.expect_compose),
     )

@@ -34,7 +34,13 @@ from conformance.verify.quote import (
     TdReport,
     parse_qe_report,
 )
-from conformance.verify.quote_library import DEBUG_REFUSALS, REVOKED_REFUSAL, LibraryRefusedError, library_status
+from conformance.verify.quote_library import (
+    DEBUG_REFUSALS,
+    REVOKED_REFUSAL,
+    VE_REFUSAL,
+    LibraryRefusedError,
+    library_status,
+)
 from conformance.verify.signatures import check_signatures
 from conformance.verify.tcb import TcbVerdict, evaluate, module_fault, qe_fault
 
@@ -129,7 +135,7 @@ def judge_quote(
         raise Fault("tdx-module", module, where)
     debug = _check_attributes(quote.report, policy, where)
     verdict = _own_verdict(quote, collateral, chain.extension, enclave, where)
-    _check_with_library(quote, chain, collateral, root, at, verdict, debug, policy, where)
+    _check_with_library(quote, chain, collateral, root, at, verdict, policy, where)
     if verdict.status not in policy.accepted_statuses:
         accepted = ", ".join(sorted(policy.accepted_statuses))
         advisories = f" ({', '.join(verdict.advisories)})" if verdict.advisories else ""
@@ -224,7 +230,7 @@ def _check_attributes(report: TdReport, policy: Policy, where: str) -> bool:
     ):
         if attributes & bits:
             raise Fault("td-attributes", f"{text}: {why}", where)
-    if not attributes & _SEPT_VE_DISABLE:
+    if not attributes & _SEPT_VE_DISABLE and not policy.allow_ve_injection:
         raise Fault("td-attributes", f"{text}: SEPT_VE_DISABLE is off, the host can inject exceptions", where)
     if report.mr_service_td is not None and any(report.mr_service_td):
         raise Fault("td-attributes", f"MRSERVICETD {report.mr_service_td.hex()}: a service TD is bound", where)
@@ -247,18 +253,21 @@ def _check_with_library(
     root: Certificate,
     at: int,
     verdict: TcbVerdict,
-    debug: bool,
     policy: Policy,
     where: str,
 ) -> None:
-    """The library verifies the quote, and finds the same status."""
+    """The library verifies the quote, and finds the same status.
+
+    What it refuses although the policy accepts it, its last checks, is verified here: `_check_attributes` let it pass.
+    """
     try:
         status, _ = library_status(quote.raw, collateral.members, root.der, at)
     except LibraryRefusedError as refusal:
         reason = str(refusal)
-        for_debug = debug and policy.allow_debug and reason in DEBUG_REFUSALS
-        revoked = verdict.status is TcbStatus.REVOKED and reason == REVOKED_REFUSAL
-        if not for_debug and not revoked:
+        allowed = {REVOKED_REFUSAL} if verdict.status is TcbStatus.REVOKED else set()
+        allowed |= set(DEBUG_REFUSALS) if policy.allow_debug else set()
+        allowed |= {VE_REFUSAL} if policy.allow_ve_injection else set()
+        if reason not in allowed:
             raise Fault("signature", reason, where) from refusal
         try:
             check_signatures(quote, (chain.leaf, chain.ca, root), collateral, at)

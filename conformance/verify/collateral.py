@@ -150,7 +150,7 @@ def check_signers(collateral: Collateral, root: Certificate) -> None:
 
 
 def check_dates(collateral: Collateral, at: int) -> None:
-    """Every part of the collateral is valid at a time. Fault: one is not."""
+    """Every part of the collateral is valid at a time, and not in its last second. Fault: one is not."""
     parts = (
         ("root_ca_crl", collateral.root_crl.this_update, collateral.root_crl.next_update),
         ("pck_crl", collateral.pck_crl.this_update, collateral.pck_crl.next_update),
@@ -158,8 +158,8 @@ def check_dates(collateral: Collateral, at: int) -> None:
         ("qe_identity", collateral.signed_qe_identity.issued, collateral.signed_qe_identity.next_update),
     )
     for name, begin, end in parts:
-        if not begin <= at <= end:
-            how = f"is valid from {when(begin)} to {when(end)}, not at {when(at)}"
+        if not begin <= at < end:
+            how = f"is valid from {when(begin)} until {when(end)}, not at {when(at)}"
             raise Fault("collateral-date", f"{name} {how}", f"{WHERE}: {name}")
 
 

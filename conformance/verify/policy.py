@@ -34,6 +34,8 @@ class Policy:
     """Any other status refuses (`tcb-status`). `REVOKED` has an effect only if it is named here."""
     allow_debug: bool = False
     """Accept a debug TD, whose memory the host can read (`td-debug`)."""
+    allow_ve_injection: bool = False
+    """Accept a TD without SEPT_VE_DISABLE, into which the host can inject #VE exceptions (`td-attributes`)."""
     allow_other_accounts: bool = False
     """Accept CAA records that pin further ACME accounts beside the evidence's (`caa-other-account`)."""
     expected_compose: bytes | None = None

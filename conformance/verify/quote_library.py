@@ -10,6 +10,7 @@ import dcap_qvl  # type: ignore[import-untyped] # its stubs are not marked as su
 from conformance.verify.policy import TcbStatus
 
 DEBUG_REFUSALS = ("Debug mode is enabled", "TD profiling is enabled")
+VE_REFUSAL = "SEPT_VE_DISABLE is not enabled"
 REVOKED_REFUSAL = "TCB status is invalid: Revoked"
 
 

@@ -268,6 +268,13 @@ def test_debug_td_still_needs_every_signature(made: Made) -> None:
     assert refusal(judged(made, allow_debug=True)) == "signature"
 
 
+def test_td_without_sept_ve_disable_is_accepted_only_where_the_policy_says_so() -> None:
+    made = replace(MADE, report=TdReport(td_attributes=bytes(8)))
+    assert judged(made, allow_ve_injection=True).accepted
+    assert refusal(judged(replace(made, form=QuoteForm(quote_signing_key="x")), allow_ve_injection=True)) == "signature"
+    assert refusal(judged(made, allow_debug=True)) == "td-attributes"
+
+
 @pytest.mark.parametrize("seed", ["pck", "tcb_signer", "pck_ca"])
 def test_revoked_level_still_needs_every_signature(seed: str) -> None:
     made = replace(statuses("Revoked"), platform=PlatformForm().with_certificate(seed, signing_key="x"))  # type: ignore[arg-type]
