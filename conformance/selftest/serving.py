@@ -26,6 +26,9 @@ from reference_node.settings import Settings
 STARTER_CREDITS = 10**6
 """Cents of each new account: no case comes near it."""
 
+DOMAIN = "node.example"
+"""Of the certificates: every node of the self-test offers HTTPS and DNS, as the bundled one does."""
+
 CLAIMED = ("managed_accounts", "openapi", "chain_rpc", "clock_control", "funded_wallet", "billing")
 """What a sham claims to offer: as much as the reference node, so that no case is left out."""
 
@@ -37,7 +40,9 @@ def target_node(
     alter: Callable[[Node], None], seed: str, profile: dict[str, JsonValue] | None = None
 ) -> Iterator[Target]:
     """A freshly built reference node, altered, served and ready to be judged; `profile` is what it says beside."""
-    node = build_node(Settings(port=0, control=True, starter_credits=STARTER_CREDITS))
+    node = build_node(
+        Settings(port=0, control=True, starter_credits=STARTER_CREDITS, tls_domain=DOMAIN, tls_port=0, dns_port=0)
+    )
     alter(node)
     with closing(node), listen(node.settings) as listening, _serving(NodeServer(node, listening), listening.http):
         ready = describe(node, listening)
