@@ -18,7 +18,10 @@ from reference_node.keys import address_of, key_hash
 from reference_node.node import Node
 from reference_node.settings import Settings
 
-LIBRARIES = "eth.vm.forks.prague, coincurve, eth_abi, eth_account, eth_utils, fastapi, fastapi_offline, uvicorn"
+LIBRARIES = (
+    "eth.vm.forks.prague, coincurve, eth_abi, eth_account, eth_utils, fastapi, fastapi_offline, uvicorn, "
+    "cryptography.x509, dns.message, yaml"
+)
 """What the node cannot do without."""
 
 ITEMS = 20
