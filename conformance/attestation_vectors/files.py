@@ -1,0 +1,169 @@
+"""The files of attestation vectors: `fixtures/attestation/*.json`, described by `schema.json` beside this module.
+
+A test says how its files differ from those of a base, so that the files stay small and show what was changed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, NotRequired, TypedDict, cast
+
+from conformance.problems import Problem
+from conformance.resources import fixtures
+
+QUOTE = "quote.hex"
+COLLATERAL = "collateral.json"
+
+Kind = Literal["quote", "evidence"]
+Result = Literal["accepted", "refused"]
+Splice = tuple[int, int, str]
+"""Where in the base's text, how many characters go, what comes in their place."""
+Change = str | None | Sequence[Splice] | Mapping[str, str]
+"""A whole text; `null`, the file is absent; splices of the base's text; or `{"hex": …}`, bytes that are no UTF-8."""
+
+
+class Note(TypedDict):
+    """What a flag means."""
+
+    description: str
+    effect: str
+    """What a verifier lets through, or keeps out, that judges such a test wrongly."""
+
+
+class TestForm(TypedDict):
+    """A test as its file has it."""
+
+    tcId: int
+    comment: str
+    flags: list[str]
+    result: Result
+    rule: str
+    requirement: str | None
+    finding: str | None
+    files: dict[str, Change]
+    root: NotRequired[str]
+    """In place of the base's."""
+
+
+class GroupForm(TypedDict):
+    """A group as its file has it."""
+
+    topic: str
+    comment: str
+    base: str
+    tests: list[TestForm]
+
+
+class BaseForm(TypedDict):
+    """What the tests of some groups change, as its file has it."""
+
+    type: Kind
+    root: str
+    """PEM of the root certificate to trust."""
+    at: int
+    """Unix seconds for which to judge."""
+    files: dict[str, str]
+
+
+class FileForm(TypedDict):
+    """A file of vectors."""
+
+    description: str
+    generator: str
+    numberOfTests: int
+    notes: dict[str, Note]
+    bases: dict[str, BaseForm]
+    testGroups: list[GroupForm]
+
+
+@dataclass(frozen=True)
+class Vector:
+    """A test with everything that it takes to run it."""
+
+    file: str
+    topic: str
+    tc_id: int
+    kind: Kind
+    comment: str
+    flags: tuple[str, ...]
+    result: Result
+    rule: str
+    requirement: str | None
+    finding: str | None
+    """The code of a finding that this project's verifier must have; `None` where the vector is accepted."""
+    files: Mapping[str, bytes]
+    root: str
+    """PEM of the root certificate to trust."""
+    at: int
+    """Unix seconds for which to judge."""
+
+    @property
+    def id(self) -> str:
+        """Unique among all vectors."""
+        return f"{self.file.removesuffix('.json')}/{self.tc_id}"
+
+
+def folder() -> Path:
+    """Where the shipped files are."""
+    return fixtures() / "attestation"
+
+
+def shipped() -> list[Vector]:
+    """Every shipped vector, by file and number."""
+    return [vector for path in sorted(folder().glob("*.json")) for vector in read(path)]
+
+
+def read(path: Path) -> list[Vector]:
+    """The vectors of a file. Problem: it is none."""
+    try:
+        form = json.loads(path.read_text(encoding="utf-8"))
+        return list(_vectors(path.name, cast("FileForm", form)))
+    except (OSError, ValueError, LookupError, TypeError) as fault:
+        raise Problem(f"{path}: no file of attestation vectors: {fault}") from None
+
+
+def _vectors(name: str, form: FileForm) -> Iterator[Vector]:
+    for group in form["testGroups"]:
+        base = form["bases"][group["base"]]
+        for test in group["tests"]:
+            yield Vector(
+                file=name,
+                topic=group["topic"],
+                tc_id=test["tcId"],
+                kind=base["type"],
+                comment=test["comment"],
+                flags=tuple(test["flags"]),
+                result=test["result"],
+                rule=test["rule"],
+                requirement=test["requirement"],
+                finding=test["finding"],
+                files=changed(base["files"], test["files"]),
+                root=test.get("root", base["root"]),
+                at=base["at"],
+            )
+
+
+def changed(base: Mapping[str, str], changes: Mapping[str, Change]) -> dict[str, bytes]:
+    """The files of a test: those of its base, with its own changes."""
+    files = {name: text.encode() for name, text in base.items() if name not in changes}
+    for name, change in changes.items():
+        if isinstance(change, str):
+            files[name] = change.encode()
+        elif isinstance(change, Mapping):
+            files[name] = bytes.fromhex(change["hex"])
+        elif change is not None:
+            files[name] = spliced(base[name], change).encode()
+    return files
+
+
+def spliced(text: str, splices: Sequence[Splice]) -> str:
+    """A text with splices done; their places are those in the text as it was, from first to last."""
+    parts: list[str] = []
+    done = 0
+    for start, removed, inserted in splices:
+        parts += [text[done:start], inserted]
+        done = start + removed
+    return "".join([*parts, text[done:]])

@@ -1,0 +1,99 @@
+"""Vectors of the certificate (rule 4): what is served over TLS, and the PEM among the evidence."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator
+from dataclasses import replace
+
+from cryptography import x509
+from cryptography.hazmat.primitives.serialization import Encoding
+
+from conformance.selftest.attestation.evidence_scene import EvidenceScene, identity
+from conformance.selftest.attestation.forms import Group, Test, accepted, refused
+from conformance.selftest.attestation.quote_scene import NOW
+
+AT = int(NOW.timestamp())
+DAY = 24 * 3600
+
+
+def groups(seed: bytes) -> list[Group]:
+    """The groups of the certificate."""
+    scene = EvidenceScene(seed, identity(seed))
+    return [
+        scene.group("certificate", "The certificate served over TLS is that of the evidence", list(_served(scene))),
+        scene.group("certificate-form", "The certificate file is PEM, leaf first", list(_pem(scene))),
+    ]
+
+
+def _leaf(chain: bytes) -> bytes:
+    return x509.load_pem_x509_certificate(chain).public_bytes(Encoding.DER)
+
+
+def _served(scene: EvidenceScene) -> Iterator[Test]:
+    renewed = scene.issuer.issue(scene.domain, AT, 1).chain
+    other = scene.issuer.issue("www." + scene.domain, AT, 0).chain
+    foreign = replace(scene, seed=scene.seed + b" stranger").chain
+    intermediate = scene.chain[scene.chain.index(b"-----BEGIN", 10) :]
+    for comment, tls in {
+        "was renewed since": _leaf(renewed),
+        "is another domain's": _leaf(other),
+        "is of another issuer for the same domain": _leaf(foreign),
+        "is the issuer's own": _leaf(intermediate),
+        "differs in one bit": bytes([*_leaf(scene.chain)[:-1], _leaf(scene.chain)[-1] ^ 1]),
+        "has a byte too many": _leaf(scene.chain) + b"\x00",
+    }.items():
+        yield refused("tls-certificate-differs", f"the certificate over TLS {comment}", scene.but(tls=tls), "Binding")
+    yield refused(
+        "tls-certificate-differs",
+        "the evidence has the issuer's certificate first",
+        scene.but(certificate=intermediate + scene.chain),
+        "Binding",
+    )
+    yield refused(
+        "tls-certificate-differs",
+        "the evidence is of the renewed certificate, the connection is not",
+        scene.but(certificate=renewed),
+        "Binding",
+    )
+    expired = scene.issuer.issue(scene.domain, AT - 91 * DAY, 0).chain
+    comment = "an expired certificate: the rule compares it, and does not judge it"
+    yield accepted(comment, scene.but(certificate=expired, tls=_leaf(expired)), "Variant")
+
+
+def _pem(scene: EvidenceScene) -> Iterator[Test]:
+    chain = scene.chain
+    leaf = chain[: chain.index(b"-----BEGIN", 10)]
+    for comment, body in {
+        "the leaf alone": leaf,
+        "carriage returns": chain.replace(b"\n", b"\r\n"),
+        "no line feed at the end": chain[:-1],
+        "an empty line between the certificates": leaf + b"\n" + chain[len(leaf) :],
+    }.items():
+        yield accepted(comment, scene.but(certificate=body), "Variant")
+    label = b"-----BEGIN CERTIFICATE-----"
+    for comment, body in {
+        "empty": b"",
+        "DER": _leaf(chain),
+        "text in front": b"subject=CN = service.example\n" + chain,
+        "text behind": chain + b"end\n",
+        "text between": leaf + b"issuer\n" + chain[len(leaf) :],
+        "a private key behind": chain + b"-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n",
+        "labelled as TRUSTED CERTIFICATE": chain.replace(b"CERTIFICATE", b"TRUSTED CERTIFICATE"),
+        "labelled as X509 CERTIFICATE": chain.replace(b"CERTIFICATE", b"X509 CERTIFICATE"),
+        "no end": chain[: chain.index(b"-----END")],
+        "a letter that is not base64": chain.replace(b"MII", b"M*I", 1),
+        "the wrong padding": leaf.replace(b"\n-----END", b"=\n-----END"),
+        "blanks in front of lines": leaf.replace(b"\n", b"\n "),
+        "a header as in RFC 1421": chain.replace(label, label + b"\nProc-Type: 4,ENCRYPTED\n", 1),
+        "a byte behind the DER": _as_pem(_leaf(chain) + b"\x00"),
+        "DER without its last byte": _as_pem(_leaf(chain)[:-1]),
+        "PEM of a list of revocations": b"-----BEGIN X509 CRL-----\nAAAA\n-----END X509 CRL-----\n",
+    }.items():
+        yield refused("certificate-malformed", comment, scene.but(certificate=body), "StrictPem")
+
+
+def _as_pem(der: bytes) -> bytes:
+    text = base64.encodebytes(der).decode().replace("\n", "")
+    lines = "\n".join(text[start : start + 64] for start in range(0, len(text), 64))
+    return f"-----BEGIN CERTIFICATE-----\n{lines}\n-----END CERTIFICATE-----\n".encode()
