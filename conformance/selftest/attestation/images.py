@@ -110,7 +110,7 @@ OTHERS = {
         "includes another file": f"include:\n  - more.yaml\n{SERVICE}",
     },
     "image-unsupported": {
-        "a volume that is an image": f"{SERVICE}    volumes:\n      - {{type: image, source: data:1.0, target: /data}}\n",
+        "a volume that is an image": f"{SERVICE}    volumes: [{{type: image, source: data, target: /data}}]\n",
         "a service that a provider runs": f"{SERVICE}  model:\n    provider: {{type: model}}\n",
         "models beside the services": f"{SERVICE}models:\n  chat: {{model: ai/chat}}\n",
     },
