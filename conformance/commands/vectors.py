@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from collections import Counter
 from pathlib import Path
 
+from conformance.commands import attestation_vectors
+from conformance.commands.vector_files import check_files, write_files
 from conformance.envelope_vectors import vector_files
-from conformance.report import ExitCode
 from conformance.resources import fixtures, scenarios
 
 
@@ -23,13 +23,14 @@ def add_to(subcommands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     what.add_argument("--output", type=Path, metavar="DIR", help="write the files into this folder")
     what.add_argument("--check", action="store_true", help="whether the shipped files are what this seed gives")
     typed_data.set_defaults(handle=_typed_data)
+    attestation_vectors.add_to(kinds)
 
 
 def _typed_data(arguments: argparse.Namespace) -> int:
     if arguments.output is None and not arguments.check:
         return _list()
     files = vector_files(scenarios(), arguments.seed)
-    return _check(files, arguments.seed) if arguments.check else _write(files, arguments.output)
+    return check_files(_shipped(), files, arguments.seed) if arguments.check else write_files(arguments.output, files)
 
 
 def _shipped() -> Path:
@@ -43,25 +44,3 @@ def _list() -> int:
             results.update(test["result"] for test in group["tests"])
         print(f"{path}  {results['valid']} valid, {results['invalid']} invalid")
     return 0
-
-
-def _write(files: dict[str, str], folder: Path) -> int:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, text in files.items():
-            (folder / name).write_text(text, encoding="utf-8")
-    except OSError as problem:
-        print(f"service-conformance: {folder} cannot be written: {problem.strerror}", file=sys.stderr)
-        return ExitCode.USAGE
-    print(f"{len(files)} files in {folder}")
-    return 0
-
-
-def _check(files: dict[str, str], seed: str) -> int:
-    present = {path.name: path.read_text(encoding="utf-8") for path in _shipped().glob("*.json")}
-    differing = sorted(name for name in files.keys() | present.keys() if files.get(name) != present.get(name))
-    for name in differing:
-        print(f"{_shipped() / name} is not what the seed {seed} gives")
-    if not differing:
-        print(f"{len(files)} files in {_shipped()} are what the seed {seed} gives")
-    return ExitCode.FAILS if differing else 0

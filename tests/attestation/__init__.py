@@ -1,0 +1,1 @@
+"""Tests of the attestation vectors, with other people's verifiers."""
