@@ -10,6 +10,8 @@ class Clock:
 
     def __init__(self) -> None:
         self.offset_seconds = 0
+        self.started = self.right_time()
+        """When the node was started; a reset does not change it."""
 
     def now(self) -> int:
         """The present Unix time, in whole seconds."""

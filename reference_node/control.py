@@ -6,6 +6,8 @@ begin with a known state.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated
 
 from fastapi import APIRouter, Response
@@ -67,10 +69,8 @@ def give_ether(body: Beneficiary, node: NodeOf) -> Response:
 @router.post("/rotate")
 def rotate_certificate(body: Nothing, node: NodeOf) -> Response:  # noqa: ARG001 - only its shape counts
     """Take a new TLS certificate, and with it new evidence. Connections stay as they are."""
-    try:
+    with _certificate_files_in_use():
         node.attestation.rotate()
-    except CertificateError as fault:
-        raise Conflict("certificate-unusable", str(fault)) from None
     return success()
 
 
@@ -79,5 +79,15 @@ def start_afresh(body: Nothing, node: NodeOf) -> Response:  # noqa: ARG001 - onl
     """Forget all accounts, credits and the whole chain."""
     if node.rpc is None:
         raise Conflict("external-chain", "an external chain can't be reset: start another, or use a fresh root secret")
-    node.reset()
+    with _certificate_files_in_use():
+        node.reset()
     return success()
+
+
+@contextmanager
+def _certificate_files_in_use() -> Iterator[None]:
+    """Refuse what has to read the operator's certificate where its files can't be used any more."""
+    try:
+        yield
+    except CertificateError as fault:
+        raise Conflict("certificate-unusable", str(fault)) from None

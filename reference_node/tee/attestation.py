@@ -49,10 +49,10 @@ class Evidence:
 
 
 class Attestation:
-    """The machine of one node. `root_secret` seeds it, and it begins at the clock's time."""
+    """The machine of one node. The root secret seeds it, and it begins when the node is started."""
 
     def __init__(self, settings: Settings, clock: Clock, identity: Identity, authorisation: AppAuthorisation) -> None:
-        began = clock.now()
+        began = clock.started
         self.identity = identity
         self.authorisation = authorisation
         self._own = _own_certificate(settings)
@@ -64,10 +64,9 @@ class Attestation:
         self._address = settings.host
         self._clock = clock
         self._began = began
-        self._right_at_start = clock.right_time()
         self._turn = 0
         self._rotating = Lock()
-        self._evidence = None if self._own is None else self._evidence_with(self._own.read(self.domain))
+        self._evidence = None if self._own is None else self._evidence_of(began)
         self._collateral: tuple[datetime, dict[str, PccsAnswer]] | None = None
 
     @cached_property
@@ -94,21 +93,19 @@ class Attestation:
     @property
     def evidence(self) -> Evidence:
         """What is served under `/evidences/`, and the certificate that it is about."""
-        if self._evidence is None:
-            self._take_certificate(self._began)
-        assert self._evidence is not None  # noqa: S101 - just taken
-        return self._evidence
+        return self._evidence or self._first_evidence()
+
+    def _first_evidence(self) -> Evidence:
+        with self._rotating:
+            if self._evidence is None:
+                self._evidence = self._evidence_of(self._began)
+            return self._evidence
 
     def rotate(self) -> None:
         """Take a new certificate and make its evidence, both at once. Raises `CertificateError`."""
-        self._turn += 1
-        self._take_certificate(self._clock.now())
-
-    def _take_certificate(self, at: int) -> None:
         with self._rotating:
-            own = self._own
-            taken = own.read(self.domain) if own else self.issuer.issue(self.domain, at, self._turn)
-            self._evidence = self._evidence_with(taken)
+            self._turn += 1
+            self._evidence = self._evidence_of(self._clock.now())
 
     def quote(self, report_data: bytes) -> bytes:
         """A quote of this machine over these 64 bytes."""
@@ -123,7 +120,7 @@ class Attestation:
 
         They are renewed each day of the right time. The clock's offset does not renew them: it ages them.
         """
-        days = (self._clock.right_time() - self._right_at_start) // DAY
+        days = (self._clock.right_time() - self._began) // DAY
         issued = datetime.fromtimestamp(self._began + max(0, days) * DAY, UTC)
         if self._collateral is None or self._collateral[0] != issued:
             self._collateral = issued, pccs_answers(make_collateral(self.platform, issued))
@@ -141,7 +138,10 @@ class Attestation:
         records = [caa_record(tag, value) for tag, value in self.issuer.caa.items()]
         return Zone.of(self.domain, {"CAA": records, **_address_records(self._address)})
 
-    def _evidence_with(self, credentials: Credentials) -> Evidence:
+    def _evidence_of(self, at: int) -> Evidence:
+        """The evidence of a certificate that is issued at this Unix time, or of the operator's as it is now."""
+        own = self._own
+        credentials = own.read(self.domain) if own else self.issuer.issue(self.domain, at, self._turn)
         bound = {
             "acme-account.json": json_document({"uri": self.issuer.account_uri}),
             f"cert-{self.domain}.pem": Document(credentials.chain, PEM_CHAIN),

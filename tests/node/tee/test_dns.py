@@ -176,6 +176,15 @@ def test_dig_is_told_that_a_name_does_not_exist(named: Running) -> None:
     assert "malformed" not in shown.lower()
 
 
+def test_address_of_a_node_on_ipv6_is_told() -> None:
+    with serving(Settings(host="::1", port=0, dns_port=0)) as running:
+        host, port = address(running)
+        assert host == "[::1]"
+        for ask in (dns.query.udp, dns.query.tcp):
+            answer = ask(dns.message.make_query(DOMAIN, "AAAA"), "::1", timeout=60, port=port).answer
+            assert [str(record) for records in answer for record in records] == ["::1"]
+
+
 def test_dns_port_in_use_is_one_clear_line() -> None:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as taken:
         taken.bind(("127.0.0.1", 0))

@@ -259,8 +259,11 @@ def test_ready_file_says_where_everything_is(attested: Running) -> None:
 
 def test_reset_gives_the_same_machine_again() -> None:
     with serving(Settings(port=0, control=True)) as running:
-        before = running.http.get("/info").content
-        quote = read_quote(running.http.get("/attestation").json()["quote"])
+        paths = [path.replace("tee.example", "node.example") for path in PATHS]
+        before = [running.http.get(path).content for path in paths]
+        stated = running.ready["profile"]["attestation"]["root_certificate"]
+        assert running.http.post("/control/rotate", json={}).status_code == 200
+        assert running.http.post("/control/clock", json={"offset_seconds": 10**6}).status_code == 200
         assert running.http.post("/control/reset", json={}).status_code == 200
-        assert running.http.get("/info").content == before
-        assert read_quote(running.http.get("/attestation").json()["quote"]) == quote
+        assert [running.http.get(path).content for path in paths] == before
+        assert running.node.attestation.platform.root_pem == stated

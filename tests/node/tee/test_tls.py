@@ -211,7 +211,8 @@ def test_own_certificate_is_served_with_evidence_of_it(tmp_path: Path) -> None:
         (tmp_path / "other").mkdir()
         other_chain, other_key = own(tmp_path / "other", "mine.example", b"another")
         other_key.replace(key)
-        refused(running.http.post("/control/rotate", json={}), 409, "certificate-unusable")
+        for operation in ("rotate", "reset"):
+            refused(running.http.post(f"/control/{operation}", json={}), 409, "certificate-unusable")
         assert running.http.get("/evidences/cert-mine.example.pem").content == chain.read_bytes()
         other_chain.replace(chain)
         rotate(running)
