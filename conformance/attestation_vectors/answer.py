@@ -13,9 +13,10 @@ from conformance.verify import Evidence, Policy, Verified, verify, verify_quote
 from conformance.verify.results import REFUSING
 
 
-def serve(requests: BinaryIO = sys.stdin.buffer, answers: BinaryIO = sys.stdout.buffer) -> None:
-    """Answer line by line until the requests end."""
-    for text in requests:
+def serve(requests: BinaryIO | None = None, answers: BinaryIO | None = None) -> None:
+    """Answer line by line until the requests end; by default from standard input to standard output."""
+    answers = answers or sys.stdout.buffer
+    for text in requests or sys.stdin.buffer:
         answers.write(line(answer(json.loads(text))))
         answers.flush()
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from conformance.attestation_vectors.against import PATIENCE, Comparison, Verdict, compare
 from conformance.attestation_vectors.answer import serve
 from conformance.attestation_vectors.files import Vector, folder, shipped
+from conformance.attestation_vectors.protocol import KINDS
 from conformance.attestation_vectors.table import differences, markdown
 from conformance.commands.vector_files import check_files, write_files
 from conformance.problems import Problem
@@ -29,6 +30,7 @@ def add_to(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     )
     what.add_argument("--answer", action="store_true", help="answer such questions with this package's own verifier")
     parser.add_argument("--only", metavar="GLOB", default="*", help="vectors with such ids, e.g. 'caa/*'")
+    parser.add_argument("--kind", choices=KINDS, help="vectors of this kind alone")
     parser.add_argument("--patience", type=float, default=PATIENCE, metavar="SECONDS", help="for one vector")
     parser.add_argument("--table", action="store_true", help="print a table in Markdown instead of each difference")
     parser.set_defaults(handle=_handle)
@@ -42,9 +44,10 @@ def _handle(arguments: argparse.Namespace) -> int:
         # The generator takes reference nodes apart, so it is not imported unless it is asked for.
         files: dict[str, str] = import_module("conformance.selftest.attestation").vector_files(arguments.seed)
         return check_files(folder(), files, arguments.seed) if arguments.check else write_files(arguments.output, files)
-    vectors = [vector for vector in shipped() if fnmatchcase(vector.id, arguments.only)]
+    kinds = [arguments.kind] if arguments.kind else KINDS
+    vectors = [vector for vector in shipped() if fnmatchcase(vector.id, arguments.only) and vector.kind in kinds]
     if not vectors:
-        raise Problem(f"no vector has an id as {arguments.only}; the list without --only names the files")
+        raise Problem(f"no vector has an id as {arguments.only}; the list without --only and --kind names the files")
     return _against(arguments, vectors) if arguments.against else _list(vectors)
 
 

@@ -30,9 +30,9 @@ def options(text: str) -> set[str]:
 @pytest.fixture(scope="module")
 def of_suite() -> dict[str, set[str]]:
     """The options of each command of the suite."""
-    return {
-        word: helped("conformance", word) for word in ("run", "packs", "requirements", "selftest", "profile", "vectors")
-    }
+    words = ("run", "packs", "requirements", "selftest", "profile")
+    kinds = (helped("conformance", "vectors", kind) for kind in ("typed-data", "attestation"))
+    return {word: helped("conformance", word) for word in words} | {"vectors": set().union(*kinds)}
 
 
 @pytest.fixture(scope="module")
