@@ -21,6 +21,8 @@ _PLAIN = frozenset(
 _MERGE = "tag:yaml.org,2002:merge"
 _DEEPEST = 50
 _MOST_NODES = 50_000
+_SAFE_LENGTH = 500
+"""A text as short as this cannot nest deeply enough to hurt."""
 _MOST_BYTES = 1 << 20
 
 
@@ -112,6 +114,18 @@ def _check_volumes(service: str, volumes: _Value | None) -> None:
             raise ComposeFault("image-unsupported", f"a volume of {service!r} is an image", volume.line)
 
 
+def _check_depth(text: str) -> None:
+    """Refuse deep nesting before libyaml composes the text: it recurses, and overflows the stack of the process."""
+    if len(text) <= _SAFE_LENGTH:
+        return
+    depth = 0
+    for event in yaml.parse(text, _LOADER):
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > _DEEPEST:
+            line = event.start_mark.line + 1 if event.start_mark else 0
+            raise ComposeFault("compose-ambiguous", "nested too deeply", line)
+
+
 class _Reader:
     """Turns nodes of YAML into values, with a bound on how many there are after aliases are resolved."""
 
@@ -123,6 +137,7 @@ class _Reader:
         if len(text) > _MOST_BYTES:
             raise ComposeFault("compose-ambiguous", f"the file is longer than {_MOST_BYTES} characters")
         try:
+            _check_depth(text)
             root = yaml.compose(text, _LOADER)
         except (yaml.YAMLError, ValueError, RecursionError) as problem:
             mark = getattr(problem, "problem_mark", None)

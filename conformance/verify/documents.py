@@ -6,8 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from html.parser import HTMLParser
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
 
 from conformance.verify.evidence import FILE_NAME
 from conformance.verify.observed import CaaAnswer, CaaRecord, Observed
@@ -138,37 +137,6 @@ def read_checksums(body: bytes) -> Mapping[str, str]:
             raise ValueError(f"line {number}: {found[2]} stands twice")
         checksums[found[2]] = found[1].lower()
     return checksums
-
-
-class _Links(HTMLParser):
-    def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
-        self.hrefs: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag == "a":
-            self.hrefs.extend(value for name, value in attrs if name == "href" and value)
-
-
-@lru_cache(maxsize=16)
-def read_listing(body: bytes) -> tuple[str, ...]:
-    """The names of the files that a listing links, in order. ValueError: it is no HTML in UTF-8."""
-    parser = _Links()
-    try:
-        parser.feed(body.decode("utf-8"))
-        parser.close()
-    except AssertionError as problem:  # html.parser's answer to some malformed declarations
-        raise ValueError(f"no HTML: {problem}") from problem
-    names: dict[str, None] = {}
-    for href in parser.hrefs:
-        try:
-            path = unquote(urlsplit(href).path, errors="strict")
-        except ValueError:
-            continue
-        name = path.removeprefix("./").rpartition("/evidences/")[2]
-        if FILE_NAME.fullmatch(name):
-            names[name] = None
-    return tuple(names)
 
 
 def certificate_domain(name: str) -> str | None:

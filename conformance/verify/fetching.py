@@ -22,6 +22,7 @@ from conformance.verify.evidence import (
     Evidence,
 )
 from conformance.verify.faults import Fault
+from conformance.verify.listing import read_listing
 from conformance.verify.observed import CaaAnswer, Observed
 from conformance.verify.pccs import INTEL_PCS, fetch_collateral
 from conformance.verify.policy import Policy, intel_root
@@ -120,7 +121,7 @@ def _bodies(transport: Transport) -> tuple[dict[str, bytes], dict[str, bytes]]:
 def _listed(answers: dict[str, Answer]) -> list[str]:
     """Files of `/evidences/`: the two that the specification names, those linked and those with a checksum."""
     names = dict.fromkeys(("quote.json", "acme-account.json"))
-    for file, read in ((LISTING, documents.read_listing), (CHECKSUMS, documents.read_checksums)):
+    for file, read in ((LISTING, read_listing), (CHECKSUMS, documents.read_checksums)):
         if answers[file].status == 200:
             try:
                 names |= dict.fromkeys(read(answers[file].body))

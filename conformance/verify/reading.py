@@ -25,6 +25,7 @@ from conformance.verify.evidence import (
     certificate_file,
 )
 from conformance.verify.faults import Fault
+from conformance.verify.listing import read_listing
 from conformance.verify.observed import Observed
 from conformance.verify.policy import Policy, intel_root
 from conformance.verify.quote import Quote, UnsupportedQuoteError, parse_quote
@@ -149,7 +150,7 @@ class Reading:
     @cached_property
     def listing(self) -> tuple[str, ...]:
         """Files that `/evidences/` links."""
-        return self._document(LISTING, "listing", documents.read_listing)
+        return self._document(LISTING, "listing", read_listing)
 
     @cached_property
     def certificate(self) -> CertificateFile:

@@ -1,0 +1,163 @@
+"""The command `verify`: what it takes, what it prints, how it ends."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from made_evidence import AT, COMPOSE, Made, in_json, observed
+from served_evidence import Service, serving
+
+from conformance.cli import main
+from conformance.verify import FAULTS, Evidence, load_folder, save_folder
+
+MADE = Made()
+HONEST = MADE.evidence()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    save_folder(HONEST, tmp_path / "evidence")
+    return tmp_path / "evidence"
+
+
+@pytest.fixture
+def service() -> Iterator[Service]:
+    with serving(Service(HONEST)) as running:
+        yield running
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str]:
+    """Exit code and output of the command; with what it wrote as errors when it ended with 2."""
+    try:
+        code = main(["verify", *map(str, arguments)])
+    except SystemExit as ended:
+        code = int(ended.code or 0)
+    written = capsys.readouterr()
+    return code, written.err if code == 2 else written.out
+
+
+def test_folder_is_verified_under_the_root_that_is_named(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    code, text = run(capsys, "--evidence", folder, "--root", folder / "root.pem")
+    assert code == 0
+    assert "VERIFIED under a SIMULATED root: 16 of 16 rules hold" in text
+    rules = [line for line in text.splitlines() if " holds " in line]
+    assert [line[:1] for line in rules[:8]] == list("12345678")
+    assert len(rules) == 16
+
+
+def test_folder_is_refused_under_intels_root(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    code, text = run(capsys, "--evidence", folder)
+    assert code == 1
+    assert "refused ATT-140 root-simulated" in text
+    assert "a simulated quote, no hardware" in text
+    assert "REFUSED: 2 of 16 rules do not hold" in text
+
+
+def test_service_is_fetched_and_kept(capsys: pytest.CaptureFixture[str], service: Service, tmp_path: Path) -> None:
+    root, collateral, kept = tmp_path / "root.pem", tmp_path / "collateral.json", tmp_path / "kept"
+    root.write_bytes(HONEST["root.pem"])
+    collateral.write_bytes(HONEST["collateral.json"])
+    options = ("--root", root, "--at", AT, "--json")
+    code, live = run(capsys, service.url, "--collateral", collateral, "--save", kept, *options)
+    assert code == 0, live
+    assert run(capsys, "--evidence", kept, *options[:2], "--json") == (0, live)
+    assert json.loads(live)["verdict"] == "verified"
+
+
+def test_plain_http_is_said_loudly(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    (folder / "observed.json").write_bytes(observed(tls_certificate=None).as_json())
+    code, text = run(capsys, "--evidence", folder, "--root", folder / "root.pem")
+    assert code == 0
+    assert "NOT PROVEN: nothing shows that your connection ends in the TEE" in text
+    assert "without TLS certificate, connection of the API" in text
+
+
+def test_refusal_names_code_requirement_and_place(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    (folder / "info.json").write_bytes(in_json(HONEST, "info.json", compose_hash="ab" * 32)["info.json"])
+    code, text = run(capsys, "--evidence", folder, "--root", folder / "root.pem")
+    assert code == 1
+    assert "refused ATT-150 compose-hash-differs info.json: SHA-256 of app_compose is" in text
+
+
+def test_quote_alone(capsys: pytest.CaptureFixture[str], folder: Path, tmp_path: Path) -> None:
+    quote = tmp_path / "quote.hex"
+    quote.write_text(f"0x{MADE.quote().hex()}\n")
+    options = ("--quote", quote, "--collateral", folder / "collateral.json", "--root", folder / "root.pem")
+    assert run(capsys, *options, "--at", AT)[0] == 0
+    assert run(capsys, *options, "--at", "2026-11-01T12:00:00Z")[0] == 0
+    assert run(capsys, *options, "--at", "2027-11-01T12:00:00")[0] == 1
+
+
+def test_expected_compose_file(capsys: pytest.CaptureFixture[str], folder: Path, tmp_path: Path) -> None:
+    expected = tmp_path / "compose.yaml"
+    options = ("--evidence", folder, "--root", folder / "root.pem", "--expect-compose", expected)
+    expected.write_text(COMPOSE)
+    assert run(capsys, *options)[0] == 0
+    expected.write_text(COMPOSE + "#")
+    assert run(capsys, *options)[0] == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "name one thing to judge"),
+        (["http://x", "--evidence", "y"], "name one thing to judge"),
+        (["service.example"], "is no base URL"),
+        (["http://127.0.0.1:1"], "cannot be fetched"),
+        (["--evidence", "absent"], "absent: is not a folder"),
+        (["--evidence", "EVIDENCE", "--pccs", "http://x"], "--pccs needs a URL"),
+        (["--evidence", "EVIDENCE", "--rpc-url", "http://x"], "--rpc-url needs a URL"),
+        (["--evidence", "EVIDENCE", "--save", "x"], "--save needs a URL"),
+        (["--evidence", "EVIDENCE", "--root", "absent.pem"], "absent.pem: cannot be read"),
+        (["--evidence", "EVIDENCE", "--root", "EVIDENCE/info.json"], "no certificate that can be read"),
+        (["--evidence", "EVIDENCE", "--at", "noon"], "is no time"),
+        (["--evidence", "EVIDENCE", "--accept", "Fine"], "invalid choice"),
+        (["--quote", "EVIDENCE/info.json"], "needs --collateral FILE and --at TIME"),
+        (["--quote", "EVIDENCE/info.json", "--collateral", "EVIDENCE/info.json", "--at", "1"], "not a text of hex"),
+        (["http://x", "--save", "EVIDENCE"], "is not empty"),
+        (["http://x", "--pccs", "http://y", "--collateral", "z"], "not allowed with"),
+    ],
+)
+def test_command_line_at_fault_ends_with_2_and_one_line(
+    capsys: pytest.CaptureFixture[str], folder: Path, arguments: list[str], said: str
+) -> None:
+    code, text = run(capsys, *(argument.replace("EVIDENCE", str(folder)) for argument in arguments))
+    assert (code, said in text, text.count("\n")) == (2, True, 1), text
+
+
+def test_folder_with_links_or_too_much_is_refused(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    (folder / "link").symlink_to("/etc/passwd")
+    assert run(capsys, "--evidence", folder) == (2, f"service-conformance verify: {folder}/link: is no plain file\n")
+    (folder / "link").unlink()
+    for number in range(70):
+        (folder / str(number)).touch()
+    assert "more than 64 files" in run(capsys, "--evidence", folder)[1]
+
+
+@pytest.mark.parametrize("name", ["../x", "/x", "a/b", "evidences/../x", ".x", "evidences/", ""])
+def test_name_that_leads_out_of_the_folder_is_not_written(tmp_path: Path, name: str) -> None:
+    with pytest.raises(ValueError, match="no name of a file of evidence"):
+        save_folder(Evidence({name: b""}), tmp_path / "new")
+
+
+def test_folder_is_read_as_it_was_written(folder: Path) -> None:
+    assert load_folder(folder) == HONEST
+    with pytest.raises(ValueError, match="is not empty"):
+        save_folder(HONEST, folder)
+
+
+def test_terminal_shows_no_control_characters(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    hostile = in_json(
+        HONEST, "info.json", tcb_info={"app_compose": '{"docker_compose_file": "services: {\\"\\u001b[31m\\": 1}"}'}
+    )
+    (folder / "info.json").write_bytes(hostile["info.json"])
+    code, text = run(capsys, "--evidence", folder)
+    assert code == 1
+    assert "\x1b" not in text
+
+
+def test_every_code_has_a_meaning_for_people() -> None:
+    assert all(kind.meaning for kind in FAULTS.values())
