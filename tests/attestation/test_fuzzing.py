@@ -1,0 +1,82 @@
+"""A small share of the fuzzing campaign; `python -m conformance.selftest.attestation.fuzzing` runs more of it."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from conformance.selftest.attestation import fuzzing, meaning
+from conformance.selftest.attestation.evidence_scene import EvidenceScene, identity
+from conformance.selftest.attestation.mutation import bytes_mutated, text_mutated, value_mutated
+from conformance.selftest.attestation.quote_scene import QuoteScene, bit_flipped
+from conformance.verify import Verified
+from conformance.verify.evidence import CHECKSUMS, INFO, certificate_file
+
+
+@pytest.fixture(scope="module")
+def figures() -> fuzzing.Figures:
+    return fuzzing.campaign(1_000, seed=7)
+
+
+def test_mutated_inputs_raise_nothing_and_nothing_that_counts_is_accepted_changed(figures: fuzzing.Figures) -> None:
+    assert figures.failures == []
+
+
+def test_campaign_tries_every_target_and_not_only_refusals(figures: fuzzing.Figures) -> None:
+    assert sum(figures.inputs.values()) == 1_000
+    assert set(figures.inputs) == {*fuzzing.Fuzzer(random.Random(0)).targets, "arbitrary bodies and members"}  # noqa: S311
+    assert len(figures.codes) > 30
+    assert sum(figures.accepted.values()) > 50
+
+
+def test_same_seed_tries_the_same() -> None:
+    assert fuzzing.campaign(90, seed=1) == fuzzing.campaign(90, seed=1)
+
+
+@pytest.mark.parametrize("mutate", [bytes_mutated, text_mutated, value_mutated])
+def test_mutations_of_a_seed_are_the_same(mutate: object) -> None:
+    assert callable(mutate)
+    value = b"some bytes" if mutate is bytes_mutated else "some text"
+    first, second = (mutate(random.Random(3), value) for _ in range(2))  # noqa: S311
+    assert first == second
+
+
+def test_campaign_notices_a_verifier_that_accepts_everything(monkeypatch: pytest.MonkeyPatch) -> None:
+    def accepting(*_: object, **__: object) -> Verified:
+        return Verified(accepted=True, at=None, root_sha256="", rules=(), findings=())
+
+    monkeypatch.setattr(fuzzing, "verify", accepting)
+    monkeypatch.setattr(fuzzing, "verify_quote", accepting)
+    figures = fuzzing.campaign(600, seed=0)
+    caught = {failure.partition(", input")[0] for failure in figures.failures}
+    assert caught == set(figures.inputs)
+
+
+def test_campaign_notices_a_verifier_that_raises(monkeypatch: pytest.MonkeyPatch) -> None:
+    def raising(*_: object, **__: object) -> Verified:
+        raise IndexError("beyond the end")
+
+    monkeypatch.setattr(fuzzing, "verify", raising)
+    failures = fuzzing.campaign(60, seed=0).failures
+    assert failures
+    assert all("IndexError" in failure for failure in failures)
+
+
+def test_meaning_is_that_of_signed_bytes_alone() -> None:
+    scene = QuoteScene(b"meaning")
+    sound = meaning.of_quote(scene.raw)
+    assert meaning.of_quote(scene.raw + bytes(9)) == sound
+    signature = 48 + 584 + 4
+    assert meaning.of_quote(bit_flipped(scene.raw, signature)) == sound
+    for place in (2, 47, 48, 300, 631, signature + 64, signature + 134, signature + 134 + 383, signature + 600):
+        assert meaning.of_quote(bit_flipped(scene.raw, place)) != sound, place
+
+
+def test_meaning_of_evidence_holds_every_bound_body() -> None:
+    scene = EvidenceScene(b"meaning", identity(b"meaning"))
+    certificate = certificate_file(scene.domain)
+    sound = meaning.of_evidence(scene.bodies, certificate)
+    assert meaning.of_evidence(scene.bodies | {INFO: scene.bodies[INFO] + b"\n"}, certificate) == sound
+    for name in (CHECKSUMS, certificate):
+        assert meaning.of_evidence(scene.bodies | {name: scene.bodies[name] + b"\n"}, certificate) != sound
