@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -16,6 +17,7 @@ SHOWN_NODE = "http://127.0.0.1:8000"
 SHOWN_CHAIN = "http://127.0.0.1:8545"
 SHOWN_HTTPS = "127.0.0.1:8443"
 SHOWN_DNS = "-p 5353"
+SHOWN_RESOLVER = "127.0.0.1:5353"
 
 PACKAGES = {"dig": "bind9-dnsutils"}
 """Where a program's Debian package is called otherwise."""
@@ -56,6 +58,7 @@ SHORTER = {
 """What is added to long runs so that they run a few cases only."""
 
 ENDS_WITH = {
+    "service-conformance verify http://127.0.0.1:8000": (1, "a simulated quote, no hardware"),
     "service-conformance profile check faulty.yaml": (2, "group_id_scop: there is no such key"),
     "reference-node serve --rpc-url http://127.0.0.1:8545 --root-secret-file root-secret": (1, "fund with gas money"),
 }
@@ -67,6 +70,7 @@ PAGES_WITH_COMMANDS = [page for page in PAGES if any(list(block.commands()) for 
 @pytest.mark.parametrize("page", PAGES_WITH_COMMANDS)
 def test_commands_of_a_page_do_what_it_says(page: str, ready: dict[str, Any], tmp_path: Path) -> None:
     _need({word for block in blocks(page) for command in block.commands() for word in command.split()})
+    (tmp_path / "node.json").write_text(json.dumps(ready), encoding="utf-8")
     for block in blocks(page):
         if block.file:
             (tmp_path / block.file).write_text(_on(ready, block.text), encoding="utf-8")
@@ -102,6 +106,7 @@ def _on(ready: dict[str, Any], text: str) -> str:
         (SHOWN_NODE, ready["base_url"]),
         (SHOWN_CHAIN, ready["rpc_url"]),
         (SHOWN_HTTPS, ready["https_url"].removeprefix("https://")),
+        (SHOWN_RESOLVER, ready["profile"]["attestation"]["resolver"]),
         (SHOWN_DNS, f"-p {ready['profile']['attestation']['resolver'].rpartition(':')[2]}"),
     ):
         text = text.replace(shown, running)

@@ -30,7 +30,7 @@ def options(text: str) -> set[str]:
 @pytest.fixture(scope="module")
 def of_suite() -> dict[str, set[str]]:
     """The options of each command of the suite."""
-    words = ("run", "packs", "requirements", "selftest", "profile")
+    words = ("run", "packs", "requirements", "selftest", "profile", "verify")
     kinds = (helped("conformance", "vectors", kind) for kind in ("typed-data", "attestation"))
     return {word: helped("conformance", word) for word in words} | {"vectors": set().union(*kinds)}
 

@@ -18,6 +18,7 @@ from conformance.scenario.functions import FUNCTIONS
 from conformance.scenario.matchers import OPERATORS
 from conformance.selftest.mutant import all_mutants
 from conformance.verdict import Verdict
+from conformance.verify import FAULTS, RULES, Rule, Severity, TcbStatus
 
 FAMILIES = {requirement.id.partition("-")[0] for requirement in catalogue().requirements}
 
@@ -34,6 +35,7 @@ def test_every_requirement_that_checks_prove_is_broken_by_a_faulty_node() -> Non
         ("docs/packs.md", {*FUNCTIONS, *OPERATORS, *DRIVERS, *CLASSES}),
         ("docs/results.md", {*map(str, Verdict), *map(str, Judgement), *Results.model_fields}),
         ("docs/requirements.md", FAMILIES),
+        ("docs/verify.md", {*map(str, Rule), *map(str, TcbStatus)}),
     ],
 )
 def test_page_names_everything_that_there_is(page: str, names: set[str]) -> None:
@@ -42,3 +44,16 @@ def test_page_names_everything_that_there_is(page: str, names: set[str]) -> None
 
 def test_exit_codes_are_those_described() -> None:
     assert [int(code) for code in re.findall(r"^\| (\d) \|", PAGES["docs/results.md"], re.MULTILINE)] == list(ExitCode)
+
+
+def test_findings_of_the_verifier_are_those_described() -> None:
+    rows = [
+        f"| `{code}` | {kind.requirement or ''} | {kind.severity} | {kind.meaning} |" for code, kind in FAULTS.items()
+    ]
+    assert PAGES["docs/verify.md"].rpartition("|---|---|---|---|\n")[2].splitlines() == rows
+    assert {str(severity) for severity in Severity} - {"blocked"} == {str(kind.severity) for kind in FAULTS.values()}
+
+
+def test_numbers_of_the_verifiers_rules_are_those_described() -> None:
+    numbered = re.findall(r"^\| (\d) \| `([a-z-]+)` \|", PAGES["docs/verify.md"], re.MULTILINE)
+    assert numbered == [(str(facts.number), str(rule)) for rule, facts in RULES.items() if facts.number]

@@ -20,6 +20,7 @@ from conformance.profile import Profile
 from conformance.resources import fixtures, scenarios
 from conformance.runner import Target, load, run_case
 from conformance.verdict import Verdict
+from conformance.verify import Policy, Sources, fetch, save_folder
 from reference_node.problems import BadRequest, Unprocessable
 from reference_node.resources import artifacts
 from reference_node.strict_json import parse
@@ -49,6 +50,19 @@ def test_web3_example_asks_the_contract(node_url: str) -> None:
     names: dict[str, object] = {"contract_address": address, "abi": abi, "api_key_hash": NO_KEY}
     exec("\n".join([*lines, f"answer = {question}"]), names)  # noqa: S102 - the project's own documentation
     assert names["answer"] is False
+
+
+def test_verifier_example_judges_a_folder(
+    ready: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    around = ready["profile"]["attestation"]
+    root = around["root_certificate"].encode()
+    evidence = fetch(around["base_url"], Policy(root=root), Sources(around["pccs_url"], None, around["resolver"]))
+    save_folder(evidence, tmp_path / "evidence")
+    (tmp_path / "root.pem").write_bytes(root)
+    monkeypatch.chdir(tmp_path)
+    (block,) = of_language("docs/verify.md", "python")
+    exec(block.text, {})  # noqa: S102 - the project's own documentation
 
 
 @pytest.mark.parametrize("block", of_language("docs/chain.md", "js"))
