@@ -6,7 +6,7 @@ import platform
 import sys
 from pathlib import Path
 
-from benchmarks import attestation, envelope, matrix, node, runs, suite
+from benchmarks import attestation, envelope, matrix, node, runs, suite, vectors
 from benchmarks.timing import Row
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
@@ -26,7 +26,15 @@ the next block or second. Lists are asked for in pages of another size each time
 
 def main() -> int:
     """0 when every ratio is within its bound, else 1."""
-    table = [*node.rows(), *runs.rows(), *envelope.rows(), *suite.rows(), *matrix.rows(), *attestation.rows()]
+    table = [
+        *node.rows(),
+        *runs.rows(),
+        *envelope.rows(),
+        *suite.rows(),
+        *matrix.rows(),
+        *attestation.rows(),
+        *vectors.rows(),
+    ]
     text = "\n".join(map(_line, table))
     print(text)
     if "--write" in sys.argv[1:]:
