@@ -53,7 +53,7 @@ class BadShape(LoadProblem):
 
     code = "bad-shape"
     cause = "the file does not follow its schema"
-    hint = "docs/packs.md describes every member; editors check against conformance/scenario/pack.schema.json"
+    hint = "docs/packs.md describes every member; editors check against conformance/run/pack.schema.json"
 
 
 class BadKnownList(BadShape):

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from conformance.plugin import RESULTS
 from conformance.profile import load_profile
 from conformance.profile.operations import CORE
 from conformance.report import ExitCode, Results
+from conformance.run.plugin import RESULTS
 
 PASSED_ON = (
     "node_url",
@@ -115,7 +115,7 @@ def pytest_arguments(arguments: argparse.Namespace) -> list[str]:
     """What pytest is called with: nothing of the caller's own pytest configuration has a say."""
     found = ["-c", os.devnull, "--rootdir", os.curdir, "--noconftest", "--assert=plain"]
     found += [argument for plugin in NOT_NEEDED for argument in ("-p", f"no:{plugin}")]
-    found += ["--disable-plugin-autoload", "-p", "conformance.plugin", "--conformance"]
+    found += ["--disable-plugin-autoload", "-p", "conformance.run.plugin", "--conformance"]
     for name in PASSED_ON:
         value = getattr(arguments, name)
         values = value if isinstance(value, list) else [] if value is None else [value]

@@ -8,9 +8,9 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from conformance.envelope_vectors import vector_files
 from conformance.report import ExitCode
 from conformance.resources import fixtures, scenarios
+from conformance.run.envelope_vectors import vector_files
 
 
 def add_to(subcommands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

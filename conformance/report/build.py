@@ -10,8 +10,8 @@ from dataclasses import asdict
 from importlib.metadata import version
 from urllib.parse import urlsplit, urlunsplit
 
-from conformance.casetext import rerun
 from conformance.profile import Profile
+from conformance.report.case_text import rerun
 from conformance.report.judgement import Judged, Judgement, judge
 from conformance.report.record import RunRecord
 from conformance.report.results import (

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from conformance.target.bundled import BundledNode
+from conformance.endpoints.bundled import BundledNode
 
 
 @pytest.fixture(scope="session")

@@ -8,15 +8,15 @@ import pytest
 from pages import PAGES
 
 from conformance.drivers import DRIVERS
-from conformance.drivers.refusals import CLASSES
+from conformance.drivers.steps.refusals import CLASSES
+from conformance.language.functions import FUNCTIONS
+from conformance.language.matchers import OPERATORS
 from conformance.report import ExitCode, Results
 from conformance.report.judgement import Judgement
 from conformance.requirements import catalogue
 from conformance.resources import scenarios
-from conformance.runner import load
-from conformance.scenario.functions import FUNCTIONS
-from conformance.scenario.matchers import OPERATORS
-from conformance.selftest.mutant import all_mutants
+from conformance.run.runner import load
+from conformance.selftest.tools.mutant import all_mutants
 from conformance.verdict import Verdict
 
 FAMILIES = {requirement.id.partition("-")[0] for requirement in catalogue().requirements}

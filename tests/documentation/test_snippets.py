@@ -15,10 +15,10 @@ import pytest
 from eth_utils.crypto import keccak
 from pages import ROOT, Block, blocks
 
-import conformance.runner
+import conformance.run.runner
 from conformance.profile import Profile
 from conformance.resources import fixtures, scenarios
-from conformance.runner import Target, load, run_case
+from conformance.run.runner import Target, load, run_case
 from conformance.verdict import Verdict
 from reference_node.problems import BadRequest, Unprocessable
 from reference_node.resources import artifacts
@@ -82,9 +82,9 @@ def test_mutant_example_is_one_of_the_mutants() -> None:
 
 
 def test_example_of_the_runner_runs_cases(node_url: str) -> None:
-    example = str(conformance.runner.__doc__).partition("\n\n")[2]
+    example = str(conformance.run.runner.__doc__).partition("\n\n")[2]
     short = example.replace(SHOWN_NODE, node_url).replace("usage_*", "versioning")
-    names: dict[str, object] = {**vars(conformance.runner), "scenarios": scenarios, "profile": Profile()}
+    names: dict[str, object] = {**vars(conformance.run.runner), "scenarios": scenarios, "profile": Profile()}
     exec(f"{short}\nverdicts = {{outcome.verdict for outcome in outcomes}}", names)  # noqa: S102 - as above
     assert names["verdicts"] == {Verdict.PASS, Verdict.NOT_OFFERED}
 

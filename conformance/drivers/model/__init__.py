@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from conformance.drivers.caserun import CaseRun
 from conformance.drivers.model.form import ModelCase
 from conformance.drivers.model.plan import Planned, Planner
 from conformance.drivers.model.play import Failed, Play, on_stage
@@ -19,13 +18,14 @@ from conformance.drivers.model.ruling import Law
 from conformance.drivers.model.script import SOURCE, Script
 from conformance.drivers.model.search import SHRINKING, Search
 from conformance.drivers.model.views import LISTS
-from conformance.drivers.steps import compile_case
+from conformance.drivers.steps.caserun import CaseRun
+from conformance.drivers.steps.driver import compile_case
+from conformance.language.action_sources import MEMBER, needs
+from conformance.language.models import Members, StepsCase
+from conformance.language.runs import RESPONSE_FORM
+from conformance.language.templates import Site
 from conformance.problems import Departure
 from conformance.profile import Profile
-from conformance.scenario.action_sources import MEMBER, needs
-from conformance.scenario.models import Members, StepsCase
-from conformance.scenario.runs import RESPONSE_FORM
-from conformance.scenario.templates import Site
 
 __all__ = ["ModelCase", "compile_model"]
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 from pydantic import TypeAdapter
 
-from conformance.drivers.caserun import CaseRun
 from conformance.drivers.model import blame
 from conformance.drivers.model.effects import apply
 from conformance.drivers.model.plan import Planned
@@ -15,11 +14,12 @@ from conformance.drivers.model.ruling import Law
 from conformance.drivers.model.script import Script, StepData
 from conformance.drivers.model.views import CHAIN, ChainViews, Look, Views, reading_before
 from conformance.drivers.model.world import ACTIONS, Account, World
-from conformance.drivers.steps import compile_step
+from conformance.drivers.steps.caserun import CaseRun
+from conformance.drivers.steps.driver import compile_step
+from conformance.language.facts import CaseFacts
+from conformance.language.models import Step
+from conformance.language.templates import Site
 from conformance.problems import Departure
-from conformance.scenario.facts import CaseFacts
-from conformance.scenario.models import Step
-from conformance.scenario.templates import Site
 
 STEPS: TypeAdapter[Step] = TypeAdapter(Step)
 EVERYTHING = frozenset({"groups", "keys", "wallets", "actions"})

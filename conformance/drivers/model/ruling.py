@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from conformance.drivers.model.acts import OWNERS_ALONE, Act
 from conformance.drivers.model.world import SWITCHES, Account, Key, Permissions, World, holds
-from conformance.drivers.refusals import CLASSES
-from conformance.execution_rule import ANY
+from conformance.drivers.steps.refusals import CLASSES
 from conformance.profile import Profile
+from conformance.service.execution_rule import ANY
 
 SWITCH = {
     "add_group": "can_create_groups",

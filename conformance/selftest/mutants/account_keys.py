@@ -11,9 +11,9 @@ from itertools import cycle
 
 from pydantic import JsonValue
 
-from conformance.selftest.alter import Answered, Forward, Received, change_answer, intercept, refusal
-from conformance.selftest.alter_keys import ask_as, key_book, presented
-from conformance.selftest.mutant import mutant
+from conformance.selftest.tools.alter import Answered, Forward, Received, change_answer, intercept, refusal
+from conformance.selftest.tools.alter_keys import ask_as, key_book, presented
+from conformance.selftest.tools.mutant import mutant
 from reference_node.node import Node
 
 READS = ("list_groups", "list_api_keys", "list_wallets", "list_actions")

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from pydantic import JsonValue
 
-from conformance.selftest.alter import (
+from conformance.selftest.tools.alter import (
     Answered,
     Forward,
     Received,
@@ -17,8 +17,8 @@ from conformance.selftest.alter import (
     refusal,
     wrap,
 )
-from conformance.selftest.mutant import mutant
-from conformance.selftest.permissions import Write, account_of, accounts_made, does_nothing
+from conformance.selftest.tools.mutant import mutant
+from conformance.selftest.tools.permissions import Write, account_of, accounts_made, does_nothing
 from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.node import Node, build_node
 

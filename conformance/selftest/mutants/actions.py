@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 
-from conformance.selftest.alter import Answered, Forward, Received, change_items, each, intercept, refusal, wrap
-from conformance.selftest.alter_actions import RAW, actions_of, text_member
-from conformance.selftest.mutant import mutant
-from conformance.selftest.permissions import Write
+from conformance.selftest.tools.alter import Answered, Forward, Received, change_items, each, intercept, refusal, wrap
+from conformance.selftest.tools.alter_actions import RAW, actions_of, text_member
+from conformance.selftest.tools.mutant import mutant
+from conformance.selftest.tools.permissions import Write
 from reference_node.cid import cid_hash
 from reference_node.node import Node
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from conformance.selftest.alter import Received, wrap
-from conformance.selftest.alter_at_once import Company, Overtaking, one_answer_at_a_time
-from conformance.selftest.alter_groups import Hashes, group_of
-from conformance.selftest.mutant import mutant
-from conformance.selftest.permissions import Write, account_of, lists_of
+from conformance.selftest.tools.alter import Received, wrap
+from conformance.selftest.tools.alter_at_once import Company, Overtaking, one_answer_at_a_time
+from conformance.selftest.tools.alter_groups import Hashes, group_of
+from conformance.selftest.tools.mutant import mutant
+from conformance.selftest.tools.permissions import Write, account_of, lists_of
 from reference_node.chain.account_config import Group, Permissions, UsageKey
 from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.node import Node

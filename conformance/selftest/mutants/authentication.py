@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from eth_utils.crypto import keccak
 
-from conformance.selftest.alter import Answered, Forward, Received, answer, intercept, refusal
-from conformance.selftest.alter_keys import (
+from conformance.selftest.tools.alter import Answered, Forward, Received, answer, intercept, refusal
+from conformance.selftest.tools.alter_keys import (
     LISTS,
     SERVED,
     WRITES,
@@ -21,7 +21,7 @@ from conformance.selftest.alter_keys import (
     promote,
     under,
 )
-from conformance.selftest.mutant import mutant
+from conformance.selftest.tools.mutant import mutant
 from reference_node.node import Node
 
 OPEN = ("get_node_chain_config", "get_api_payers", "get_admin_api_payer", "get_service_action_ipfs_id")

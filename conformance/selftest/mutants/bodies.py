@@ -8,9 +8,18 @@ from dataclasses import replace
 
 from pydantic import JsonValue
 
-from conformance.selftest.alter import Answered, Forward, Received, body_of, change_body, intercept, members, refusal
-from conformance.selftest.alter_keys import SERVED, WRITES
-from conformance.selftest.mutant import mutant
+from conformance.selftest.tools.alter import (
+    Answered,
+    Forward,
+    Received,
+    body_of,
+    change_body,
+    intercept,
+    members,
+    refusal,
+)
+from conformance.selftest.tools.alter_keys import SERVED, WRITES
+from conformance.selftest.tools.mutant import mutant
 from reference_node.node import Node
 
 GROUP_WRITES = ("update_group", "remove_group", "add_action_to_group", "remove_action_from_group")

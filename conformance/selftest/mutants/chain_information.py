@@ -11,8 +11,8 @@ from eth_utils.address import to_checksum_address
 from eth_utils.crypto import keccak
 from pydantic import JsonValue
 
-from conformance.selftest.alter import change_answer, change_body, members, silence, wrap
-from conformance.selftest.mutant import mutant
+from conformance.selftest.tools.alter import change_answer, change_body, members, silence, wrap
+from conformance.selftest.tools.mutant import mutant
 from reference_node.chain.account_config import Action, Group, Permissions, UsageKey, Wallet
 from reference_node.node import Node
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from conformance.selftest.alter import Answered, Forward, Received, change_query, intercept, refusal, wrap
-from conformance.selftest.alter_groups import Hashes
-from conformance.selftest.alter_keys import LISTS
-from conformance.selftest.alter_lists import GREATEST_PAGE
-from conformance.selftest.mutant import mutant
-from conformance.selftest.permissions import Write, account_of, acts_as_owner
+from conformance.selftest.tools.alter import Answered, Forward, Received, change_query, intercept, refusal, wrap
+from conformance.selftest.tools.alter_groups import Hashes
+from conformance.selftest.tools.alter_keys import LISTS
+from conformance.selftest.tools.alter_lists import GREATEST_PAGE
+from conformance.selftest.tools.mutant import mutant
+from conformance.selftest.tools.permissions import Write, account_of, acts_as_owner
 from reference_node.chain.account_config import Group, Wallet
 from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.keys import pkp_id

@@ -9,10 +9,10 @@ from dataclasses import replace
 
 from pydantic import JsonValue
 
-from conformance.selftest.alter import Answered, Forward, Received, change_body, intercept, members, refusal, wrap
-from conformance.selftest.alter_actions import RAW, actions_of, text_member
-from conformance.selftest.mutant import mutant
-from conformance.selftest.permissions import Write
+from conformance.selftest.tools.alter import Answered, Forward, Received, change_body, intercept, members, refusal, wrap
+from conformance.selftest.tools.alter_actions import RAW, actions_of, text_member
+from conformance.selftest.tools.mutant import mutant
+from conformance.selftest.tools.permissions import Write
 from reference_node.cid import cid_hash
 from reference_node.node import Node
 

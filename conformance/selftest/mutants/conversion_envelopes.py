@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from pydantic import JsonValue
 
-from conformance.selftest.alter import Answered, Forward, Received, body_of, change_body, intercept, members
-from conformance.selftest.alter_envelopes import (
+from conformance.selftest.tools.alter import Answered, Forward, Received, body_of, change_body, intercept, members
+from conformance.selftest.tools.alter_envelopes import (
     CONVERSION,
     About,
     Check,
@@ -18,8 +18,8 @@ from conformance.selftest.alter_envelopes import (
     read_as,
     refuse,
 )
-from conformance.selftest.alter_keys import last_account_key
-from conformance.selftest.mutant import mutant
+from conformance.selftest.tools.alter_keys import last_account_key
+from conformance.selftest.tools.mutant import mutant
 from reference_node.keys import key_hash
 from reference_node.node import Node
 from reference_node.problems import BadRequest

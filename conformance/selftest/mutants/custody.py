@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping
 
 from eth_utils.crypto import keccak
 
-from conformance.selftest.alter import Answered, Forward, Received, intercept, wrap
-from conformance.selftest.alter_at_once import Company
-from conformance.selftest.alter_keys import presented
-from conformance.selftest.mutant import mutant
+from conformance.selftest.tools.alter import Answered, Forward, Received, intercept, wrap
+from conformance.selftest.tools.alter_at_once import Company
+from conformance.selftest.tools.alter_keys import presented
+from conformance.selftest.tools.mutant import mutant
 from reference_node.chain.account_config import WILDCARD
 from reference_node.keys import KeyDerivation
 from reference_node.node import Node

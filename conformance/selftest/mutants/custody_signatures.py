@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 from eth_keys.datatypes import PrivateKey
 from eth_utils.crypto import keccak
 
-from conformance.selftest.alter import wrap
-from conformance.selftest.alter_at_once import Company
-from conformance.selftest.mutant import mutant
-from conformance.selftest.permissions import account_of
+from conformance.selftest.tools.alter import wrap
+from conformance.selftest.tools.alter_at_once import Company
+from conformance.selftest.tools.mutant import mutant
+from conformance.selftest.tools.permissions import account_of
 from reference_node.keys import CURVE_ORDER
 from reference_node.node import Node
 from reference_node.runs import Run

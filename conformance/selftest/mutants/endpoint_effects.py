@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from itertools import count
 
-from conformance.selftest.alter import change_items, change_query, each, silence, wrap
-from conformance.selftest.mutant import mutant
-from conformance.selftest.permissions import Write
+from conformance.selftest.tools.alter import change_items, change_query, each, silence, wrap
+from conformance.selftest.tools.mutant import mutant
+from conformance.selftest.tools.permissions import Write
 from reference_node.chain.account_config import Group
 from reference_node.node import Node
 

@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl
 from pydantic import JsonValue
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from conformance.selftest.alter import (
+from conformance.selftest.tools.alter import (
     CORE,
     Answered,
     Forward,
@@ -20,8 +20,8 @@ from conformance.selftest.alter import (
     intercept,
     members,
 )
-from conformance.selftest.alter_keys import LISTS, key_book, presented
-from conformance.selftest.mutant import mutant
+from conformance.selftest.tools.alter_keys import LISTS, key_book, presented
+from conformance.selftest.tools.mutant import mutant
 from reference_node.node import Node
 
 

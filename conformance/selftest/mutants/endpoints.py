@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from pydantic import JsonValue
 
-from conformance.selftest.alter import (
+from conformance.selftest.tools.alter import (
     Answered,
     Forward,
     Received,
@@ -23,8 +23,8 @@ from conformance.selftest.alter import (
     silence,
     wrap,
 )
-from conformance.selftest.alter_keys import presented
-from conformance.selftest.mutant import mutant
+from conformance.selftest.tools.alter_keys import presented
+from conformance.selftest.tools.mutant import mutant
 from reference_node.chain.account_config import Permissions
 from reference_node.node import Node
 

@@ -9,9 +9,9 @@ from dataclasses import replace
 
 from pydantic import JsonValue
 
-from conformance.selftest.alter import Answered, Forward, Received, answer, body_of, intercept
-from conformance.selftest.alter_keys import LISTS, SERVED, WRITES, key_book, presented, under
-from conformance.selftest.mutant import mutant
+from conformance.selftest.tools.alter import Answered, Forward, Received, answer, body_of, intercept
+from conformance.selftest.tools.alter_keys import LISTS, SERVED, WRITES, key_book, presented, under
+from conformance.selftest.tools.mutant import mutant
 from reference_node.keys import key_hash, parse_key
 from reference_node.node import Node
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from conformance.selftest.alter import wrap
-from conformance.selftest.alter_execution import Lists, all_groups, decide, own_groups, permits
-from conformance.selftest.mutant import mutant
-from conformance.selftest.permissions import accounts_made, permissions_of
+from conformance.selftest.tools.alter import wrap
+from conformance.selftest.tools.alter_execution import Lists, all_groups, decide, own_groups, permits
+from conformance.selftest.tools.mutant import mutant
+from conformance.selftest.tools.permissions import accounts_made, permissions_of
 from reference_node.chain.account_config import WILDCARD
 from reference_node.node import Node
 from reference_node.runs import Run

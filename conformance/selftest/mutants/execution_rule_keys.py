@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from conformance.selftest.alter import Answered, Forward, Received, intercept, wrap
-from conformance.selftest.alter_execution import RUN, Lists, all_groups, change_verdicts, decide, own_groups, permits
-from conformance.selftest.alter_keys import header, key_book, presented, under
-from conformance.selftest.mutant import mutant
-from conformance.selftest.permissions import permissions_of
+from conformance.selftest.tools.alter import Answered, Forward, Received, intercept, wrap
+from conformance.selftest.tools.alter_execution import (
+    RUN,
+    Lists,
+    all_groups,
+    change_verdicts,
+    decide,
+    own_groups,
+    permits,
+)
+from conformance.selftest.tools.alter_keys import header, key_book, presented, under
+from conformance.selftest.tools.mutant import mutant
+from conformance.selftest.tools.permissions import permissions_of
 from reference_node.node import Node
 from reference_node.runs import Run
 

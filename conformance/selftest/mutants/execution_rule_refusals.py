@@ -6,9 +6,9 @@ import json
 from collections.abc import Callable, Mapping
 from typing import NoReturn
 
-from conformance.selftest.alter import Answered, Forward, Received, answer, intercept, wrap
-from conformance.selftest.alter_execution import RUN, own_groups
-from conformance.selftest.mutant import mutant
+from conformance.selftest.tools.alter import Answered, Forward, Received, answer, intercept, wrap
+from conformance.selftest.tools.alter_execution import RUN, own_groups
+from conformance.selftest.tools.mutant import mutant
 from reference_node.access import Caller
 from reference_node.node import Node
 from reference_node.problems import Forbidden

@@ -6,10 +6,10 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from conformance.selftest.alter import wrap
-from conformance.selftest.alter_execution import Lists, all_groups, decide, own_groups
-from conformance.selftest.mutant import mutant
-from conformance.selftest.permissions import permissions_of
+from conformance.selftest.tools.alter import wrap
+from conformance.selftest.tools.alter_execution import Lists, all_groups, decide, own_groups
+from conformance.selftest.tools.mutant import mutant
+from conformance.selftest.tools.permissions import permissions_of
 from reference_node.access import Caller
 from reference_node.node import Node
 from reference_node.sandbox import RunResult

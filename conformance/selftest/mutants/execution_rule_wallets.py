@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 
 from eth_utils.crypto import keccak
 
-from conformance.selftest.alter import wrap
-from conformance.selftest.mutant import mutant
+from conformance.selftest.tools.alter import wrap
+from conformance.selftest.tools.mutant import mutant
 from reference_node.chain.account_config import WILDCARD
 from reference_node.node import Node
 from reference_node.runs import Run

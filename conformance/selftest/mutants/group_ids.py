@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-from conformance.selftest.alter import Answered, Forward, Received, answer, intercept, members, refusal, wrap
-from conformance.selftest.alter_at_once import Company, Overtaking
-from conformance.selftest.alter_groups import IN_A_GROUP, Hashes, group_of
-from conformance.selftest.mutant import mutant
-from conformance.selftest.permissions import Write, account_of, lists_of
+from conformance.selftest.tools.alter import Answered, Forward, Received, answer, intercept, members, refusal, wrap
+from conformance.selftest.tools.alter_at_once import Company, Overtaking
+from conformance.selftest.tools.alter_groups import IN_A_GROUP, Hashes, group_of
+from conformance.selftest.tools.mutant import mutant
+from conformance.selftest.tools.permissions import Write, account_of, lists_of
 from reference_node.chain.account_config import Action, Group, Wallet
 from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.node import Node

@@ -7,11 +7,11 @@ from contextlib import suppress
 
 from pydantic import JsonValue
 
-from conformance.selftest.alter import change_body, change_query, members, wrap
-from conformance.selftest.alter_execution import Lists, all_groups, decide
-from conformance.selftest.alter_groups import IN_A_GROUP
-from conformance.selftest.mutant import mutant
-from conformance.selftest.permissions import Write, account_of, permissions_of
+from conformance.selftest.tools.alter import change_body, change_query, members, wrap
+from conformance.selftest.tools.alter_execution import Lists, all_groups, decide
+from conformance.selftest.tools.alter_groups import IN_A_GROUP
+from conformance.selftest.tools.mutant import mutant
+from conformance.selftest.tools.permissions import Write, account_of, permissions_of
 from reference_node.chain.account_config import Action
 from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.node import Node

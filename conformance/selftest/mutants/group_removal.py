@@ -6,10 +6,10 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 
-from conformance.selftest.alter import Answered, Forward, Received, intercept, members, refusal, silence, wrap
-from conformance.selftest.alter_groups import IN_A_GROUP, Hashes
-from conformance.selftest.mutant import mutant
-from conformance.selftest.permissions import Write, account_of, lists_of
+from conformance.selftest.tools.alter import Answered, Forward, Received, intercept, members, refusal, silence, wrap
+from conformance.selftest.tools.alter_groups import IN_A_GROUP, Hashes
+from conformance.selftest.tools.mutant import mutant
+from conformance.selftest.tools.permissions import Write, account_of, lists_of
 from reference_node.chain.account_config import Group, UsageKey, Wallet
 from reference_node.node import Node
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from pydantic import JsonValue
 
-from conformance.selftest.alter import (
+from conformance.selftest.tools.alter import (
     Answered,
     Forward,
     Received,
@@ -20,9 +20,9 @@ from conformance.selftest.alter import (
     refusal,
     wrap,
 )
-from conformance.selftest.alter_at_once import one_answer_at_a_time
-from conformance.selftest.mutant import mutant
-from conformance.selftest.permissions import account_of, lists_of
+from conformance.selftest.tools.alter_at_once import one_answer_at_a_time
+from conformance.selftest.tools.mutant import mutant
+from conformance.selftest.tools.permissions import account_of, lists_of
 from reference_node.chain.account_config import Group, Wallet
 from reference_node.node import Node
 

@@ -6,9 +6,9 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 
-from conformance.selftest.alter import Answered, Forward, Received, answer, intercept, wrap
-from conformance.selftest.mutant import mutant
-from conformance.selftest.permissions import (
+from conformance.selftest.tools.alter import Answered, Forward, Received, answer, intercept, wrap
+from conformance.selftest.tools.mutant import mutant
+from conformance.selftest.tools.permissions import (
     NOTHING,
     Write,
     change_permissions,

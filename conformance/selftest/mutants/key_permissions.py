@@ -6,11 +6,11 @@ import json
 
 from pydantic import JsonValue
 
-from conformance.selftest.alter import Answered, Forward, Received, answer, intercept, refusal
-from conformance.selftest.alter_keys import WRITES, key_book, live, presented, promote, under
-from conformance.selftest.alter_usage_keys import new_keys
-from conformance.selftest.mutant import mutant
-from conformance.selftest.permissions import ARRAYS
+from conformance.selftest.tools.alter import Answered, Forward, Received, answer, intercept, refusal
+from conformance.selftest.tools.alter_keys import WRITES, key_book, live, presented, promote, under
+from conformance.selftest.tools.alter_usage_keys import new_keys
+from conformance.selftest.tools.mutant import mutant
+from conformance.selftest.tools.permissions import ARRAYS
 from reference_node.node import Node
 
 

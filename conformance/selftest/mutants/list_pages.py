@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from urllib.parse import parse_qsl
 
-from conformance.selftest.alter import Answered, Forward, Received, answer, change_query, intercept, refusal, wrap
-from conformance.selftest.alter_keys import LISTS
-from conformance.selftest.alter_lists import GREATEST_PAGE, View
-from conformance.selftest.mutant import mutant
+from conformance.selftest.tools.alter import Answered, Forward, Received, answer, change_query, intercept, refusal, wrap
+from conformance.selftest.tools.alter_keys import LISTS
+from conformance.selftest.tools.alter_lists import GREATEST_PAGE, View
+from conformance.selftest.tools.mutant import mutant
 from reference_node.chain.account_config import Group
 from reference_node.node import Node
 

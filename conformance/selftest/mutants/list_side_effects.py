@@ -7,10 +7,10 @@ import itertools
 from collections.abc import Callable
 from dataclasses import replace
 
-from conformance.selftest.alter import Answered, Forward, Received, change_items, change_query, intercept, wrap
-from conformance.selftest.alter_keys import LISTS, presented
-from conformance.selftest.alter_lists import GREATEST_PAGE, View
-from conformance.selftest.mutant import mutant
+from conformance.selftest.tools.alter import Answered, Forward, Received, change_items, change_query, intercept, wrap
+from conformance.selftest.tools.alter_keys import LISTS, presented
+from conformance.selftest.tools.alter_lists import GREATEST_PAGE, View
+from conformance.selftest.tools.mutant import mutant
 from reference_node.chain.account_config import Group, UsageKey
 from reference_node.keys import key_hash
 from reference_node.node import Node

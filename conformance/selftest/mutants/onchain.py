@@ -10,10 +10,10 @@ from eth_utils.address import to_checksum_address
 from eth_utils.crypto import keccak
 from pydantic import JsonValue
 
-from conformance.selftest.alter import change_answer, members
-from conformance.selftest.alter_contract import Sent, account_behind, change_contract, let_in, payers_of
-from conformance.selftest.alter_views import Values, admins_made, change_result, change_view
-from conformance.selftest.mutant import mutant
+from conformance.selftest.tools.alter import change_answer, members
+from conformance.selftest.tools.alter_contract import Sent, account_behind, change_contract, let_in, payers_of
+from conformance.selftest.tools.alter_views import Values, admins_made, change_result, change_view
+from conformance.selftest.tools.mutant import mutant
 from reference_node.chain.contract_abi import creation_code
 from reference_node.chain.interface import ZERO_ADDRESS
 from reference_node.node import Node

@@ -4,9 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from conformance.selftest.alter import Answered, Forward, Received, change_answer, intercept, members, refusal, wrap
-from conformance.selftest.alter_execution import RUN, Sandboxed, change_result
-from conformance.selftest.mutant import mutant
+from conformance.selftest.tools.alter import (
+    Answered,
+    Forward,
+    Received,
+    change_answer,
+    intercept,
+    members,
+    refusal,
+    wrap,
+)
+from conformance.selftest.tools.alter_execution import RUN, Sandboxed, change_result
+from conformance.selftest.tools.mutant import mutant
 from reference_node.node import Node
 from reference_node.sandbox import RunResult, SandboxBroken
 

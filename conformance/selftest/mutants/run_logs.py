@@ -6,9 +6,9 @@ import threading
 from dataclasses import replace
 from itertools import groupby
 
-from conformance.selftest.alter import wrap
-from conformance.selftest.alter_execution import Sandboxed, change_code, change_logs, change_result
-from conformance.selftest.mutant import mutant
+from conformance.selftest.tools.alter import wrap
+from conformance.selftest.tools.alter_execution import Sandboxed, change_code, change_logs, change_result
+from conformance.selftest.tools.mutant import mutant
 from reference_node.node import Node
 from reference_node.sandbox import RunResult
 

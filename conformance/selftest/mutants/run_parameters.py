@@ -8,7 +8,7 @@ import unicodedata
 
 from pydantic import JsonValue
 
-from conformance.selftest.alter import (
+from conformance.selftest.tools.alter import (
     Answered,
     Forward,
     Received,
@@ -18,13 +18,13 @@ from conformance.selftest.alter import (
     members,
     refusal,
 )
-from conformance.selftest.alter_execution import (
+from conformance.selftest.tools.alter_execution import (
     RUN,
     change_input,
     change_params,
     everywhere,
 )
-from conformance.selftest.mutant import mutant
+from conformance.selftest.tools.mutant import mutant
 from reference_node.node import Node
 
 DIGITS = 15

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from pydantic import JsonValue
 
-from conformance.selftest.alter import wrap
-from conformance.selftest.alter_execution import (
+from conformance.selftest.tools.alter import wrap
+from conformance.selftest.tools.alter_execution import (
     Sandboxed,
     change_code,
     change_params,
@@ -17,7 +17,7 @@ from conformance.selftest.alter_execution import (
     change_result,
     everywhere,
 )
-from conformance.selftest.mutant import mutant
+from conformance.selftest.tools.mutant import mutant
 from reference_node.node import Node
 from reference_node.sandbox import RunResult
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from pydantic import JsonValue
 
-from conformance.selftest.alter import (
+from conformance.selftest.tools.alter import (
     Answered,
     Forward,
     Received,
@@ -17,14 +17,14 @@ from conformance.selftest.alter import (
     members,
     wrap,
 )
-from conformance.selftest.alter_execution import (
+from conformance.selftest.tools.alter_execution import (
     RUN,
     Sandboxed,
     change_code,
     change_response,
     everywhere,
 )
-from conformance.selftest.mutant import mutant
+from conformance.selftest.tools.mutant import mutant
 from reference_node.node import Node
 from reference_node.sandbox import RunResult
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from conformance.selftest.alter import wrap
-from conformance.selftest.mutant import mutant
-from conformance.selftest.permissions import Write, account_of, acts_as_owner, change_permissions, permissions_of
+from conformance.selftest.tools.alter import wrap
+from conformance.selftest.tools.mutant import mutant
+from conformance.selftest.tools.permissions import Write, account_of, acts_as_owner, change_permissions, permissions_of
 from reference_node.chain.account_config import Permissions
 from reference_node.node import Node
 

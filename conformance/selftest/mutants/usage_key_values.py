@@ -10,7 +10,7 @@ from dataclasses import replace
 from eth_utils.crypto import keccak
 from pydantic import JsonValue
 
-from conformance.selftest.alter import (
+from conformance.selftest.tools.alter import (
     Answered,
     Forward,
     Received,
@@ -21,9 +21,9 @@ from conformance.selftest.alter import (
     intercept,
     wrap,
 )
-from conformance.selftest.alter_usage_keys import Members, new_keys
-from conformance.selftest.mutant import mutant
-from conformance.selftest.permissions import ARRAYS, Write
+from conformance.selftest.tools.alter_usage_keys import Members, new_keys
+from conformance.selftest.tools.mutant import mutant
+from conformance.selftest.tools.permissions import ARRAYS, Write
 from reference_node.chain.account_config import UsageKey
 from reference_node.node import Node
 

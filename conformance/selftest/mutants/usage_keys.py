@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from conformance.selftest.alter import change_items, each, wrap
-from conformance.selftest.alter_usage_keys import new_keys
-from conformance.selftest.mutant import mutant
-from conformance.selftest.permissions import (
+from conformance.selftest.tools.alter import change_items, each, wrap
+from conformance.selftest.tools.alter_usage_keys import new_keys
+from conformance.selftest.tools.mutant import mutant
+from conformance.selftest.tools.permissions import (
     Write,
     change_arrays,
     change_permissions,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
-from conformance.selftest.alter import (
+from conformance.selftest.tools.alter import (
     Answered,
     Forward,
     Received,
@@ -15,7 +15,7 @@ from conformance.selftest.alter import (
     members,
     refusal,
 )
-from conformance.selftest.alter_envelopes import (
+from conformance.selftest.tools.alter_envelopes import (
     About,
     Check,
     address_in,
@@ -24,7 +24,7 @@ from conformance.selftest.alter_envelopes import (
     members_of,
     read_as,
 )
-from conformance.selftest.mutant import mutant
+from conformance.selftest.tools.mutant import mutant
 from reference_node.node import Node
 from reference_node.problems import BadRequest
 from reference_node.typed_data import WINDOW_SECONDS, Flow, Members

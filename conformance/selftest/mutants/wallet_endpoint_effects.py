@@ -10,7 +10,7 @@ from itertools import count
 from eth_utils.address import to_checksum_address
 from pydantic import JsonValue
 
-from conformance.selftest.alter import (
+from conformance.selftest.tools.alter import (
     Answered,
     Forward,
     Received,
@@ -25,8 +25,8 @@ from conformance.selftest.alter import (
     silence,
     wrap,
 )
-from conformance.selftest.mutant import mutant
-from conformance.selftest.permissions import Write
+from conformance.selftest.tools.mutant import mutant
+from conformance.selftest.tools.permissions import Write
 from reference_node.node import Node
 
 

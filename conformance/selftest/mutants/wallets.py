@@ -10,7 +10,7 @@ from dataclasses import replace
 from eth_utils.address import to_checksum_address
 from pydantic import JsonValue
 
-from conformance.selftest.alter import (
+from conformance.selftest.tools.alter import (
     Answered,
     Forward,
     Received,
@@ -25,7 +25,7 @@ from conformance.selftest.alter import (
     silence,
     wrap,
 )
-from conformance.selftest.mutant import mutant
+from conformance.selftest.tools.mutant import mutant
 from reference_node.chain.account_config import Wallet
 from reference_node.keys import CURVE_ORDER, KeyDerivation, address_of, key_hash, parse_key
 from reference_node.node import Node

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from conformance.selftest.variants.boxed import boxed
 from conformance.selftest.variants.discreet import discreet
 from conformance.selftest.variants.fronted import fronted
-from conformance.selftest.variants.furnished import furnished
-from conformance.selftest.variants.generous import generous
 from conformance.selftest.variants.guarded import guarded
 from conformance.selftest.variants.labelled import labelled
+from conformance.selftest.variants.lenient import generous
+from conformance.selftest.variants.other_run_choices import boxed
 from conformance.selftest.variants.particular import particular
+from conformance.selftest.variants.prefilled import furnished
 from conformance.selftest.variants.secretive import secretive
 from conformance.selftest.variants.terse import terse
 from conformance.selftest.variants.variant import Choices, together

@@ -8,9 +8,18 @@ from collections.abc import Callable
 from eth_utils.address import to_canonical_address
 from pydantic import JsonValue
 
-from conformance.selftest.alter import Answered, Forward, Received, change_answer, intercept, members, refusal, wrap
-from conformance.selftest.alter_execution import RUN
-from conformance.selftest.alter_views import change_result
+from conformance.selftest.tools.alter import (
+    Answered,
+    Forward,
+    Received,
+    change_answer,
+    intercept,
+    members,
+    refusal,
+    wrap,
+)
+from conformance.selftest.tools.alter_execution import RUN
+from conformance.selftest.tools.alter_views import change_result
 from conformance.selftest.variants.variant import EVERYTHING, choices
 from reference_node.chain.account_config import Wallet
 from reference_node.node import Node

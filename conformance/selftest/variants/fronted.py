@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from conformance.selftest.alter import CORE, Answered, Forward, Received, answer, change_answer, intercept
-from conformance.selftest.alter_execution import RUN
+from conformance.selftest.tools.alter import CORE, Answered, Forward, Received, answer, change_answer, intercept
+from conformance.selftest.tools.alter_execution import RUN
 from conformance.selftest.variants.variant import EVERYTHING, Members, choices, members_of
 from reference_node.node import Node
 

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 from eth_utils.address import is_address, to_canonical_address
 
-from conformance.selftest.alter import Answered, Forward, Handler, Received, body_of, intercept, refusal, wrap
-from conformance.selftest.alter_contract import Change, Sent, change_contract
-from conformance.selftest.alter_groups import Hashes
-from conformance.selftest.alter_mints import follow_mints
-from conformance.selftest.permissions import Write, account_of
+from conformance.selftest.tools.alter import Answered, Forward, Handler, Received, body_of, intercept, refusal, wrap
+from conformance.selftest.tools.alter_contract import Change, Sent, change_contract
+from conformance.selftest.tools.alter_groups import Hashes
+from conformance.selftest.tools.alter_mints import follow_mints
+from conformance.selftest.tools.permissions import Write, account_of
 from conformance.selftest.variants.variant import choices, presented
 from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.chain.interface import Address

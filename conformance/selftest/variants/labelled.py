@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl
 
 from eth_utils.address import to_checksum_address
 
-from conformance.selftest.alter import (
+from conformance.selftest.tools.alter import (
     Answered,
     Forward,
     Handler,
@@ -26,8 +26,8 @@ from conformance.selftest.alter import (
     refusal,
     wrap,
 )
-from conformance.selftest.alter_execution import RUN
-from conformance.selftest.permissions import Write
+from conformance.selftest.tools.alter_execution import RUN
+from conformance.selftest.tools.permissions import Write
 from conformance.selftest.variants.variant import EVERYTHING, Members, choices, members_of
 from reference_node.chain.account_config import Wallet
 from reference_node.node import Node

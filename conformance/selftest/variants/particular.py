@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from conformance.selftest.alter import Answered, Forward, Received, intercept
-from conformance.selftest.alter_envelopes import About, Check, around_verdict, refuse
+from conformance.selftest.tools.alter import Answered, Forward, Received, intercept
+from conformance.selftest.tools.alter_envelopes import About, Check, around_verdict, refuse
 from conformance.selftest.variants.variant import choices
 from reference_node.keys import CURVE_ORDER
 from reference_node.node import Node

@@ -6,8 +6,8 @@ import json
 from dataclasses import replace
 from urllib.parse import parse_qsl, urlencode
 
-from conformance.selftest.alter import Answered, Forward, Handler, Received, answer, change_items, intercept
-from conformance.selftest.permissions import ARRAYS
+from conformance.selftest.tools.alter import Answered, Forward, Handler, Received, answer, change_items, intercept
+from conformance.selftest.tools.permissions import ARRAYS
 from conformance.selftest.variants.variant import (
     LISTS,
     PERMISSIONS,

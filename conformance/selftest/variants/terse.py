@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, urlencode
 
 from pydantic import JsonValue
 
-from conformance.selftest.alter import (
+from conformance.selftest.tools.alter import (
     Answered,
     Forward,
     Handler,

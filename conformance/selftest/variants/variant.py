@@ -9,8 +9,8 @@ from functools import partial, reduce
 
 from pydantic import JsonValue
 
-from conformance.selftest.alter import Received
-from conformance.selftest.permissions import ARRAYS
+from conformance.selftest.tools.alter import Received
+from conformance.selftest.tools.permissions import ARRAYS
 from reference_node.node import Node
 
 PERMISSIONS = ("can_create_groups", "can_delete_groups", "can_create_pkps", *ARRAYS)

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from conformance.casetext import explain
+from conformance.endpoints.extent import Extent
+from conformance.endpoints.pace import Budget
+from conformance.report.case_text import explain
 from conformance.resources import scenarios
-from conformance.runner import run_case
-from conformance.scenario.loader import load_pack
-from conformance.selftest.alter import wrap
-from conformance.selftest.serving import target_node
-from conformance.target.extent import Extent
-from conformance.target.pace import Budget
+from conformance.run.loader import load_pack
+from conformance.run.runner import run_case
+from conformance.selftest.tools.alter import wrap
+from conformance.selftest.tools.serving import target_node
 from conformance.verdict import CellOutcome, CellVerdict, Outcome, Verdict
 from reference_node.node import Node
 

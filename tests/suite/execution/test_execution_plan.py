@@ -8,10 +8,10 @@ from itertools import pairwise as neighbours
 
 import pytest
 
-from conformance.drivers.execution_cells import GROUPS, LISTINGS, Cell, Kind, all_cells
-from conformance.drivers.execution_plan import chosen, controls, distance, in_order, pairwise
-from conformance.drivers.execution_scripts import SCRIPTS, scripts_for
-from conformance.target.extent import Extent
+from conformance.drivers.matrix.cells import GROUPS, LISTINGS, Cell, Kind, all_cells
+from conformance.drivers.matrix.plan import chosen, controls, distance, in_order, pairwise
+from conformance.drivers.matrix.scripts import SCRIPTS, scripts_for
+from conformance.endpoints.extent import Extent
 
 KINDS: tuple[Kind, ...] = ("account", "usage", "removed", "other_account", "other_usage")
 CELLS = all_cells(KINDS)

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from conformance.casetext import explain
+from conformance.endpoints.extent import Extent
+from conformance.endpoints.pace import Budget
+from conformance.report.case_text import explain
 from conformance.resources import scenarios
-from conformance.runner import Case, Target, run_case
-from conformance.scenario.loader import load_pack
-from conformance.selftest.mutant import all_mutants
-from conformance.selftest.serving import target_node
-from conformance.target.extent import Extent
-from conformance.target.pace import Budget
+from conformance.run.loader import load_pack
+from conformance.run.runner import Case, Target, run_case
+from conformance.selftest.tools.mutant import all_mutants
+from conformance.selftest.tools.serving import target_node
 from conformance.verdict import Outcome, Verdict
 
 MUTANTS = {mutant.name: mutant for mutant in all_mutants()}

@@ -16,7 +16,7 @@ from conformance.drivers.model.search import SHRINKING, Plan, Search
 from conformance.problems import BudgetSpent, Departure
 from conformance.profile import Profile
 from conformance.resources import scenarios
-from conformance.scenario.marked_yaml import Document
+from conformance.values.marked_yaml import Document
 
 STEPS = 40
 Play = Callable[[Plan, str | None], Failed | None]

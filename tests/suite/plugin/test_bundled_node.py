@@ -8,10 +8,10 @@ import sys
 import httpx
 import pytest
 
+from conformance.endpoints import bundled
+from conformance.endpoints.bundled import BundledNode
 from conformance.problems import NodeNotStarted
 from conformance.profile import load_ready_file
-from conformance.target import bundled
-from conformance.target.bundled import BundledNode
 
 
 def test_bundled_node_serves_until_it_is_stopped() -> None:
@@ -55,7 +55,7 @@ def test_bundled_node_that_never_gets_ready_is_told_and_stopped(monkeypatch: pyt
 
 def test_suite_never_imports_the_node() -> None:
     program = (
-        "import sys, conformance.session, conformance.runner;"
+        "import sys, conformance.run.session, conformance.run.runner;"
         "sys.exit(any(name.partition('.')[0] == 'reference_node' for name in sys.modules))"
     )
 

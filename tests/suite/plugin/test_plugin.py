@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "runner"))
 
 from tiny_node import TinyNode, always, tiny_node
 
-import conformance.session  # noqa: F401 - pytester forgets what its sessions import, and C modules load only once
+import conformance.run.session  # noqa: F401 - pytester forgets what its sessions import, and C modules load only once
 
 pytest_plugins = ["pytester"]
 
@@ -43,10 +43,10 @@ cases:
     steps: [{rpc: eth_chainId}]
 """
 ELSEWHERE = """
-import conformance.selection
+import conformance.run.selection
 from pathlib import Path
 
-conformance.selection.scenarios = lambda: Path(__file__).parent / "packs"
+conformance.run.selection.scenarios = lambda: Path(__file__).parent / "packs"
 """
 """A plugin that lets the shipped packs be those of the test, in processes of their own."""
 OTHERS = ["cov", "schemathesis", "hypothesispytest", "anyio", "cacheprovider"]
@@ -65,7 +65,7 @@ def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytes
     packs = pytester.path / "packs"
     packs.mkdir()
     (packs / "trial.yaml").write_text(PACK, encoding="utf-8")
-    monkeypatch.setattr("conformance.selection.scenarios", lambda: packs)
+    monkeypatch.setattr("conformance.run.selection.scenarios", lambda: packs)
     return pytester
 
 
@@ -119,7 +119,7 @@ def test_plugin_imports_nothing_of_the_suite_unless_asked(pytester: pytest.Pytes
         """
         import sys
         def test_one():
-            heavy = {"conformance.session", "conformance.profile", "httpx", "eth_abi"} & sys.modules.keys()
+            heavy = {"conformance.run.session", "conformance.profile", "httpx", "eth_abi"} & sys.modules.keys()
             assert not heavy
         """
     )

@@ -1,0 +1,167 @@
+"""The step kinds that send requests of the service: `account`, `call` and `list`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from pydantic import JsonValue
+
+from conformance.drivers.steps.caserun import CaseRun
+from conformance.drivers.steps.expectations import compile_expectations
+from conformance.drivers.steps.lists import read_pages
+from conformance.drivers.steps.refusals import must_accept
+from conformance.endpoints.client import descend
+from conformance.endpoints.requests import Wanted
+from conformance.language.models import AccountStep, CallStep, ListStep, Request
+from conformance.language.scope import Account
+from conformance.language.templates import Site, compile_value
+from conformance.language.vocabulary import takes_credential
+from conformance.problems import BadShape, DuplicateId, Malformed, Mismatch, UnknownName
+from conformance.profile import OPERATIONS
+from conformance.values.json_text import written
+from conformance.values.json_values import printed
+
+Action: TypeAlias = Callable[[CaseRun], object]
+"""Does a step. Raises StepProblem."""
+Builder: TypeAlias = Callable[[CaseRun], Wanted]
+Who: TypeAlias = Callable[[CaseRun], str | None]
+NOBODY = "nobody"
+LABELS: dict[str, JsonValue] = {"name": "${label}", "description": "made by a conformance case"}
+"""What a wallet is called where the profile says that its creation takes labels and the pack gives none."""
+
+
+def compile_account(step: AccountStep, site: Site) -> Action:
+    """A fresh account. Defines its name as a variable."""
+    if step.account in site.names or step.account == NOBODY:
+        raise site.at("account").problem(DuplicateId, f"the name {step.account!r} is taken")
+    given = {"account_name": "${label}", "account_description": f"{step.account} of a conformance case"}
+    members = compile_value({**given, **step.with_}, site.at("with"))
+    name_operation("new_account", site)
+    site.names.add(step.account)
+    site.facts.accounts.append(step.account)
+
+    def act(run: CaseRun) -> None:
+        answer = run.send(Wanted(run.target.operation("new_account"), members=as_members(members(run.scope))))
+        must_accept(answer)
+        made = answer.value
+        if not isinstance(made, dict) or not isinstance(made.get("api_key"), str):
+            raise Malformed("a new account with an api_key", printed(made)[:300], answer.exchange)
+        run.scope.variables[step.account] = Account(made)
+
+    return act
+
+
+def compile_list(step: ListStep, site: Site) -> Action:
+    """Every page of a list."""
+    build = compile_request(step, step.list_, site)
+    must_be_list(step.list_, site.at("list"))
+    size = compile_value(step.page_size, site.at("page_size"))
+    expectations = compile_expectations(step.expect, step.save, site)
+
+    def act(run: CaseRun) -> None:
+        page_size = size(run.scope)
+        if page_size is not None and not isinstance(page_size, int):
+            raise Mismatch("an integer as page_size", printed(page_size))
+        items = read_pages(run, build(run), page_size)
+        last = len(run.log) - 1
+        expectations.judge(lambda path: descend(items, path), run.scope, last)
+        expectations.keep(lambda path: descend(items, path), run.scope, last)
+
+    return act
+
+
+def must_be_list(operation: str, site: Site) -> None:
+    """A load error unless the operation is a list; its paging is then something that the profile must say."""
+    if not OPERATIONS[operation].items:
+        raise site.problem(BadShape, f"{operation} is no list")
+    site.facts.uses.add("wire.paging.first_page_number")
+
+
+def name_operation(operation: str, site: Site) -> None:
+    """Note that the case uses an operation. A load error for one that nobody knows."""
+    if operation not in site.vocabulary.operations:
+        raise site.problem(
+            UnknownName,
+            f"no operation is called {operation!r}; there are {', '.join(sorted(site.vocabulary.operations))}",
+        )
+    site.facts.operations.add(operation)
+
+
+def compile_request(step: Request, operation: str, site: Site) -> Builder:
+    """What makes a step's request each time it runs."""
+    name_operation(operation, site.at("list" if isinstance(step, ListStep) else "call"))
+    who = compile_who(step.as_, operation, site.at("as"))
+    via = compile_value(step.via, site.at("via"))
+    members = compile_value(step.with_, site.at("with"))
+    headers = compile_value(dict(step.headers), site.at("headers"))
+    body = _compile_body(step, site)
+    method, path = (step.method, step.path) if isinstance(step, CallStep) else (None, None)
+    path_template = compile_value(path, site.at("path"))
+    labels = compile_value(LABELS, site)
+
+    def build(run: CaseRun) -> Wanted:
+        scope = run.scope
+        served = run.target.operation(operation)
+        given = as_members(members(scope))
+        if operation == "create_wallet":
+            given = {name: text for name, text in as_members(labels(scope)).items() if name in served.request} | given
+        other_path = path_template(scope)
+        return Wanted(
+            operation=served,
+            credential=who(run),
+            via=_known_via(via(scope)),
+            members=given,
+            body=body(run),
+            headers={
+                name: None if value is None else printed(value) for name, value in as_members(headers(scope)).items()
+            },
+            method=method,
+            path=None if other_path is None else printed(other_path),
+        )
+
+    return build
+
+
+def compile_who(raw: str | None, operation: str, site: Site) -> Who:
+    """Whose credential a request carries."""
+    if raw is None:
+        accounts = site.facts.accounts
+        raw = accounts[0] if accounts and takes_credential(operation) else NOBODY
+    if raw == NOBODY:
+        return lambda _: None
+    if raw in site.facts.accounts:
+        return lambda run: run.account_key(raw)
+    if "${" not in raw:
+        known = ", ".join([*site.facts.accounts, NOBODY])
+        raise site.problem(UnknownName, f"no account is called {raw!r}; there are {known}, and keys in ${{variables}}")
+    template = compile_value(raw, site)
+    return lambda run: printed(template(run.scope))
+
+
+def _compile_body(step: Request, site: Site) -> Callable[[CaseRun], str | None]:
+    if not isinstance(step, CallStep) or step.body is None:
+        return lambda _: None
+    if step.with_:
+        raise site.at("body").problem(BadShape, "`body` stands instead of `with`, not beside it")
+    given = step.body.model_fields_set
+    if len(given) != 1:
+        raise site.at("body").problem(BadShape, "a body is either {raw: text} or {json: value}")
+    if "raw" in given:
+        text = compile_value(step.body.raw, site.at("body", "raw"))
+        return lambda run: printed(text(run.scope))
+    value = compile_value(step.body.json_, site.at("body", "json"))
+    return lambda run: written(value(run.scope))
+
+
+def _known_via(value: object) -> str:
+    if value not in ("x-api-key", "bearer"):
+        raise Mismatch("x-api-key or bearer as `via`", printed(value))
+    return str(value)
+
+
+def as_members(value: object) -> dict[str, object]:
+    """The members that a compiled `with` gave."""
+    if not isinstance(value, dict):
+        raise Mismatch("an object as `with`", printed(value))
+    return value

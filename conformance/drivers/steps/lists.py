@@ -1,0 +1,42 @@
+"""Reads every page of a list ("Endpoints", query fields `page_number` and `page_size`)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from conformance.drivers.steps.caserun import CaseRun
+from conformance.drivers.steps.refusals import must_accept
+from conformance.endpoints.requests import Wanted
+from conformance.problems import Malformed
+from conformance.values.json_values import printed
+
+MOST_PAGES = 1_000
+"""No case makes more: a list that goes on is one that ignores its page number."""
+
+
+def read_pages(run: CaseRun, wanted: Wanted, page_size: int | None = None) -> list[object]:
+    """All items in order. Departures: a refusal, a page that is no array or is too long, the same page again."""
+    size = page_size or run.target.page_size
+    first = run.target.profile.wire.paging.first_page_number or 0
+    items: list[object] = []
+    previous: list[object] = []
+    for number in range(first, first + MOST_PAGES):
+        page = _page(run, replace(wanted, members={**wanted.members, "page_number": number, "page_size": size}), size)
+        if page and page == previous:
+            raise Malformed(f"other items on page {number} than on the one before", printed(page)[:300])
+        items += page
+        if len(page) < size:
+            return items
+        previous = page
+    raise Malformed(f"an end of the list within {MOST_PAGES} pages", f"{len(items)} items and no end")
+
+
+def _page(run: CaseRun, wanted: Wanted, size: int) -> list[object]:
+    answer = run.send(wanted)
+    must_accept(answer)
+    page = answer.value
+    if not isinstance(page, list):
+        raise Malformed("an array of items", printed(page)[:300], answer.exchange)
+    if len(page) > size:
+        raise Malformed(f"a page of at most {size} items", f"{len(page)} items", answer.exchange)
+    return page

@@ -1,0 +1,88 @@
+"""The step kind `send`: a transaction to the account contract by a wallet of the suite's own, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from conformance.drivers.steps.call_step import compile_reads, must_be_unchanged
+from conformance.drivers.steps.calls import Action
+from conformance.drivers.steps.caserun import CaseRun
+from conformance.drivers.steps.expectations import compile_expectations
+from conformance.drivers.steps.onchain import check_control, compile_signature
+from conformance.drivers.steps.wallets import compile_who_sends, write_to_contract
+from conformance.endpoints.client import descend
+from conformance.endpoints.sending import Receipt
+from conformance.language.models import SendStep
+from conformance.language.templates import Site, compile_value
+from conformance.problems import BadShape, ControlNotAccepted, NotAccepted, NotRefused, RefusalUnproven
+
+
+def send_name(step: SendStep) -> str:
+    """What the step is called where a control and its refusal have to be of the same function."""
+    return f"send {step.send}"
+
+
+def compile_send(step: SendStep, site: Site) -> Action:
+    """Sends it and waits for its block; the contract takes it, with `reverts` refuses it, or may do either."""
+    site.facts.needs.update({"chain_rpc", "funded_wallet"})
+    signature = compile_signature(step.send, site)
+    sender = compile_who_sends(step.from_, site.at("from"))
+    arguments = [compile_value(raw, site.at("with", index)) for index, raw in enumerate(step.with_)]
+
+    def send(run: CaseRun) -> Receipt:
+        values = [template(run.scope) for template in arguments]
+        return write_to_contract(run, sender(run), signature(run), values, to_be_reverted=bool(step.reverts))
+
+    return _refused(step, site, send) if step.reverts else _accepted(step, site, send)
+
+
+def _accepted(step: SendStep, site: Site, send: Callable[[CaseRun], Receipt]) -> Action:
+    for name in ("control", "unchanged"):
+        if getattr(step, name) is not None:
+            raise site.at(name).problem(RefusalUnproven, f"`{name}` stands beside `reverts` only")
+    expectations = compile_expectations(step.expect, step.save, site)
+
+    def act(run: CaseRun) -> None:
+        receipt = send(run)
+        last = len(run.log) - 1
+        if not receipt.succeeded:
+            raise NotAccepted("a transaction that the contract takes", f"{receipt.hash} was reverted", last)
+        told = _told(receipt)
+        expectations.judge(lambda path: descend(told, path), run.scope, last)
+        expectations.keep(lambda path: descend(told, path), run.scope, last)
+
+    return act
+
+
+def _refused(step: SendStep, site: Site, send: Callable[[CaseRun], Receipt]) -> Action:
+    must = step.reverts is True
+    if must:
+        check_control(step.control, send_name(step), site)
+    elif step.control is not None:
+        raise site.at("control").problem(RefusalUnproven, "`control` stands beside `reverts: true` only")
+    if step.expect or step.save:
+        raise site.problem(BadShape, "what the contract refuses has nothing to `expect` or `save`")
+    if not step.unchanged:
+        raise site.problem(RefusalUnproven, f"{send_name(step)} writes: its refusal needs `unchanged`")
+    reads = compile_reads(step.unchanged, site)
+
+    def act(run: CaseRun) -> None:
+        if must and step.control not in run.accepted:
+            raise ControlNotAccepted(f"that {step.control} was taken", "it was not, or did not run")
+        before = [read(run) for _, read in reads]
+        receipt = send(run)
+        last = len(run.log) - 1
+        if must and receipt.succeeded:
+            raise NotRefused("that the contract reverts", f"{receipt.hash} succeeded", last)
+        must_be_unchanged(run, reads, before, last)
+
+    return act
+
+
+def _told(receipt: Receipt) -> dict[str, object]:
+    return {
+        "hash": receipt.hash,
+        "block": receipt.block,
+        "gas_used": receipt.gas_used,
+        "logs": list(receipt.logs),
+    }

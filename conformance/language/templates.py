@@ -1,0 +1,95 @@
+"""Values with `${variables}` in them, compiled once when a pack is loaded and resolved each time a step runs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+from pydantic import JsonValue
+
+from conformance.language.facts import CaseFacts
+from conformance.language.scope import Scope
+from conformance.language.vocabulary import Vocabulary
+from conformance.problems import LoadProblem, UndefinedVariable, UnknownName
+from conformance.values.json_values import printed
+from conformance.values.marked_yaml import Document, Place
+
+Template: TypeAlias = Callable[[Scope], object]
+REFERENCE = re.compile(r"\$\$\{|\$\{([^{}]*)\}")
+NAME = re.compile(r"[a-z][a-z0-9_]*(\.[A-Za-z0-9_-]+)*", re.ASCII)
+ALWAYS_DEFINED = frozenset({"label", "profile", "base_url"})
+
+
+@dataclass(frozen=True)
+class Site:
+    """A place in a pack that is being compiled: for messages with file and line, and for the names defined so far."""
+
+    document: Document
+    vocabulary: Vocabulary
+    place: Place = ()
+    names: set[str] = field(default_factory=set)
+    facts: CaseFacts = field(default_factory=CaseFacts)
+
+    def at(self, *more: str | int) -> Site:
+        """A place inside this one."""
+        return Site(self.document, self.vocabulary, (*self.place, *more), self.names, self.facts)
+
+    def apart(self) -> Site:
+        """The same place with a set of names of its own, for a step whose variables others do not see."""
+        return replace(self, names=set(self.names))
+
+    def problem(self, kind: type[LoadProblem], message: str) -> LoadProblem:
+        """A load error at this place."""
+        return kind(message, self.document.path, self.document.line(self.place))
+
+
+def compile_value(raw: JsonValue, site: Site) -> Template:
+    """A JSON value whose texts may hold variables. Raises LoadProblem for a variable that nothing defines."""
+    if isinstance(raw, str):
+        return _text(raw, site)
+    if isinstance(raw, dict) and raw:
+        members = {key: compile_value(value, site.at(key)) for key, value in raw.items()}
+        return lambda scope: {key: template(scope) for key, template in members.items()}
+    if isinstance(raw, list) and raw:
+        items = [compile_value(value, site.at(index)) for index, value in enumerate(raw)]
+        return lambda scope: [template(scope) for template in items]
+    return lambda _: raw
+
+
+def _text(raw: str, site: Site) -> Template:
+    if "${" not in raw:
+        return lambda _: raw
+    pieces: list[str | Template] = []
+    end = 0
+    for found in REFERENCE.finditer(raw):
+        pieces += [raw[end : found.start()], "${" if found[1] is None else _reference(found[1], site)]
+        end = found.end()
+    pieces.append(raw[end:])
+    filled = [piece for piece in pieces if piece != ""]
+    if "${" in "".join(piece for piece in (raw[end:], raw[: raw.find("${")]) if piece):
+        raise site.problem(UndefinedVariable, f"{raw!r} opens a variable and does not close it")
+    if len(filled) == 1 and not isinstance(filled[0], str):
+        return filled[0]
+    return lambda scope: "".join(piece if isinstance(piece, str) else printed(piece(scope)) for piece in filled)
+
+
+def _reference(name: str, site: Site) -> Template:
+    if not NAME.fullmatch(name):
+        raise site.problem(UndefinedVariable, f"${{{name}}} is not a variable name (lower case, digits, _ and dots)")
+    root, *path = name.split(".")
+    if root == "profile":
+        return _profile_reference(".".join(path), site)
+    if root not in site.names and root not in ALWAYS_DEFINED:
+        known = ", ".join(sorted(site.names | ALWAYS_DEFINED))
+        raise site.problem(UndefinedVariable, f"${{{name}}} is used before anything defines it; known here: {known}")
+    return lambda scope: scope.lookup(root, path)
+
+
+def _profile_reference(key: str, site: Site) -> Template:
+    if key not in site.vocabulary.profile_keys:
+        raise site.problem(UnknownName, f"the profile has no key {key!r}")
+    site.facts.uses.add(key)
+    path = key.split(".")
+    return lambda scope: scope.lookup("profile", path)

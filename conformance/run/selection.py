@@ -1,0 +1,114 @@
+"""What a run is asked to do: which cases of which packs, on which node, by which profile."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from conformance.endpoints.extent import Extent
+from conformance.problems import DuplicateId, NothingSelected
+from conformance.profile import Profile, load_profile
+from conformance.resources import scenarios
+from conformance.run.case import Case
+from conformance.run.known import Known, load_known
+from conformance.run.loader import load_pack, pack_files
+
+
+@dataclass(frozen=True)
+class Options:
+    """The command line."""
+
+    node_url: str | None
+    profile: Path | None
+    packs: tuple[str, ...]
+    pack_dirs: tuple[Path, ...]
+    cases: tuple[str, ...]
+    known: Path | None
+    max_spend: int | None
+    max_gas: int | None
+    rate: float | None
+    results: Path | None
+    extent: Extent
+
+    def rerun(self) -> tuple[str, ...]:
+        """The options that name node, profile and packs, to run a case again."""
+        found: list[str] = []
+        for name, value in (("--node-url", self.node_url), ("--profile", self.profile)):
+            found += [name, str(value)] if value else []
+        for folder in self.pack_dirs:
+            found += ["--pack-dir", str(folder)]
+        if self.extent.budget is not None:
+            found += ["--budget", str(self.extent.budget)]
+        return tuple(found)
+
+    def stated_profile(self) -> Profile:
+        """The profile in the file, or the reference node's."""
+        return load_profile(self.profile) if self.profile else Profile()
+
+    def known_failures(self) -> Known:
+        """The list of known failures; an empty one without a file."""
+        return load_known(self.known) if self.known else Known()
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The cases of a run."""
+
+    by_file: dict[Path, list[Case]]
+    """Every case of every pack, by the pack's resolved path."""
+    chosen_files: tuple[Path, ...]
+    """The packs that `--pack` selects."""
+    globs: tuple[str, ...]
+    extent: Extent
+
+    @property
+    def loaded(self) -> list[Case]:
+        """Every case, also those that are not selected."""
+        return [case for cases in self.by_file.values() for case in cases]
+
+    def wants(self, case: Case) -> bool:
+        """Whether `--case` selects it, and `--cell` leaves something to do of a matrix."""
+        selected = not self.globs or any(matches(case.id, pattern) for pattern in self.globs)
+        return selected and (not case.facts.cells or self.extent.leaves(case.facts.cells))
+
+
+def matches(case: str, pattern: str) -> bool:
+    """Whether a case's id matches: literally, or by `*` and `?`. Brackets are those of a row."""
+    return case == pattern or fnmatchcase(case, pattern.replace("[", "[[]"))
+
+
+def select(options: Options, given_files: Sequence[Path] = ()) -> Selection:
+    """Load all packs and choose. Raises LoadProblem, and NothingSelected for a `--pack` that names none."""
+    files = [path.resolve() for path in pack_files([scenarios(), *options.pack_dirs])]
+    for path in map(Path.resolve, given_files):
+        twin = next((one for one in files if one.stem == path.stem), None)
+        if twin is None:
+            files.append(path)
+        elif twin != path:
+            raise DuplicateId(f"the pack {path.stem!r} is also in {twin}", path)
+    for name in options.packs:
+        if not any(fnmatchcase(path.stem, name) for path in files):
+            known = ", ".join(path.stem for path in files) or "none"
+            raise NothingSelected(f"no pack is called {name!r}; there are {known}")
+    loaded = {path: load_pack(path) for path in files}
+    named = {*options.packs, *(path.stem for path in given_files)}
+    chosen = [
+        path
+        for path in files
+        if not options.packs or any(fnmatchcase(path.stem, name) for name in options.packs)
+        if path.stem in named or not loaded[path][0].opt_in
+    ]
+    selection = Selection(loaded, tuple(chosen), options.cases, options.extent)
+    _check_cells(selection)
+    return selection
+
+
+def _check_cells(selection: Selection) -> None:
+    """A cell that no selected matrix has is a slip of the pen."""
+    cells = [cell for path in selection.chosen_files for case in selection.by_file[path] for cell in case.facts.cells]
+    for pattern in selection.extent.cells:
+        if not any(fnmatchcase(cell, pattern) for cell in cells):
+            example = f"; there is, for example, {cells[0]}" if cells else ": no case is a matrix"
+            raise NothingSelected(f"no cell is called {pattern!r}{example}")

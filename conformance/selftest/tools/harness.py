@@ -1,0 +1,111 @@
+"""Runs the suite's cases against faulty nodes, several nodes at a time, and says which cases noticed."""
+
+from __future__ import annotations
+
+import gc
+import logging
+import multiprocessing
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+
+from conformance.endpoints.client import Target
+from conformance.endpoints.extent import Extent
+from conformance.run.case import Case
+from conformance.run.runner import run_case
+from conformance.selftest.tools.miniatures import MINIATURES
+from conformance.selftest.tools.mutant import Mutant
+from conformance.selftest.tools.serving import target_app, target_node
+from conformance.selftest.variants import VARIANTS
+from conformance.verdict import Outcome, Verdict
+
+SEQUENCES = 24
+"""How many random sequences each case of them plays on a mutant: some faults take more than a usual run's few."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One node before the suite."""
+
+    name: str
+    breaks: tuple[str, ...]
+    """What it is known to break; nothing for the variants and the miniatures."""
+    outcomes: tuple[Outcome, ...]
+    crash: str = ""
+    """What the suite itself stumbled over; nothing is known of the node then."""
+
+    def noticed(self, requirement: str) -> list[str]:
+        """The cases of a requirement that failed."""
+        return [
+            outcome.case
+            for outcome in self.outcomes
+            if outcome.verdict is Verdict.FAIL and requirement in outcome.blamed
+        ]
+
+    @property
+    def missed(self) -> tuple[str, ...]:
+        """The broken requirements that no case of theirs noticed."""
+        return tuple(requirement for requirement in self.breaks if not self.noticed(requirement))
+
+
+@dataclass(frozen=True)
+class Bench:
+    """What every trial needs; handed to the workers by forking, never pickled."""
+
+    mutants: Mapping[str, Mutant]
+    cases: Sequence[Case]
+    seed: str
+
+    def try_node(self, name: str) -> Trial:
+        """Serve the node of this name and run the cases that concern it."""
+        if name in MINIATURES:
+            with target_app(MINIATURES[name], self.seed) as target:
+                return Trial(name, (), _outcomes(self.cases, target))
+        if name in VARIANTS:
+            variant = VARIANTS[name]
+            with target_node(variant.alter, self.seed, variant.profile) as target:
+                target.extent = Extent(budget=1)
+                return Trial(name, (), _outcomes(self.cases, target))
+        mutant = self.mutants[name]
+        with target_node(mutant.alter, self.seed) as target:
+            return Trial(name, mutant.breaks, tuple(_until_noticed(mutant.breaks, self.cases, target)))
+
+
+def trials(bench: Bench, names: Sequence[str], jobs: int) -> Iterator[Trial]:
+    """The trials of the named nodes as they end, `jobs` at a time, each in a process that is forked for it."""
+    gc.collect()
+    gc.freeze()  # what all trials share is not looked through again in each
+    context = multiprocessing.get_context("fork")
+    with ProcessPoolExecutor(jobs, context, _take_bench, (bench,), max_tasks_per_child=None) as pool:
+        waiting = {pool.submit(_try_node, name): name for name in names}
+        for done in as_completed(waiting):
+            crash = done.exception()
+            yield Trial(waiting[done], (), (), f"{type(crash).__name__}: {crash}") if crash else done.result()
+
+
+_bench: list[Bench] = []
+
+
+def _take_bench(bench: Bench) -> None:
+    logging.disable(logging.CRITICAL)  # a faulty node may fail as loudly as it likes
+    _bench[:] = [bench]
+
+
+def _try_node(name: str) -> Trial:
+    return _bench[0].try_node(name)
+
+
+def _until_noticed(breaks: Sequence[str], cases: Sequence[Case], target: Target) -> Iterator[Outcome]:
+    """The cases of the broken requirements, until one has failed for each of them: more would prove nothing more."""
+    target.extent = Extent(until_wrong=True, budget=SEQUENCES)
+    unnoticed = set(breaks)
+    for case in sorted(cases, key=lambda case: case.facts.drawn):
+        if unnoticed & set(case.requirements):
+            outcome = run_case(case, target)
+            if outcome.verdict is Verdict.FAIL:
+                unnoticed -= set(outcome.blamed)
+            yield outcome
+
+
+def _outcomes(cases: Sequence[Case], target: Target) -> tuple[Outcome, ...]:
+    return tuple(run_case(case, target) for case in cases)

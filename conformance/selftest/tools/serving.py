@@ -1,0 +1,86 @@
+"""Nodes of the self-test while they run: served on a free port of the loopback, in a thread of this process."""
+
+from __future__ import annotations
+
+import json
+import socket
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from threading import Thread
+
+import uvicorn
+from pydantic import JsonValue
+from starlette.types import ASGIApp
+
+from conformance.endpoints.client import Target
+from conformance.profile import Profile
+from conformance.profile.load import with_addresses
+from conformance.selftest.variants.variant import merged
+from reference_node.node import Node, build_node
+from reference_node.server import describe, server_config
+from reference_node.settings import Settings
+
+STARTER_CREDITS = 10**6
+"""Cents of each new account: no case comes near it."""
+
+CLAIMED = ("managed_accounts", "openapi", "chain_rpc", "clock_control", "funded_wallet", "billing")
+"""What a sham claims to offer: as much as the reference node, so that no case is left out."""
+
+START_SECONDS = 20.0
+
+
+@contextmanager
+def target_node(
+    alter: Callable[[Node], None], seed: str, profile: dict[str, JsonValue] | None = None
+) -> Iterator[Target]:
+    """A freshly built reference node, altered, served and ready to be judged; `profile` is what it says beside."""
+    node = build_node(Settings(control=True, starter_credits=STARTER_CREDITS))
+    alter(node)
+    with closing(node), _listening() as listening, _serving(server_config(node), listening):
+        ready = describe(node, listening)
+        yield from _target(merged(ready, {"profile": profile or {}}), seed)
+
+
+@contextmanager
+def target_app(app: ASGIApp, seed: str) -> Iterator[Target]:
+    """An application that is no reference node, judged as if it claimed to be one."""
+    config = uvicorn.Config(app, ws="none", lifespan="off", access_log=False, log_level="critical")
+    with _listening() as listening, _serving(config, listening):
+        base_url = f"http://127.0.0.1:{listening.getsockname()[1]}"
+        facts = {"base_url": base_url, "rpc_url": f"{base_url}/rpc", "control_url": f"{base_url}/control"}
+        yield from _target({**facts, "profile": {"capabilities": list(CLAIMED)}}, seed)
+
+
+def _target(ready: dict[str, JsonValue], seed: str) -> Iterator[Target]:
+    profile = Profile.model_validate_json(json.dumps(with_addresses(ready)))
+    target = Target(str(profile.base_url), profile, seed=seed)
+    try:
+        yield target
+    finally:
+        target.close()
+
+
+@contextmanager
+def _listening() -> Iterator[socket.socket]:
+    with socket.socket(proto=socket.IPPROTO_TCP) as listening:  # asyncio sets TCP_NODELAY by the protocol
+        listening.bind(("127.0.0.1", 0))
+        listening.listen(512)
+        yield listening
+
+
+@contextmanager
+def _serving(config: uvicorn.Config, listening: socket.socket) -> Iterator[None]:
+    server = uvicorn.Server(config)
+    thread = Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
+    thread.start()
+    deadline = time.monotonic() + START_SECONDS
+    while not server.started:
+        if not thread.is_alive() or time.monotonic() > deadline:
+            raise RuntimeError("a node of the self-test did not start")
+        time.sleep(0.005)
+    try:
+        yield
+    finally:
+        server.should_exit = True
+        thread.join(START_SECONDS)

@@ -1,0 +1,83 @@
+"""Every fault of a pack is refused with its file and line, before anything runs."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from conformance.problems import DuplicateId, LoadProblem, NothingSelected, Unreadable
+from conformance.run.loader import load, load_pack
+
+HEADS = {
+    "@top": "pack: trial\ntitle: t\n",
+    "@case": "@top\ncases:\n  - id: one\n    title: t\n    requirements: [GRP-010]\n",
+    "@steps": "@case\n    steps:\n      - account: alice\n",
+    "@controlled": "@steps\n      - {call: add_group, id: adds, with: {group_name: a}}\n",
+}
+"""What the first line of a faulty pack stands for."""
+MARK = re.compile(r"# <- (\w+): (.*)")
+
+
+def with_head(text: str) -> str:
+    first, _, rest = text.partition("\n")
+    return with_head(HEADS[first]) + rest if first in HEADS else text
+
+
+def faulty_packs() -> dict[str, str]:
+    """Name and text of each: `# <- Kind: words` stands at the end of the line that has to be told."""
+    text = Path(__file__).with_name("faulty_packs.txt").read_text(encoding="utf-8")
+    return dict(one.split("\n", 1) for one in text.split("=== ") if one)
+
+
+@pytest.mark.parametrize("text", faulty_packs().values(), ids=faulty_packs())
+def test_fault_is_refused_with_file_and_line(tmp_path: Path, text: str) -> None:
+    whole = with_head(text)
+    (marked,) = [line for line in whole.splitlines() if "# <- " in line]
+    kind, words = MARK.search(marked).groups()  # type: ignore[union-attr]  # it was found
+    path = tmp_path / "trial.yaml"
+    path.write_text(whole, encoding="utf-8")
+
+    with pytest.raises(LoadProblem) as caught:
+        load_pack(path)
+
+    told = (type(caught.value).__name__, caught.value.line)
+    assert told == (kind, whole.splitlines().index(marked) + 1), str(caught.value)
+    assert str(path) in str(caught.value)
+    assert words in str(caught.value)
+
+
+def test_empty_file_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "trial.yaml"
+    path.write_text("", encoding="utf-8")
+
+    with pytest.raises(Unreadable, match="empty"):
+        load_pack(path)
+
+
+def test_pack_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(Unreadable, match="none"):
+        load_pack(tmp_path / "none.yaml")
+
+
+def test_folder_that_is_none_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(Unreadable, match="folder"):
+        load([tmp_path / "none"])
+
+
+def test_two_packs_of_one_name_are_refused(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "trial.yaml").write_text(with_head("@steps"), encoding="utf-8")
+
+    with pytest.raises(DuplicateId, match="also in"):
+        load([tmp_path / "a", tmp_path / "b"])
+
+
+def test_glob_that_no_pack_matches_selects_nothing_and_says_so(tmp_path: Path) -> None:
+    (tmp_path / "trial.yaml").write_text(with_head("@steps"), encoding="utf-8")
+
+    assert [case.id for case in load([tmp_path], ["tri*"])] == ["trial::one"]
+    with pytest.raises(NothingSelected, match="there are trial"):
+        load([tmp_path], ["tri*", "birds"])
