@@ -21,7 +21,7 @@ from conformance.drivers.openapi.document import (
 from conformance.drivers.steps.caserun import CaseRun
 from conformance.drivers.steps.driver import compile_case
 from conformance.language.models import CaseForm, StepsCase
-from conformance.language.templates import Site
+from conformance.language.templates import CompileContext
 
 F = TypeVar("F", bound=CaseForm)
 Program = Callable[[CaseRun], None]
@@ -32,10 +32,10 @@ class Driver(Generic[F]):
     """A way to run cases."""
 
     form: type[F]
-    compile: Callable[[F, Site], Program]
+    compile: Callable[[F, CompileContext], Program]
     """Makes the program of a case; raises LoadProblem. What the case needs is noted in the site's facts."""
 
-    def prepare(self, form: CaseForm, site: Site) -> Program:
+    def prepare(self, form: CaseForm, site: CompileContext) -> Program:
         """The program of a case of this driver."""
         if not isinstance(form, self.form):
             raise TypeError(f"{type(form).__name__} is not {self.form.__name__}")
@@ -49,7 +49,7 @@ class AnyDriver(Protocol):
     def form(self) -> type[CaseForm]:
         """What its cases look like in a pack."""
 
-    def prepare(self, form: CaseForm, site: Site) -> Program:
+    def prepare(self, form: CaseForm, site: CompileContext) -> Program:
         """The program of a case of this driver."""
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Self
 
 import httpx
 
-from conformance.endpoints.extent import Extent
+from conformance.endpoints.extent import SampleOptions
 from conformance.endpoints.log import ExchangeLog, RawExchange
 from conformance.endpoints.pace import Budget, GasBudget, Pace
 from conformance.problems import Malformed, ProfileSilent, ServerFault, Unreachable, Untrusted
@@ -179,7 +179,7 @@ class Target:
         pace: Pace | None = None,
         budget: Budget | None = None,
         gas: GasBudget | None = None,
-        extent: Extent | None = None,
+        extent: SampleOptions | None = None,
         shared: bool = False,
         timeout: float | None = None,
     ) -> None:
@@ -188,7 +188,7 @@ class Target:
         self.seed = seed
         self.budget = budget or Budget(None)
         self.gas = gas or GasBudget(None)
-        self.extent = extent or Extent()
+        self.extent = extent or SampleOptions()
         self.shared = shared
         """Whether other processes judge this node at the same time."""
         self.settle_seconds = profile.semantics.settle_time_seconds or 0

@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 
 
 @dataclass(frozen=True)
-class Extent:
+class SampleOptions:
     """What the command line asks for."""
 
     full: bool = False

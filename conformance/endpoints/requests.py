@@ -25,7 +25,7 @@ GROUP_IDS = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class OutgoingRequest:
     """A request by canonical names."""
 
     operation: Operation
@@ -49,7 +49,7 @@ class Wanted:
         return AskedAt.ENDPOINT if self.method in (None, self.operation.method) else AskedAt.NO_ENDPOINT
 
 
-def message(wanted: Wanted, *, ids_listed_as_text: bool = False) -> Message:
+def message(wanted: OutgoingRequest, *, ids_listed_as_text: bool = False) -> Message:
     """The request as it goes over the wire.
 
     Where the profile says that lists show group ids as texts, they are sent as the integers (u64) that requests take.
@@ -73,7 +73,7 @@ def message(wanted: Wanted, *, ids_listed_as_text: bool = False) -> Message:
     return Message(wanted.method or operation.method, path, _merged(sent, headers), body)
 
 
-def _as_specified(wanted: Wanted, ids_listed_as_text: bool) -> dict[str, object]:
+def _as_specified(wanted: OutgoingRequest, ids_listed_as_text: bool) -> dict[str, object]:
     """`remove_group` takes its `group_id` as a quoted value in the specification's example ("Endpoints / Groups")."""
     if wanted.operation.name == "remove_group" and "group_id" in wanted.members:
         return {**wanted.members, "group_id": printed(wanted.members["group_id"])}

@@ -9,12 +9,12 @@ from pydantic import JsonValue
 from conformance.language.matchers import Difference, Matcher, compile_matcher, printed_json, same
 from conformance.language.operators import listed, named
 from conformance.language.scope import Scope
-from conformance.language.templates import Site, compile_value
+from conformance.language.templates import CompileContext, compile_value
 from conformance.problems import BadShape
 from conformance.values.json_values import member
 
 
-def _holds_part(raw: JsonValue, site: Site) -> Callable[[object, Scope], bool | None]:
+def _holds_part(raw: JsonValue, site: CompileContext) -> Callable[[object, Scope], bool | None]:
     inner = compile_matcher(raw, site)
     text = compile_value(raw, site) if isinstance(raw, str) else None
 
@@ -29,7 +29,7 @@ def _holds_part(raw: JsonValue, site: Site) -> Callable[[object, Scope], bool | 
 
 
 @named("includes")
-def includes(raw: JsonValue, site: Site) -> Matcher:
+def includes(raw: JsonValue, site: CompileContext) -> Matcher:
     """An array with a matching item, or a text with this part."""
     found = _holds_part(raw, site)
     return lambda value, scope: (
@@ -38,7 +38,7 @@ def includes(raw: JsonValue, site: Site) -> Matcher:
 
 
 @named("excludes")
-def excludes(raw: JsonValue, site: Site) -> Matcher:
+def excludes(raw: JsonValue, site: CompileContext) -> Matcher:
     """An array without a matching item, or a text without this part."""
     found = _holds_part(raw, site)
     return lambda value, scope: (
@@ -47,14 +47,14 @@ def excludes(raw: JsonValue, site: Site) -> Matcher:
 
 
 @named("items")
-def items(raw: JsonValue, site: Site) -> Matcher:
+def items(raw: JsonValue, site: CompileContext) -> Matcher:
     """These items in this order, no more."""
     listed(raw, site)
     return compile_matcher(raw, site)
 
 
 @named("any_order")
-def any_order(raw: JsonValue, site: Site) -> Matcher:
+def any_order(raw: JsonValue, site: CompileContext) -> Matcher:
     """As many items as matchers, and each matcher has an item of its own."""
     matchers = listed(raw, site)
 
@@ -83,7 +83,7 @@ def _assignable(fits: list[list[bool]]) -> bool:
 
 
 @named("every")
-def every(raw: JsonValue, site: Site) -> Matcher:
+def every(raw: JsonValue, site: CompileContext) -> Matcher:
     """Every item of an array matches."""
     inner = compile_matcher(raw, site)
 
@@ -100,7 +100,7 @@ def every(raw: JsonValue, site: Site) -> Matcher:
 
 
 @named("unique")
-def unique(raw: JsonValue, site: Site) -> Matcher:
+def unique(raw: JsonValue, site: CompileContext) -> Matcher:
     """No two items, or no two items' members of this name, are equal."""
     if raw is not True and not isinstance(raw, str):
         raise site.problem(BadShape, "`unique` takes true or the name of a member")

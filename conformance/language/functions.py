@@ -13,7 +13,7 @@ from eth_utils.crypto import keccak
 from pydantic import JsonValue
 
 from conformance.language.scope import Scope
-from conformance.language.templates import Site
+from conformance.language.templates import CompileContext
 from conformance.problems import Mismatch, ProfileSilent
 from conformance.values.json_values import MISSING, member, printed
 from conformance.values.key_text import key_bytes, key_like
@@ -23,7 +23,7 @@ Made = TypeVar("Made", bound=Function)
 FUNCTIONS: dict[str, Function] = {}
 """Each takes the scope and then its arguments."""
 
-Preparation: TypeAlias = Callable[[Sequence[JsonValue], Site], None]
+Preparation: TypeAlias = Callable[[Sequence[JsonValue], CompileContext], None]
 PREPARATIONS: dict[str, Preparation] = {}
 """What some functions do when a pack is loaded, with their arguments as the pack has them: note what the case needs."""
 

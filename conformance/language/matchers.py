@@ -12,7 +12,7 @@ from typing import TypeAlias
 from pydantic import JsonValue
 
 from conformance.language.scope import Scope
-from conformance.language.templates import Site, compile_value
+from conformance.language.templates import CompileContext, compile_value
 from conformance.problems import BadShape, UnknownName
 from conformance.values.json_values import MISSING, member, printed
 
@@ -32,7 +32,7 @@ class Difference:
 
 
 Matcher: TypeAlias = Callable[[object, Scope], Difference | None]
-Maker: TypeAlias = Callable[[JsonValue, Site], Matcher]
+Maker: TypeAlias = Callable[[JsonValue, CompileContext], Matcher]
 OPERATORS: dict[str, Maker] = {}
 CONTINUED = frozenset({"pluck", "where"})
 """Operators that need a `then` beside them."""
@@ -47,7 +47,7 @@ def same(left: object, right: object) -> bool:
     return type(left) is type(right) and left == right
 
 
-def compile_matcher(raw: JsonValue, site: Site) -> Matcher:
+def compile_matcher(raw: JsonValue, site: CompileContext) -> Matcher:
     """The matcher that a pack writes at this place. Raises LoadProblem for an unknown or half-written one."""
     if isinstance(raw, list):
         return _each_in_order([compile_matcher(item, site.at(index)) for index, item in enumerate(raw)])
@@ -67,7 +67,7 @@ def compile_matcher(raw: JsonValue, site: Site) -> Matcher:
     return all_of([_operator(name, raw, site) for name in raw if name != "then" or not raw.keys() & CONTINUED])
 
 
-def compile_members(raw: dict[str, JsonValue], site: Site) -> Matcher:
+def compile_members(raw: dict[str, JsonValue], site: CompileContext) -> Matcher:
     """An object that has these members, and may have others."""
     members = {name: compile_matcher(value, site.at(name)) for name, value in raw.items()}
 
@@ -93,7 +93,7 @@ def all_of(matchers: list[Matcher]) -> Matcher:
     )
 
 
-def _operator(name: str, raw: dict[str, JsonValue], site: Site) -> Matcher:
+def _operator(name: str, raw: dict[str, JsonValue], site: CompileContext) -> Matcher:
     if name in CONTINUED:
         if "then" not in raw:
             raise site.problem(BadShape, f"{name!r} needs a `then` beside it")
@@ -117,7 +117,7 @@ def _each_in_order(matchers: list[Matcher]) -> Matcher:
     return match
 
 
-def _equals(raw: JsonValue, site: Site) -> Matcher:
+def _equals(raw: JsonValue, site: CompileContext) -> Matcher:
     template = compile_value(raw, site)
 
     def match(value: object, scope: Scope) -> Difference | None:
@@ -127,7 +127,7 @@ def _equals(raw: JsonValue, site: Site) -> Matcher:
     return match
 
 
-def _pluck(raw: JsonValue, site: Site, following: Matcher) -> Matcher:
+def _pluck(raw: JsonValue, site: CompileContext, following: Matcher) -> Matcher:
     if not isinstance(raw, str):
         raise site.problem(BadShape, "`pluck` takes the name of a member")
 
@@ -140,7 +140,7 @@ def _pluck(raw: JsonValue, site: Site, following: Matcher) -> Matcher:
     return match
 
 
-def _where(raw: JsonValue, site: Site, following: Matcher) -> Matcher:
+def _where(raw: JsonValue, site: CompileContext, following: Matcher) -> Matcher:
     wanted = compile_matcher(raw, site.at("where"))
 
     def match(value: object, scope: Scope) -> Difference | None:

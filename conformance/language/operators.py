@@ -20,7 +20,7 @@ from conformance.language.matchers import (
     same,
 )
 from conformance.language.scope import Scope
-from conformance.language.templates import Site, compile_value
+from conformance.language.templates import CompileContext, compile_value
 from conformance.problems import BadShape
 from conformance.values.json_values import MISSING
 
@@ -44,7 +44,7 @@ def named(name: str) -> Callable[[Maker], Maker]:
     return enter
 
 
-def listed(raw: JsonValue, site: Site) -> list[Matcher]:
+def listed(raw: JsonValue, site: CompileContext) -> list[Matcher]:
     """The matchers of a list."""
     if not isinstance(raw, list):
         raise site.problem(BadShape, "takes a list of matchers")
@@ -52,7 +52,7 @@ def listed(raw: JsonValue, site: Site) -> list[Matcher]:
 
 
 @named("equals")
-def equals(raw: JsonValue, site: Site) -> Matcher:
+def equals(raw: JsonValue, site: CompileContext) -> Matcher:
     """Exactly this value: an object has no member more."""
     template = compile_value(raw, site)
 
@@ -64,7 +64,7 @@ def equals(raw: JsonValue, site: Site) -> Matcher:
 
 
 @named("not")
-def negation(raw: JsonValue, site: Site) -> Matcher:
+def negation(raw: JsonValue, site: CompileContext) -> Matcher:
     """There is a value, and the matcher inside does not hold for it."""
     inner = compile_matcher(raw, site)
     return lambda value, scope: (
@@ -75,7 +75,7 @@ def negation(raw: JsonValue, site: Site) -> Matcher:
 
 
 @named("matches")
-def matches(raw: JsonValue, site: Site) -> Matcher:
+def matches(raw: JsonValue, site: CompileContext) -> Matcher:
     """A text in which the regular expression is found."""
     if not isinstance(raw, str):
         raise site.problem(BadShape, "`matches` takes a regular expression")
@@ -89,7 +89,7 @@ def matches(raw: JsonValue, site: Site) -> Matcher:
 
 
 @named("type")
-def json_type(raw: JsonValue, site: Site) -> Matcher:
+def json_type(raw: JsonValue, site: CompileContext) -> Matcher:
     """A value of this JSON type; true is no integer."""
     if not isinstance(raw, str) or raw not in JSON_TYPES:
         raise site.problem(BadShape, f"`type` takes one of {', '.join(JSON_TYPES)}")
@@ -103,7 +103,7 @@ def json_type(raw: JsonValue, site: Site) -> Matcher:
 
 
 @named("length")
-def length(raw: JsonValue, site: Site) -> Matcher:
+def length(raw: JsonValue, site: CompileContext) -> Matcher:
     """The number of characters, items or members."""
     inner = compile_matcher(raw, site)
 
@@ -116,7 +116,7 @@ def length(raw: JsonValue, site: Site) -> Matcher:
     return match
 
 
-def _bound(raw: JsonValue, site: Site, words: str, holds: Callable[[float, float], bool]) -> Matcher:
+def _bound(raw: JsonValue, site: CompileContext, words: str, holds: Callable[[float, float], bool]) -> Matcher:
     template = compile_value(raw, site)
 
     def match(value: object, scope: Scope) -> Difference | None:
@@ -133,25 +133,25 @@ def _is_number(value: object) -> bool:
 
 
 @named("at_least")
-def at_least(raw: JsonValue, site: Site) -> Matcher:
+def at_least(raw: JsonValue, site: CompileContext) -> Matcher:
     """A number, this or greater."""
     return _bound(raw, site, "of at least", lambda value, limit: value >= limit)
 
 
 @named("at_most")
-def at_most(raw: JsonValue, site: Site) -> Matcher:
+def at_most(raw: JsonValue, site: CompileContext) -> Matcher:
     """A number, this or less."""
     return _bound(raw, site, "of at most", lambda value, limit: value <= limit)
 
 
 @named("all_of")
-def every_matcher(raw: JsonValue, site: Site) -> Matcher:
+def every_matcher(raw: JsonValue, site: CompileContext) -> Matcher:
     """All of these matchers hold."""
     return all_of(listed(raw, site))
 
 
 @named("any_of")
-def any_matcher(raw: JsonValue, site: Site) -> Matcher:
+def any_matcher(raw: JsonValue, site: CompileContext) -> Matcher:
     """At least one of these matchers holds."""
     matchers = listed(raw, site)
 
@@ -165,7 +165,7 @@ def any_matcher(raw: JsonValue, site: Site) -> Matcher:
 
 
 @named("one_of")
-def one_of(raw: JsonValue, site: Site) -> Matcher:
+def one_of(raw: JsonValue, site: CompileContext) -> Matcher:
     """Equal to one of these values (a list, or a variable that holds one)."""
     template = compile_value(raw, site)
 
@@ -178,7 +178,7 @@ def one_of(raw: JsonValue, site: Site) -> Matcher:
 
 
 @named("same_hex")
-def same_hex(raw: JsonValue, site: Site) -> Matcher:
+def same_hex(raw: JsonValue, site: CompileContext) -> Matcher:
     """The same hex digits, whatever the capitals and the 0x."""
     template = compile_value(raw, site)
 
@@ -191,7 +191,7 @@ def same_hex(raw: JsonValue, site: Site) -> Matcher:
 
 
 @named("address")
-def address(raw: JsonValue, site: Site) -> Matcher:
+def address(raw: JsonValue, site: CompileContext) -> Matcher:
     """An address: 0x and 40 hex digits, and when these are of both cases, the EIP-55 form."""
     if raw is not True:
         raise site.problem(BadShape, "`address` takes true")
@@ -210,7 +210,7 @@ def _digits(text: str) -> str:
 
 
 @named("absent")
-def absent(raw: JsonValue, site: Site) -> Matcher:
+def absent(raw: JsonValue, site: CompileContext) -> Matcher:
     """The member is not there (`false`: it is there, with any value)."""
     if not isinstance(raw, bool):
         raise site.problem(BadShape, "`absent` takes true or false")
@@ -220,7 +220,7 @@ def absent(raw: JsonValue, site: Site) -> Matcher:
 
 
 @named("members")
-def members(raw: JsonValue, site: Site) -> Matcher:
+def members(raw: JsonValue, site: CompileContext) -> Matcher:
     """An object with these members, for names that look like matchers."""
     if not isinstance(raw, dict):
         raise site.problem(BadShape, "`members` takes an object")

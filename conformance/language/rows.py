@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pydantic import JsonValue
 
-from conformance.language.templates import ALWAYS_DEFINED, Site, Template, compile_value
+from conformance.language.templates import ALWAYS_DEFINED, CompileContext, Template, compile_value
 from conformance.problems import BadShape, DuplicateId
 
 Row = dict[str, JsonValue]
 
 
-def check_rows(rows: list[Row], site: Site) -> set[str]:
+def check_rows(rows: list[Row], site: CompileContext) -> set[str]:
     """The names of a table's variables. A load error for rows without an id of their own, or of different members."""
     seen: set[str] = set()
     for index, row in enumerate(rows):
@@ -29,6 +29,6 @@ def check_rows(rows: list[Row], site: Site) -> set[str]:
     return {name for name in rows[0] if name != "id"}
 
 
-def compile_row(row: Row, site: Site) -> dict[str, Template]:
+def compile_row(row: Row, site: CompileContext) -> dict[str, Template]:
     """The variables of a row."""
     return {name: compile_value(value, site.at(name)) for name, value in row.items() if name != "id"}

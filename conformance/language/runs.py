@@ -13,7 +13,7 @@ from pydantic import JsonValue
 from conformance.language.action_sources import IN_CALL, MEMBER, NAMED_BY, names, needs, parameters, source_for
 from conformance.language.functions import function, prepares, relies_on
 from conformance.language.scope import Scope
-from conformance.language.templates import Site
+from conformance.language.templates import CompileContext
 from conformance.problems import Mismatch, UnknownName
 from conformance.values.json_values import printed
 from conformance.values.recovery import (
@@ -40,7 +40,7 @@ def action_source(scope: Scope, name: object, mark: object = "") -> str:
 
 
 @prepares("action_source")
-def _note_source(arguments: Sequence[JsonValue], site: Site) -> None:
+def _note_source(arguments: Sequence[JsonValue], site: CompileContext) -> None:
     """A case with this source is for nodes whose profile says what stands in it."""
     name = str(arguments[0])
     if "${" in name:

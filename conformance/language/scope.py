@@ -13,7 +13,7 @@ ProfileReader = Callable[[str], object]
 """Gives the value of a dotted profile key; None when the profile leaves it out."""
 
 
-class Standing(dict[str, object]):
+class ObjectWithDefault(dict[str, object]):
     """An object of which one member is its value: `${alice}` is that member, `${alice.name}` any other."""
 
     value_member: ClassVar[str]
@@ -24,13 +24,13 @@ class Standing(dict[str, object]):
         return self[self.value_member]
 
 
-class Account(Standing):
+class Account(ObjectWithDefault):
     """The answer of account creation by canonical names. Used as a value, it stands for its API key."""
 
     value_member = "api_key"
 
 
-class ChainAccount(Standing):
+class ChainAccount(ObjectWithDefault):
     """A ChainSecured account that a wallet made. Used as a value, it stands for its `apiKeyHash`."""
 
     value_member = "account_hash"
@@ -59,7 +59,7 @@ class Scope:
         if value is MISSING:
             name = ".".join((root, *path))
             raise Mismatch(f"a value for ${{{name}}}", "nothing there")
-        return value.value if isinstance(value, Standing) else value
+        return value.value if isinstance(value, ObjectWithDefault) else value
 
     def _profile_value(self, key: str) -> object:
         value = self.profile(key)

@@ -17,7 +17,7 @@ from conformance.language.functions import function
 from conformance.language.matchers import Difference, Matcher
 from conformance.language.operators import named
 from conformance.language.scope import Scope
-from conformance.language.templates import Site, compile_value
+from conformance.language.templates import CompileContext, compile_value
 from conformance.problems import Mismatch
 from conformance.values.json_values import printed
 from conformance.values.key_text import key_bytes
@@ -75,7 +75,7 @@ def _bytes(text: object) -> bytes:
 
 
 @named("hides")
-def hides(raw: JsonValue, site: Site) -> Matcher:
+def hides(raw: JsonValue, site: CompileContext) -> Matcher:
     """A value in which this key stands nowhere, in no spelling."""
     template = compile_value(raw, site)
 

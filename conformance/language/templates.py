@@ -23,7 +23,7 @@ ALWAYS_DEFINED = frozenset({"label", "profile", "base_url"})
 
 
 @dataclass(frozen=True)
-class Site:
+class CompileContext:
     """A place in a pack that is being compiled: for messages with file and line, and for the names defined so far."""
 
     document: Document
@@ -32,11 +32,11 @@ class Site:
     names: set[str] = field(default_factory=set)
     facts: CaseFacts = field(default_factory=CaseFacts)
 
-    def at(self, *more: str | int) -> Site:
+    def at(self, *more: str | int) -> CompileContext:
         """A place inside this one."""
-        return Site(self.document, self.vocabulary, (*self.place, *more), self.names, self.facts)
+        return CompileContext(self.document, self.vocabulary, (*self.place, *more), self.names, self.facts)
 
-    def apart(self) -> Site:
+    def apart(self) -> CompileContext:
         """The same place with a set of names of its own, for a step whose variables others do not see."""
         return replace(self, names=set(self.names))
 
@@ -45,7 +45,7 @@ class Site:
         return kind(message, self.document.path, self.document.line(self.place))
 
 
-def compile_value(raw: JsonValue, site: Site) -> Template:
+def compile_value(raw: JsonValue, site: CompileContext) -> Template:
     """A JSON value whose texts may hold variables. Raises LoadProblem for a variable that nothing defines."""
     if isinstance(raw, str):
         return _text(raw, site)
@@ -58,7 +58,7 @@ def compile_value(raw: JsonValue, site: Site) -> Template:
     return lambda _: raw
 
 
-def _text(raw: str, site: Site) -> Template:
+def _text(raw: str, site: CompileContext) -> Template:
     if "${" not in raw:
         return lambda _: raw
     pieces: list[str | Template] = []
@@ -75,7 +75,7 @@ def _text(raw: str, site: Site) -> Template:
     return lambda scope: "".join(piece if isinstance(piece, str) else printed(piece(scope)) for piece in filled)
 
 
-def _reference(name: str, site: Site) -> Template:
+def _reference(name: str, site: CompileContext) -> Template:
     if not NAME.fullmatch(name):
         raise site.problem(UndefinedVariable, f"${{{name}}} is not a variable name (lower case, digits, _ and dots)")
     root, *path = name.split(".")
@@ -87,7 +87,7 @@ def _reference(name: str, site: Site) -> Template:
     return lambda scope: scope.lookup(root, path)
 
 
-def _profile_reference(key: str, site: Site) -> Template:
+def _profile_reference(key: str, site: CompileContext) -> Template:
     if key not in site.vocabulary.profile_keys:
         raise site.problem(UnknownName, f"the profile has no key {key!r}")
     site.facts.uses.add(key)

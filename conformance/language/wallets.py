@@ -9,7 +9,7 @@ import base64
 from collections.abc import Callable, Mapping
 
 from conformance.language.functions import function, relies_on
-from conformance.language.scope import Scope, Standing
+from conformance.language.scope import ObjectWithDefault, Scope
 from conformance.problems import Mismatch, ProfileSilent
 from conformance.values.json_text import written
 from conformance.values.json_values import printed
@@ -19,7 +19,7 @@ from conformance.values.typed_data import envelope as canonical_envelope
 OPTIONS = ("address", "chain_id", "issued", "signed_by")
 
 
-class CaseWallet(Standing):
+class CaseWallet(ObjectWithDefault):
     """A wallet of the suite's, or a contract that one of them owns. Used as a value, it stands for its address."""
 
     value_member = "address"

@@ -15,7 +15,7 @@ from conformance.language.functions import function
 from conformance.language.matchers import Difference, Matcher
 from conformance.language.operators import named
 from conformance.language.scope import Scope
-from conformance.language.templates import Site
+from conformance.language.templates import CompileContext
 from conformance.problems import BadShape, Mismatch
 from conformance.values.json_text import parse
 from conformance.values.json_values import printed
@@ -24,7 +24,7 @@ HEX = re.compile(r"(0x)?([0-9a-fA-F]{2})*")
 
 
 @named("json_text")
-def json_text(raw: JsonValue, site: Site) -> Matcher:
+def json_text(raw: JsonValue, site: CompileContext) -> Matcher:
     """A raw body that is empty, or valid JSON without duplicate members."""
     if raw is not True:
         raise site.problem(BadShape, "`json_text` takes true")

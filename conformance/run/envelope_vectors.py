@@ -17,7 +17,7 @@ from conformance.drivers.envelopes.requests import Proof, Signers, proofs
 from conformance.drivers.envelopes.rows import VARIABLES, Row, compile_rows, primary_type, variables
 from conformance.language.models import PackForm
 from conformance.language.scope import Scope
-from conformance.language.templates import Site
+from conformance.language.templates import CompileContext
 from conformance.language.vocabulary import standard
 from conformance.profile import Profile, value_at
 from conformance.profile.brand import Brand
@@ -63,7 +63,7 @@ def typed_cases(folders: Sequence[Path]) -> Iterator[TypedCase]:
         for index, raw in enumerate(pack.cases):
             if raw.get("driver") == "typed_data":
                 form = TypedDataCase.model_validate(raw)
-                site = Site(document, standard(), ("cases", index), set(VARIABLES))
+                site = CompileContext(document, standard(), ("cases", index), set(VARIABLES))
                 yield TypedCase(pack.pack, form, compile_rows(form, site))
 
 

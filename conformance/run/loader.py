@@ -26,7 +26,7 @@ from conformance.language import (  # noqa: F401 - they enter their matchers and
 from conformance.language.facts import CaseFacts
 from conformance.language.models import CaseForm, PackForm
 from conformance.language.rows import check_rows, compile_row
-from conformance.language.templates import Site
+from conformance.language.templates import CompileContext
 from conformance.language.vocabulary import Vocabulary, standard
 from conformance.problems import BadShape, DuplicateId, NothingSelected, UnknownName, Unreadable
 from conformance.run.case import Case
@@ -81,7 +81,7 @@ def _uncollected() -> Iterator[None]:
 @_uncollected()
 def load_pack(path: Path, vocabulary: Vocabulary | None = None) -> list[Case]:
     """The cases of one pack file."""
-    site = Site(Document(path), vocabulary or standard())
+    site = CompileContext(Document(path), vocabulary or standard())
     pack = _validated(PackForm, site.document.value, site)
     if pack.pack != path.stem:
         raise site.at("pack").problem(BadShape, f"the pack is called {pack.pack!r}, but its file {path.name}")
@@ -98,21 +98,21 @@ def load_pack(path: Path, vocabulary: Vocabulary | None = None) -> list[Case]:
     return cases
 
 
-def _case_form(raw: dict[str, JsonValue], site: Site) -> CaseForm:
+def _case_form(raw: dict[str, JsonValue], site: CompileContext) -> CaseForm:
     driver = raw.get("driver", "steps")
     if driver not in DRIVERS:
         raise site.at("driver").problem(UnknownName, f"no driver is called {driver!r}; there are {', '.join(DRIVERS)}")
     return _validated(DRIVERS[str(driver)].form, raw, site)
 
 
-def _compile(form: CaseForm, driver: str, pack: PackForm, site: Site) -> list[Case]:
+def _compile(form: CaseForm, driver: str, pack: PackForm, site: CompileContext) -> list[Case]:
     _check_names(form.requirements, site.vocabulary.requirements, "requirement", site.at("requirements"))
     _check_names(form.needs, site.vocabulary.capabilities, "capability", site.at("needs"))
     facts = CaseFacts(needs={*pack.needs, *form.needs})
     _note_uses(form, facts, site)
     rows = form.each or [{}]
     names = check_rows(rows, site.at("each")) if form.each else set()
-    own = Site(site.document, site.vocabulary, site.place, names, facts)
+    own = CompileContext(site.document, site.vocabulary, site.place, names, facts)
     program = DRIVERS[driver].prepare(form, own)
     return [
         Case(
@@ -125,13 +125,15 @@ def _compile(form: CaseForm, driver: str, pack: PackForm, site: Site) -> list[Ca
             facts=facts,
             program=program,
             opt_in=pack.opt_in,
-            row=compile_row(row, Site(site.document, site.vocabulary, (*site.place, "each", index), facts=facts)),
+            row=compile_row(
+                row, CompileContext(site.document, site.vocabulary, (*site.place, "each", index), facts=facts)
+            ),
         )
         for index, row in enumerate(rows)
     ]
 
 
-def _note_uses(form: CaseForm, facts: CaseFacts, site: Site) -> None:
+def _note_uses(form: CaseForm, facts: CaseFacts, site: CompileContext) -> None:
     for index, use in enumerate(form.uses):
         stated = {use: None} if isinstance(use, str) else use
         _check_names(list(stated), site.vocabulary.profile_keys, "profile key", site.at("uses", index))
@@ -140,13 +142,13 @@ def _note_uses(form: CaseForm, facts: CaseFacts, site: Site) -> None:
             facts.stated += [(key, value if isinstance(value, list) else [value]) for key, value in use.items()]
 
 
-def _check_names(names: Sequence[str], known: frozenset[str], what: str, site: Site) -> None:
+def _check_names(names: Sequence[str], known: frozenset[str], what: str, site: CompileContext) -> None:
     for index, name in enumerate(names):
         if name not in known:
             raise site.at(index).problem(UnknownName, f"no {what} is called {name!r}")
 
 
-def _validated(model: type[M], value: JsonValue, site: Site) -> M:
+def _validated(model: type[M], value: JsonValue, site: CompileContext) -> M:
     try:
         return model.model_validate(value)
     except ValidationError as problem:
@@ -154,7 +156,7 @@ def _validated(model: type[M], value: JsonValue, site: Site) -> M:
     deepest = max(len(place) for place, _ in faults)
     place, _ = next(fault for fault in faults if len(fault[0]) == deepest)
     messages = dict.fromkeys(message for where, message in faults if where == place)
-    raise Site(site.document, site.vocabulary, place).problem(
+    raise CompileContext(site.document, site.vocabulary, place).problem(
         BadShape, f"{'.'.join(map(str, place)) or 'the pack'}: {', or '.join(messages)}"
     )
 
@@ -167,7 +169,7 @@ def _said(error: ErrorDetails) -> str:
     return str(error["msg"])
 
 
-def _place(loc: Sequence[str | int], site: Site) -> Place:
+def _place(loc: Sequence[str | int], site: CompileContext) -> Place:
     """Pydantic's location without the names of union members, which are not in the document."""
     place = site.place
     for part in loc:

@@ -15,7 +15,7 @@ from conformance.drivers.steps.chain_cleanup import clean_up_chain
 from conformance.drivers.steps.lists import read_pages
 from conformance.endpoints.client import Target
 from conformance.endpoints.clock import turn
-from conformance.endpoints.requests import Wanted
+from conformance.endpoints.requests import OutgoingRequest
 from conformance.language.matchers import same
 from conformance.problems import Departure, Inconclusive, Malformed, ProfileSilent, StepProblem
 from conformance.profile import has_none, states
@@ -154,14 +154,14 @@ def _set_clock_right(run: CaseRun) -> None:
 
 def _remove(run: CaseRun, operation: str, account: str, members: dict[str, object]) -> None:
     try:
-        run.send(Wanted(run.target.operation(operation), account, members=members))
+        run.send(OutgoingRequest(run.target.operation(operation), account, members=members))
     except (Departure, Inconclusive):
         return
 
 
 def _groups_of(run: CaseRun, account: str) -> list[str]:
     try:
-        groups = read_pages(run, Wanted(run.target.operation("list_groups"), account))
+        groups = read_pages(run, OutgoingRequest(run.target.operation("list_groups"), account))
     except (Departure, Inconclusive):
         return []
     return [printed(member(group, "id")) for group in groups]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from conformance.endpoints.extent import Extent
+from conformance.endpoints.extent import SampleOptions
 from conformance.problems import DuplicateId, NothingSelected
 from conformance.profile import Profile, load_profile
 from conformance.resources import scenarios
@@ -30,7 +30,7 @@ class Options:
     max_gas: int | None
     rate: float | None
     results: Path | None
-    extent: Extent
+    extent: SampleOptions
 
     def rerun(self) -> tuple[str, ...]:
         """The options that name node, profile and packs, to run a case again."""
@@ -61,7 +61,7 @@ class Selection:
     chosen_files: tuple[Path, ...]
     """The packs that `--pack` selects."""
     globs: tuple[str, ...]
-    extent: Extent
+    extent: SampleOptions
 
     @property
     def loaded(self) -> list[Case]:

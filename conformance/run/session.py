@@ -19,7 +19,7 @@ from rich.console import Console
 
 from conformance.endpoints.bundled import BundledNode
 from conformance.endpoints.client import Target
-from conformance.endpoints.extent import Extent
+from conformance.endpoints.extent import SampleOptions
 from conformance.endpoints.funding import funder_of
 from conformance.endpoints.pace import Budget, GasBudget, Pace, lowest_rate
 from conformance.problems import Problem
@@ -265,7 +265,7 @@ def _options(config: pytest.Config) -> Options:
         max_gas=config.getoption("max_gas"),
         rate=config.getoption("rate"),
         results=config.getoption("results"),
-        extent=Extent(
+        extent=SampleOptions(
             full=config.getoption("full"), cells=tuple(config.getoption("cell")), budget=config.getoption("budget")
         ),
     )

@@ -15,9 +15,9 @@ from conformance.drivers.steps.caserun import CaseRun
 from conformance.drivers.steps.driver import as_setup_failure
 from conformance.drivers.steps.refusals import must_accept, must_refuse, refusal
 from conformance.endpoints.client import Answer
-from conformance.endpoints.requests import Wanted
+from conformance.endpoints.requests import OutgoingRequest
 from conformance.language.matchers import printed_json, same
-from conformance.language.templates import Site
+from conformance.language.templates import CompileContext
 from conformance.problems import (
     ControlNotAccepted,
     Departure,
@@ -35,7 +35,7 @@ FEW_TRIES = 3
 CONTROL = Row("", VALID, lambda _: Changes([], None), lambda _: None)
 
 
-def compile_typed_data(form: TypedDataCase, site: Site) -> Callable[[CaseRun], None]:
+def compile_typed_data(form: TypedDataCase, site: CompileContext) -> Callable[[CaseRun], None]:
     """The valid envelope of each flow and its rows. Raises LoadProblem for changes that lead nowhere."""
     _note_needs(form, site)
     site.names.update(VARIABLES)
@@ -55,7 +55,7 @@ def compile_typed_data(form: TypedDataCase, site: Site) -> Callable[[CaseRun], N
     return program
 
 
-def _note_needs(form: TypedDataCase, site: Site) -> None:
+def _note_needs(form: TypedDataCase, site: CompileContext) -> None:
     site.facts.operations.update({"get_node_chain_config", *form.flows})
     site.facts.uses.update({"wire.typed_data.form", "brand.title"})
     if _moves_the_clock(form):
@@ -82,7 +82,7 @@ def _set_up(run: CaseRun, *, exact: bool, clocked: bool) -> Stage:
     try:
         if clocked:
             set_right(run)
-        answer = run.send(Wanted(run.target.operation("get_node_chain_config")))
+        answer = run.send(OutgoingRequest(run.target.operation("get_node_chain_config")))
         must_accept(answer)
         stated = printed(member(answer.value, "chain_id"))
         if not stated.isdecimal():
@@ -93,7 +93,7 @@ def _set_up(run: CaseRun, *, exact: bool, clocked: bool) -> Stage:
     return Stage(run, Parties(run, f"{run.target.profile.brand.title} ChainSecured", int(stated), clock), clock, exact)
 
 
-Sent = list[tuple[Wanted, Answer]]
+Sent = list[tuple[OutgoingRequest, Answer]]
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,7 @@ class Stage:
         for answer in answers:
             must_refuse(answer, wanted, self.run)
 
-    def _must_expire(self, flow: Flow, seconds: int, accepted: Sequence[Wanted]) -> None:
+    def _must_expire(self, flow: Flow, seconds: int, accepted: Sequence[OutgoingRequest]) -> None:
         """The very same requests later on; a conversion for an account that is not converted yet."""
         party = self._party(flow, VALID.model_copy(update={"accepted": False}))
         again = [replace(wanted, credential=party.account) if flow == CONVERSION else wanted for wanted in accepted]

@@ -11,7 +11,7 @@ from conformance.drivers.envelopes.time import NodeTime
 from conformance.drivers.steps.caserun import CaseRun
 from conformance.drivers.steps.lists import read_pages
 from conformance.drivers.steps.refusals import must_accept
-from conformance.endpoints.requests import Wanted
+from conformance.endpoints.requests import OutgoingRequest
 from conformance.language.wallets import in_header
 from conformance.values.json_values import member, printed
 from conformance.values.typed_data import Wallet
@@ -74,7 +74,7 @@ class Parties:
         key = self.of(flow).account
         if key is None:
             return []
-        return [read_pages(self.run, Wanted(self.run.target.operation(name), key)) for name in LISTS]
+        return [read_pages(self.run, OutgoingRequest(self.run.target.operation(name), key)) for name in LISTS]
 
     def _chain_secured(self) -> Party:
         """The wallet of a converted account: billing knows it, and no key speaks for it any more."""
@@ -93,7 +93,7 @@ def forms(run: CaseRun) -> tuple[str, ...]:
 
 def _new_account(run: CaseRun) -> str:
     members = {"account_name": run.scope.variables["label"], "account_description": "for signed envelopes"}
-    answer = run.send(Wanted(run.target.operation("new_account"), members=members))
+    answer = run.send(OutgoingRequest(run.target.operation("new_account"), members=members))
     must_accept(answer)
     return printed(member(answer.value, "api_key"))
 
@@ -101,17 +101,17 @@ def _new_account(run: CaseRun) -> str:
 # --------------------------------------------------------------------------------------------------------- requests
 
 
-def request(flow: Flow, row: EnvelopeRow, proof: Proof, party: Party, run: CaseRun) -> Wanted:
+def request(flow: Flow, row: EnvelopeRow, proof: Proof, party: Party, run: CaseRun) -> OutgoingRequest:
     """A row's request with this proof."""
     operation = run.target.operation(flow)
     key = _key(flow, row, party, run)
     if flow == BILLING:
         encoding = run.target.profile.wire.x_wallet_auth.encoding
         value = in_header(proof.text(row, {}), encoding) if row.raw is None else row.raw
-        return Wanted(operation, key, headers={HEADER: value}, method=row.method)
+        return OutgoingRequest(operation, key, headers={HEADER: value}, method=row.method)
     more = {"new_admin_wallet_address": row.new_admin or _new_admin(proof, party)} if flow == CONVERSION else {}
     body = proof.text(row, more) if row.raw is None else row.raw
-    return Wanted(operation, key, body=body, method=row.method)
+    return OutgoingRequest(operation, key, body=body, method=row.method)
 
 
 def _new_admin(proof: Proof, party: Party) -> str:

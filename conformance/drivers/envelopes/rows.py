@@ -11,7 +11,7 @@ from conformance.drivers.envelopes.changes import KINDS, Change, applied, kind_o
 from conformance.drivers.envelopes.forms import PRIMARY_TYPES, EnvelopeRow, Flow, TypedDataCase
 from conformance.drivers.envelopes.requests import Changes, Signers
 from conformance.language.scope import Scope
-from conformance.language.templates import Site, Template, compile_value
+from conformance.language.templates import CompileContext, Template, compile_value
 from conformance.problems import BadShape, DuplicateId, Mismatch
 from conformance.values.typed_data import Wallet
 
@@ -81,7 +81,7 @@ class Row:
         return self.form.model_copy(update={"new_admin": self.new_admin(scope)})
 
 
-def compile_rows(case: TypedDataCase, site: Site) -> list[Row]:
+def compile_rows(case: TypedDataCase, site: CompileContext) -> list[Row]:
     """The rows of a case. Raises LoadProblem for changes that lead nowhere, and for what contradicts itself."""
     seen: set[str] = set()
     rows = []
@@ -95,7 +95,7 @@ def compile_rows(case: TypedDataCase, site: Site) -> list[Row]:
     return rows
 
 
-def _check(row: EnvelopeRow, case: TypedDataCase, site: Site) -> None:
+def _check(row: EnvelopeRow, case: TypedDataCase, site: CompileContext) -> None:
     if row.refused_after is not None and not row.accepted:
         raise site.at("refused_after").problem(BadShape, "only an accepted row can be refused later")
     if row.signs is not None and (row.over is not None or row.accepted):
@@ -104,7 +104,7 @@ def _check(row: EnvelopeRow, case: TypedDataCase, site: Site) -> None:
         raise site.at("flows").problem(BadShape, f"the case does not go to {', '.join(sorted(unknown))}")
 
 
-def _compile_row(row: EnvelopeRow, case: TypedDataCase, index: int, site: Site) -> Row:
+def _compile_row(row: EnvelopeRow, case: TypedDataCase, index: int, site: CompileContext) -> Row:
     sent = _compile_changes(row.changes, site.at("changes"))
     signed = None if row.signs is None else _compile_changes(row.signs, site.at("signs"))
 
@@ -116,7 +116,7 @@ def _compile_row(row: EnvelopeRow, case: TypedDataCase, index: int, site: Site) 
     return Row(f"rows[{index}] {row.id}", row, changes, compile_value(row.new_admin, site.at("new_admin")))
 
 
-def _compile_changes(changes: Sequence[Change], site: Site) -> Callable[[Scope], list[Change]]:
+def _compile_changes(changes: Sequence[Change], site: CompileContext) -> Callable[[Scope], list[Change]]:
     templates = []
     for number, change in enumerate(changes):
         place = site.at(number)
@@ -131,7 +131,7 @@ def _compile_changes(changes: Sequence[Change], site: Site) -> Callable[[Scope],
     return filled
 
 
-def _try_out(row: EnvelopeRow, changes: Callable[[Scope], Changes], flow: Flow, site: Site) -> None:
+def _try_out(row: EnvelopeRow, changes: Callable[[Scope], Changes], flow: Flow, site: CompileContext) -> None:
     """A load error for changes that cannot be made to any envelope."""
     signers = Signers("N", 1, Wallet("0"), Wallet("1"))
     always: dict[str, object] = {"label": "label", "base_url": "base_url"}

@@ -23,12 +23,12 @@ from conformance.drivers.steps.driver import compile_case
 from conformance.drivers.steps.refusals import must_accept
 from conformance.drivers.steps.run_failures import failed
 from conformance.endpoints.client import Answer
-from conformance.endpoints.requests import Wanted
+from conformance.endpoints.requests import OutgoingRequest
 from conformance.language.action_sources import MEMBER, NAMED_BY, parameters, source
 from conformance.language.matchers import same
 from conformance.language.models import Reference, SteppedCase
 from conformance.language.runs import RESPONSE_FORM, returned
-from conformance.language.templates import Site, compile_value
+from conformance.language.templates import CompileContext, compile_value
 from conformance.problems import BadShape, Mismatch, RunEndedOtherwise, ServerFault, Throttled
 from conformance.resources import fixtures
 from conformance.values.json_values import member, printed
@@ -101,7 +101,7 @@ class Roles:
     bystander: str
 
 
-def compile_hostile(form: HostileCase, site: Site) -> Callable[[CaseRun], None]:
+def compile_hostile(form: HostileCase, site: CompileContext) -> Callable[[CaseRun], None]:
     """The steps; then every action of the families, with a bystander beside and a look for what is left after each."""
     known = families()
     for index, family in enumerate(form.families):
@@ -187,7 +187,7 @@ class Campaign:
         first = self._profile.wire.paging.first_page_number
         while not done.wait(0.2):
             page: dict[str, object] = {"page_number": first, "page_size": 1}
-            answer = self._run.send(Wanted(lists, self._roles.bystander, members=page))
+            answer = self._run.send(OutgoingRequest(lists, self._roles.bystander, members=page))
             must_accept(answer)
             longest = max(longest, answer.seconds)
             honest = self._send(self._roles.bystander, HONEST, {"n": 7})
@@ -200,7 +200,7 @@ class Campaign:
     def _send(self, key: str, code: str, params: dict[str, object]) -> Answer:
         """Run it, later again where the node has too much to do, and count the seconds that it cost."""
         target = self._run.target
-        wanted = Wanted(target.operation("run_action"), key, members={"code": code, "jsParams": params})
+        wanted = OutgoingRequest(target.operation("run_action"), key, members={"code": code, "jsParams": params})
         for _ in range(RETRIES):
             answer = self._run.send(wanted)
             if answer.status != 429 and not (answer.status == 503 and "retry-after" in answer.headers):

@@ -17,7 +17,7 @@ from conformance.drivers.steps.onchain import compile_signature
 from conformance.drivers.steps.wallets import compile_wallet, write_to_contract
 from conformance.language.derivations import account_hash, usage_key_hash
 from conformance.language.models import ClockAt, ClockStep, WalletStep
-from conformance.language.templates import Site
+from conformance.language.templates import CompileContext
 from conformance.language.wallets import CaseWallet, envelope
 from conformance.problems import NotAccepted
 from conformance.values.json_values import printed
@@ -41,7 +41,7 @@ class Means:
     signatures: Mapping[str, Callable[[CaseRun], str]]
 
 
-def compile_means(site: Site) -> Means:
+def compile_means(site: CompileContext) -> Means:
     """Notes what the case needs of a profile."""
     site.facts.needs.update({"chain_rpc", "funded_wallet"})
     site.facts.operations.add(CONVERSION)

@@ -24,7 +24,7 @@ from conformance.drivers.steps.driver import as_setup_failure
 from conformance.language.action_sources import API, MEMBER, NAMED_BY
 from conformance.language.models import CaseForm
 from conformance.language.runs import RESPONSE_FORM
-from conformance.language.templates import Site
+from conformance.language.templates import CompileContext
 from conformance.problems import BadShape, ControlNotAccepted, Departure, Inconclusive, ServerFault, StepProblem
 from conformance.verdict import CellOutcome, CellVerdict
 
@@ -46,7 +46,7 @@ class ExecutionMatrixCase(CaseForm):
     """Whether the account is ChainSecured, which alone has keys that expire."""
 
 
-def compile_matrix(form: ExecutionMatrixCase, site: Site) -> Callable[[CaseRun], None]:
+def compile_matrix(form: ExecutionMatrixCase, site: CompileContext) -> Callable[[CaseRun], None]:
     """Lays the accounts out and tries the cells that the run's extent asks for."""
     chain_secured = form.mode == "chain_secured"
     possible = CHAIN_SECURED_KEYS if chain_secured else MANAGED_KEYS

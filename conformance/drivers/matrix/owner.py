@@ -13,7 +13,7 @@ from conformance.drivers.steps.caserun import CaseRun
 from conformance.drivers.steps.lists import read_pages
 from conformance.drivers.steps.refusals import must_accept
 from conformance.endpoints.client import Answer
-from conformance.endpoints.requests import Wanted
+from conformance.endpoints.requests import OutgoingRequest
 from conformance.language.derivations import pkp_id_in
 from conformance.problems import Mismatch
 from conformance.values.json_values import MISSING, member, printed
@@ -69,7 +69,7 @@ class Owner:
 
     def _send(self, operation: str, **members: object) -> Answer:
         served = self._run.target.operation(operation)
-        answer = self._run.send(Wanted(served, self.key or None, members=members))
+        answer = self._run.send(OutgoingRequest(served, self.key or None, members=members))
         must_accept(answer)
         return answer
 
@@ -80,7 +80,7 @@ class Owner:
         given = {name: text for name, text in labels.items() if name in names}
         made = [self._send("create_wallet", **given) for _ in range(count)]
         addresses = [printed(member(answer.value, "wallet_address")) for answer in made]
-        listed = read_pages(self._run, Wanted(self._run.target.operation("list_wallets"), self.key))
+        listed = read_pages(self._run, OutgoingRequest(self._run.target.operation("list_wallets"), self.key))
         return [PkpWallet(pkp_id_in(self._run.scope, listed, address), address) for address in addresses]
 
     def group(self, name: str, lists: Lists) -> object:
@@ -92,7 +92,7 @@ class Owner:
             pkp_ids_permitted=list(lists.pkp_ids),
             cid_hashes_permitted=list(lists.cid_hashes),
         )
-        groups = read_pages(self._run, Wanted(self._run.target.operation("list_groups"), self.key))
+        groups = read_pages(self._run, OutgoingRequest(self._run.target.operation("list_groups"), self.key))
         newest = member(groups, "-1")
         if member(newest, "id") is MISSING:
             raise Mismatch("the new group last in list_groups", printed(newest))

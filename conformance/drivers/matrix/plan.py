@@ -12,13 +12,13 @@ from itertools import combinations
 from operator import attrgetter
 
 from conformance.drivers.matrix.cells import Arrangement, Cell
-from conformance.endpoints.extent import Extent
+from conformance.endpoints.extent import SampleOptions
 
 PRODUCT_ROWS = frozenset({"account", "usage-this", "usage-zero", "usage-other", "usage-none"})
 PRODUCT_LISTINGS = frozenset({"this", "wildcard", "none"})
 
 
-def chosen(cells: Sequence[Cell], extent: Extent) -> list[Cell]:
+def chosen(cells: Sequence[Cell], extent: SampleOptions) -> list[Cell]:
     """The cells to try."""
     if extent.cells:
         named = [cell for cell in cells if extent.names(cell.id)]

@@ -15,7 +15,7 @@ from conformance.drivers.steps.caserun import CaseRun
 from conformance.drivers.steps.refusals import must_accept, must_refuse, refusal
 from conformance.drivers.steps.run_failures import must_not_fail
 from conformance.endpoints.client import Answer
-from conformance.endpoints.requests import Wanted
+from conformance.endpoints.requests import OutgoingRequest
 from conformance.language.action_sources import parameters, source
 from conformance.language.functions import hashed_cid
 from conformance.language.models import RefusalClass
@@ -54,7 +54,9 @@ class Runs:
         return source(script.name, self._run.target.profile, f"{self._run.scope.variables['label']} {item}")
 
     def _hashed_cid(self, code: str) -> str:
-        answer = self._run.send(Wanted(self._run.target.operation("get_action_ipfs_id"), members={"code": code}))
+        answer = self._run.send(
+            OutgoingRequest(self._run.target.operation("get_action_ipfs_id"), members={"code": code})
+        )
         must_accept(answer)
         return hashed_cid(self._run.scope, member(answer.value, "cid"))
 
@@ -88,4 +90,6 @@ class Runs:
         given = challenge(script, f"{self._run.scope.seed}{question.name}/{script.name}")
         params = parameters(question.wallet.id, {script.proof: given}, self._run.scope.profile)
         members: dict[str, object] = {"code": self._codes[question.item, script], "jsParams": params}
-        return given, self._run.send(Wanted(self._run.target.operation("run_action"), question.key, members=members))
+        return given, self._run.send(
+            OutgoingRequest(self._run.target.operation("run_action"), question.key, members=members)
+        )

@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 from conformance.drivers.model import blame
 from conformance.drivers.model.effects import apply
 from conformance.drivers.model.plan import Planned
-from conformance.drivers.model.ruling import Law
+from conformance.drivers.model.ruling import ExpectedOutcomeRules
 from conformance.drivers.model.script import Script, StepData
 from conformance.drivers.model.views import CHAIN, ChainViews, Look, Views, reading_before
 from conformance.drivers.model.world import ACTIONS, Account, World
@@ -18,7 +18,7 @@ from conformance.drivers.steps.caserun import CaseRun
 from conformance.drivers.steps.driver import compile_step
 from conformance.language.facts import CaseFacts
 from conformance.language.models import Step
-from conformance.language.templates import Site
+from conformance.language.templates import CompileContext
 from conformance.problems import Departure
 
 STEPS: TypeAdapter[Step] = TypeAdapter(Step)
@@ -66,9 +66,9 @@ class Play:
     """One playing of one plan, on accounts of its own."""
 
     run: CaseRun
-    site: Site
+    site: CompileContext
     script: Script
-    law: Law
+    law: ExpectedOutcomeRules
     accounts: int
     chain: bool
     only: str | None = None
@@ -188,8 +188,8 @@ class Play:
         return Failed(acts, problem, what, aspect, ids, self.essential, self.everything)
 
 
-def on_stage(run: CaseRun, site: Site, name: str) -> tuple[CaseRun, Site]:
+def on_stage(run: CaseRun, site: CompileContext, name: str) -> tuple[CaseRun, CompileContext]:
     """A run and a site for one playing: variables, step ids and controls of its own."""
     branch = run.branch(name)
     branch.accepted = set()
-    return branch, Site(site.document, site.vocabulary, site.place, set(), CaseFacts())
+    return branch, CompileContext(site.document, site.vocabulary, site.place, set(), CaseFacts())

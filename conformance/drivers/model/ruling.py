@@ -43,7 +43,7 @@ class NotStated(Exception):  # noqa: N818 - nothing is wrong
     """Neither the specification nor the profile says what becomes of the act."""
 
 
-class Law:
+class ExpectedOutcomeRules:
     """The rules, with what the profile states."""
 
     def __init__(self, profile: Profile) -> None:

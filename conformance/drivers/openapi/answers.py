@@ -9,9 +9,9 @@ from conformance.drivers.openapi.description import Description, read_descriptio
 from conformance.drivers.steps.caserun import CaseRun
 from conformance.drivers.steps.driver import compile_case
 from conformance.endpoints.client import Answer
-from conformance.endpoints.requests import Wanted
+from conformance.endpoints.requests import OutgoingRequest
 from conformance.language.models import SteppedCase
-from conformance.language.templates import Site
+from conformance.language.templates import CompileContext
 from conformance.problems import Mismatch
 from conformance.values.json_text import parse
 from conformance.values.json_values import MISSING, member
@@ -23,14 +23,14 @@ class OpenApiAnswersCase(SteppedCase):
     driver: Literal["openapi_answers"]
 
 
-def compile_answers(form: OpenApiAnswersCase, site: Site) -> Callable[[CaseRun], None]:
+def compile_answers(form: OpenApiAnswersCase, site: CompileContext) -> Callable[[CaseRun], None]:
     """The steps as they are; then the answer to each of their requests, in order."""
     site.facts.needs.add("openapi")
     site.facts.operations.add("openapi")
     program = compile_case(form, site)
 
     def run_and_judge(run: CaseRun) -> None:
-        heard: list[tuple[Wanted, Answer]] = []
+        heard: list[tuple[OutgoingRequest, Answer]] = []
         run.witnesses.append(lambda wanted, answer: heard.append((wanted, answer)))
         program(run)
         run.witnesses.clear()
@@ -42,7 +42,7 @@ def compile_answers(form: OpenApiAnswersCase, site: Site) -> Callable[[CaseRun],
     return run_and_judge
 
 
-def judge_answer(description: Description, wanted: Wanted, answer: Answer) -> None:
+def judge_answer(description: Description, wanted: OutgoingRequest, answer: Answer) -> None:
     """Raise Mismatch for an answer that is not as the description says. A refusal that it does not describe passes."""
     name = f"{wanted.operation.method} {wanted.operation.path}"
     described = description.operations.get((wanted.operation.method, wanted.operation.path))

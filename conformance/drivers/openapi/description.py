@@ -14,7 +14,7 @@ from referencing.jsonschema import DRAFT202012, EMPTY_REGISTRY, SchemaRegistry
 
 from conformance.drivers.steps.caserun import CaseRun
 from conformance.drivers.steps.refusals import must_accept
-from conformance.endpoints.requests import Wanted
+from conformance.endpoints.requests import OutgoingRequest
 from conformance.problems import Malformed, Mismatch
 from conformance.values.json_values import MISSING, member, printed
 
@@ -118,7 +118,7 @@ def _escaped(part: str) -> str:
 def read_description(run: CaseRun) -> Description:
     """The node's description. Raises Malformed when what it serves is none."""
     operation = run.target.operation("openapi")
-    answer = run.send(Wanted(operation, reader_key(run)))
+    answer = run.send(OutgoingRequest(operation, reader_key(run)))
     must_accept(answer)
     document = answer.value
     if not isinstance(document, dict) or not isinstance(document.get("paths"), dict):
@@ -131,7 +131,7 @@ def reader_key(run: CaseRun) -> str | None:
     if run.target.profile.auth.openapi_public is not False:
         return None
     members = {"account_name": run.scope.variables["label"], "account_description": "reads the description"}
-    answer = run.send(Wanted(run.target.operation("new_account"), members=members))
+    answer = run.send(OutgoingRequest(run.target.operation("new_account"), members=members))
     must_accept(answer)
     return printed(member(answer.value, "api_key"))
 

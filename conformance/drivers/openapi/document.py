@@ -19,7 +19,7 @@ from conformance.drivers.steps.caserun import CaseRun
 from conformance.drivers.steps.refusals import raise_for_trouble
 from conformance.endpoints.client import Answer, Message
 from conformance.language.models import CaseForm
-from conformance.language.templates import Site
+from conformance.language.templates import CompileContext
 from conformance.problems import Mismatch, NotAccepted, ProfileSilent
 from conformance.profile import Operation
 from conformance.profile.operations import BILLING, GROUPS, INFORMATION, MANAGEMENT, WALLET_SIGNED, WALLETS_AND_ACTIONS
@@ -48,7 +48,7 @@ class OpenApiViewerCase(CaseForm):
     driver: Literal["openapi_viewer"]
 
 
-def compile_document(_: OpenApiDocumentCase, site: Site) -> Callable[[CaseRun], None]:
+def compile_document(_: OpenApiDocumentCase, site: CompileContext) -> Callable[[CaseRun], None]:
     """The document is valid, and lists every endpoint with its method."""
     site.facts.needs.add("openapi")
     site.facts.operations.add("openapi")
@@ -100,7 +100,7 @@ def _probed(run: CaseRun, method: str, path: str) -> int:
     return answer.status
 
 
-def compile_viewer(_: OpenApiViewerCase, site: Site) -> Callable[[CaseRun], None]:
+def compile_viewer(_: OpenApiViewerCase, site: CompileContext) -> Callable[[CaseRun], None]:
     """The viewer is a page that refers to the description or holds it, itself or by what it loads."""
     site.facts.needs.add("openapi")
     site.facts.operations.add("swagger_ui")

@@ -21,10 +21,10 @@ from conformance.drivers.steps.onchain import compile_view
 from conformance.drivers.steps.refusals import CLASSES, Refusal, must_accept, must_refuse, refusal
 from conformance.drivers.steps.run_failures import check_fails, failed, must_fail, must_not_fail
 from conformance.endpoints.client import Answer
-from conformance.endpoints.requests import Wanted
+from conformance.endpoints.requests import OutgoingRequest
 from conformance.language.matchers import printed_json, same
 from conformance.language.models import CallStep, Refused, UnchangedRead
-from conformance.language.templates import Site, compile_value
+from conformance.language.templates import CompileContext, compile_value
 from conformance.language.vocabulary import writes
 from conformance.problems import BadShape, ControlNotAccepted, RefusalUnproven, StateChanged
 from conformance.profile import OPERATIONS
@@ -44,7 +44,7 @@ class Proof:
     reads: Reads
 
 
-def compile_call(step: CallStep, site: Site) -> Judge:
+def compile_call(step: CallStep, site: CompileContext) -> Judge:
     """One request, and what must come of it."""
     build = compile_request(step, step.call, site)
     if step.refused is not None and step.may_be_refused is not None:
@@ -67,7 +67,7 @@ def compile_call(step: CallStep, site: Site) -> Judge:
     return judge
 
 
-def _lenient(step: CallStep, build: Builder, site: Site) -> Judge:
+def _lenient(step: CallStep, build: Builder, site: CompileContext) -> Judge:
     for name in ("control", "unchanged"):
         if getattr(step, name) is not None:
             raise site.at(name).problem(BadShape, f"`{name}` stands beside `refused` only")
@@ -104,7 +104,9 @@ def _as_expected(answer: Answer, expectations: Expectations, run: CaseRun) -> An
     return answer
 
 
-def _refused(wanted: Wanted, awaited: Refusal, proof: Proof, expectations: Expectations, run: CaseRun) -> Answer:
+def _refused(
+    wanted: OutgoingRequest, awaited: Refusal, proof: Proof, expectations: Expectations, run: CaseRun
+) -> Answer:
     before = [read(run) for _, read in proof.reads]
     answer = run.send(wanted)
     must_refuse(answer, awaited, run)
@@ -125,7 +127,7 @@ def must_be_unchanged(run: CaseRun, reads: Reads, before: Sequence[object], exch
             )
 
 
-def _compile_refused(raw: Refused, site: Site) -> Awaited:
+def _compile_refused(raw: Refused, site: CompileContext) -> Awaited:
     if isinstance(raw, list):
         return lambda run: refusal(tuple(raw), run.target.profile)
     if raw in CLASSES:
@@ -139,7 +141,7 @@ def _compile_refused(raw: Refused, site: Site) -> Awaited:
     return stated
 
 
-def _compile_proof(step: CallStep, site: Site) -> Proof:
+def _compile_proof(step: CallStep, site: CompileContext) -> Proof:
     if step.control is None:
         raise site.problem(RefusalUnproven, f"a refused {step.call} needs a `control`")
     operation = site.facts.controls.get(step.control)
@@ -160,12 +162,12 @@ def _compile_proof(step: CallStep, site: Site) -> Proof:
     return Proof(step.control, compile_reads(step.unchanged or [], site))
 
 
-def compile_reads(entries: Sequence[str | UnchangedRead], site: Site) -> Reads:
+def compile_reads(entries: Sequence[str | UnchangedRead], site: CompileContext) -> Reads:
     """The reads that `unchanged` names, each with its name."""
     return tuple(_compile_read(entry, site.at("unchanged", index)) for index, entry in enumerate(entries))
 
 
-def _compile_read(entry: str | UnchangedRead, site: Site) -> tuple[str, Read]:
+def _compile_read(entry: str | UnchangedRead, site: CompileContext) -> tuple[str, Read]:
     if isinstance(entry, UnchangedRead) and entry.chain is not None:
         return _compile_view(entry, entry.chain, site)
     if isinstance(entry, str):
@@ -181,7 +183,7 @@ def _compile_read(entry: str | UnchangedRead, site: Site) -> tuple[str, Read]:
     who, members = compile_who(who_raw, name, site), compile_value(with_raw, site.at("with"))
 
     def read(run: CaseRun) -> object:
-        wanted = Wanted(run.target.operation(name), who(run), members=as_members(members(run.scope)))
+        wanted = OutgoingRequest(run.target.operation(name), who(run), members=as_members(members(run.scope)))
         if paged:
             return read_pages(run, wanted)
         answer = run.send(wanted)
@@ -191,7 +193,7 @@ def _compile_read(entry: str | UnchangedRead, site: Site) -> tuple[str, Read]:
     return name, read
 
 
-def _compile_view(entry: UnchangedRead, name: str, site: Site) -> tuple[str, Read]:
+def _compile_view(entry: UnchangedRead, name: str, site: CompileContext) -> tuple[str, Read]:
     if entry.list_ or entry.call or entry.as_ or not isinstance(entry.with_, list):
         raise site.problem(BadShape, "a `chain` of `unchanged` has a list of arguments as `with`, and nothing else")
     site.facts.needs.add("chain_rpc")
@@ -205,7 +207,7 @@ def _compile_view(entry: UnchangedRead, name: str, site: Site) -> tuple[str, Rea
     return name, read
 
 
-def _read_name(entry: UnchangedRead, site: Site) -> str:
+def _read_name(entry: UnchangedRead, site: CompileContext) -> str:
     names = [name for name in (entry.list_, entry.call) if name]
     if len(names) != 1:
         raise site.problem(BadShape, "an entry of `unchanged` has either `list`, `call` or `chain`")

@@ -12,10 +12,10 @@ from conformance.drivers.steps.expectations import compile_expectations
 from conformance.drivers.steps.lists import read_pages
 from conformance.drivers.steps.refusals import must_accept
 from conformance.endpoints.client import descend
-from conformance.endpoints.requests import Wanted
+from conformance.endpoints.requests import OutgoingRequest
 from conformance.language.models import AccountStep, CallStep, ListStep, Request
 from conformance.language.scope import Account
-from conformance.language.templates import Site, compile_value
+from conformance.language.templates import CompileContext, compile_value
 from conformance.language.vocabulary import takes_credential
 from conformance.problems import BadShape, DuplicateId, Malformed, Mismatch, UnknownName
 from conformance.profile import OPERATIONS
@@ -24,14 +24,14 @@ from conformance.values.json_values import printed
 
 Action: TypeAlias = Callable[[CaseRun], object]
 """Does a step. Raises StepProblem."""
-Builder: TypeAlias = Callable[[CaseRun], Wanted]
+Builder: TypeAlias = Callable[[CaseRun], OutgoingRequest]
 Who: TypeAlias = Callable[[CaseRun], str | None]
 NOBODY = "nobody"
 LABELS: dict[str, JsonValue] = {"name": "${label}", "description": "made by a conformance case"}
 """What a wallet is called where the profile says that its creation takes labels and the pack gives none."""
 
 
-def compile_account(step: AccountStep, site: Site) -> Action:
+def compile_account(step: AccountStep, site: CompileContext) -> Action:
     """A fresh account. Defines its name as a variable."""
     if step.account in site.names or step.account == NOBODY:
         raise site.at("account").problem(DuplicateId, f"the name {step.account!r} is taken")
@@ -42,7 +42,7 @@ def compile_account(step: AccountStep, site: Site) -> Action:
     site.facts.accounts.append(step.account)
 
     def act(run: CaseRun) -> None:
-        answer = run.send(Wanted(run.target.operation("new_account"), members=as_members(members(run.scope))))
+        answer = run.send(OutgoingRequest(run.target.operation("new_account"), members=as_members(members(run.scope))))
         must_accept(answer)
         made = answer.value
         if not isinstance(made, dict) or not isinstance(made.get("api_key"), str):
@@ -52,7 +52,7 @@ def compile_account(step: AccountStep, site: Site) -> Action:
     return act
 
 
-def compile_list(step: ListStep, site: Site) -> Action:
+def compile_list(step: ListStep, site: CompileContext) -> Action:
     """Every page of a list."""
     build = compile_request(step, step.list_, site)
     must_be_list(step.list_, site.at("list"))
@@ -71,14 +71,14 @@ def compile_list(step: ListStep, site: Site) -> Action:
     return act
 
 
-def must_be_list(operation: str, site: Site) -> None:
+def must_be_list(operation: str, site: CompileContext) -> None:
     """A load error unless the operation is a list; its paging is then something that the profile must say."""
     if not OPERATIONS[operation].items:
         raise site.problem(BadShape, f"{operation} is no list")
     site.facts.uses.add("wire.paging.first_page_number")
 
 
-def name_operation(operation: str, site: Site) -> None:
+def name_operation(operation: str, site: CompileContext) -> None:
     """Note that the case uses an operation. A load error for one that nobody knows."""
     if operation not in site.vocabulary.operations:
         raise site.problem(
@@ -88,7 +88,7 @@ def name_operation(operation: str, site: Site) -> None:
     site.facts.operations.add(operation)
 
 
-def compile_request(step: Request, operation: str, site: Site) -> Builder:
+def compile_request(step: Request, operation: str, site: CompileContext) -> Builder:
     """What makes a step's request each time it runs."""
     name_operation(operation, site.at("list" if isinstance(step, ListStep) else "call"))
     who = compile_who(step.as_, operation, site.at("as"))
@@ -100,14 +100,14 @@ def compile_request(step: Request, operation: str, site: Site) -> Builder:
     path_template = compile_value(path, site.at("path"))
     labels = compile_value(LABELS, site)
 
-    def build(run: CaseRun) -> Wanted:
+    def build(run: CaseRun) -> OutgoingRequest:
         scope = run.scope
         served = run.target.operation(operation)
         given = as_members(members(scope))
         if operation == "create_wallet":
             given = {name: text for name, text in as_members(labels(scope)).items() if name in served.request} | given
         other_path = path_template(scope)
-        return Wanted(
+        return OutgoingRequest(
             operation=served,
             credential=who(run),
             via=_known_via(via(scope)),
@@ -123,7 +123,7 @@ def compile_request(step: Request, operation: str, site: Site) -> Builder:
     return build
 
 
-def compile_who(raw: str | None, operation: str, site: Site) -> Who:
+def compile_who(raw: str | None, operation: str, site: CompileContext) -> Who:
     """Whose credential a request carries."""
     if raw is None:
         accounts = site.facts.accounts
@@ -139,7 +139,7 @@ def compile_who(raw: str | None, operation: str, site: Site) -> Who:
     return lambda run: printed(template(run.scope))
 
 
-def _compile_body(step: Request, site: Site) -> Callable[[CaseRun], str | None]:
+def _compile_body(step: Request, site: CompileContext) -> Callable[[CaseRun], str | None]:
     if not isinstance(step, CallStep) or step.body is None:
         return lambda _: None
     if step.with_:

@@ -6,14 +6,14 @@ import time
 from collections.abc import Callable
 from functools import cached_property
 
-from conformance.drivers.steps.cleanup import Belongings
+from conformance.drivers.steps.cleanup import CleanupRegistry
 from conformance.endpoints.chain import ChainClient
 from conformance.endpoints.client import Answer, AskedAt, Target
 from conformance.endpoints.clock import NodeClock
 from conformance.endpoints.funding import Purse
 from conformance.endpoints.log import ExchangeLog
 from conformance.endpoints.redaction import SECRET_MEMBERS, Secrets
-from conformance.endpoints.requests import Wanted, message
+from conformance.endpoints.requests import OutgoingRequest, message
 from conformance.endpoints.sending import Receipt, Sender
 from conformance.endpoints.signing import Transaction
 from conformance.language.functions import FUNCTIONS
@@ -33,7 +33,7 @@ class CaseRun:
         self.target = target
         self.secrets = Secrets()
         self.log = ExchangeLog(self.secrets)
-        self.belongings = Belongings()
+        self.belongings = CleanupRegistry()
         self.accepted: set[str] = set()
         """Ids of the steps that were accepted: a refusal's control must be among them."""
         self.scope = Scope(f"{target.seed}/{case_id}//", target.profile_value, {"base_url": target.base_url})
@@ -44,7 +44,7 @@ class CaseRun:
         """The suite's own wallets that steps of the case have made."""
         self.cells: dict[str, CellOutcome] = {}
         """The cells of a matrix by id, and what has come of them so far."""
-        self.witnesses: list[Callable[[Wanted, Answer], None]] = []
+        self.witnesses: list[Callable[[OutgoingRequest, Answer], None]] = []
         """Told of every request of the service and its answer."""
         self._last_write = [0.0]
         self._ids_as_text = target.profile.wire.list_groups.id_form == "decimal_string"
@@ -60,7 +60,7 @@ class CaseRun:
         """The API key of an account that a step made."""
         return printed(self.scope.lookup(name, ()))
 
-    def send(self, wanted: Wanted) -> Answer:
+    def send(self, wanted: OutgoingRequest) -> Answer:
         """Send a request, remember the credentials in it and in its answer, and what it made."""
         self.secrets.learn(wanted.credential)
         for name in SECRET_MEMBERS & wanted.members.keys():
@@ -97,7 +97,7 @@ class CaseRun:
         if self.target.settle_seconds:
             time.sleep(max(0.0, self._last_write[0] + self.target.settle_seconds - time.monotonic()))
 
-    def _remember(self, wanted: Wanted, answer: Answer) -> None:
+    def _remember(self, wanted: OutgoingRequest, answer: Answer) -> None:
         value = answer.value
         if isinstance(value, dict):
             for name in SECRET_MEMBERS & value.keys():

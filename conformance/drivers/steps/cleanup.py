@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from conformance.values.json_values import printed
 
 
-class Belongings:
+class CleanupRegistry:
     """The usage keys and groups that stand because of this case, each with the account key that may remove it."""
 
     def __init__(self) -> None:

@@ -6,14 +6,14 @@ from conformance.drivers.envelopes.time import date_of
 from conformance.drivers.steps.calls import Action, name_operation
 from conformance.drivers.steps.caserun import CaseRun
 from conformance.drivers.steps.refusals import must_accept
-from conformance.endpoints.requests import Wanted
+from conformance.endpoints.requests import OutgoingRequest
 from conformance.language.models import ClockAt, ClockStep
-from conformance.language.templates import Site, compile_value
+from conformance.language.templates import CompileContext, compile_value
 from conformance.problems import ChainTrouble, Mismatch
 from conformance.values.json_values import printed
 
 
-def compile_clock(step: ClockStep, site: Site) -> Action:
+def compile_clock(step: ClockStep, site: CompileContext) -> Action:
     """So many seconds from the right time, or to a time of the pack's; no other case runs meanwhile."""
     site.facts.needs.add("clock_control")
     site.facts.alone = True
@@ -34,6 +34,6 @@ def compile_clock(step: ClockStep, site: Site) -> Action:
 
 def _right_time(run: CaseRun) -> int:
     """What the node's clock would show if nobody had moved it, in Unix seconds."""
-    answer = run.send(Wanted(run.target.operation("get_node_chain_config")))
+    answer = run.send(OutgoingRequest(run.target.operation("get_node_chain_config")))
     must_accept(answer)
     return date_of(answer) - run.clock.offset

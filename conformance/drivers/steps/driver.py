@@ -35,7 +35,7 @@ from conformance.language.models import (
     TransactionsStep,
     WalletStep,
 )
-from conformance.language.templates import Site
+from conformance.language.templates import CompileContext
 from conformance.problems import Departure, DuplicateId, SetupFailed, StepProblem
 
 Program = Callable[[CaseRun], None]
@@ -62,7 +62,7 @@ class Compiled:
         return result
 
 
-def compile_case(form: SteppedCase, site: Site) -> Program:
+def compile_case(form: SteppedCase, site: CompileContext) -> Program:
     """The whole case. Raises LoadProblem with file and line for whatever cannot work."""
     setup = _compile_sequence(form.setup, site.at("setup"), "setup")
     steps = _compile_sequence(form.steps, site.at("steps"), "steps")
@@ -84,7 +84,7 @@ def as_setup_failure(problem: Departure) -> SetupFailed:
     return failure
 
 
-def _compile_sequence(steps: Sequence[Step], site: Site, where: str) -> Program:
+def _compile_sequence(steps: Sequence[Step], site: CompileContext, where: str) -> Program:
     compiled = [compile_step(step, site.at(index), f"{where}[{index}]") for index, step in enumerate(steps)]
 
     def program(run: CaseRun) -> None:
@@ -94,7 +94,7 @@ def _compile_sequence(steps: Sequence[Step], site: Site, where: str) -> Program:
     return program
 
 
-def compile_step(step: Step, site: Site, where: str) -> Compiled:
+def compile_step(step: Step, site: CompileContext, where: str) -> Compiled:
     """One step of any kind."""
     if step.id is not None:
         if step.id in site.facts.step_ids:
@@ -107,7 +107,7 @@ def compile_step(step: Step, site: Site, where: str) -> Compiled:
     return compiled
 
 
-def _compile_action(step: Step, site: Site, label: str) -> Action:
+def _compile_action(step: Step, site: CompileContext, label: str) -> Action:
     action: Action
     match step:
         case AccountStep():
@@ -133,7 +133,7 @@ def _compile_action(step: Step, site: Site, label: str) -> Action:
 
 def _compile_on_chain(
     step: ChainStep | RpcStep | DryRunStep | TransactionsStep | WalletStep | ContractWalletStep | SendStep | ClockStep,
-    site: Site,
+    site: CompileContext,
 ) -> Action:
     match step:
         case WalletStep() | ContractWalletStep() | SendStep() | ClockStep():
@@ -148,7 +148,7 @@ def _compile_on_chain(
             return compile_transactions(step, site)
 
 
-def _compile_own(step: WalletStep | ContractWalletStep | SendStep | ClockStep, site: Site) -> Action:
+def _compile_own(step: WalletStep | ContractWalletStep | SendStep | ClockStep, site: CompileContext) -> Action:
     """What the suite does with wallets of its own, and with time."""
     match step:
         case WalletStep():
@@ -161,20 +161,20 @@ def _compile_own(step: WalletStep | ContractWalletStep | SendStep | ClockStep, s
             return compile_clock(step, site)
 
 
-def _compile_parallel(step: ParallelStep, site: Site, label: str) -> Action:
+def _compile_parallel(step: ParallelStep, site: CompileContext, label: str) -> Action:
     if isinstance(step.parallel, list):
         return compile_parallel(_compile_branches(step.parallel, site.at("parallel"), label))
     call = step.parallel.step
     return compile_crowd(step.parallel, site, lambda inside: compile_call(call, inside))
 
 
-def _compile_branches(steps: Sequence[Step], site: Site, label: str) -> list[Action]:
+def _compile_branches(steps: Sequence[Step], site: CompileContext, label: str) -> list[Action]:
     """Steps at the same time see neither each other's variables nor each other as controls."""
     known, controls = set(site.names), dict(site.facts.controls)
     actions: list[Action] = []
     later: dict[str, str] = {}
     for index, step in enumerate(steps):
-        inside = Site(site.document, site.vocabulary, (*site.place, index), set(known), site.facts)
+        inside = CompileContext(site.document, site.vocabulary, (*site.place, index), set(known), site.facts)
         actions.append(compile_step(step, inside, f"{label}[{index}]").run)
         site.names.update(inside.names)
         later |= site.facts.controls

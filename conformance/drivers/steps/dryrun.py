@@ -8,7 +8,7 @@ from conformance.drivers.steps.calls import Action
 from conformance.drivers.steps.caserun import CaseRun
 from conformance.drivers.steps.onchain import check_control, compile_signature, contract_address
 from conformance.language.models import DryRunStep
-from conformance.language.templates import Site, compile_value
+from conformance.language.templates import CompileContext, compile_value
 from conformance.problems import (
     ChainReverted,
     ChainTrouble,
@@ -25,7 +25,7 @@ def dry_run_name(step: DryRunStep) -> str:
     return f"dry_run {step.dry_run}"
 
 
-def compile_dry_run(step: DryRunStep, site: Site) -> Action:
+def compile_dry_run(step: DryRunStep, site: CompileContext) -> Action:
     """A write that is asked and not sent; it goes through, or with `reverts` the contract refuses it."""
     signature = compile_signature(step.dry_run, site.at("dry_run"))
     _check_control(step, site)
@@ -54,7 +54,7 @@ def compile_dry_run(step: DryRunStep, site: Site) -> Action:
     return must_revert if step.reverts else ask
 
 
-def _check_control(step: DryRunStep, site: Site) -> None:
+def _check_control(step: DryRunStep, site: CompileContext) -> None:
     if not step.reverts:
         if step.control is not None:
             raise site.at("control").problem(RefusalUnproven, "`control` stands beside `reverts: true` only")

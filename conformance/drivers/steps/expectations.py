@@ -9,7 +9,7 @@ from pydantic import JsonValue
 
 from conformance.language.matchers import Difference, Matcher, compile_matcher, printed_json
 from conformance.language.scope import Scope
-from conformance.language.templates import Site
+from conformance.language.templates import CompileContext
 from conformance.problems import BadShape, Mismatch
 from conformance.values.json_values import MISSING
 
@@ -20,7 +20,7 @@ AROUND_THE_BODY = frozenset({"@accepted", "@status", "@text", "@headers", "@seco
 SHOWN = 600
 
 
-def compile_path(text: str, site: Site) -> Path:
+def compile_path(text: str, site: CompileContext) -> Path:
     """A path as a pack writes it: `""`, `group_id`, `0.id`, `@status`, `@headers.content-type`."""
     if text.startswith("@headers."):
         return ("@headers", text.removeprefix("@headers.").lower())
@@ -63,7 +63,7 @@ class Expectations:
             scope.variables[name] = value
 
 
-def compile_expectations(expect: dict[str, JsonValue], save: dict[str, str], site: Site) -> Expectations:
+def compile_expectations(expect: dict[str, JsonValue], save: dict[str, str], site: CompileContext) -> Expectations:
     """The expectations of a step; its saved names are defined from then on."""
     matchers = tuple(
         (compile_path(path, site.at("expect", path)), compile_matcher(raw, site.at("expect", path)))

@@ -20,7 +20,7 @@ from conformance.language.matchers import compile_matcher
 from conformance.language.models import CheckStep, Crowd, LetStep, Repeat
 from conformance.language.rows import check_rows, compile_row
 from conformance.language.scope import Scope
-from conformance.language.templates import Site, Template, compile_value
+from conformance.language.templates import CompileContext, Template, compile_value
 from conformance.problems import BadShape, Mismatch, StepProblem, UnknownName
 from conformance.values.json_values import MISSING, printed
 
@@ -29,7 +29,7 @@ Actions: TypeAlias = Sequence[Action]
 MOST_AT_ONCE = 200
 
 
-def compile_let(step: LetStep, site: Site) -> Action:
+def compile_let(step: LetStep, site: CompileContext) -> Action:
     """Computed variables, one after the other."""
     values: list[tuple[str, Template]] = []
     for name, raw in step.let.items():
@@ -43,7 +43,7 @@ def compile_let(step: LetStep, site: Site) -> Action:
     return act
 
 
-def _compile_computed(raw: JsonValue, site: Site) -> Template:
+def _compile_computed(raw: JsonValue, site: CompileContext) -> Template:
     if not isinstance(raw, dict) or len(raw) != 1:
         return compile_value(raw, site)
     ((name, argument),) = raw.items()
@@ -73,14 +73,14 @@ def _called(name: str, function: Function, scope: Scope, arguments: list[object]
         raise Mismatch(f"values that {name} can take", f"{printed(arguments)[:200]}: {problem}") from problem
 
 
-def _compile_argument(raw: JsonValue, site: Site) -> Template:
+def _compile_argument(raw: JsonValue, site: CompileContext) -> Template:
     """An argument may itself be computed: `{hashed_cid: {sample_cid: one}}`."""
     if isinstance(raw, dict) and len(raw) == 1 and raw.keys() <= FUNCTIONS.keys():
         return _compile_computed(raw, site)
     return compile_value(raw, site)
 
 
-def compile_check(step: CheckStep, site: Site) -> Action:
+def compile_check(step: CheckStep, site: CompileContext) -> Action:
     """A value held against matchers."""
     raw = dict(step.check)
     if "that" not in raw:
@@ -100,7 +100,9 @@ def compile_check(step: CheckStep, site: Site) -> Action:
     return act
 
 
-def compile_repeat(form: Repeat, site: Site, compile_steps: Callable[[Site], Callable[[CaseRun], None]]) -> Action:
+def compile_repeat(
+    form: Repeat, site: CompileContext, compile_steps: Callable[[CompileContext], Callable[[CaseRun], None]]
+) -> Action:
     """Steps several times in sequence; `${index}` counts from 0."""
     inside = site.at("repeat")
     rounds = _compile_rounds(form, inside)
@@ -126,7 +128,7 @@ def compile_repeat(form: Repeat, site: Site, compile_steps: Callable[[Site], Cal
     return act
 
 
-def _compile_rounds(form: Repeat, site: Site) -> Callable[[Scope], Sequence[dict[str, Template]]]:
+def _compile_rounds(form: Repeat, site: CompileContext) -> Callable[[Scope], Sequence[dict[str, Template]]]:
     """The variables of each round: none but `index` for `times`, a row's for `each`."""
     if (form.times is None) == (form.each is None):
         raise site.problem(BadShape, "a repeat has either `times` or `each`")
@@ -139,7 +141,7 @@ def _compile_rounds(form: Repeat, site: Site) -> Callable[[Scope], Sequence[dict
     return lambda _: rows
 
 
-def compile_crowd(form: Crowd, site: Site, compile_step: Callable[[Site], Judge]) -> Action:
+def compile_crowd(form: Crowd, site: CompileContext, compile_step: Callable[[CompileContext], Judge]) -> Action:
     """One call several times at once; its answers can be saved."""
     times = compile_value(form.times, site.at("parallel", "times"))
     inside = site.at("parallel", "step").apart()

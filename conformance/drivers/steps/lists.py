@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from conformance.drivers.steps.caserun import CaseRun
 from conformance.drivers.steps.refusals import must_accept
-from conformance.endpoints.requests import Wanted
+from conformance.endpoints.requests import OutgoingRequest
 from conformance.problems import Malformed
 from conformance.values.json_values import printed
 
@@ -14,7 +14,7 @@ MOST_PAGES = 1_000
 """No case makes more: a list that goes on is one that ignores its page number."""
 
 
-def read_pages(run: CaseRun, wanted: Wanted, page_size: int | None = None) -> list[object]:
+def read_pages(run: CaseRun, wanted: OutgoingRequest, page_size: int | None = None) -> list[object]:
     """All items in order. Departures: a refusal, a page that is no array or is too long, the same page again."""
     size = page_size or run.target.page_size
     first = run.target.profile.wire.paging.first_page_number or 0
@@ -31,7 +31,7 @@ def read_pages(run: CaseRun, wanted: Wanted, page_size: int | None = None) -> li
     raise Malformed(f"an end of the list within {MOST_PAGES} pages", f"{len(items)} items and no end")
 
 
-def _page(run: CaseRun, wanted: Wanted, size: int) -> list[object]:
+def _page(run: CaseRun, wanted: OutgoingRequest, size: int) -> list[object]:
     answer = run.send(wanted)
     must_accept(answer)
     page = answer.value

@@ -9,20 +9,20 @@ from conformance.drivers.steps.caserun import CaseRun
 from conformance.drivers.steps.expectations import compile_expectations
 from conformance.drivers.steps.refusals import must_accept
 from conformance.endpoints.client import descend
-from conformance.endpoints.requests import Wanted
+from conformance.endpoints.requests import OutgoingRequest
 from conformance.language.models import ChainStep, RpcStep
-from conformance.language.templates import Site, Template, compile_value
+from conformance.language.templates import CompileContext, Template, compile_value
 from conformance.problems import Malformed, RefusalUnproven, UnknownName
 from conformance.profile.chain import FIXED_WRITES
 from conformance.values.json_values import printed
 
 
-def compile_chain(step: ChainStep, site: Site) -> Action:
+def compile_chain(step: ChainStep, site: CompileContext) -> Action:
     """A view by its canonical name."""
     return _compile_reading(step, site, compile_view(step.chain, site.at("chain")))
 
 
-def compile_view(name: str, site: Site) -> Callable[[CaseRun, list[object]], object]:
+def compile_view(name: str, site: CompileContext) -> Callable[[CaseRun, list[object]], object]:
     """What asks the contract for a view by its canonical name."""
     views = site.vocabulary.chain_views
     if name not in views:
@@ -33,12 +33,14 @@ def compile_view(name: str, site: Site) -> Callable[[CaseRun, list[object]], obj
     return lambda run, arguments: run.chain.view(contract_address(run), str(run.target.profile_value(key)), arguments)
 
 
-def compile_rpc(step: RpcStep, site: Site) -> Action:
+def compile_rpc(step: RpcStep, site: CompileContext) -> Action:
     """A JSON-RPC method."""
     return _compile_reading(step, site, lambda run, params: run.chain.read(step.rpc, params))
 
 
-def _compile_reading(step: ChainStep | RpcStep, site: Site, ask: Callable[[CaseRun, list[object]], object]) -> Action:
+def _compile_reading(
+    step: ChainStep | RpcStep, site: CompileContext, ask: Callable[[CaseRun, list[object]], object]
+) -> Action:
     site.facts.needs.add("chain_rpc")
     arguments: list[Template] = [compile_value(raw, site.at("with", index)) for index, raw in enumerate(step.with_)]
     expectations = compile_expectations(step.expect, step.save, site)
@@ -52,7 +54,7 @@ def _compile_reading(step: ChainStep | RpcStep, site: Site, ask: Callable[[CaseR
     return act
 
 
-def compile_signature(name: str, site: Site) -> Callable[[CaseRun], str]:
+def compile_signature(name: str, site: CompileContext) -> Callable[[CaseRun], str]:
     """The signature of a write by its canonical name: the profile's, or the specification's where that gives one."""
     keys = site.vocabulary.chain_writes
     if name not in keys and name not in FIXED_WRITES:
@@ -66,7 +68,7 @@ def compile_signature(name: str, site: Site) -> Callable[[CaseRun], str]:
     return lambda run: str(run.target.profile_value(key))
 
 
-def check_control(control: str | None, name: str, site: Site) -> None:
+def check_control(control: str | None, name: str, site: CompileContext) -> None:
     """A load error unless the control is an earlier step of this name that goes through."""
     if control is None or site.facts.controls.get(control) != name:
         raise site.problem(
@@ -76,7 +78,7 @@ def check_control(control: str | None, name: str, site: Site) -> None:
 
 def contract_address(run: CaseRun) -> str:
     """The account contract's address, from `get_node_chain_config`."""
-    answer = run.send(Wanted(run.target.operation("get_node_chain_config")))
+    answer = run.send(OutgoingRequest(run.target.operation("get_node_chain_config")))
     must_accept(answer)
     address = descend(answer.value, ("contract_address",))
     if not isinstance(address, str):

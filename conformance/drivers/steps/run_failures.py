@@ -9,7 +9,7 @@ from __future__ import annotations
 from conformance.drivers.steps.refusals import raise_for_trouble
 from conformance.endpoints.client import Answer
 from conformance.language.models import CallStep
-from conformance.language.templates import Site
+from conformance.language.templates import CompileContext
 from conformance.problems import BadShape, RunEndedOtherwise
 from conformance.profile import Profile
 from conformance.profile.execution import FailureAndLimits
@@ -20,7 +20,7 @@ FORMS = "exec.failure_and_limits"
 SHOWN = 300
 
 
-def check_fails(step: CallStep, site: Site) -> None:
+def check_fails(step: CallStep, site: CompileContext) -> None:
     """A load error for `fails` where it says nothing; otherwise the profile has to say how a failure is answered."""
     if step.fails is False:
         return

@@ -13,7 +13,7 @@ from conformance.drivers.steps.wallets import compile_who_sends, write_to_contra
 from conformance.endpoints.client import descend
 from conformance.endpoints.sending import Receipt
 from conformance.language.models import SendStep
-from conformance.language.templates import Site, compile_value
+from conformance.language.templates import CompileContext, compile_value
 from conformance.problems import BadShape, ControlNotAccepted, NotAccepted, NotRefused, RefusalUnproven
 
 
@@ -22,7 +22,7 @@ def send_name(step: SendStep) -> str:
     return f"send {step.send}"
 
 
-def compile_send(step: SendStep, site: Site) -> Action:
+def compile_send(step: SendStep, site: CompileContext) -> Action:
     """Sends it and waits for its block; the contract takes it, with `reverts` refuses it, or may do either."""
     site.facts.needs.update({"chain_rpc", "funded_wallet"})
     signature = compile_signature(step.send, site)
@@ -36,7 +36,7 @@ def compile_send(step: SendStep, site: Site) -> Action:
     return _refused(step, site, send) if step.reverts else _accepted(step, site, send)
 
 
-def _accepted(step: SendStep, site: Site, send: Callable[[CaseRun], Receipt]) -> Action:
+def _accepted(step: SendStep, site: CompileContext, send: Callable[[CaseRun], Receipt]) -> Action:
     for name in ("control", "unchanged"):
         if getattr(step, name) is not None:
             raise site.at(name).problem(RefusalUnproven, f"`{name}` stands beside `reverts` only")
@@ -54,7 +54,7 @@ def _accepted(step: SendStep, site: Site, send: Callable[[CaseRun], Receipt]) ->
     return act
 
 
-def _refused(step: SendStep, site: Site, send: Callable[[CaseRun], Receipt]) -> Action:
+def _refused(step: SendStep, site: CompileContext, send: Callable[[CaseRun], Receipt]) -> Action:
     must = step.reverts is True
     if must:
         check_control(step.control, send_name(step), site)

@@ -7,7 +7,7 @@ from conformance.drivers.steps.caserun import CaseRun
 from conformance.drivers.steps.expectations import compile_expectations
 from conformance.endpoints.client import descend
 from conformance.language.models import TransactionsStep
-from conformance.language.templates import Site, compile_value
+from conformance.language.templates import CompileContext, compile_value
 from conformance.problems import ChainTrouble, Malformed, Mismatch
 from conformance.values.json_values import member, printed
 
@@ -15,7 +15,7 @@ MOST_BLOCKS = 500
 """A case's writes are mined in fewer unless node and suite are slow and the chain is fast; more are not searched."""
 
 
-def compile_transactions(step: TransactionsStep, site: Site) -> Action:
+def compile_transactions(step: TransactionsStep, site: CompileContext) -> Action:
     """Saves and judges an array of {hash, from, to, input, block, logs}; hex as the chain gives it, in lower case."""
     site.facts.needs.add("chain_rpc")
     after = compile_value(step.transactions.after, site.at("transactions", "after"))

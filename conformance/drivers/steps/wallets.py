@@ -17,13 +17,13 @@ from conformance.drivers.steps.caserun import CaseRun
 from conformance.drivers.steps.onchain import compile_signature, contract_address
 from conformance.drivers.steps.refusals import must_accept
 from conformance.endpoints.chain import encoded, selector
-from conformance.endpoints.requests import Wanted
+from conformance.endpoints.requests import OutgoingRequest
 from conformance.endpoints.sending import Receipt, as_trouble
 from conformance.endpoints.signing import Transaction
 from conformance.language.derivations import account_private_key
 from conformance.language.models import AccountStep, ContractWalletStep, WalletStep
 from conformance.language.scope import ChainAccount
-from conformance.language.templates import Site, compile_value
+from conformance.language.templates import CompileContext, compile_value
 from conformance.language.vocabulary import CREATION
 from conformance.language.wallets import CaseWallet, wallet_of
 from conformance.problems import BadShape, ChainTrouble, DuplicateId, Malformed, NotAccepted, UnknownName
@@ -39,7 +39,7 @@ EXECUTE = Function.parse("execute(address target, bytes data)")
 """Of the contract wallet: a call that its owner has it send."""
 
 
-def compile_wallet(step: WalletStep, site: Site) -> Callable[[CaseRun], None]:
+def compile_wallet(step: WalletStep, site: CompileContext) -> Callable[[CaseRun], None]:
     """A fresh wallet, decided by the run's seed; on a chain where its nonce is no longer zero, the next one.
 
     Or the wallet of an account, which signs, and gets and gives back no gas.
@@ -51,7 +51,7 @@ def compile_wallet(step: WalletStep, site: Site) -> Callable[[CaseRun], None]:
     site.facts.operations.add("get_node_chain_config")
 
     def act(run: CaseRun) -> None:
-        answer = run.send(Wanted(run.target.operation("get_node_chain_config")))
+        answer = run.send(OutgoingRequest(run.target.operation("get_node_chain_config")))
         must_accept(answer)
         stated = printed(member(answer.value, "chain_id"))
         if not stated.isdecimal():
@@ -88,7 +88,7 @@ def _keep(run: CaseRun, name: str, wallet: Wallet, chain_id: int, now: Callable[
     run.scope.variables[name] = made
 
 
-def compile_contract_wallet(step: ContractWalletStep, site: Site) -> Callable[[CaseRun], None]:
+def compile_contract_wallet(step: ContractWalletStep, site: CompileContext) -> Callable[[CaseRun], None]:
     """A contract whose signatures are its owner's (ERC-1271), and which sends what its owner has it send."""
     site.facts.needs.update({"chain_rpc", "funded_wallet"})
     owner = compile_who_sends(step.owner, site.at("owner"))
@@ -112,7 +112,7 @@ def _bytecode() -> bytes:
     return bytes.fromhex(str(artifact["bytecode"]).removeprefix("0x"))
 
 
-def compile_chain_account(step: AccountStep, site: Site) -> Callable[[CaseRun], None]:
+def compile_chain_account(step: AccountStep, site: CompileContext) -> Callable[[CaseRun], None]:
     """An account that a wallet makes on the chain; it has no key."""
     if step.chain_secured is None or step.with_:
         raise site.at("with").problem(BadShape, "a ChainSecured account is made by a wallet; it takes no `with`")
@@ -136,7 +136,7 @@ def compile_chain_account(step: AccountStep, site: Site) -> Callable[[CaseRun], 
     return act
 
 
-def compile_who_sends(raw: str, site: Site) -> WhichWallet:
+def compile_who_sends(raw: str, site: CompileContext) -> WhichWallet:
     """The wallet of this name, or the one whose address a `${variable}` holds."""
     if raw in site.facts.wallets:
         raw = f"${{{raw}}}"
@@ -161,7 +161,7 @@ def write_to_contract(
     return run.transact(wallet.signer, Transaction(to, data), to_be_reverted=to_be_reverted)
 
 
-def _define(name: str, site: Site) -> None:
+def _define(name: str, site: CompileContext) -> None:
     if name in site.names:
         raise site.problem(DuplicateId, f"the name {name!r} is taken")
     site.names.add(name)

@@ -10,7 +10,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 
 from conformance.endpoints.client import Target
-from conformance.endpoints.extent import Extent
+from conformance.endpoints.extent import SampleOptions
 from conformance.run.case import Case
 from conformance.run.runner import run_case
 from conformance.selftest.tools.miniatures import MINIATURES
@@ -64,7 +64,7 @@ class Bench:
         if name in VARIANTS:
             variant = VARIANTS[name]
             with target_node(variant.alter, self.seed, variant.profile) as target:
-                target.extent = Extent(budget=1)
+                target.extent = SampleOptions(budget=1)
                 return Trial(name, (), _outcomes(self.cases, target))
         mutant = self.mutants[name]
         with target_node(mutant.alter, self.seed) as target:
@@ -97,7 +97,7 @@ def _try_node(name: str) -> Trial:
 
 def _until_noticed(breaks: Sequence[str], cases: Sequence[Case], target: Target) -> Iterator[Outcome]:
     """The cases of the broken requirements, until one has failed for each of them: more would prove nothing more."""
-    target.extent = Extent(until_wrong=True, budget=SEQUENCES)
+    target.extent = SampleOptions(until_wrong=True, budget=SEQUENCES)
     unnoticed = set(breaks)
     for case in sorted(cases, key=lambda case: case.facts.drawn):
         if unnoticed & set(case.requirements):

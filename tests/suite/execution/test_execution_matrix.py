@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.endpoints.extent import Extent
+from conformance.endpoints.extent import SampleOptions
 from conformance.endpoints.pace import Budget
 from conformance.report.case_text import explain
 from conformance.resources import scenarios
@@ -29,7 +29,7 @@ def matrix_of(
 ) -> Outcome:
     (case,) = [case for case in load_pack(scenarios() / "execution_rule.yaml") if case.id.endswith(f"::{name}")]
     with target_node(alter, "0") as target:
-        target.extent = Extent(cells=cells)
+        target.extent = SampleOptions(cells=cells)
         target.budget = Budget(cents)
         return run_case(case, target)
 

@@ -10,7 +10,7 @@ import yaml
 from jsonschema import Draft202012Validator
 
 from conformance.language.scope import Account, Scope
-from conformance.language.templates import Site, compile_value
+from conformance.language.templates import CompileContext, compile_value
 from conformance.language.vocabulary import standard
 from conformance.profile import Profile, value_at
 from conformance.run.loader import load_pack
@@ -107,7 +107,7 @@ def test_variables_keep_type_alone_and_are_printed_in_text(tmp_path: Path, raw: 
     variables = {"n": 5, "list": [1, {"a": None}], "yes": True, "alice": Account(api_key="KEY", wallet_address="0x1")}
     scope = Scope("seed", lambda key: value_at(Profile(), key), dict(variables))
 
-    template = compile_value(raw, Site(Document(path), standard(), names=set(variables)))  # type: ignore[arg-type]
+    template = compile_value(raw, CompileContext(Document(path), standard(), names=set(variables)))  # type: ignore[arg-type]
 
     assert template(scope) == value
     assert type(template(scope)) is type(value)

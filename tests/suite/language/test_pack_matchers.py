@@ -10,7 +10,7 @@ from pydantic import JsonValue
 from conformance.language import array_operators  # noqa: F401 - enters the matchers under their names
 from conformance.language.matchers import Difference, compile_matcher
 from conformance.language.scope import Scope
-from conformance.language.templates import Site
+from conformance.language.templates import CompileContext
 from conformance.language.vocabulary import standard
 from conformance.values.json_values import MISSING
 from conformance.values.marked_yaml import Document
@@ -21,7 +21,7 @@ ADDRESS = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"
 def match(tmp_path: Path, raw: JsonValue, value: object) -> Difference | None:
     path = tmp_path / "x.yaml"
     path.write_text("a: b", encoding="utf-8")
-    site = Site(Document(path), standard(), names={"two"})
+    site = CompileContext(Document(path), standard(), names={"two"})
     return compile_matcher(raw, site)(value, Scope("s", lambda _: None, {"two": 2}))
 
 

@@ -10,7 +10,7 @@ import pytest
 from conformance.drivers.openapi.answers import judge_answer
 from conformance.drivers.openapi.description import Description
 from conformance.endpoints.client import Answer
-from conformance.endpoints.requests import Wanted
+from conformance.endpoints.requests import OutgoingRequest
 from conformance.problems import Mismatch
 from conformance.profile import Profile, resolve
 
@@ -41,7 +41,7 @@ def answer(text: str, status: int = 200, media: str = "application/json") -> Ans
     return Answer(status, httpx.Headers({"content-type": media}), text, 0, resolve(Profile(), "new_account"))
 
 
-WANTED = Wanted(resolve(Profile(), "new_account"))
+WANTED = OutgoingRequest(resolve(Profile(), "new_account"))
 RIGHT = '{"api_key": "k", "wallet_address": "w"}'
 
 

@@ -11,7 +11,7 @@ from conformance.language.functions import flip_key_bit
 from conformance.language.matchers import Matcher
 from conformance.language.scope import Scope
 from conformance.language.secrecy import common_prefix, distinct_bytes, encode_base64, hides
-from conformance.language.templates import Site
+from conformance.language.templates import CompileContext
 from conformance.language.vocabulary import standard
 from conformance.problems import Mismatch
 from conformance.values.marked_yaml import Document
@@ -29,7 +29,7 @@ def scope() -> Scope:
 def hides_key(tmp_path: Path) -> Matcher:
     path = tmp_path / "pack.yaml"
     path.write_text("pack: pack\n")
-    return hides(KEY, Site(Document(path), standard()))
+    return hides(KEY, CompileContext(Document(path), standard()))
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_hides_holds_where_the_key_is_not(hides_key: Matcher, scope: Scope, valu
 def test_hides_departs_for_a_key_too_short_to_look_for(tmp_path: Path, scope: Scope) -> None:
     path = tmp_path / "pack.yaml"
     path.write_text("pack: pack\n")
-    assert hides("", Site(Document(path), standard()))("anything", scope) is not None
+    assert hides("", CompileContext(Document(path), standard()))("anything", scope) is not None
 
 
 @pytest.mark.parametrize(("texts", "prefix"), [(["abc", "abd"], "ab"), (["abc", "x"], ""), (["ab", "abc"], "ab")])

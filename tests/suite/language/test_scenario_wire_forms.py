@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from conformance.language.scope import Scope
-from conformance.language.templates import Site
+from conformance.language.templates import CompileContext
 from conformance.language.vocabulary import standard
 from conformance.language.wire_forms import bare_hex, json_text, parse_json, text_base64, text_hex, texts_in_hex
 from conformance.problems import BadShape, Mismatch
@@ -20,23 +20,23 @@ def scope() -> Scope:
 
 
 @pytest.fixture
-def site(tmp_path: Path) -> Site:
+def site(tmp_path: Path) -> CompileContext:
     path = tmp_path / "pack.yaml"
     path.write_text("pack: pack\n")
-    return Site(Document(path), standard())
+    return CompileContext(Document(path), standard())
 
 
 @pytest.mark.parametrize("body", ["", "null", '"text"', '{"a": [1, 2]}', " [] \n"])
-def test_json_text_takes_json_and_the_empty_body(site: Site, scope: Scope, body: str) -> None:
+def test_json_text_takes_json_and_the_empty_body(site: CompileContext, scope: Scope, body: str) -> None:
     assert json_text(True, site)(body, scope) is None
 
 
 @pytest.mark.parametrize("body", ["OK", "{", "<p>no</p>", '{"a": 1, "a": 2}', "NaN", "[1] [2]"])
-def test_json_text_refuses_what_is_no_json(site: Site, scope: Scope, body: str) -> None:
+def test_json_text_refuses_what_is_no_json(site: CompileContext, scope: Scope, body: str) -> None:
     assert json_text(True, site)(body, scope) is not None
 
 
-def test_json_text_takes_nothing_but_true(site: Site) -> None:
+def test_json_text_takes_nothing_but_true(site: CompileContext) -> None:
     with pytest.raises(BadShape):
         json_text(False, site)
 

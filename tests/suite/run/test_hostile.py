@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from conformance.drivers.hostile.driver import driver as hostile
-from conformance.endpoints.extent import Extent
+from conformance.endpoints.extent import SampleOptions
 from conformance.resources import scenarios
 from conformance.run.loader import load_pack, pack_files
 from conformance.run.runner import load, run_case
@@ -110,7 +110,7 @@ def test_what_is_left_behind_fails() -> None:
 def options(*packs: str) -> Options:
     return Options(
         node_url=None, profile=None, packs=packs, pack_dirs=(), cases=(), known=None, max_spend=None, max_gas=None,
-        rate=None, results=None, extent=Extent(),
+        rate=None, results=None, extent=SampleOptions(),
     )  # fmt: skip
 
 
