@@ -16,9 +16,9 @@ from conformance.drivers.model.script import StepData, description_text, name_te
 from conformance.drivers.model.world import ARRAYS, SWITCHES, Account, Key, World
 from conformance.profile import Profile
 from conformance.profile.chain import AccountAbi
-from conformance.profile.items import ActionItem, GroupItem, UsageKeyItem, WalletItem
 from conformance.profile.section import Section
 from conformance.profile.wire import ZERO_HASH
+from conformance.profile.wire_items import ActionItem, GroupItem, UsageKeyItem, WalletItem
 from conformance.service.execution_rule import ANY
 
 BEFORE = ("groups", "keys", "wallets", "actions")

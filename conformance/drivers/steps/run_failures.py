@@ -12,7 +12,7 @@ from conformance.language.models import CallStep
 from conformance.language.templates import CompileContext
 from conformance.problems import BadShape, RunEndedOtherwise
 from conformance.profile import Profile
-from conformance.profile.execution import FailureAndLimits
+from conformance.profile.exec import FailureAndLimits
 from conformance.values.json_values import member
 
 RUN = "run_action"
