@@ -6,8 +6,8 @@ import threading
 
 import pytest
 
+from conformance.drivers.hostile import driver as hostile
 from conformance.drivers.hostile.driver import Campaign, Entry, entries
-from conformance.drivers.hostile.driver import driver as hostile
 
 
 class Quiet(Campaign):

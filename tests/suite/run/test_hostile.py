@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 import pytest
 import yaml
 
-from conformance.drivers.hostile.driver import driver as hostile
+from conformance.drivers.hostile import driver as hostile
 from conformance.endpoints.extent import SampleOptions
 from conformance.resources import scenarios
 from conformance.run.loader import load_pack, pack_files
