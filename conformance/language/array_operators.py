@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 from pydantic import JsonValue
 
-from conformance.language.matchers import Difference, Matcher, compile_matcher, printed_json, same
+from conformance.language.matchers import Difference, Matcher, compile_matcher
 from conformance.language.operators import listed, named
 from conformance.language.scope import Scope
 from conformance.language.templates import CompileContext, compile_value
 from conformance.problems import BadShape
-from conformance.values.json_values import member
+from conformance.values.json_values import member, printed_json, same
 
 
 def _holds_part(raw: JsonValue, site: CompileContext) -> Callable[[object, Scope], bool | None]:

@@ -14,7 +14,7 @@ from pydantic import JsonValue
 from conformance.language.scope import Scope
 from conformance.language.templates import CompileContext, compile_value
 from conformance.problems import BadShape, UnknownName
-from conformance.values.json_values import MISSING, member, printed
+from conformance.values.json_values import MISSING, member, printed, printed_json, same
 
 
 @dataclass(frozen=True)
@@ -36,15 +36,6 @@ Maker: TypeAlias = Callable[[JsonValue, CompileContext], Matcher]
 OPERATORS: dict[str, Maker] = {}
 CONTINUED = frozenset({"pluck", "where"})
 """Operators that need a `then` beside them."""
-
-
-def same(left: object, right: object) -> bool:
-    """Equality of JSON values: unlike in Python, true is not 1, and 1.0 is not 1."""
-    if isinstance(left, dict) and isinstance(right, dict):
-        return left.keys() == right.keys() and all(same(value, right[key]) for key, value in left.items())
-    if isinstance(left, list) and isinstance(right, list):
-        return len(left) == len(right) and all(same(one, other) for one, other in zip(left, right, strict=True))
-    return type(left) is type(right) and left == right
 
 
 def compile_matcher(raw: JsonValue, site: CompileContext) -> Matcher:
@@ -150,8 +141,3 @@ def _where(raw: JsonValue, site: CompileContext, following: Matcher) -> Matcher:
         return difference and difference.inside(f"(where {printed(raw)})")
 
     return match
-
-
-def printed_json(value: object) -> str:
-    """A value as it is shown in a failure: texts in quotes, so that "1" and 1 look different."""
-    return f'"{value}"' if isinstance(value, str) else printed(value)

@@ -16,13 +16,11 @@ from conformance.language.matchers import (
     all_of,
     compile_matcher,
     compile_members,
-    printed_json,
-    same,
 )
 from conformance.language.scope import Scope
 from conformance.language.templates import CompileContext, compile_value
 from conformance.problems import BadShape
-from conformance.values.json_values import MISSING
+from conformance.values.json_values import MISSING, printed_json, same
 
 JSON_TYPES: dict[str, type | tuple[type, ...]] = {
     "integer": int,

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 
 from conformance.language.functions import function
-from conformance.language.matchers import same
 from conformance.language.scope import Scope
 from conformance.problems import Mismatch
-from conformance.values.json_values import MISSING, member, printed
+from conformance.values.json_values import MISSING, member, printed, same
 
 
 @function

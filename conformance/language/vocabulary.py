@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import get_args
 
-from conformance.profile import OPERATIONS, Auth, Capability, Effect, Function, known_paths
+from conformance.profile import OPERATIONS, Auth, Capability, Function, known_paths
 from conformance.profile.chain import AccountAbi, AttachAbi, WriteAbi
 from conformance.requirements import catalogue
 
@@ -55,8 +55,7 @@ def _writes() -> dict[str, str]:
 
 def writes(operation: str) -> bool:
     """Whether an accepted call changes what an account's lists show, so that its refusal must show nothing changed."""
-    fixed = OPERATIONS[operation]
-    return fixed.effect in {Effect.WRITE, Effect.PAY} and fixed.auth is not Auth.NONE
+    return OPERATIONS[operation].writes
 
 
 def takes_credential(operation: str) -> bool:

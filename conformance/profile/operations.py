@@ -74,6 +74,11 @@ class OperationSpec:
     billed: bool = False
     """Whether an accepted call is charged against credits ("Limits")."""
 
+    @property
+    def writes(self) -> bool:
+        """Whether an accepted call changes what an account's lists show, so that its refusal must show no change."""
+        return self.effect in {Effect.WRITE, Effect.PAY} and self.auth is not Auth.NONE
+
 
 def _core(method_and_path: str) -> str:
     method, _, path = method_and_path.partition(" ")

@@ -16,13 +16,12 @@ from conformance.drivers.steps.lists import read_pages
 from conformance.endpoints.client import Target
 from conformance.endpoints.clock import turn
 from conformance.endpoints.requests import OutgoingRequest
-from conformance.language.matchers import same
 from conformance.problems import Departure, Inconclusive, Malformed, ProfileSilent, StepProblem
 from conformance.profile import has_none, states
 from conformance.run.case import Case
 from conformance.run.known import Entry, Known, load_known
 from conformance.run.loader import load
-from conformance.values.json_values import member, printed
+from conformance.values.json_values import member, printed, same
 from conformance.verdict import NOT_APPLICABLE, CellOutcome, Failure, Outcome, Verdict
 
 __all__ = ["Case", "Entry", "Known", "Target", "load", "load_known", "run_case"]

@@ -1,4 +1,4 @@
-"""Steps into JSON values, and how a value stands in a text."""
+"""JSON values: members and items, equality, and how a value is written in a text."""
 
 from __future__ import annotations
 
@@ -28,3 +28,17 @@ def member(value: object, name: str) -> object:
 def printed(value: object) -> str:
     """A value as it stands in a text or a query: texts as they are, everything else as JSON."""
     return value if isinstance(value, str) else json.dumps(value, separators=(",", ":"), default=str)
+
+
+def printed_json(value: object) -> str:
+    """A value as it is shown in a failure: texts in quotes, so that "1" and 1 look different."""
+    return f'"{value}"' if isinstance(value, str) else printed(value)
+
+
+def same(left: object, right: object) -> bool:
+    """Equality of JSON values: unlike in Python, true is not 1, and 1.0 is not 1."""
+    if isinstance(left, dict) and isinstance(right, dict):
+        return left.keys() == right.keys() and all(same(value, right[key]) for key, value in left.items())
+    if isinstance(left, list) and isinstance(right, list):
+        return len(left) == len(right) and all(same(one, other) for one, other in zip(left, right, strict=True))
+    return type(left) is type(right) and left == right

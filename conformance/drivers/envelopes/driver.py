@@ -16,7 +16,6 @@ from conformance.drivers.steps.driver import as_setup_failure
 from conformance.drivers.steps.refusals import must_accept, must_refuse, refusal
 from conformance.endpoints.client import Answer
 from conformance.endpoints.requests import OutgoingRequest
-from conformance.language.matchers import printed_json, same
 from conformance.language.templates import CompileContext
 from conformance.problems import (
     ControlNotAccepted,
@@ -27,7 +26,7 @@ from conformance.problems import (
     StateChanged,
     StepProblem,
 )
-from conformance.values.json_values import MISSING, member, printed
+from conformance.values.json_values import MISSING, member, printed, printed_json, same
 
 SHOWN = 400
 FEW_TRIES = 3

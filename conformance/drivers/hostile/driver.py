@@ -25,13 +25,12 @@ from conformance.drivers.steps.run_failures import failed
 from conformance.endpoints.client import Answer
 from conformance.endpoints.requests import OutgoingRequest
 from conformance.language.action_sources import MEMBER, NAMED_BY, parameters, source
-from conformance.language.matchers import same
 from conformance.language.models import Reference, SteppedCase
 from conformance.language.runs import RESPONSE_FORM, returned
 from conformance.language.templates import CompileContext, compile_value
 from conformance.problems import BadShape, Mismatch, RunEndedOtherwise, ServerFault, Throttled
 from conformance.resources import fixtures
-from conformance.values.json_values import member, printed
+from conformance.values.json_values import member, printed, same
 
 FORMS = "exec.failure_and_limits"
 TIMEOUT = f"{FORMS}.timeout_seconds"

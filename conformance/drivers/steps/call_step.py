@@ -22,12 +22,12 @@ from conformance.drivers.steps.refusals import CLASSES, Refusal, must_accept, mu
 from conformance.drivers.steps.run_failures import check_fails, failed, must_fail, must_not_fail
 from conformance.endpoints.client import Answer
 from conformance.endpoints.requests import OutgoingRequest
-from conformance.language.matchers import printed_json, same
 from conformance.language.models import CallStep, Refused, UnchangedRead
 from conformance.language.templates import CompileContext, compile_value
 from conformance.language.vocabulary import writes
 from conformance.problems import BadShape, ControlNotAccepted, RefusalUnproven, StateChanged
 from conformance.profile import OPERATIONS
+from conformance.values.json_values import printed_json, same
 
 Judge = Callable[[CaseRun], Answer]
 Awaited = Callable[[CaseRun], Refusal | None]

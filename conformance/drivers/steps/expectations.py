@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
-from conformance.language.matchers import Difference, Matcher, compile_matcher, printed_json
+from conformance.language.matchers import Difference, Matcher, compile_matcher
 from conformance.language.scope import Scope
 from conformance.language.templates import CompileContext
 from conformance.problems import BadShape, Mismatch
-from conformance.values.json_values import MISSING
+from conformance.values.json_values import MISSING, printed_json
 
 Path = tuple[str, ...]
 Reader = Callable[[Path], object]
