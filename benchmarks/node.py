@@ -13,8 +13,9 @@ from typing import NamedTuple
 from benchmarks.node_process import Account, node_process
 from benchmarks.timing import Row, in_turn
 from reference_node.api.fields import MAXIMUM_PAGE_SIZE
+from reference_node.assembly import build_node
 from reference_node.keys import address_of, key_hash
-from reference_node.node import Node, build_node
+from reference_node.node import Node
 from reference_node.settings import Settings
 
 LIBRARIES = "eth.vm.forks.prague, coincurve, eth_abi, eth_account, eth_utils, fastapi, fastapi_offline, uvicorn"

@@ -48,20 +48,28 @@ def build_app(settings: Settings) -> FastAPI:
         redirect_slashes=False,
         generate_unique_id_function=_operation_id,
     )
-    core = APIRouter(prefix=PREFIX)
-    for router in (accounts.router, groups.router, wallets.router, wallets.branded_router(settings.slug)):
-        core.include_router(router)
-    core.include_router(runs.branded_router(settings.slug))
-    for router in (chain_info.router, billing.router, signed_flows.router):
-        core.include_router(router)
-    app.include_router(core)
-    app.include_router(json_rpc.router)
-    if settings.control:
-        app.include_router(control.router)
+    for prefix, routers in _sections(settings).items():
+        for router in routers:
+            app.include_router(router, prefix=prefix)
     describe(app)
     _answer_problems(app)
     app.add_middleware(RequestIds)
     return app
+
+
+def _sections(settings: Settings) -> dict[str, list[APIRouter]]:
+    """The routers by what stands before their paths, in the order in which the description shows them."""
+    core = [
+        accounts.router,
+        groups.router,
+        wallets.router,
+        wallets.branded_router(settings.slug),
+        runs.branded_router(settings.slug),
+        chain_info.router,
+        billing.router,
+        signed_flows.router,
+    ]
+    return {PREFIX: core, "": [json_rpc.router, *([control.router] if settings.control else [])]}
 
 
 def _operation_id(route: APIRoute) -> str:

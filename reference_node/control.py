@@ -16,7 +16,6 @@ from reference_node.api.fields import Address
 from reference_node.api.requests import Body
 from reference_node.api.route import StrictRoute, success
 from reference_node.chain.evm import EvmChain
-from reference_node.node import reset
 from reference_node.problems import Conflict
 
 OFFSET_LIMIT = 10 * 365 * 24 * 3600
@@ -69,5 +68,5 @@ def start_afresh(body: Nothing, node: NodeOf) -> Response:  # noqa: ARG001 - onl
     """Forget all accounts, credits and the whole chain."""
     if node.rpc is None:
         raise Conflict("external-chain", "an external chain can't be reset: start another, or use a fresh root secret")
-    reset(node)
+    node.reset()
     return success()

@@ -14,10 +14,11 @@ import uvicorn
 from eth_utils.address import to_checksum_address
 
 from reference_node.app import PREFIX
+from reference_node.assembly import build_node
 from reference_node.chain.evm import EvmChain
 from reference_node.chain.interface import ChainError
 from reference_node.deployment import DeploymentError
-from reference_node.node import Node, build_node
+from reference_node.node import Node
 from reference_node.protocol import ProblemProtocol
 from reference_node.sandbox import SandboxError
 from reference_node.settings import Settings

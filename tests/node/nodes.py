@@ -11,7 +11,8 @@ from typing import Any
 
 import httpx
 
-from reference_node.node import Node, build_node
+from reference_node.assembly import build_node
+from reference_node.node import Node
 from reference_node.server import Announcing, listen
 from reference_node.settings import Settings
 

@@ -20,9 +20,9 @@ from envelopes import conversion, new_wallet
 from nodes import Running, refused, serving
 from processes import client, command, environment, node_process
 
+from reference_node.assembly import build_node
 from reference_node.deployment import DeploymentError, Payers
 from reference_node.keys import KeyDerivation, address_of, key_hash
-from reference_node.node import build_node
 from reference_node.settings import Settings
 
 SECRET = "42" * 32

@@ -19,8 +19,9 @@ from conformance.selftest.tools.alter import (
 )
 from conformance.selftest.tools.mutant import mutant
 from conformance.selftest.tools.permissions import Write, account_of, accounts_made, does_nothing
+from reference_node.assembly import build_node
 from reference_node.chain.contract_abi import ContractRefusal
-from reference_node.node import Node, build_node
+from reference_node.node import Node
 
 Read = Callable[..., list[object]]
 

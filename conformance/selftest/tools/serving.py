@@ -17,7 +17,8 @@ from conformance.endpoints.client import Target
 from conformance.profile import Profile
 from conformance.profile.load import with_addresses
 from conformance.selftest.variants.variant import merged
-from reference_node.node import Node, build_node
+from reference_node.assembly import build_node
+from reference_node.node import Node
 from reference_node.server import describe, server_config
 from reference_node.settings import Settings
 
