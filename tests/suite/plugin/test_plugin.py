@@ -10,7 +10,7 @@ from textwrap import dedent
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "runner"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "run"))
 
 from tiny_node import TinyNode, always, tiny_node
 
