@@ -10,7 +10,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
 
 from conformance.problems import BadKnownList, DuplicateId
-from conformance.run.case import Case
+from conformance.run.listing import ListedCase
 from conformance.values.marked_yaml import Document
 from conformance.verdict import Outcome, Verdict
 
@@ -61,15 +61,15 @@ class Known:
             return replace(outcome, verdict=Verdict.FAIL, reason=reason, properties=properties)
         return outcome
 
-    def faults(self, loaded: Sequence[Case], outcomes: Sequence[Outcome]) -> tuple[str, ...]:
-        """What is no longer true of the list, after a run of some of the loaded cases.
+    def faults(self, cases: Sequence[ListedCase], outcomes: Sequence[Outcome]) -> tuple[str, ...]:
+        """What is no longer true of the list, after a run of some of the cases.
 
-        An entry that matches no loaded case, and a requirement entry none of whose cases failed though all that ran
+        An entry that matches no case, and a requirement entry none of whose cases failed though all that ran
         passed. An entry whose cases were not selected is not judged.
         """
         found: list[str] = []
         for entry in self.entries:
-            if not any(entry.matches(case.id, case.requirements) for case in loaded):
+            if not any(entry.matches(case.id, case.requirements) for case in cases):
                 found.append(f"the known failure {entry.name!r} matches no case")
                 continue
             verdicts = {one.verdict for one in outcomes if entry.matches(one.case, one.blamed)}

@@ -13,6 +13,7 @@ from conformance.profile import Profile, load_profile
 from conformance.resources import scenarios
 from conformance.run.case import Case
 from conformance.run.known import Known, load_known
+from conformance.run.listing import ListedCase, list_cases
 from conformance.run.loader import load_pack, pack_files
 
 
@@ -57,16 +58,26 @@ class Selection:
     """The cases of a run."""
 
     by_file: dict[Path, list[Case]]
-    """Every case of every pack, by the pack's resolved path."""
-    chosen_files: tuple[Path, ...]
-    """The packs that `--pack` selects."""
+    """The cases of each chosen pack, by the pack's resolved path."""
+    others: tuple[Path, ...]
+    """The packs that were not loaded, because nothing in them can be selected."""
     globs: tuple[str, ...]
     extent: SampleOptions
 
     @property
+    def chosen_files(self) -> tuple[Path, ...]:
+        """The packs that the options select."""
+        return tuple(self.by_file)
+
+    @property
     def loaded(self) -> list[Case]:
-        """Every case, also those that are not selected."""
+        """Every case of the chosen packs, also those that `--case` leaves out."""
         return [case for cases in self.by_file.values() for case in cases]
+
+    def every_case(self) -> list[ListedCase]:
+        """The cases of all packs, also of those that were not loaded."""
+        listed = [ListedCase(case.id, case.requirements) for case in self.loaded]
+        return listed + [case for path in self.others for case in list_cases(path)]
 
     def wants(self, case: Case) -> bool:
         """Whether `--case` selects it, and `--cell` leaves something to do of a matrix."""
@@ -79,30 +90,51 @@ def matches(case: str, pattern: str) -> bool:
     return case == pattern or fnmatchcase(case, pattern.replace("[", "[[]"))
 
 
-def select(options: Options, given_files: Sequence[Path] = ()) -> Selection:
-    """Load all packs and choose. Raises LoadProblem, and NothingSelected for a `--pack` that names none."""
-    files = [path.resolve() for path in pack_files([scenarios(), *options.pack_dirs])]
-    for path in map(Path.resolve, given_files):
-        twin = next((one for one in files if one.stem == path.stem), None)
-        if twin is None:
-            files.append(path)
-        elif twin != path:
-            raise DuplicateId(f"the pack {path.stem!r} is also in {twin}", path)
+def select(options: Options, given: Sequence[Path] = ()) -> Selection:
+    """Load the packs that hold what the options ask for, and no others.
+
+    `given` are the paths on pytest's command line; pack files among them are packs too, and where there is nothing
+    else, the only ones. Raises LoadProblem, and NothingSelected for a `--pack` that names none.
+    """
+    given_files = [path.resolve() for path in given if path.suffix == ".yaml" and path.is_file()]
+    files = _with_given([path.resolve() for path in pack_files([scenarios(), *options.pack_dirs])], given_files)
     for name in options.packs:
         if not any(fnmatchcase(path.stem, name) for path in files):
             known = ", ".join(path.stem for path in files) or "none"
             raise NothingSelected(f"no pack is called {name!r}; there are {known}")
-    loaded = {path: load_pack(path) for path in files}
-    named = {*options.packs, *(path.stem for path in given_files)}
     chosen = [
         path
         for path in files
         if not options.packs or any(fnmatchcase(path.stem, name) for name in options.packs)
-        if path.stem in named or not loaded[path][0].opt_in
+        if len(given_files) < len(given) or not given or path in given_files
     ]
-    selection = Selection(loaded, tuple(chosen), options.cases, options.extent)
+    loaded = {path: load_pack(path) for path in _with_wanted_cases(chosen, options.cases)}
+    named = {*options.packs, *(path.stem for path in given_files)}
+    by_file = {path: cases for path, cases in loaded.items() if path.stem in named or not cases[0].opt_in}
+    selection = Selection(by_file, tuple(path for path in files if path not in by_file), options.cases, options.extent)
     _check_cells(selection)
     return selection
+
+
+def _with_given(files: list[Path], given: Sequence[Path]) -> list[Path]:
+    for path in given:
+        twin = next((file for file in files if file.stem == path.stem), None)
+        if twin is None:
+            files.append(path)
+        elif twin != path:
+            raise DuplicateId(f"the pack {path.stem!r} is also in {twin}", path)
+    return files
+
+
+def _with_wanted_cases(files: list[Path], patterns: Sequence[str]) -> list[Path]:
+    """The packs whose name fits one of the patterns of `--case`; all of them where none does."""
+    fitting = [path for path in files if any(_may_hold(path.stem, pattern) for pattern in patterns)]
+    return fitting or files
+
+
+def _may_hold(pack: str, pattern: str) -> bool:
+    pack_pattern, separator, _ = pattern.partition("::")
+    return not separator or fnmatchcase(pack, pack_pattern)
 
 
 def _check_cells(selection: Selection) -> None:

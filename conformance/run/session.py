@@ -27,8 +27,8 @@ from conformance.profile import Profile, load_ready_file
 from conformance.profile.chain import reachable
 from conformance.report import ExitCode, RunRecord, make_writable, results_of, show, write_results
 from conformance.report.write import MATRIX_NAME, RESULTS_NAME
-from conformance.run.case import Case
 from conformance.run.items import OUTCOME, OUTCOMES, RUNNING, CaseItem, PackFile
+from conformance.run.listing import ListedCase
 from conformance.run.plugin import RESULTS
 from conformance.run.selection import Options, select
 from conformance.verdict import Outcome, Verdict
@@ -59,7 +59,7 @@ class ConformanceSession:
             _make_writable(self.options.results)
         given = [Path(str(path).partition("::")[0]) for path in config.getoption("file_or_dir") or []]
         try:
-            self.selection = select(self.options, [path for path in given if path.suffix == ".yaml" and path.is_file()])
+            self.selection = select(self.options, given)
             self.known = self.options.known_failures()
             self.profile: Profile = self.options.stated_profile()
         except Problem as problem:
@@ -214,7 +214,7 @@ class ConformanceSession:
             session.exitstatus = int(results.exit_code)
 
     def _record(self, exitstatus: int) -> RunRecord:
-        loaded = self.selection.loaded
+        cases = self.selection.every_case()
         outcomes = tuple(self.outcomes.values())
         return RunRecord(
             base_url=str(self.node_url),
@@ -225,9 +225,9 @@ class ConformanceSession:
             started=self._began,
             finished=datetime.now(UTC),
             outcomes=outcomes,
-            checks=_checks(loaded),
+            checks=_checks(cases),
             rerun=self.options.rerun(),
-            faults=self.known.faults(loaded, outcomes),
+            faults=self.known.faults(cases, outcomes),
             interrupted=self._interrupted(exitstatus),
         )
 
@@ -303,7 +303,7 @@ def _told(problem: Problem) -> str:
     return f"{problem}{f' ({problem.hint})' if problem.hint else ''}"
 
 
-def _checks(cases: Iterable[Case]) -> dict[str, tuple[str, ...]]:
+def _checks(cases: Iterable[ListedCase]) -> dict[str, tuple[str, ...]]:
     found: dict[str, list[str]] = {}
     for case in cases:
         for requirement in case.requirements:
