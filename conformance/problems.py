@@ -6,6 +6,7 @@ Three families: a pack or file that cannot be used (`LoadProblem`), a node that 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar
 
@@ -32,6 +33,31 @@ class LoadProblem(Problem):
         self.path = path
         self.line = line
         super().__init__(f"{path}:{line}: {message}" if line else f"{path}: {message}")
+
+
+class LoadProblems(LoadProblem):
+    """Several files, or several places of a file, that cannot be used: one line for each, then their number."""
+
+    code = "load-problems"
+
+    def __init__(self, problems: Sequence[LoadProblem]) -> None:
+        self.problems = tuple(sorted(problems, key=lambda problem: (problem.path, problem.line)))
+        super().__init__("", self.problems[0].path, self.problems[0].line)
+        files = len({problem.path for problem in self.problems})
+        count = f"{len(self.problems)} errors in {files} {'file' if files == 1 else 'files'}"
+        self.args = ("\n".join([*map(str, self.problems), count]),)
+
+
+def raise_all(problems: Sequence[LoadProblem]) -> None:
+    """Raise what was found: nothing, one problem as it is, or all of them together. The same text counts once."""
+    found: dict[str, LoadProblem] = {}
+    for problem in problems:
+        several = problem.problems if isinstance(problem, LoadProblems) else (problem,)
+        found |= {str(one): one for one in several}
+    if len(found) == 1:
+        raise next(iter(found.values()))
+    if found:
+        raise LoadProblems(list(found.values()))
 
 
 class Unreadable(LoadProblem):

@@ -11,8 +11,8 @@ from pydantic import JsonValue
 
 from conformance.language.facts import CaseFacts
 from conformance.language.scope import Scope
-from conformance.language.vocabulary import Vocabulary
-from conformance.problems import LoadProblem, UndefinedVariable, UnknownName
+from conformance.language.vocabulary import Vocabulary, suggestion
+from conformance.problems import LoadProblem, UndefinedVariable, UnknownName, raise_all
 from conformance.values.json_values import printed
 from conformance.values.marked_yaml import Document, Place
 
@@ -31,22 +31,40 @@ class CompileContext:
     place: Place = ()
     names: set[str] = field(default_factory=set)
     facts: CaseFacts = field(default_factory=CaseFacts)
+    faults: list[LoadProblem] = field(default_factory=list)
+    """What is wrong with the pack, as far as it has been compiled."""
 
     def at(self, *more: str | int) -> CompileContext:
         """A place inside this one."""
-        return CompileContext(self.document, self.vocabulary, (*self.place, *more), self.names, self.facts)
+        return self.elsewhere((*self.place, *more))
+
+    def elsewhere(self, place: Place) -> CompileContext:
+        """Another place of the pack, with the same names and facts."""
+        return CompileContext(self.document, self.vocabulary, place, self.names, self.facts, self.faults)
+
+    def case(self, place: Place, names: set[str], facts: CaseFacts) -> CompileContext:
+        """A place with names and facts of its own."""
+        return CompileContext(self.document, self.vocabulary, place, names, facts, self.faults)
 
     def apart(self) -> CompileContext:
         """The same place with a set of names of its own, for a step whose variables others do not see."""
         return replace(self, names=set(self.names))
 
     def problem(self, kind: type[LoadProblem], message: str) -> LoadProblem:
-        """A load error at this place."""
+        """A load error at this place, to be raised where nothing further can be made of it."""
         return kind(message, self.document.path, self.document.line(self.place))
+
+    def report(self, kind: type[LoadProblem], message: str) -> None:
+        """Note a load error at this place and go on: the pack is refused with all of them at the end."""
+        self.faults.append(self.problem(kind, message))
+
+    def check(self) -> None:
+        """Raise what has been reported, if anything has."""
+        raise_all(self.faults)
 
 
 def compile_value(raw: JsonValue, site: CompileContext) -> Template:
-    """A JSON value whose texts may hold variables. Raises LoadProblem for a variable that nothing defines."""
+    """A JSON value whose texts may hold variables. Reports a variable that nothing defines."""
     if isinstance(raw, str):
         return _text(raw, site)
     if isinstance(raw, dict) and raw:
@@ -69,7 +87,7 @@ def _text(raw: str, site: CompileContext) -> Template:
     pieces.append(raw[end:])
     filled = [piece for piece in pieces if piece != ""]
     if "${" in "".join(piece for piece in (raw[end:], raw[: raw.find("${")]) if piece):
-        raise site.problem(UndefinedVariable, f"{raw!r} opens a variable and does not close it")
+        site.report(UndefinedVariable, f"{raw!r} opens a variable and does not close it")
     if len(filled) == 1 and not isinstance(filled[0], str):
         return filled[0]
     return lambda scope: "".join(piece if isinstance(piece, str) else printed(piece(scope)) for piece in filled)
@@ -77,19 +95,20 @@ def _text(raw: str, site: CompileContext) -> Template:
 
 def _reference(name: str, site: CompileContext) -> Template:
     if not NAME.fullmatch(name):
-        raise site.problem(UndefinedVariable, f"${{{name}}} is not a variable name (lower case, digits, _ and dots)")
+        site.report(UndefinedVariable, f"${{{name}}} is not a variable name (lower case, digits, _ and dots)")
+        return lambda _: None
     root, *path = name.split(".")
     if root == "profile":
         return _profile_reference(".".join(path), site)
     if root not in site.names and root not in ALWAYS_DEFINED:
         known = ", ".join(sorted(site.names | ALWAYS_DEFINED))
-        raise site.problem(UndefinedVariable, f"${{{name}}} is used before anything defines it; known here: {known}")
+        site.report(UndefinedVariable, f"${{{name}}} is used before anything defines it; known here: {known}")
     return lambda scope: scope.lookup(root, path)
 
 
 def _profile_reference(key: str, site: CompileContext) -> Template:
     if key not in site.vocabulary.profile_keys:
-        raise site.problem(UnknownName, f"the profile has no key {key!r}")
+        site.report(UnknownName, f"the profile has no key {key!r}{suggestion(key, site.vocabulary.profile_keys)}")
     site.facts.uses.add(key)
     path = key.split(".")
     return lambda scope: scope.lookup("profile", path)

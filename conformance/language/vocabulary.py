@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cache
 from typing import get_args
 
@@ -61,3 +62,9 @@ def writes(operation: str) -> bool:
 def takes_credential(operation: str) -> bool:
     """Whether the operation asks who calls."""
     return OPERATIONS[operation].auth is not Auth.NONE
+
+
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """`; did you mean 'length'?` for a name that is close to a known one; else nothing."""
+    close = get_close_matches(name, known, n=1)
+    return f"; did you mean {close[0]!r}?" if close else ""

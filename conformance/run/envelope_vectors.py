@@ -64,7 +64,9 @@ def typed_cases(folders: Sequence[Path]) -> Iterator[TypedCase]:
             if raw.get("driver") == "typed_data":
                 form = TypedDataCase.model_validate(raw)
                 site = CompileContext(document, standard(), ("cases", index), set(VARIABLES))
-                yield TypedCase(pack.pack, form, compile_rows(form, site))
+                rows = compile_rows(form, site)
+                site.check()
+                yield TypedCase(pack.pack, form, rows)
 
 
 def vector_files(folder: Path, seed: str) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Reads packs into cases; whatever cannot work is refused here, with file and line, before anything runs."""
+"""Reads packs into cases. Whatever cannot work is refused here, all of it at once, before anything runs."""
 
 from __future__ import annotations
 
@@ -7,10 +7,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TypeVar
 
-from pydantic import BaseModel, JsonValue, ValidationError
-from pydantic_core import ErrorDetails
+from pydantic import JsonValue
 
 from conformance.drivers import DRIVERS
 from conformance.language import (  # noqa: F401 - they enter their matchers and functions under their names
@@ -27,19 +25,26 @@ from conformance.language.facts import CaseFacts
 from conformance.language.models import CaseForm, PackForm
 from conformance.language.rows import check_rows, compile_row
 from conformance.language.templates import CompileContext
-from conformance.language.vocabulary import Vocabulary, standard
-from conformance.problems import BadShape, DuplicateId, NothingSelected, UnknownName, Unreadable
+from conformance.language.vocabulary import Vocabulary, standard, suggestion
+from conformance.problems import (
+    BadShape,
+    DuplicateId,
+    LoadProblem,
+    NothingSelected,
+    UnknownName,
+    Unreadable,
+    raise_all,
+)
 from conformance.run.case import Case
-from conformance.values.marked_yaml import Document, Place
-
-M = TypeVar("M", bound=BaseModel)
+from conformance.run.validation import validated
+from conformance.values.marked_yaml import Document
 
 
 def load(folders: Sequence[Path], names: Sequence[str] = (), vocabulary: Vocabulary | None = None) -> list[Case]:
     """The cases of the packs in some folders whose names match a glob; no glob: of all.
 
-    A pack that is opt-in is among them by its own name alone. Raises LoadProblem for the first pack that cannot be
-    used, NothingSelected for a glob that no pack matches.
+    A pack that is opt-in is among them by its own name alone. Raises LoadProblem for packs that cannot be used,
+    NothingSelected for a glob that no pack matches.
     """
     files = pack_files(folders)
     chosen = [path for path in files if not names or any(fnmatchcase(path.stem, name) for name in names)]
@@ -47,8 +52,21 @@ def load(folders: Sequence[Path], names: Sequence[str] = (), vocabulary: Vocabul
         if not any(fnmatchcase(path.stem, name) for path in files):
             known = ", ".join(path.stem for path in files) or "none"
             raise NothingSelected(f"no pack is called {name!r}; there are {known}")
-    cases = [case for path in chosen for case in load_pack(path, vocabulary)]
+    cases = [case for found in load_packs(chosen, vocabulary).values() for case in found]
     return [case for case in cases if not case.opt_in or case.pack in names]
+
+
+def load_packs(files: Sequence[Path], vocabulary: Vocabulary | None = None) -> dict[Path, list[Case]]:
+    """The cases of each file. Raises LoadProblem, or LoadProblems with all that is wrong in any of them."""
+    found: dict[Path, list[Case]] = {}
+    problems: list[LoadProblem] = []
+    for path in files:
+        try:
+            found[path] = load_pack(path, vocabulary)
+        except LoadProblem as problem:
+            problems.append(problem)
+    raise_all(problems)
+    return found
 
 
 def pack_files(folders: Sequence[Path]) -> list[Path]:
@@ -80,99 +98,88 @@ def _uncollected() -> Iterator[None]:
 
 @_uncollected()
 def load_pack(path: Path, vocabulary: Vocabulary | None = None) -> list[Case]:
-    """The cases of one pack file."""
-    site = CompileContext(Document(path), vocabulary or standard())
-    pack = _validated(PackForm, site.document.value, site)
-    if pack.pack != path.stem:
-        raise site.at("pack").problem(BadShape, f"the pack is called {pack.pack!r}, but its file {path.name}")
-    _check_names(pack.needs, site.vocabulary.capabilities, "capability", site.at("needs"))
+    """The cases of one pack file. Raises LoadProblem, or LoadProblems with all that is wrong in it."""
+    context = CompileContext(Document(path), vocabulary or standard())
+    pack = _head(context)
     seen: set[str] = set()
     cases: list[Case] = []
     for index, raw in enumerate(pack.cases):
-        inside = site.at("cases", index)
-        form = _case_form(raw, inside)
-        if form.id in seen:
-            raise inside.at("id").problem(DuplicateId, f"another case of this pack has the id {form.id!r}")
-        seen.add(form.id)
-        cases += _compile(form, str(raw.get("driver", "steps")), pack, inside)
+        cases += _cases(raw, pack, seen, context.at("cases", index))
+    raise_all(context.faults)
     return cases
 
 
-def _case_form(raw: dict[str, JsonValue], site: CompileContext) -> CaseForm:
+def _head(context: CompileContext) -> PackForm:
+    """The pack; where its form is wrong, with what can be told of its cases nevertheless."""
+    name = context.document.path.stem
+    value = context.document.value
+    pack = validated(PackForm, value, context)
+    if pack is None:
+        cases = value.get("cases") if isinstance(value, dict) else None
+        told = [case for case in cases if isinstance(case, dict)] if isinstance(cases, list) else []
+        return PackForm.model_construct(pack=name, title="", needs=[], opt_in=False, cases=told)
+    if pack.pack != name:
+        file = context.document.path.name
+        context.at("pack").report(BadShape, f"the pack is called {pack.pack!r}, but its file {file}")
+    _check_names(pack.needs, context.vocabulary.capabilities, "capability", context.at("needs"))
+    return pack
+
+
+def _cases(raw: dict[str, JsonValue], pack: PackForm, seen: set[str], context: CompileContext) -> list[Case]:
+    """The case at a place, or its rows; none where something is wrong with it, which is reported."""
     driver = raw.get("driver", "steps")
     if driver not in DRIVERS:
-        raise site.at("driver").problem(UnknownName, f"no driver is called {driver!r}; there are {', '.join(DRIVERS)}")
-    return _validated(DRIVERS[str(driver)].form, raw, site)
+        known = ", ".join(DRIVERS)
+        context.at("driver").report(UnknownName, f"no driver is called {driver!r}; there are {known}")
+        return []
+    form = validated(DRIVERS[str(driver)].form, raw, context)
+    if form is None:
+        return []
+    if form.id in seen:
+        context.at("id").report(DuplicateId, f"another case of this pack has the id {form.id!r}")
+    seen.add(form.id)
+    try:
+        return _compile(form, str(driver), pack, context)
+    except LoadProblem as problem:
+        context.faults.append(problem)
+        return []
 
 
-def _compile(form: CaseForm, driver: str, pack: PackForm, site: CompileContext) -> list[Case]:
-    _check_names(form.requirements, site.vocabulary.requirements, "requirement", site.at("requirements"))
-    _check_names(form.needs, site.vocabulary.capabilities, "capability", site.at("needs"))
+def _compile(form: CaseForm, driver: str, pack: PackForm, context: CompileContext) -> list[Case]:
+    _check_names(form.requirements, context.vocabulary.requirements, "requirement", context.at("requirements"))
+    _check_names(form.needs, context.vocabulary.capabilities, "capability", context.at("needs"))
     facts = CaseFacts(needs={*pack.needs, *form.needs})
-    _note_uses(form, facts, site)
+    _note_uses(form, facts, context)
     rows = form.each or [{}]
-    names = check_rows(rows, site.at("each")) if form.each else set()
-    own = CompileContext(site.document, site.vocabulary, site.place, names, facts)
-    program = DRIVERS[driver].prepare(form, own)
+    names = check_rows(rows, context.at("each")) if form.each else set()
+    program = DRIVERS[driver].prepare(form, context.case(context.place, names, facts))
     return [
         Case(
             id=f"{pack.pack}::{form.id}" + (f"[{row['id']}]" if form.each else ""),
             pack=pack.pack,
             title=form.title,
             requirements=tuple(form.requirements),
-            path=site.document.path,
-            line=site.document.line((*site.place, "each", index) if form.each else site.place),
+            path=context.document.path,
+            line=context.document.line((*context.place, "each", index) if form.each else context.place),
             facts=facts,
             program=program,
             opt_in=pack.opt_in,
-            row=compile_row(
-                row, CompileContext(site.document, site.vocabulary, (*site.place, "each", index), facts=facts)
-            ),
+            row=compile_row(row, context.case((*context.place, "each", index), set(), facts)),
         )
         for index, row in enumerate(rows)
     ]
 
 
-def _note_uses(form: CaseForm, facts: CaseFacts, site: CompileContext) -> None:
+def _note_uses(form: CaseForm, facts: CaseFacts, context: CompileContext) -> None:
     for index, use in enumerate(form.uses):
         stated = {use: None} if isinstance(use, str) else use
-        _check_names(list(stated), site.vocabulary.profile_keys, "profile key", site.at("uses", index))
+        _check_names(list(stated), context.vocabulary.profile_keys, "profile key", context.at("uses", index))
         facts.uses.update(stated)
         if not isinstance(use, str):
             facts.stated += [(key, value if isinstance(value, list) else [value]) for key, value in use.items()]
 
 
-def _check_names(names: Sequence[str], known: frozenset[str], what: str, site: CompileContext) -> None:
+def _check_names(names: Sequence[str], known: frozenset[str], what: str, context: CompileContext) -> None:
     for index, name in enumerate(names):
         if name not in known:
-            raise site.at(index).problem(UnknownName, f"no {what} is called {name!r}")
-
-
-def _validated(model: type[M], value: JsonValue, site: CompileContext) -> M:
-    try:
-        return model.model_validate(value)
-    except ValidationError as problem:
-        faults = [(_place(error["loc"], site), _said(error)) for error in problem.errors(include_url=False)]
-    deepest = max(len(place) for place, _ in faults)
-    place, _ = next(fault for fault in faults if len(fault[0]) == deepest)
-    messages = dict.fromkeys(message for where, message in faults if where == place)
-    raise CompileContext(site.document, site.vocabulary, place).problem(
-        BadShape, f"{'.'.join(map(str, place)) or 'the pack'}: {', or '.join(messages)}"
-    )
-
-
-def _said(error: ErrorDetails) -> str:
-    if error["type"] == "missing":
-        return f"the member {error['loc'][-1]!r} is missing"
-    if error["type"] == "extra_forbidden":
-        return "there is no such member"
-    return str(error["msg"])
-
-
-def _place(loc: Sequence[str | int], site: CompileContext) -> Place:
-    """Pydantic's location without the names of union members, which are not in the document."""
-    place = site.place
-    for part in loc:
-        if site.document.has((*place, part)):
-            place = (*place, part)
-    return place
+            context.at(index).report(UnknownName, f"no {what} is called {name!r}{suggestion(name, known)}")

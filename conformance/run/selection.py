@@ -14,7 +14,7 @@ from conformance.resources import scenarios
 from conformance.run.case import Case
 from conformance.run.known import Known, load_known
 from conformance.run.listing import ListedCase, list_cases
-from conformance.run.loader import load_pack, pack_files
+from conformance.run.loader import load_packs, pack_files
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ def select(options: Options, given: Sequence[Path] = ()) -> Selection:
         if not options.packs or any(fnmatchcase(path.stem, name) for name in options.packs)
         if len(given_files) < len(given) or not given or path in given_files
     ]
-    loaded = {path: load_pack(path) for path in _with_wanted_cases(chosen, options.cases)}
+    loaded = load_packs(_with_wanted_cases(chosen, options.cases))
     named = {*options.packs, *(path.stem for path in given_files)}
     by_file = {path: cases for path, cases in loaded.items() if path.stem in named or not cases[0].opt_in}
     selection = Selection(by_file, tuple(path for path in files if path not in by_file), options.cases, options.extent)

@@ -12,7 +12,7 @@ from conformance.drivers.envelopes.forms import PRIMARY_TYPES, EnvelopeRow, Flow
 from conformance.drivers.envelopes.requests import Changes, Signers
 from conformance.language.scope import Scope
 from conformance.language.templates import CompileContext, Template, compile_value
-from conformance.problems import BadShape, DuplicateId, Mismatch
+from conformance.problems import BadShape, DuplicateId, LoadProblem, Mismatch
 from conformance.values.typed_data import Wallet
 
 VARIABLES = (
@@ -82,16 +82,19 @@ class Row:
 
 
 def compile_rows(case: TypedDataCase, site: CompileContext) -> list[Row]:
-    """The rows of a case. Raises LoadProblem for changes that lead nowhere, and for what contradicts itself."""
+    """The rows of a case. Reports changes that lead nowhere, and what contradicts itself."""
     seen: set[str] = set()
     rows = []
     for index, row in enumerate(case.rows):
         place = site.at("rows", index)
         if row.id in seen:
-            raise place.at("id").problem(DuplicateId, f"another row has the id {row.id!r}")
+            place.at("id").report(DuplicateId, f"another row has the id {row.id!r}")
         seen.add(row.id)
-        _check(row, case, place)
-        rows.append(_compile_row(row, case, index, place))
+        try:
+            _check(row, case, place)
+            rows.append(_compile_row(row, case, index, place))
+        except LoadProblem as problem:
+            place.faults.append(problem)
     return rows
 
 
@@ -105,13 +108,14 @@ def _check(row: EnvelopeRow, case: TypedDataCase, site: CompileContext) -> None:
 
 
 def _compile_row(row: EnvelopeRow, case: TypedDataCase, index: int, site: CompileContext) -> Row:
+    faults = len(site.faults)
     sent = _compile_changes(row.changes, site.at("changes"))
     signed = None if row.signs is None else _compile_changes(row.signs, site.at("signs"))
 
     def changes(scope: Scope) -> Changes:
         return Changes(sent(scope), None if signed is None else signed(scope))
 
-    for flow in row.flows or case.flows:
+    for flow in row.flows or case.flows if len(site.faults) == faults else ():
         _try_out(row, changes, flow, site)
     return Row(f"rows[{index}] {row.id}", row, changes, compile_value(row.new_admin, site.at("new_admin")))
 

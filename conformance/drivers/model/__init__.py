@@ -96,6 +96,7 @@ class Judging:
     def _shown_by(self, case: Members) -> Departure | None:
         _, site = on_stage(self._run, self._site, "replay")
         program = compile_case(StepsCase.model_validate(case), site)
+        site.check()
         self._run.accepted = set()
         try:
             program(self._run)

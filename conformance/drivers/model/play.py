@@ -16,7 +16,6 @@ from conformance.drivers.model.views import CHAIN, ChainViews, Look, Views, read
 from conformance.drivers.model.world import ACTIONS, Account, World
 from conformance.drivers.steps.caserun import CaseRun
 from conformance.drivers.steps.driver import compile_step
-from conformance.language.facts import CaseFacts
 from conformance.language.models import Step
 from conformance.language.templates import CompileContext
 from conformance.problems import Departure
@@ -182,7 +181,9 @@ class Play:
         if essential:
             self.essential.append(step)
         label = f"steps[{len(self.everything)}]"
-        compile_step(STEPS.validate_python(step), self.site, label).run(self.run)
+        compiled = compile_step(STEPS.validate_python(step), self.site, label)
+        self.site.check()
+        compiled.run(self.run)
 
     def _failed(self, acts: int, problem: Departure, ids: blame.Ids, what: str = "", aspect: str = "") -> Failed:
         return Failed(acts, problem, what, aspect, ids, self.essential, self.everything)
@@ -192,4 +193,4 @@ def on_stage(run: CaseRun, site: CompileContext, name: str) -> tuple[CaseRun, Co
     """A run and a site for one playing: variables, step ids and controls of its own."""
     branch = run.branch(name)
     branch.accepted = set()
-    return branch, CompileContext(site.document, site.vocabulary, site.place, set(), CaseFacts())
+    return branch, CompileContext(site.document, site.vocabulary, site.place)

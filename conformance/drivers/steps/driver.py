@@ -23,6 +23,7 @@ from conformance.language.models import (
     CheckStep,
     ClockStep,
     ContractWalletStep,
+    Crowd,
     DryRunStep,
     LetStep,
     ListStep,
@@ -36,7 +37,7 @@ from conformance.language.models import (
     WalletStep,
 )
 from conformance.language.templates import CompileContext
-from conformance.problems import Departure, DuplicateId, SetupFailed, StepProblem
+from conformance.problems import Departure, DuplicateId, LoadProblem, SetupFailed, StepProblem
 
 Program = Callable[[CaseRun], None]
 
@@ -95,16 +96,39 @@ def _compile_sequence(steps: Sequence[Step], site: CompileContext, where: str) -
 
 
 def compile_step(step: Step, site: CompileContext, where: str) -> Compiled:
-    """One step of any kind."""
+    """One step of any kind. What is wrong with it is reported; its names count as defined for the steps after it."""
+    label = _label(step, where)
     if step.id is not None:
         if step.id in site.facts.step_ids:
-            raise site.at("id").problem(DuplicateId, f"another step of this case has the id {step.id!r}")
+            site.at("id").report(DuplicateId, f"another step of this case has the id {step.id!r}")
         site.facts.step_ids.add(step.id)
-    label = _label(step, where)
-    compiled = Compiled(label, step.id if _is_control(step) else None, _compile_action(step, site, label))
+    try:
+        action = _compile_action(step, site, label)
+    except LoadProblem as problem:
+        site.faults.append(problem)
+        _define_names(step, site)
+        action = _nothing
     if step.id is not None and _is_control(step):
         site.facts.controls[step.id] = _operation(step)
-    return compiled
+    return Compiled(label, step.id if _is_control(step) else None, action)
+
+
+def _nothing(_: CaseRun) -> None:
+    """Stands for a step that cannot be compiled; its pack is refused."""
+
+
+def _define_names(step: Step, site: CompileContext) -> None:
+    if isinstance(step, AccountStep) and step.account not in site.facts.accounts:
+        site.facts.accounts.append(step.account)
+    if isinstance(step, WalletStep | ContractWalletStep):
+        site.facts.wallets.append(step.wallet if isinstance(step, WalletStep) else step.contract_wallet)
+    made = [getattr(step, kind, None) for kind in ("account", "wallet", "contract_wallet")]
+    computed = step.let if isinstance(step, LetStep) else {}
+    collected = step.repeat.collect if isinstance(step, RepeatStep) else {}
+    crowd = step.parallel.save if isinstance(step, ParallelStep) and isinstance(step.parallel, Crowd) else {}
+    saved: dict[str, str] = getattr(step, "save", {})
+    site.names.update(name for name in made if name)
+    site.names.update(computed, collected, crowd, saved)
 
 
 def _compile_action(step: Step, site: CompileContext, label: str) -> Action:
@@ -174,7 +198,7 @@ def _compile_branches(steps: Sequence[Step], site: CompileContext, label: str) -
     actions: list[Action] = []
     later: dict[str, str] = {}
     for index, step in enumerate(steps):
-        inside = CompileContext(site.document, site.vocabulary, (*site.place, index), set(known), site.facts)
+        inside = site.case((*site.place, index), set(known), site.facts)
         actions.append(compile_step(step, inside, f"{label}[{index}]").run)
         site.names.update(inside.names)
         later |= site.facts.controls

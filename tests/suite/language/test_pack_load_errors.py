@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.problems import DuplicateId, LoadProblem, NothingSelected, Unreadable
+from conformance.problems import DuplicateId, LoadProblem, LoadProblems, NothingSelected, Unreadable
 from conformance.run.loader import load, load_pack
 
 HEADS = {
@@ -81,3 +81,65 @@ def test_glob_that_no_pack_matches_selects_nothing_and_says_so(tmp_path: Path) -
     assert [case.id for case in load([tmp_path], ["tri*"])] == ["trial::one"]
     with pytest.raises(NothingSelected, match="there are trial"):
         load([tmp_path], ["tri*", "birds"])
+
+
+SEVERAL = """\
+pack: trial
+title: t
+colour: red  # <- unknown member of the pack
+cases:
+  - id: shapes
+    title: t
+    requirements: [GRP-010]
+    steps:
+      - {account: a, colour: red}  # <- unknown member of a step
+      - {call: list_groups, via: 1}  # <- no header
+      - {parallel: {times: 2, step: {call: list_groups, colour: red}}}  # <- unknown member in a branch of a union
+  - id: names
+    title: t
+    requirements: [GRP-999]  # <- no such requirement
+    needs: [flying]  # <- no such capability
+    steps:
+      - {account: alice, with: {account_name: "${nobody_made_it}"}}  # <- no such variable
+      - {call: list_birds, as: alice, save: {birds: ""}}  # <- no such operation
+      - {check: {that: "${birds}", equals: "${bees}"}}  # <- only bees are unknown
+      - repeat:
+          times: 2
+          steps:
+            - let: {x: {no_such_function: 1}}  # <- no such function
+      - {let: {y: "${x}"}}
+  - id: names  # <- the id is used twice
+    title: t
+    requirements: [GRP-010]
+    steps:
+      - {account: a}
+      - {call: list_groups, as: bob}  # <- no such account
+"""
+
+
+def marked_lines(text: str) -> list[int]:
+    return [number for number, line in enumerate(text.splitlines(), 1) if "# <- " in line]
+
+
+def test_all_faults_of_a_pack_are_told_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "trial.yaml"
+    path.write_text(SEVERAL, encoding="utf-8")
+
+    with pytest.raises(LoadProblems) as caught:
+        load_pack(path)
+
+    assert [problem.line for problem in caught.value.problems] == marked_lines(SEVERAL)
+    assert str(caught.value).splitlines()[0].startswith(f"{path}:3: ")
+    assert str(caught.value).splitlines()[-1] == "12 errors in 1 file"
+
+
+def test_faults_of_all_packs_are_told_at_once(tmp_path: Path) -> None:
+    for name in ("b", "a"):
+        (tmp_path / f"{name}.yaml").write_text(SEVERAL.replace("trial", name), encoding="utf-8")
+    (tmp_path / "c.yaml").write_text("]", encoding="utf-8")
+
+    with pytest.raises(LoadProblems) as caught:
+        load([tmp_path])
+
+    assert [problem.path.stem for problem in caught.value.problems] == ["a"] * 12 + ["b"] * 12 + ["c"]
+    assert str(caught.value).splitlines()[-1] == "25 errors in 3 files"
