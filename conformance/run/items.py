@@ -13,8 +13,9 @@ from conformance.endpoints.client import Target
 from conformance.report.case_text import explain, rerun
 from conformance.run.case import Case
 from conformance.run.known import Known
+from conformance.run.options import Options
 from conformance.run.runner import run_case
-from conformance.run.selection import Options, Selection
+from conformance.run.selection import Selection
 from conformance.verdict import Outcome, Verdict
 
 OUTCOME = "conformance"
@@ -72,7 +73,7 @@ class CaseItem(pytest.Item):
         if outcome.verdict is Verdict.KNOWN:
             pytest.xfail(outcome.reason)
         if outcome.verdict is not Verdict.PASS:
-            raise Departed(explain(outcome, rerun(outcome.case, run.seed, run.options.rerun())))
+            raise Departed(explain(outcome, rerun(outcome.case, run.seed, run.options.to_repeat_case())))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Style | None = None) -> str:
         """The report of the case; a traceback only for a fault of the suite itself."""

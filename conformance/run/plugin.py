@@ -7,44 +7,26 @@ The work is done by `conformance.run.session`, which is imported only when it is
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+
+from conformance.run.options import add_options
 
 if TYPE_CHECKING:
     from conformance.report import Results
 
 RESULTS: pytest.StashKey[Results] = pytest.StashKey()
 """The results of the run, in the stash of the config once the session has ended."""
-ASKING = ("conformance", "node_url", "pack", "pack_dir")
+ASKING = ("conformance", "node_url", "packs", "pack_dirs")
 """Options of which one makes pytest run packs."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """The options, in a group of their own."""
     group = parser.getgroup("service-conformance", "conformance of a node of the service")
-    add = group.addoption
-    add("--conformance", action="store_true", help="run packs, even without one of the options below")
-    add("--node-url", metavar="URL", help="the node to judge; without it the bundled node is started")
-    add("--profile", metavar="FILE", type=Path, help="its vendor profile; without it the reference node's")
-    add("--pack", metavar="GLOB", action="append", default=[], help="run only these packs (repeatable)")
-    add("--pack-dir", metavar="DIR", action="append", default=[], type=Path, help="take packs from here, too")
-    add(
-        "--case", metavar="GLOB", action="append", default=[], help="run only these cases, pack::case[row] (repeatable)"
-    )
-    add("--budget", metavar="SEQUENCES", type=int, help="play so many random sequences in each case of them")
-    add("--full", action="store_true", help="try every cell of a matrix, instead of those that are chosen")
-    add(
-        "--cell", metavar="GLOB", action="append", default=[],
-        help="try only these cells of a matrix, and what they are held against (repeatable)",
-    )  # fmt: skip
-    add("--seed", help="repeat the random choices of an earlier run")
-    add("--known", metavar="FILE", type=Path, help="known failures: a YAML list with reasons and links")
-    add("--max-spend", metavar="CENTS", type=int, help="spend no more than this")
-    add("--max-gas", metavar="GAS", type=int, help="use no more gas than this on the settlement chain")
-    add("--rate", metavar="N", type=float, help="send at most so many requests a second")
-    add("--results", metavar="DIR", type=Path, help="write results.json there")
+    group.addoption("--conformance", action="store_true", help="run packs, even without one of the options below")
+    add_options(lambda _: group.addoption)
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -1,4 +1,4 @@
-"""What a run is asked to do: which cases of which packs, on which node, by which profile."""
+"""Which cases of which packs a run is asked for."""
 
 from __future__ import annotations
 
@@ -9,48 +9,11 @@ from pathlib import Path
 
 from conformance.endpoints.extent import SampleOptions
 from conformance.problems import DuplicateId, NothingSelected
-from conformance.profile import Profile, load_profile
 from conformance.resources import scenarios
 from conformance.run.case import Case
-from conformance.run.known import Known, load_known
 from conformance.run.listing import ListedCase, list_cases
 from conformance.run.loader import load_packs, pack_files
-
-
-@dataclass(frozen=True)
-class Options:
-    """The command line."""
-
-    node_url: str | None
-    profile: Path | None
-    packs: tuple[str, ...]
-    pack_dirs: tuple[Path, ...]
-    cases: tuple[str, ...]
-    known: Path | None
-    max_spend: int | None
-    max_gas: int | None
-    rate: float | None
-    results: Path | None
-    extent: SampleOptions
-
-    def rerun(self) -> tuple[str, ...]:
-        """The options that name node, profile and packs, to run a case again."""
-        found: list[str] = []
-        for name, value in (("--node-url", self.node_url), ("--profile", self.profile)):
-            found += [name, str(value)] if value else []
-        for folder in self.pack_dirs:
-            found += ["--pack-dir", str(folder)]
-        if self.extent.budget is not None:
-            found += ["--budget", str(self.extent.budget)]
-        return tuple(found)
-
-    def stated_profile(self) -> Profile:
-        """The profile in the file, or the reference node's."""
-        return load_profile(self.profile) if self.profile else Profile()
-
-    def known_failures(self) -> Known:
-        """The list of known failures; an empty one without a file."""
-        return load_known(self.known) if self.known else Known()
+from conformance.run.options import Options
 
 
 @dataclass(frozen=True)

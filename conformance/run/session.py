@@ -19,18 +19,18 @@ from rich.console import Console
 
 from conformance.endpoints.bundled import BundledNode
 from conformance.endpoints.client import Target
-from conformance.endpoints.extent import SampleOptions
 from conformance.endpoints.funding import funder_of
 from conformance.endpoints.pace import Budget, GasBudget, Pace, lowest_rate
 from conformance.problems import Problem
-from conformance.profile import Profile, load_ready_file
-from conformance.profile.chain import reachable
+from conformance.profile import Profile, load_profile, load_ready_file
 from conformance.report import ExitCode, RunRecord, make_writable, results_of, show, write_results
 from conformance.report.write import MATRIX_NAME, RESULTS_NAME
 from conformance.run.items import OUTCOME, OUTCOMES, RUNNING, CaseItem, PackFile
+from conformance.run.known import Known, load_known
 from conformance.run.listing import ListedCase
+from conformance.run.options import Options
 from conformance.run.plugin import RESULTS
-from conformance.run.selection import Options, select
+from conformance.run.selection import select
 from conformance.verdict import Outcome, Verdict
 
 WORDS = {
@@ -53,20 +53,19 @@ class ConformanceSession:
         self.config = config
         config.stash[RUNNING] = self
         self.worker: dict[str, object] | None = getattr(config, "workerinput", None)
-        self.options = _options(config)
-        _check(self.options)
+        self.options = Options.of(config.option)
         if self.options.results and not self.worker:
             _make_writable(self.options.results)
         given = [Path(str(path).partition("::")[0]) for path in config.getoption("file_or_dir") or []]
         try:
             self.selection = select(self.options, given)
-            self.known = self.options.known_failures()
-            self.profile: Profile = self.options.stated_profile()
+            self.known = load_known(self.options.known) if self.options.known else Known()
+            self.profile = load_profile(self.options.profile) if self.options.profile else Profile()
         except Problem as problem:
             raise pytest.UsageError(_told(problem)) from problem
         if not given:
             config.args = [str(path) for path in self.selection.chosen_files]
-        self.seed = str(self.worker["conformance_seed"]) if self.worker else _seed(config)
+        self.seed = str(self.worker["conformance_seed"]) if self.worker else self.options.seed or secrets.token_hex(4)
         self.node_url = self.options.node_url or self.profile.base_url
         self.ready_file: Path | None = None
         self.outcomes: dict[str, Outcome] = {}
@@ -226,7 +225,7 @@ class ConformanceSession:
             finished=datetime.now(UTC),
             outcomes=outcomes,
             checks=_checks(cases),
-            rerun=self.options.rerun(),
+            rerun=self.options.to_repeat_case(),
             faults=self.known.faults(cases, outcomes),
             interrupted=self._interrupted(exitstatus),
         )
@@ -253,50 +252,11 @@ class ConformanceSession:
             terminalreporter.write_line(self._unwritten)
 
 
-def _options(config: pytest.Config) -> Options:
-    return Options(
-        node_url=config.getoption("node_url"),
-        profile=config.getoption("profile"),
-        packs=tuple(config.getoption("pack")),
-        pack_dirs=tuple(config.getoption("pack_dir")),
-        cases=tuple(config.getoption("case")),
-        known=config.getoption("known"),
-        max_spend=config.getoption("max_spend"),
-        max_gas=config.getoption("max_gas"),
-        rate=config.getoption("rate"),
-        results=config.getoption("results"),
-        extent=SampleOptions(
-            full=config.getoption("full"), cells=tuple(config.getoption("cell")), budget=config.getoption("budget")
-        ),
-    )
-
-
 def _make_writable(folder: Path) -> None:
     try:
         make_writable(folder, RESULTS_NAME, MATRIX_NAME)
     except OSError as problem:
         raise pytest.UsageError(f"{folder} cannot be written into: {problem.strerror}") from problem
-
-
-def _check(options: Options) -> None:
-    if options.node_url is not None:
-        try:
-            reachable(options.node_url)
-        except ValueError as problem:
-            raise pytest.UsageError(f"--node-url {options.node_url}: {problem}") from problem
-    if options.rate is not None and not options.rate > 0:
-        raise pytest.UsageError(f"--rate has to be above 0, not {options.rate}")
-    if options.extent.budget is not None and options.extent.budget < 1:
-        raise pytest.UsageError(f"--budget has to be at least 1, not {options.extent.budget}")
-    if options.max_spend is not None and options.max_spend < 0:
-        raise pytest.UsageError(f"--max-spend cannot be below 0, as {options.max_spend} is")
-    if options.max_gas is not None and options.max_gas < 0:
-        raise pytest.UsageError(f"--max-gas cannot be below 0, as {options.max_gas} is")
-
-
-def _seed(config: pytest.Config) -> str:
-    given = config.getoption("seed")
-    return str(given) if given is not None else secrets.token_hex(4)
 
 
 def _told(problem: Problem) -> str:

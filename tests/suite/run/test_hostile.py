@@ -10,11 +10,11 @@ import pytest
 import yaml
 
 from conformance.drivers.hostile import driver as hostile
-from conformance.endpoints.extent import SampleOptions
 from conformance.resources import scenarios
 from conformance.run.loader import load_pack, pack_files
+from conformance.run.options import Options
 from conformance.run.runner import load, run_case
-from conformance.run.selection import Options, select
+from conformance.run.selection import select
 from conformance.selftest.tools.alter import Answered, Forward, Received, intercept
 from conformance.selftest.tools.alter_execution import RUN, change_code, change_result
 from conformance.selftest.tools.serving import target_node
@@ -107,22 +107,15 @@ def test_what_is_left_behind_fails() -> None:
     assert "left behind" in outcome.reason
 
 
-def options(*packs: str) -> Options:
-    return Options(
-        node_url=None, profile=None, packs=packs, pack_dirs=(), cases=(), known=None, max_spend=None, max_gas=None,
-        rate=None, results=None, extent=SampleOptions(),
-    )  # fmt: skip
-
-
 @pytest.mark.parametrize(("packs", "runs"), [((), False), (("host*", "code_cids"), False), (("hostile",), True)])
 def test_pack_runs_only_by_its_own_name(packs: tuple[str, ...], runs: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     small = [path for path in pack_files([scenarios()]) if path.stem in {"hostile", "code_cids"}]
     monkeypatch.setattr("conformance.run.selection.pack_files", lambda _: small)
-    assert (PACK.resolve() in select(options(*packs)).chosen_files) is runs
+    assert (PACK.resolve() in select(Options(packs=packs)).chosen_files) is runs
     monkeypatch.setattr("conformance.run.loader.pack_files", lambda _: small)
     assert ("hostile" in {case.pack for case in load([scenarios()], packs)}) is runs
 
 
 def test_pack_runs_as_a_given_file(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("conformance.run.selection.pack_files", lambda _: [PACK])
-    assert PACK.resolve() in select(options(), [PACK]).chosen_files
+    assert PACK.resolve() in select(Options(), [PACK]).chosen_files
