@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from conformance.profile import load_profile
+from conformance.profile import Profile, load_profile
 from conformance.report import ExitCode, Results
-from conformance.run.options import REPORT, SPELLINGS, Options, add_options, at_least
+from conformance.run.options import BUDGETS, REPORT, SPELLINGS, Options, add_options, at_least
 from conformance.run.plugin import RESULTS
 
 
@@ -33,8 +33,11 @@ def add_to(subcommands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     groups[REPORT].add_argument(
         "--output", dest="results", metavar="DIR", type=_folder, help="write results.json and junit.xml there"
     )
-    parser.add_argument(
-        "--jobs", metavar="N", type=at_least(1), help="run cases in N processes; above 1 it needs pytest-xdist"
+    groups[BUDGETS].add_argument(
+        "--jobs",
+        metavar="N",
+        type=at_least(1),
+        help="run cases in N processes; by default 1, or one for each core where the bundled node runs every pack",
     )
     parser.set_defaults(handle=_run)
 
@@ -54,13 +57,24 @@ def _folder(text: str) -> Path:
 
 def _run(arguments: argparse.Namespace) -> int:
     options = Options.of(arguments)
-    if options.profile is not None:
-        load_profile(options.profile)
+    profile = Profile() if options.profile is None else load_profile(options.profile)
+    jobs = arguments.jobs or jobs_that_pay(options, bundled=options.node_url is None and profile.base_url is None)
     listener = Listener()
-    status = pytest.main(pytest_arguments(options, arguments.jobs or 1), plugins=[listener])
+    status = pytest.main(pytest_arguments(options, jobs), plugins=[listener])
     if listener.results is not None:
         return listener.results.exit_code
     return ExitCode.USAGE if status == pytest.ExitCode.USAGE_ERROR else ExitCode.INTERRUPTED
+
+
+MOST_JOBS = 8
+"""Starting a process and a node for it takes 5 s of a core; a whole run about a minute."""
+
+
+def jobs_that_pay(options: Options, *, bundled: bool) -> int:
+    """How many processes to use unless the user says. Somebody's node gets one request at a time."""
+    if not bundled or options.packs or options.cases:
+        return 1
+    return min(MOST_JOBS, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
 
 
 NOT_NEEDED = ("cacheprovider", "logging", "unraisableexception", "threadexception")

@@ -1,4 +1,7 @@
-"""The bundled node as a process of its own: started on a free port, told apart from the suite, stopped at the end."""
+"""The bundled node as a process of its own: started on a free port, told apart from the suite, stopped at the end.
+
+A run in several processes has as many nodes: cases on one node would wait for each other.
+"""
 
 from __future__ import annotations
 
@@ -66,3 +69,34 @@ class BundledNode:
     def _last_words(self) -> str:
         lines = self._log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
         return lines[-1] if lines else "it said nothing"
+
+
+class BundledNodes:
+    """The bundled nodes of a run, one for each process that runs cases. They start at the same time."""
+
+    def __init__(self, number: int) -> None:
+        self.all = [BundledNode() for _ in range(number)]
+        self._users: dict[str, BundledNode] = {}
+
+    def wait_until_ready(self) -> None:
+        """Return when all of them answer. Raises NodeNotStarted, and stops all of them."""
+        try:
+            for node in self.all:
+                node.wait_until_ready()
+        except NodeNotStarted:
+            self.stop()
+            raise
+
+    def assign(self, user: str) -> BundledNode:
+        """A node that nobody else uses, for the process of this name."""
+        self._users[user] = next(node for node in self.all if node not in self._users.values())
+        return self._users[user]
+
+    def release(self, user: str) -> None:
+        """The process of this name has ended: another that takes its place can have its node."""
+        self._users.pop(user, None)
+
+    def stop(self) -> None:
+        """End all of them."""
+        for node in self.all:
+            node.stop()

@@ -1,7 +1,7 @@
 """The pytest session of a conformance run: the node, the selection, the results.
 
-Under pytest-xdist the controller starts the node and the workers are told where it is; outcomes come back in the
-reports' user properties.
+Under pytest-xdist the controller starts the nodes, one for each worker, and tells the workers where they are; outcomes
+come back in the reports' user properties.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Protocol
 import pytest
 from rich.console import Console
 
-from conformance.endpoints.bundled import BundledNode
+from conformance.endpoints.bundled import BundledNodes
 from conformance.endpoints.client import Target
 from conformance.endpoints.funding import funder_of
 from conformance.endpoints.pace import Budget, GasBudget, Pace, lowest_rate
@@ -40,9 +40,16 @@ WORDS = {
 }
 
 
+class Gateway(Protocol):
+    """What xdist gives of the connection to a worker."""
+
+    id: str
+
+
 class XdistNode(Protocol):
     """What xdist gives of a worker."""
 
+    gateway: Gateway
     workerinput: dict[str, object]
 
 
@@ -58,15 +65,16 @@ class ConformanceSession:
             _make_writable(self.options.results)
         given = [Path(str(path).partition("::")[0]) for path in config.getoption("file_or_dir") or []]
         try:
+            self.profile = load_profile(self.options.profile) if self.options.profile else Profile()
+            self.node_url = self.options.node_url or self.profile.base_url
+            self._nodes = self._started_nodes()
             self.selection = select(self.options, given)
             self.known = load_known(self.options.known) if self.options.known else Known()
-            self.profile = load_profile(self.options.profile) if self.options.profile else Profile()
         except Problem as problem:
             raise pytest.UsageError(_told(problem)) from problem
         if not given:
             config.args = [str(path) for path in self.selection.chosen_files]
         self.seed = str(self.worker["conformance_seed"]) if self.worker else self.options.seed or secrets.token_hex(4)
-        self.node_url = self.options.node_url or self.profile.base_url
         self.ready_file: Path | None = None
         self.outcomes: dict[str, Outcome] = {}
         self.awaited: set[str] = set()
@@ -75,28 +83,31 @@ class ConformanceSession:
         """Why there is no results.json."""
         self._crashed = ""
         """The last words of a worker that crashed."""
-        self._node: BundledNode | None = None
         self._target: Target | None = None
         self._began = datetime.now(UTC)
 
     # ------------------------------------------------------------------------------------------------- the node
 
+    def _started_nodes(self) -> BundledNodes | None:
+        """Bundled nodes when no other is named, one for each process; they get ready while the packs are loaded."""
+        if self.worker or self.node_url is not None or self.config.getoption("collectonly"):
+            return None
+        nodes = BundledNodes(_processes(self.config))
+        self.config.add_cleanup(nodes.stop)
+        return nodes
+
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionstart(self) -> None:
-        """Start the bundled node when no other is named; a worker is told by its controller."""
-        if self.worker:
-            told = self.worker["conformance_ready_file"]
-            self.ready_file = Path(str(told)) if told else None
-        elif self.node_url is None and not self.config.getoption("collectonly"):
-            self._node = BundledNode()
-            self.ready_file = self._node.ready_file
-            try:
-                self._node.wait_until_ready()
-            except Problem as problem:
-                raise pytest.UsageError(_told(problem)) from problem
-        if self.ready_file is not None:
-            self._adopt(load_ready_file(self.ready_file))
+        """Wait for the bundled nodes; a worker is told by its controller which one is its own."""
         try:
+            if self.worker:
+                told = self.worker["conformance_ready_file"]
+                self.ready_file = Path(str(told)) if told else None
+            elif self._nodes is not None:
+                self._nodes.wait_until_ready()
+                self.ready_file = self._nodes.all[0].ready_file
+            if self.ready_file is not None:
+                self._adopt(load_ready_file(self.ready_file))
             funder_of(self.profile)
         except Problem as problem:
             raise pytest.UsageError(_told(problem)) from problem
@@ -109,9 +120,10 @@ class ConformanceSession:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: XdistNode) -> None:
-        """Tell a worker of xdist where the node is."""
+        """Tell a worker of xdist where its node is."""
         node.workerinput["conformance_seed"] = self.seed
-        node.workerinput["conformance_ready_file"] = str(self.ready_file or "")
+        own = "" if self._nodes is None else self._nodes.assign(node.gateway.id).ready_file
+        node.workerinput["conformance_ready_file"] = str(own)
 
     def target(self) -> Target:
         """The node under test; a worker has its share of the budgets."""
@@ -127,7 +139,7 @@ class ConformanceSession:
                 budget=Budget(None if spend is None else spend // share),
                 extent=self.options.extent,
                 gas=GasBudget(None if gas is None else gas // share),
-                shared=share > 1,
+                shared=share > 1 and self.ready_file is None,
             )
         return self._target
 
@@ -135,7 +147,10 @@ class ConformanceSession:
 
     def pytest_report_header(self) -> str:
         """What the run is about."""
-        started = " (bundled, started for this run)" if self._node else ""
+        started = ""
+        if self._nodes is not None:
+            others = len(self._nodes.all) - 1
+            started = f" (bundled, started for this run{f', with {others} more' if others else ''})"
         return f"conformance: node {self.node_url}{started}, seed {self.seed}"
 
     def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> PackFile | None:
@@ -166,8 +181,10 @@ class ConformanceSession:
         self.awaited |= {case.id for case in self.selection.loaded} & set(ids)
 
     @pytest.hookimpl(optionalhook=True)
-    def pytest_testnodedown(self, error: object) -> None:
+    def pytest_testnodedown(self, node: XdistNode, error: object) -> None:
         """Note that a worker of xdist came to a bad end: what it should have told is missing."""
+        if self._nodes is not None:
+            self._nodes.release(node.gateway.id)
         if error:
             self._crashed = str(error).strip().splitlines()[-1]
 
@@ -193,12 +210,12 @@ class ConformanceSession:
         return self.outcomes.get(report.nodeid)
 
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
-        """Stop the node and make the results; they decide the exit status."""
+        """Stop the nodes and make the results; they decide the exit status."""
         gc.unfreeze()
         if self._target:
             self._target.close()
-        if self._node:
-            self._node.stop()
+        if self._nodes is not None:
+            self._nodes.stop()
         if self.worker or self.config.getoption("collectonly") or exitstatus == pytest.ExitCode.USAGE_ERROR:
             return
         results = results_of(self._record(exitstatus))
@@ -217,7 +234,7 @@ class ConformanceSession:
         outcomes = tuple(self.outcomes.values())
         return RunRecord(
             base_url=str(self.node_url),
-            bundled=self._node is not None,
+            bundled=self._nodes is not None,
             profile=self.profile,
             profile_source=str(self.options.profile or "reference"),
             seed=self.seed,
@@ -250,6 +267,11 @@ class ConformanceSession:
         terminalreporter.write(text.getvalue())
         if self._unwritten:
             terminalreporter.write_line(self._unwritten)
+
+
+def _processes(config: pytest.Config) -> int:
+    """How many processes run cases."""
+    return len(config.getoption("tx")) if config.getoption("dist", "no") != "no" else 1
 
 
 def _make_writable(folder: Path) -> None:

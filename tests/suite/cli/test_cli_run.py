@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
@@ -12,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from conformance.cli import parser
-from conformance.commands.run import pytest_arguments
+from conformance.commands.run import jobs_that_pay, pytest_arguments
 from conformance.profile import Profile
 from conformance.report.build import profile_digest
 from conformance.run.options import Options, add_options
@@ -152,3 +153,20 @@ def test_jobs_become_processes_of_xdist() -> None:
 
 def test_one_job_needs_no_other_process() -> None:
     assert "xdist" not in pytest_arguments(Options(), 1)
+
+
+@pytest.mark.parametrize(
+    ("options", "bundled", "jobs"),
+    [
+        (Options(), True, 3),
+        (Options(), False, 1),
+        (Options(packs=("groups",)), True, 1),
+        (Options(cases=("*::*",)), True, 1),
+    ],
+)
+def test_bundled_run_of_everything_uses_every_core(
+    options: Options, bundled: bool, jobs: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1, 2}, raising=False)
+
+    assert jobs_that_pay(options, bundled=bundled) == jobs

@@ -292,7 +292,6 @@ def test_known_list_with_a_fault_is_a_usage_error(project: pytest.Pytester, node
 
 
 def test_workers_of_xdist_bring_the_same_outcomes(project: pytest.Pytester, node: TinyNode) -> None:
-    pytest.importorskip("xdist")
     (project.path / "known.yaml").write_text(KNOWN, encoding="utf-8")
 
     result = run_apart(
@@ -312,7 +311,6 @@ def test_workers_of_xdist_bring_the_same_outcomes(project: pytest.Pytester, node
 def test_run_whose_workers_die_is_interrupted(
     project: pytest.Pytester, node: TinyNode, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pytest.importorskip("xdist")
     monkeypatch.delenv("PYTEST_XDIST_WORKER", raising=False)  # it is set where this test itself runs in a worker
     dying = "import os\n\nif 'PYTEST_XDIST_WORKER' in os.environ:\n    raise RuntimeError('no air')\n"
     (project.path / "dying.py").write_text(dying, encoding="utf-8")
