@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from tiny_node import TinyNode, Told, always
 
+from conformance.endpoints.client import Target
 from conformance.verdict import Outcome, Verdict
 
 Run = Callable[[str], Outcome]
@@ -61,3 +62,10 @@ def test_trouble_in_the_clean_up_changes_no_verdict(run: Run, node: TinyNode) ->
     node.faults |= {"remove_group": always(500), "remove_usage_api_key": always(-1)}
 
     assert run(MAKES).verdict is Verdict.PASS
+
+
+def test_node_that_ends_with_the_run_keeps_what_cases_made(run: Run, node: TinyNode, target: Target) -> None:
+    target.ends_with_run = True
+
+    assert run(MAKES).verdict is Verdict.PASS
+    assert left(node) == (1, 2)

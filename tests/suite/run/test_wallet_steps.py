@@ -182,9 +182,11 @@ def test_envelope_is_valid_but_for_its_options(
     assert outcome.verdict is (Verdict.FAIL if refused else Verdict.PASS), outcome.reason
 
 
+@pytest.mark.parametrize("ends_with_run", [False, True])
 def test_clock_is_put_right_and_envelopes_follow_it(
-    on_node: Callable[[str], Outcome], nodes: tuple[Node, Target]
+    on_node: Callable[[str], Outcome], nodes: tuple[Node, Target], ends_with_run: bool
 ) -> None:
+    nodes[1].ends_with_run = ends_with_run
     outcome = on_node(
         """\
         steps:
