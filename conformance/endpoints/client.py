@@ -181,7 +181,6 @@ class Target:
         gas: GasBudget | None = None,
         extent: SampleOptions | None = None,
         shared: bool = False,
-        ends_with_run: bool = False,
         timeout: float | None = None,
     ) -> None:
         self.base_url = base_url.rstrip("/")
@@ -192,7 +191,7 @@ class Target:
         self.extent = extent or SampleOptions()
         self.shared = shared
         """Whether other processes judge this node at the same time."""
-        self.ends_with_run = ends_with_run
+        self.ends_with_run = False
         """Whether the run has started this node for itself, so that nothing that a case makes outlives the run."""
         self.settle_seconds = profile.semantics.settle_time_seconds or 0
         self.page_size = profile.limits.page_size_max or profile.limits.page_size_default or 10

@@ -140,8 +140,8 @@ class ConformanceSession:
                 extent=self.options.extent,
                 gas=GasBudget(None if gas is None else gas // share),
                 shared=share > 1 and self.ready_file is None,
-                ends_with_run=self.ready_file is not None,
             )
+            self._target.ends_with_run = self.ready_file is not None
         return self._target
 
     # ----------------------------------------------------------------------------------------------- collection
