@@ -80,7 +80,7 @@ def json_is_written_with_members_twice(node: Node) -> None:
 # ------------------------------------------------------------------------------------------------- malformed bodies
 
 
-@mutant("EP-030")
+@mutant("EP-030", server_fault=True)
 def malformed_bodies_break_the_node(node: Node) -> None:
     """A body that is no JSON ends in status 500."""
 
@@ -94,7 +94,7 @@ def malformed_bodies_break_the_node(node: Node) -> None:
     intercept(node, WRITES, handler)
 
 
-@mutant("EP-030")
+@mutant("EP-030", server_fault=True)
 def deep_json_breaks_the_node(node: Node) -> None:
     """Brackets thousands deep end in status 500."""
 
@@ -104,7 +104,7 @@ def deep_json_breaks_the_node(node: Node) -> None:
     intercept(node, "new_account", handler)
 
 
-@mutant("EP-030")
+@mutant("EP-030", server_fault=True)
 def bytes_that_are_no_text_break_the_node(node: Node) -> None:
     """A body that is not UTF-8 ends in status 500."""
 

@@ -145,7 +145,7 @@ def refused_mints_give_a_wallet_all_the_same(node: Node) -> None:
     intercept(node, MINTS, handler)
 
 
-@mutant("EP-030", "ERR-140")
+@mutant("EP-030", "ERR-140", server_fault=True)
 def bodies_without_envelopes_are_server_faults(node: Node) -> None:
     """A wallet-signed call whose body is no object ends in a server fault."""
 

@@ -54,7 +54,7 @@ def refusals_redirect(node: Node) -> None:
     _remark(node, "remove_group", lambda _, given: replace(given, status=303))
 
 
-@mutant("ERR-140")
+@mutant("ERR-140", server_fault=True)
 def unknown_groups_are_server_faults(node: Node) -> None:
     """What is not there ends in status 500."""
     _remark(node, WRITES, lambda _, given: replace(given, status=500) if given.status == 404 else given)
@@ -103,7 +103,8 @@ def wrong_group_costs_the_newest_group(node: Node) -> None:
         given = await forward(request)
         account = _account_of(request)
         if given.status == 404 and account is not None:
-            node.accounts.remove_group(account, node.accounts.groups(account, 0, 100)[-1].id)
+            for newest in node.accounts.groups(account, 0, 100)[-1:]:
+                node.accounts.remove_group(account, newest.id)
         return given
 
     intercept(node, "remove_group", handler)

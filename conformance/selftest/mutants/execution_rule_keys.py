@@ -136,9 +136,10 @@ def account_key_needs_no_group(node: Node) -> None:
 @mutant("EXEC-120", "EXEC-050")
 def account_key_uses_every_wallet(node: Node) -> None:
     """The account key runs what some group lists, with whichever wallet."""
+    can_run = node.accounts.can_run
 
     def change(right: bool, question: Question) -> bool:
-        return right or (_is_account_key(node, question[0]) and node.accounts.can_run(question[0], question[1]))
+        return right or (_is_account_key(node, question[0]) and can_run(question[0], question[1]))
 
     change_verdicts(node, change)
 

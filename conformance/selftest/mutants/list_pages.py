@@ -109,7 +109,7 @@ def pages_behind_the_last_are_the_last(node: Node) -> None:
     wrap(node.accounts, "groups", groups)
 
 
-@mutant("LIST-100")
+@mutant("LIST-100", server_fault=True)
 def bad_page_fields_crash(node: Node) -> None:
     """A page number or size that is no number, or none of 64 bits, ends in a server fault."""
 
@@ -122,7 +122,7 @@ def bad_page_fields_crash(node: Node) -> None:
     intercept(node, LISTS, handler)
 
 
-@mutant("LIST-100")
+@mutant("LIST-100", server_fault=True)
 def empty_page_size_divides_by_zero(node: Node) -> None:
     """`list_actions` with a page size of 0 ends in a server fault."""
 

@@ -77,7 +77,7 @@ def logs_of_runs_at_once_are_one(node: Node) -> None:
         with lock:
             for log in under_way:
                 log.append(result.logs)
-            under_way.remove(own)
+            under_way[:] = [log for log in under_way if log is not own]  # `remove` takes an equal one
         return replace(result, logs="\n".join(own))
 
     wrap(node.sandbox, "run", run)

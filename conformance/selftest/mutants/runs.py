@@ -139,7 +139,7 @@ def other_scripts_in_code_are_lost(node: Node) -> None:
     change_code(node, lambda code: code.encode("ascii", "replace").decode())
 
 
-@mutant("EP-030")
+@mutant("EP-030", server_fault=True)
 def broken_run_requests_are_server_faults(node: Node) -> None:
     """A run request whose body is no JSON is answered with 500."""
 

@@ -158,7 +158,7 @@ def headers_that_cannot_be_read_show_nothing_left(node: Node) -> None:
     _without_key(node, decide)
 
 
-@mutant("EP-030")
+@mutant("EP-030", server_fault=True)
 def headers_that_cannot_be_read_are_server_faults(node: Node) -> None:
     """A header that holds no proof ends in a server fault."""
 

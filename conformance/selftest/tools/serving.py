@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import socket
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from threading import Thread
 
 import uvicorn
@@ -16,6 +17,7 @@ from starlette.types import ASGIApp
 from conformance.endpoints.client import Target
 from conformance.profile import Profile
 from conformance.profile.load import with_addresses
+from conformance.selftest.tools.server_faults import ServerFaults
 from conformance.selftest.variants.variant import merged
 from reference_node.assembly import build_node
 from reference_node.node import Node
@@ -30,15 +32,24 @@ CLAIMED = ("managed_accounts", "openapi", "chain_rpc", "clock_control", "funded_
 
 START_SECONDS = 20.0
 
+TICK_SECONDS = 1.0
+"""How often the server sets its clock, which answers carry in `Date`."""
+
 
 @contextmanager
 def target_node(
-    alter: Callable[[Node], None], seed: str, profile: dict[str, JsonValue] | None = None
+    alter: Callable[[Node], None],
+    seed: str,
+    profile: dict[str, JsonValue] | None = None,
+    faults: ServerFaults | None = None,
 ) -> Iterator[Target]:
-    """A freshly built reference node, altered, served and ready to be judged; `profile` is what it says beside."""
+    """Serve a freshly built reference node, altered.
+
+    `profile` is what the node says beside the reference node's profile; `faults` records what breaks inside the node.
+    """
     node = build_node(Settings(control=True, starter_credits=STARTER_CREDITS))
     alter(node)
-    with closing(node), _listening() as listening, _serving(server_config(node), listening):
+    with closing(node), _listening() as listening, _serving(server_config(node), listening, faults):
         ready = describe(node, listening)
         yield from _target(merged(ready, {"profile": profile or {}}), seed)
 
@@ -70,18 +81,58 @@ def _listening() -> Iterator[socket.socket]:
         yield listening
 
 
+class QuickServer(uvicorn.Server):
+    """uvicorn that ends at once when it is told to; of its own it looks for that ten times a second."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self._stopped = asyncio.Event()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start to accept connections."""
+        self._loop = asyncio.get_running_loop()
+        await super().startup(sockets)
+
+    async def main_loop(self) -> None:
+        """Serve until `stop` is called."""
+        await self.on_tick(0)
+        while not self._stopped.is_set():
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._stopped.wait(), TICK_SECONDS)
+            await self.on_tick(0)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Drop the connections: the clients are done with them."""
+        del sockets
+        for server in self.servers:
+            server.close()
+        for connection in list(self.server_state.connections):
+            connection.transport.abort()
+
+    def stop(self) -> None:
+        """End the main loop, from another thread."""
+        self._loop.call_soon_threadsafe(self._stopped.set)
+
+
 @contextmanager
-def _serving(config: uvicorn.Config, listening: socket.socket) -> Iterator[None]:
-    server = uvicorn.Server(config)
+def _serving(config: uvicorn.Config, listening: socket.socket, faults: ServerFaults | None = None) -> Iterator[None]:
+    recorded = ServerFaults() if faults is None else faults
+    config.app = recorded.watch(config.app)  # type: ignore[arg-type]  # an application, never an import path
+    server = QuickServer(config)
     thread = Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
-    thread.start()
+    with recorded.listening():
+        thread.start()
+        try:
+            _wait_until_started(server, thread)
+            yield
+        finally:
+            server.stop()
+            thread.join(START_SECONDS)
+
+
+def _wait_until_started(server: uvicorn.Server, thread: Thread) -> None:
     deadline = time.monotonic() + START_SECONDS
     while not server.started:
         if not thread.is_alive() or time.monotonic() > deadline:
             raise RuntimeError("a node of the self-test did not start")
         time.sleep(0.005)
-    try:
-        yield
-    finally:
-        server.should_exit = True
-        thread.join(START_SECONDS)
