@@ -28,7 +28,8 @@ IN_CI = {
         "tests/contracts/test_contract_gas.py",
         "gas",
     ),  # rewrites what that test compares
-    "service-conformance selftest": ("tox.ini", "service-conformance selftest"),
+    "service-conformance selftest": (".ci/run", "-e selftest\n"),
+    "service-conformance selftest --full": (".ci/run", "-e selftest -- --full"),
 }
 """Commands that are not run here: they take long or rewrite the repository. Where CI does what they do."""
 

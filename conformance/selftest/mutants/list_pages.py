@@ -15,38 +15,10 @@ from reference_node.node import Node
 BEYOND_64_BITS = 2**63
 
 
-def _greatest_page(node: Node, operation: str) -> None:
+@mutant("LIST-040", each=["list_groups", "list_api_keys", "list_wallets", "list_wallets_in_group", "list_actions"])
+def page_size_is_ignored(node: Node, operation: str) -> None:
+    """`{operation}` answers as many items as there are."""
     change_query(node, operation, lambda query: {**query, "page_size": GREATEST_PAGE})
-
-
-@mutant("LIST-040")
-def page_size_of_groups_is_ignored(node: Node) -> None:
-    """`list_groups` answers as many items as there are."""
-    _greatest_page(node, "list_groups")
-
-
-@mutant("LIST-040")
-def page_size_of_keys_is_ignored(node: Node) -> None:
-    """`list_api_keys` answers as many items as there are."""
-    _greatest_page(node, "list_api_keys")
-
-
-@mutant("LIST-040")
-def page_size_of_wallets_is_ignored(node: Node) -> None:
-    """`list_wallets` answers as many items as there are."""
-    _greatest_page(node, "list_wallets")
-
-
-@mutant("LIST-040")
-def page_size_of_wallets_in_group_is_ignored(node: Node) -> None:
-    """`list_wallets_in_group` answers as many items as there are."""
-    _greatest_page(node, "list_wallets_in_group")
-
-
-@mutant("LIST-040")
-def page_size_of_actions_is_ignored(node: Node) -> None:
-    """`list_actions` answers as many items as there are."""
-    _greatest_page(node, "list_actions")
 
 
 @mutant("LIST-040")

@@ -118,7 +118,7 @@ def _keep(
     if write:
         record({**recorded, **fresh}, [mutant.name for mutant in all_mutants()])
         return
-    other = [name for name, catch in fresh.items() if name not in recorded or catch.cases != recorded[name].cases]
+    other = [name for name, catch in fresh.items() if name not in recorded or {*catch.cases} != {*recorded[name].cases}]
     if other:
         told = f"{len(other)} mutants were caught otherwise than catches.json says"
         console.print(f"{told}: `service-conformance selftest --full --record` brings it up to date", soft_wrap=True)
