@@ -119,6 +119,14 @@ class RefusalUnproven(LoadProblem):
     hint = "name an earlier accepted step of the same operation as `control`, and list in `unchanged` what must stay"
 
 
+class UnprovenRefusal(Problem):
+    """A case judges a refusal without what would prove it: an error of the case, not of the node."""
+
+    code = "unproven-refusal"
+    cause = "a refusal proves nothing alone"
+    hint = "give as `control` an accepted call of the same operation, and reads as `unchanged`"
+
+
 class NothingSelected(Problem):
     """No case matches what was asked for: never a success."""
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ssl
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, TypeVar
 
 import httpx
 
@@ -21,6 +22,8 @@ from conformance.values.json_values import MISSING, Missing, member
 
 if TYPE_CHECKING:
     from conformance.endpoints.funding import Funder
+
+T = TypeVar("T")
 
 TIMEOUT_SECONDS = 45.0
 """Whoever takes longer than this does not answer; a run may take 15 s longer than the profile's limit of runs."""
@@ -198,6 +201,7 @@ class Target:
         self._group_id_form = profile.wire.list_groups.id_form
         self._pace = pace or Pace(None)
         self._operations: dict[str, Operation] = {}
+        self._remembered: dict[str, object] = {}
         self._timeout = timeout or _longest(profile)
         self._http = httpx.Client(
             timeout=self._timeout,
@@ -233,6 +237,13 @@ class Target:
             except NotStated as problem:
                 raise ProfileSilent(f"a profile that says {problem.path}", "a profile that leaves it out") from problem
         return self._operations[name]
+
+    def remembered(self, name: str, ask: Callable[[], T]) -> T:
+        """What `ask` gave when it was first called under this name: for what stays as long as the node runs."""
+        if name not in self._remembered:
+            self._remembered[name] = ask()
+        value: T = self._remembered[name]  # type: ignore[assignment]  # one name has one type
+        return value
 
     def profile_value(self, key: str) -> object:
         """What the profile says at a dotted key, null when it says nothing."""

@@ -1,4 +1,4 @@
-"""What a case made and must take away again: usage keys and groups, also after a failure, best effort."""
+"""What a case made and has to take away again: usage keys and groups, also after a failure, best effort."""
 
 from __future__ import annotations
 
