@@ -13,9 +13,9 @@ from pathlib import Path
 import yaml
 
 from benchmarks.timing import milliseconds
-from conformance.language.action_sources import source
 from conformance.profile import Profile
 from conformance.resources import fixtures
+from conformance.service.action_sources import source
 from reference_node.sandbox import Limits, RunResult, Sandbox, SandboxBroken
 
 SAMPLE_SECONDS = 0.005

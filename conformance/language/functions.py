@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import hashlib
 from collections.abc import Callable, Sequence
 from typing import TypeAlias, TypeVar
 
-from eth_utils.address import is_checksum_address, is_hex_address, to_checksum_address
+from eth_utils.address import is_checksum_address, to_checksum_address
 from eth_utils.crypto import keccak
 from pydantic import JsonValue
 
 from conformance.language.scope import Scope
 from conformance.language.templates import CompileContext
-from conformance.problems import Mismatch, ProfileSilent
+from conformance.problems import Mismatch
+from conformance.service import derivations
 from conformance.values.json_values import MISSING, member, printed
-from conformance.values.key_text import key_bytes, key_like
+from conformance.values.key_text import key_like
 
 Function: TypeAlias = Callable[..., object]
 Made = TypeVar("Made", bound=Function)
@@ -55,35 +55,6 @@ def relies_on(*keys: str) -> Callable[[Made], Made]:
         return maker
 
     return enter
-
-
-def _bytes_of_hex(text: object) -> bytes:
-    try:
-        return bytes.fromhex(str(text).removeprefix("0x"))
-    except ValueError:
-        raise Mismatch("hex digits", printed(text)) from None
-
-
-def bytes_of_base64(text: object) -> bytes:
-    """The bytes of a base64 text. Raises Mismatch for anything else."""
-    try:
-        return base64.b64decode(str(text), validate=True)
-    except (binascii.Error, ValueError):
-        raise Mismatch("base64", printed(text)) from None
-
-
-def bytes_of_key(key: object) -> bytes:
-    """The bytes that a key stands for. Raises Mismatch for anything that is none."""
-    try:
-        return key_bytes(printed(key))
-    except ValueError:
-        raise Mismatch("a key in base64 or hex", printed(key)) from None
-
-
-def _address(text: object) -> str:
-    if not is_hex_address(text):
-        raise Mismatch("an address of 20 bytes in hex", printed(text))
-    return str(text)
 
 
 # ------------------------------------------------------------------------------------------------------- test data
@@ -128,7 +99,7 @@ def sample_cid(scope: Scope, label: object = "") -> str:
 @function
 def flip_key_bit(_: Scope, key: object, index: int = -1) -> str:
     """The key with one bit turned over: the lowest of the byte at this index, of the last byte unless given."""
-    raw = bytearray(bytes_of_key(key))
+    raw = bytearray(derivations.bytes_of_key(printed(key)))
     if not -len(raw) <= index < len(raw):
         raise Mismatch(f"a key with a byte {index}", printed(key))
     raw[index] ^= 1
@@ -147,7 +118,7 @@ def repeat_text(_: Scope, text: object, times: int) -> str:
 @function
 def hashed_cid(_: Scope, cid: object) -> str:
     """keccak256 of the raw CID ("Resources and their fields / Action")."""
-    return f"0x{keccak(text=printed(cid)).hex()}"
+    return derivations.hashed_cid(printed(cid))
 
 
 @function
@@ -159,32 +130,26 @@ def keccak_text(_: Scope, text: object) -> str:
 @function
 def keccak_base64(_: Scope, text: object) -> str:
     """keccak256 of the bytes that the base64 text stands for."""
-    return f"0x{keccak(bytes_of_base64(text)).hex()}"
+    return f"0x{keccak(derivations.bytes_of_base64(printed(text))).hex()}"
 
 
 @function
 def keccak_hex(_: Scope, text: object) -> str:
     """keccak256 of the bytes that the hex text stands for."""
-    return f"0x{keccak(_bytes_of_hex(text)).hex()}"
+    return f"0x{keccak(derivations.bytes_of_hex(printed(text))).hex()}"
 
 
 @function
 @relies_on("wire.pkp.id_source.rule")
 def pkp_id_of(scope: Scope, address: object) -> str:
     """The PKP id of a wallet, by the profile's `wire.pkp.id_source.rule`."""
-    raw = _bytes_of_hex(_address(address))
-    rule = scope.lookup("profile", ["wire", "pkp", "id_source", "rule"])
-    if rule == "keccak256_of_address":
-        return f"0x{keccak(raw).hex()}"
-    if rule == "left_padded_address":
-        return f"0x{raw.rjust(32, bytes(1)).hex()}"
-    raise ProfileSilent("a rule for PKP ids that the suite knows", printed(rule))
+    return derivations.pkp_id(printed(address), scope.lookup("profile", ["wire", "pkp", "id_source", "rule"]))
 
 
 @function
 def decode_base64(_: Scope, text: object) -> str:
     """The bytes as 0x hex."""
-    return f"0x{bytes_of_base64(text).hex()}"
+    return f"0x{derivations.bytes_of_base64(printed(text)).hex()}"
 
 
 # ------------------------------------------------------------------------------------------------------------ texts
@@ -206,13 +171,14 @@ def lower(_: Scope, text: object) -> str:
 @function
 def checksum_address(_: Scope, address: object) -> str:
     """The EIP-55 form."""
-    return to_checksum_address(_address(address))
+    return to_checksum_address(derivations.bytes_of_address(printed(address)))
 
 
 @function
 def checksum_ok(_: Scope, address: object) -> bool:
     """Whether the address is in its EIP-55 form."""
-    return is_checksum_address(_address(address))
+    derivations.bytes_of_address(printed(address))
+    return is_checksum_address(address)
 
 
 @function
@@ -227,7 +193,7 @@ def to_integer(_: Scope, text: object) -> int:
 @function
 def hex_to_integer(_: Scope, text: object) -> int:
     """The integer that a hex text stands for."""
-    return int.from_bytes(_bytes_of_hex(_even(printed(text))))
+    return int.from_bytes(derivations.bytes_of_hex(_even(printed(text))))
 
 
 def _even(text: str) -> str:

@@ -6,6 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, JsonValue, StringConstraints, Tag
 
+from conformance.service.refusal import RefusalClass
+
 Kebab = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
 PackName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(_[a-z0-9]+)*$")]
 Variable = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$")]
@@ -14,19 +16,6 @@ Text = Annotated[str, StringConstraints(min_length=1)]
 Members = dict[str, JsonValue]
 Reference = Annotated[str, StringConstraints(pattern=r"^\$\{.+\}$")]
 """A text that is one `${variable}` and nothing else."""
-RefusalClass = Literal[
-    "any",
-    "malformed",
-    "unauthenticated",
-    "insufficient_credit",
-    "forbidden",
-    "not_found",
-    "conflict",
-    "too_large",
-    "invalid",
-    "method",
-    "unavailable",
-]
 Refused = RefusalClass | Annotated[list[RefusalClass], Field(min_length=1)] | ProfileReference
 
 

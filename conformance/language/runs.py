@@ -5,29 +5,19 @@ Specification, "Endpoints / Wallets and actions" (run action) and "Endpoints / E
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
 from pydantic import JsonValue
 
-from conformance.language.action_sources import IN_CALL, MEMBER, NAMED_BY, names, needs, parameters, source_for
 from conformance.language.functions import function, prepares, relies_on
 from conformance.language.scope import Scope
 from conformance.language.templates import CompileContext
 from conformance.problems import Mismatch, UnknownName
+from conformance.service import runs
+from conformance.service.action_sources import IN_CALL, MEMBER, NAMED_BY, names, needs, parameters, source_for
 from conformance.values.json_values import printed
-from conformance.values.recovery import (
-    DIGEST_BYTES,
-    KEY_BYTES,
-    UnrecoverableError,
-    address_of,
-    from_hex,
-    message_digest,
-    signer,
-)
 
 RESPONSE_FORM = "exec.response_form"
-AS_TEXT = "text"
 
 
 @function
@@ -66,44 +56,22 @@ def run_params(scope: Scope, pkp_id: object, members: object = None) -> dict[str
 @relies_on(RESPONSE_FORM)
 def returned(scope: Scope, response: object) -> object:
     """What `main` returned, of a `response` in the form that the profile's `exec.response_form` says."""
-    if scope.lookup("profile", RESPONSE_FORM.split(".")) != AS_TEXT or not isinstance(response, str):
-        return response
-    try:
-        found: object = json.loads(response)
-    except ValueError:
-        return response
-    return found
+    return runs.returned(response, scope.lookup("profile", RESPONSE_FORM.split(".")))
 
 
 @function
 def recover_message(_: Scope, text: object, signature: object) -> str:
     """The address that signed a text by EIP-191, in EIP-55 form."""
-    return _signer(message_digest(printed(text)), signature)
+    return runs.signer_of_message(printed(text), signature)
 
 
 @function
 def recover_digest(_: Scope, digest: object, signature: object) -> str:
     """The address that signed 32 bytes as they are, in EIP-55 form."""
-    try:
-        raw = from_hex(printed(digest), DIGEST_BYTES, "a digest of 32 bytes in hex")
-    except UnrecoverableError as problem:
-        raise Mismatch("a digest to hold the signature against", str(problem)) from None
-    return _signer(raw, signature)
-
-
-def _signer(digest: bytes, signature: object) -> str:
-    try:
-        return signer(digest, printed(signature))
-    except UnrecoverableError as problem:
-        raise Mismatch("a signature that recovers to a signer", str(problem)) from None
+    return runs.signer_of_digest(digest, signature)
 
 
 @function
-def address_of_private_key(_: Scope, key: object, mask: object = "0x" + "00" * KEY_BYTES) -> str:
+def address_of_private_key(_: Scope, key: object, mask: object = runs.NO_MASK) -> str:
     """The address of a private key in hex, in EIP-55 form; of a masked one, with the mask that it was combined with."""
-    what = "a private key of 32 bytes in hex"
-    try:
-        pairs = zip(from_hex(printed(key), KEY_BYTES, what), from_hex(printed(mask), KEY_BYTES, what), strict=True)
-        return address_of(bytes(one ^ other for one, other in pairs).hex())
-    except UnrecoverableError as problem:
-        raise Mismatch(what, str(problem)) from None
+    return runs.address_of_private_key(key, mask)

@@ -9,11 +9,8 @@ from functools import cache
 from typing import get_args
 
 from conformance.profile import OPERATIONS, Auth, Capability, Function, known_paths
-from conformance.profile.chain import AccountAbi, AttachAbi, WriteAbi
+from conformance.profile.chain import CREATION, FUNCTION_KEYS, AccountAbi
 from conformance.requirements import catalogue
-
-CREATION = "new_chain_secured_account"
-"""The one write among the functions of `chain.abi.account`."""
 
 
 @dataclass(frozen=True)
@@ -49,9 +46,8 @@ def _views() -> list[str]:
 
 
 def _writes() -> dict[str, str]:
-    sections = (("attach", AttachAbi), ("writes", WriteAbi))
-    writes = {name: f"chain.abi.{section}.{name}" for section, model in sections for name in model.model_fields}
-    return writes | {CREATION: f"chain.abi.account.{CREATION}"}
+    readable = AccountAbi.model_fields.keys() - {CREATION}
+    return {name: key for name, key in FUNCTION_KEYS.items() if name not in readable}
 
 
 def writes(operation: str) -> bool:

@@ -5,40 +5,37 @@ Specification: "Resources and their fields / Typed-data envelope", "Wallet-signe
 
 from __future__ import annotations
 
-import base64
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from conformance.language.functions import function, relies_on
 from conformance.language.scope import ObjectWithDefault, Scope
-from conformance.problems import Mismatch, ProfileSilent
+from conformance.problems import Mismatch
+from conformance.service.contract import chain_id
+from conformance.service.envelopes import sign_envelope, wallet_auth_header
+from conformance.service.session import Session
+from conformance.service.suite_wallet import SuiteWallet
 from conformance.values.json_text import written
 from conformance.values.json_values import printed
-from conformance.values.typed_data import Wallet, digest
-from conformance.values.typed_data import envelope as canonical_envelope
 
 OPTIONS = ("address", "chain_id", "issued", "signed_by")
 
 
 class CaseWallet(ObjectWithDefault):
-    """A wallet of the suite's, or a contract that one of them owns. Used as a value, it stands for its address."""
+    """A wallet of the suite's as a variable of a case. Used as a value, it stands for its address."""
 
     value_member = "address"
 
-    def __init__(self, address: str, signer: Wallet, chain_id: int, now: Callable[[], int], *, contract: bool) -> None:
-        super().__init__(address=address, chain_id=chain_id)
-        self.signer = signer
-        """Who signs for it: itself, or its owner."""
-        self.chain_id = chain_id
-        self.now = now
-        """The node's time in Unix seconds."""
-        self.contract = contract
+    def __init__(self, wallet: SuiteWallet, session: Session) -> None:
+        super().__init__(address=wallet.address, chain_id=chain_id(session))
+        self.wallet = wallet
+        self.session = session
 
 
 def wallet_of(scope: Scope, address: object) -> CaseWallet:
     """The case's wallet with this address. Mismatch: there is none."""
     wanted = printed(address).lower()
     for value in scope.variables.values():
-        if isinstance(value, CaseWallet) and printed(value.value).lower() == wanted:
+        if isinstance(value, CaseWallet) and value.wallet.address.lower() == wanted:
             return value
     raise Mismatch("the address of a wallet of this case", printed(address))
 
@@ -50,39 +47,23 @@ def envelope(scope: Scope, primary: object, address: object, options: object = N
     issued = stated.get("issued", 0)
     if not isinstance(issued, int):
         raise Mismatch("seconds as `issued`", printed(issued))
-    document = canonical_envelope(
+    signed = sign_envelope(
+        wallet.session,
         printed(primary),
-        name=f"{scope.lookup('profile', ['brand', 'title'])} ChainSecured",
-        chain_id=int(printed(stated.get("chain_id", wallet.chain_id))),
+        wallet.wallet,
+        issued=issued,
         address=printed(stated.get("address", address)),
-        issued_at=wallet.now() + issued,
+        on_chain=int(printed(stated["chain_id"])) if "chain_id" in stated else None,
+        signed_by=wallet_of(scope, stated.get("signed_by", address)).wallet,
     )
-    signer = wallet_of(scope, stated.get("signed_by", address)).signer
-    typed_data: object = document
-    if _first_form(scope) == "string":
-        typed_data = written(document)
-    return {"typed_data": typed_data, "signature": signer.sign(digest(document)).text}
+    return signed.members
 
 
 @function
 @relies_on("wire.x_wallet_auth.encoding")
 def wallet_auth(scope: Scope, proof: object) -> str:
     """The header `X-Wallet-Auth` that holds an envelope and its signature, by the profile's form."""
-    return in_header(written(proof), scope.lookup("profile", ["wire", "x_wallet_auth", "encoding"]))
-
-
-def in_header(proof: str, encoding: object) -> str:
-    """The JSON of a proof as `X-Wallet-Auth` holds it, in the encoding that the profile says."""
-    raw = proof.encode(errors="surrogatepass")
-    match encoding:
-        case "base64_json":
-            return base64.b64encode(raw).decode()
-        case "base64url_json":
-            return base64.urlsafe_b64encode(raw).decode()
-        case "json":
-            return proof
-        case _:
-            raise ProfileSilent("a form of X-Wallet-Auth that the suite knows", printed(encoding))
+    return wallet_auth_header(written(proof), scope.lookup("profile", ["wire", "x_wallet_auth", "encoding"]))
 
 
 def _options(options: object) -> Mapping[str, object]:
@@ -91,8 +72,3 @@ def _options(options: object) -> Mapping[str, object]:
     if not isinstance(options, dict) or not options.keys() <= set(OPTIONS):
         raise Mismatch(f"an object of {', '.join(OPTIONS)}", printed(options))
     return options
-
-
-def _first_form(scope: Scope) -> object:
-    forms = scope.profile("wire.typed_data.form")
-    return forms[0] if isinstance(forms, list) and forms else "object"

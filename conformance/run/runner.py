@@ -11,17 +11,15 @@ import time
 from dataclasses import replace
 
 from conformance.drivers.steps.caserun import CaseRun
-from conformance.drivers.steps.chain_cleanup import clean_up_chain
-from conformance.drivers.steps.lists import read_pages
 from conformance.endpoints.client import Target
 from conformance.endpoints.clock import turn
-from conformance.endpoints.requests import OutgoingRequest
-from conformance.problems import Departure, Inconclusive, Malformed, ProfileSilent, StepProblem
+from conformance.problems import Departure, Malformed, ProfileSilent, StepProblem
 from conformance.profile import has_none, states
 from conformance.run.case import Case
 from conformance.run.known import Entry, Known, load_known
 from conformance.run.loader import load
-from conformance.values.json_values import member, printed, same
+from conformance.service.cleanup import clean_up
+from conformance.values.json_values import printed, same
 from conformance.verdict import NOT_APPLICABLE, CellOutcome, Failure, Outcome, Verdict
 
 __all__ = ["Case", "Entry", "Known", "Target", "load", "load_known", "run_case"]
@@ -124,45 +122,3 @@ def _outcome(
         seconds=time.perf_counter() - began,
         properties={"problem": problem} if problem else {},
     )
-
-
-def clean_up(run: CaseRun) -> None:
-    """Put the clock right, and remove the usage keys and groups that the case made and that still stand.
-
-    Best effort: it changes no verdict. A node that ends with the run keeps what cases made.
-    """
-    if run.clock.offset:
-        _set_clock_right(run)
-    if run.target.ends_with_run:
-        return
-    belongings = run.belongings
-    for account, key in belongings.usage_keys():
-        _remove(run, "remove_usage_api_key", account, {"usage_api_key": key})
-    for account in belongings.accounts_to_search():
-        for group in _groups_of(run, account):
-            _remove(run, "remove_group", account, {"group_id": group})
-    for account, group in belongings.groups():
-        _remove(run, "remove_group", account, {"group_id": group})
-    clean_up_chain(run)
-
-
-def _set_clock_right(run: CaseRun) -> None:
-    try:
-        run.clock.set(0)
-    except (Departure, Inconclusive):
-        return
-
-
-def _remove(run: CaseRun, operation: str, account: str, members: dict[str, object]) -> None:
-    try:
-        run.send(OutgoingRequest(run.target.operation(operation), account, members=members))
-    except (Departure, Inconclusive):
-        return
-
-
-def _groups_of(run: CaseRun, account: str) -> list[str]:
-    try:
-        groups = read_pages(run, OutgoingRequest(run.target.operation("list_groups"), account))
-    except (Departure, Inconclusive):
-        return []
-    return [printed(member(group, "id")) for group in groups]

@@ -8,7 +8,6 @@ import pytest
 from pages import PAGES
 
 from conformance.drivers import DRIVERS
-from conformance.drivers.steps.refusals import CLASSES
 from conformance.language.functions import FUNCTIONS
 from conformance.language.matchers import OPERATORS
 from conformance.report import ExitCode, Results
@@ -17,6 +16,7 @@ from conformance.requirements import catalogue
 from conformance.resources import scenarios
 from conformance.run.runner import load
 from conformance.selftest.tools.mutant import all_mutants
+from conformance.service.refusal import REFUSAL_CLASSES
 from conformance.verdict import Verdict
 
 FAMILIES = {requirement.id.partition("-")[0] for requirement in catalogue().requirements}
@@ -31,7 +31,7 @@ def test_every_requirement_that_checks_prove_is_broken_by_a_faulty_node() -> Non
 @pytest.mark.parametrize(
     ("page", "names"),
     [
-        ("docs/packs.md", {*FUNCTIONS, *OPERATORS, *DRIVERS, *CLASSES}),
+        ("docs/packs.md", {*FUNCTIONS, *OPERATORS, *DRIVERS, *REFUSAL_CLASSES}),
         ("docs/results.md", {*map(str, Verdict), *map(str, Judgement), *Results.model_fields}),
         ("docs/requirements.md", FAMILIES),
     ],

@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 
-from conformance.drivers.envelopes.flows import VALID, Parties, Party, forms, offered, request
+from conformance.drivers.envelopes.flows import VALID, EnvelopeAccount, EnvelopeAccounts, compose_request, offered
 from conformance.drivers.envelopes.forms import BILLING, CONVERSION, PRIMARY_TYPES, EnvelopeRow, Flow, TypedDataCase
 from conformance.drivers.envelopes.requests import Changes, proofs
 from conformance.drivers.envelopes.rows import VARIABLES, Row, compile_rows, primary_type, variables
-from conformance.drivers.envelopes.time import MOST_TRIES, NodeTime, later, set_right, within_one_second
 from conformance.drivers.steps.caserun import CaseRun
 from conformance.drivers.steps.driver import as_setup_failure
-from conformance.drivers.steps.refusals import must_accept, must_refuse, refusal
 from conformance.endpoints.client import Answer
 from conformance.endpoints.requests import OutgoingRequest
 from conformance.language.templates import CompileContext
-from conformance.problems import (
-    ControlNotAccepted,
-    Departure,
-    Malformed,
-    Mismatch,
-    ProfileSilent,
-    StateChanged,
-    StepProblem,
-)
-from conformance.values.json_values import MISSING, member, printed, printed_json, same
+from conformance.problems import Departure, Mismatch, ProfileSilent, StepProblem
+from conformance.service.acceptance import Accepted, must_accept
+from conformance.service.clock import MOST_TRIES, within_one_second
+from conformance.service.contract import chain_id
+from conformance.service.envelopes import typed_data_forms
+from conformance.service.refusal import ExpectedRefusal, Refusals, judge_refusal, try_control
+from conformance.values.json_values import MISSING, member, printed
 
 SHOWN = 400
 FEW_TRIES = 3
@@ -41,15 +37,22 @@ def compile_typed_data(form: TypedDataCase, site: CompileContext) -> Callable[[C
     rows = compile_rows(form, site)
 
     def program(run: CaseRun) -> None:
+        forms = typed_data_forms(run.profile)
         chosen = {
-            flow: _fitting(flow, rows, run) for flow in PRIMARY_TYPES if flow in form.flows and offered(flow, run)
+            flow: [row for row in rows if row.goes_to(flow, forms)]
+            for flow in PRIMARY_TYPES
+            if flow in form.flows and offered(flow, run.profile)
         }
         if not any(chosen.values()):
-            raise ProfileSilent("a form of typed_data that some row has", ", ".join(forms(run)))
-        stage = _set_up(run, exact=form.exact_time, clocked=_moves_the_clock(form))
+            raise ProfileSilent("a form of typed_data that some row has", ", ".join(forms))
+        with _set_up():
+            if _moves_the_clock(form):
+                run.clock.set_right()
+            chain_id(run)
+        trial = EnvelopeTrial(run, EnvelopeAccounts(run), form.exact_time)
         for flow, fitting in chosen.items():
             if fitting:
-                stage.judge(flow, fitting)
+                trial.try_rows(flow, fitting)
 
     return program
 
@@ -72,126 +75,116 @@ def _moves_the_clock(form: TypedDataCase) -> bool:
     return form.exact_time or any(row.refused_after is not None for row in form.rows)
 
 
-def _fitting(flow: Flow, rows: Sequence[Row], run: CaseRun) -> list[Row]:
-    return [row for row in rows if row.goes_to(flow, forms(run))]
-
-
-def _set_up(run: CaseRun, *, exact: bool, clocked: bool) -> Stage:
-    """What the rows need to know of the node; a departure here is none of the envelopes'."""
-    try:
-        if clocked:
-            set_right(run)
-        answer = run.send(OutgoingRequest(run.target.operation("get_node_chain_config")))
-        must_accept(answer)
-        stated = printed(member(answer.value, "chain_id"))
-        if not stated.isdecimal():
-            raise Malformed("a chain id", stated[:SHOWN], answer.exchange)
-    except Departure as problem:
-        raise as_setup_failure(problem) from problem
-    clock = NodeTime(answer)
-    return Stage(run, Parties(run, f"{run.target.profile.brand.title} ChainSecured", int(stated), clock), clock, exact)
-
-
 Sent = list[tuple[OutgoingRequest, Answer]]
 
 
 @dataclass(frozen=True)
-class Stage:
-    """A case while it runs."""
+class EnvelopeTrial:
+    """The rows of a case while they are sent."""
 
     run: CaseRun
-    parties: Parties
-    clock: NodeTime
+    accounts: EnvelopeAccounts
     exact: bool
 
-    def judge(self, flow: Flow, rows: Sequence[Row]) -> None:
-        """All rows of a flow, and that whatever is refused changes nothing.
+    def try_rows(self, flow: Flow, rows: Sequence[Row]) -> None:
+        """Send all rows of a flow, and check that whatever is refused changes nothing.
 
-        The valid envelope is tried before them, but for the conversion: the account that its refused rows were about
-        is converted at last, which shows that it could have been all the time.
+        The valid envelope is the control, tried before them. For the conversion it comes last: the account that the
+        refused rows were about is then converted, which shows that it could have been all the time.
         """
-        first = flow == CONVERSION or rows[0].form == VALID.model_copy(update={"id": rows[0].form.id})
-        if not first:
-            self._control(flow)
-        guarded = flow != CONVERSION or not all(row.form.accepted for row in rows)
-        before = self._listed(flow) if guarded else []
+        if flow == CONVERSION and not any(_refuses(row) for row in rows):
+            self._send_all(flow, rows, None)
+            return
+        with ExitStack() as stack:
+            with _set_up():
+                refusals = stack.enter_context(self._refusals(flow, rows))
+            self._send_all(flow, rows, refusals)
+
+    def _send_all(self, flow: Flow, rows: Sequence[Row], refusals: Refusals | None) -> None:
         for row in rows:
-            _labelled(f"{row.label} ({flow})", partial(self._judge, flow, row))
-        if guarded and not same(before, after := self.parties.listed(flow)):
-            raise StateChanged(f"an account as before: {printed_json(before)[:SHOWN]}", printed_json(after)[:SHOWN])
-        if guarded and flow == CONVERSION:
-            self._control(flow)
+            with _labelled(f"{row.label} ({flow})"):
+                self._try_row(flow, row, refusals)
 
-    def _listed(self, flow: Flow) -> list[list[object]]:
-        try:
-            return self.parties.listed(flow)
-        except Departure as problem:
-            raise as_setup_failure(problem) from problem
+    def _refusals(self, flow: Flow, rows: Sequence[Row]) -> Refusals:
+        if flow == CONVERSION:
+            return Refusals(self.run, control=lambda: self._send_valid(flow), unchanged=self.accounts.unchanged(flow))
+        first_is_valid = rows[0].form == VALID.model_copy(update={"id": rows[0].form.id})
+        if not first_is_valid:
+            try_control(lambda: self._send_valid(flow))
+        return Refusals(self.run, control=Accepted(flow), unchanged=self.accounts.unchanged(flow))
 
-    def _control(self, flow: Flow) -> None:
-        """The valid envelope; where it is refused, nothing is learnt from the refusal of another."""
-        try:
-            _labelled(f"the valid envelope ({flow})", partial(self._judge, flow, CONTROL))
-        except Departure as problem:
-            raise ControlNotAccepted(problem.expected, problem.got, problem.exchange) from problem
+    def _send_valid(self, flow: Flow) -> None:
+        with _labelled(f"the valid envelope ({flow})"):
+            self._try_row(flow, CONTROL, None)
 
-    def _judge(self, flow: Flow, row: Row) -> None:
+    def _try_row(self, flow: Flow, row: Row, refusals: Refusals | None) -> None:
         sent = self._send(flow, row)
         answers = [answer for _, answer in sent]
         if not row.form.accepted:
-            self._must_refuse(answers)
+            _must_refuse(answers, refusals)
             return
         for answer in answers:
             _must_give(answer)
         if flow == CONVERSION and row is not CONTROL:
-            self._must_refuse([self.run.send(wanted) for wanted, _ in sent])  # it is converted, and only once
+            self._must_refuse_again([request for request, _ in sent])
         if flow not in (CONVERSION, BILLING):
             _must_be_minted(answers, str(self.run.scope.variables["wallet"]))
         if row.form.refused_after is not None:
-            self._must_expire(flow, row.form.refused_after, [wanted for wanted, _ in sent])
+            self._must_expire(flow, row.form.refused_after, [request for request, _ in sent], refusals)
 
-    def _must_refuse(self, answers: Sequence[Answer]) -> None:
-        wanted = refusal(("any",), self.run.target.profile)
-        for answer in answers:
-            must_refuse(answer, wanted, self.run)
+    def _must_refuse_again(self, requests: Sequence[OutgoingRequest]) -> None:
+        """An account is converted only once. No key is left with which its state could be read before and after."""
+        expected = ExpectedRefusal.of(["any"], self.run.profile)
+        for request in requests:
+            judge_refusal(self.run.send(request), expected, self.run.secrets)
 
-    def _must_expire(self, flow: Flow, seconds: int, accepted: Sequence[OutgoingRequest]) -> None:
+    def _must_expire(
+        self, flow: Flow, seconds: int, accepted: Sequence[OutgoingRequest], refusals: Refusals | None
+    ) -> None:
         """The very same requests later on; a conversion for an account that is not converted yet."""
-        party = self._party(flow, VALID.model_copy(update={"accepted": False}))
-        again = [replace(wanted, credential=party.account) if flow == CONVERSION else wanted for wanted in accepted]
-        with later(self.run, seconds):
-            answers = [self.run.send(wanted) for wanted in again]
-        self._must_refuse(answers)
+        with _set_up():
+            key = self.accounts.of(flow).key
+        again = [replace(request, credential=key) if flow == CONVERSION else request for request in accepted]
+        with self.run.clock.ahead(seconds):
+            answers = [self.run.send(request) for request in again]
+        _must_refuse(answers, refusals)
 
     def _send(self, flow: Flow, row: Row) -> Sent:
         """A row's requests and their answers."""
-        party = partial(self._party, flow, row.form)
+        account = partial(self._account, flow, row.form)
         if self.exact:
             tries = FEW_TRIES if flow == CONVERSION and row.form.accepted else MOST_TRIES
-            return within_one_second(partial(self._send_at, flow, row), party, partial(_stands_late, row.form), tries)
-        return self._send_at(flow, row, party(), self.clock.now())
+            return within_one_second(partial(self._send_at, flow, row), account, partial(_stands_late, row.form), tries)
+        return self._send_at(flow, row, account(), self.run.clock.now())
 
-    def _party(self, flow: Flow, row: EnvelopeRow) -> Party:
+    def _account(self, flow: Flow, row: EnvelopeRow) -> EnvelopeAccount:
         """An accepted conversion takes a new account, except the control: that proves the one of the refused rows."""
-        try:
-            return (
-                self.parties.fresh()
-                if flow == CONVERSION and row.accepted and row is not VALID
-                else (self.parties.of(flow))
-            )
-        except Departure as problem:
-            raise as_setup_failure(problem) from problem
+        fresh = flow == CONVERSION and row.accepted and row is not VALID
+        with _set_up():
+            return self.accounts.fresh() if fresh else self.accounts.of(flow)
 
-    def _send_at(self, flow: Flow, row: Row, party: Party, now: int) -> Sent:
+    def _send_at(self, flow: Flow, row: Row, account: EnvelopeAccount, now: int) -> Sent:
         scope = self.run.scope
         issued_at = now + row.form.issued
-        scope.variables |= variables(party.signers, flow, row.form, issued_at)
-        original = party.signers.valid(primary_type(flow, row.form), issued_at)
+        scope.variables |= variables(account.signers, flow, row.form, issued_at)
+        original = account.signers.valid(primary_type(flow, row.form), issued_at)
         filled = row.filled(scope)
-        form = filled.form or forms(self.run)[0]
-        made = proofs(filled, row.changes(scope), original, party.signers, form)
-        wanted = [request(flow, filled, proof, party, self.run) for proof in made]
-        return [(one, self.run.send(one)) for one in wanted for _ in range(row.form.times)]
+        form = filled.form or typed_data_forms(self.run.profile)[0]
+        made = proofs(filled, row.changes(scope), original, account.signers, form)
+        requests = [compose_request(flow, filled, proof, account, self.run) for proof in made]
+        return [(request, self.run.send(request)) for request in requests for _ in range(row.form.times)]
+
+
+def _refuses(row: Row) -> bool:
+    """Whether the node must refuse the row, at once or later."""
+    return not row.form.accepted or row.form.refused_after is not None
+
+
+def _must_refuse(answers: Sequence[Answer], refusals: Refusals | None) -> None:
+    if refusals is None:
+        raise TypeError("a refused row has neither control nor state")
+    for answer in answers:
+        refusals.judge(answer, ["any"])
 
 
 def _stands_late(row: EnvelopeRow, sent: Sent) -> bool:
@@ -201,9 +194,19 @@ def _stands_late(row: EnvelopeRow, sent: Sent) -> bool:
     return row.issued > 0 and not any(answer.accepted for _, answer in sent)
 
 
-def _labelled(label: str, act: Callable[[], None]) -> None:
+@contextmanager
+def _set_up() -> Iterator[None]:
+    """A departure in here is none of the envelopes'."""
     try:
-        act()
+        yield
+    except Departure as problem:
+        raise as_setup_failure(problem) from problem
+
+
+@contextmanager
+def _labelled(label: str) -> Iterator[None]:
+    try:
+        yield
     except StepProblem as problem:
         problem.step = problem.step or label
         raise

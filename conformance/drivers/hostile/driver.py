@@ -20,16 +20,16 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from conformance.drivers.steps.caserun import CaseRun
 from conformance.drivers.steps.driver import compile_case
-from conformance.drivers.steps.refusals import must_accept
-from conformance.drivers.steps.run_failures import failed
 from conformance.endpoints.client import Answer
 from conformance.endpoints.requests import OutgoingRequest
-from conformance.language.action_sources import MEMBER, NAMED_BY, parameters, source
 from conformance.language.models import Reference, SteppedCase
 from conformance.language.runs import RESPONSE_FORM, returned
 from conformance.language.templates import CompileContext, compile_value
 from conformance.problems import BadShape, Mismatch, RunEndedOtherwise, ServerFault, Throttled
 from conformance.resources import fixtures
+from conformance.service.acceptance import must_accept
+from conformance.service.action_sources import MEMBER, NAMED_BY, parameters, source
+from conformance.service.runs import failed
 from conformance.values.json_values import member, printed, same
 
 FORMS = "exec.failure_and_limits"

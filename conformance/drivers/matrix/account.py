@@ -1,22 +1,16 @@
-"""The account of an execution matrix, and what its owner does in it over HTTP, each thing with one request.
-
-Specification, "Endpoints": account and key management, groups, wallets.
-"""
+"""The account of an execution matrix: its wallets, groups and usage keys, made over HTTP with its own key."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from conformance.drivers.steps.calls import LABELS
-from conformance.drivers.steps.caserun import CaseRun
-from conformance.drivers.steps.lists import read_pages
-from conformance.drivers.steps.refusals import must_accept
-from conformance.endpoints.client import Answer
-from conformance.endpoints.requests import OutgoingRequest
-from conformance.language.derivations import pkp_id_in
-from conformance.problems import Mismatch
-from conformance.values.json_values import MISSING, member, printed
+from conformance.service.accounts import Accounts
+from conformance.service.groups import Group, Groups
+from conformance.service.pkps import Pkp, Pkps
+from conformance.service.session import Session
+from conformance.service.usage_keys import Permissions, UsageKeys
+from conformance.values.ids import GroupId, UsageKey
 
 OPERATIONS = (
     "new_account",
@@ -28,24 +22,6 @@ OPERATIONS = (
     "add_usage_api_key",
     "remove_usage_api_key",
 )
-NO_PERMISSION: dict[str, object] = {
-    "can_create_groups": False,
-    "can_delete_groups": False,
-    "can_create_pkps": False,
-    "manage_ipfs_ids_in_groups": [],
-    "add_pkp_to_groups": [],
-    "remove_pkp_from_groups": [],
-}
-DESCRIPTION = "made by the execution matrix"
-
-
-@dataclass(frozen=True)
-class PkpWallet:
-    """A wallet of the account."""
-
-    id: str
-    """The PKP id."""
-    address: str
 
 
 @dataclass(frozen=True)
@@ -56,69 +32,35 @@ class Lists:
     cid_hashes: Sequence[object]
 
 
-class Owner:
+class MatrixAccount:
     """An API-mode account. Raises what the requests raise when one is not accepted."""
 
-    def __init__(self, run: CaseRun) -> None:
-        self._run = run
-        self._label = printed(run.scope.variables["label"])
-        self.key = ""
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._groups, self._usage_keys = Groups(session), UsageKeys(session)
+        self.key = str(Accounts(session).new("made by the execution matrix").key)
         """The account key."""
-        made = self._send("new_account", account_name=self._label, account_description=DESCRIPTION)
-        self.key = printed(member(made.value, "api_key"))
 
-    def _send(self, operation: str, **members: object) -> Answer:
-        served = self._run.target.operation(operation)
-        answer = self._run.send(OutgoingRequest(served, self.key or None, members=members))
-        must_accept(answer)
-        return answer
-
-    def wallets(self, count: int) -> list[PkpWallet]:
+    def wallets(self, count: int) -> list[Pkp]:
         """So many new wallets."""
-        names = self._run.target.operation("create_wallet").request
-        labels = {"name": self._label, "description": LABELS["description"]}
-        given = {name: text for name, text in labels.items() if name in names}
-        made = [self._send("create_wallet", **given) for _ in range(count)]
-        addresses = [printed(member(answer.value, "wallet_address")) for answer in made]
-        listed = read_pages(self._run, OutgoingRequest(self._run.target.operation("list_wallets"), self.key))
-        return [PkpWallet(pkp_id_in(self._run.scope, listed, address), address) for address in addresses]
+        return Pkps(self._session).create_several(self.key, count)
 
-    def group(self, name: str, lists: Lists) -> object:
-        """A new group: its id, as lists show it."""
-        self._send(
-            "add_group",
-            group_name=f"{self._label} {name}",
-            group_description=DESCRIPTION,
-            pkp_ids_permitted=list(lists.pkp_ids),
-            cid_hashes_permitted=list(lists.cid_hashes),
-        )
-        groups = read_pages(self._run, OutgoingRequest(self._run.target.operation("list_groups"), self.key))
-        newest = member(groups, "-1")
-        if member(newest, "id") is MISSING:
-            raise Mismatch("the new group last in list_groups", printed(newest))
-        return member(newest, "id")
+    def group(self, name: str, lists: Lists) -> Group:
+        """A new group."""
+        return self._groups.add(self.key, name, pkp_ids=lists.pkp_ids, cid_hashes=lists.cid_hashes)
 
-    def rewrite(self, group: object, name: str, lists: Lists) -> None:
-        """Other lists for a group."""
-        self._send(
-            "update_group",
-            group_id=group,
-            name=f"{self._label} {name}",
-            description=DESCRIPTION,
-            pkp_ids_permitted=list(lists.pkp_ids),
-            cid_hashes_permitted=list(lists.cid_hashes),
-        )
+    def rewrite(self, group: GroupId, name: str, lists: Lists) -> None:
+        """Replace the lists of a group."""
+        self._groups.update(self.key, group, name, pkp_ids=lists.pkp_ids, cid_hashes=lists.cid_hashes)
 
-    def usage_key(self, name: str, execute_in: Sequence[object]) -> str:
+    def usage_key(self, name: str, execute_in: Sequence[int]) -> UsageKey:
         """A new usage key that may do nothing but run actions in these groups."""
-        labels = {"name": f"{self._label} {name}", "description": DESCRIPTION}
-        made = self._send("add_usage_api_key", **labels, **NO_PERMISSION, execute_in_groups=list(execute_in))
-        return printed(member(made.value, "usage_api_key"))
+        return self._usage_keys.add(self.key, Permissions(execute_in_groups=execute_in), name).key
 
-    def begin(self, ending: Mapping[str, Sequence[object]]) -> None:
-        """All keys are made; those that are to end are named, with the groups in which they execute."""
+    def before_ending(self, ending: Mapping[str, Sequence[int]]) -> None:
+        """Prepare the end of some keys, given with the groups in which each executes; all keys are made by now."""
 
     def end(self, keys: Sequence[str]) -> None:
-        """These keys count no more: they are removed."""
+        """Remove these keys, so that they count no more."""
         for key in keys:
-            self._send("remove_usage_api_key", usage_api_key=key)
+            self._usage_keys.remove(self.key, key)

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Literal
 
-from conformance.language.models import RefusalClass
 from conformance.service.execution_rule import ANY, Account, Decision, Group, Key, decide
+from conformance.service.refusal import RefusalClass
 
 Kind = Literal["account", "usage", "removed", "expired", "other_account", "other_usage"]
 OWN, FOREIGN = "own", "foreign"

@@ -13,19 +13,20 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from conformance.drivers.matrix.account import OPERATIONS
 from conformance.drivers.matrix.cells import Arrangement, Cell, Kind, all_cells
-from conformance.drivers.matrix.converted import Means, compile_means
-from conformance.drivers.matrix.owner import OPERATIONS
+from conformance.drivers.matrix.converted import note_needs
+from conformance.drivers.matrix.objects import MatrixObjects
 from conformance.drivers.matrix.plan import chosen, in_order
 from conformance.drivers.matrix.scripts import scripts_for
-from conformance.drivers.matrix.stage import Stage
 from conformance.drivers.steps.caserun import CaseRun
 from conformance.drivers.steps.driver import as_setup_failure
-from conformance.language.action_sources import API, MEMBER, NAMED_BY
 from conformance.language.models import CaseForm
 from conformance.language.runs import RESPONSE_FORM
 from conformance.language.templates import CompileContext
 from conformance.problems import BadShape, ControlNotAccepted, Departure, Inconclusive, ServerFault, StepProblem
+from conformance.service.action_sources import API, MEMBER, NAMED_BY
+from conformance.service.refusal import Refusals
 from conformance.verdict import CellOutcome, CellVerdict
 
 MOST_FAULTS = 3
@@ -54,21 +55,22 @@ def compile_matrix(form: ExecutionMatrixCase, site: CompileContext) -> Callable[
         message = f"a {form.mode} account has no such keys: {', '.join(sorted(impossible))}"
         raise site.at("keys").problem(BadShape, message)
     cells = all_cells(form.keys, 1 if chain_secured else 2)
-    means = compile_means(site) if chain_secured else None
+    if chain_secured:
+        note_needs(site)
     site.facts.cells.extend(cell.id for cell in cells)
     site.facts.operations.update({*OPERATIONS, "get_action_ipfs_id", "run_action"})
     site.facts.uses.update({f"{API}.namespace", NAMED_BY, MEMBER, RESPONSE_FORM, "wire.group.cid_wildcard_form"})
     site.facts.uses.add("wire.paging.first_page_number")
     site.facts.accounts.append("the owner of the cells")
-    return lambda run: Matrix(run, cells, means).judge()
+    return lambda run: Matrix(run, cells, chain_secured=chain_secured).run_cells()
 
 
 class Matrix:
     """One matrix while it is tried."""
 
-    def __init__(self, run: CaseRun, cells: list[Cell], means: Means | None) -> None:
+    def __init__(self, run: CaseRun, cells: list[Cell], *, chain_secured: bool) -> None:
         self._run = run
-        self._means = means
+        self._chain_secured = chain_secured
         self._cells = chosen(cells, run.target.extent)
         self._wrong: dict[str, Departure] = {}
         self._faults = 0
@@ -76,38 +78,39 @@ class Matrix:
             decision = cell.decision()
             run.cells[cell.id] = CellOutcome(cell.id, decision.granted, CellVerdict.NOT_TRIED, decision.reason)
 
-    def judge(self) -> None:
+    def run_cells(self) -> None:
         """Try every cell. Raises the first departure, with the names of the others, once all are tried."""
         try:
             with _set_up():
-                stage = Stage(self._run, self._cells, self._means)
-            for arrangement, cells in in_order(self._cells):
-                self._arranged(stage, arrangement, cells)
+                objects = MatrixObjects(self._run, self._cells, chain_secured=self._chain_secured)
+            with objects.refusals() as refusals:
+                for arrangement, cells in in_order(self._cells):
+                    self._try_all(objects, refusals, arrangement, cells)
         except Inconclusive:
             if not self._wrong:
                 raise
         if self._wrong:
             raise self._failure()
-        for row, problem in stage.unproven.items():
+        for row, problem in objects.unproven.items():
             raise ControlNotAccepted(f"that the key {row} runs what it may", problem.got, problem.exchange) from problem
 
-    def _arranged(self, stage: Stage, arrangement: Arrangement, cells: list[Cell]) -> None:
+    def _try_all(self, objects: MatrixObjects, refusals: Refusals, arrangement: Arrangement, cells: list[Cell]) -> None:
         with _set_up():
-            stage.arrange(arrangement)
+            objects.arrange(arrangement)
         for cell in cells:
-            if cell.row not in stage.unproven and not self._enough():
-                self._try(stage, cell)
+            if cell.row not in objects.unproven and not self._enough():
+                self._try(objects, refusals, cell)
 
     def _enough(self) -> bool:
         return self._faults >= MOST_FAULTS or (self._run.target.extent.until_wrong and bool(self._wrong))
 
-    def _try(self, stage: Stage, cell: Cell) -> None:
+    def _try(self, objects: MatrixObjects, refusals: Refusals, cell: Cell) -> None:
         outcome = self._run.cells[cell.id]
         right = CellVerdict.GRANTED if outcome.granted else CellVerdict.REFUSED
         try:
-            for script in scripts_for(cell, stage.scripts, full=self._run.target.extent.full):
+            for script in scripts_for(cell, objects.scripts, full=self._run.target.extent.full):
                 with _labelled(f"cell {cell.id} ({script.name})"):
-                    stage.judge(cell, script)
+                    objects.try_cell(cell, script, refusals)
         except Departure as problem:
             self._wrong[cell.id] = problem
             self._faults += isinstance(problem, ServerFault)

@@ -9,87 +9,70 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from conformance.drivers.matrix.cells import ITEMS
-from conformance.drivers.matrix.owner import PkpWallet
 from conformance.drivers.matrix.scripts import Script, challenge, offered, prover, users_in
-from conformance.drivers.steps.caserun import CaseRun
-from conformance.drivers.steps.refusals import must_accept, must_refuse, refusal
-from conformance.drivers.steps.run_failures import must_not_fail
-from conformance.endpoints.client import Answer
 from conformance.endpoints.requests import OutgoingRequest
-from conformance.language.action_sources import parameters, source
-from conformance.language.functions import hashed_cid
-from conformance.language.models import RefusalClass
-from conformance.language.runs import returned
 from conformance.problems import LeakyRefusal, Mismatch, ProfileSilent
-from conformance.values.json_values import member
+from conformance.service.actions import Actions
+from conformance.service.pkps import Pkp
+from conformance.service.refusal import RefusalClass, Refusals
+from conformance.service.runs import Runs
+from conformance.service.session import Session
 
 SHOWN = 300
 
 
 @dataclass(frozen=True)
-class Question:
-    """A run that is asked for."""
+class CellRun:
+    """A run that a cell asks for."""
 
     name: str
     """Decides the challenge, with the run's seed."""
     key: str
     item: str
     """Which of `ITEMS` is run."""
-    wallet: PkpWallet
+    wallet: Pkp
     script: Script
 
 
-class Runs:
+class MatrixRuns:
     """The actions, each in every script that the node's sandbox can run, and runs of them."""
 
-    def __init__(self, run: CaseRun) -> None:
-        self._run = run
-        self.scripts = offered(run.target.profile)
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._runs = Runs(session)
+        self.scripts = offered(session.profile)
         if not self.scripts:
             raise ProfileSilent("a sandbox that gives keys or signatures", "a profile that names none of its calls")
-        self._codes = {(item, script): self._code(item, script) for item in ITEMS for script in self.scripts}
-        self._hashes = {name: self._hashed_cid(code) for name, code in self._codes.items()}
-
-    def _code(self, item: str, script: Script) -> str:
-        return source(script.name, self._run.target.profile, f"{self._run.scope.variables['label']} {item}")
-
-    def _hashed_cid(self, code: str) -> str:
-        answer = self._run.send(
-            OutgoingRequest(self._run.target.operation("get_action_ipfs_id"), members={"code": code})
-        )
-        must_accept(answer)
-        return hashed_cid(self._run.scope, member(answer.value, "cid"))
+        actions = Actions(session)
+        pairs = [(item, script) for item in ITEMS for script in self.scripts]
+        self._codes = {(item, script): actions.source(script.name, item) for item, script in pairs}
+        self._hashes = {pair: actions.hashed_cid(code) for pair, code in self._codes.items()}
 
     def hashed_cids(self, item: str) -> list[object]:
         """What a group lists that lists the action: it in every script."""
         return [self._hashes[item, script] for script in self.scripts]
 
-    def must_be_granted(self, question: Question) -> None:
+    def must_be_granted(self, cell: CellRun) -> None:
         """Raise unless the run used the wallet."""
-        given, answer = self._ask(question)
-        must_accept(answer)
-        must_not_fail(answer, self._run.target.profile)
-        result = returned(self._run.scope, member(answer.value, "response"))
+        run = self._runs.must_succeed(self._request(cell))
         try:
-            address = prover(question.script, given, result, self._run.scope)
+            address = prover(cell.script, self._challenge(cell), run.result)
         except Mismatch as problem:
-            problem.exchange = answer.exchange
+            problem.exchange = run.answer.exchange
             raise
-        if address.lower() != question.wallet.address.lower():
-            raise Mismatch(f"the key of {question.wallet.address}", f"the key of {address}", answer.exchange)
+        if address.lower() != cell.wallet.address.lower():
+            raise Mismatch(f"the key of {cell.wallet.address}", f"the key of {address}", run.answer.exchange)
 
-    def must_be_refused(self, question: Question, classes: Sequence[RefusalClass]) -> None:
+    def must_be_refused(self, cell: CellRun, classes: Sequence[RefusalClass], refusals: Refusals) -> None:
         """Raise unless the run was refused and gave nothing of the wallet away."""
-        given, answer = self._ask(question)
-        must_refuse(answer, refusal(tuple(classes), self._run.target.profile), self._run)
-        if question.wallet.address.lower() in users_in(answer, question.script, given, self._run.scope):
+        answer = refusals.send(self._request(cell), classes)
+        if cell.wallet.address.lower() in users_in(answer, cell.script, self._challenge(cell)):
             raise LeakyRefusal("a refusal without the wallet's key or signature", answer.text[:SHOWN], answer.exchange)
 
-    def _ask(self, question: Question) -> tuple[str, Answer]:
-        script = question.script
-        given = challenge(script, f"{self._run.scope.seed}{question.name}/{script.name}")
-        params = parameters(question.wallet.id, {script.proof: given}, self._run.scope.profile)
-        members: dict[str, object] = {"code": self._codes[question.item, script], "jsParams": params}
-        return given, self._run.send(
-            OutgoingRequest(self._run.target.operation("run_action"), question.key, members=members)
-        )
+    def _challenge(self, cell: CellRun) -> str:
+        return challenge(cell.script, f"{self._session.seed}{cell.name}/{cell.script.name}")
+
+    def _request(self, cell: CellRun) -> OutgoingRequest:
+        code = self._codes[cell.item, cell.script]
+        params: dict[str, object] = {cell.script.proof: self._challenge(cell)}
+        return self._runs.request(cell.key, code, pkp_id=cell.wallet.id, params=params)

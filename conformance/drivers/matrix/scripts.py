@@ -13,12 +13,11 @@ from typing import Literal
 
 from conformance.drivers.matrix.cells import Cell
 from conformance.endpoints.client import Answer
-from conformance.language.action_sources import needs
-from conformance.language.derivations import wallets_of_secrets_in
-from conformance.language.runs import address_of_private_key
-from conformance.language.scope import Scope
 from conformance.problems import Mismatch
 from conformance.profile import Profile, value_at
+from conformance.service.action_sources import needs
+from conformance.service.runs import address_of_private_key
+from conformance.service.secrets_search import wallets_of_secrets_in
 from conformance.values.json_values import printed
 from conformance.values.recovery import UnrecoverableError, message_digest, signer
 
@@ -51,14 +50,14 @@ SCRIPTS = (
 
 def offered(profile: Profile) -> list[Script]:
     """The actions that use nothing but what the profile says the sandbox has."""
-    return [one for one in SCRIPTS if all(value_at(profile, key) is not None for key in needs(one.name).uses)]
+    return [script for script in SCRIPTS if all(value_at(profile, key) is not None for key in needs(script.name).uses)]
 
 
 def scripts_for(cell: Cell, among: list[Script], *, full: bool) -> list[Script]:
     """The actions that a cell is tried with: one, always the same; for a refused cell of a full run each."""
     if full and not cell.decision().granted:
         return among
-    fitting = among if not cell.decision().granted else [one for one in among if not one.yields] or among
+    fitting = among if not cell.decision().granted else [script for script in among if not script.yields] or among
     return [random.Random(cell.id).choice(fitting)]  # noqa: S311 - repeatable test data
 
 
@@ -68,40 +67,40 @@ def challenge(script: Script, seed: str) -> str:
     return f"challenge {source.randbytes(16).hex()}" if script.proof == "message" else f"0x{source.randbytes(32).hex()}"
 
 
-def prover(script: Script, given: str, result: object, scope: Scope) -> str:
+def prover(script: Script, challenge: str, result: object) -> str:
     """The address whose key the run has used. Mismatch: it has used none."""
     if script.proof == "mask":
-        return address_of_private_key(scope, result, given)
+        return address_of_private_key(result, challenge)
     try:
-        return signer(_digest(script, given), printed(result))
+        return signer(_digest(script, challenge), printed(result))
     except UnrecoverableError as problem:
         raise Mismatch("a signature that recovers to the wallet", f"{problem}") from None
 
 
-def _digest(script: Script, given: str) -> bytes:
-    return message_digest(given) if script.proof == "message" else bytes.fromhex(given[2:])
+def _digest(script: Script, challenge: str) -> bytes:
+    return message_digest(challenge) if script.proof == "message" else bytes.fromhex(challenge[2:])
 
 
-def users_in(answer: Answer, script: Script, given: str, scope: Scope) -> set[str]:
-    """The wallets whose keys, or signatures of what was given, stand anywhere in an answer; lower case."""
+def users_in(answer: Answer, script: Script, challenge: str) -> set[str]:
+    """The wallets whose keys, or signatures of the challenge, stand anywhere in an answer; lower case."""
     text = "\n".join((answer.text[:LONGEST_SEARCHED], *answer.headers.values()))
-    found = set(wallets_of_secrets_in(scope, text))
+    wallets = set(wallets_of_secrets_in(text))
     for run in HEX_RUN.findall(text):
-        found.update(_signers(script, given, run) if script.proof != "mask" else _unmasked(given, run, scope))
-    return found
+        wallets.update(_signers(script, challenge, run) if script.proof != "mask" else _unmasked(challenge, run))
+    return wallets
 
 
-def _signers(script: Script, given: str, run: str) -> Iterator[str]:
+def _signers(script: Script, challenge: str, run: str) -> Iterator[str]:
     for start in range(len(run) - SIGNATURE_DIGITS + 1):
         try:
-            yield signer(_digest(script, given), run[start : start + SIGNATURE_DIGITS]).lower()
+            yield signer(_digest(script, challenge), run[start : start + SIGNATURE_DIGITS]).lower()
         except UnrecoverableError:
             continue
 
 
-def _unmasked(mask: str, run: str, scope: Scope) -> Iterator[str]:
+def _unmasked(mask: str, run: str) -> Iterator[str]:
     for start in range(len(run) - KEY_DIGITS + 1):
         try:
-            yield address_of_private_key(scope, run[start : start + KEY_DIGITS], mask).lower()
+            yield address_of_private_key(run[start : start + KEY_DIGITS], mask).lower()
         except Mismatch:
             continue

@@ -20,12 +20,12 @@ from conformance.drivers.model.search import SHRINKING, Search
 from conformance.drivers.model.views import LISTS
 from conformance.drivers.steps.caserun import CaseRun
 from conformance.drivers.steps.driver import compile_case
-from conformance.language.action_sources import MEMBER, needs
 from conformance.language.models import Members, StepsCase
 from conformance.language.runs import RESPONSE_FORM
 from conformance.language.templates import CompileContext
 from conformance.problems import Departure
 from conformance.profile import Profile
+from conformance.service.action_sources import MEMBER, needs
 
 __all__ = ["ModelCase", "compile_model"]
 
@@ -97,7 +97,7 @@ class Judging:
         _, site = on_stage(self._run, self._site, "replay")
         program = compile_case(StepsCase.model_validate(case), site)
         site.check()
-        self._run.accepted = set()
+        self._run.accepted = {}
         try:
             program(self._run)
         except Departure as problem:

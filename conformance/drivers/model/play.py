@@ -192,5 +192,5 @@ class Play:
 def on_stage(run: CaseRun, site: CompileContext, name: str) -> tuple[CaseRun, CompileContext]:
     """A run and a site for one playing: variables, step ids and controls of its own."""
     branch = run.branch(name)
-    branch.accepted = set()
+    branch.accepted = {}
     return branch, CompileContext(site.document, site.vocabulary, site.place)

@@ -12,10 +12,9 @@ from jsonschema.protocols import Validator
 from openapi_schema_validator import OAS30ReadValidator, OAS31Validator, OAS32Validator
 from referencing.jsonschema import DRAFT202012, EMPTY_REGISTRY, SchemaRegistry
 
-from conformance.drivers.steps.caserun import CaseRun
-from conformance.drivers.steps.refusals import must_accept
-from conformance.endpoints.requests import OutgoingRequest
 from conformance.problems import Malformed, Mismatch
+from conformance.service.accounts import Accounts
+from conformance.service.session import Session
 from conformance.values.json_values import MISSING, member, printed
 
 METHODS = frozenset({"GET", "PUT", "POST", "DELETE", "OPTIONS", "HEAD", "PATCH", "TRACE", "QUERY"})
@@ -115,25 +114,20 @@ def _escaped(part: str) -> str:
     return part.replace("~", "~0").replace("/", "~1")
 
 
-def read_description(run: CaseRun) -> Description:
+def read_description(session: Session) -> Description:
     """The node's description. Raises Malformed when what it serves is none."""
-    operation = run.target.operation("openapi")
-    answer = run.send(OutgoingRequest(operation, reader_key(run)))
-    must_accept(answer)
+    answer = session.call("openapi", reader_key(session))
     document = answer.value
     if not isinstance(document, dict) or not isinstance(document.get("paths"), dict):
         raise Malformed("an OpenAPI description with paths", printed(document)[:300], answer.exchange)
-    return Description(document, run.target.base_url + operation.path)
+    return Description(document, session.target.base_url + session.target.operation("openapi").path)
 
 
-def reader_key(run: CaseRun) -> str | None:
+def reader_key(session: Session) -> str | None:
     """What opens the description: nothing, or the key of a fresh account where the profile says that it takes one."""
-    if run.target.profile.auth.openapi_public is not False:
+    if session.profile.auth.openapi_public is not False:
         return None
-    members = {"account_name": run.scope.variables["label"], "account_description": "reads the description"}
-    answer = run.send(OutgoingRequest(run.target.operation("new_account"), members=members))
-    must_accept(answer)
-    return printed(member(answer.value, "api_key"))
+    return Accounts(session).new("reads the description", spends=False).key
 
 
 def named(operations: Sequence[tuple[str, str]]) -> str:

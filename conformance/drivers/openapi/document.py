@@ -16,13 +16,13 @@ from openapi_spec_validator.validation.exceptions import OpenAPIValidationError,
 
 from conformance.drivers.openapi.description import Description, named, read_description, reader_key
 from conformance.drivers.steps.caserun import CaseRun
-from conformance.drivers.steps.refusals import raise_for_trouble
 from conformance.endpoints.client import Answer, Message
 from conformance.language.models import CaseForm
 from conformance.language.templates import CompileContext
 from conformance.problems import Mismatch, NotAccepted, ProfileSilent
 from conformance.profile import Operation
 from conformance.profile.operations import BILLING, GROUPS, INFORMATION, MANAGEMENT, WALLET_SIGNED, WALLETS_AND_ACTIONS
+from conformance.service.acceptance import raise_for_trouble
 
 THE_DESCRIPTION_ITSELF = frozenset({"openapi", "swagger_ui"})
 OPEN = (INFORMATION.keys() | {"get_action_ipfs_id"}) - THE_DESCRIPTION_ITSELF

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from conformance.drivers.steps.calls import (
@@ -16,85 +15,94 @@ from conformance.drivers.steps.calls import (
 )
 from conformance.drivers.steps.caserun import CaseRun
 from conformance.drivers.steps.expectations import Expectations, compile_expectations
-from conformance.drivers.steps.lists import read_pages
-from conformance.drivers.steps.onchain import compile_view
-from conformance.drivers.steps.refusals import CLASSES, Refusal, must_accept, must_refuse, refusal
-from conformance.drivers.steps.run_failures import check_fails, failed, must_fail, must_not_fail
+from conformance.drivers.steps.onchain import name_view
 from conformance.endpoints.client import Answer
-from conformance.endpoints.requests import OutgoingRequest
 from conformance.language.models import CallStep, Refused, UnchangedRead
 from conformance.language.templates import CompileContext, compile_value
 from conformance.language.vocabulary import writes
-from conformance.problems import BadShape, ControlNotAccepted, RefusalUnproven, StateChanged
+from conformance.problems import BadShape, RefusalUnproven
 from conformance.profile import OPERATIONS
-from conformance.values.json_values import printed_json, same
+from conformance.service.acceptance import must_accept
+from conformance.service.contract import Contract
+from conformance.service.lists import unchanged_list
+from conformance.service.refusal import REFUSAL_CLASSES, ExpectedRefusal, Read, judge_refusal, must_refuse
+from conformance.service.runs import RUN, failed, must_fail, must_not_fail
 
-Judge = Callable[[CaseRun], Answer]
-Awaited = Callable[[CaseRun], Refusal | None]
-Read = Callable[[CaseRun], object]
-Reads: TypeAlias = tuple[tuple[str, Read], ...]
-SHOWN = 400
-
-
-@dataclass(frozen=True)
-class Proof:
-    """What makes a refusal worth something."""
-
-    control: str
-    reads: Reads
+AnswerStep = Callable[[CaseRun], Answer]
+"""Sends a step's request and judges the answer."""
+Classes = Callable[[CaseRun], tuple[str, ...] | None]
+"""The classes of refusal that a step expects; None: acceptance."""
+Reads: TypeAlias = Callable[[CaseRun], Sequence[Read]]
+FAILURE_FORMS = "exec.failure_and_limits"
 
 
-def compile_call(step: CallStep, site: CompileContext) -> Judge:
+def compile_call(step: CallStep, site: CompileContext) -> AnswerStep:
     """One request, and what must come of it."""
     build = compile_request(step, step.call, site)
     if step.refused is not None and step.may_be_refused is not None:
         raise site.at("may_be_refused").problem(BadShape, "a step is `refused` or `may_be_refused`, not both")
-    check_fails(step, site)
+    _check_fails(step, site)
     if step.refused is None:
-        return _lenient(step, build, site)
-    proof = _compile_proof(step, site)
-    awaited = _compile_refused(step.refused, site.at("refused"))
+        return _compile_accepted(step, build, site)
+    _check_proof(step, site)
+    reads = compile_reads(step.unchanged or [], site)
+    classes = _compile_classes(step.refused, site.at("refused"))
     expectations = compile_expectations(step.expect, step.save, site)
 
-    def judge(run: CaseRun) -> Answer:
-        wanted = awaited(run)
-        if wanted is None:
+    def refused(run: CaseRun) -> Answer:
+        expected = classes(run)
+        if expected is None:
             return _accepted(run.send(build(run)), expectations, run)
-        if proof.control not in run.accepted:
-            raise ControlNotAccepted(f"that {proof.control} was accepted", "it was not, or did not run")
-        return _refused(build(run), wanted, proof, expectations, run)
+        control = run.control(step.control, accepted="was accepted")
+        answer = must_refuse(run, build(run), expected, control=control, unchanged=reads(run))
+        return _as_expected(answer, expectations, run)
 
-    return judge
+    return refused
 
 
-def _lenient(step: CallStep, build: Builder, site: CompileContext) -> Judge:
+def _check_fails(step: CallStep, site: CompileContext) -> None:
+    """A load error for `fails` where it says nothing; otherwise the profile has to say how a failure is answered."""
+    if step.fails is False:
+        return
+    if step.call != RUN:
+        raise site.at("fails").problem(BadShape, f"only a run ends with an error; {step.call} is refused")
+    if step.refused is not None or (step.may_be_refused is not None and step.fails is True):
+        raise site.at("fails").problem(BadShape, "a run that fails was permitted: it is not `refused` beside")
+    site.facts.uses.add(FAILURE_FORMS)
+
+
+# ------------------------------------------------------------------------------------------------------- acceptance
+
+
+def _compile_accepted(step: CallStep, build: Builder, site: CompileContext) -> AnswerStep:
+    """A request that must be accepted, may be refused, or whose run may or must fail."""
     for name in ("control", "unchanged"):
         if getattr(step, name) is not None:
             raise site.at(name).problem(BadShape, f"`{name}` stands beside `refused` only")
-    awaited: Awaited = lambda _: None  # noqa: E731 - the default of a function-valued name
+    classes: Classes = lambda _: None  # noqa: E731 - the default of a function-valued name
     if step.may_be_refused is not None:
-        awaited = _compile_refused(step.may_be_refused, site.at("may_be_refused"))
+        classes = _compile_classes(step.may_be_refused, site.at("may_be_refused"))
     expectations = compile_expectations(step.expect, step.save, site)
     of_refusal = expectations.around_the_body()
     fails = step.fails
 
-    def judge(run: CaseRun) -> Answer:
+    def accepted(run: CaseRun) -> Answer:
         answer = run.send(build(run))
-        if fails is True or (fails and failed(answer, run.target.profile)):
-            must_fail(answer, run.target.profile)
+        if fails is True or (fails and failed(answer, run.profile)):
+            must_fail(answer, run.profile)
             return _as_expected(answer, expectations, run)
-        wanted = awaited(run)
-        if wanted is None or answer.accepted:
+        allowed = classes(run)
+        if allowed is None or answer.accepted:
             return _accepted(answer, expectations, run)
-        must_refuse(answer, wanted, run)
+        judge_refusal(answer, ExpectedRefusal.of(allowed, run.profile), run.secrets)
         return _as_expected(answer, of_refusal, run)
 
-    return judge
+    return accepted
 
 
 def _accepted(answer: Answer, expectations: Expectations, run: CaseRun) -> Answer:
     must_accept(answer)
-    must_not_fail(answer, run.target.profile)
+    must_not_fail(answer, run.profile)
     return _as_expected(answer, expectations, run)
 
 
@@ -104,44 +112,25 @@ def _as_expected(answer: Answer, expectations: Expectations, run: CaseRun) -> An
     return answer
 
 
-def _refused(
-    wanted: OutgoingRequest, awaited: Refusal, proof: Proof, expectations: Expectations, run: CaseRun
-) -> Answer:
-    before = [read(run) for _, read in proof.reads]
-    answer = run.send(wanted)
-    must_refuse(answer, awaited, run)
-    _as_expected(answer, expectations, run)
-    must_be_unchanged(run, proof.reads, before, answer.exchange)
-    return answer
+# ---------------------------------------------------------------------------------------------------------- refusal
 
 
-def must_be_unchanged(run: CaseRun, reads: Reads, before: Sequence[object], exchange: int) -> None:
-    """Raise StateChanged for the first read that gives something else than before."""
-    for (name, read), earlier in zip(reads, before, strict=True):
-        later = read(run)
-        if not same(earlier, later):
-            raise StateChanged(
-                f"{name} as before the request: {printed_json(earlier)[:SHOWN]}",
-                printed_json(later)[:SHOWN],
-                exchange,
-            )
-
-
-def _compile_refused(raw: Refused, site: CompileContext) -> Awaited:
+def _compile_classes(raw: Refused, site: CompileContext) -> Classes:
     if isinstance(raw, list):
-        return lambda run: refusal(tuple(raw), run.target.profile)
-    if raw in CLASSES:
-        return lambda run: refusal((raw,), run.target.profile)
+        return lambda _: tuple(raw)
+    if raw in REFUSAL_CLASSES:
+        return lambda _: (raw,)
     template = compile_value(raw, site)
 
-    def stated(run: CaseRun) -> Refusal | None:
+    def stated(run: CaseRun) -> tuple[str, ...] | None:
         value = str(template(run.scope))
-        return refusal((value,), run.target.profile) if value in CLASSES else None
+        return (value,) if value in REFUSAL_CLASSES else None
 
     return stated
 
 
-def _compile_proof(step: CallStep, site: CompileContext) -> Proof:
+def _check_proof(step: CallStep, site: CompileContext) -> None:
+    """A load error for a refusal that proves nothing: without a control of the same operation, or without reads."""
     if step.control is None:
         raise site.problem(RefusalUnproven, f"a refused {step.call} needs a `control`")
     operation = site.facts.controls.get(step.control)
@@ -159,15 +148,15 @@ def _compile_proof(step: CallStep, site: CompileContext) -> Proof:
         raise site.problem(RefusalUnproven, f"{step.call} writes: its refusal needs `unchanged`")
     if step.unchanged == [] and writes(step.call):
         raise site.at("unchanged").problem(RefusalUnproven, "`unchanged` names no read")
-    return Proof(step.control, compile_reads(step.unchanged or [], site))
 
 
 def compile_reads(entries: Sequence[str | UnchangedRead], site: CompileContext) -> Reads:
-    """The reads that `unchanged` names, each with its name."""
-    return tuple(_compile_read(entry, site.at("unchanged", index)) for index, entry in enumerate(entries))
+    """The reads that `unchanged` names."""
+    makers = [_compile_read(entry, site.at("unchanged", index)) for index, entry in enumerate(entries)]
+    return lambda run: [make(run) for make in makers]
 
 
-def _compile_read(entry: str | UnchangedRead, site: CompileContext) -> tuple[str, Read]:
+def _compile_read(entry: str | UnchangedRead, site: CompileContext) -> Callable[[CaseRun], Read]:
     if isinstance(entry, UnchangedRead) and entry.chain is not None:
         return _compile_view(entry, entry.chain, site)
     if isinstance(entry, str):
@@ -182,29 +171,22 @@ def _compile_read(entry: str | UnchangedRead, site: CompileContext) -> tuple[str
         raise site.problem(RefusalUnproven, f"{name} writes: it cannot show that nothing changed")
     who, members = compile_who(who_raw, name, site), compile_value(with_raw, site.at("with"))
 
-    def read(run: CaseRun) -> object:
-        wanted = OutgoingRequest(run.target.operation(name), who(run), members=as_members(members(run.scope)))
+    def read(run: CaseRun) -> Read:
+        key, filled = who(run), as_members(members(run.scope))
         if paged:
-            return read_pages(run, wanted)
-        answer = run.send(wanted)
-        must_accept(answer)
-        return answer.value
+            return unchanged_list(run, name, key, **filled)
+        return Read(name, lambda: run.call(name, key, **filled).value)
 
-    return name, read
+    return read
 
 
-def _compile_view(entry: UnchangedRead, name: str, site: CompileContext) -> tuple[str, Read]:
+def _compile_view(entry: UnchangedRead, name: str, site: CompileContext) -> Callable[[CaseRun], Read]:
     if entry.list_ or entry.call or entry.as_ or not isinstance(entry.with_, list):
         raise site.problem(BadShape, "a `chain` of `unchanged` has a list of arguments as `with`, and nothing else")
     site.facts.needs.add("chain_rpc")
-    view = compile_view(name, site.at("chain"))
+    name_view(name, site.at("chain"))
     arguments = [compile_value(raw, site.at("with", index)) for index, raw in enumerate(entry.with_)]
-
-    def read(run: CaseRun) -> object:
-        run.settle()
-        return view(run, [template(run.scope) for template in arguments])
-
-    return name, read
+    return lambda run: Contract(run).unchanged_view(name, *(template(run.scope) for template in arguments))
 
 
 def _read_name(entry: UnchangedRead, site: CompileContext) -> str:

@@ -9,16 +9,16 @@ from pydantic import JsonValue
 
 from conformance.drivers.steps.caserun import CaseRun
 from conformance.drivers.steps.expectations import compile_expectations
-from conformance.drivers.steps.lists import read_pages
-from conformance.drivers.steps.refusals import must_accept
 from conformance.endpoints.client import descend
 from conformance.endpoints.requests import OutgoingRequest
 from conformance.language.models import AccountStep, CallStep, ListStep, Request
 from conformance.language.scope import Account
 from conformance.language.templates import CompileContext, compile_value
 from conformance.language.vocabulary import takes_credential
-from conformance.problems import BadShape, DuplicateId, Malformed, Mismatch, UnknownName
+from conformance.problems import BadShape, DuplicateId, Mismatch, UnknownName
 from conformance.profile import OPERATIONS
+from conformance.service.accounts import Accounts
+from conformance.service.lists import read_pages
 from conformance.values.json_text import written
 from conformance.values.json_values import printed
 
@@ -35,19 +35,15 @@ def compile_account(step: AccountStep, site: CompileContext) -> Action:
     """A fresh account. Defines its name as a variable."""
     if step.account in site.names or step.account == NOBODY:
         raise site.at("account").problem(DuplicateId, f"the name {step.account!r} is taken")
-    given = {"account_name": "${label}", "account_description": f"{step.account} of a conformance case"}
-    members = compile_value({**given, **step.with_}, site.at("with"))
+    members = compile_value(dict(step.with_), site.at("with"))
     name_operation("new_account", site)
     site.names.add(step.account)
     site.facts.accounts.append(step.account)
 
     def act(run: CaseRun) -> None:
-        answer = run.send(OutgoingRequest(run.target.operation("new_account"), members=as_members(members(run.scope))))
-        must_accept(answer)
-        made = answer.value
-        if not isinstance(made, dict) or not isinstance(made.get("api_key"), str):
-            raise Malformed("a new account with an api_key", printed(made)[:300], answer.exchange)
-        run.scope.variables[step.account] = Account(made)
+        description = f"{step.account} of a conformance case"
+        made = Accounts(run).new(description, as_members(members(run.scope)))
+        run.scope.variables[step.account] = Account(made.answer)
 
     return act
 
@@ -64,9 +60,8 @@ def compile_list(step: ListStep, site: CompileContext) -> Action:
         if page_size is not None and not isinstance(page_size, int):
             raise Mismatch("an integer as page_size", printed(page_size))
         items = read_pages(run, build(run), page_size)
-        last = len(run.log) - 1
-        expectations.judge(lambda path: descend(items, path), run.scope, last)
-        expectations.keep(lambda path: descend(items, path), run.scope, last)
+        expectations.judge(lambda path: descend(items, path), run.scope, run.last_exchange)
+        expectations.keep(lambda path: descend(items, path), run.scope, run.last_exchange)
 
     return act
 
@@ -103,15 +98,15 @@ def compile_request(step: Request, operation: str, site: CompileContext) -> Buil
     def build(run: CaseRun) -> OutgoingRequest:
         scope = run.scope
         served = run.target.operation(operation)
-        given = as_members(members(scope))
+        filled = as_members(members(scope))
         if operation == "create_wallet":
-            given = {name: text for name, text in as_members(labels(scope)).items() if name in served.request} | given
+            filled = {name: text for name, text in as_members(labels(scope)).items() if name in served.request} | filled
         other_path = path_template(scope)
         return OutgoingRequest(
             operation=served,
             credential=who(run),
             via=_known_via(via(scope)),
-            members=given,
+            members=filled,
             body=body(run),
             headers={
                 name: None if value is None else printed(value) for name, value in as_members(headers(scope)).items()

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from conformance.drivers.envelopes.time import date_of
 from conformance.drivers.steps.calls import Action, name_operation
 from conformance.drivers.steps.caserun import CaseRun
-from conformance.drivers.steps.refusals import must_accept
-from conformance.endpoints.requests import OutgoingRequest
 from conformance.language.models import ClockAt, ClockStep
 from conformance.language.templates import CompileContext, compile_value
-from conformance.problems import ChainTrouble, Mismatch
+from conformance.problems import Mismatch
 from conformance.values.json_values import printed
 
 
@@ -25,15 +22,9 @@ def compile_clock(step: ClockStep, site: CompileContext) -> Action:
         stated = seconds(run.scope)
         if not isinstance(stated, int):
             raise Mismatch("seconds as `clock`", printed(stated))
-        answer = run.clock.set(stated - _right_time(run) if absolute else stated)
-        if not answer.accepted:
-            raise ChainTrouble("a clock that can be set", f"status {answer.status}", answer.exchange)
+        if absolute:
+            run.clock.move_to(stated)
+        else:
+            run.clock.move(stated)
 
     return act
-
-
-def _right_time(run: CaseRun) -> int:
-    """What the node's clock would show if nobody had moved it, in Unix seconds."""
-    answer = run.send(OutgoingRequest(run.target.operation("get_node_chain_config")))
-    must_accept(answer)
-    return date_of(answer) - run.clock.offset

@@ -38,6 +38,7 @@ from conformance.language.models import (
 )
 from conformance.language.templates import CompileContext
 from conformance.problems import Departure, DuplicateId, LoadProblem, SetupFailed, StepProblem
+from conformance.service.acceptance import Accepted
 
 Program = Callable[[CaseRun], None]
 
@@ -49,6 +50,8 @@ class Compiled:
     label: str
     """`steps[3] call list_groups (lists-while-alive)`."""
     id: str | None
+    call: str
+    """By which its refusals name it as their control; empty where it can be none."""
     action: Action
 
     def run(self, run: CaseRun) -> object:
@@ -58,8 +61,8 @@ class Compiled:
         except StepProblem as problem:
             problem.step = problem.step or self.label
             raise
-        if self.id:
-            run.accepted.add(self.id)
+        if self.id and self.call:
+            run.accepted[self.id] = Accepted(self.call)
         return result
 
 
@@ -108,9 +111,10 @@ def compile_step(step: Step, site: CompileContext, where: str) -> Compiled:
         site.faults.append(problem)
         _define_names(step, site)
         action = _nothing
-    if step.id is not None and _is_control(step):
-        site.facts.controls[step.id] = _operation(step)
-    return Compiled(label, step.id if _is_control(step) else None, action)
+    call = _operation(step) if _is_control(step) else ""
+    if step.id is not None and call:
+        site.facts.controls[step.id] = call
+    return Compiled(label, step.id, call, action)
 
 
 def _nothing(_: CaseRun) -> None:

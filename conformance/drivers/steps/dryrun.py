@@ -6,28 +6,23 @@ from eth_utils.address import is_hex_address
 
 from conformance.drivers.steps.calls import Action
 from conformance.drivers.steps.caserun import CaseRun
-from conformance.drivers.steps.onchain import check_control, compile_signature, contract_address
+from conformance.drivers.steps.onchain import check_control, name_write
 from conformance.language.models import DryRunStep
 from conformance.language.templates import CompileContext, compile_value
-from conformance.problems import (
-    ChainReverted,
-    ChainTrouble,
-    ControlNotAccepted,
-    Mismatch,
-    NotRefused,
-    RefusalUnproven,
-)
+from conformance.problems import Mismatch, RefusalUnproven
+from conformance.service.contract import Contract
+from conformance.service.refusal import Refusals
 from conformance.values.json_values import printed
 
 
 def dry_run_name(step: DryRunStep) -> str:
-    """What the step is called where a control and its refusal have to be of the same operation."""
+    """The name by which a control and its refusal have to agree."""
     return f"dry_run {step.dry_run}"
 
 
 def compile_dry_run(step: DryRunStep, site: CompileContext) -> Action:
     """A write that is asked and not sent; it goes through, or with `reverts` the contract refuses it."""
-    signature = compile_signature(step.dry_run, site.at("dry_run"))
+    name_write(step.dry_run, site.at("dry_run"))
     _check_control(step, site)
     site.facts.needs.add("chain_rpc")
     sender = compile_value(step.from_, site.at("from"))
@@ -37,19 +32,12 @@ def compile_dry_run(step: DryRunStep, site: CompileContext) -> Action:
         address = printed(sender(run.scope))
         if not is_hex_address(address):
             raise Mismatch("an address as `from`", address)
-        values = [template(run.scope) for template in arguments]
-        run.chain.view(contract_address(run), signature(run), values, address)
+        Contract(run).dry_run(step.dry_run, [template(run.scope) for template in arguments], sender=address)
 
     def must_revert(run: CaseRun) -> None:
-        if step.control not in run.accepted:
-            raise ControlNotAccepted(f"that {step.control} went through", "it did not, or did not run")
-        try:
-            ask(run)
-        except ChainReverted as refused:
-            if not refused.by_contract:
-                raise ChainTrouble("that the contract reverts", refused.got, refused.exchange) from refused
-            return
-        raise NotRefused("that the contract reverts", "it would go through", len(run.log) - 1)
+        control = run.control(step.control, accepted="went through")
+        with Refusals(run, control=control, unchanged=()) as refusals:
+            refusals.must_revert_dry(dry_run_name(step), lambda: ask(run))
 
     return must_revert if step.reverts else ask
 

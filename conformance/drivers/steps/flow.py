@@ -10,7 +10,7 @@ from typing import TypeAlias, TypeVar
 
 from pydantic import JsonValue
 
-from conformance.drivers.steps.call_step import Judge
+from conformance.drivers.steps.call_step import AnswerStep
 from conformance.drivers.steps.calls import Action
 from conformance.drivers.steps.caserun import CaseRun
 from conformance.drivers.steps.expectations import mismatch
@@ -94,8 +94,7 @@ def compile_check(step: CheckStep, site: CompileContext) -> Action:
     def act(run: CaseRun) -> None:
         difference = matcher(value(run.scope), run.scope)
         if difference:
-            exchange = len(run.log) - 1 if len(run.log) else None
-            raise mismatch(difference, exchange, printed(why))
+            raise mismatch(difference, run.last_exchange, printed(why))
 
     return act
 
@@ -141,23 +140,23 @@ def _compile_rounds(form: Repeat, site: CompileContext) -> Callable[[Scope], Seq
     return lambda _: rows
 
 
-def compile_crowd(form: Crowd, site: CompileContext, compile_step: Callable[[CompileContext], Judge]) -> Action:
+def compile_crowd(form: Crowd, site: CompileContext, compile_step: Callable[[CompileContext], AnswerStep]) -> Action:
     """One call several times at once; its answers can be saved."""
     times = compile_value(form.times, site.at("parallel", "times"))
     inside = site.at("parallel", "step").apart()
     inside.names.add("index")
-    judge = compile_step(inside)
+    send = compile_step(inside)
     site.names.update(form.save)
 
     def act(run: CaseRun) -> None:
-        def one(index: int) -> Callable[[], Answer]:
+        def member_of_crowd(index: int) -> Callable[[], Answer]:
             branch = run.branch(f"crowd {len(run.log)}/{index}")
             branch.scope.variables["index"] = index
-            return lambda: judge(branch)
+            return lambda: send(branch)
 
-        answers = at_once([one(index) for index in range(_count(times(run.scope)))])
-        told = [{"accepted": answer.accepted, "status": answer.status, "answer": answer.value} for answer in answers]
-        run.scope.variables.update(dict.fromkeys(form.save, told))
+        answers = at_once([member_of_crowd(index) for index in range(_count(times(run.scope)))])
+        summary = [{"accepted": answer.accepted, "status": answer.status, "answer": answer.value} for answer in answers]
+        run.scope.variables.update(dict.fromkeys(form.save, summary))
 
     return act
 

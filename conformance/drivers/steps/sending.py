@@ -4,34 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from conformance.drivers.steps.call_step import compile_reads, must_be_unchanged
+from conformance.drivers.steps.call_step import compile_reads
 from conformance.drivers.steps.calls import Action
 from conformance.drivers.steps.caserun import CaseRun
 from conformance.drivers.steps.expectations import compile_expectations
-from conformance.drivers.steps.onchain import check_control, compile_signature
-from conformance.drivers.steps.wallets import compile_who_sends, write_to_contract
+from conformance.drivers.steps.onchain import check_control, name_write
+from conformance.drivers.steps.wallets import compile_who_sends
 from conformance.endpoints.client import descend
 from conformance.endpoints.sending import Receipt
 from conformance.language.models import SendStep
 from conformance.language.templates import CompileContext, compile_value
-from conformance.problems import BadShape, ControlNotAccepted, NotAccepted, NotRefused, RefusalUnproven
+from conformance.problems import BadShape, RefusalUnproven
+from conformance.service.contract import Contract, must_succeed
+from conformance.service.refusal import Refusals, must_be_unchanged
 
 
 def send_name(step: SendStep) -> str:
-    """What the step is called where a control and its refusal have to be of the same function."""
+    """The name by which a control and its refusal have to agree."""
     return f"send {step.send}"
 
 
 def compile_send(step: SendStep, site: CompileContext) -> Action:
     """Sends it and waits for its block; the contract takes it, with `reverts` refuses it, or may do either."""
     site.facts.needs.update({"chain_rpc", "funded_wallet"})
-    signature = compile_signature(step.send, site)
+    name_write(step.send, site)
     sender = compile_who_sends(step.from_, site.at("from"))
     arguments = [compile_value(raw, site.at("with", index)) for index, raw in enumerate(step.with_)]
 
     def send(run: CaseRun) -> Receipt:
         values = [template(run.scope) for template in arguments]
-        return write_to_contract(run, sender(run), signature(run), values, to_be_reverted=bool(step.reverts))
+        return Contract(run).send(sender(run), step.send, values, to_be_reverted=bool(step.reverts))
 
     return _refused(step, site, send) if step.reverts else _accepted(step, site, send)
 
@@ -44,12 +46,10 @@ def _accepted(step: SendStep, site: CompileContext, send: Callable[[CaseRun], Re
 
     def act(run: CaseRun) -> None:
         receipt = send(run)
-        last = len(run.log) - 1
-        if not receipt.succeeded:
-            raise NotAccepted("a transaction that the contract takes", f"{receipt.hash} was reverted", last)
-        told = _told(receipt)
-        expectations.judge(lambda path: descend(told, path), run.scope, last)
-        expectations.keep(lambda path: descend(told, path), run.scope, last)
+        must_succeed(receipt, "a transaction that the contract takes", run.last_exchange)
+        members = _members(receipt)
+        expectations.judge(lambda path: descend(members, path), run.scope, run.last_exchange)
+        expectations.keep(lambda path: descend(members, path), run.scope, run.last_exchange)
 
     return act
 
@@ -66,20 +66,21 @@ def _refused(step: SendStep, site: CompileContext, send: Callable[[CaseRun], Rec
         raise site.problem(RefusalUnproven, f"{send_name(step)} writes: its refusal needs `unchanged`")
     reads = compile_reads(step.unchanged, site)
 
-    def act(run: CaseRun) -> None:
-        if must and step.control not in run.accepted:
-            raise ControlNotAccepted(f"that {step.control} was taken", "it was not, or did not run")
-        before = [read(run) for _, read in reads]
-        receipt = send(run)
-        last = len(run.log) - 1
-        if must and receipt.succeeded:
-            raise NotRefused("that the contract reverts", f"{receipt.hash} succeeded", last)
-        must_be_unchanged(run, reads, before, last)
+    def must_revert(run: CaseRun) -> None:
+        control = run.control(step.control, accepted="was taken")
+        with Refusals(run, control=control, unchanged=reads(run)) as refusals:
+            refusals.must_revert(send_name(step), lambda: send(run))
 
-    return act
+    def may_revert(run: CaseRun) -> None:
+        unchanged = reads(run)
+        before = [read.get() for read in unchanged]
+        send(run)
+        must_be_unchanged(unchanged, before, run.last_exchange)
+
+    return must_revert if must else may_revert
 
 
-def _told(receipt: Receipt) -> dict[str, object]:
+def _members(receipt: Receipt) -> dict[str, object]:
     return {
         "hash": receipt.hash,
         "block": receipt.block,

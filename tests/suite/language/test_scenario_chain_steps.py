@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from conformance.drivers.steps.caserun import CaseRun
-from conformance.drivers.steps.transactions import transactions_after
 from conformance.endpoints.client import Target
 from conformance.problems import ChainTrouble, LoadProblem, Malformed, RefusalUnproven, UnknownName
 from conformance.profile import Profile
 from conformance.run.case import Case
 from conformance.run.loader import load_pack
+from conformance.service.contract import Contract
+from conformance.service.session import Session
 
 
 def loaded(folder: Path, *steps: str) -> Case:
@@ -83,10 +83,10 @@ class RecordedChain:
         return self.blocks[str(params[0])]
 
 
-def run_on(chain: RecordedChain) -> CaseRun:
-    run = CaseRun(Target("http://node.invalid", Profile()), "chain::only")
-    run.chain = chain  # type: ignore[assignment]  # only what is asked for here
-    return run
+def contract_on(chain: RecordedChain) -> Contract:
+    session = Session(Target("http://node.invalid", Profile()), "chain::only")
+    session.chain = chain  # type: ignore[assignment]  # only what is asked for here
+    return Contract(session)
 
 
 SENT = {"hash": "0xAA", "from": "0xFF", "to": "0xEE", "input": "0xC0FFEE", "gas": "0x1"}
@@ -96,7 +96,7 @@ LOG = {"transactionHash": "0xaa", "address": "0xEE", "topics": ["0xA1"], "data":
 
 def test_transactions_are_those_after_the_block_with_their_own_logs() -> None:
     chain = RecordedChain(7, {"0x6": {"transactions": [SENT]}, "0x7": {"transactions": [OTHER]}}, [LOG])
-    found = transactions_after(run_on(chain), 5)
+    found = contract_on(chain).transactions_after(5)
     logs = [{"address": "0xee", "topics": ["0xa1"], "data": "0xdd"}]
     assert found == [
         {"hash": "0xaa", "from": "0xff", "to": "0xee", "input": "0xc0ffee", "block": 6, "logs": logs},
@@ -106,14 +106,14 @@ def test_transactions_are_those_after_the_block_with_their_own_logs() -> None:
 
 
 def test_transactions_are_none_when_the_chain_did_not_grow() -> None:
-    assert transactions_after(run_on(RecordedChain(5, {}, [])), 5) == []
+    assert contract_on(RecordedChain(5, {}, [])).transactions_after(5) == []
 
 
 def test_transactions_over_too_many_blocks_teach_nothing() -> None:
     with pytest.raises(ChainTrouble):
-        transactions_after(run_on(RecordedChain(1000, {}, [])), 5)
+        contract_on(RecordedChain(1000, {}, [])).transactions_after(5)
 
 
 def test_transactions_of_a_block_without_them_are_malformed() -> None:
     with pytest.raises(Malformed):
-        transactions_after(run_on(RecordedChain(6, {"0x6": None}, [])), 5)
+        contract_on(RecordedChain(6, {"0x6": None}, [])).transactions_after(5)

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from conformance.drivers.envelopes import time as envelope_time
-from conformance.drivers.envelopes.time import within_one_second
 from conformance.problems import Inconclusive
+from conformance.service import clock as node_clock
+from conformance.service.clock import within_one_second
 
 
 @dataclass
@@ -33,7 +33,7 @@ class Turned:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Turned:
     turned = Turned(1000.9)
-    monkeypatch.setattr(envelope_time, "time", turned)
+    monkeypatch.setattr(node_clock, "time", turned)
     return turned
 
 

@@ -7,7 +7,6 @@ from eth_account import Account
 from eth_account.messages import encode_defunct
 from pydantic import JsonValue
 
-from conformance.language.action_sources import PLACEHOLDER, names, needs, source
 from conformance.language.runs import (
     action_source,
     address_of_private_key,
@@ -20,6 +19,7 @@ from conformance.language.scope import Scope
 from conformance.problems import Mismatch, ProfileSilent
 from conformance.profile import Profile
 from conformance.profile.paths import value_at
+from conformance.service.action_sources import PLACEHOLDER, names, needs, source
 
 KEY = "0x" + "11" * 32
 WALLET = Account.from_key(KEY)
