@@ -8,17 +8,13 @@ from textwrap import dedent
 
 import pytest
 
-from conformance.endpoints.extent import SampleOptions
 from conformance.problems import LoadProblem
 from conformance.resources import scenarios
 from conformance.run.listing import list_cases
 from conformance.run.loader import load_pack, pack_files
 from conformance.run.selection import Options, select
 
-OPTIONS = Options(
-    node_url=None, profile=None, packs=(), pack_dirs=(), cases=(), known=None, max_spend=None, max_gas=None, rate=None,
-    results=None, extent=SampleOptions(),
-)  # fmt: skip
+OPTIONS = Options()
 PACK = """
 pack: {name}
 title: A trial
