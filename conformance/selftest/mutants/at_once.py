@@ -2,32 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-
-from conformance.selftest.tools.alter import Received, wrap
+from conformance.selftest.tools.alter import wrap
 from conformance.selftest.tools.alter_at_once import Company, Overtaking, one_answer_at_a_time
 from conformance.selftest.tools.alter_groups import Hashes, group_of
-from conformance.selftest.tools.mutant import mutant
+from conformance.selftest.tools.mutant import mutant, row
 from conformance.selftest.tools.permissions import Write, account_of, lists_of
 from reference_node.chain.account_config import Group, Permissions, UsageKey
 from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.node import Node
 
 
-def _whole(request: Received) -> Hashable:
-    return request.key, request.body
-
-
-@mutant("ACC-200")
-def accounts_made_at_once_are_one(node: Node) -> None:
-    """While `new_account` is at work, equal requests get the account that it makes."""
-    one_answer_at_a_time(node, "new_account", _whole)
-
-
-@mutant("UKEY-420")
-def usage_keys_made_at_once_are_one(node: Node) -> None:
-    """While `add_usage_api_key` is at work, equal requests get the key that it makes."""
-    one_answer_at_a_time(node, "add_usage_api_key", _whole)
+@mutant(each=[row("new_account", breaks="ACC-200"), row("add_usage_api_key", breaks="UKEY-420")])
+def equal_requests_at_once_get_one_answer(node: Node, operation: str) -> None:
+    """Answer equal requests of `{operation}` that come while one is under way with the answer to that one."""
+    one_answer_at_a_time(node, operation, lambda request: (request.key, request.body))
 
 
 def _removal_overtakes(node: Node, method: str) -> Overtaking:

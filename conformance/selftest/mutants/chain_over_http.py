@@ -133,7 +133,7 @@ def attached_keys_count_for_nothing(node: Node) -> None:
     wrap(node.accounts, "key_info", info)
 
 
-@mutant("UKEY-390")
+@mutant("UKEY-390", "UKEY-380", "MINT-120")
 def expired_keys_are_let_in(node: Node) -> None:
     """The node does not look at the expiration of a usage key."""
     wrap(node.accounts, "key_info", lambda view, key: view(key)._replace(expiration=0))

@@ -53,7 +53,7 @@ def update_keeps_the_name(node: Node) -> None:
     )
 
 
-@mutant("GRPLIFE-030")
+@mutant("GRPLIFE-030", "EP-180")
 def update_keeps_the_description(node: Node) -> None:
     """`update_group` does not change the description."""
 

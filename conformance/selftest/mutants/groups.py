@@ -57,7 +57,7 @@ def _number(value: JsonValue) -> int:
     return int(str(value))
 
 
-@mutant("GRP-020", "GRP-030")
+@mutant("GRP-020", "GRP-030", "ACC-070")
 def group_name_is_stored_as_description(node: Node) -> None:
     """`add_group` stores the name as the description, and the other way round."""
     wrap(
@@ -260,7 +260,7 @@ def groups_of_usage_keys_are_hidden(node: Node) -> None:
     wrap(node.accounts, "groups", groups)
 
 
-@mutant("GRP-270")
+@mutant("GRP-270", "EP-370")
 def later_additions_replace(node: Node) -> None:
     """`add_pkp_to_group` leaves the added wallet as the only one in the group."""
 
@@ -274,7 +274,7 @@ def later_additions_replace(node: Node) -> None:
     wrap(node.accounts, "add_pkp_to_group", add)
 
 
-@mutant("GRP-270", "GRPLIFE-040", "GRPLIFE-050")
+@mutant("GRP-270", "GRPLIFE-040", "GRPLIFE-050", "EP-180")
 def update_group_ignores_its_lists(node: Node) -> None:
     """`update_group` changes the labels and leaves both lists as they are."""
 

@@ -25,12 +25,6 @@ def usage_keys_have_every_right(node: Node) -> None:
     promote(node, WRITES, live)
 
 
-@mutant("AUTH-080", "AUTH-210")
-def usage_keys_create_wallets(node: Node) -> None:
-    """`create_wallet` asks for no permission."""
-    promote(node, "create_wallet", live)
-
-
 @mutant("AUTH-080")
 def refused_removal_is_done(node: Node) -> None:
     """`remove_group` by a key without the permission is refused and done all the same."""

@@ -8,14 +8,23 @@ from urllib.parse import parse_qsl
 from conformance.selftest.tools.alter import Answered, Forward, Received, answer, change_query, intercept, refusal, wrap
 from conformance.selftest.tools.alter_keys import LISTS
 from conformance.selftest.tools.alter_lists import GREATEST_PAGE, View
-from conformance.selftest.tools.mutant import mutant
+from conformance.selftest.tools.mutant import mutant, row
 from reference_node.chain.account_config import Group
 from reference_node.node import Node
 
 BEYOND_64_BITS = 2**63
 
 
-@mutant("LIST-040", each=["list_groups", "list_api_keys", "list_wallets", "list_wallets_in_group", "list_actions"])
+@mutant(
+    "LIST-040",
+    each=[
+        row("list_groups"),
+        row("list_api_keys", breaks="EP-150"),
+        row("list_wallets", breaks="EP-230"),
+        row("list_wallets_in_group", breaks="EP-240"),
+        row("list_actions"),
+    ],
+)
 def page_size_is_ignored(node: Node, operation: str) -> None:
     """`{operation}` answers as many items as there are."""
     change_query(node, operation, lambda query: {**query, "page_size": GREATEST_PAGE})
@@ -33,10 +42,10 @@ def pages_are_one_short(node: Node) -> None:
     intercept(node, LISTS[1:], handler)
 
 
-@mutant("LIST-050")
-def page_number_of_keys_is_ignored(node: Node) -> None:
-    """`list_api_keys` answers the first page whatever page is asked for."""
-    change_query(node, "list_api_keys", lambda query: {**query, "page_number": "0"})
+@mutant(each=[row("list_api_keys", breaks="LIST-050"), row("list_groups", breaks="EP-200")])
+def page_number_is_ignored(node: Node, operation: str) -> None:
+    """Answer the first page of `{operation}`, whichever page is asked for."""
+    change_query(node, operation, lambda query: {**query, "page_number": "0"})
 
 
 @mutant("LIST-050", "LIST-060")

@@ -273,12 +273,6 @@ def balance_is_not_kept(node: Node) -> None:
 
 
 @mutant("UKEY-380", "MINT-120")
-def expired_keys_go_on(node: Node) -> None:
-    """The node does not look at a usage key's expiration."""
-    wrap(node.accounts, "key_info", lambda ask, hashed: ask(hashed)._replace(expiration=0))
-
-
-@mutant("UKEY-380", "MINT-120")
 def expiration_by_another_clock(node: Node) -> None:
     """Expirations count by a clock that the chain does not follow: for the node no time passes."""
     begun = node.chain.timestamp()

@@ -22,7 +22,6 @@ from conformance.selftest.tools.alter import (
     each,
     intercept,
     members,
-    silence,
     wrap,
 )
 from conformance.selftest.tools.mutant import mutant
@@ -36,22 +35,10 @@ def only_the_newest_wallet_is_listed(node: Node) -> None:
     wrap(node.accounts, "wallets", lambda view, key, *_: view(key, 0, 100)[-1:])
 
 
-@mutant("EP-230")
-def wallets_come_on_one_page(node: Node) -> None:
-    """`list_wallets` ignores `page_size`."""
-    change_query(node, "list_wallets", lambda query: {**query, "page_size": "100"})
-
-
 @mutant("EP-240")
 def wallets_of_a_group_are_all_wallets(node: Node) -> None:
     """`list_wallets_in_group` shows every wallet of the account."""
     wrap(node.accounts, "wallets_in_group", lambda _, key, __, page, size: node.accounts.wallets(key, page, size))
-
-
-@mutant("EP-240")
-def wallets_of_a_group_come_on_one_page(node: Node) -> None:
-    """`list_wallets_in_group` ignores `page_size`."""
-    change_query(node, "list_wallets_in_group", lambda query: {**query, "page_size": "100"})
 
 
 @mutant("EP-250")
@@ -82,24 +69,6 @@ def listed_hashes_are_reversed(node: Node) -> None:
     change_items(node, "list_actions", each(reversed_hash))
 
 
-@mutant("EP-280")
-def action_is_not_registered(node: Node) -> None:
-    """`add_action` says yes and registers nothing."""
-    silence(node.accounts, "add_action")
-
-
-@mutant("EP-280")
-def action_description_is_lost(node: Node) -> None:
-    """`add_action` keeps the name alone."""
-    wrap(node.accounts, "add_action", lambda write, key, cid_hash, name, _: write(key, cid_hash, name, ""))
-
-
-@mutant("EP-290")
-def action_is_not_deleted(node: Node) -> None:
-    """`delete_action` says yes and deletes nothing."""
-    silence(node.accounts, "delete_action")
-
-
 @mutant("EP-290")
 def deleted_metadata_come_back(node: Node) -> None:
     """An action that is registered again has the texts that it had before it was deleted."""
@@ -116,24 +85,6 @@ def deleted_metadata_come_back(node: Node) -> None:
 
     wrap(node.accounts, "delete_action", delete)
     wrap(node.accounts, "add_action", add)
-
-
-@mutant("EP-300")
-def action_is_not_renamed(node: Node) -> None:
-    """`update_action_metadata` says yes and changes nothing."""
-    silence(node.accounts, "update_action_metadata")
-
-
-@mutant("EP-300")
-def every_action_is_renamed(node: Node) -> None:
-    """`update_action_metadata` changes all actions of the account."""
-
-    def update(write: Write, key: int, cid_hash: bytes, *texts: str) -> None:
-        write(key, cid_hash, *texts)
-        for action in node.accounts.actions(key, 0, 100):
-            write(key, action.cid_hash, *texts)
-
-    wrap(node.accounts, "update_action_metadata", update)
 
 
 @mutant("EP-310")
@@ -211,12 +162,6 @@ def every_account_exists(node: Node) -> None:
 def no_account_exists(node: Node) -> None:
     """`account_exists` always answers false."""
     change_answer(node, "account_exists", lambda _: False)
-
-
-@mutant("EP-350")
-def wallet_is_not_registered(node: Node) -> None:
-    """`create_wallet` answers an address and registers nothing."""
-    silence(node.accounts, "create_wallet")
 
 
 @mutant("EP-350")

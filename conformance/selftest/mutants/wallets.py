@@ -22,7 +22,6 @@ from conformance.selftest.tools.alter import (
     intercept,
     members,
     refusal,
-    silence,
     wrap,
 )
 from conformance.selftest.tools.mutant import mutant
@@ -51,12 +50,6 @@ def _bare(item: dict[str, JsonValue], name: str) -> dict[str, JsonValue]:
     return {**item, name: str(item[name]).removeprefix("0x")}
 
 
-@mutant("PKP-030")
-def wallet_is_answered_and_not_registered(node: Node) -> None:
-    """`create_wallet` answers a fresh address and registers nothing."""
-    silence(node.accounts, "create_wallet")
-
-
 @mutant("PKP-010", "PKP-020")
 def wallet_id_is_its_address(node: Node) -> None:
     """The lists show a wallet's address as its id, which no other call takes."""
@@ -75,12 +68,6 @@ def _with_0x(value: JsonValue) -> JsonValue:
     return {**body, "pkp_id": f"0x{str(body.get('pkp_id')).removeprefix('0x')}"}
 
 
-@mutant("PKP-010", "PKP-060")
-def wallet_is_not_added_to_group(node: Node) -> None:
-    """`add_pkp_to_group` reports success and does nothing."""
-    silence(node.accounts, "add_pkp_to_group")
-
-
 @mutant("PKP-010")
 def wallet_added_is_the_first_one(node: Node) -> None:
     """`add_pkp_to_group` adds the account's first wallet, whichever id it is given."""
@@ -90,16 +77,6 @@ def wallet_added_is_the_first_one(node: Node) -> None:
         write(acting_key, group_id, node.accounts.wallets(account, 0, 1)[0].id)
 
     wrap(node.accounts, "add_pkp_to_group", add)
-
-
-@mutant("PKP-040", "PKP-110")
-def derivation_path_is_not_recorded(node: Node) -> None:
-    """Every wallet is registered with derivation path 1, whatever it was derived by."""
-    wrap(
-        node.accounts,
-        "create_wallet",
-        lambda write, acting_key, wallet, _, *labels: write(acting_key, wallet, 1, *labels),
-    )
 
 
 @mutant("PKP-110")
