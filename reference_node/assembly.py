@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import uuid
 from contextlib import ExitStack
 from functools import partial
 
 from reference_node.app import build_app
-from reference_node.billing.in_memory import InMemoryBilling
+from reference_node.billing.credits import Credits
+from reference_node.billing.ledger import Ledger
+from reference_node.chain.account_config import AccountConfig
 from reference_node.chain.evm import EvmChain
 from reference_node.chain.external import ExternalChain
 from reference_node.chain.interface import Chain
@@ -18,21 +21,37 @@ from reference_node.node import Node, Renewable
 from reference_node.sandbox import Sandbox
 from reference_node.settings import Settings
 
+NO_SALE = "no credits are sold here, new accounts begin with those of the node's option --starter-credits"
+"""How a refused caller is told to come by credit."""
+
 GAS_MONEY = 10**30
 """Wei of each payer on the in-memory chain: more than it can ever spend."""
 
 
 def build_node(settings: Settings, clock: Clock | None = None) -> Node:
-    """Put a node together, with its contract on its chain. Raises `DeploymentError` and what `Chain` raises."""
+    """Put a node together, with its contract on its chain.
+
+    Raises `DeploymentError`, `LedgerError` and what `Chain` raises.
+    """
     clock = clock or Clock()
     keys = KeyDerivation(settings.root_secret)
-    renew = partial(_renewable, settings, clock, keys)
-    node = Node(**vars(renew()), settings=settings, clock=clock, keys=keys, app=build_app(settings), renew=renew)
+    with ExitStack() as outside:
+        ledger = Ledger(settings.ledger) if settings.ledger else None
+        if ledger:
+            outside.callback(ledger.close)
+        renew = partial(_renewable, settings, clock, keys, ledger)
+        services = vars(renew())
+        node = Node(
+            **services, settings=settings, clock=clock, keys=keys, app=build_app(settings), renew=renew, ledger=ledger
+        )
+        node.billing.recover()
+        outside.pop_all()
     node.app.state.node = node
     return node
 
 
-def _renewable(settings: Settings, clock: Clock, keys: KeyDerivation) -> Renewable:
+def _renewable(settings: Settings, clock: Clock, keys: KeyDerivation, ledger: Ledger | None) -> Renewable:
+    """The services as they are when a node starts; a ledger in a file is not begun anew."""
     payers = Payers.derived(keys, settings.payers)
     with ExitStack() as outside:
         chain, rpc = _chain(settings, clock, payers, outside)
@@ -41,10 +60,22 @@ def _renewable(settings: Settings, clock: Clock, keys: KeyDerivation) -> Renewab
     return Renewable(
         chain=chain,
         accounts=accounts,
-        billing=InMemoryBilling(settings.starter_credits),
+        billing=_billing(settings, accounts, ledger or Ledger()),
         sandbox=Sandbox(title=settings.title, preload=settings.preload, insecure=settings.insecure_sandbox),
         rpc=rpc,
         disconnect=disconnect,
+    )
+
+
+def _billing(settings: Settings, accounts: AccountConfig, ledger: Ledger) -> Credits:
+    """The credits. A chain in memory is another one each time, whatever a ledger remembers of the last."""
+    chain_id = accounts.chain.chain_id
+    return Credits(
+        ledger,
+        accounts,
+        starter_credits=settings.starter_credits,
+        how_to_buy=NO_SALE,
+        chain_name=f"chain {chain_id}" if settings.rpc_url else f"memory {uuid.uuid4().hex}",
     )
 
 

@@ -10,6 +10,7 @@ from fastapi import FastAPI
 
 from reference_node.billing import Billing, charged
 from reference_node.billing.handover import Handovers
+from reference_node.billing.ledger import Ledger
 from reference_node.chain.account_config import AccountConfig
 from reference_node.chain.interface import Address, Chain
 from reference_node.chain.rpc import JsonRpc
@@ -44,6 +45,8 @@ class Node(Renewable):
     clock: Clock
     keys: KeyDerivation
     app: FastAPI
+    ledger: Ledger | None
+    """The credits' file; `None` where they end with the process."""
     renew: Callable[[], Renewable]
     """Makes the renewable services as they are when a node starts."""
     handovers: Handovers = field(default_factory=Handovers)
@@ -56,6 +59,9 @@ class Node(Renewable):
     def close(self) -> None:
         """Let go of what the node holds outside this process; what runs is ended."""
         self.sandbox.close()
+        self.billing.close()
+        if self.ledger:
+            self.ledger.close()
         self.disconnect()
 
     def reset(self) -> None:

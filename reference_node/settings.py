@@ -28,6 +28,8 @@ class Settings:
     """How many wallets submit administrative writes side by side."""
     starter_credits: int = 0
     """Cents that a new account begins with."""
+    ledger: Path | None = None
+    """The file of the credits; `None`: they end with the process."""
     preload: tuple[Path, ...] = ()
     """JavaScript libraries that every run finds loaded."""
     insecure_sandbox: bool = False
