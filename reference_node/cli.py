@@ -1,4 +1,4 @@
-"""The command line: `reference-node serve`."""
+"""The command line: `reference-node serve` and the commands beside it."""
 
 from __future__ import annotations
 
@@ -27,6 +27,11 @@ class OptionsError(Exception):
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return the exit code."""
     options = _parser().parse_args(arguments)
+    code: int = options.handle(options)
+    return code
+
+
+def _serve(options: argparse.Namespace) -> int:
     try:
         settings = _settings(options)
     except OptionsError as fault:
@@ -64,7 +69,31 @@ def _parser() -> argparse.ArgumentParser:
     _add_server_options(serve)
     _add_chain_options(serve)
     _add_service_options(serve)
+    serve.set_defaults(handle=_serve)
+    _add_ledger(commands)
     return parser
+
+
+def _add_ledger(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    ledger = commands.add_parser("ledger", help="look into the ledger of credits that --ledger keeps")
+    actions = ledger.add_subparsers(dest="action", required=True)
+    for name, told in (
+        ("verify", "check that every balance is what the transfers give, and that no transfer is missing"),
+        ("export", "write every account's history as CSV to the standard output"),
+    ):
+        action = actions.add_parser(name, help=told, description=f"{told.capitalize()}. The file is only read.")
+        action.add_argument("file", type=Path, metavar="FILE")
+    ledger.set_defaults(handle=_ledger)
+
+
+def _ledger(options: argparse.Namespace) -> int:
+    from reference_node.billing.command import export, verify_file  # noqa: PLC0415 - as in `_serve`
+    from reference_node.billing.schema import LedgerError  # noqa: PLC0415
+
+    try:
+        return verify_file(options.file) if options.action == "verify" else export(options.file)
+    except LedgerError as fault:
+        return _fail(fault, EXIT_FAILURE)
 
 
 def _add_server_options(serve: argparse.ArgumentParser) -> None:
@@ -121,6 +150,13 @@ def _add_service_options(serve: argparse.ArgumentParser) -> None:
         help="what a new account begins with; without any, no management write is covered",
     )
     group.add_argument(
+        "--ledger",
+        type=Path,
+        default=argparse.SUPPRESS,
+        metavar="FILE",
+        help="keep the credits in this file, an SQLite database; without it they end with the process",
+    )
+    group.add_argument(
         "--preload",
         type=Path,
         action="append",
@@ -169,7 +205,7 @@ def _title(text: str) -> str:
 
 
 def _settings(options: argparse.Namespace) -> Settings:
-    given = {name: value for name, value in vars(options).items() if name != "command"}
+    given = {name: value for name, value in vars(options).items() if name not in {"command", "handle"}}
     given["preload"] = tuple(given.get("preload", ()))
     secret = _root_secret(given.pop("root_secret_file", None))
     if "contract" in given and "rpc_url" not in given:

@@ -15,6 +15,7 @@ from eth_utils.address import to_checksum_address
 
 from reference_node.app import PREFIX
 from reference_node.assembly import build_node
+from reference_node.billing.schema import LedgerError
 from reference_node.chain.evm import EvmChain
 from reference_node.chain.interface import ChainError
 from reference_node.deployment import DeploymentError
@@ -43,7 +44,7 @@ def serve(settings: Settings) -> None:
     with listen(settings) as listening:
         try:
             node = build_node(settings)
-        except DeploymentError as fault:
+        except (DeploymentError, LedgerError) as fault:
             raise ServingError(str(fault)) from fault
         except ChainError as fault:
             raise ServingError(f"the chain at {settings.rpc_url} fails: {fault}") from fault
@@ -157,6 +158,8 @@ def _announce(node: Node, facts: dict[str, Json]) -> None:
         f"  JSON-RPC  {facts['rpc_url']}",
         f"  credits   a new account begins with {node.settings.starter_credits} cents (--starter-credits)",
     ]
+    kept = node.settings.ledger or "in memory: credits end with the process (--ledger FILE keeps them)"
+    lines.append(f"  ledger    {kept}")
     if facts["control_url"] is not None:
         lines.append(f"  control   {facts['control_url']}: /clock, /fund and /reset, for anyone who can reach it")
     print("\n".join(lines), flush=True)
