@@ -7,7 +7,7 @@ from reference_node.stripe_simulator.charges import EVIDENCE, Charge, Dispute, R
 from reference_node.stripe_simulator.customers import MEMBERS, Customer
 from reference_node.stripe_simulator.errors import StripeError
 from reference_node.stripe_simulator.operations import Call, Operation, Routes, listing
-from reference_node.stripe_simulator.paging import Page
+from reference_node.stripe_simulator.paging import CURSORS, Page
 from reference_node.stripe_simulator.parameters import Boolean, Choice, Integer, Kind, Metadata, Nested, Text
 from reference_node.stripe_simulator.payment_intents import PaymentIntent
 from reference_node.stripe_simulator.payment_methods import FROM_TOKEN, PaymentMethod, from_token, named
@@ -178,7 +178,12 @@ OPERATIONS = (
     Operation("POST", "/v1/customers/{}", update_customer, MEMBERS),
     Operation("DELETE", "/v1/customers/{}", delete_customer),
     Operation("POST", "/v1/payment_methods", create_payment_method, FROM_TOKEN, required=("type",), publishable=True),
-    listing("/v1/payment_methods", list_payment_methods, customer=ID, type=Choice(("card", "us_bank_account"))),
+    Operation(
+        "GET",
+        "/v1/payment_methods",
+        list_payment_methods,
+        {**CURSORS, "customer": ID, "type": Choice(("card", "us_bank_account"))},
+    ),
     Operation("GET", "/v1/payment_methods/{}", retrieve_payment_method),
     Operation("POST", "/v1/payment_methods/{}/attach", attach_payment_method, {"customer": ID}, required=("customer",)),
     Operation("POST", "/v1/payment_methods/{}/detach", detach_payment_method),

@@ -14,12 +14,13 @@ LIMIT = 100
 DEFAULT_LIMIT = 10
 EXPANSION_DEPTH = 4
 
-PAGING: Mapping[str, Kind] = {
-    "created": TimeRange(),
+CURSORS: Mapping[str, Kind] = {
     "ending_before": Text(unsets=False),
     "limit": Integer(1, LIMIT),
     "starting_after": Text(unsets=False),
 }
+
+PAGING: Mapping[str, Kind] = {**CURSORS, "created": TimeRange()}
 
 
 @dataclass(frozen=True, slots=True)
