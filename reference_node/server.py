@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import errno
 import json
-import os
 import socket
 from contextlib import closing
-from pathlib import Path
 
 import uvicorn
 from eth_utils.address import to_checksum_address
@@ -19,13 +16,12 @@ from reference_node.billing.schema import LedgerError
 from reference_node.chain.evm import EvmChain
 from reference_node.chain.interface import ChainError
 from reference_node.deployment import DeploymentError
+from reference_node.listening import BACKLOG, ServingError, base_url, listen, remove_stale, write_atomically
 from reference_node.node import Node
 from reference_node.protocol import ProblemProtocol
 from reference_node.sandbox import SandboxError
 from reference_node.settings import Settings
 from reference_node.strict_json import Json
-
-BACKLOG = 2048
 
 KEEP_ALIVE_SECONDS = 75
 """How long an idle connection stays open: longer than clients keep one, so that none sends into a closing one."""
@@ -34,14 +30,10 @@ GRACE_SECONDS = 4
 """How long what is under way may go on once the node is told to stop; then it has a second to say that it was ended."""
 
 
-class ServingError(Exception):
-    """The node can't start; the message is one line that says why and what to do."""
-
-
 def serve(settings: Settings) -> None:
     """Run a node until it is told to stop. Raises `ServingError`, also when there is nothing to listen at."""
-    _remove_stale(settings.ready_file)
-    with listen(settings) as listening:
+    remove_stale(settings.ready_file)
+    with listen(settings.host, settings.port) as listening:
         try:
             node = build_node(settings)
         except (DeploymentError, LedgerError) as fault:
@@ -59,21 +51,6 @@ def _start_sandbox(node: Node) -> None:
         node.sandbox.start()
     except SandboxError as fault:
         raise ServingError(" ".join(str(fault).split())) from fault  # a script's own words may be many lines
-
-
-def _remove_stale(ready_file: Path | None) -> None:
-    """Take an earlier node's ready file away, and see that another can be written, before anybody waits for it."""
-    if ready_file is None:
-        return
-    try:
-        if ready_file.exists() and not ready_file.is_file():  # to take a device or a pipe away could harm others
-            raise ServingError(f"the ready file {ready_file} can't be written: it is no regular file")
-        ready_file.unlink(missing_ok=True)
-        probe = _beside(ready_file)
-        probe.touch()
-        probe.unlink()
-    except OSError as fault:
-        raise ServingError(f"the ready file {ready_file} can't be written: {fault.strerror}") from None
 
 
 def server_config(node: Node) -> uvicorn.Config:
@@ -124,15 +101,13 @@ class Announcing(uvicorn.Server):
 
 def describe(node: Node, listening: socket.socket) -> dict[str, Json]:
     """What the ready file says: where everything is, and the profile of this node."""
-    host, port = listening.getsockname()[:2]
-    reachable = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - compared, not bound
-    base_url = f"http://[{reachable}]:{port}" if ":" in reachable else f"http://{reachable}:{port}"
+    url = base_url(listening)
     return {
-        "base_url": base_url,
-        "rpc_url": f"{base_url}/rpc" if node.rpc is not None else node.settings.rpc_url,
+        "base_url": url,
+        "rpc_url": f"{url}/rpc" if node.rpc is not None else node.settings.rpc_url,
         "chain_id": node.chain.chain_id,
         "contract_address": to_checksum_address(node.accounts.address),
-        "control_url": f"{base_url}/control" if node.settings.control else None,
+        "control_url": f"{url}/control" if node.settings.control else None,
         "profile": vendor_profile(node.settings),
     }
 
@@ -163,35 +138,3 @@ def _announce(node: Node, facts: dict[str, Json]) -> None:
     if facts["control_url"] is not None:
         lines.append(f"  control   {facts['control_url']}: /clock, /fund and /reset, for anyone who can reach it")
     print("\n".join(lines), flush=True)
-
-
-def write_atomically(file: Path, text: str) -> None:
-    """Write a file that no reader can see half-written."""
-    partial = _beside(file)
-    partial.write_text(text)
-    partial.replace(file)
-
-
-def _beside(file: Path) -> Path:
-    """Another name in the same folder, this process's own."""
-    return file.with_name(f".{file.name}.{os.getpid()}")
-
-
-def listen(settings: Settings) -> socket.socket:
-    """A socket that listens where the settings say. Raises `ServingError`."""
-    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-    # asyncio turns Nagle's algorithm off only where the protocol is named; with it every answer takes 40 ms
-    listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    try:
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind((settings.host, settings.port))
-        listening.listen(BACKLOG)
-    except OSError as fault:
-        listening.close()
-        where = f"{settings.host}:{settings.port}"
-        if fault.errno == errno.EADDRINUSE:
-            raise ServingError(
-                f"{where} is in use: stop what listens there, or choose another --port (0: any)"
-            ) from None
-        raise ServingError(f"can't listen at {where}: {fault.strerror or fault}") from None
-    return listening

@@ -12,8 +12,9 @@ from typing import Any
 import httpx
 
 from reference_node.assembly import build_node
+from reference_node.listening import listen
 from reference_node.node import Node
-from reference_node.server import Announcing, listen
+from reference_node.server import Announcing
 from reference_node.settings import Settings
 
 ZERO_HASH = "0x" + "00" * 32
@@ -99,7 +100,7 @@ def refused(response: httpx.Response, status: int, code: str | None = None) -> d
 @contextlib.contextmanager
 def serving(settings: Settings) -> Iterator[Running]:
     """A node with these settings, served from a thread."""
-    with listen(settings) as listening:
+    with listen(settings.host, settings.port) as listening:
         node = build_node(settings)
         server = Announcing(node, listening)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)

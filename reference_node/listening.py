@@ -1,0 +1,68 @@
+"""What every server of this package needs: a socket to listen at, and a ready file that tells where it is."""
+
+from __future__ import annotations
+
+import errno
+import os
+import socket
+from pathlib import Path
+
+BACKLOG = 2048
+
+
+class ServingError(Exception):
+    """A server can't start; the message is one line that says why and what to do."""
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket that listens there; port 0 takes a free one. Raises `ServingError`."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    # asyncio turns Nagle's algorithm off only where the protocol is named; with it every answer takes 40 ms
+    listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((host, port))
+        listening.listen(BACKLOG)
+    except OSError as fault:
+        listening.close()
+        where = f"{host}:{port}"
+        if fault.errno == errno.EADDRINUSE:
+            raise ServingError(
+                f"{where} is in use: stop what listens there, or choose another --port (0: any)"
+            ) from None
+        raise ServingError(f"can't listen at {where}: {fault.strerror or fault}") from None
+    return listening
+
+
+def base_url(listening: socket.socket) -> str:
+    """Where clients on this machine reach what listens there."""
+    host, port = listening.getsockname()[:2]
+    reachable = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - compared, not bound
+    return f"http://[{reachable}]:{port}" if ":" in reachable else f"http://{reachable}:{port}"
+
+
+def remove_stale(ready_file: Path | None) -> None:
+    """Take an earlier node's ready file away, and see that another can be written, before anybody waits for it."""
+    if ready_file is None:
+        return
+    try:
+        if ready_file.exists() and not ready_file.is_file():  # to take a device or a pipe away could harm others
+            raise ServingError(f"the ready file {ready_file} can't be written: it is no regular file")
+        ready_file.unlink(missing_ok=True)
+        probe = _beside(ready_file)
+        probe.touch()
+        probe.unlink()
+    except OSError as fault:
+        raise ServingError(f"the ready file {ready_file} can't be written: {fault.strerror}") from None
+
+
+def write_atomically(file: Path, text: str) -> None:
+    """Write a file that no reader can see half-written."""
+    partial = _beside(file)
+    partial.write_text(text)
+    partial.replace(file)
+
+
+def _beside(file: Path) -> Path:
+    """Another name in the same folder, this process's own."""
+    return file.with_name(f".{file.name}.{os.getpid()}")
