@@ -13,6 +13,7 @@ from types import FrameType
 from typing import NoReturn
 
 from reference_node.settings import ROOT_SECRET_BYTES, Settings
+from reference_node.stripe_simulator.command import add_command
 
 ROOT_SECRET_VARIABLE = "REFERENCE_NODE_ROOT_SECRET"  # noqa: S105 - the name of a variable
 
@@ -38,7 +39,8 @@ def _serve(options: argparse.Namespace) -> int:
         return _fail(fault, EXIT_USAGE)
     for caught in (signal.SIGTERM, signal.SIGINT):
         signal.signal(caught, _leave)
-    from reference_node.server import ServingError, serve  # noqa: PLC0415 - `--help` answers without loading the node
+    from reference_node.listening import ServingError  # noqa: PLC0415 - `--help` answers without loading the node
+    from reference_node.server import serve  # noqa: PLC0415
 
     try:
         serve(settings)
@@ -71,6 +73,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_service_options(serve)
     serve.set_defaults(handle=_serve)
     _add_ledger(commands)
+    add_command(commands)
     return parser
 
 

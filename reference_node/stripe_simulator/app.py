@@ -6,12 +6,15 @@ import asyncio
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
+from reference_node.stripe_simulator.control import control, encoded
 from reference_node.stripe_simulator.simulator import Answer, ApiRequest, StripeSimulator
 
 BODY_LIMIT = 1024 * 1024
 """Bytes of a request body; longer ones are cut off, which makes them fail."""
+
+CONTROL = "/control/"
 
 ABORT = "simulator.abort"
 """The extension of an ASGI server that closes a connection without an answer."""
@@ -25,10 +28,11 @@ PREFLIGHT = {
 
 
 class SimulatorApp:
-    """Serves `/v1`, for browsers as well."""
+    """Serves `/v1`, for browsers as well, and `/control` where that is asked for."""
 
-    def __init__(self, simulator: StripeSimulator) -> None:
+    def __init__(self, simulator: StripeSimulator, *, control: bool = False) -> None:
         self._simulator = simulator
+        self._control = control
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
@@ -43,6 +47,10 @@ class SimulatorApp:
         except ClientDisconnect:
             return
         path = scope["path"].removeprefix(scope.get("root_path", ""))
+        if self._control and path.startswith(CONTROL):
+            status, told = control(self._simulator, request.method, path.removeprefix(CONTROL), body)
+            await Response(encoded(told), status, media_type="application/json")(scope, receive, send)
+            return
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         answer = await self._answer(ApiRequest(request.method, path, scope["query_string"], headers, body))
         if answer is None:
@@ -79,8 +87,3 @@ async def _abort(scope: Scope, receive: Receive, send: Send) -> None:
     abort()
     while (await receive())["type"] != "http.disconnect":
         pass
-
-
-def build_app(simulator: StripeSimulator) -> ASGIApp:
-    """The application of a simulator, without its control interface."""
-    return SimulatorApp(simulator)

@@ -98,7 +98,7 @@ class Conditions:
         self._monotonic = monotonic
         self.latencies: list[Latency] = []
         self._armed: list[_Armed] = []
-        self._limit: RateLimit | None = None
+        self.rate_limit: RateLimit | None = None
         self._arrivals: deque[float] = deque()
 
     def add_fault(self, fault: Fault) -> None:
@@ -107,7 +107,7 @@ class Conditions:
 
     def limit(self, limit: RateLimit | None) -> None:
         """Set the rate limit, or lift it."""
-        self._limit = limit
+        self.rate_limit = limit
         self._arrivals.clear()
 
     def faults(self) -> list[Fault]:
@@ -122,7 +122,7 @@ class Conditions:
 
     def plan(self, method: str, path: str) -> Plan:
         """What the request that arrives now meets; the first latency and the first fault that hold for it."""
-        if not self.latencies and not self._armed and self._limit is None:
+        if not self.latencies and not self._armed and self.rate_limit is None:
             return Plan()
         latency = next((entry for entry in self.latencies if entry.holds(method, path)), Latency())
         jitter = latency.jitter_ms / 1000
@@ -148,7 +148,7 @@ class Conditions:
         return None
 
     def _exceeded(self, method: str, path: str) -> RateLimit | None:
-        limit = self._limit
+        limit = self.rate_limit
         if limit is None or not limit.holds(method, path):
             return None
         now = self._monotonic()

@@ -20,10 +20,8 @@ from reference_node.stripe_simulator.paging import Page, expanded, page_view
 from reference_node.stripe_simulator.parameters import Values, read_members
 from reference_node.stripe_simulator.payment_intents import PaymentIntent
 from reference_node.stripe_simulator.payments import Payments
+from reference_node.stripe_simulator.settings import PROCESSING_SECONDS
 from reference_node.stripe_simulator.store import SimulatedClock, Store, new_id
-
-PROCESSING_SECONDS = 2.0
-"""How long a payment by bank account is processed."""
 
 LOG_LENGTH = 10_000
 """Requests that the log keeps."""
