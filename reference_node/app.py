@@ -24,9 +24,13 @@ from reference_node.chain.interface import ChainError
 from reference_node.problems import Problem, Unprocessable, document, problem_document, quoted
 from reference_node.refusals import chain_problem, problem_of
 from reference_node.settings import Settings
+from reference_node.stripe_simulator.app import SimulatorApp
 
 PREFIX = "/core/v1"
 """Where the API lives (specification, "Versioning")."""
+
+SIMULATOR = "/stripe"
+"""Where the embedded payment provider answers browsers, and whoever plays one."""
 
 FAULTS_TOLD = 5
 """How many faults of a request are told at once."""
@@ -51,6 +55,8 @@ def build_app(settings: Settings) -> FastAPI:
     for prefix, routers in _sections(settings).items():
         for router in routers:
             app.include_router(router, prefix=prefix)
+    if settings.payments == "simulator":
+        app.mount(SIMULATOR, EmbeddedSimulator())
     describe(app)
     _answer_problems(app)
     app.add_middleware(RequestIds)
@@ -123,6 +129,15 @@ async def _refuse_route(request: Request, refused: Exception) -> Response:
     code = status.phrase.lower().replace(" ", "-")
     detail = f"{request.method} {quoted(request.url.path)}: {status.description or status.phrase}"
     return document(request, status, code, detail, dict(refused.headers or {}))
+
+
+class EmbeddedSimulator:
+    """The payment provider of this node: the simulator that it has at the time of the request."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        simulator = scope["app"].state.node.simulator
+        await SimulatorApp(simulator)(scope, receive, send)
 
 
 class RequestIds:

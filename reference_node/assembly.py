@@ -9,6 +9,8 @@ from functools import partial
 from reference_node.app import build_app
 from reference_node.billing.credits import Credits
 from reference_node.billing.ledger import Ledger
+from reference_node.billing.payments import Payments
+from reference_node.billing.provider import STRIPE_URL, PaymentProvider
 from reference_node.chain.account_config import AccountConfig
 from reference_node.chain.evm import EvmChain
 from reference_node.chain.external import ExternalChain
@@ -19,7 +21,9 @@ from reference_node.deployment import Payers, obtain_contract
 from reference_node.keys import KeyDerivation
 from reference_node.node import Node, Renewable
 from reference_node.sandbox import Sandbox
-from reference_node.settings import Settings
+from reference_node.settings import Settings, StripeKeys
+from reference_node.stripe_simulator.in_process import InProcessClient
+from reference_node.stripe_simulator.simulator import StripeSimulator
 
 NO_SALE = "no credits are sold here, new accounts begin with those of the node's option --starter-credits"
 """How a refused caller is told to come by credit."""
@@ -45,6 +49,8 @@ def build_node(settings: Settings, clock: Clock | None = None) -> Node:
             **services, settings=settings, clock=clock, keys=keys, app=build_app(settings), renew=renew, ledger=ledger
         )
         node.billing.recover()
+        if node.payments:
+            node.payments.recover()
         outside.pop_all()
     node.app.state.node = node
     return node
@@ -57,10 +63,14 @@ def _renewable(settings: Settings, clock: Clock, keys: KeyDerivation, ledger: Le
         chain, rpc = _chain(settings, clock, payers, outside)
         accounts = obtain_contract(chain, payers, settings.contract)
         disconnect = outside.pop_all().close
+    kept = ledger or Ledger()
+    simulator = StripeSimulator() if settings.payments == "simulator" else None
     return Renewable(
         chain=chain,
         accounts=accounts,
-        billing=_billing(settings, accounts, ledger or Ledger()),
+        billing=_billing(settings, accounts, kept),
+        payments=_payments(settings, kept, simulator),
+        simulator=simulator,
         sandbox=Sandbox(title=settings.title, preload=settings.preload, insecure=settings.insecure_sandbox),
         rpc=rpc,
         disconnect=disconnect,
@@ -74,9 +84,18 @@ def _billing(settings: Settings, accounts: AccountConfig, ledger: Ledger) -> Cre
         ledger,
         accounts,
         starter_credits=settings.starter_credits,
-        how_to_buy=NO_SALE,
+        how_to_buy=NO_SALE if settings.payments == "none" else "buy credits with billing/create_payment_intent",
         chain_name=f"chain {chain_id}" if settings.rpc_url else f"memory {uuid.uuid4().hex}",
     )
+
+
+def _payments(settings: Settings, ledger: Ledger, simulator: StripeSimulator | None) -> Payments | None:
+    if simulator:
+        keys = StripeKeys(simulator.keys.secret, simulator.keys.publishable)
+        return Payments(ledger, PaymentProvider(keys, http_client=InProcessClient(simulator)))
+    if settings.stripe_keys:
+        return Payments(ledger, PaymentProvider(settings.stripe_keys, settings.stripe_api_base or STRIPE_URL))
+    return None
 
 
 def _chain(settings: Settings, clock: Clock, payers: Payers, outside: ExitStack) -> tuple[Chain, JsonRpc | None]:

@@ -12,10 +12,12 @@ from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
-from reference_node.settings import ROOT_SECRET_BYTES, Settings
+from reference_node.settings import ROOT_SECRET_BYTES, Settings, StripeKeys
 from reference_node.stripe_simulator.command import add_command
 
 ROOT_SECRET_VARIABLE = "REFERENCE_NODE_ROOT_SECRET"  # noqa: S105 - the name of a variable
+
+STRIPE_SECRET, STRIPE_PUBLISHABLE = "STRIPE_SECRET_KEY", "STRIPE_PUBLISHABLE_KEY"
 
 EXIT_FAILURE = 1
 EXIT_USAGE = 2
@@ -153,6 +155,20 @@ def _add_service_options(serve: argparse.ArgumentParser) -> None:
         help="what a new account begins with; without any, no management write is covered",
     )
     group.add_argument(
+        "--payments",
+        choices=("simulator", "stripe", "none"),
+        default=Settings.payments,
+        help=f"where credits are bought: at an embedded simulator of Stripe; at Stripe in test mode, with the keys in "
+        f"the variables {STRIPE_SECRET} and {STRIPE_PUBLISHABLE}; or nowhere",
+    )
+    group.add_argument(
+        "--stripe-api-base",
+        type=_base_url,
+        default=argparse.SUPPRESS,
+        metavar="URL",
+        help="with --payments stripe: another server that speaks Stripe's protocol, such as stripe-mock",
+    )
+    group.add_argument(
         "--ledger",
         type=Path,
         default=argparse.SUPPRESS,
@@ -193,6 +209,12 @@ def _address(text: str) -> bytes:
     return bytes.fromhex(text[2:])
 
 
+def _base_url(text: str) -> str:
+    if not re.fullmatch(r"https?://[^/\s]+(/[^\s?#]*)?", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is no address: write http://HOST:PORT or https://HOST")
+    return text.rstrip("/")
+
+
 def _slug(text: str) -> str:
     if not re.fullmatch(r"[a-z][a-z0-9_]*", text):
         raise argparse.ArgumentTypeError(f"{text!r} can't stand in paths: use lower-case letters, digits and _")
@@ -211,6 +233,9 @@ def _settings(options: argparse.Namespace) -> Settings:
     given = {name: value for name, value in vars(options).items() if name not in {"command", "handle"}}
     given["preload"] = tuple(given.get("preload", ()))
     secret = _root_secret(given.pop("root_secret_file", None))
+    given["stripe_keys"] = _stripe_keys() if given["payments"] == "stripe" else None
+    if "stripe_api_base" in given and given["payments"] != "stripe":
+        raise OptionsError("--stripe-api-base names the server of --payments stripe: give that too")
     if "contract" in given and "rpc_url" not in given:
         raise OptionsError("--contract names a contract on an external chain: give --rpc-url too")
     if "rpc_url" in given and secret is None:
@@ -219,6 +244,17 @@ def _settings(options: argparse.Namespace) -> Settings:
             f"{ROOT_SECRET_VARIABLE}"
         )
     return Settings(**given) if secret is None else Settings(**given, root_secret=secret)
+
+
+def _stripe_keys() -> StripeKeys:
+    """The keys in the environment. Those of live mode would move people's money: they are refused."""
+    keys = {name: os.environ.get(name, "").strip() for name in (STRIPE_SECRET, STRIPE_PUBLISHABLE)}
+    for name, prefixes in ((STRIPE_SECRET, ("sk_test_", "rk_test_")), (STRIPE_PUBLISHABLE, ("pk_test_",))):
+        if "_live_" in keys[name]:
+            raise OptionsError(f"{name} is a key of live mode, which moves real money: use a key of test mode")
+        if not keys[name].startswith(prefixes):
+            raise OptionsError(f"--payments stripe needs a key in {name} that begins with {' or '.join(prefixes)}")
+    return StripeKeys(keys[STRIPE_SECRET], keys[STRIPE_PUBLISHABLE])
 
 
 def _root_secret(file: Path | None) -> bytes | None:

@@ -10,8 +10,9 @@ from contextlib import closing
 import uvicorn
 from eth_utils.address import to_checksum_address
 
-from reference_node.app import PREFIX
+from reference_node.app import PREFIX, SIMULATOR
 from reference_node.assembly import build_node
+from reference_node.billing.provider import STRIPE_URL
 from reference_node.billing.schema import LedgerError
 from reference_node.chain.evm import EvmChain
 from reference_node.chain.interface import ChainError
@@ -107,9 +108,17 @@ def describe(node: Node, listening: socket.socket) -> dict[str, Json]:
         "rpc_url": f"{url}/rpc" if node.rpc is not None else node.settings.rpc_url,
         "chain_id": node.chain.chain_id,
         "contract_address": to_checksum_address(node.accounts.address),
+        "payments_url": payments_url(node.settings, url),
         "control_url": f"{url}/control" if node.settings.control else None,
         "profile": vendor_profile(node.settings),
     }
+
+
+def payments_url(settings: Settings, node_url: str) -> str | None:
+    """Where browsers pay: the base address of the payment provider's API; `None` where nothing is sold."""
+    if settings.payments == "none":
+        return None
+    return f"{node_url}{SIMULATOR}" if settings.payments == "simulator" else settings.stripe_api_base or STRIPE_URL
 
 
 def vendor_profile(settings: Settings) -> dict[str, Json]:
@@ -133,6 +142,7 @@ def _announce(node: Node, facts: dict[str, Json]) -> None:
         f"  JSON-RPC  {facts['rpc_url']}",
         f"  credits   a new account begins with {node.settings.starter_credits} cents (--starter-credits)",
     ]
+    lines.append(f"  payments  {facts['payments_url'] or 'no credits are sold'} (--payments)")
     kept = node.settings.ledger or "in memory: credits end with the process (--ledger FILE keeps them)"
     lines.append(f"  ledger    {kept}")
     if facts["control_url"] is not None:

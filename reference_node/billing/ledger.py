@@ -47,6 +47,9 @@ class Intent:
 
     id: str
     wallet: Address
+    """Whom it is credited to."""
+    made_for: Address
+    """The wallet that it was made for: another where the account has been converted since."""
     customer: str
     cents: int
     currency: str
@@ -71,6 +74,7 @@ class Ledger:
             self._database.execute("PRAGMA journal_mode = WAL")
             self._database.execute("PRAGMA synchronous = NORMAL")
             self._database.execute("PRAGMA foreign_keys = ON")
+            self._database.execute("PRAGMA secure_delete = ON")
         except (sqlite3.Error, LedgerError) as fault:
             if self._file_lock:
                 self._file_lock.release()
@@ -222,9 +226,9 @@ class Ledger:
         """Remember an intent before its secret is told to anybody. On the disk when this returns."""
         with self._transaction(durable=True):
             self._database.execute(
-                "INSERT INTO intent (provider_id, account, customer, cents, currency, created_at) "
-                "VALUES (?, ?, ?, ?, ?, ?)",
-                (intent, self._account(wallet), customer, cents, currency, int(self._now())),
+                "INSERT INTO intent (provider_id, account, made_for, customer, cents, currency, created_at) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (intent, self._account(wallet), wallet.hex(), customer, cents, currency, int(self._now())),
             )
 
     def intent(self, intent_id: str) -> Intent | None:
@@ -245,11 +249,34 @@ class Ledger:
     def _intents(self, condition: str, value: str) -> list[Intent]:
         with self._lock:
             rows = self._database.execute(
-                "SELECT provider_id, name, customer, cents, currency, state "  # noqa: S608 - the conditions are our own
+                "SELECT provider_id, name, made_for, customer, cents, currency, state "  # noqa: S608 - the conditions are our own
                 f"FROM intent JOIN account ON account.id = account WHERE {condition} ORDER BY created_at, provider_id",
                 (value,),
             ).fetchall()
-        return [Intent(row[0], bytes.fromhex(row[1]), *row[2:]) for row in rows]
+        return [Intent(row[0], bytes.fromhex(row[1]), bytes.fromhex(row[2]), *row[3:]) for row in rows]
+
+    # E-mail addresses, until the provider has them
+
+    def note_email(self, wallet: Address, email: str) -> None:
+        """Keep an address until it is forwarded."""
+        with self._transaction():
+            self._database.execute(
+                "INSERT INTO email (account, address) VALUES (?, ?) ON CONFLICT DO NOTHING",
+                (self._account(wallet), email),
+            )
+
+    def emails(self) -> Sequence[tuple[Address, str]]:
+        """The wallets whose addresses are to be forwarded."""
+        with self._lock:
+            rows = self._database.execute("SELECT name, address FROM email JOIN account ON id = account ORDER BY name")
+            return [(bytes.fromhex(name), address) for name, address in rows.fetchall()]
+
+    def forget_email(self, wallet: Address, email: str) -> None:
+        """The provider has it: nothing of it stays here."""
+        with self._transaction():
+            self._database.execute(
+                "DELETE FROM email WHERE account = ? AND address = ?", (self._account(wallet), email)
+            )
 
     # Positions in what the ledger follows
 

@@ -71,6 +71,7 @@ MIGRATIONS: Sequence[str] = (
     CREATE TABLE intent (
         provider_id TEXT PRIMARY KEY,
         account INTEGER NOT NULL REFERENCES account,
+        made_for TEXT NOT NULL,
         customer TEXT NOT NULL,
         cents INTEGER NOT NULL CHECK (cents > 0),
         currency TEXT NOT NULL,
@@ -78,6 +79,12 @@ MIGRATIONS: Sequence[str] = (
         state TEXT NOT NULL DEFAULT 'open' CHECK (state IN ('open', 'credited', 'abandoned'))
     ) STRICT;
     CREATE INDEX intent_open ON intent (created_at) WHERE state = 'open';
+
+    CREATE TABLE email (
+        account INTEGER NOT NULL REFERENCES account,
+        address TEXT NOT NULL,
+        PRIMARY KEY (account, address)
+    ) STRICT;
 
     CREATE TABLE conversion (
         account_hash TEXT PRIMARY KEY
