@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import description
@@ -11,7 +13,7 @@ import stripe
 
 from reference_node.stripe_simulator.access import ApiKeys
 from reference_node.stripe_simulator.in_process import InProcessClient
-from reference_node.stripe_simulator.simulator import Answer, Exchange, StripeSimulator
+from reference_node.stripe_simulator.simulator import Answer, ApiRequest, Exchange, StripeSimulator
 from reference_node.stripe_simulator.store import SimulatedClock
 
 KEYS = ApiKeys("sk_test_secret", "pk_test_publishable")
@@ -52,6 +54,45 @@ class Caller:
     def paid(self, amount: int = 1000, **members: Any) -> stripe.PaymentIntent:
         """A payment intent that has succeeded."""
         return self.intent(amount, confirm=True, payment_method="pm_card_visa", **members)
+
+
+@dataclass(frozen=True)
+class RawAnswer:
+    """An answer as it came."""
+
+    status: int
+    headers: dict[str, str]
+    text: str
+
+    @property
+    def json(self) -> Any:
+        """The value that it holds."""
+        return json.loads(self.text)
+
+    @property
+    def error(self) -> dict[str, object]:
+        """The error that it tells of."""
+        error: dict[str, object] = self.json["error"]
+        return error
+
+
+class Raw:
+    """Sends requests of any form."""
+
+    def __init__(self, simulator: StripeSimulator, key: str | None) -> None:
+        self._simulator = simulator
+        self._headers = {} if key is None else {"authorization": f"Bearer {key}"}
+
+    def request(self, method: str, path: str, text: bytes = b"", headers: Mapping[str, str] = {}) -> ApiRequest:
+        """A request; the text is its body, or the query of one that has none."""
+        query, body = (text, b"") if method == "GET" else (b"", text)
+        return ApiRequest(method, path, query, {**self._headers, **headers}, body)
+
+    def send(self, method: str, path: str, text: bytes = b"", headers: Mapping[str, str] = {}) -> RawAnswer:
+        """The answer to such a request."""
+        answer = self._simulator.complete(self._simulator.begin(self.request(method, path, text, headers)))
+        assert answer is not None
+        return RawAnswer(answer.status, answer.headers, answer.body.decode())
 
 
 def refusal(call: Callable[[], object]) -> stripe.StripeError:

@@ -71,7 +71,7 @@ def test_decline_leaves_the_intent_payable(merchant: Caller, method: str, code: 
     assert merchant.v1.payment_intents.confirm(intent.id, {"payment_method": "pm_card_visa"}).status == "succeeded"
 
 
-def test_three_d_secure_waits_for_the_customer(simulator: CheckedSimulator, merchant: Caller) -> None:
+def test_three_d_secure_waits_for_the_customer(merchant: Caller) -> None:
     intent = merchant.intent()
     waiting = merchant.v1.payment_intents.confirm(intent.id, {"payment_method": "pm_card_threeDSecure2Required"})
     assert (waiting.status, waiting.amount_received, waiting.latest_charge) == ("requires_action", 0, None)
