@@ -17,7 +17,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from reference_node import control
-from reference_node.api import accounts, billing, chain_info, groups, json_rpc, runs, signed_flows, wallets
+from reference_node.api import accounts, billing, chain_info, flows, groups, json_rpc, runs, signed_flows, wallets
 from reference_node.api.openapi import describe
 from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.chain.interface import ChainError
@@ -74,6 +74,7 @@ def _sections(settings: Settings) -> dict[str, list[APIRouter]]:
         chain_info.router,
         billing.router,
         signed_flows.router,
+        flows.router,
     ]
     return {PREFIX: core, "": [json_rpc.router, *([control.router] if settings.control else [])]}
 

@@ -123,7 +123,7 @@ def payments_url(settings: Settings, node_url: str) -> str | None:
 
 def vendor_profile(settings: Settings) -> dict[str, Json]:
     """Where this node differs from the defaults of a vendor profile, and what it offers."""
-    capabilities: list[Json] = ["managed_accounts", "chain_rpc", "openapi", "billing"]
+    capabilities: list[Json] = ["managed_accounts", "chain_rpc", "openapi", "billing", "design_flows"]
     if settings.control:
         capabilities.append("clock_control")
         if settings.rpc_url is None:

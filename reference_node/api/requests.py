@@ -146,6 +146,19 @@ class NewActionOfGroup(Body):
     action_ipfs_cid: RawCid
 
 
+class ActionsOfGroupChange(Body):
+    """The body of `/groups/{id}/actions`."""
+
+    add: Annotated[list[RawCid], Field(max_length=LIST_LENGTH)] = []
+    remove: Annotated[list[RawCid], Field(max_length=LIST_LENGTH)] = []
+
+
+class NewWalletsOfGroup(Body):
+    """The body of `/groups/{id}/pkps`."""
+
+    add: Annotated[list[PkpId], Field(max_length=LIST_LENGTH)]
+
+
 class WalletOfGroup(Body):
     """The body of `add_pkp_to_group` and `remove_pkp_from_group`."""
 

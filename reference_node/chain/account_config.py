@@ -215,6 +215,16 @@ class AccountConfig:
         """Permit a wallet in a group no longer."""
         self._write("removePkpFromGroup", acting_key, group_id, pkp_id)
 
+    def change_actions_of_group(
+        self, acting_key: int, group_id: int, added: Sequence[Hash], removed: Sequence[Hash]
+    ) -> None:
+        """Take some actions out of a group and permit others in it, all or nothing."""
+        self._write("changeActionsOfGroup", acting_key, group_id, added, removed)
+
+    def add_pkps_to_group(self, acting_key: int, group_id: int, pkp_ids: Sequence[Hash]) -> None:
+        """Permit some wallets in a group, all or nothing."""
+        self._write("addPkpsToGroup", acting_key, group_id, pkp_ids)
+
     def groups(self, account_hash: int, page: int, size: int) -> list[Group]:
         """A page of the account's groups."""
         return [Group(*item) for item in self._view("listGroups", account_hash, page, size)[0]]

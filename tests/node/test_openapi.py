@@ -33,4 +33,4 @@ def test_schemathesis_finds_no_fault(running: Running, account: str, tmp_path: P
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert " passed" in done.stdout
-    assert "34 selected / 34 total" in done.stdout
+    assert "37 selected / 37 total" in done.stdout
