@@ -11,7 +11,7 @@ from conformance.problems import ChainTrouble, Malformed, NotAccepted, ProfileSi
 from conformance.profile import Function
 from conformance.profile.chain import FIXED_WRITES, FUNCTION_KEYS
 from conformance.service.acceptance import Accepted
-from conformance.service.refusal import Read
+from conformance.service.refusal import Read, Refusals
 from conformance.service.session import Session
 from conformance.service.suite_wallet import SuiteWallet
 from conformance.values.ids import Address
@@ -48,6 +48,16 @@ def _stated_address(session: Session) -> Address:
     if not isinstance(address, str):
         raise Malformed("a contract_address", printed(answer.value)[:SHOWN], answer.exchange)
     return Address(address)
+
+
+def send_call(name: str) -> str:
+    """What a transaction is called where a control and its refusal have to be of the same function."""
+    return f"send {name}"
+
+
+def dry_run_call(name: str) -> str:
+    """What a dry run is called where a control and its refusal have to be of the same function."""
+    return f"dry_run {name}"
 
 
 class Contract:
@@ -87,7 +97,11 @@ class Contract:
     def dry_run(self, name: str, arguments: Sequence[object], *, sender: str) -> Accepted:
         """Ask by eth_call whether a write would go through. ChainReverted: the contract refuses it."""
         self._session.chain.view(self.address, self.signature(name), arguments, sender)
-        return Accepted(f"dry_run {name}")
+        return Accepted(dry_run_call(name))
+
+    def must_revert_dry(self, refusals: Refusals, name: str, arguments: Sequence[object], *, sender: str) -> None:
+        """Ask by eth_call for a write that the contract must refuse."""
+        refusals.must_revert_dry(dry_run_call(name), lambda: self.dry_run(name, arguments, sender=sender))
 
     def send(
         self, wallet: SuiteWallet, name: str, arguments: Sequence[object], *, to_be_reverted: bool = False
@@ -104,7 +118,11 @@ class Contract:
         """Send a write that the contract must take; its receipt, and the control for refusals of the same write."""
         receipt = self.send(wallet, name, arguments)
         must_succeed(receipt, f"a {name} that the contract takes", self._session.last_exchange)
-        return receipt, Accepted(f"send {name}")
+        return receipt, Accepted(send_call(name))
+
+    def must_revert(self, refusals: Refusals, wallet: SuiteWallet, name: str, arguments: Sequence[object]) -> None:
+        """Send a write that the contract must refuse."""
+        refusals.must_revert(send_call(name), lambda: self.send(wallet, name, arguments, to_be_reverted=True))
 
     def transactions_after(self, block: int) -> list[dict[str, object]]:
         """Every transaction in the blocks after this one: {hash, from, to, input, block, logs}, hex in lower case.

@@ -11,7 +11,7 @@ from conformance.service.acceptance import Accepted
 from conformance.service.lists import read_list
 from conformance.service.session import DESCRIPTION, Session
 from conformance.values.ids import GroupId, PkpId
-from conformance.values.json_values import member, printed
+from conformance.values.json_values import MISSING, member, printed
 
 ALL_PKPS = PkpId(ZERO_HASH)
 """Among a group's wallets: every wallet of the account."""
@@ -43,7 +43,7 @@ class Groups:
     def add(
         self, key: str, name: str = "", *, pkp_ids: Sequence[object] = (), cid_hashes: Sequence[object] = ()
     ) -> Group:
-        """A new group. Its id is read from the end of `list_groups`, where the newest stands."""
+        """A new group. Its id is in the answer, or else at the end of `list_groups`, where the newest stands."""
         request = self._session.request(
             "add_group",
             key,
@@ -52,9 +52,10 @@ class Groups:
             pkp_ids_permitted=list(pkp_ids),
             cid_hashes_permitted=list(cid_hashes),
         )
-        _, accepted = self._session.accept(request)
-        newest = member(self.list(key), "-1")
-        listed_id = member(newest, "id")
+        answer, accepted = self._session.accept(request)
+        listed_id = member(answer.value, "group_id")
+        if listed_id is MISSING:
+            listed_id = member(member(self.list(key), "-1"), "id")
         return Group(group_id(listed_id), listed_id, accepted)
 
     def update(

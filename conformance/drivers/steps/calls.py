@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from pydantic import JsonValue
-
 from conformance.drivers.steps.caserun import CaseRun
 from conformance.drivers.steps.expectations import compile_expectations
 from conformance.endpoints.client import descend
@@ -19,6 +17,7 @@ from conformance.problems import BadShape, DuplicateId, Mismatch, UnknownName
 from conformance.profile import OPERATIONS
 from conformance.service.accounts import Accounts
 from conformance.service.lists import read_pages
+from conformance.service.pkps import wallet_labels
 from conformance.values.json_text import written
 from conformance.values.json_values import printed
 
@@ -27,8 +26,6 @@ Action: TypeAlias = Callable[[CaseRun], object]
 Builder: TypeAlias = Callable[[CaseRun], OutgoingRequest]
 Who: TypeAlias = Callable[[CaseRun], str | None]
 NOBODY = "nobody"
-LABELS: dict[str, JsonValue] = {"name": "${label}", "description": "made by a conformance case"}
-"""What a wallet is called where the profile says that its creation takes labels and the pack gives none."""
 
 
 def compile_account(step: AccountStep, site: CompileContext) -> Action:
@@ -93,14 +90,13 @@ def compile_request(step: Request, operation: str, site: CompileContext) -> Buil
     body = _compile_body(step, site)
     method, path = (step.method, step.path) if isinstance(step, CallStep) else (None, None)
     path_template = compile_value(path, site.at("path"))
-    labels = compile_value(LABELS, site)
 
     def build(run: CaseRun) -> OutgoingRequest:
         scope = run.scope
         served = run.target.operation(operation)
         filled = as_members(members(scope))
         if operation == "create_wallet":
-            filled = {name: text for name, text in as_members(labels(scope)).items() if name in served.request} | filled
+            filled = wallet_labels(served, run.label) | filled
         other_path = path_template(scope)
         return OutgoingRequest(
             operation=served,

@@ -9,10 +9,10 @@ from conformance.drivers.steps.call_step import compile_call
 from conformance.drivers.steps.calls import Action, compile_account, compile_list
 from conformance.drivers.steps.caserun import CaseRun
 from conformance.drivers.steps.clock import compile_clock
-from conformance.drivers.steps.dryrun import compile_dry_run, dry_run_name
+from conformance.drivers.steps.dryrun import compile_dry_run
 from conformance.drivers.steps.flow import compile_check, compile_crowd, compile_let, compile_parallel, compile_repeat
 from conformance.drivers.steps.onchain import compile_chain, compile_rpc
-from conformance.drivers.steps.sending import compile_send, send_name
+from conformance.drivers.steps.sending import compile_send
 from conformance.drivers.steps.transactions import compile_transactions
 from conformance.drivers.steps.wallets import compile_chain_account, compile_contract_wallet, compile_wallet
 from conformance.language.models import (
@@ -39,6 +39,7 @@ from conformance.language.models import (
 from conformance.language.templates import CompileContext
 from conformance.problems import Departure, DuplicateId, LoadProblem, SetupFailed, StepProblem
 from conformance.service.acceptance import Accepted
+from conformance.service.contract import dry_run_call, send_call
 
 Program = Callable[[CaseRun], None]
 
@@ -237,9 +238,9 @@ def _operation(step: Step) -> str:
         case ListStep():
             return step.list_
         case DryRunStep():
-            return dry_run_name(step)
+            return dry_run_call(step.dry_run)
         case SendStep():
-            return send_name(step)
+            return send_call(step.send)
         case _:
             return "new_account"
 

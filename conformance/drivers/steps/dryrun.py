@@ -10,14 +10,9 @@ from conformance.drivers.steps.onchain import check_control, name_write
 from conformance.language.models import DryRunStep
 from conformance.language.templates import CompileContext, compile_value
 from conformance.problems import Mismatch, RefusalUnproven
-from conformance.service.contract import Contract
+from conformance.service.contract import Contract, dry_run_call
 from conformance.service.refusal import Refusals
 from conformance.values.json_values import printed
-
-
-def dry_run_name(step: DryRunStep) -> str:
-    """The name by which a control and its refusal have to agree."""
-    return f"dry_run {step.dry_run}"
 
 
 def compile_dry_run(step: DryRunStep, site: CompileContext) -> Action:
@@ -28,18 +23,23 @@ def compile_dry_run(step: DryRunStep, site: CompileContext) -> Action:
     sender = compile_value(step.from_, site.at("from"))
     arguments = [compile_value(raw, site.at("with", index)) for index, raw in enumerate(step.with_)]
 
-    def ask(run: CaseRun) -> None:
-        address = printed(sender(run.scope))
-        if not is_hex_address(address):
-            raise Mismatch("an address as `from`", address)
-        Contract(run).dry_run(step.dry_run, [template(run.scope) for template in arguments], sender=address)
+    def address(run: CaseRun) -> str:
+        text = printed(sender(run.scope))
+        if not is_hex_address(text):
+            raise Mismatch("an address as `from`", text)
+        return text
+
+    def goes_through(run: CaseRun) -> None:
+        values = [template(run.scope) for template in arguments]
+        Contract(run).dry_run(step.dry_run, values, sender=address(run))
 
     def must_revert(run: CaseRun) -> None:
         control = run.control(step.control, accepted="went through")
+        values = [template(run.scope) for template in arguments]
         with Refusals(run, control=control, unchanged=()) as refusals:
-            refusals.must_revert_dry(dry_run_name(step), lambda: ask(run))
+            Contract(run).must_revert_dry(refusals, step.dry_run, values, sender=address(run))
 
-    return must_revert if step.reverts else ask
+    return must_revert if step.reverts else goes_through
 
 
 def _check_control(step: DryRunStep, site: CompileContext) -> None:
@@ -47,4 +47,4 @@ def _check_control(step: DryRunStep, site: CompileContext) -> None:
         if step.control is not None:
             raise site.at("control").problem(RefusalUnproven, "`control` stands beside `reverts: true` only")
         return
-    check_control(step.control, dry_run_name(step), site)
+    check_control(step.control, dry_run_call(step.dry_run), site)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 from conformance.drivers.steps.call_step import compile_reads
 from conformance.drivers.steps.calls import Action
@@ -15,13 +16,20 @@ from conformance.endpoints.sending import Receipt
 from conformance.language.models import SendStep
 from conformance.language.templates import CompileContext, compile_value
 from conformance.problems import BadShape, RefusalUnproven
-from conformance.service.contract import Contract, must_succeed
+from conformance.service.contract import Contract, must_succeed, send_call
 from conformance.service.refusal import Refusals, must_be_unchanged
+from conformance.service.suite_wallet import SuiteWallet
 
 
-def send_name(step: SendStep) -> str:
-    """The name by which a control and its refusal have to agree."""
-    return f"send {step.send}"
+class Write(NamedTuple):
+    """A write to the contract, with its arguments filled in."""
+
+    wallet: SuiteWallet
+    function: str
+    arguments: list[object]
+
+
+Fill = Callable[[CaseRun], Write]
 
 
 def compile_send(step: SendStep, site: CompileContext) -> Action:
@@ -31,21 +39,20 @@ def compile_send(step: SendStep, site: CompileContext) -> Action:
     sender = compile_who_sends(step.from_, site.at("from"))
     arguments = [compile_value(raw, site.at("with", index)) for index, raw in enumerate(step.with_)]
 
-    def send(run: CaseRun) -> Receipt:
-        values = [template(run.scope) for template in arguments]
-        return Contract(run).send(sender(run), step.send, values, to_be_reverted=bool(step.reverts))
+    def fill(run: CaseRun) -> Write:
+        return Write(sender(run), step.send, [template(run.scope) for template in arguments])
 
-    return _refused(step, site, send) if step.reverts else _accepted(step, site, send)
+    return _refused(step, site, fill) if step.reverts else _accepted(step, site, fill)
 
 
-def _accepted(step: SendStep, site: CompileContext, send: Callable[[CaseRun], Receipt]) -> Action:
+def _accepted(step: SendStep, site: CompileContext, fill: Fill) -> Action:
     for name in ("control", "unchanged"):
         if getattr(step, name) is not None:
             raise site.at(name).problem(RefusalUnproven, f"`{name}` stands beside `reverts` only")
     expectations = compile_expectations(step.expect, step.save, site)
 
     def act(run: CaseRun) -> None:
-        receipt = send(run)
+        receipt = Contract(run).send(*fill(run))
         must_succeed(receipt, "a transaction that the contract takes", run.last_exchange)
         members = _members(receipt)
         expectations.judge(lambda path: descend(members, path), run.scope, run.last_exchange)
@@ -54,27 +61,27 @@ def _accepted(step: SendStep, site: CompileContext, send: Callable[[CaseRun], Re
     return act
 
 
-def _refused(step: SendStep, site: CompileContext, send: Callable[[CaseRun], Receipt]) -> Action:
+def _refused(step: SendStep, site: CompileContext, fill: Fill) -> Action:
     must = step.reverts is True
     if must:
-        check_control(step.control, send_name(step), site)
+        check_control(step.control, send_call(step.send), site)
     elif step.control is not None:
         raise site.at("control").problem(RefusalUnproven, "`control` stands beside `reverts: true` only")
     if step.expect or step.save:
         raise site.problem(BadShape, "what the contract refuses has nothing to `expect` or `save`")
     if not step.unchanged:
-        raise site.problem(RefusalUnproven, f"{send_name(step)} writes: its refusal needs `unchanged`")
+        raise site.problem(RefusalUnproven, f"{send_call(step.send)} writes: its refusal needs `unchanged`")
     reads = compile_reads(step.unchanged, site)
 
     def must_revert(run: CaseRun) -> None:
         control = run.control(step.control, accepted="was taken")
         with Refusals(run, control=control, unchanged=reads(run)) as refusals:
-            refusals.must_revert(send_name(step), lambda: send(run))
+            Contract(run).must_revert(refusals, *fill(run))
 
     def may_revert(run: CaseRun) -> None:
         unchanged = reads(run)
         before = [read.get() for read in unchanged]
-        send(run)
+        Contract(run).send(*fill(run), to_be_reverted=True)
         must_be_unchanged(unchanged, before, run.last_exchange)
 
     return must_revert if must else may_revert
