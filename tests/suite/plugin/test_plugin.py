@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Iterator
-from pathlib import Path
 from textwrap import dedent
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "run"))
-
-from tiny_node import TinyNode, always, tiny_node
+from tiny_node import TinyNode, always
 
 import conformance.run.session  # noqa: F401 - pytester forgets what its sessions import, and C modules load only once
 
@@ -51,12 +45,6 @@ conformance.run.selection.scenarios = lambda: Path(__file__).parent / "packs"
 """A plugin that lets the shipped packs be those of the test, in processes of their own."""
 OTHERS = ["cov", "schemathesis", "hypothesispytest", "anyio", "cacheprovider"]
 """Plugins that have nothing to do with it."""
-
-
-@pytest.fixture
-def node() -> Iterator[TinyNode]:
-    with tiny_node() as running:
-        yield running
 
 
 @pytest.fixture

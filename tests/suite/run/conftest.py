@@ -1,4 +1,4 @@
-"""A tiny node, and packs written on the spot."""
+"""Packs written on the spot, run against a tiny node."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from textwrap import dedent, indent
 
 import pytest
-from tiny_node import TinyNode, tiny_node
+from tiny_node import TinyNode
 
 from conformance.profile import Profile
 from conformance.run.loader import load_pack
@@ -22,12 +22,6 @@ cases:
     title: The one case
     requirements: [GRP-010]
 """
-
-
-@pytest.fixture
-def node() -> Iterator[TinyNode]:
-    with tiny_node() as running:
-        yield running
 
 
 @pytest.fixture
