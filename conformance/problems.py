@@ -127,6 +127,13 @@ class UnprovenRefusal(Problem):
     hint = "give as `control` an accepted call of the same operation, and reads as `unchanged`"
 
 
+class NothingAsserted(LoadProblem):
+    """A case whose steps judge nothing: it would pass on every node."""
+
+    code = "nothing-asserted"
+    cause = "a case judges nothing"
+
+
 class NothingSelected(Problem):
     """No case matches what was asked for: never a success."""
 

@@ -6,16 +6,17 @@ from collections.abc import Callable
 
 from pydantic import JsonValue
 
-from conformance.language.matchers import Difference, Matcher, compile_matcher
+from conformance.language.matchers import Difference, Matcher, compile_matcher, item_member, item_of
 from conformance.language.operators import listed, named
 from conformance.language.scope import Scope
-from conformance.language.templates import CompileContext, compile_value
+from conformance.language.shapes import ANYTHING, Array, Object, Scalar, described
+from conformance.language.templates import CompileContext, compile_value, shape_of
 from conformance.problems import BadShape
 from conformance.values.json_values import member, printed_json, same
 
 
 def _holds_part(raw: JsonValue, site: CompileContext) -> Callable[[object, Scope], bool | None]:
-    inner = compile_matcher(raw, site)
+    inner = compile_matcher(raw, _inside(raw, site))
     text = compile_value(raw, site) if isinstance(raw, str) else None
 
     def found(value: object, scope: Scope) -> bool | None:
@@ -26,6 +27,16 @@ def _holds_part(raw: JsonValue, site: CompileContext) -> Callable[[object, Scope
         return None
 
     return found
+
+
+def _inside(raw: JsonValue, site: CompileContext) -> CompileContext:
+    """Where a part of the value stands. Reports a part that no such value can have."""
+    if isinstance(site.shape, Object):
+        site.report(BadShape, f"this is for arrays and texts, and here is {described(site.shape)}")
+    item = site.shape.item if isinstance(site.shape, Array) else ANYTHING
+    if isinstance(item, Object) and isinstance(shape_of(raw, site), Scalar):
+        site.report(BadShape, f"{printed_json(raw)} is never an item of {described(site.shape)}")
+    return site.of(item)
 
 
 @named("includes")
@@ -49,14 +60,15 @@ def excludes(raw: JsonValue, site: CompileContext) -> Matcher:
 @named("items")
 def items(raw: JsonValue, site: CompileContext) -> Matcher:
     """These items in this order, no more."""
-    listed(raw, site)
+    if not isinstance(raw, list):
+        raise site.problem(BadShape, "takes a list of matchers")
     return compile_matcher(raw, site)
 
 
 @named("any_order")
 def any_order(raw: JsonValue, site: CompileContext) -> Matcher:
     """As many items as matchers, and each matcher has an item of its own."""
-    matchers = listed(raw, site)
+    matchers = listed(raw, site.of(item_of(site)))
 
     def match(value: object, scope: Scope) -> Difference | None:
         if not isinstance(value, list) or len(value) != len(matchers):
@@ -84,8 +96,8 @@ def _assignable(fits: list[list[bool]]) -> bool:
 
 @named("every")
 def every(raw: JsonValue, site: CompileContext) -> Matcher:
-    """Every item of an array matches."""
-    inner = compile_matcher(raw, site)
+    """Every item of an array matches, and there is one: of no items at all everything would be true."""
+    inner = compile_matcher(raw, site.of(item_of(site)))
 
     def match(value: object, scope: Scope) -> Difference | None:
         if not isinstance(value, list):
@@ -94,7 +106,7 @@ def every(raw: JsonValue, site: CompileContext) -> Matcher:
             difference = inner(item, scope)
             if difference:
                 return difference.inside(index)
-        return None
+        return None if value else Difference("an array with at least one item", value)
 
     return match
 
@@ -104,6 +116,8 @@ def unique(raw: JsonValue, site: CompileContext) -> Matcher:
     """No two items, or no two items' members of this name, are equal."""
     if raw is not True and not isinstance(raw, str):
         raise site.problem(BadShape, "`unique` takes true or the name of a member")
+    if isinstance(raw, str):
+        item_member(raw, site)
 
     def match(value: object, _: Scope) -> Difference | None:
         if not isinstance(value, list):

@@ -87,6 +87,8 @@ class Request(Form):
     """The header that carries the key."""
     with_: Members | Reference = Field(default={}, alias="with")
     """Members of the request by canonical name, or a variable that holds them."""
+    extra: Members = {}
+    """Members that the operation does not have, sent beside the others to see what becomes of them."""
     headers: dict[str, str | None] = {}
     """More headers; null leaves out one that the suite would send."""
     save: dict[Variable, str] = {}

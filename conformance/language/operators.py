@@ -18,6 +18,7 @@ from conformance.language.matchers import (
     compile_members,
 )
 from conformance.language.scope import Scope
+from conformance.language.shapes import SCALAR
 from conformance.language.templates import CompileContext, compile_value
 from conformance.problems import BadShape
 from conformance.values.json_values import MISSING, printed_json, same
@@ -103,7 +104,7 @@ def json_type(raw: JsonValue, site: CompileContext) -> Matcher:
 @named("length")
 def length(raw: JsonValue, site: CompileContext) -> Matcher:
     """The number of characters, items or members."""
-    inner = compile_matcher(raw, site)
+    inner = compile_matcher(raw, site.of(SCALAR))
 
     def match(value: object, scope: Scope) -> Difference | None:
         if not isinstance(value, str | list | dict):

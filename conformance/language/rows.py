@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pydantic import JsonValue
 
-from conformance.language.templates import ALWAYS_DEFINED, CompileContext, Template, compile_value
+from conformance.language.shapes import either
+from conformance.language.templates import ALWAYS_DEFINED, CompileContext, Template, compile_value, shape_of
 from conformance.problems import BadShape, DuplicateId
 
 Row = dict[str, JsonValue]
@@ -27,6 +28,13 @@ def check_rows(rows: list[Row], site: CompileContext) -> set[str]:
         if taken:
             raise place.problem(DuplicateId, f"{min(taken)!r} is always defined and cannot be a member of a row")
     return {name for name in rows[0] if name != "id"}
+
+
+def define_rows(rows: list[Row], site: CompileContext) -> None:
+    """Define the variables of a table. A load error for rows without an id of their own, or of different members."""
+    for name in check_rows(rows, site):
+        shapes = [shape_of(row.get(name), site) for row in rows]
+        site.define(name, shapes[0] if all(shape == shapes[0] for shape in shapes) else either(shapes))
 
 
 def compile_row(row: Row, site: CompileContext) -> dict[str, Template]:

@@ -11,6 +11,7 @@ from pydantic import JsonValue
 
 from conformance.language.facts import CaseFacts
 from conformance.language.scope import Scope
+from conformance.language.shapes import ANYTHING, SCALAR, Array, Object, Shape, at_path, described
 from conformance.language.vocabulary import Vocabulary, suggestion
 from conformance.problems import LoadProblem, UndefinedVariable, UnknownName, raise_all
 from conformance.values.json_values import printed
@@ -33,6 +34,10 @@ class CompileContext:
     facts: CaseFacts = field(default_factory=CaseFacts)
     faults: list[LoadProblem] = field(default_factory=list)
     """What is wrong with the pack, as far as it has been compiled."""
+    shapes: dict[str, Shape] = field(default_factory=dict)
+    """What is known of the values of some variables."""
+    shape: Shape = ANYTHING
+    """What is known of the value that a matcher at this place is held against."""
 
     def at(self, *more: str | int) -> CompileContext:
         """A place inside this one."""
@@ -40,15 +45,26 @@ class CompileContext:
 
     def elsewhere(self, place: Place) -> CompileContext:
         """Another place of the pack, with the same names and facts."""
-        return CompileContext(self.document, self.vocabulary, place, self.names, self.facts, self.faults)
+        return CompileContext(
+            self.document, self.vocabulary, place, self.names, self.facts, self.faults, self.shapes, self.shape
+        )
 
-    def case(self, place: Place, names: set[str], facts: CaseFacts) -> CompileContext:
-        """A place with names and facts of its own."""
-        return CompileContext(self.document, self.vocabulary, place, names, facts, self.faults)
+    def of(self, shape: Shape) -> CompileContext:
+        """The same place, where a matcher is held against a value of this shape."""
+        return replace(self, shape=shape)
+
+    def define(self, name: str, shape: Shape = ANYTHING) -> None:
+        """Let the steps after this one use a variable."""
+        self.names.add(name)
+        self.shapes[name] = shape
+
+    def case(self, facts: CaseFacts) -> CompileContext:
+        """The same place for a case, with names and facts of its own."""
+        return CompileContext(self.document, self.vocabulary, self.place, facts=facts, faults=self.faults)
 
     def apart(self) -> CompileContext:
         """The same place with a set of names of its own, for a step whose variables others do not see."""
-        return replace(self, names=set(self.names))
+        return replace(self, names=set(self.names), shapes=dict(self.shapes))
 
     def problem(self, kind: type[LoadProblem], message: str) -> LoadProblem:
         """A load error at this place, to be raised where nothing further can be made of it."""
@@ -103,7 +119,24 @@ def _reference(name: str, site: CompileContext) -> Template:
     if root not in site.names and root not in ALWAYS_DEFINED:
         known = ", ".join(sorted(site.names | ALWAYS_DEFINED))
         site.report(UndefinedVariable, f"${{{name}}} is used before anything defines it; known here: {known}")
+    if at_path(shape := site.shapes.get(root, ANYTHING), path) is None:
+        site.report(UndefinedVariable, f"${{{name}}} is not there: ${{{root}}} is {described(shape)}")
     return lambda scope: scope.lookup(root, path)
+
+
+def shape_of(raw: JsonValue, site: CompileContext) -> Shape:
+    """What is known of a value as a pack writes it."""
+    if isinstance(raw, dict):
+        return Object({name: shape_of(value, site) for name, value in raw.items()})
+    if isinstance(raw, list):
+        return Array(ANYTHING)
+    if not isinstance(raw, str):
+        return SCALAR
+    reference = REFERENCE.fullmatch(raw)
+    if reference is None or reference[1] is None:
+        return SCALAR
+    root, *path = reference[1].split(".")
+    return at_path(site.shapes.get(root, ANYTHING), path) or ANYTHING
 
 
 def _profile_reference(key: str, site: CompileContext) -> Template:

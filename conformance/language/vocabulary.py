@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-from functools import cache
+from functools import cache, cached_property
 from typing import get_args
 
+from conformance.language.shapes import ANYTHING, Array, Shape, names_in, object_of, of_outputs
 from conformance.profile import OPERATIONS, Auth, Capability, Function, known_paths
 from conformance.profile.chain import CREATION, FUNCTION_KEYS, AccountAbi
+from conformance.profile.members import MemberNames, member_names
 from conformance.requirements import catalogue
 
 
@@ -21,10 +23,20 @@ class Vocabulary:
     operations: frozenset[str]
     capabilities: frozenset[str]
     profile_keys: frozenset[str]
-    chain_views: frozenset[str]
-    """Canonical names of the contract's views."""
+    requests: Mapping[str, frozenset[str]]
+    """Operation to the canonical members that its request may have."""
+    answers: Mapping[str, Shape]
+    """Operation to what its accepted answer can hold."""
+    chain_views: Mapping[str, Shape]
+    """Canonical name of each view of the contract, to what it gives."""
     chain_writes: Mapping[str, str]
     """Canonical names of the contract's administrative writes, with the profile key of each one's signature."""
+
+    @cached_property
+    def members(self) -> frozenset[str]:
+        """Every name that a request, an answer or a view of the contract gives to a member."""
+        shapes = [*self.answers.values(), *self.chain_views.values()]
+        return frozenset({name for shape in shapes for name in names_in(shape)}.union(*self.requests.values()))
 
 
 @cache
@@ -35,14 +47,22 @@ def standard() -> Vocabulary:
         operations=frozenset(OPERATIONS),
         capabilities=frozenset(get_args(Capability)) | {"http"},
         profile_keys=known_paths(),
-        chain_views=frozenset(_views()),
+        requests={name: names.request for name, names in member_names().items()},
+        answers={name: _answer(names) for name, names in member_names().items()},
+        chain_views=_views(),
         chain_writes=_writes(),
     )
 
 
-def _views() -> list[str]:
-    signatures = AccountAbi().model_dump()
-    return [name for name, signature in signatures.items() if signature and Function.parse(signature).outputs]
+def _answer(names: MemberNames) -> Shape:
+    if names.answer is None:
+        return ANYTHING
+    return Array(object_of(names.answer)) if names.is_list else object_of(names.answer)
+
+
+def _views() -> dict[str, Shape]:
+    functions = {name: Function.parse(text) for name, text in AccountAbi().model_dump().items() if text}
+    return {name: of_outputs(function.outputs) for name, function in functions.items() if function.outputs}
 
 
 def _writes() -> dict[str, str]:

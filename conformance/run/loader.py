@@ -23,7 +23,7 @@ from conformance.language import (  # noqa: F401 - they enter their matchers and
 )
 from conformance.language.facts import CaseFacts
 from conformance.language.models import CaseForm, PackForm
-from conformance.language.rows import check_rows, compile_row
+from conformance.language.rows import compile_row, define_rows
 from conformance.language.templates import CompileContext
 from conformance.language.vocabulary import Vocabulary, standard, suggestion
 from conformance.problems import (
@@ -151,8 +151,10 @@ def _compile(form: CaseForm, driver: str, pack: PackForm, context: CompileContex
     facts = CaseFacts(needs={*pack.needs, *form.needs})
     _note_uses(form, facts, context)
     rows = form.each or [{}]
-    names = check_rows(rows, context.at("each")) if form.each else set()
-    program = DRIVERS[driver].prepare(form, context.case(context.place, names, facts))
+    inside = context.case(facts)
+    if form.each:
+        define_rows(form.each, inside.at("each"))
+    program = DRIVERS[driver].prepare(form, inside)
     return [
         Case(
             id=f"{pack.pack}::{form.id}" + (f"[{row['id']}]" if form.each else ""),
@@ -164,7 +166,7 @@ def _compile(form: CaseForm, driver: str, pack: PackForm, context: CompileContex
             facts=facts,
             program=program,
             opt_in=pack.opt_in,
-            row=compile_row(row, context.case((*context.place, "each", index), set(), facts)),
+            row=compile_row(row, context.at("each", index).case(facts)),
         )
         for index, row in enumerate(rows)
     ]

@@ -8,6 +8,7 @@ from typing import TypeAlias
 from conformance.drivers.steps.calls import (
     Builder,
     as_members,
+    compile_members_of,
     compile_request,
     compile_who,
     must_be_list,
@@ -18,6 +19,7 @@ from conformance.drivers.steps.expectations import Expectations, compile_expecta
 from conformance.drivers.steps.onchain import name_view
 from conformance.endpoints.client import Answer
 from conformance.language.models import CallStep, Refused, UnchangedRead
+from conformance.language.shapes import ANYTHING
 from conformance.language.templates import CompileContext, compile_value
 from conformance.language.vocabulary import writes
 from conformance.problems import BadShape, RefusalUnproven
@@ -47,7 +49,8 @@ def compile_call(step: CallStep, site: CompileContext) -> AnswerStep:
     _check_proof(step, site)
     reads = compile_reads(step.unchanged or [], site)
     classes = _compile_classes(step.refused, site.at("refused"))
-    expectations = compile_expectations(step.expect, step.save, site)
+    answer = ANYTHING if _is_always_refused(step.refused) else site.vocabulary.answers[step.call]
+    expectations = compile_expectations(step.expect, step.save, site, answer)
 
     def refused(run: CaseRun) -> Answer:
         expected = classes(run)
@@ -82,7 +85,7 @@ def _compile_accepted(step: CallStep, build: Builder, site: CompileContext) -> A
     classes: Classes = lambda _: None  # noqa: E731 - the default of a function-valued name
     if step.may_be_refused is not None:
         classes = _compile_classes(step.may_be_refused, site.at("may_be_refused"))
-    expectations = compile_expectations(step.expect, step.save, site)
+    expectations = compile_expectations(step.expect, step.save, site, site.vocabulary.answers[step.call])
     of_refusal = expectations.around_the_body()
     fails = step.fails
 
@@ -129,6 +132,10 @@ def _compile_classes(raw: Refused, site: CompileContext) -> Classes:
     return stated
 
 
+def _is_always_refused(refused: Refused) -> bool:
+    return isinstance(refused, list) or refused in REFUSAL_CLASSES
+
+
 def _check_proof(step: CallStep, site: CompileContext) -> None:
     """A load error for a refusal that proves nothing: without a control of the same operation, or without reads."""
     if step.control is None:
@@ -169,7 +176,7 @@ def _compile_read(entry: str | UnchangedRead, site: CompileContext) -> Callable[
         must_be_list(name, site)
     if writes(name):
         raise site.problem(RefusalUnproven, f"{name} writes: it cannot show that nothing changed")
-    who, members = compile_who(who_raw, name, site), compile_value(with_raw, site.at("with"))
+    who, members = compile_who(who_raw, name, site), compile_members_of(name, with_raw, site.at("with"))
 
     def read(run: CaseRun) -> Read:
         key, filled = who(run), as_members(members(run.scope))

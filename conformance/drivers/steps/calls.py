@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
 from conformance.drivers.steps.caserun import CaseRun
@@ -11,8 +11,9 @@ from conformance.endpoints.client import descend
 from conformance.endpoints.requests import OutgoingRequest
 from conformance.language.models import AccountStep, CallStep, ListStep, Request
 from conformance.language.scope import Account
-from conformance.language.templates import CompileContext, compile_value
-from conformance.language.vocabulary import takes_credential
+from conformance.language.shapes import Object
+from conformance.language.templates import CompileContext, Template, compile_value, shape_of
+from conformance.language.vocabulary import suggestion, takes_credential
 from conformance.problems import BadShape, DuplicateId, Mismatch, UnknownName
 from conformance.profile import OPERATIONS
 from conformance.service.accounts import Accounts
@@ -32,9 +33,9 @@ def compile_account(step: AccountStep, site: CompileContext) -> Action:
     """A fresh account. Defines its name as a variable."""
     if step.account in site.names or step.account == NOBODY:
         raise site.at("account").problem(DuplicateId, f"the name {step.account!r} is taken")
-    members = compile_value(dict(step.with_), site.at("with"))
     name_operation("new_account", site)
-    site.names.add(step.account)
+    members = compile_members_of("new_account", step.with_, site.at("with"))
+    site.define(step.account, site.vocabulary.answers["new_account"])
     site.facts.accounts.append(step.account)
 
     def act(run: CaseRun) -> None:
@@ -50,7 +51,7 @@ def compile_list(step: ListStep, site: CompileContext) -> Action:
     build = compile_request(step, step.list_, site)
     must_be_list(step.list_, site.at("list"))
     size = compile_value(step.page_size, site.at("page_size"))
-    expectations = compile_expectations(step.expect, step.save, site)
+    expectations = compile_expectations(step.expect, step.save, site, site.vocabulary.answers[step.list_])
 
     def act(run: CaseRun) -> None:
         page_size = size(run.scope)
@@ -85,7 +86,8 @@ def compile_request(step: Request, operation: str, site: CompileContext) -> Buil
     name_operation(operation, site.at("list" if isinstance(step, ListStep) else "call"))
     who = compile_who(step.as_, operation, site.at("as"))
     via = compile_value(step.via, site.at("via"))
-    members = compile_value(step.with_, site.at("with"))
+    members = compile_members_of(operation, step.with_, site.at("with"))
+    extra = compile_value(dict(step.extra), site.at("extra"))
     headers = compile_value(dict(step.headers), site.at("headers"))
     body = _compile_body(step, site)
     method, path = (step.method, step.path) if isinstance(step, CallStep) else (None, None)
@@ -102,7 +104,7 @@ def compile_request(step: Request, operation: str, site: CompileContext) -> Buil
             operation=served,
             credential=who(run),
             via=_known_via(via(scope)),
-            members=filled,
+            members=filled | as_members(extra(scope)),
             body=body(run),
             headers={
                 name: None if value is None else printed(value) for name, value in as_members(headers(scope)).items()
@@ -112,6 +114,26 @@ def compile_request(step: Request, operation: str, site: CompileContext) -> Buil
         )
 
     return build
+
+
+def compile_members_of(operation: str, raw: JsonValue, site: CompileContext) -> Template:
+    """The members of a request. Reports one that the operation does not have."""
+    template, shape = compile_value(raw, site), shape_of(raw, site)
+    if isinstance(shape, Object):
+        _check_members(shape.members, operation, site)
+    return template
+
+
+def _check_members(names: Iterable[str], operation: str, site: CompileContext) -> None:
+    known = site.vocabulary.requests[operation]
+    for name in names:
+        if name not in known:
+            told = ", ".join(sorted(known)) or "none"
+            near = suggestion(name, known)
+            site.at(name).report(
+                UnknownName,
+                f"{operation} has no member {name!r}{near}; it has {told} (to send others use `extra`)",
+            )
 
 
 def compile_who(raw: str | None, operation: str, site: CompileContext) -> Who:
@@ -133,8 +155,8 @@ def compile_who(raw: str | None, operation: str, site: CompileContext) -> Who:
 def _compile_body(step: Request, site: CompileContext) -> Callable[[CaseRun], str | None]:
     if not isinstance(step, CallStep) or step.body is None:
         return lambda _: None
-    if step.with_:
-        raise site.at("body").problem(BadShape, "`body` stands instead of `with`, not beside it")
+    if step.with_ or step.extra:
+        raise site.at("body").problem(BadShape, "`body` stands instead of `with` and `extra`, not beside them")
     given = step.body.model_fields_set
     if len(given) != 1:
         raise site.at("body").problem(BadShape, "a body is either {raw: text} or {json: value}")

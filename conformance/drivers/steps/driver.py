@@ -37,7 +37,7 @@ from conformance.language.models import (
     WalletStep,
 )
 from conformance.language.templates import CompileContext
-from conformance.problems import Departure, DuplicateId, LoadProblem, SetupFailed, StepProblem
+from conformance.problems import Departure, DuplicateId, LoadProblem, NothingAsserted, SetupFailed, StepProblem
 from conformance.service.acceptance import Accepted
 from conformance.service.contract import dry_run_call, send_call
 
@@ -69,8 +69,13 @@ class Compiled:
 
 def compile_case(form: SteppedCase, site: CompileContext) -> Program:
     """The whole case. Raises LoadProblem with file and line for whatever cannot work."""
+    faults = len(site.faults)
     setup = _compile_sequence(form.setup, site.at("setup"), "setup")
     steps = _compile_sequence(form.steps, site.at("steps"), "steps")
+    if len(site.faults) == faults and not any(map(_judges, form.steps)):
+        site.at("steps").report(
+            NothingAsserted, "no step judges anything: no call must be accepted or refused, and nothing is expected"
+        )
 
     def program(run: CaseRun) -> None:
         try:
@@ -80,6 +85,21 @@ def compile_case(form: SteppedCase, site: CompileContext) -> Program:
         steps(run)
 
     return program
+
+
+def _judges(step: Step) -> bool:
+    """Whether a node can fail the step."""
+    match step:
+        case CallStep():
+            return bool(step.expect) or (step.may_be_refused is None and step.fails != "either")
+        case ListStep() | CheckStep() | DryRunStep() | SendStep():
+            return True
+        case RepeatStep():
+            return any(map(_judges, step.repeat.steps))
+        case ParallelStep():
+            return isinstance(step.parallel, Crowd) or any(map(_judges, step.parallel))
+        case _:
+            return bool(getattr(step, "expect", None))
 
 
 def as_setup_failure(problem: Departure) -> SetupFailed:
@@ -132,8 +152,8 @@ def _define_names(step: Step, site: CompileContext) -> None:
     collected = step.repeat.collect if isinstance(step, RepeatStep) else {}
     crowd = step.parallel.save if isinstance(step, ParallelStep) and isinstance(step.parallel, Crowd) else {}
     saved: dict[str, str] = getattr(step, "save", {})
-    site.names.update(name for name in made if name)
-    site.names.update(computed, collected, crowd, saved)
+    for name in [*filter(None, made), *computed, *collected, *crowd, *saved]:
+        site.define(name)
 
 
 def _compile_action(step: Step, site: CompileContext, label: str) -> Action:
@@ -199,13 +219,14 @@ def _compile_parallel(step: ParallelStep, site: CompileContext, label: str) -> A
 
 def _compile_branches(steps: Sequence[Step], site: CompileContext, label: str) -> list[Action]:
     """Steps at the same time see neither each other's variables nor each other as controls."""
-    known, controls = set(site.names), dict(site.facts.controls)
+    controls = dict(site.facts.controls)
+    branches = [site.at(index).apart() for index in range(len(steps))]
     actions: list[Action] = []
     later: dict[str, str] = {}
     for index, step in enumerate(steps):
-        inside = site.case((*site.place, index), set(known), site.facts)
-        actions.append(compile_step(step, inside, f"{label}[{index}]").run)
-        site.names.update(inside.names)
+        actions.append(compile_step(step, branches[index], f"{label}[{index}]").run)
+        site.names.update(branches[index].names)
+        site.shapes.update(branches[index].shapes)
         later |= site.facts.controls
         site.facts.controls.clear()
         site.facts.controls.update(controls)

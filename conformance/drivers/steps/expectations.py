@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
-from conformance.language.matchers import Difference, Matcher, compile_matcher
+from conformance.language.matchers import Difference, Matcher, check_known_member, compile_matcher, says_absent
 from conformance.language.scope import Scope
+from conformance.language.shapes import ANYTHING, SCALAR, Shape, at_path, described
 from conformance.language.templates import CompileContext
-from conformance.problems import BadShape, Mismatch
+from conformance.problems import BadShape, Mismatch, UnknownName
 from conformance.values.json_values import MISSING, printed_json
 
 Path = tuple[str, ...]
@@ -63,15 +64,36 @@ class Expectations:
             scope.variables[name] = value
 
 
-def compile_expectations(expect: dict[str, JsonValue], save: dict[str, str], site: CompileContext) -> Expectations:
-    """The expectations of a step; its saved names are defined from then on."""
-    matchers = tuple(
-        (compile_path(path, site.at("expect", path)), compile_matcher(raw, site.at("expect", path)))
-        for path, raw in expect.items()
-    )
-    saves = tuple((name, compile_path(path, site.at("save", name))) for name, path in save.items())
-    site.names.update(save)
-    return Expectations(matchers, saves)
+def compile_expectations(
+    expect: dict[str, JsonValue], save: dict[str, str], site: CompileContext, answer: Shape = ANYTHING
+) -> Expectations:
+    """The expectations of a step, whose answer has a shape; its saved names are defined from then on."""
+    matchers = tuple(_compile_expected(path, raw, answer, site.at("expect", path)) for path, raw in expect.items())
+    saves: list[tuple[str, Path]] = []
+    for name, text in save.items():
+        path = compile_path(text, site.at("save", name))
+        saves.append((name, path))
+        site.define(name, _shape_at(path, answer, site.at("save", name)))
+    return Expectations(matchers, tuple(saves))
+
+
+def _compile_expected(text: str, raw: JsonValue, answer: Shape, site: CompileContext) -> tuple[Path, Matcher]:
+    path = compile_path(text, site)
+    if says_absent(raw) and path[:1] != ("@headers",):
+        check_known_member(path[-1] if path else "", site)
+        return path, compile_matcher(raw, site)
+    return path, compile_matcher(raw, site.of(_shape_at(path, answer, site)))
+
+
+def _shape_at(path: Path, answer: Shape, site: CompileContext) -> Shape:
+    """What is known of the value at a path. Reports a path that leads nowhere in any answer."""
+    if path and path[0].startswith("@"):
+        return SCALAR if path[0] in {"@status", "@accepted", "@text", "@seconds"} else ANYTHING
+    shape = at_path(answer, path)
+    if shape is None:
+        known = described(answer)
+        site.report(UnknownName, f"{'.'.join(path)!r} is nothing that the answer has: it is {known}")
+    return shape or ANYTHING
 
 
 def mismatch(difference: Difference, exchange: int | None, why: str = "") -> Mismatch:

@@ -18,9 +18,10 @@ from conformance.endpoints.client import Answer
 from conformance.language.functions import FUNCTIONS, PREPARATIONS, Function
 from conformance.language.matchers import compile_matcher
 from conformance.language.models import CheckStep, Crowd, LetStep, Repeat
-from conformance.language.rows import check_rows, compile_row
+from conformance.language.rows import compile_row, define_rows
 from conformance.language.scope import Scope
-from conformance.language.templates import CompileContext, Template, compile_value
+from conformance.language.shapes import ANYTHING, SCALAR, Array, Object
+from conformance.language.templates import CompileContext, Template, compile_value, shape_of
 from conformance.problems import BadShape, Mismatch, StepProblem, UnknownName
 from conformance.values.json_values import MISSING, printed
 
@@ -34,7 +35,7 @@ def compile_let(step: LetStep, site: CompileContext) -> Action:
     values: list[tuple[str, Template]] = []
     for name, raw in step.let.items():
         values.append((name, _compile_computed(raw, site.at("let", name))))
-        site.names.add(name)
+        site.define(name, ANYTHING if isinstance(raw, dict) and len(raw) == 1 else shape_of(raw, site))
 
     def act(run: CaseRun) -> None:
         for name, template in values:
@@ -85,11 +86,12 @@ def compile_check(step: CheckStep, site: CompileContext) -> Action:
     raw = dict(step.check)
     if "that" not in raw:
         raise site.at("check").problem(BadShape, "a check needs `that`")
-    value = compile_value(raw.pop("that"), site.at("check", "that"))
+    that = raw.pop("that")
+    value, shape = compile_value(that, site.at("check", "that")), shape_of(that, site)
     why = raw.pop("why", "")
     if not raw:
         raise site.at("check").problem(BadShape, "a check needs a matcher beside `that`")
-    matcher = compile_matcher(raw, site.at("check"))
+    matcher = compile_matcher(raw, site.at("check").of(shape))
 
     def act(run: CaseRun) -> None:
         difference = matcher(value(run.scope), run.scope)
@@ -107,7 +109,8 @@ def compile_repeat(
     rounds = _compile_rounds(form, inside)
     body = compile_steps(inside.at("steps"))
     collected = {name: compile_value(raw, inside.at("collect", name)) for name, raw in form.collect.items()}
-    inside.names.update(collected)
+    for name in collected:
+        inside.define(name)
 
     def act(run: CaseRun) -> None:
         gathered: dict[str, list[object]] = {name: [] for name in collected}
@@ -133,10 +136,11 @@ def _compile_rounds(form: Repeat, site: CompileContext) -> Callable[[Scope], Seq
         raise site.problem(BadShape, "a repeat has either `times` or `each`")
     if form.each is None:
         times = compile_value(form.times, site.at("times"))
-        site.names.add("index")
+        site.define("index", SCALAR)
         return lambda scope: [{}] * _count(times(scope))
     rows = [compile_row(row, site.at("each", index)) for index, row in enumerate(form.each)]
-    site.names.update(check_rows(form.each, site.at("each")), {"index"})
+    define_rows(form.each, site.at("each"))
+    site.define("index", SCALAR)
     return lambda _: rows
 
 
@@ -144,9 +148,11 @@ def compile_crowd(form: Crowd, site: CompileContext, compile_step: Callable[[Com
     """One call several times at once; its answers can be saved."""
     times = compile_value(form.times, site.at("parallel", "times"))
     inside = site.at("parallel", "step").apart()
-    inside.names.add("index")
+    inside.define("index", SCALAR)
     send = compile_step(inside)
-    site.names.update(form.save)
+    told = Object({"accepted": SCALAR, "status": SCALAR, "answer": ANYTHING})
+    for name in form.save:
+        site.define(name, Array(told))
 
     def act(run: CaseRun) -> None:
         def member_of_crowd(index: int) -> Callable[[], Answer]:

@@ -9,6 +9,7 @@ from conformance.drivers.steps.caserun import CaseRun
 from conformance.drivers.steps.expectations import compile_expectations
 from conformance.endpoints.client import descend
 from conformance.language.models import ChainStep, RpcStep
+from conformance.language.shapes import ANYTHING, Shape
 from conformance.language.templates import CompileContext, Template, compile_value
 from conformance.problems import RefusalUnproven, UnknownName
 from conformance.profile.chain import FIXED_WRITES
@@ -18,7 +19,8 @@ from conformance.service.contract import Contract
 def compile_chain(step: ChainStep, site: CompileContext) -> Action:
     """A view by its canonical name."""
     name_view(step.chain, site.at("chain"))
-    return _compile_reading(step, site, lambda run, arguments: Contract(run).view(step.chain, *arguments))
+    shape = site.vocabulary.chain_views[step.chain]
+    return _compile_reading(step, site, lambda run, arguments: Contract(run).view(step.chain, *arguments), shape)
 
 
 def name_view(name: str, site: CompileContext) -> None:
@@ -36,11 +38,14 @@ def compile_rpc(step: RpcStep, site: CompileContext) -> Action:
 
 
 def _compile_reading(
-    step: ChainStep | RpcStep, site: CompileContext, ask: Callable[[CaseRun, list[object]], object]
+    step: ChainStep | RpcStep,
+    site: CompileContext,
+    ask: Callable[[CaseRun, list[object]], object],
+    answer: Shape = ANYTHING,
 ) -> Action:
     site.facts.needs.add("chain_rpc")
     arguments: list[Template] = [compile_value(raw, site.at("with", index)) for index, raw in enumerate(step.with_)]
-    expectations = compile_expectations(step.expect, step.save, site)
+    expectations = compile_expectations(step.expect, step.save, site, answer)
 
     def act(run: CaseRun) -> None:
         value = ask(run, [template(run.scope) for template in arguments])

@@ -14,6 +14,7 @@ from conformance.drivers.steps.wallets import compile_who_sends
 from conformance.endpoints.client import descend
 from conformance.endpoints.sending import Receipt
 from conformance.language.models import SendStep
+from conformance.language.shapes import RECEIPT
 from conformance.language.templates import CompileContext, compile_value
 from conformance.problems import BadShape, RefusalUnproven
 from conformance.service.contract import Contract, must_succeed, send_call
@@ -49,7 +50,7 @@ def _accepted(step: SendStep, site: CompileContext, fill: Fill) -> Action:
     for name in ("control", "unchanged"):
         if getattr(step, name) is not None:
             raise site.at(name).problem(RefusalUnproven, f"`{name}` stands beside `reverts` only")
-    expectations = compile_expectations(step.expect, step.save, site)
+    expectations = compile_expectations(step.expect, step.save, site, RECEIPT)
 
     def act(run: CaseRun) -> None:
         receipt = Contract(run).send(*fill(run))

@@ -7,6 +7,7 @@ from conformance.drivers.steps.caserun import CaseRun
 from conformance.drivers.steps.expectations import compile_expectations
 from conformance.endpoints.client import descend
 from conformance.language.models import TransactionsStep
+from conformance.language.shapes import TRANSACTIONS
 from conformance.language.templates import CompileContext, compile_value
 from conformance.problems import Mismatch
 from conformance.service.contract import Contract
@@ -18,7 +19,7 @@ def compile_transactions(step: TransactionsStep, site: CompileContext) -> Action
     site.facts.needs.add("chain_rpc")
     after = compile_value(step.transactions.after, site.at("transactions", "after"))
     holding = compile_value(step.transactions.holding or "", site.at("transactions", "holding"))
-    expectations = compile_expectations(step.expect, step.save, site)
+    expectations = compile_expectations(step.expect, step.save, site, TRANSACTIONS)
 
     def act(run: CaseRun) -> None:
         block = after(run.scope)

@@ -61,7 +61,7 @@ def compile_chain_account(step: AccountStep, site: CompileContext) -> Callable[[
     admin = compile_who_sends(step.chain_secured.admin, site.at("chain_secured", "admin"))
     name_write(CREATION, site)
     site.facts.needs.update({"chain_rpc", "funded_wallet"})
-    site.names.add(step.account)
+    site.define(step.account)
 
     def act(run: CaseRun) -> None:
         made = Accounts(run).by_wallet(admin(run), f"{step.account} of a conformance case")
@@ -88,5 +88,5 @@ def compile_who_sends(raw: str, site: CompileContext) -> WhichWallet:
 def _define(name: str, site: CompileContext) -> None:
     if name in site.names:
         raise site.problem(DuplicateId, f"the name {name!r} is taken")
-    site.names.add(name)
+    site.define(name)
     site.facts.wallets.append(name)

@@ -70,7 +70,7 @@ def test_refusal_with_enough_proof_loads(tmp_path: Path, step: str) -> None:
 def test_timestamps_and_numbers_keep_their_text_and_type(tmp_path: Path) -> None:
     path = tmp_path / "trial.yaml"
     path.write_text(f"{HEAD}    each: [{{id: a, when: 2026-01-01, n: 1, f: 1.5, b: true, z: null, t: '1'}}]\n"
-                    "    steps: [{account: x}]\n", encoding="utf-8")  # fmt: skip
+                    "    steps: [{account: x}, {call: list_groups}]\n", encoding="utf-8")  # fmt: skip
     (case,) = load_pack(path)
     scope = Scope("s", lambda _: None, {})
 

@@ -13,7 +13,7 @@ from conformance.run.loader import load, load_pack
 HEADS = {
     "@top": "pack: trial\ntitle: t\n",
     "@case": "@top\ncases:\n  - id: one\n    title: t\n    requirements: [GRP-010]\n",
-    "@steps": "@case\n    steps:\n      - account: alice\n",
+    "@steps": "@case\n    steps:\n      - account: alice\n      - call: list_groups\n",
     "@controlled": "@steps\n      - {call: add_group, id: adds, with: {group_name: a}}\n",
 }
 """What the first line of a faulty pack stands for."""
@@ -108,6 +108,7 @@ cases:
           steps:
             - let: {x: {no_such_function: 1}}  # <- no such function
       - {let: {y: "${x}"}}
+      - {call: list_groups, as: alice}
   - id: names  # <- the id is used twice
     title: t
     requirements: [GRP-010]

@@ -34,7 +34,7 @@ cases:
     title: This one is not offered
     requirements: [ACC-020]
     needs: [chain_rpc]
-    steps: [{rpc: eth_chainId}]
+    steps: [{rpc: eth_chainId, expect: {"": 0x1}}]
 """
 ELSEWHERE = """
 import conformance.run.selection

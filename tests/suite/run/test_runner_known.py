@@ -53,7 +53,7 @@ def test_listed_case_that_taught_nothing_stays_so(tmp_path: Path, verdict: Verdi
 def test_entry_that_matches_no_case_is_a_fault(
     tmp_path: Path, cases_of: Callable[[str], list[Case]], entry: str
 ) -> None:
-    cases = cases_of("steps: [{account: a}]")
+    cases = cases_of("steps: [{account: a}, {call: list_groups}]")
 
     (fault,) = known(tmp_path, entry).faults(cases, [])
 
@@ -63,7 +63,7 @@ def test_entry_that_matches_no_case_is_a_fault(
 def test_requirement_entry_without_a_failing_case_is_a_fault(
     tmp_path: Path, cases_of: Callable[[str], list[Case]]
 ) -> None:
-    cases = cases_of("steps: [{account: a}]")
+    cases = cases_of("steps: [{account: a}, {call: list_groups}]")
     listed = known(tmp_path, "requirement: GRP-010")
 
     assert len(listed.faults(cases, [outcome("trial::one", Verdict.PASS)])) == 1

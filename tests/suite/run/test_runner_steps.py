@@ -54,13 +54,19 @@ def test_credential_travels_as_the_step_says(run: Run, node: TinyNode, step: str
 
 WAYS = [
     (
-        "call: add_group\n    with: {group_name: a, n: [1, true]}",
+        "call: add_group\n    with: {group_name: a}\n    extra: {n: [1, true]}",
         "POST",
         "add_group",
         {},
         '{"group_name":"a","n":[1,true]}',
     ),
-    ("call: list_actions\n    with: {group_id: 3, x: true}", "GET", "list_actions", {"group_id": "3", "x": "true"}, ""),
+    (
+        "call: list_actions\n    with: {group_id: 3}\n    extra: {x: true}",
+        "GET",
+        "list_actions",
+        {"group_id": "3", "x": "true"},
+        "",
+    ),
     ("call: create_wallet", "POST", "create_wallet", {}, ""),
     ("call: get_action_ipfs_id\n    with: {code: 'a \"b\"'}", "POST", "get_service_action_ipfs_id", {}, '"a \\"b\\""'),
     ("call: remove_group\n    with: {group_id: 1}", "POST", "remove_group", {}, '{"group_id":"1"}'),
@@ -69,7 +75,7 @@ WAYS = [
     ("call: remove_group\n    body: {json: null}", "POST", "remove_group", {}, "null"),
     ("call: add_group\n    method: GET\n    with: {group_name: a}", "GET", "add_group", {"group_name": "a"}, ""),
     ("call: list_groups\n    method: POST\n    with: {page_size: 1}", "POST", "list_groups", {"page_size": "1"}, ""),
-    ("call: list_groups\n    path: /core/v2/x?a=b\n    with: {c: d}", "GET", "/core/v2/x", {"a": "b", "c": "d"}, ""),
+    ("call: list_groups\n    path: /core/v2/x?a=b\n    extra: {c: d}", "GET", "/core/v2/x", {"a": "b", "c": "d"}, ""),
 ]
 
 
@@ -191,13 +197,13 @@ def test_saved_member_that_is_missing_fails(run: Run, node: TinyNode) -> None:
 
 
 def test_paths_reach_around_the_body(run: Run, node: TinyNode) -> None:
-    node.faults["add_group"] = always(201, {"a": [{"b": 1}]}, X_Note="here")
+    node.faults["openapi.json"] = always(201, {"a": [{"b": 1}]}, X_Note="here")
 
     passed(
         run("""\
         steps:
           - account: a
-          - call: add_group
+          - call: openapi
             save: {raw: "@text", all: "@headers"}
             expect:
               "@status": 201
@@ -205,7 +211,7 @@ def test_paths_reach_around_the_body(run: Run, node: TinyNode) -> None:
               "@headers.x-note": here
               "@headers.x-none": {absent: true}
               a.0.b: 1
-              a.1: {absent: true}
+              paths.1: {absent: true}
               "": {a: {length: 1}}
           - check: {that: "${all.x-note} ${raw}", matches: 'here .*"b"'}
         """)
@@ -228,7 +234,7 @@ def test_rows_run_once_each_with_their_variables(
           - {id: y, word: w, n: 2}
         steps:
           - account: a
-          - {call: add_group, with: {group_name: "${word}", n: "${n}"}}
+          - {call: add_group, with: {group_name: "${word}"}, extra: {n: "${n}"}}
         """)
 
     assert [case.id for case in cases] == ["trial::one[x]", "trial::one[y]"]

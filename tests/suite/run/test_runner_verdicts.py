@@ -110,7 +110,7 @@ def test_time_out_of_the_account_is_inconclusive(run: Run, node: TinyNode) -> No
 def test_account_made_among_the_steps_is_still_setup(run: Run, node: TinyNode) -> None:
     node.faults["new_account"] = always(500)
 
-    assert run("steps: [{account: alice}]").verdict is Verdict.INCONCLUSIVE
+    assert run("steps: [{account: alice}, {call: list_groups}]").verdict is Verdict.INCONCLUSIVE
     assert run("steps: [{call: new_account}]").verdict is Verdict.FAIL
 
 
@@ -168,20 +168,20 @@ def test_spent_budget_is_inconclusive_and_sends_no_more_writes(
 @pytest.mark.parametrize(
     ("body", "profile", "word"),
     [
-        ("needs: [chain_rpc]\nsteps: [{account: a}]", Profile(), "chain_rpc"),
-        ("steps: [{rpc: eth_chainId}]", Profile(), "chain_rpc"),
+        ("needs: [chain_rpc]\nsteps: [{account: a}, {call: list_groups}]", Profile(), "chain_rpc"),
+        ("steps: [{rpc: eth_chainId, expect: {'': 1}}]", Profile(), "chain_rpc"),
         (
-            "uses: [semantics.group_id_scope]\nsteps: [{account: a}]",
+            "uses: [semantics.group_id_scope]\nsteps: [{account: a}, {call: list_groups}]",
             Profile.model_validate({"semantics": {"group_id_scope": None}}),
             "group_id_scope",
         ),
         (
-            'steps: [{let: {a: "${profile.limits.page_size_max}"}}]',
+            'steps: [{check: {that: "${profile.limits.page_size_max}", equals: 1}}]',
             Profile.model_validate({"limits": {"page_size_max": None}}),
             "page_size_max",
         ),
         (
-            "uses: [{semantics.group_id_scope: global}]\nsteps: [{account: a}]",
+            "uses: [{semantics.group_id_scope: global}]\nsteps: [{account: a}, {call: list_groups}]",
             Profile(),
             "group_id_scope is global; here it is account",
         ),
@@ -195,7 +195,11 @@ def test_spent_budget_is_inconclusive_and_sends_no_more_writes(
             Profile.model_validate({"wire": {"chain_info": None}}),
             "get_api_payers needs a profile that says wire.chain_info",
         ),
-        ("steps: [{account: a}]", Profile.model_validate({"accounts": {"credits": None}}), "accounts.credits"),
+        (
+            "steps: [{account: a}, {call: list_groups}]",
+            Profile.model_validate({"accounts": {"credits": None}}),
+            "accounts.credits",
+        ),
     ],
     ids=["needs", "needs of a step", "uses", "uses of a variable", "uses a value", "operation", "answer", "no credits"],
 )
@@ -225,7 +229,7 @@ def test_case_the_profile_rules_out_is_not_offered_and_sends_nothing(
 def test_function_that_asks_the_profile_is_for_nodes_that_state_it(
     cases_of: Callable[[str], list[Case]], node: TinyNode, call: str, profile: dict[str, object], key: str
 ) -> None:
-    (case,) = cases_of(f"steps: [{{account: a}}, {{let: {{found: {{{call}}}}}}}]")
+    (case,) = cases_of(f"steps: [{{account: a}}, {{let: {{found: {{{call}}}}}}}, {{call: list_groups}}]")
     with Target(node.url, Profile.model_validate(profile)) as target:
         outcome = run_case(case, target)
 
@@ -246,7 +250,8 @@ def test_case_for_nodes_that_choose_otherwise_is_told_from_one_that_lacks_an_ans
     cases_of: Callable[[str], list[Case]], node: TinyNode, profile: dict[str, object], problem: str | None
 ) -> None:
     (case,) = cases_of(
-        "uses: [wire.list_items.fields.wallet.name, {semantics.group_id_scope: account}]\nsteps: [{account: a}]"
+        "uses: [wire.list_items.fields.wallet.name, {semantics.group_id_scope: account}]\n"
+        "steps: [{account: a}, {call: list_groups}]"
     )
     with Target(node.url, Profile.model_validate(profile)) as target:
         outcome = run_case(case, target)
@@ -291,9 +296,9 @@ def test_answer_without_an_end_is_a_server_fault(run: Run, node: TinyNode, monke
 def test_strange_values_end_in_a_verdict_that_can_be_written_down(
     run: Run, node: TinyNode, answer: str, steps: str
 ) -> None:
-    node.faults["add_group"] = always(200, answer)
+    node.faults["openapi.json"] = always(200, answer)
 
-    outcome = run(f"steps: [{{account: a}}, {{call: add_group, save: {{a: a}}}}, {steps}]")
+    outcome = run(f"steps: [{{account: a}}, {{call: openapi, save: {{a: a}}}}, {steps}]")
 
     assert outcome.verdict in {Verdict.FAIL, Verdict.PASS}
     json.dumps(dataclasses.asdict(outcome), ensure_ascii=False).encode()
