@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pydantic import JsonValue
-
 from conformance.selftest.tools.alter import (
     Answered,
     Forward,
@@ -26,13 +24,6 @@ from reference_node.node import Node
 Read = Callable[..., list[object]]
 
 
-def _without(name: str) -> Callable[[list[JsonValue]], JsonValue]:
-    return lambda items: [
-        {member: value for member, value in item.items() if member != name} if isinstance(item, dict) else item
-        for item in items
-    ]
-
-
 @mutant("ACC-010")
 def wallets_are_never_listed(node: Node) -> None:
     """`list_wallets` is always empty."""
@@ -44,12 +35,6 @@ def wallets_go_to_the_first_account(node: Node) -> None:
     """`create_wallet` registers every wallet to the account that was created first."""
     made = accounts_made(node)
     wrap(node.accounts, "create_wallet", lambda write, _, *arguments: write(made[0], *arguments))
-
-
-@mutant("ACC-080")
-def wallets_have_no_name(node: Node) -> None:
-    """Items of `list_wallets` have no member for the name."""
-    change_items(node, "list_wallets", _without("name"))
 
 
 @mutant("ACC-080", "PKP-040", "PKP-110")

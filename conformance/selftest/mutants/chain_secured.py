@@ -22,28 +22,22 @@ NOBODY = Address(b"\x01" * 20)
 # ------------------------------------------------------------------------------------------------ others are let in
 
 
-@mutant("CHAIN-110", "MINT-060", "MINT-160")
-def anybody_writes(node: Node) -> None:
-    """The contract takes every write of an unmanaged account, whoever sends it."""
-    let_in(node, lambda sender, _: sender not in payers_of(node))
-
-
-@mutant("CHAIN-100", "MINT-060", "MINT-160")
-def payers_write(node: Node) -> None:
-    """The contract takes the payers' writes for unmanaged accounts as well."""
-    let_in(node, lambda sender, _: sender in payers_of(node))
-
-
-@mutant("CHAIN-100")
-def admin_payer_writes(node: Node) -> None:
-    """The contract takes writes for unmanaged accounts from the admin payer."""
-    let_in(node, lambda sender, _: sender == node.accounts.admin_api_payer())
-
-
-@mutant("CHAIN-100")
-def second_payer_writes(node: Node) -> None:
-    """The contract takes writes for unmanaged accounts from the last of the payers."""
-    let_in(node, lambda sender, _: sender == node.accounts.api_payers()[-1])
+@mutant(
+    each=[
+        row("anybody", lambda node, sender: sender not in payers_of(node), breaks="CHAIN-110 MINT-060 MINT-160"),
+        row("payers", lambda node, sender: sender in payers_of(node), breaks="CHAIN-100 MINT-060 MINT-160"),
+        row("admin-payer", lambda node, sender: sender == node.accounts.admin_api_payer(), breaks="CHAIN-100"),
+        row("last-payer", lambda node, sender: sender == node.accounts.api_payers()[-1], breaks="CHAIN-100"),
+        row(
+            "admins-of-others",
+            lambda node, sender: node.accounts.account_exists(int.from_bytes(keccak(sender))),
+            breaks="CHAIN-110 MINT-060 MINT-160",
+        ),
+    ]
+)
+def others_write_for_wallets(node: Node, who: Callable[[Node, Address], bool]) -> None:
+    """Let the contract take writes for an unmanaged account from others than its admin; the label says from whom."""
+    let_in(node, lambda sender, _: who(node, sender))
 
 
 @mutant("CHAIN-100", each=["remove_usage_api_key", "delete_action", "remove_pkp_from_group"])
@@ -78,12 +72,6 @@ def wallets_of_usage_keys_write(node: Node) -> None:
         return pkp_id(sender) in {wallet.id for wallet in wallets}
 
     let_in(node, lambda sender, account: registered(sender, account.admin_wallet))
-
-
-@mutant("CHAIN-110", "MINT-060", "MINT-160")
-def admins_of_others_write(node: Node) -> None:
-    """The contract asks whether the sender is an admin, not whose."""
-    let_in(node, lambda sender, _: node.accounts.account_exists(int.from_bytes(keccak(sender))))
 
 
 @mutant("CHAIN-110")

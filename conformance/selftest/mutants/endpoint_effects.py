@@ -11,12 +11,6 @@ from reference_node.node import Node
 
 
 @mutant("EP-160")
-def lists_of_a_new_group_are_ignored(node: Node) -> None:
-    """`add_group` makes every group empty."""
-    wrap(node.accounts, "add_group", lambda write, key, name, description, *_: write(key, name, description, [], []))
-
-
-@mutant("EP-160")
 def group_is_not_made(node: Node) -> None:
     """`add_group` answers an id and makes nothing."""
     ids = count(1000)

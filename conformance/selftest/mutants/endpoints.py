@@ -35,16 +35,6 @@ def new_account_takes_another_name_for_the_name(node: Node) -> None:
     change_body(node, "new_account", lambda value: {"name": members(value).get("account_name")})
 
 
-@mutant("EP-050", "EP-430")
-def wallet_address_without_prefix(node: Node) -> None:
-    """`wallet_address` of `new_account` lacks its 0x."""
-    change_answer(
-        node,
-        "new_account",
-        lambda value: {**members(value), "wallet_address": str(members(value)["wallet_address"])[2:]},
-    )
-
-
 @mutant("EP-060")
 def new_account_needs_a_key(node: Node) -> None:
     """`new_account` is refused without a key."""

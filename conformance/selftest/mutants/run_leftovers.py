@@ -87,9 +87,3 @@ def fetch_reads_files(node: Node) -> None:
             f" return {{ ok: true, text: async () => {json.dumps(USERS)} }}; }};{code}"
         ),
     )
-
-
-@mutant("EXEC-280")
-def environment_is_a_setting_of_the_sandbox(node: Node) -> None:
-    """The environment of the process stands, for scripts that want settings, in a global of its own."""
-    change_code(node, lambda code: f"globalThis.settings = {{ env: {{ PATH: '/usr/bin', HOME: '/root' }} }};{code}")

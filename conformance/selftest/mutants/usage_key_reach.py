@@ -46,12 +46,6 @@ def arrays_are_read_as_ranges(node: Node) -> None:
     change_arrays(node, lambda ids: list(range(min(ids), max(ids) + 1)) if ids and min(ids) else list(ids))
 
 
-@mutant("UKEY-110", "UKEY-290")
-def any_named_group_opens_all(node: Node) -> None:
-    """A key that names some group may add actions to all of them."""
-    acts_as_owner(node, "add_action_to_group", lambda given: bool(given.manage_ipfs_ids_in_groups))
-
-
 @mutant("UKEY-300")
 def empty_array_means_all_groups(node: Node) -> None:
     """A key whose array is empty may remove PKPs from all groups."""

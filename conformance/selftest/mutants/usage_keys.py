@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from conformance.selftest.tools.alter import change_items, each, wrap
-from conformance.selftest.tools.alter_usage_keys import new_keys
+from conformance.selftest.tools.alter_usage_keys import Members, new_keys
 from conformance.selftest.tools.mutant import mutant, row
 from conformance.selftest.tools.permissions import (
     Write,
@@ -17,12 +17,6 @@ from conformance.selftest.tools.permissions import (
 )
 from reference_node.chain.account_config import Permissions
 from reference_node.node import Node
-
-
-@mutant("UKEY-010")
-def execute_permission_is_not_stored(node: Node) -> None:
-    """`execute_in_groups` is accepted and dropped."""
-    new_keys(node, lambda body: {**body, "execute_in_groups": []})
 
 
 @mutant("UKEY-010")
@@ -47,24 +41,29 @@ def newest_usage_key_is_not_listed(node: Node) -> None:
     change_items(node, "list_api_keys", lambda items: list(items[:-1]))
 
 
-@mutant("UKEY-020")
-def usage_key_names_lose_foreign_letters(node: Node) -> None:
-    """Names are stored in ASCII."""
-    new_keys(node, lambda body: {**body, "name": str(body["name"]).encode("ascii", "replace").decode()})
-
-
-@mutant("UKEY-030")
-def usage_key_descriptions_are_escaped(node: Node) -> None:
-    """Descriptions are stored with < and & escaped for HTML."""
-    new_keys(
-        node, lambda body: {**body, "description": str(body["description"]).replace("&", "&amp;").replace("<", "&lt;")}
-    )
-
-
-@mutant("UKEY-020", "UKEY-030")
-def usage_key_labels_are_swapped(node: Node) -> None:
-    """A key gets its description for a name and its name for a description."""
-    new_keys(node, lambda body: {**body, "name": body["description"], "description": body["name"]})
+@mutant(
+    each=[
+        row("without-execute", lambda body: {**body, "execute_in_groups": []}, breaks="UKEY-010"),
+        row(
+            "name-in-ascii",
+            lambda body: {**body, "name": str(body["name"]).encode("ascii", "replace").decode()},
+            breaks="UKEY-020",
+        ),
+        row(
+            "description-in-html",
+            lambda body: {**body, "description": str(body["description"]).replace("&", "&amp;").replace("<", "&lt;")},
+            breaks="UKEY-030",
+        ),
+        row(
+            "labels-exchanged",
+            lambda body: {**body, "name": body["description"], "description": body["name"]},
+            breaks="UKEY-020 UKEY-030",
+        ),
+    ]
+)
+def new_key_is_stored_otherwise(node: Node, change: Callable[[Members], Members]) -> None:
+    """Store something else of a usage key than was sent; the label says what."""
+    new_keys(node, change)
 
 
 @mutant(

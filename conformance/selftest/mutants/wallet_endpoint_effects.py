@@ -24,7 +24,7 @@ from conformance.selftest.tools.alter import (
     members,
     wrap,
 )
-from conformance.selftest.tools.mutant import mutant
+from conformance.selftest.tools.mutant import mutant, row
 from conformance.selftest.tools.permissions import Write
 from reference_node.node import Node
 
@@ -111,10 +111,20 @@ def unregistered_action_is_deleted(node: Node) -> None:
     intercept(node, "delete_action", handler)
 
 
-@mutant("EP-320")
-def every_code_has_one_cid(node: Node) -> None:
-    """`get_service_action_ipfs_id` always answers the same CID."""
-    change_answer(node, "get_service_action_ipfs_id", lambda _: "QmYwAPJzv5CZsnA625s3Xf2nemtYgPpHdWEz79ojWnPbdG")
+CID = "get_service_action_ipfs_id"
+
+
+@mutant(
+    each=[
+        row("one-cid", CID, lambda _: "QmYwAPJzv5CZsnA625s3Xf2nemtYgPpHdWEz79ojWnPbdG", breaks="EP-320"),
+        row("cid-in-hex", CID, lambda cid: f"0x{str(cid).encode().hex()}", breaks="EP-320"),
+        row("every-account-exists", "account_exists", lambda _: True, breaks="EP-340"),
+        row("no-account-exists", "account_exists", lambda _: False, breaks="EP-340"),
+    ]
+)
+def answer_is_wrong(node: Node, operation: str, change: Callable[[JsonValue], JsonValue]) -> None:
+    """Answer something wrong from `{operation}`; the label says what."""
+    change_answer(node, operation, change)
 
 
 @mutant("EP-320")
@@ -124,12 +134,6 @@ def cid_is_new_each_time(node: Node) -> None:
     change_body(
         node, "get_service_action_ipfs_id", lambda code: f"{code}{next(times)}" if isinstance(code, str) else code
     )
-
-
-@mutant("EP-320")
-def cid_is_a_hash_in_hex(node: Node) -> None:
-    """`get_service_action_ipfs_id` answers hex that is no CID."""
-    change_answer(node, "get_service_action_ipfs_id", lambda cid: f"0x{str(cid).encode().hex()}")
 
 
 @mutant("EP-330")
@@ -150,18 +154,6 @@ def surrogate_pairs_are_two_characters(node: Node) -> None:
         return await forward(replace(request, body=request.body.replace(rb"\ud83d\ude00", b"??")))
 
     intercept(node, "get_service_action_ipfs_id", handler)
-
-
-@mutant("EP-340")
-def every_account_exists(node: Node) -> None:
-    """`account_exists` always answers true."""
-    change_answer(node, "account_exists", lambda _: True)
-
-
-@mutant("EP-340")
-def no_account_exists(node: Node) -> None:
-    """`account_exists` always answers false."""
-    change_answer(node, "account_exists", lambda _: False)
 
 
 @mutant("EP-350")
