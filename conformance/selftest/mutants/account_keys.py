@@ -12,7 +12,7 @@ from itertools import cycle
 from pydantic import JsonValue
 
 from conformance.selftest.tools.alter import Answered, Forward, Received, change_answer, intercept, refusal
-from conformance.selftest.tools.alter_keys import ask_as, key_book, presented
+from conformance.selftest.tools.api_keys import ask_as, key_book, presented
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.node import Node
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from conformance.selftest.tools.accounts import Write, account_of, accounts_made
 from conformance.selftest.tools.alter import (
     Answered,
     Forward,
@@ -16,7 +17,6 @@ from conformance.selftest.tools.alter import (
     wrap,
 )
 from conformance.selftest.tools.mutant import mutant, row
-from conformance.selftest.tools.permissions import Write, account_of, accounts_made
 from reference_node.assembly import build_node
 from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.node import Node

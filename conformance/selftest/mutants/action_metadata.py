@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from conformance.selftest.tools.alter import Answered, Forward, Received, intercept, refusal, wrap
-from conformance.selftest.tools.alter_actions import actions_of, text_member
+from conformance.selftest.tools.accounts import Write, account_of, actions_of
+from conformance.selftest.tools.alter import Answered, Forward, Received, intercept, refusal, text_member, wrap
 from conformance.selftest.tools.mutant import mutant
-from conformance.selftest.tools.permissions import Write, account_of
 from reference_node.chain.account_config import Action
 from reference_node.node import Node
 

@@ -5,10 +5,20 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 
-from conformance.selftest.tools.alter import Answered, Forward, Received, change_items, each, intercept, refusal, wrap
-from conformance.selftest.tools.alter_actions import RAW, actions_of, text_member
+from conformance.selftest.tools.accounts import Write, actions_of
+from conformance.selftest.tools.alter import (
+    Answered,
+    Forward,
+    Received,
+    change_items,
+    each,
+    intercept,
+    refusal,
+    text_member,
+    wrap,
+)
 from conformance.selftest.tools.mutant import mutant, row
-from conformance.selftest.tools.permissions import Write
+from conformance.selftest.tools.operations import RAW_CID_WRITES
 from reference_node.cid import cid_hash
 from reference_node.node import Node
 
@@ -38,7 +48,7 @@ def raw_cid_has_another_hash(node: Node, rule: Callable[[str], bytes]) -> None:
     def add(write: Write, acting_key: int, group_id: int, cid: bytes) -> None:
         write(acting_key, group_id, rule(texts[cid]))
 
-    intercept(node, RAW, remember)
+    intercept(node, RAW_CID_WRITES, remember)
     wrap(node.accounts, "add_action", register)
     wrap(node.accounts, "add_action_to_group", add)
 

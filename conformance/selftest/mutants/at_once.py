@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+from conformance.selftest.tools.accounts import Hashes, Write, account_of, group_of, lists_of
 from conformance.selftest.tools.alter import wrap
-from conformance.selftest.tools.alter_at_once import Company, Overtaking, one_answer_at_a_time
-from conformance.selftest.tools.alter_groups import Hashes, group_of
+from conformance.selftest.tools.concurrent_requests import Overtaking, Rendezvous, one_answer_at_a_time
 from conformance.selftest.tools.mutant import mutant, row
-from conformance.selftest.tools.permissions import Write, account_of, lists_of
 from reference_node.chain.account_config import Group, Permissions, UsageKey
 from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.node import Node
@@ -69,7 +68,7 @@ def update_brings_back_a_group_removed_meanwhile(node: Node) -> None:
 @mutant("GRPLIFE-230", "LIST-170")
 def removal_rewrites_the_list(node: Node) -> None:
     """`remove_pkp_from_group` reads the list, and a moment later writes it back without the wallet."""
-    company = Company()
+    rendezvous = Rendezvous()
 
     def remove(write: Write, key: int, group_id: int, wallet: bytes) -> None:
         account = account_of(node, key)
@@ -77,7 +76,7 @@ def removal_rewrites_the_list(node: Node) -> None:
         if key != account or wallet not in wallets:
             write(key, group_id, wallet)
             return
-        company.wait()
+        rendezvous.wait()
         left = [one for one in wallets if one != wallet]
         node.accounts.update_group(key, group_of(node, key, group_id), left, actions)
 

@@ -9,19 +9,9 @@ from dataclasses import replace
 from eth_utils.crypto import keccak
 
 from conformance.selftest.tools.alter import Answered, Forward, Received, answer, intercept, refusal
-from conformance.selftest.tools.alter_keys import (
-    LISTS,
-    SERVED,
-    WRITES,
-    ask_as,
-    header,
-    key_book,
-    live,
-    presented,
-    promote,
-    under,
-)
+from conformance.selftest.tools.api_keys import ask_as, header, key_book, live, presented, promote, under
 from conformance.selftest.tools.mutant import mutant, row
+from conformance.selftest.tools.operations import LISTS, SERVED, WRITES
 from reference_node.node import Node
 
 OPEN = ("get_node_chain_config", "get_api_payers", "get_admin_api_payer", "get_service_action_ipfs_id")

@@ -18,8 +18,8 @@ from conformance.selftest.tools.alter import (
     members,
     refusal,
 )
-from conformance.selftest.tools.alter_keys import SERVED, WRITES
 from conformance.selftest.tools.mutant import mutant, row
+from conformance.selftest.tools.operations import SERVED, WRITES
 from reference_node.node import Node
 
 GROUP_WRITES = ("update_group", "remove_group", "add_action_to_group", "remove_action_from_group")

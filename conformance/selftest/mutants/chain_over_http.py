@@ -6,10 +6,10 @@ from collections.abc import Callable, Hashable
 from dataclasses import replace
 from typing import Any
 
+from conformance.selftest.tools.accounts import account_of, permissions_of
 from conformance.selftest.tools.alter import wrap
-from conformance.selftest.tools.alter_execution import Lists, all_groups, change_verdicts, decide, own_groups
+from conformance.selftest.tools.alter_runs import Lists, all_groups, change_verdicts, decide, own_groups
 from conformance.selftest.tools.mutant import mutant
-from conformance.selftest.tools.permissions import account_of, permissions_of
 from reference_node.chain.account_config import KeyInfo, UsageKey, Wallet
 from reference_node.keys import address_of
 from reference_node.node import Node

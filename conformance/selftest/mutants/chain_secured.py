@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from eth_utils.crypto import keccak
 
+from conformance.selftest.tools.accounts import Write
 from conformance.selftest.tools.alter import wrap
 from conformance.selftest.tools.alter_contract import Sent, account_behind, change_contract, let_in, payers_of
 from conformance.selftest.tools.mutant import mutant, row
-from conformance.selftest.tools.permissions import Write
 from reference_node.chain.account_config import KeyInfo
 from reference_node.chain.interface import Address
 from reference_node.keys import pkp_id

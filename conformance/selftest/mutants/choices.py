@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from conformance.selftest.tools.accounts import Hashes, Write, account_of
 from conformance.selftest.tools.alter import Answered, Forward, Received, change_query, intercept, refusal, wrap
-from conformance.selftest.tools.alter_groups import Hashes
-from conformance.selftest.tools.alter_keys import LISTS
-from conformance.selftest.tools.alter_lists import GREATEST_PAGE
+from conformance.selftest.tools.alter_permissions import acts_as_owner
 from conformance.selftest.tools.mutant import mutant, row
-from conformance.selftest.tools.permissions import Write, account_of, acts_as_owner
+from conformance.selftest.tools.operations import LARGEST_PAGE, LISTS
 from reference_node.chain.account_config import Group, Wallet
 from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.keys import pkp_id
@@ -112,7 +111,7 @@ def larger_pages_are_cut_down(node: Node) -> None:
 
     def cut(query: dict[str, str]) -> dict[str, str]:
         size = query.get("page_size", "")
-        return {**query, "page_size": GREATEST_PAGE} if size.isdecimal() and int(size) > int(GREATEST_PAGE) else query
+        return {**query, "page_size": LARGEST_PAGE} if size.isdecimal() and int(size) > int(LARGEST_PAGE) else query
 
     change_query(node, LISTS, cut)
 
@@ -122,7 +121,7 @@ def largest_page_is_refused(node: Node) -> None:
     """The largest page size that the profile states is refused."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
-        return refusal(422) if f"page_size={GREATEST_PAGE}" in request.query else await forward(request)
+        return refusal(422) if f"page_size={LARGEST_PAGE}" in request.query else await forward(request)
 
     intercept(node, "list_groups", handler)
 

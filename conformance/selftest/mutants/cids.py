@@ -9,10 +9,20 @@ from dataclasses import replace
 
 from pydantic import JsonValue
 
-from conformance.selftest.tools.alter import Answered, Forward, Received, change_body, intercept, members, refusal, wrap
-from conformance.selftest.tools.alter_actions import RAW, actions_of, text_member
+from conformance.selftest.tools.accounts import Write, actions_of
+from conformance.selftest.tools.alter import (
+    Answered,
+    Forward,
+    Received,
+    change_body,
+    intercept,
+    members,
+    refusal,
+    text_member,
+    wrap,
+)
 from conformance.selftest.tools.mutant import mutant, row
-from conformance.selftest.tools.permissions import Write
+from conformance.selftest.tools.operations import RAW_CID_WRITES
 from reference_node.cid import cid_hash
 from reference_node.node import Node
 
@@ -61,7 +71,7 @@ def raw_cid_may_be_a_hash(node: Node) -> None:
         taken[cid_hash(stand_in)] = bytes.fromhex(text)
         return {**body, "action_ipfs_cid": stand_in}
 
-    change_body(node, RAW, change)
+    change_body(node, RAW_CID_WRITES, change)
     wrap(
         node.accounts,
         "add_action_to_group",
@@ -109,7 +119,7 @@ def any_text_is_a_cid(node: Node) -> None:
         texts[cid_hash(stand_in)] = text
         return {**body, "action_ipfs_cid": stand_in}
 
-    change_body(node, RAW, change)
+    change_body(node, RAW_CID_WRITES, change)
     wrap(
         node.accounts,
         "add_action",

@@ -11,6 +11,7 @@ from dataclasses import replace
 from eth_abi.abi import encode
 from eth_utils.crypto import keccak
 
+from conformance.selftest.tools.accounts import Write, accounts_made
 from conformance.selftest.tools.alter import (
     Answered,
     Forward,
@@ -22,12 +23,12 @@ from conformance.selftest.tools.alter import (
     refusal,
     wrap,
 )
-from conformance.selftest.tools.alter_at_once import Company
 from conformance.selftest.tools.alter_contract import Sent, account_behind, around_conversion, change_contract
 from conformance.selftest.tools.alter_envelopes import CONVERSION, About, Check, address_in, around_verdict, members_of
-from conformance.selftest.tools.alter_keys import presented
+from conformance.selftest.tools.alter_permissions import acts_as_owner
+from conformance.selftest.tools.api_keys import presented
+from conformance.selftest.tools.concurrent_requests import Rendezvous
 from conformance.selftest.tools.mutant import mutant
-from conformance.selftest.tools.permissions import Write, accounts_made, acts_as_owner
 from conformance.values.typed_data import digest
 from reference_node.chain.account_config import UsageKey
 from reference_node.chain.contract_abi import ContractRefusal
@@ -107,12 +108,12 @@ def race_lets_all_win(node: Node) -> None:
             if refused.error != "AlreadyChainSecured":
                 raise
 
-    company = Company()
+    rendezvous = Rendezvous()
 
     def signer(verify: Callable[..., object], data: object, signature: object, flow: Flow) -> object:
         """Two conversions at once have both been let in by now."""
         if flow is Flow.CONVERT_ACCOUNT:
-            company.wait()
+            rendezvous.wait()
         return verify(data, signature, flow)
 
     wrap(node, "signer", signer)

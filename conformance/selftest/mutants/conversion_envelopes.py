@@ -17,7 +17,7 @@ from conformance.selftest.tools.alter_envelopes import (
     read_as,
     refuse,
 )
-from conformance.selftest.tools.alter_keys import last_account_key, presented
+from conformance.selftest.tools.api_keys import last_account_key, presented
 from conformance.selftest.tools.mutant import mutant
 from reference_node.keys import key_hash, parse_key
 from reference_node.node import Node

@@ -7,12 +7,12 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
+from conformance.selftest.tools.accounts import Write
 from conformance.selftest.tools.alter import Answered, Forward, Received, answer, intercept, wrap
 from conformance.selftest.tools.alter_contract import Sent, account_behind, around_conversion, change_contract
 from conformance.selftest.tools.alter_envelopes import CONVERSION
-from conformance.selftest.tools.alter_keys import presented
+from conformance.selftest.tools.api_keys import presented
 from conformance.selftest.tools.mutant import mutant
-from conformance.selftest.tools.permissions import Write
 from reference_node.chain.interface import Address
 from reference_node.keys import key_hash
 from reference_node.node import Node

@@ -17,7 +17,7 @@ from conformance.selftest.tools.alter import (
     members,
     wrap,
 )
-from conformance.selftest.tools.alter_execution import RUN, change_code
+from conformance.selftest.tools.alter_runs import RUN, change_code
 from conformance.selftest.tools.mutant import mutant
 from reference_node.node import Node
 from reference_node.runs import Run

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from itertools import count
 
+from conformance.selftest.tools.accounts import Write
 from conformance.selftest.tools.alter import change_items, each, wrap
 from conformance.selftest.tools.mutant import mutant
-from conformance.selftest.tools.permissions import Write
 from reference_node.node import Node
 
 

@@ -20,8 +20,9 @@ from conformance.selftest.tools.alter import (
     intercept,
     members,
 )
-from conformance.selftest.tools.alter_keys import LISTS, key_book, presented
+from conformance.selftest.tools.api_keys import key_book, presented
 from conformance.selftest.tools.mutant import mutant, row
+from conformance.selftest.tools.operations import LISTS
 from reference_node.node import Node
 
 

@@ -10,8 +10,9 @@ from dataclasses import replace
 from pydantic import JsonValue
 
 from conformance.selftest.tools.alter import Answered, Forward, Received, answer, body_of, intercept
-from conformance.selftest.tools.alter_keys import LISTS, SERVED, WRITES, key_book, presented, under
+from conformance.selftest.tools.api_keys import key_book, presented, under
 from conformance.selftest.tools.mutant import mutant, row
+from conformance.selftest.tools.operations import LISTS, SERVED, WRITES
 from reference_node.keys import key_hash, parse_key
 from reference_node.node import Node
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from conformance.selftest.tools.accounts import accounts_made, permissions_of
 from conformance.selftest.tools.alter import wrap
-from conformance.selftest.tools.alter_execution import Lists, Permits, all_groups, decide, own_groups, permits
+from conformance.selftest.tools.alter_runs import Lists, Permits, all_groups, decide, own_groups, permits
 from conformance.selftest.tools.mutant import mutant, row
-from conformance.selftest.tools.permissions import accounts_made, permissions_of
 from reference_node.chain.account_config import WILDCARD
 from reference_node.node import Node
 from reference_node.runs import Run

@@ -10,10 +10,10 @@ from dataclasses import replace
 
 from pydantic import JsonValue
 
+from conformance.selftest.tools.accounts import account_of
 from conformance.selftest.tools.alter import Answered, Forward, Received, intercept, wrap
-from conformance.selftest.tools.alter_execution import RUN, change_code, change_verdicts
+from conformance.selftest.tools.alter_runs import RUN, change_code, change_verdicts
 from conformance.selftest.tools.mutant import mutant, row
-from conformance.selftest.tools.permissions import account_of
 from reference_node.node import Node
 
 COMMENT = re.compile(r"//[^\n]*")

@@ -4,19 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from conformance.selftest.tools.accounts import permissions_of
 from conformance.selftest.tools.alter import Answered, Forward, Received, intercept, wrap
-from conformance.selftest.tools.alter_execution import (
-    RUN,
-    Lists,
-    all_groups,
-    change_verdicts,
-    decide,
-    own_groups,
-    permits,
-)
-from conformance.selftest.tools.alter_keys import header, key_book, presented, under
+from conformance.selftest.tools.alter_runs import RUN, Lists, all_groups, change_verdicts, decide, own_groups, permits
+from conformance.selftest.tools.api_keys import header, key_book, presented, under
 from conformance.selftest.tools.mutant import mutant, row
-from conformance.selftest.tools.permissions import permissions_of
 from reference_node.node import Node
 from reference_node.runs import Run
 

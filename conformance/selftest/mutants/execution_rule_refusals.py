@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import NoReturn
 
 from conformance.selftest.tools.alter import Answered, Forward, Received, answer, intercept, wrap
-from conformance.selftest.tools.alter_execution import RUN, own_groups
+from conformance.selftest.tools.alter_runs import RUN, own_groups
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.access import Caller
 from reference_node.node import Node

@@ -6,10 +6,10 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
+from conformance.selftest.tools.accounts import permissions_of
 from conformance.selftest.tools.alter import wrap
-from conformance.selftest.tools.alter_execution import Lists, all_groups, decide, own_groups
+from conformance.selftest.tools.alter_runs import Lists, all_groups, decide, own_groups
 from conformance.selftest.tools.mutant import mutant, row
-from conformance.selftest.tools.permissions import permissions_of
 from reference_node.access import Caller
 from reference_node.node import Node
 from reference_node.sandbox import RunResult

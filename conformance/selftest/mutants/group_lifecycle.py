@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from conformance.selftest.tools.accounts import Hashes, Write, account_of, group_of, lists_of
 from conformance.selftest.tools.alter import wrap
-from conformance.selftest.tools.alter_groups import Hashes, group_of
 from conformance.selftest.tools.mutant import mutant
-from conformance.selftest.tools.permissions import Write, account_of, lists_of
 from reference_node.chain.account_config import Group
 from reference_node.node import Node
 

@@ -6,14 +6,14 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 
+from conformance.selftest.tools.accounts import Hashes, Write, account_of, lists_of
 from conformance.selftest.tools.alter import Answered, Forward, Received, intercept, members, refusal, wrap
-from conformance.selftest.tools.alter_groups import IN_A_GROUP, Hashes
 from conformance.selftest.tools.mutant import mutant
-from conformance.selftest.tools.permissions import Write, account_of, lists_of
+from conformance.selftest.tools.operations import GROUP_MEMBER_WRITES
 from reference_node.chain.account_config import Group, UsageKey, Wallet
 from reference_node.node import Node
 
-NAMING_A_GROUP = ("update_group", "remove_group", *IN_A_GROUP)
+NAMING_A_GROUP = ("update_group", "remove_group", *GROUP_MEMBER_WRITES)
 
 
 @mutant("GRPLIFE-100")

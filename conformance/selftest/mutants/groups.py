@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from pydantic import JsonValue
 
+from conformance.selftest.tools.accounts import account_of, lists_of
 from conformance.selftest.tools.alter import (
     Answered,
     Forward,
@@ -20,9 +21,8 @@ from conformance.selftest.tools.alter import (
     refusal,
     wrap,
 )
-from conformance.selftest.tools.alter_at_once import one_answer_at_a_time
+from conformance.selftest.tools.concurrent_requests import one_answer_at_a_time
 from conformance.selftest.tools.mutant import mutant, row
-from conformance.selftest.tools.permissions import account_of, lists_of
 from reference_node.chain.account_config import Group, Wallet
 from reference_node.node import Node
 

@@ -6,15 +6,10 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 
+from conformance.selftest.tools.accounts import NOTHING, Write, permissions_of
 from conformance.selftest.tools.alter import Answered, Forward, Received, answer, intercept, wrap
+from conformance.selftest.tools.alter_permissions import change_permissions, updated_to
 from conformance.selftest.tools.mutant import mutant
-from conformance.selftest.tools.permissions import (
-    NOTHING,
-    Write,
-    change_permissions,
-    permissions_of,
-    updated_to,
-)
 from reference_node.chain.account_config import Permissions, UsageKey
 from reference_node.keys import key_hash, new_secret
 from reference_node.node import Node

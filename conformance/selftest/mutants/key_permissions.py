@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 
 from conformance.selftest.tools.alter import Answered, Forward, Received, answer, intercept, refusal
-from conformance.selftest.tools.alter_keys import WRITES, key_book, live, presented, promote, under
+from conformance.selftest.tools.api_keys import key_book, live, presented, promote, under
 from conformance.selftest.tools.mutant import mutant
+from conformance.selftest.tools.operations import WRITES
 from reference_node.node import Node
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from conformance.selftest.tools.accounts import Write, account_of
 from conformance.selftest.tools.alter import wrap
 from conformance.selftest.tools.mutant import mutant, row
-from conformance.selftest.tools.permissions import Write, account_of
 from reference_node.chain.account_config import Action, Group
 from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.node import Node

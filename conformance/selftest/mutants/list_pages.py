@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from urllib.parse import parse_qsl
 
+from conformance.selftest.tools.accounts import View
 from conformance.selftest.tools.alter import Answered, Forward, Received, answer, change_query, intercept, refusal, wrap
-from conformance.selftest.tools.alter_keys import LISTS
-from conformance.selftest.tools.alter_lists import GREATEST_PAGE, View
 from conformance.selftest.tools.mutant import mutant, row
+from conformance.selftest.tools.operations import LARGEST_PAGE, LISTS
 from reference_node.chain.account_config import Group
 from reference_node.node import Node
 
@@ -27,7 +27,7 @@ BEYOND_64_BITS = 2**63
 )
 def page_size_is_ignored(node: Node, operation: str) -> None:
     """`{operation}` answers as many items as there are."""
-    change_query(node, operation, lambda query: {**query, "page_size": GREATEST_PAGE})
+    change_query(node, operation, lambda query: {**query, "page_size": LARGEST_PAGE})
 
 
 @mutant("LIST-040")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from conformance.selftest.tools.accounts import View
 from conformance.selftest.tools.alter import wrap
-from conformance.selftest.tools.alter_lists import View
 from conformance.selftest.tools.mutant import mutant
 from reference_node.chain.account_config import Group
 from reference_node.node import Node

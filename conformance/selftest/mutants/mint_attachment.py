@@ -9,13 +9,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from conformance.selftest.tools.accounts import NOTHING
 from conformance.selftest.tools.alter import Answered, Forward, Received, answer, body_of, intercept, wrap
 from conformance.selftest.tools.alter_contract import Sent, change_contract
 from conformance.selftest.tools.alter_envelopes import MINTS, address_in
-from conformance.selftest.tools.alter_keys import last_account_key, presented
-from conformance.selftest.tools.alter_mints import follow_mints
+from conformance.selftest.tools.api_keys import last_account_key, presented
+from conformance.selftest.tools.minted import follow_mints
 from conformance.selftest.tools.mutant import mutant, row
-from conformance.selftest.tools.permissions import NOTHING
 from reference_node.chain.account_config import KeyInfo, UsageKey, Wallet
 from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.chain.interface import Address

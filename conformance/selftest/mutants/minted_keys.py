@@ -18,8 +18,8 @@ from conformance.selftest.tools.alter import (
     wrap,
 )
 from conformance.selftest.tools.alter_envelopes import MINTS
-from conformance.selftest.tools.alter_keys import header, presented
-from conformance.selftest.tools.alter_mints import follow_mints
+from conformance.selftest.tools.api_keys import header, presented
+from conformance.selftest.tools.minted import follow_mints
 from conformance.selftest.tools.mutant import mutant
 from reference_node.keys import key_hash, pkp_id
 from reference_node.node import Node

@@ -23,8 +23,8 @@ from conformance.selftest.tools.alter import (
     wrap,
 )
 from conformance.selftest.tools.alter_envelopes import MINTS, address_in, believe_any_signature
-from conformance.selftest.tools.alter_keys import presented
-from conformance.selftest.tools.alter_mints import follow_mints
+from conformance.selftest.tools.api_keys import presented
+from conformance.selftest.tools.minted import follow_mints
 from conformance.selftest.tools.mutant import mutant
 from reference_node.chain.interface import Address
 from reference_node.keys import address_of

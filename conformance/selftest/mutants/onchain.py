@@ -10,8 +10,8 @@ from eth_utils.crypto import keccak
 from pydantic import JsonValue
 
 from conformance.selftest.tools.alter import change_answer, members
+from conformance.selftest.tools.alter_chain_answers import Values, admins_made, change_result, change_view
 from conformance.selftest.tools.alter_contract import Sent, account_behind, change_contract, let_in, payers_of
-from conformance.selftest.tools.alter_views import Values, admins_made, change_result, change_view
 from conformance.selftest.tools.mutant import mutant
 from reference_node.chain.contract_abi import creation_code
 from reference_node.chain.interface import ZERO_ADDRESS

@@ -14,7 +14,7 @@ from conformance.selftest.tools.alter import (
     refusal,
     wrap,
 )
-from conformance.selftest.tools.alter_execution import RUN, Sandboxed, change_result
+from conformance.selftest.tools.alter_runs import RUN, Sandboxed, change_result
 from conformance.selftest.tools.mutant import mutant
 from reference_node.node import Node
 from reference_node.sandbox import RunResult, SandboxBroken

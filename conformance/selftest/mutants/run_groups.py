@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from conformance.selftest.tools.alter import change_body, members, wrap
-from conformance.selftest.tools.alter_execution import Lists, all_groups, decide, own_groups, permits
+from conformance.selftest.tools.alter_runs import Lists, all_groups, decide, own_groups, permits
 from conformance.selftest.tools.mutant import mutant
 from reference_node.chain.account_config import WILDCARD
 from reference_node.node import Node

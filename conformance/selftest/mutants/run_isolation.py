@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import threading
 
+from conformance.selftest.tools.accounts import account_of
 from conformance.selftest.tools.alter import Answered, Forward, Received, intercept, wrap
-from conformance.selftest.tools.alter_execution import RUN, Sandboxed, change_code, change_input
-from conformance.selftest.tools.alter_keys import presented
+from conformance.selftest.tools.alter_runs import RUN, Sandboxed, change_code, change_input
+from conformance.selftest.tools.api_keys import presented
 from conformance.selftest.tools.mutant import mutant, row
-from conformance.selftest.tools.permissions import account_of
 from reference_node.access import Caller
 from reference_node.node import Node
 from reference_node.sandbox import RunResult

@@ -6,11 +6,12 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 
+from conformance.selftest.tools.accounts import permissions_of
 from conformance.selftest.tools.alter import Answered, Forward, Received, intercept, refusal, wrap
-from conformance.selftest.tools.alter_execution import RUN, Lists, all_groups, decide, own_groups
-from conformance.selftest.tools.alter_keys import header, key_book, presented, under
+from conformance.selftest.tools.alter_permissions import refused_to_usage_keys
+from conformance.selftest.tools.alter_runs import RUN, Lists, all_groups, decide, own_groups
+from conformance.selftest.tools.api_keys import header, key_book, presented, under
 from conformance.selftest.tools.mutant import mutant
-from conformance.selftest.tools.permissions import permissions_of, refused_to_usage_keys
 from reference_node.node import Node
 
 

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 
 from conformance.selftest.tools.alter import wrap
-from conformance.selftest.tools.alter_execution import Sandboxed, change_code
+from conformance.selftest.tools.alter_runs import Sandboxed, change_code
 from conformance.selftest.tools.mutant import mutant
 from reference_node.node import Node
 from reference_node.sandbox import HostRefusal, RunResult

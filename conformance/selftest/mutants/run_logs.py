@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import groupby
 
 from conformance.selftest.tools.alter import wrap
-from conformance.selftest.tools.alter_execution import Sandboxed, change_code, change_logs, change_result
+from conformance.selftest.tools.alter_runs import Sandboxed, change_code, change_logs, change_result
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.node import Node
 from reference_node.sandbox import RunResult

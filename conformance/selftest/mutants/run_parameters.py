@@ -20,12 +20,7 @@ from conformance.selftest.tools.alter import (
     members,
     refusal,
 )
-from conformance.selftest.tools.alter_execution import (
-    RUN,
-    change_input,
-    change_params,
-    everywhere,
-)
+from conformance.selftest.tools.alter_runs import RUN, change_input, change_params, everywhere
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.node import Node
 

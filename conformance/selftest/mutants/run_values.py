@@ -10,7 +10,7 @@ from dataclasses import replace
 from pydantic import JsonValue
 
 from conformance.selftest.tools.alter import wrap
-from conformance.selftest.tools.alter_execution import (
+from conformance.selftest.tools.alter_runs import (
     Sandboxed,
     change_code,
     change_params,

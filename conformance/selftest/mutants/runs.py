@@ -17,11 +17,7 @@ from conformance.selftest.tools.alter import (
     members,
     wrap,
 )
-from conformance.selftest.tools.alter_execution import (
-    RUN,
-    Sandboxed,
-    change_code,
-)
+from conformance.selftest.tools.alter_runs import RUN, Sandboxed, change_code
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.node import Node
 from reference_node.sandbox import RunResult

@@ -6,9 +6,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from conformance.selftest.tools.accounts import Write, account_of, permissions_of
 from conformance.selftest.tools.alter import wrap
+from conformance.selftest.tools.alter_permissions import acts_as_owner, change_permissions
 from conformance.selftest.tools.mutant import mutant, row
-from conformance.selftest.tools.permissions import Write, account_of, acts_as_owner, change_permissions, permissions_of
 from reference_node.chain.account_config import Permissions
 from reference_node.node import Node
 

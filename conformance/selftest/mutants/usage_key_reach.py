@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from conformance.selftest.tools.accounts import Write, accounts_made, permissions_of
 from conformance.selftest.tools.alter import wrap
+from conformance.selftest.tools.alter_permissions import acts_as_owner, change_arrays
 from conformance.selftest.tools.mutant import mutant, row
-from conformance.selftest.tools.permissions import Write, accounts_made, acts_as_owner, change_arrays, permissions_of
 from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.node import Node
 

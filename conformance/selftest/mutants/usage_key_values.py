@@ -10,6 +10,7 @@ from dataclasses import replace
 from eth_utils.crypto import keccak
 from pydantic import JsonValue
 
+from conformance.selftest.tools.accounts import ARRAYS, Write
 from conformance.selftest.tools.alter import (
     Answered,
     Forward,
@@ -21,9 +22,8 @@ from conformance.selftest.tools.alter import (
     intercept,
     wrap,
 )
-from conformance.selftest.tools.alter_usage_keys import Members, new_keys
+from conformance.selftest.tools.api_keys import Members, change_new_keys
 from conformance.selftest.tools.mutant import mutant, row
-from conformance.selftest.tools.permissions import ARRAYS, Write
 from reference_node.chain.account_config import UsageKey
 from reference_node.node import Node
 
@@ -72,7 +72,7 @@ def _ids(change: Change) -> Callable[[Members], Members]:
 )
 def odd_values_of_a_new_key_are_read(node: Node, change: Callable[[Members], Members]) -> None:
     """Read what `add_usage_api_key` has to refuse, or has a default for, as another value; the label says as which."""
-    new_keys(node, change)
+    change_new_keys(node, change)
 
 
 @mutant("UKEY-460")

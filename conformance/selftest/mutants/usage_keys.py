@@ -5,16 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from conformance.selftest.tools.accounts import Write, permissions_of
 from conformance.selftest.tools.alter import change_items, each, wrap
-from conformance.selftest.tools.alter_usage_keys import Members, new_keys
+from conformance.selftest.tools.alter_permissions import change_arrays, change_permissions, refused_to_usage_keys
+from conformance.selftest.tools.api_keys import Members, change_new_keys
 from conformance.selftest.tools.mutant import mutant, row
-from conformance.selftest.tools.permissions import (
-    Write,
-    change_arrays,
-    change_permissions,
-    permissions_of,
-    refused_to_usage_keys,
-)
 from reference_node.chain.account_config import Permissions
 from reference_node.node import Node
 
@@ -63,7 +58,7 @@ def newest_usage_key_is_not_listed(node: Node) -> None:
 )
 def new_key_is_stored_otherwise(node: Node, change: Callable[[Members], Members]) -> None:
     """Store something else of a usage key than was sent; the label says what."""
-    new_keys(node, change)
+    change_new_keys(node, change)
 
 
 @mutant(

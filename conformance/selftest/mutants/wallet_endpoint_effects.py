@@ -10,6 +10,7 @@ from itertools import count
 from eth_utils.address import to_checksum_address
 from pydantic import JsonValue
 
+from conformance.selftest.tools.accounts import Write
 from conformance.selftest.tools.alter import (
     Answered,
     Forward,
@@ -25,7 +26,6 @@ from conformance.selftest.tools.alter import (
     wrap,
 )
 from conformance.selftest.tools.mutant import mutant, row
-from conformance.selftest.tools.permissions import Write
 from reference_node.node import Node
 
 

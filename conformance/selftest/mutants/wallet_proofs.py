@@ -7,13 +7,13 @@ import json
 
 from pydantic import JsonValue
 
+from conformance.selftest.tools.accounts import Write, accounts_made
 from conformance.selftest.tools.alter import Answered, Forward, Received, answer, intercept, members, wrap
 from conformance.selftest.tools.alter_contract import former_admins, let_in, payers_of
 from conformance.selftest.tools.alter_envelopes import address_in
-from conformance.selftest.tools.alter_execution import RUN
-from conformance.selftest.tools.alter_keys import header, presented
+from conformance.selftest.tools.alter_runs import RUN
+from conformance.selftest.tools.api_keys import header, presented
 from conformance.selftest.tools.mutant import mutant, row
-from conformance.selftest.tools.permissions import Write, accounts_made
 from reference_node.chain.interface import Address
 from reference_node.node import Node
 

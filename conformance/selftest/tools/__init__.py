@@ -1,1 +1,1 @@
-"""What the self-test is made of: nodes taken apart, served and tried."""
+"""Tools of the self-test: they alter nodes, serve them, and run the suite against them."""

@@ -1,4 +1,4 @@
-"""Tools by which mutants alter a freshly built node from the outside: around a service's method, or around its HTTP."""
+"""Alters a freshly built node from the outside: wraps a method of a service, or intercepts requests."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def wrap(service: object, method: str, around: Callable[..., object]) -> None:
 
 
 def silence(service: object, method: str) -> None:
-    """Let a method do nothing and return None."""
+    """Make a method do nothing and return None."""
 
     def nothing(*_: object) -> None:
         return None
@@ -69,17 +69,17 @@ Handler = Callable[[Received, Forward], Awaitable[Answered]]
 
 
 def answer(status: int, value: JsonValue) -> Answered:
-    """An answer in JSON."""
+    """Make an answer in JSON."""
     return Answered(status, ((b"content-type", b"application/json"),), json.dumps(value).encode())
 
 
 def refusal(status: int) -> Answered:
-    """A refusal as the node writes them."""
+    """Make a refusal as the node writes them."""
     return answer(status, {"type": "about:blank", "title": "refused", "status": status, "code": "refused"})
 
 
 def intercept(node: Node, operations: str | Iterable[str], handler: Handler) -> None:
-    """Let the handler decide about every request of these operations; `forward` asks the node as it was."""
+    """Hand every request of these operations to the handler; its `forward` asks the node as it was."""
     names = frozenset([operations] if isinstance(operations, str) else operations)
     node.app.add_middleware(Interception, names=names, handler=handler)
 
@@ -125,20 +125,28 @@ def change_items(node: Node, operations: str | Iterable[str], change: Callable[[
 
 
 def members(value: JsonValue) -> dict[str, JsonValue]:
-    """The members of a JSON object; none of anything else."""
+    """Return the members of a JSON object; none of anything else."""
     return value if isinstance(value, dict) else {}
 
 
 def body_of(request: Received) -> dict[str, JsonValue]:
-    """The members of a request's JSON object; none where it holds no object."""
+    """Return the members of a request's JSON object; none where it holds no object."""
     try:
         return members(json.loads(request.body))
     except (ValueError, RecursionError):
         return {}
 
 
+def text_member(request: Received, name: str) -> str:
+    """Return a member of a request as text; `None` where there is none, empty where the body is no JSON."""
+    try:
+        return str(members(json.loads(request.body)).get(name))
+    except ValueError:
+        return ""
+
+
 def each(change: Callable[[dict[str, JsonValue]], dict[str, JsonValue]]) -> Callable[[list[JsonValue]], JsonValue]:
-    """For `change_items`: change every item."""
+    """Make a change of each item one of the list, for `change_items`."""
     return lambda items: [change(members(item)) for item in items]
 
 

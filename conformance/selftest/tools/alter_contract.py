@@ -1,7 +1,7 @@
-"""Tools by which mutants alter what the account contract takes for sent: by whom, and with which arguments.
+"""Alters which sender and arguments the account contract sees in a call.
 
-The contract itself stays as it is. Whoever calls it, by a transaction or by `eth_call`, is heard as if somebody else
-had called, or with other arguments: that is how a contract with a faulty check looks from outside.
+The contract itself stays as it is. A transaction or an `eth_call` reaches it as if somebody else had sent it, or with
+other arguments: that is how a contract with a faulty check looks from outside.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Sent:
     arguments: tuple[Any, ...]
 
     def data(self) -> bytes:
-        """As the contract is called."""
+        """Encode the call as the contract takes it."""
         function = WRITES[self.function]
         return selector(function) + encode_arguments([one.type for one in function.inputs], self.arguments)
 
@@ -60,7 +60,7 @@ Change = Callable[[Sent], Sent]
 
 
 def change_contract(node: Node, change: Change, functions: Collection[str] = WRITES.keys()) -> None:
-    """Let the contract hear of calls of these writes what `change` makes of them."""
+    """Call the contract with what `change` makes of these writes."""
     chain = node.chain
     if not isinstance(chain, EvmChain):
         raise TypeError("the contract of a node on a chain outside is not within reach")
@@ -91,7 +91,7 @@ def change_contract(node: Node, change: Change, functions: Collection[str] = WRI
                 heard.clear()
 
     class Hearing(MemoryComputation):
-        """Takes the outermost message of a transaction for what it is heard as."""
+        """Runs the outermost message of a transaction as the changed call."""
 
         def __init__(self, state: StateAPI, message: MessageAPI, transaction: TransactionContextAPI) -> None:
             if heard and message.depth == 0:
@@ -105,7 +105,7 @@ def change_contract(node: Node, change: Change, functions: Collection[str] = WRI
 
 
 def account_behind(node: Node, acting_hash: int) -> Account | None:
-    """The account for which a write with this acting hash is; None where nobody has the hash."""
+    """Return the account that a write with this acting hash is for; None where nobody has the hash."""
     info = node.accounts.key_info(acting_hash)
     try:
         return node.accounts.account(info.account_hash)
@@ -114,7 +114,7 @@ def account_behind(node: Node, acting_hash: int) -> Account | None:
 
 
 def let_in(node: Node, who: Callable[[Address, Account], bool], functions: Collection[str] = WRITES.keys()) -> None:
-    """Have the contract take such senders' writes for an unmanaged account as if its admin wallet had sent them."""
+    """Take writes of such senders for an unmanaged account as if its admin wallet had sent them."""
 
     def change(sent: Sent) -> Sent:
         account = account_behind(node, sent.arguments[0]) if isinstance(sent.arguments[0], int) else None
@@ -126,17 +126,17 @@ def let_in(node: Node, who: Callable[[Address, Account], bool], functions: Colle
 
 
 def payers_of(node: Node) -> frozenset[Address]:
-    """The addresses of all payers."""
+    """Return the addresses of all payers."""
     return frozenset({node.accounts.admin_api_payer(), *node.accounts.api_payers()})
 
 
 def around_conversion(node: Node, around: Callable[[Callable[..., object], int, Address], object]) -> None:
-    """Something else in the place of the conversion's write to the contract."""
+    """Replace the conversion's write to the contract; `around` gets it first."""
     wrap(node.accounts, "convert_to_chain_secured", around)
 
 
 def former_admins(node: Node) -> dict[Address, Address]:
-    """New admin wallet to the one before, of accounts that are converted from now on."""
+    """Map the new admin wallet to the former one, of accounts that are converted from now on."""
     former: dict[Address, Address] = {}
 
     def convert(write: Callable[..., object], account: int, new_admin: Address) -> None:

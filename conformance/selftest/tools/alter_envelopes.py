@@ -1,4 +1,4 @@
-"""Tools by which mutants alter the judge of envelopes, for all flows or for one."""
+"""Alters the verifier of signed envelopes, for all flows or for one."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from reference_node.typed_data import Flow, Members
 
 Check = Callable[..., object]
 About = dict[str, object]
-"""What a judgement is told beside the envelope: `flow`, `chain_id`, `now`, `title`."""
+"""What the verifier gets beside the envelope: `flow`, `chain_id`, `now`, `title`."""
 
 MINTS = ("create_wallet_with_signature", "add_usage_api_key_with_signature")
 CONVERSION = "convert_to_chain_secured_account"
 
 
 def refuse(code: str) -> BadRequest:
-    """What a faulty judge says."""
+    """Return the refusal of a faulty verifier, to be raised."""
     return BadRequest(code, "the envelope is refused")
 
 
 def replace_check(node: Node, method: str, check: Check) -> None:
-    """Another check in the place of the judge's own."""
+    """Replace one of the verifier's checks."""
     wrap(node.envelopes, method, lambda _, *given: check(*given))
 
 
 def around_verdict(node: Node, around: Callable[[Check, object, object, About], object], *flows: Flow) -> None:
-    """Something before or after the whole judgement, in these flows; in all where none is named."""
+    """Wrap the whole verification in these flows; in all where none is named."""
 
     def verify(original: Check, typed_data: object, signature: object, **about: object) -> object:
         if flows and about["flow"] not in flows:
@@ -41,7 +41,7 @@ def around_verdict(node: Node, around: Callable[[Check, object, object, About], 
 
 
 def good_once(node: Node, *flows: Flow) -> None:
-    """An envelope that was accepted is refused from then on, by its signature."""
+    """Refuse an envelope that was accepted before, by its signature."""
     spent: set[str] = set()
 
     def verify(original: Check, data: object, signature: object, about: About) -> object:
@@ -55,12 +55,12 @@ def good_once(node: Node, *flows: Flow) -> None:
 
 
 def believe_any_signature(node: Node, *flows: Flow) -> None:
-    """Whoever has signed, the envelope's address counts as the signer."""
+    """Take the envelope's address for the signer, whoever has signed."""
     where_another_signed(node, lambda _, data, *__: address_in(data), *flows)
 
 
 def where_another_signed(node: Node, judge: Callable[[Check, Members, object, About], object], *flows: Flow) -> None:
-    """What `judge` says of envelopes of which another than the stated wallet is the signer."""
+    """Let `judge` decide on envelopes that another than the stated wallet has signed."""
 
     def verify(original: Check, data: object, signature: object, about: About) -> object:
         try:
@@ -74,7 +74,7 @@ def where_another_signed(node: Node, judge: Callable[[Check, Members, object, Ab
 
 
 def read_as(node: Node, change: Callable[[Members, About], Members], *flows: Flow) -> None:
-    """Envelopes are judged as what `change` makes of them; those to which it cannot be made, as they are."""
+    """Verify what `change` makes of an envelope; where `change` fails, the envelope as it is."""
 
     def verify(original: Check, data: object, signature: object, about: About) -> object:
         try:
@@ -87,7 +87,7 @@ def read_as(node: Node, change: Callable[[Members, About], Members], *flows: Flo
 
 
 def members_of(typed_data: object) -> Members:
-    """The members of an envelope, in whichever form it comes; none of anything else."""
+    """Return the members of an envelope, in whichever form it comes; none of anything else."""
     try:
         value = json.loads(typed_data) if isinstance(typed_data, str) else typed_data
     except (ValueError, RecursionError):
@@ -96,7 +96,7 @@ def members_of(typed_data: object) -> Members:
 
 
 def address_in(typed_data: object) -> bytes | None:
-    """The wallet that an envelope names; None where it names none."""
+    """Return the wallet that an envelope names; None where it names none."""
     message = members_of(typed_data).get("message")
     stated = message.get("address") if isinstance(message, dict) else None
     try:

@@ -20,8 +20,8 @@ from conformance.selftest.tools.catches import Catch, catch_of, load_catches, re
 from conformance.selftest.tools.findings import findings, unchecked
 from conformance.selftest.tools.harness import Bench, Trial, trials
 from conformance.selftest.tools.matrix import MATRICES, print_matrix, print_packs, write_matrix
-from conformance.selftest.tools.miniatures import MINIATURES
 from conformance.selftest.tools.mutant import Mutant, all_mutants
+from conformance.selftest.tools.shams import SHAMS
 from conformance.selftest.variants import VARIANTS
 
 
@@ -63,7 +63,7 @@ def _test(console: Console, mutants: Mapping[str, Mutant], options: argparse.Nam
     done, times = _run(console, bench, _tiers(mutants, catches, options), options.jobs)
     tried = {name: mutant for name, mutant in mutants.items() if name in done}
     print_matrix(console, tried, done)
-    if others := {name: done[name] for name in (*VARIANTS, *MINIATURES) if name in done}:
+    if others := {name: done[name] for name in (*VARIANTS, *SHAMS) if name in done}:
         print_packs(console, others)
     write_matrix(options.output, tried, done)
     found = findings(tried, done, {case.pack for case in cases})
@@ -84,7 +84,7 @@ def _tiers(mutants: Mapping[str, Mutant], catches: Mapping[str, Catch], options:
     if options.mutant:
         return [Tier("the chosen mutants", [*mutants])]
     sample = [mutant.name for mutant in tier_one(mutants.values(), catches)]
-    tiers = [Tier("tier one", [*MINIATURES, *sample])]
+    tiers = [Tier("tier one", [*SHAMS, *sample])]
     if options.full:
         rest = mutants.keys() - set(sample)
         tiers.append(Tier("tier two", [*VARIANTS, *(name for name in mutants if name in rest)]))
@@ -105,7 +105,7 @@ def _run(console: Console, bench: Bench, tiers: Iterable[Tier], jobs: int) -> tu
 
 
 def _counted(names: Sequence[str]) -> str:
-    shams, variants = (sum(name in kind for name in names) for kind in (MINIATURES, VARIANTS))
+    shams, variants = (sum(name in kind for name in names) for kind in (SHAMS, VARIANTS))
     counts = {"mutants": len(names) - shams - variants, "variants": variants, "shams": shams}
     return ", ".join(f"{count} {kind}" for kind, count in counts.items() if count)
 

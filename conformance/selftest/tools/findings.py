@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 
 from conformance.selftest.tools.harness import Trial
 from conformance.selftest.tools.matrix import of_pack
-from conformance.selftest.tools.miniatures import MINIATURES
 from conformance.selftest.tools.mutant import Mutant
+from conformance.selftest.tools.shams import SHAMS
 from conformance.selftest.variants import VARIANTS
 from conformance.verdict import Verdict
 
@@ -19,7 +19,7 @@ def findings(mutants: Mapping[str, Mutant], done: Mapping[str, Trial], packs: It
     faults += [fault for mutant in mutants.values() for fault in _crashed(mutant, done[mutant.name])]
     for name in VARIANTS.keys() & done.keys():
         faults += _not_green(done[name])
-    for name in MINIATURES.keys() & done.keys():
+    for name in SHAMS.keys() & done.keys():
         faults += _satisfied(done[name], packs)
     return faults
 

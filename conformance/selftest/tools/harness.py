@@ -13,10 +13,10 @@ from conformance.endpoints.client import Target
 from conformance.endpoints.extent import SampleOptions
 from conformance.run.case import Case
 from conformance.run.runner import run_case
-from conformance.selftest.tools.miniatures import MINIATURES
 from conformance.selftest.tools.mutant import Mutant
 from conformance.selftest.tools.server_faults import ServerFaults
 from conformance.selftest.tools.serving import target_app, target_node
+from conformance.selftest.tools.shams import SHAMS
 from conformance.selftest.variants import VARIANTS
 from conformance.verdict import Outcome, Verdict
 
@@ -30,10 +30,10 @@ class Trial:
 
     name: str
     breaks: tuple[str, ...] = ()
-    """What it is known to break; nothing for the variants and the miniatures."""
+    """What it is known to break; nothing for the variants and the shams."""
     outcomes: tuple[Outcome, ...] = ()
     server_faults: tuple[str, ...] = ()
-    """Exceptions inside the node and answers with status 5xx, a line each; not recorded of miniatures."""
+    """Exceptions inside the node and answers with status 5xx, a line each; not recorded of shams."""
     seconds: float = 0.0
     crash: str = ""
     """What the suite itself stumbled over; nothing is known of the node then."""
@@ -70,8 +70,8 @@ class Bench:
 
     def _try(self, name: str) -> Trial:
         faults = ServerFaults()
-        if name in MINIATURES:
-            with target_app(MINIATURES[name], self.seed) as target:
+        if name in SHAMS:
+            with target_app(SHAMS[name], self.seed) as target:
                 return Trial(name, outcomes=_outcomes(self.cases, target))
         if name in VARIANTS:
             variant = VARIANTS[name]

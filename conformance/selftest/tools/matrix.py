@@ -1,4 +1,4 @@
-"""The kill matrix: which mutant is caught by which cases, on the terminal and in files."""
+"""Writes the kill matrix: which mutant is caught by which cases, on the terminal and in files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from conformance.verdict import Outcome, Verdict
 
 
 def print_matrix(console: Console, mutants: Mapping[str, Mutant], trials: Mapping[str, Trial]) -> None:
-    """A row for each mutant: the requirements it breaks, and the cases that failed because of it."""
+    """Print a row for each mutant: the requirements that it breaks, and the cases that failed because of it."""
     table = Table(title="Kill matrix", title_justify="left")
     for heading in ("mutant", "breaks", "caught by"):
         table.add_column(heading, overflow="fold")
@@ -33,7 +33,7 @@ def print_matrix(console: Console, mutants: Mapping[str, Mutant], trials: Mappin
 
 
 def print_packs(console: Console, trials: Mapping[str, Trial]) -> None:
-    """A row for each pack: how many of its cases end how on each node that has no mutant's name."""
+    """Print a row for each pack: how its cases ended on each variant and each sham."""
     table = Table(title="Verdicts per pack", title_justify="left")
     for heading in ("pack", *trials):
         table.add_column(heading, overflow="fold")
@@ -44,7 +44,7 @@ def print_packs(console: Console, trials: Mapping[str, Trial]) -> None:
 
 
 def of_pack(trial: Trial, pack: str) -> list[Outcome]:
-    """The outcomes of one pack."""
+    """Return the outcomes of one pack."""
     return [outcome for outcome in trial.outcomes if outcome.case.partition("::")[0] == pack]
 
 

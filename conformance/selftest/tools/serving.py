@@ -1,4 +1,4 @@
-"""Nodes of the self-test while they run: served on a free port of the loopback, in a thread of this process."""
+"""Serves nodes of the self-test on a free port of the loopback, in a thread of this process."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def target_node(
 
 @contextmanager
 def target_app(app: ASGIApp, seed: str) -> Iterator[Target]:
-    """An application that is no reference node, judged as if it claimed to be one."""
+    """Serve an application that is no reference node, with a profile that claims that it is one."""
     config = uvicorn.Config(app, ws="none", lifespan="off", access_log=False, log_level="critical")
     with _listening() as listening, _serving(config, listening):
         base_url = f"http://127.0.0.1:{listening.getsockname()[1]}"
@@ -82,7 +82,7 @@ def _listening() -> Iterator[socket.socket]:
 
 
 class QuickServer(uvicorn.Server):
-    """uvicorn that ends at once when it is told to; of its own it looks for that ten times a second."""
+    """Ends at once when it is told to; uvicorn itself looks for that ten times a second."""
 
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)

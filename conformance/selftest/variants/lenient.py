@@ -1,10 +1,11 @@
-"""A node that gives more than was asked for, and forgives."""
+"""A correct node that accepts and shows more than the reference node does."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable
 
+from conformance.selftest.tools.accounts import Write, account_of
 from conformance.selftest.tools.alter import (
     Answered,
     Forward,
@@ -17,7 +18,6 @@ from conformance.selftest.tools.alter import (
     refusal,
     wrap,
 )
-from conformance.selftest.tools.permissions import Write, account_of
 from conformance.selftest.variants.variant import (
     LISTS,
     ON_GROUPS,
@@ -52,13 +52,13 @@ AT_MOST = 100
         },
     }
 )
-def generous(node: Node) -> None:
-    """Gives more than was asked for, and forgives.
+def lenient(node: Node) -> None:
+    """Accept and show more than the reference node does.
 
-    Every answer has further members, the account's own wallet is one of its PKPs, a second `add_action` overwrites, to
-    add what is there and to remove what is not succeeds, a group that does not exist is empty, an update of a usage
-    key keeps its labels, `account_exists` is for keys that somebody holds, and the list of actions shows those that
-    only groups have, whose items in a group have no labels.
+    Every answer has further members. The account's own wallet is one of its PKPs. A second `add_action` overwrites.
+    Adding what a group lists, and removing what it does not list, succeeds. The lists of an unknown group are empty.
+    An update of a usage key keeps its labels. `account_exists` refuses unknown keys. `list_actions` also shows
+    actions that are only in groups, without labels where a group is asked for.
     """
     wrap(node.accounts, "new_account", _registers_own_wallet(node))
     wrap(node.accounts, "update_usage_key", _keeps_labels(node))

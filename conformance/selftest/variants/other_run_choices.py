@@ -1,4 +1,4 @@
-"""A node that chose otherwise about runs wherever it may."""
+"""A correct node that makes other choices about runs wherever the specification leaves one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import replace
 from pydantic import JsonValue
 
 from conformance.selftest.tools.alter import Answered, Forward, Received, answer, intercept, wrap
-from conformance.selftest.tools.alter_execution import RUN, change_input, change_response, own_groups
+from conformance.selftest.tools.alter_runs import RUN, change_input, change_response, own_groups
 from conformance.selftest.variants.variant import EVERYTHING, Members, choices
 from reference_node.access import Caller
 from reference_node.node import Node
@@ -27,7 +27,7 @@ BOX = """globalThis.Box = (actions => {
   return { sign, key };
 })(Service.Actions); delete globalThis.Service;
 """
-"""Puts other calls, which know the wallet, in the place of the node's own."""
+"""Replaces the node's calls with ones that know the wallet."""
 Running = Callable[[Caller, str, str], RunResult]
 
 
@@ -45,12 +45,12 @@ Running = Callable[[Caller, str, str], RunResult]
         },
     }
 )
-def boxed(node: Node) -> None:
-    """Chose otherwise about runs.
+def other_run_choices(node: Node) -> None:
+    """Make other choices about runs.
 
-    A run names its wallet in `jsParams`, which is decided before the code begins; a run without one needs a group that
-    lists some wallet; the sandbox's calls have other names, and one is missing; `response` is a text; code that fails
-    is answered with 422, and what is not permitted with 404.
+    A run names its wallet in `jsParams`, and is refused before the code begins. A run without a wallet needs a group
+    that lists some wallet. The sandbox's calls have other names, and one is missing. `response` is a text. Code that
+    fails is answered with 422, and what is not permitted with 404.
     """
     wrap(node.runs, "run", _decided_before(node))
     change_input(node, lambda code, params: (BOX % json.dumps(json.loads(params).get(MEMBER)) + code, params))

@@ -1,11 +1,11 @@
-"""A node whose accounts do not begin empty."""
+"""A correct node whose new accounts are not empty."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
+from conformance.selftest.tools.accounts import NOTHING, Write
 from conformance.selftest.tools.alter import wrap
-from conformance.selftest.tools.permissions import NOTHING, Write
 from conformance.selftest.variants.variant import choices
 from reference_node.chain.account_config import UsageKey
 from reference_node.keys import address_of, key_hash, new_derivation_path, new_secret
@@ -13,8 +13,8 @@ from reference_node.node import Node
 
 
 @choices({})
-def furnished(node: Node) -> None:
-    """Makes each account with a wallet, a usage key and a group of its own.
+def prefilled(node: Node) -> None:
+    """Create each account with a wallet, a usage key and a group.
 
     The specification does not say that a fresh account is empty.
     """

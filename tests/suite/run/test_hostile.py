@@ -16,7 +16,7 @@ from conformance.run.options import Options
 from conformance.run.runner import load, run_case
 from conformance.run.selection import select
 from conformance.selftest.tools.alter import Answered, Forward, Received, intercept
-from conformance.selftest.tools.alter_execution import RUN, change_code, change_result
+from conformance.selftest.tools.alter_runs import RUN, change_code, change_result
 from conformance.selftest.tools.serving import target_node
 from conformance.verdict import Outcome, Verdict
 from reference_node.node import Node

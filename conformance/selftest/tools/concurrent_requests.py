@@ -1,4 +1,4 @@
-"""Tools for faults that show when requests are under way at once: these wait for one another, on any machine."""
+"""Makes concurrent requests wait for one another, so that races show on any machine."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from conformance.selftest.tools.alter import Answered, Forward, Received, interc
 from reference_node.node import Node
 
 ALONE_SECONDS = 2.0
-"""How long the first waits for another. Requests of the same moment come much sooner, on busy machines, too."""
+"""How long a request waits for another. Concurrent ones come much sooner, on busy machines, too."""
 
 
-class Company:
-    """Holds everybody who comes until somebody else has come, too."""
+class Rendezvous:
+    """Holds each request until another one comes after it."""
 
     def __init__(self, seconds: float = ALONE_SECONDS) -> None:
         self._seconds = seconds
@@ -23,7 +23,7 @@ class Company:
         self._more = threading.Condition()
 
     def wait(self) -> None:
-        """Return when another has come, or nobody has for so long."""
+        """Return when another request has come, or after `seconds`."""
         with self._more:
             self._come += 1
             mine = self._come
@@ -32,7 +32,7 @@ class Company:
 
 
 class Overtaking:
-    """Holds the first of two that come until the second is done."""
+    """Holds the first of two requests until the second is done."""
 
     def __init__(self) -> None:
         self._held = False
@@ -40,7 +40,7 @@ class Overtaking:
         self._more = threading.Condition()
 
     def wait(self) -> None:
-        """Return at once where somebody is held; else when another is done, or nobody has been for so long."""
+        """Return at once where a request is held; else when another is done, or after `ALONE_SECONDS`."""
         with self._more:
             if self._held:
                 return
@@ -50,19 +50,19 @@ class Overtaking:
             self._held = False
 
     def overtake(self) -> None:
-        """Return when somebody is held, or nobody has come for so long."""
+        """Return when a request is held, or after `ALONE_SECONDS`."""
         with self._more:
             self._more.wait_for(lambda: self._held, ALONE_SECONDS)
 
     def done(self) -> None:
-        """Let go who is held."""
+        """Release the request that is held."""
         with self._more:
             self._done += 1
             self._more.notify_all()
 
 
 def one_answer_at_a_time(node: Node, operation: str, same: Callable[[Received], Hashable]) -> None:
-    """Let requests of an operation that come while one is under way that is the `same` get its answer."""
+    """Answer requests of an operation that come while one with the same `same` is under way with its answer."""
     working: dict[Hashable, tuple[asyncio.Event, asyncio.Task[Answered]]] = {}
 
     async def once_shared(shared: asyncio.Event, request: Received, forward: Forward) -> Answered:

@@ -1,4 +1,4 @@
-"""Tools by which mutants follow what a node has minted by signature."""
+"""Follows what a node mints by signature."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Minted:
 
 
 def follow_mints(node: Node) -> Minted:
-    """From now on."""
+    """Return what the node mints from now on; it grows with it."""
     minted = Minted()
 
     async def handler(request: Received, forward: Forward) -> Answered:

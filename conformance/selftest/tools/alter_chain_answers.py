@@ -1,4 +1,4 @@
-"""Tools by which mutants alter what a reader of the settlement chain is told: answers of views, and logs."""
+"""Alters what the settlement chain's JSON-RPC answers: results of views, and logs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Values = tuple[Any, ...]
 
 
 def change_result(node: Node, method: str, change: Callable[[dict[str, JsonValue], JsonValue], JsonValue]) -> None:
-    """Tell another result of a JSON-RPC method; `change` also gets the request. Errors stay as they are."""
+    """Change the result of a JSON-RPC method; `change` also gets the request. Errors stay as they are."""
 
     def handle(answer: Callable[[bytes], bytes | None], body: bytes) -> bytes | None:
         given = answer(body)
@@ -37,7 +37,7 @@ def change_result(node: Node, method: str, change: Callable[[dict[str, JsonValue
 
 
 def change_view(node: Node, view: str, change: Callable[[Values, Values], Values]) -> None:
-    """Tell other values of a view; `change` gets the arguments and the values."""
+    """Change the values of a view; `change` gets the arguments and the values."""
     function = Function.parse(getattr(AccountAbi(), view))
     inputs, outputs = ([one.type for one in side] for side in (function.inputs, function.outputs))
 
@@ -53,9 +53,9 @@ def change_view(node: Node, view: str, change: Callable[[Values, Values], Values
 
 
 def admins_made(node: Node) -> dict[int, bytes]:
-    """The accounts that wallets make from now on, and their admins; it grows with them.
+    """Return the accounts that wallets make from now on, and their admins; it grows with them.
 
-    It asks the contract after each transaction: to be called after `change_contract`, which meanwhile hears otherwise.
+    It asks the contract after each transaction, so call it after `change_contract`.
     """
     made: dict[int, bytes] = {}
     created = event_topic("AccountCreated")

@@ -1,4 +1,4 @@
-"""Two nodes that no pack may find right: one accepts everything, one refuses everything."""
+"""Serves two shams that no pack may find right: one accepts everything, one refuses everything."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PLAUSIBLE = {
 
 
 async def accept_everything(request: Request) -> Response:
-    """Says yes: lists are empty, every account exists, every write succeeds, the chain answers one to everything."""
+    """Answer success: lists are empty, every account exists, the chain answers 1 to everything."""
     path = request.url.path
     if path == "/rpc":
         return JSONResponse(_chain_says_one(await request.body()))
@@ -38,7 +38,7 @@ async def accept_everything(request: Request) -> Response:
 
 
 async def refuse_everything(_request: Request) -> Response:
-    """Says no, in a well-formed problem document."""
+    """Answer 403, in a well-formed problem document."""
     document = {"type": "about:blank", "title": "Forbidden", "status": 403, "detail": "no", "code": "forbidden"}
     return JSONResponse(document, 403, media_type="application/problem+json")
 
@@ -59,7 +59,7 @@ def _application(answer: Callable[[Request], object]) -> ASGIApp:
     return serve
 
 
-MINIATURES: dict[str, ASGIApp] = {
+SHAMS: dict[str, ASGIApp] = {
     "accept-everything": _application(accept_everything),
     "refuse-everything": _application(refuse_everything),
 }

@@ -1,4 +1,4 @@
-"""A node that takes envelopes in other forms."""
+"""A correct node that takes signed envelopes in other forms."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ PARTS = {"domain": ("name", "version", "chainId"), "message": ("address", "issue
         },
     }
 )
-def particular(node: Node) -> None:
-    """Takes envelopes in other forms.
+def other_envelope_forms(node: Node) -> None:
+    """Take signed envelopes in other forms.
 
-    An envelope comes as a string, `X-Wallet-Auth` in the alphabet of base64url, numbers are decimal texts, the last
-    byte of a signature is 27 or 28, its s may be high, and members that `types` does not declare are ignored.
+    An envelope is a string, and `X-Wallet-Auth` is base64url. Numbers are decimal texts. The last byte of a signature
+    is 27 or 28, and its s may be high. Members that `types` does not declare are ignored.
     """
     around_verdict(node, _in_other_forms(node))
     intercept(node, "billing/balance", _from_base64url)

@@ -1,4 +1,4 @@
-"""A node that asks for more before it takes or tells something."""
+"""A correct node that refuses more than the reference node does."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from dataclasses import replace
 
 from eth_utils.address import is_address, to_canonical_address
 
+from conformance.selftest.tools.accounts import Hashes, Write, account_of
 from conformance.selftest.tools.alter import Answered, Forward, Handler, Received, body_of, intercept, refusal, wrap
 from conformance.selftest.tools.alter_contract import Change, Sent, change_contract
-from conformance.selftest.tools.alter_groups import Hashes
-from conformance.selftest.tools.alter_mints import follow_mints
-from conformance.selftest.tools.permissions import Write, account_of
+from conformance.selftest.tools.minted import follow_mints
 from conformance.selftest.variants.variant import choices, presented
 from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.chain.interface import Address
@@ -37,12 +36,12 @@ AT_MOST = 100
         "mode": {"admin_address_reuse": "refused"},
     }
 )
-def guarded(node: Node) -> None:
-    """Asks for more before it takes or tells something.
+def stricter(node: Node) -> None:
+    """Refuse more than the reference node does.
 
-    Its description is for holders of keys, a minted key is attached after its wallet alone, a wallet is the admin of
-    one account, and the wildcard for wallets is given with a whole group alone; but a group takes wallets that nobody
-    has and keeps a deleted action.
+    The OpenAPI description needs a key. A minted key can be attached only after its wallet was registered. A wallet is
+    the admin of one account at most. The wildcard for wallets is no entry to add or remove, only part of a whole list.
+    Unlike the reference node, a group takes ids of unknown wallets, and keeps an action that was deleted.
     """
     intercept(node, DESCRIPTION, _for_keys(node))
     change_contract(node, _wallet_first(node), {"set_usage_api_key"})
@@ -126,7 +125,7 @@ def _keeps_members(node: Node) -> Callable[..., None]:
 
 
 def _in_groups(node: Node, account: int) -> list[tuple[int, Hashes]]:
-    """The groups of an account, each with the hashes of the actions that it lists."""
+    """Return the groups of an account, each with the hashes of the actions that it lists."""
     return [
         (group.id, [action.cid_hash for action in node.accounts.actions_in_group(account, group.id, 0, AT_MOST)])
         for group in node.accounts.groups(account, 0, AT_MOST)

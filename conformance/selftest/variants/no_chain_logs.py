@@ -1,4 +1,4 @@
-"""A node that shows less of what wallets write on the chain."""
+"""A correct node that shows less of what wallets write on the chain."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from conformance.selftest.tools.alter import (
     refusal,
     wrap,
 )
-from conformance.selftest.tools.alter_execution import RUN
-from conformance.selftest.tools.alter_views import change_result
+from conformance.selftest.tools.alter_chain_answers import change_result
+from conformance.selftest.tools.alter_runs import RUN
 from conformance.selftest.variants.variant import EVERYTHING, choices
 from reference_node.chain.account_config import Wallet
 from reference_node.node import Node
@@ -34,8 +34,8 @@ from reference_node.node import Node
         "events": {"kinds_and_delivery": {"delivery": "none", "every_state_change": False}},
     }
 )
-def discreet(node: Node) -> None:
-    """Keeps minted keys' wallets out of lists, forbids expired keys everything, and leaves no logs of writes."""
+def no_chain_logs(node: Node) -> None:
+    """Emit no logs of writes, list no wallets of minted keys, and answer expired keys with 403."""
     of_keys: set[bytes] = set()
 
     def without(view: Callable[..., list[Wallet]], account: int, page: int, size: int) -> list[Wallet]:

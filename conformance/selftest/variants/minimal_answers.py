@@ -1,4 +1,4 @@
-"""A node that says and takes as little as it may."""
+"""A correct node that answers as little as the specification lets it, and takes no field as optional."""
 
 from __future__ import annotations
 
@@ -58,12 +58,12 @@ PAGE_SIZE = 3
         "auth": {"usage_key_permission": {"lists": "account_key"}},
     }
 )
-def terse(node: Node) -> None:
-    """Says and takes as little as it may.
+def minimal_answers(node: Node) -> None:
+    """Answer as little as the specification lets a node, and require every field of a body.
 
-    It answers no member that the specification does not show, refuses everything with 400, lists the newest first on
-    pages of three that are objects and begin with 1, for account keys alone, with group ids as texts and hex in
-    capitals, and needs every field of a body.
+    Answers have no member that the specification does not show. Every refusal has status 400. Lists are for account
+    keys; they show the newest first, on pages of three that are objects and count from 1, with group ids as texts and
+    hex in capitals.
     """
     for view in ("wallets", "actions", "usage_keys", "wallets_in_group", "actions_in_group"):
         wrap(node.accounts, view, _newest_first)

@@ -1,4 +1,4 @@
-"""Tools for faults about who is asking: the keys that a node has given out, and requests under another key."""
+"""Follows the keys that a node gives out, and serves requests under other keys."""
 
 from __future__ import annotations
 
@@ -6,38 +6,28 @@ import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
-from conformance.profile import Profile, resolve
-from conformance.profile.operations import GROUPS, MANAGEMENT, WALLETS_AND_ACTIONS
-from conformance.selftest.tools.alter import CORE, Answered, Forward, Received, intercept
+from pydantic import JsonValue
+
+from conformance.selftest.tools.alter import Answered, Forward, Received, change_body, intercept
 from reference_node.node import Node
 
-SERVED = tuple(
-    sorted(
-        resolve(Profile(), name).path.removeprefix(CORE)
-        for name in (MANAGEMENT | GROUPS | WALLETS_AND_ACTIONS).keys() - {"run_action"}
-    )
-)
-"""The operations of accounts and the CID of a code, as the node's paths name them."""
-
-LISTS = tuple(name for name in SERVED if name.startswith("list_"))
-WRITES = tuple(name for name in SERVED if name.startswith(("add_", "create_", "delete_", "remove_", "update_")))
-"""The management writes: all that change an account, but its creation."""
+Members = dict[str, JsonValue]
 
 
 def header(request: Received, name: bytes) -> str:
-    """The value of a header, empty when there is none."""
+    """Return the value of a header, empty when there is none."""
     return dict(request.headers).get(name, b"").decode("latin-1")
 
 
 def presented(request: Received) -> str:
-    """The key in either header, empty when there is none."""
+    """Return the key in either header, empty when there is none."""
     authorization = header(request, b"authorization")
     bearer = authorization[len("Bearer ") :] if authorization.lower().startswith("bearer ") else ""
     return header(request, b"x-api-key") or bearer
 
 
 def under(request: Received, key: str) -> Received:
-    """The same request under another key; under none when that is empty."""
+    """Return the same request under another key; under none when that is empty."""
     kept = [pair for pair in request.headers if pair[0] not in {b"x-api-key", b"authorization"}]
     given = [(b"x-api-key", key.encode("latin-1"))] if key else []
     return replace(request, headers=(*kept, *given))
@@ -54,7 +44,7 @@ class KeyBook:
     removed: set[str] = field(default_factory=set)
 
     def account_of(self, key: str) -> str:
-        """The account key behind a key; the key itself when it is none of these."""
+        """Return the account key behind a usage key; any other key as it is."""
         return self.owners.get(key, key)
 
 
@@ -79,7 +69,7 @@ def key_book(node: Node) -> KeyBook:
 
 
 def ask_as(node: Node, operations: str | Iterable[str], key_for: Callable[[Received], str]) -> None:
-    """Requests are served as if they carried the key that `key_for` gives."""
+    """Serve requests as if they carried the key that `key_for` gives."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
         return await forward(under(request, key_for(request)))
@@ -88,7 +78,7 @@ def ask_as(node: Node, operations: str | Iterable[str], key_for: Callable[[Recei
 
 
 def promote(node: Node, operations: str | Iterable[str], when: Callable[[KeyBook, Received], bool]) -> None:
-    """Usage keys are served as the account key of their account, where `when` says so."""
+    """Serve usage keys as the account key of their account, where `when` says so."""
     book = key_book(node)
 
     def key_for(request: Received) -> str:
@@ -99,12 +89,12 @@ def promote(node: Node, operations: str | Iterable[str], when: Callable[[KeyBook
 
 
 def live(book: KeyBook, request: Received) -> bool:
-    """For `promote`: as long as the key was not removed."""
+    """Whether the key of a request was not removed; for `promote`."""
     return presented(request) not in book.removed
 
 
 def last_account_key(node: Node) -> list[str]:
-    """The key of the account that was made last over HTTP, from now on; empty before the first."""
+    """Return the key of the account that was made last over HTTP, from now on; empty before the first."""
     last: list[str] = []
 
     async def note(request: Received, forward: Forward) -> Answered:
@@ -115,3 +105,8 @@ def last_account_key(node: Node) -> list[str]:
 
     intercept(node, "new_account", note)
     return last
+
+
+def change_new_keys(node: Node, change: Callable[[Members], Members]) -> None:
+    """Have `add_usage_api_key` read another body than was sent."""
+    change_body(node, "add_usage_api_key", lambda value: change(value) if isinstance(value, dict) else value)

@@ -1,4 +1,4 @@
-"""A node that shows as little as it may."""
+"""A correct node whose lists show nothing but what identifies an item."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import json
 from dataclasses import replace
 from urllib.parse import parse_qsl, urlencode
 
+from conformance.selftest.tools.accounts import ARRAYS
 from conformance.selftest.tools.alter import Answered, Forward, Handler, Received, answer, change_items, intercept
-from conformance.selftest.tools.permissions import ARRAYS
 from conformance.selftest.variants.variant import (
     LISTS,
     PERMISSIONS,
@@ -38,12 +38,8 @@ IDS_PER_ACCOUNT = 100_000
         },
     }
 )
-def secretive(node: Node) -> None:
-    """Shows as little as it may.
-
-    It numbers groups over all accounts, lists nothing of an item but what tells it from the others, and lets nobody
-    see its chain.
-    """
+def bare_lists(node: Node) -> None:
+    """List nothing but ids and hashes, offer no chain, and number groups across all accounts."""
     intercept(node, (*LISTS, *SILENT_WRITES, "add_usage_api_key"), _with_global_ids(node))
     change_items(node, "list_groups", each(lambda item: {"id": item["id"]}))
     change_items(node, "list_actions", each(lambda item: {"hashed_cid": item["hashed_cid"]}))
@@ -73,7 +69,7 @@ def _with_global_ids(node: Node) -> Handler:
 
 
 def _own_ids(request: Received, first: int) -> Received:
-    """The request with the ids that the account's groups have on the node."""
+    """Return the request with the ids that the account's groups have on the node."""
     query = {
         name: str(_own_id(int(value), first)) if name == "group_id" and value.isdecimal() else value
         for name, value in parse_qsl(request.query, keep_blank_values=True)

@@ -1,4 +1,4 @@
-"""A node behind a web server with pages of its own, whose refusals are written like its successes."""
+"""A correct node behind a web server that has pages of its own; its refusals have the members of successes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import replace
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from conformance.selftest.tools.alter import CORE, Answered, Forward, Received, answer, change_answer, intercept
-from conformance.selftest.tools.alter_execution import RUN
+from conformance.selftest.tools.alter_runs import RUN
 from conformance.selftest.variants.variant import EVERYTHING, Members, choices, members_of
 from reference_node.node import Node
 
@@ -26,17 +26,17 @@ NOTHING: Members = {
     "response": None,
     "logs": "refused",
 }
-"""What a success would hold, with no value."""
+"""The members of successes, without values."""
 MINTS = ("create_wallet_with_signature", "add_usage_api_key_with_signature")
 
 
 @choices({})
-def fronted(node: Node) -> None:
-    """Stands behind a web server with pages of its own, and writes refusals like successes.
+def behind_a_web_server(node: Node) -> None:
+    """Show web pages where the API has no endpoint, and give refusals the members of successes.
 
-    Paths outside of the API show a page for people, paths and methods that the API does not have a page that says so;
-    a refusal holds the members of a success without values, a refused run what it has logged; the chain configuration
-    says that no RPC URL is given, and where to read about the chain.
+    Paths outside of the API show a page with status 200; paths and methods that the API lacks, one with 404 or 405. A
+    refusal holds the members of a success, without values; that of a run also holds logs. The chain configuration has
+    a null for the RPC URL, and URLs of pages about the chain.
     """
     intercept(node, (*EVERYTHING, *MINTS, RUN), _like_a_success)
     change_answer(node, "get_node_chain_config", members_of(_with_addresses_for_people))
@@ -56,7 +56,7 @@ def _with_addresses_for_people(config: Members) -> Members:
 
 
 class Front:
-    """ASGI layer with pages where the API has no endpoint."""
+    """Shows web pages where the API has no endpoint; an ASGI layer."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

@@ -1,4 +1,4 @@
-"""A node that writes usage keys in hex, and calls members by other names."""
+"""A correct node with other member names, and usage keys in hex."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from urllib.parse import parse_qsl
 
 from eth_utils.address import to_checksum_address
 
+from conformance.selftest.tools.accounts import Write
 from conformance.selftest.tools.alter import (
     Answered,
     Forward,
@@ -26,8 +27,7 @@ from conformance.selftest.tools.alter import (
     refusal,
     wrap,
 )
-from conformance.selftest.tools.alter_execution import RUN
-from conformance.selftest.tools.permissions import Write
+from conformance.selftest.tools.alter_runs import RUN
 from conformance.selftest.variants.variant import EVERYTHING, Members, choices, members_of
 from reference_node.chain.account_config import Wallet
 from reference_node.node import Node
@@ -38,7 +38,7 @@ WALLET = {"id": "pkp", "name": "label", "description": "note"}
 NOBODYS_KEY = base64.b64encode(32 * b"-")
 
 _labels: ContextVar[tuple[str, str]] = ContextVar("labels", default=("", ""))
-"""What the request that is being served calls its wallet."""
+"""The labels that the request being served gives its wallet."""
 
 
 @choices(
@@ -59,10 +59,10 @@ _labels: ContextVar[tuple[str, str]] = ContextVar("labels", default=("", ""))
         }
     }
 )
-def labelled(node: Node) -> None:
-    """Writes usage keys in hex, and calls members by other names.
+def other_member_names(node: Node) -> None:
+    """Rename members of requests and answers, and write usage keys in hex.
 
-    A wallet has the name and the description that `create_wallet` was called with, and lists show its derivation path.
+    `create_wallet` takes a name and a description for the wallet, and lists show a wallet's derivation path.
     """
     intercept(node, (*EVERYTHING, RUN), _keys_in_hex())
     change_body(node, "new_account", members_of(_renamed(ACCOUNT)))

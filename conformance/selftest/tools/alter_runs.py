@@ -1,4 +1,4 @@
-"""Tools by which mutants alter runs: what goes into the sandbox and comes out, and how the rule is decided."""
+"""Alters runs: what goes into the sandbox and comes out, and how the Execution rule is decided."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 
 from pydantic import JsonValue
 
+from conformance.selftest.tools.accounts import account_of, permissions_of
 from conformance.selftest.tools.alter import wrap
-from conformance.selftest.tools.permissions import account_of, permissions_of
 from reference_node.chain.account_config import WILDCARD
 from reference_node.node import Node
 from reference_node.sandbox import RunResult
@@ -65,7 +65,7 @@ def change_logs(node: Node, change: Callable[[str], str]) -> None:
 
 
 def everywhere(change: Callable[[JsonValue], JsonValue]) -> Callable[[JsonValue], JsonValue]:
-    """A change of every value inside a value, the innermost first; names stay."""
+    """Apply a change to every value inside a value, the innermost first; names stay."""
 
     def deep(value: JsonValue) -> JsonValue:
         if isinstance(value, dict):
@@ -86,11 +86,11 @@ class Lists:
     wallets: tuple[bytes, ...]
 
     def has_action(self, action: bytes) -> bool:
-        """Condition 2."""
+        """Whether it permits the action (condition 2)."""
         return action in self.actions or WILDCARD in self.actions
 
     def has_wallet(self, wallet: bytes | None) -> bool:
-        """Condition 3; a run that has used no wallet yet meets it."""
+        """Whether it permits the wallet (condition 3); a run that has used no wallet yet meets it."""
         return wallet is None or wallet in self.wallets or WILDCARD in self.wallets
 
 
@@ -101,7 +101,7 @@ Reach = Callable[[Node, int], list[Lists]]
 
 
 def all_groups(node: Node, key: int) -> list[Lists]:
-    """The groups of the key's account, whatever the key may use."""
+    """Return the groups of the key's account, whatever the key may use."""
     account = account_of(node, key)
     return [
         Lists(
@@ -114,7 +114,7 @@ def all_groups(node: Node, key: int) -> list[Lists]:
 
 
 def own_groups(node: Node, key: int) -> list[Lists]:
-    """The groups that the key may use, by condition 1."""
+    """Return the groups that the key may use, by condition 1."""
     permissions = permissions_of(node, key)
     groups = all_groups(node, key)
     if permissions is None or 0 in permissions.execute_in_groups:
@@ -123,12 +123,12 @@ def own_groups(node: Node, key: int) -> list[Lists]:
 
 
 def permits(group: Lists, action: bytes, wallet: bytes | None) -> bool:
-    """Conditions 2 and 3, as they are right."""
+    """Whether conditions 2 and 3 hold, as the specification has them."""
     return group.has_action(action) and group.has_wallet(wallet)
 
 
 def decide(node: Node, permits: Permits = permits, reach: Reach = own_groups) -> None:
-    """Decide every run by this, group by group, in place of the contract's rule."""
+    """Decide every run by these, group by group, in place of the contract's rule."""
 
     def can_run(_view: object, key: int, action: bytes) -> bool:
         return any(permits(group, action, None) for group in reach(node, key))
@@ -141,7 +141,7 @@ def decide(node: Node, permits: Permits = permits, reach: Reach = own_groups) ->
 
 
 def change_verdicts(node: Node, change: Callable[[bool, tuple[int, bytes, bytes | None]], bool]) -> None:
-    """Turn what the contract says of a key, an action and a wallet (none: whether the action may begin)."""
+    """Change what the contract says of a key, an action and a wallet (none: whether the action may begin)."""
     wrap(node.accounts, "can_run", lambda view, key, action: change(view(key, action), (key, action, None)))
     wrap(
         node.accounts,
