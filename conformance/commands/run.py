@@ -87,7 +87,7 @@ def pytest_arguments(options: Options, jobs: int = 1) -> list[str]:
     found += [argument for plugin in NOT_NEEDED for argument in ("-p", f"no:{plugin}")]
     found += ["--disable-plugin-autoload", "-p", "conformance.run.plugin", "--conformance", *options.arguments()]
     if jobs > 1:
-        found += ["-p", "xdist", "-n", str(jobs)]
+        found += ["-p", "xdist", "-n", str(jobs), "--maxschedchunk=1"]
     if options.results is not None:
         found.append(f"--junitxml={options.results / 'junit.xml'}")
     return found

@@ -101,6 +101,7 @@ class Options:
     cases: Annotated[
         tuple[str, ...], Spelling("--case", "run only these cases, pack::case[row] (repeatable)", "GLOB")
     ] = ()
+    quick: Annotated[bool, Spelling("--quick", "run only the cheapest cases that name every requirement")] = False
     full: Annotated[bool, Spelling("--full", "try every cell of a matrix, instead of those that are chosen")] = False
     cells: Annotated[
         tuple[str, ...],

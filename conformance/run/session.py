@@ -25,11 +25,13 @@ from conformance.problems import Problem
 from conformance.profile import Profile, load_profile, load_ready_file
 from conformance.report import ExitCode, RunRecord, make_writable, results_of, show, write_results
 from conformance.report.write import MATRIX_NAME, RESULTS_NAME
+from conformance.run.costs import cheapest, cost
 from conformance.run.items import OUTCOME, OUTCOMES, RUNNING, CaseItem, PackFile
 from conformance.run.known import Known, load_known
 from conformance.run.listing import ListedCase
 from conformance.run.options import Options
 from conformance.run.plugin import RESULTS
+from conformance.run.runner import not_offered
 from conformance.run.selection import select
 from conformance.verdict import Outcome, Verdict
 
@@ -164,11 +166,17 @@ class ConformanceSession:
         return PackFile.from_parent(parent, path=file_path, nodeid=file_path.stem)
 
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
-        """Keep the cases that `--case` selects."""
-        left_out = [item for item in items if isinstance(item, CaseItem) and not self.selection.wants(item.case)]
+        """Keep the cases that the options select; where several processes run them, begin with the longest."""
+        wanted = [item.case for item in items if isinstance(item, CaseItem) and self.selection.wants(item.case)]
+        ids = {case.id for case in wanted}
+        if self.options.quick:
+            ids = cheapest(wanted, lambda case: not not_offered(case, self.target()))
+        left_out = [item for item in items if isinstance(item, CaseItem) and item.case.id not in ids]
         if left_out:
             items[:] = [item for item in items if item not in set(left_out)]
             config.hook.pytest_deselected(items=left_out)
+        if self.worker:
+            items.sort(key=lambda item: -cost(item.case.id) if isinstance(item, CaseItem) else 0)
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Note which cases have to report."""
@@ -246,6 +254,7 @@ class ConformanceSession:
             rerun=self.options.to_repeat_case(),
             faults=self.known.faults(cases, outcomes),
             interrupted=self._interrupted(exitstatus),
+            quick=self.options.quick,
         )
 
     def _interrupted(self, exitstatus: int) -> str:
