@@ -134,7 +134,7 @@ def test_run_uses_the_profile_and_names_its_digest(place: Path) -> None:
 
 def test_options_reach_pytest_as_they_were_given() -> None:
     text = (
-        "run --node-url http://n --profile p --pack a --pack b --pack-dir d --case c --full --cell x --seed s --known k"
+        "run --node-url http://n --profile p --pack a --pack b --pack-dir d --case c --quick --full --cell x --seed s --known k"
         " --budget 1 --max-spend 0 --max-gas 7 --rate 2.5 --output o"
     )
     options = Options.of(parser().parse_args(text.split()))
@@ -148,7 +148,7 @@ def test_options_reach_pytest_as_they_were_given() -> None:
 
 
 def test_jobs_become_processes_of_xdist() -> None:
-    assert pytest_arguments(Options(), 3)[-4:] == ["-p", "xdist", "-n", "3"]
+    assert pytest_arguments(Options(), 3)[-5:] == ["-p", "xdist", "-n", "3", "--maxschedchunk=1"]
 
 
 def test_one_job_needs_no_other_process() -> None:
