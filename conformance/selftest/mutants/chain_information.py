@@ -137,6 +137,22 @@ def contract_address_alternates(node: Node) -> None:
     change_answer(node, CONFIG, changed)
 
 
+@mutant("CHAIN-190", each=("new_account", "add_group"))
+def contract_address_changes_with_a_write(node: Node, operation: str) -> None:
+    """The first accepted `{operation}` has the chain configuration name another contract from then on."""
+    written: list[JsonValue] = []
+
+    def note(value: JsonValue) -> JsonValue:
+        written.append(value)
+        return value
+
+    def changed(value: JsonValue) -> JsonValue:
+        return {**members(value), "contract_address": f"0x{'11' * 20}"} if written else value
+
+    change_answer(node, operation, note)
+    change_answer(node, CONFIG, changed)
+
+
 @mutant("CHAIN-190")
 def payers_take_turns(node: Node) -> None:
     """Each answer of `get_api_payers` lacks another payer."""
