@@ -23,13 +23,14 @@ from conformance.drivers.steps.driver import compile_case
 from conformance.endpoints.client import Answer
 from conformance.endpoints.requests import OutgoingRequest
 from conformance.language.models import Reference, SteppedCase
-from conformance.language.runs import RESPONSE_FORM, returned
+from conformance.language.runs import RESPONSE_FORM
 from conformance.language.templates import CompileContext, compile_value
 from conformance.problems import BadShape, Mismatch, RunEndedOtherwise, ServerFault, Throttled
 from conformance.resources import fixtures
 from conformance.service.acceptance import must_accept
-from conformance.service.action_sources import MEMBER, NAMED_BY, parameters, source
-from conformance.service.runs import failed
+from conformance.service.action_sources import MEMBER, NAMED_BY, source
+from conformance.service.runs import Runs, failed, returned
+from conformance.service.session import Session
 from conformance.values.json_values import member, printed, same
 
 FORMS = "exec.failure_and_limits"
@@ -93,7 +94,7 @@ class HostileCase(SteppedCase):
 
 @dataclass(frozen=True)
 class Roles:
-    """Who acts."""
+    """The keys with which the runs are asked for, and the wallet that they name."""
 
     attacker: str
     wallet: str
@@ -126,10 +127,11 @@ def _roles(form: HostileCase) -> list[tuple[str, str]]:
 class Campaign:
     """The hostile runs of one case."""
 
-    def __init__(self, run: CaseRun, roles: Roles) -> None:
-        self._run = run
+    def __init__(self, session: Session, roles: Roles) -> None:
+        self._session = session
+        self._runs = Runs(session)
         self._roles = roles
-        self._profile = run.target.profile
+        self._profile = session.profile
         forms = self._profile.exec.failure_and_limits
         self._limit = forms.timeout_seconds if forms else 0.0
         self._usual = self._probe()
@@ -154,14 +156,14 @@ class Campaign:
             raise ServerFault("that others are answered meanwhile", f"a list took {longest_wait:.1f} s")
 
     def _attack(self, entry: Entry) -> None:
-        pkp = parameters(self._roles.wallet, {}, self._run.scope.profile)
-        answer = self._send(self._roles.attacker, source(f"hostile/{entry.id}", self._profile), pkp)
-        self._judge(entry, answer)
-        left = [found for found in self._probe() if found not in self._usual]
+        code = source(f"hostile/{entry.id}", self._profile)
+        answer = self._send(self._runs.request(self._roles.attacker, code, pkp_id=self._roles.wallet))
+        self._must_end_in_time(entry, answer)
+        left = [trace for trace in self._probe() if trace not in self._usual]
         if left:
             raise Mismatch(f"a clean run after {entry.id} ({entry.title})", f"{left} left behind")
 
-    def _judge(self, entry: Entry, answer: Answer) -> None:
+    def _must_end_in_time(self, entry: Entry, answer: Answer) -> None:
         who = f"{entry.id} ({entry.title})"
         if answer.seconds > self._limit + GRACE_SECONDS:
             raise ServerFault(f"that {who} ends within {self._limit} s", f"{answer.seconds:.1f} s", answer.exchange)
@@ -172,43 +174,41 @@ class Campaign:
             raise RunEndedOtherwise(f"that {who} ends with an error", answer.text[:SHOWN], answer.exchange)
 
     def _probe(self) -> list[object]:
-        answer = self._send(self._roles.bystander, source("hostile/probe", self._profile), {})
-        must_accept(answer)
-        found = returned(self._run.scope, member(answer.value, "response"))
-        if not isinstance(found, list):
+        """What earlier runs left behind, as far as a run can see it."""
+        answer = self._send(self._runs.request(self._roles.bystander, source("hostile/probe", self._profile)))
+        traces = self._result(answer)
+        if not isinstance(traces, list):
             raise RunEndedOtherwise("a list from the probe", answer.text[:SHOWN], answer.exchange)
-        return found
+        return traces
 
     def _stand_by(self, done: threading.Event) -> float:
         """Ask as somebody else would, until all is done: the longest that a list took, in seconds."""
         longest = 0.0
-        lists = self._run.target.operation("list_groups")
-        first = self._profile.wire.paging.first_page_number
+        page: dict[str, object] = {"page_number": self._profile.wire.paging.first_page_number, "page_size": 1}
         while not done.wait(0.2):
-            page: dict[str, object] = {"page_number": first, "page_size": 1}
-            answer = self._run.send(OutgoingRequest(lists, self._roles.bystander, members=page))
-            must_accept(answer)
+            answer = self._session.call("list_groups", self._roles.bystander, **page)
             longest = max(longest, answer.seconds)
-            honest = self._send(self._roles.bystander, HONEST, {"n": 7})
-            must_accept(honest)
-            result = returned(self._run.scope, member(honest.value, "response"))
-            if not same({"n": 7}, result):
+            honest = self._send(self._runs.request(self._roles.bystander, HONEST, params={"n": 7}))
+            if not same({"n": 7}, self._result(honest)):
                 raise Mismatch("what an honest run returns", honest.text[:SHOWN], honest.exchange)
         return longest
 
-    def _send(self, key: str, code: str, params: dict[str, object]) -> Answer:
+    def _result(self, answer: Answer) -> object:
+        must_accept(answer)
+        return returned(member(answer.value, "response"), self._profile.exec.response_form)
+
+    def _send(self, request: OutgoingRequest) -> Answer:
         """Run it, later again where the node has too much to do, and count the seconds that it cost."""
-        target = self._run.target
-        wanted = OutgoingRequest(target.operation("run_action"), key, members={"code": code, "jsParams": params})
+        target = self._session.target
         for _ in range(RETRIES):
-            answer = self._run.send(wanted)
+            answer = self._session.send(request)
             if answer.status != 429 and not (answer.status == 503 and "retry-after" in answer.headers):
                 break
             time.sleep(PAUSE_SECONDS)
         else:
             raise Throttled("a place for a run", f"status {answer.status}", answer.exchange)
         if answer.accepted:
-            target.budget.take(max(0, math.ceil(answer.seconds) - 1) * target.charge(wanted.operation))
+            target.budget.take(max(0, math.ceil(answer.seconds) - 1) * target.charge(request.operation))
         return answer
 
 

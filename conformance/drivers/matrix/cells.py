@@ -135,7 +135,7 @@ class Cell:
             (self.key.may_use(name), group.lists_action(self.action_used), group.lists_wallet(self.wallet_used))
             for name, group in world.groups.items()
         )
-        return not self.decision().granted and any(sum(one) == len(one) - 1 for one in met)
+        return not self.decision().granted and any(sum(conditions) == len(conditions) - 1 for conditions in met)
 
 
 @cache

@@ -51,12 +51,12 @@ def pairwise(cells: Sequence[Cell], taken: Iterable[Cell], parts: Sequence[str])
     values = attrgetter(*parts)
     pairs = {cell: frozenset(combinations(enumerate(values(cell)), 2)) for cell in {*cells, *taken}}
     missing = set().union(*(pairs[cell] for cell in cells)).difference(*(pairs[cell] for cell in taken))
-    found: list[Cell] = []
+    picked: list[Cell] = []
     while missing:
         best = max(cells, key=lambda cell: len(pairs[cell] & missing))
-        found.append(best)
+        picked.append(best)
         missing -= pairs[best]
-    return found
+    return picked
 
 
 def controls(cells: Iterable[Cell], among: Sequence[Cell]) -> list[Cell]:
@@ -66,16 +66,16 @@ def controls(cells: Iterable[Cell], among: Sequence[Cell]) -> list[Cell]:
     return list(dict.fromkeys(min(granted, key=lambda other: distance(cell.counterpart, other)) for cell in refused))
 
 
-def distance(one: Cell, other: Cell) -> int:
+def distance(cell: Cell, other: Cell) -> int:
     """In how many of their four parts two cells differ."""
-    return sum(getattr(one, part) != getattr(other, part) for part in ("row", "action", "wallet", "accounts"))
+    return sum(getattr(cell, part) != getattr(other, part) for part in ("row", "action", "wallet", "accounts"))
 
 
 def in_order(cells: Iterable[Cell]) -> list[tuple[Arrangement, list[Cell]]]:
     """The cells by arrangement, granted ones first; from one arrangement to the next this group is written once."""
-    found: dict[Arrangement, list[Cell]] = {}
+    by_arrangement: dict[Arrangement, list[Cell]] = {}
     for cell in sorted(cells, key=lambda cell: (not cell.decision().granted, cell.id)):
-        found.setdefault(cell.arrangement, []).append(cell)
-    one = sorted(arrangement for arrangement in found if arrangement.accounts == 1)
-    two = sorted((arrangement for arrangement in found if arrangement.accounts > 1), reverse=True)
-    return [(arrangement, found[arrangement]) for arrangement in (*one, *two)]
+        by_arrangement.setdefault(cell.arrangement, []).append(cell)
+    one_account = sorted(arrangement for arrangement in by_arrangement if arrangement.accounts == 1)
+    two_accounts = sorted((arrangement for arrangement in by_arrangement if arrangement.accounts > 1), reverse=True)
+    return [(arrangement, by_arrangement[arrangement]) for arrangement in (*one_account, *two_accounts)]

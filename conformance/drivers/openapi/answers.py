@@ -18,34 +18,34 @@ from conformance.values.json_values import MISSING, member
 
 
 class OpenApiAnswersCase(SteppedCase):
-    """Judges the answers of its steps by the schemas that the node states for them."""
+    """Checks the answers of its steps against the schemas that the node states for them."""
 
     driver: Literal["openapi_answers"]
 
 
 def compile_answers(form: OpenApiAnswersCase, site: CompileContext) -> Callable[[CaseRun], None]:
-    """The steps as they are; then the answer to each of their requests, in order."""
+    """The steps as they are; then a check of the answer to each of their requests, in order."""
     site.facts.needs.add("openapi")
     site.facts.operations.add("openapi")
     program = compile_case(form, site)
 
-    def run_and_judge(run: CaseRun) -> None:
-        heard: list[tuple[OutgoingRequest, Answer]] = []
-        run.witnesses.append(lambda wanted, answer: heard.append((wanted, answer)))
+    def run_and_check(run: CaseRun) -> None:
+        exchanges: list[tuple[OutgoingRequest, Answer]] = []
+        run.witnesses.append(lambda request, answer: exchanges.append((request, answer)))
         program(run)
         run.witnesses.clear()
         description = read_description(run)
-        for wanted, answer in heard:
-            if wanted.path is None and wanted.method is None:
-                judge_answer(description, wanted, answer)
+        for request, answer in exchanges:
+            if request.path is None and request.method is None:
+                check_answer(description, request, answer)
 
-    return run_and_judge
+    return run_and_check
 
 
-def judge_answer(description: Description, wanted: OutgoingRequest, answer: Answer) -> None:
+def check_answer(description: Description, request: OutgoingRequest, answer: Answer) -> None:
     """Raise Mismatch for an answer that is not as the description says. A refusal that it does not describe passes."""
-    name = f"{wanted.operation.method} {wanted.operation.path}"
-    described = description.operations.get((wanted.operation.method, wanted.operation.path))
+    name = f"{request.operation.method} {request.operation.path}"
+    described = description.operations.get((request.operation.method, request.operation.path))
     response = described and description.response(described, answer.status)
     if response is None:
         if answer.accepted:

@@ -60,17 +60,19 @@ class Description:
 
     def _paths(self, stated: str, *servers: object) -> list[str]:
         """A path with what its servers put before it; as it stands, too, where it holds the whole path already."""
-        given = [found for found in (*servers, self.document.get("servers")) if isinstance(found, list) and found]
-        urls = [member(server, "url") for server in given[0]] if given else []
+        stated_servers = [
+            array for array in (*servers, self.document.get("servers")) if isinstance(array, list) and array
+        ]
+        urls = [member(server, "url") for server in stated_servers[0]] if stated_servers else []
         bases = [urlsplit(urljoin(self.url, url)).path.rstrip("/") for url in urls if isinstance(url, str)]
         return list(dict.fromkeys([*(base + stated for base in bases), stated]))
 
     def response(self, operation: Described, status: int) -> Described | None:
         """What is said about a status: itself, its hundred, or the default; None when nothing is."""
         for name in (str(status), f"{status // 100}XX", f"{status // 100}xx", "default"):
-            found = member(operation.value.get("responses"), name)
-            if found is not MISSING:
-                return self._resolved(found, f"{operation.pointer}/responses/{name}")
+            response = member(operation.value.get("responses"), name)
+            if response is not MISSING:
+                return self._resolved(response, f"{operation.pointer}/responses/{name}")
         return None
 
     def _resolved(self, value: object, pointer: str) -> Described:

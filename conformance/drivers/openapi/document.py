@@ -23,6 +23,7 @@ from conformance.problems import Mismatch, NotAccepted, ProfileSilent
 from conformance.profile import Operation
 from conformance.profile.operations import BILLING, GROUPS, INFORMATION, MANAGEMENT, WALLET_SIGNED, WALLETS_AND_ACTIONS
 from conformance.service.acceptance import raise_for_trouble
+from conformance.service.session import Session
 
 THE_DESCRIPTION_ITSELF = frozenset({"openapi", "swagger_ui"})
 OPEN = (INFORMATION.keys() | {"get_action_ipfs_id"}) - THE_DESCRIPTION_ITSELF
@@ -37,13 +38,13 @@ CONFIGURATION = re.compile(r"""\bconfigUrl["']?\s*[:=]\s*["']?([^"'\s&,}]+)""")
 
 
 class OpenApiDocumentCase(CaseForm):
-    """Judges the node's OpenAPI description."""
+    """Checks the node's OpenAPI description."""
 
     driver: Literal["openapi_document"]
 
 
 class OpenApiViewerCase(CaseForm):
-    """Judges the interactive viewer of the description."""
+    """Checks the interactive viewer of the description."""
 
     driver: Literal["openapi_viewer"]
 
@@ -52,50 +53,52 @@ def compile_document(_: OpenApiDocumentCase, site: CompileContext) -> Callable[[
     """The document is valid, and lists every endpoint with its method."""
     site.facts.needs.add("openapi")
     site.facts.operations.add("openapi")
-    return judge_document
+    return check_document
 
 
-def judge_document(run: CaseRun) -> None:
+def check_document(session: Session) -> None:
     """Raise Mismatch for the first fault of the document, or for the endpoints that are missing."""
-    description = read_description(run)
-    last = len(run.log) - 1
+    description = read_description(session)
+    last = session.last_exchange
     try:
         validate(dict(description.document))
     except (OpenAPIValidationError, ValidatorDetectError) as problem:
         raise Mismatch("a valid OpenAPI description", str(problem)[:600], last) from problem
-    claimed = OPEN | (OF_ACCOUNTS if run.target.profile.offers("managed_accounts") else frozenset())
-    absent = _absent(description, run, sorted(claimed))
-    absent += [operation for operation in _absent(description, run, OTHERS) if _is_served(run, operation)]
+    claimed = OPEN | (OF_ACCOUNTS if session.profile.offers("managed_accounts") else frozenset())
+    absent = _absent(description, session, sorted(claimed))
+    absent += [operation for operation in _absent(description, session, OTHERS) if _is_served(session, operation)]
     if absent:
         missing = named([(operation.method, operation.path) for operation in absent])
         raise Mismatch("every endpoint that the node serves in its OpenAPI description", f"none of {missing}", last)
 
 
-def _absent(description: Description, run: CaseRun, names: Sequence[str]) -> list[Operation]:
+def _absent(description: Description, session: Session, names: Sequence[str]) -> list[Operation]:
     return [
         operation
         for name in names
-        if (operation := _known(run, name)) and (operation.method, operation.path) not in description.operations
+        if (operation := _known(session, name)) and (operation.method, operation.path) not in description.operations
     ]
 
 
-def _known(run: CaseRun, name: str) -> Operation | None:
+def _known(session: Session, name: str) -> Operation | None:
     try:
-        return run.target.operation(name)
+        return session.target.operation(name)
     except ProfileSilent:
         return None
 
 
-def _is_served(run: CaseRun, operation: Operation) -> bool:
+def _is_served(session: Session, operation: Operation) -> bool:
     """Whether the node knows the path: it answers otherwise than to a path that nobody serves."""
-    nowhere = f"/core/v1/{run.scope.random.getrandbits(64):x}"
-    return _probed(run, operation.method, operation.path) not in NOT_SERVED | {_probed(run, operation.method, nowhere)}
+    nowhere = f"/core/v1/{session.random.getrandbits(64):x}"
+    return _probed(session, operation.method, operation.path) not in NOT_SERVED | {
+        _probed(session, operation.method, nowhere)
+    }
 
 
-def _probed(run: CaseRun, method: str, path: str) -> int:
+def _probed(session: Session, method: str, path: str) -> int:
     body = None if method == "GET" else "{}"
     headers = {} if body is None else {"Content-Type": "application/json"}
-    answer = run.target.exchange(Message(method, path, headers, body), run.log)
+    answer = session.target.exchange(Message(method, path, headers, body), session.log)
     raise_for_trouble(answer, NOT_SERVED)
     return answer.status
 
@@ -104,45 +107,45 @@ def compile_viewer(_: OpenApiViewerCase, site: CompileContext) -> Callable[[Case
     """The viewer is a page that refers to the description or holds it, itself or by what it loads."""
     site.facts.needs.add("openapi")
     site.facts.operations.add("swagger_ui")
-    return judge_viewer
+    return check_viewer
 
 
-def judge_viewer(run: CaseRun) -> None:
+def check_viewer(session: Session) -> None:
     """Raise Mismatch unless the page, its scripts or their configuration name the description, or hold it."""
-    start = run.target.base_url + run.target.operation("swagger_ui").path
-    headers = {"Accept": "text/html", "X-Api-Key": reader_key(run)}
+    start = session.target.base_url + session.target.operation("swagger_ui").path
+    headers = {"Accept": "text/html", "X-Api-Key": reader_key(session)}
     sent = {name: value for name, value in headers.items() if value is not None}
-    url, page = _page(run, start, sent)
+    url, page = _page(session, start, sent)
     if not page.headers.get("content-type", "").lower().startswith("text/html"):
         raise Mismatch("an HTML page", f"content-type {page.headers.get('content-type')}", page.exchange)
-    description = run.target.operation("openapi").path.rpartition("/")[2]
-    held = [run.target.operation(name).path.rpartition("/")[2] for name in sorted(INFORMATION.keys() & OPEN)]
-    for text in _texts(run, url, page.text, sent):
+    description = session.target.operation("openapi").path.rpartition("/")[2]
+    held = [session.target.operation(name).path.rpartition("/")[2] for name in sorted(INFORMATION.keys() & OPEN)]
+    for text in _texts(session, url, page.text, sent):
         if description in text or all(path in text for path in held):
             return
     raise Mismatch(f"a page that refers to {description}, itself or in a script", page.text[:300], page.exchange)
 
 
-def _texts(run: CaseRun, url: str, page: str, headers: dict[str, str]) -> Iterator[str]:
+def _texts(session: Session, url: str, page: str, headers: dict[str, str]) -> Iterator[str]:
     """The viewer's own address and text, those of its own scripts, and of the configurations that these name."""
-    host = urlsplit(run.target.base_url).netloc
+    host = urlsplit(session.target.base_url).netloc
     yield unquote(url)
     yield page
     configurations = CONFIGURATION.findall(f"{unquote(urlsplit(url).query)} {page}")
     own = [script for source in SCRIPT.findall(page) if urlsplit(script := urljoin(url, source)).netloc == host]
     for script in own[:MOST_SCRIPTS]:
-        text = _page(run, script, headers)[1].text
+        text = _page(session, script, headers)[1].text
         yield text
         configurations += CONFIGURATION.findall(text)
-    found = dict.fromkeys(urljoin(url, configuration) for configuration in configurations)
-    for configuration in [address for address in found if urlsplit(address).netloc == host][:MOST_SCRIPTS]:
-        yield _page(run, configuration, headers)[1].text
+    addresses = dict.fromkeys(urljoin(url, configuration) for configuration in configurations)
+    for configuration in [address for address in addresses if urlsplit(address).netloc == host][:MOST_SCRIPTS]:
+        yield _page(session, configuration, headers)[1].text
 
 
-def _page(run: CaseRun, url: str, headers: dict[str, str]) -> tuple[str, Answer]:
+def _page(session: Session, url: str, headers: dict[str, str]) -> tuple[str, Answer]:
     """What a URL answers after its redirects, and where that was."""
     for _ in range(MOST_REDIRECTS):
-        answer = run.target.exchange(Message("GET", url, headers, None), run.log)
+        answer = session.target.exchange(Message("GET", url, headers, None), session.log)
         location = answer.headers.get("location")
         if not 300 <= answer.status < 400 or location is None:
             raise_for_trouble(answer)
@@ -150,4 +153,4 @@ def _page(run: CaseRun, url: str, headers: dict[str, str]) -> tuple[str, Answer]
                 raise NotAccepted("acceptance (2xx)", f"status {answer.status}: {answer.text[:300]}", answer.exchange)
             return url, answer
         url = urljoin(url, location)
-    raise Mismatch(f"a page after at most {MOST_REDIRECTS} redirects", url, len(run.log) - 1)
+    raise Mismatch(f"a page after at most {MOST_REDIRECTS} redirects", url, session.last_exchange)

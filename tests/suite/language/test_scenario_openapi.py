@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from conformance.drivers.openapi.answers import judge_answer
+from conformance.drivers.openapi.answers import check_answer
 from conformance.drivers.openapi.description import Description
 from conformance.endpoints.client import Answer
 from conformance.endpoints.requests import OutgoingRequest
@@ -65,8 +65,8 @@ def test_operations_are_only_what_is_named_like_a_method() -> None:
 
 @pytest.mark.parametrize("version", ["3.0.3", "3.1.0", "3.2.0"])
 def test_answer_as_described_passes(version: str) -> None:
-    judge_answer(description(version), WANTED, answer(RIGHT))
-    judge_answer(description(version), WANTED, answer('{"code": "x"}', 422, "application/problem+json; charset=utf-8"))
+    check_answer(description(version), WANTED, answer(RIGHT))
+    check_answer(description(version), WANTED, answer('{"code": "x"}', 422, "application/problem+json; charset=utf-8"))
 
 
 @pytest.mark.parametrize(
@@ -83,20 +83,20 @@ def test_answer_as_described_passes(version: str) -> None:
 )
 def test_answer_that_departs_is_told(wrong: Answer) -> None:
     with pytest.raises(Mismatch):
-        judge_answer(description(), WANTED, wrong)
+        check_answer(description(), WANTED, wrong)
 
 
 def test_null_is_no_text_in_one_dialect_and_may_be_in_the_other() -> None:
     nullable = {"type": "object", "properties": {"api_key": {"type": "string", "nullable": True}}}
     components = {"schemas": {"Account": nullable}}
-    judge_answer(description("3.0.3", components=components), WANTED, answer('{"api_key": null}'))
+    check_answer(description("3.0.3", components=components), WANTED, answer('{"api_key": null}'))
     with pytest.raises(Mismatch):
-        judge_answer(description("3.1.0", components=components), WANTED, answer('{"api_key": null}'))
+        check_answer(description("3.1.0", components=components), WANTED, answer('{"api_key": null}'))
 
 
 def test_refusal_that_is_not_described_passes() -> None:
     undescribed = description(paths={"/core/v1/new_account": {"post": {"responses": {}}}})
-    judge_answer(undescribed, WANTED, answer("no JSON", 405, "text/plain"))
+    check_answer(undescribed, WANTED, answer("no JSON", 405, "text/plain"))
 
 
 @pytest.mark.parametrize("reference", ["http://elsewhere.invalid/x", "#/components/responses/Loop", "#/nowhere"])
@@ -104,4 +104,4 @@ def test_response_that_refers_to_nothing_is_told(reference: str) -> None:
     components = {"responses": {"Loop": {"$ref": "#/components/responses/Loop"}}}
     paths = {"/core/v1/new_account": {"post": {"responses": {"200": {"$ref": reference}}}}}
     with pytest.raises(Mismatch):
-        judge_answer(description(paths=paths, components=components), WANTED, answer(RIGHT))
+        check_answer(description(paths=paths, components=components), WANTED, answer(RIGHT))

@@ -10,11 +10,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from conformance.drivers.openapi.document import OF_ACCOUNTS, OPEN, judge_document, judge_viewer
-from conformance.drivers.steps.caserun import CaseRun
+from conformance.drivers.openapi.document import OF_ACCOUNTS, OPEN, check_document, check_viewer
 from conformance.endpoints.client import Target
 from conformance.problems import Mismatch, NotAccepted
 from conformance.profile import Profile, resolve
+from conformance.service.session import Session
 
 DESCRIPTION = "/core/v1/openapi.json"
 VIEWER = "/core/v1/swagger-ui"
@@ -28,7 +28,7 @@ def pages() -> dict[str, Page]:
 
 
 @pytest.fixture
-def run(pages: dict[str, Page]) -> Iterator[CaseRun]:
+def session(pages: dict[str, Page]) -> Iterator[Session]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             status, headers, text = pages.get(f"{self.command} {self.path}", (404, {}, ""))
@@ -48,7 +48,7 @@ def run(pages: dict[str, Page]) -> Iterator[CaseRun]:
     thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     with Target(f"http://127.0.0.1:{server.server_port}", Profile()) as target:
-        yield CaseRun(target, "versioning::only")
+        yield Session(target, "versioning::only")
     server.shutdown()
     server.server_close()
     thread.join()
@@ -68,42 +68,42 @@ def json_page(value: object) -> Page:
     return 200, {"content-type": "application/json"}, json.dumps(value)
 
 
-def test_document_with_every_endpoint_passes(run: CaseRun, pages: dict[str, Page]) -> None:
+def test_document_with_every_endpoint_passes(session: Session, pages: dict[str, Page]) -> None:
     pages[f"GET {DESCRIPTION}"] = json_page(whole_document())
-    judge_document(run)
+    check_document(session)
 
 
 @pytest.mark.parametrize("path", ["/core/v1/list_groups", "/core/v1/get_api_payers"])
-def test_document_without_an_endpoint_is_told(run: CaseRun, pages: dict[str, Page], path: str) -> None:
+def test_document_without_an_endpoint_is_told(session: Session, pages: dict[str, Page], path: str) -> None:
     document = whole_document()
     del document["paths"][path]
     pages[f"GET {DESCRIPTION}"] = json_page(document)
     with pytest.raises(Mismatch, match=path):
-        judge_document(run)
+        check_document(session)
 
 
-def test_document_with_another_method_is_told(run: CaseRun, pages: dict[str, Page]) -> None:
+def test_document_with_another_method_is_told(session: Session, pages: dict[str, Page]) -> None:
     document = whole_document()
     item = document["paths"]["/core/v1/add_group"]
     item["put"] = item.pop("post")
     pages[f"GET {DESCRIPTION}"] = json_page(document)
     with pytest.raises(Mismatch, match="POST /core/v1/add_group"):
-        judge_document(run)
+        check_document(session)
 
 
-def test_document_that_breaks_the_openapi_specification_is_told(run: CaseRun, pages: dict[str, Page]) -> None:
+def test_document_that_breaks_the_openapi_specification_is_told(session: Session, pages: dict[str, Page]) -> None:
     document = copy.deepcopy(whole_document())
     document["paths"]["/core/v1/add_group"]["post"] = {"responses": {"200": {}}}
     pages[f"GET {DESCRIPTION}"] = json_page(document)
     with pytest.raises(Mismatch, match="description"):
-        judge_document(run)
+        check_document(session)
 
 
-def test_document_without_a_served_further_endpoint_is_told(run: CaseRun, pages: dict[str, Page]) -> None:
+def test_document_without_a_served_further_endpoint_is_told(session: Session, pages: dict[str, Page]) -> None:
     pages[f"GET {DESCRIPTION}"] = json_page(whole_document())
     pages["POST /core/v1/service_action"] = (401, {}, "")
     with pytest.raises(Mismatch, match="service_action"):
-        judge_document(run)
+        check_document(session)
 
 
 HTML = {"content-type": "text/html; charset=utf-8"}
@@ -147,10 +147,10 @@ HTML = {"content-type": "text/html; charset=utf-8"}
     ],
 )
 def test_viewer_that_refers_to_the_description_passes(
-    run: CaseRun, pages: dict[str, Page], served: dict[str, Page]
+    session: Session, pages: dict[str, Page], served: dict[str, Page]
 ) -> None:
     pages.update(served)
-    judge_viewer(run)
+    check_viewer(session)
 
 
 @pytest.mark.parametrize(
@@ -168,8 +168,8 @@ def test_viewer_that_refers_to_the_description_passes(
     ids=["not-served", "no-reference", "no-page", "redirects-without-end", "configured-for-another"],
 )
 def test_viewer_that_shows_no_description_is_told(
-    run: CaseRun, pages: dict[str, Page], served: dict[str, Page]
+    session: Session, pages: dict[str, Page], served: dict[str, Page]
 ) -> None:
     pages.update(served)
     with pytest.raises((Mismatch, NotAccepted)):
-        judge_viewer(run)
+        check_viewer(session)
