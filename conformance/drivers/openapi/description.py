@@ -60,10 +60,9 @@ class Description:
 
     def _paths(self, stated: str, *servers: object) -> list[str]:
         """A path with what its servers put before it; as it stands, too, where it holds the whole path already."""
-        stated_servers = [
-            array for array in (*servers, self.document.get("servers")) if isinstance(array, list) and array
-        ]
-        urls = [member(server, "url") for server in stated_servers[0]] if stated_servers else []
+        stated_servers = (*servers, self.document.get("servers"))
+        nearest: list[object] = next((array for array in stated_servers if isinstance(array, list) and array), [])
+        urls = [member(server, "url") for server in nearest]
         bases = [urlsplit(urljoin(self.url, url)).path.rstrip("/") for url in urls if isinstance(url, str)]
         return list(dict.fromkeys([*(base + stated for base in bases), stated]))
 

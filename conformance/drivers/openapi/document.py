@@ -90,9 +90,8 @@ def _known(session: Session, name: str) -> Operation | None:
 def _is_served(session: Session, operation: Operation) -> bool:
     """Whether the node knows the path: it answers otherwise than to a path that nobody serves."""
     nowhere = f"/core/v1/{session.random.getrandbits(64):x}"
-    return _probed(session, operation.method, operation.path) not in NOT_SERVED | {
-        _probed(session, operation.method, nowhere)
-    }
+    of_nowhere = _probed(session, operation.method, nowhere)
+    return _probed(session, operation.method, operation.path) not in NOT_SERVED | {of_nowhere}
 
 
 def _probed(session: Session, method: str, path: str) -> int:
