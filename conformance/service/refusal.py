@@ -117,15 +117,15 @@ class Refusals:
         """Send a request that must be refused; its answer."""
         self._must_be_proven(request.operation.name, writes=OPERATIONS[request.operation.name].writes)
         answer = self._session.send(request)
-        self.judge(answer, classes)
+        self.check(answer, classes)
         return answer
 
-    def judge(self, answer: Answer, classes: Iterable[str]) -> None:
+    def check(self, answer: Answer, classes: Iterable[str]) -> None:
         """Raise unless the answer to a request that was sent inside the block is a refusal of these classes."""
         if answer.operation is not None:
             self._must_be_proven(answer.operation.name, writes=OPERATIONS[answer.operation.name].writes)
         self._last_exchange = answer.exchange
-        judge_refusal(answer, ExpectedRefusal.of(classes, self._session.profile), self._session.secrets)
+        check_refusal(answer, ExpectedRefusal.of(classes, self._session.profile), self._session.secrets)
 
     def must_revert(self, call: str, send: Callable[[], Receipt]) -> None:
         """Send a transaction that the contract must revert; `call` is `send FUNCTION`."""
@@ -197,7 +197,7 @@ def try_control(control: Callable[[], None]) -> None:
 # --------------------------------------------------------------------------------------------------------- one answer
 
 
-def judge_refusal(answer: Answer, expected: ExpectedRefusal, secrets: Secrets) -> None:
+def check_refusal(answer: Answer, expected: ExpectedRefusal, secrets: Secrets) -> None:
     """Raise unless the answer is a refusal of these classes that gives nothing away.
 
     Alone it proves nothing: `Refusals` adds control and state. Use it where a call may be accepted or refused. A path

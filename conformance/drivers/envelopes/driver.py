@@ -21,7 +21,7 @@ from conformance.service.acceptance import Accepted, must_accept
 from conformance.service.clock import MOST_TRIES, within_one_second
 from conformance.service.contract import chain_id
 from conformance.service.envelopes import typed_data_forms
-from conformance.service.refusal import ExpectedRefusal, Refusals, judge_refusal, try_control
+from conformance.service.refusal import ExpectedRefusal, Refusals, check_refusal, try_control
 from conformance.values.json_values import MISSING, member, printed
 
 SHOWN = 400
@@ -136,7 +136,7 @@ class EnvelopeTrial:
         """An account is converted only once. No key is left with which its state could be read before and after."""
         expected = ExpectedRefusal.of(["any"], self.run.profile)
         for request in requests:
-            judge_refusal(self.run.send(request), expected, self.run.secrets)
+            check_refusal(self.run.send(request), expected, self.run.secrets)
 
     def _must_expire(
         self, flow: Flow, seconds: int, accepted: Sequence[OutgoingRequest], refusals: Refusals | None
@@ -184,7 +184,7 @@ def _must_refuse(answers: Sequence[Answer], refusals: Refusals | None) -> None:
     if refusals is None:
         raise TypeError("a refused row has neither control nor state")
     for answer in answers:
-        refusals.judge(answer, ["any"])
+        refusals.check(answer, ["any"])
 
 
 def _stands_late(row: EnvelopeRow, sent: Sent) -> bool:

@@ -68,7 +68,7 @@ class MatrixObjects:
             self._make_second_account()
 
     def refusals(self) -> Refusals:
-        """What all refused cells are judged by: some granted run is their control, and a run writes nothing."""
+        """The refused cells of the matrix: some granted run is their control, and a run writes nothing."""
         return Refusals(self._session, control=self._must_have_granted, unchanged=())
 
     def _must_have_granted(self) -> None:

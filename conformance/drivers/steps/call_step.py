@@ -27,11 +27,11 @@ from conformance.profile import OPERATIONS
 from conformance.service.acceptance import must_accept
 from conformance.service.contract import Contract
 from conformance.service.lists import unchanged_list
-from conformance.service.refusal import REFUSAL_CLASSES, ExpectedRefusal, Read, judge_refusal, must_refuse
+from conformance.service.refusal import REFUSAL_CLASSES, ExpectedRefusal, Read, check_refusal, must_refuse
 from conformance.service.runs import RUN, failed, must_fail, must_not_fail
 
 AnswerStep = Callable[[CaseRun], Answer]
-"""Sends a step's request and judges the answer."""
+"""Sends a step's request and checks the answer."""
 Classes = Callable[[CaseRun], tuple[str, ...] | None]
 """The classes of refusal that a step expects; None: acceptance."""
 Reads: TypeAlias = Callable[[CaseRun], Sequence[Read]]
@@ -97,7 +97,7 @@ def _compile_accepted(step: CallStep, build: Builder, site: CompileContext) -> A
         allowed = classes(run)
         if allowed is None or answer.accepted:
             return _accepted(answer, expectations, run)
-        judge_refusal(answer, ExpectedRefusal.of(allowed, run.profile), run.secrets)
+        check_refusal(answer, ExpectedRefusal.of(allowed, run.profile), run.secrets)
         return _as_expected(answer, of_refusal, run)
 
     return accepted
@@ -110,8 +110,7 @@ def _accepted(answer: Answer, expectations: Expectations, run: CaseRun) -> Answe
 
 
 def _as_expected(answer: Answer, expectations: Expectations, run: CaseRun) -> Answer:
-    expectations.judge(answer.at, run.scope, answer.exchange)
-    expectations.keep(answer.at, run.scope, answer.exchange)
+    expectations.check_at(answer.at, run, answer.exchange)
     return answer
 
 

@@ -9,7 +9,6 @@ from pydantic import JsonValue
 
 from conformance.drivers.steps.caserun import CaseRun
 from conformance.drivers.steps.expectations import compile_expectations
-from conformance.endpoints.client import descend
 from conformance.endpoints.requests import OutgoingRequest
 from conformance.language.models import AccountStep, CallStep, ListStep, Request
 from conformance.language.scope import Account
@@ -60,8 +59,7 @@ def compile_list(step: ListStep, site: CompileContext) -> Action:
         if page_size is not None and not isinstance(page_size, int):
             raise Mismatch("an integer as page_size", printed(page_size))
         items = read_pages(run, build(run), page_size)
-        expectations.judge(lambda path: descend(items, path), run.scope, run.last_exchange)
-        expectations.keep(lambda path: descend(items, path), run.scope, run.last_exchange)
+        expectations.check(items, run)
 
     return act
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
+from conformance.drivers.steps.caserun import CaseRun
+from conformance.endpoints.client import descend
 from conformance.language.matchers import Difference, Matcher, check_known_member, compile_matcher, says_absent
-from conformance.language.scope import Scope
 from conformance.language.shapes import ANYTHING, SCALAR, Shape, at_path, described
 from conformance.language.templates import CompileContext
 from conformance.problems import BadShape, Mismatch, UnknownName
@@ -48,20 +49,21 @@ class Expectations:
             tuple((name, path) for name, path in self.saves if path and path[0].startswith("@")),
         )
 
-    def judge(self, read: Reader, scope: Scope, exchange: int | None = None) -> None:
-        """Raise Mismatch for the first value that is not as expected."""
+    def check(self, value: object, run: CaseRun, exchange: int | None = None) -> None:
+        """Compare an answer or other value and save from it. Raises Mismatch for the first difference."""
+        self.check_at(lambda path: descend(value, path), run, run.last_exchange if exchange is None else exchange)
+
+    def check_at(self, read: Reader, run: CaseRun, exchange: int | None) -> None:
+        """The same with a reader of paths. Raises Mismatch also for a member to save that is not there."""
         for path, matcher in self.matchers:
-            difference = matcher(read(path), scope)
+            difference = matcher(read(path), run.scope)
             if difference:
                 raise mismatch(difference.inside(".".join(path)) if path else difference, exchange)
-
-    def keep(self, read: Reader, scope: Scope, exchange: int | None = None) -> None:
-        """Save what the step saves. Raises Mismatch for a member that is not there."""
         for name, path in self.saves:
             value = read(path)
             if value is MISSING:
                 raise Mismatch(f"a member {'.'.join(path)} in the answer", printed_json(read(()))[:SHOWN], exchange)
-            scope.variables[name] = value
+            run.scope.variables[name] = value
 
 
 def compile_expectations(

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from conformance.drivers.steps.calls import Action, name_operation
 from conformance.drivers.steps.caserun import CaseRun
 from conformance.drivers.steps.expectations import compile_expectations
-from conformance.endpoints.client import descend
 from conformance.language.models import ChainStep, RpcStep
 from conformance.language.shapes import ANYTHING, Shape
 from conformance.language.templates import CompileContext, Template, compile_value
@@ -49,8 +48,7 @@ def _compile_reading(
 
     def act(run: CaseRun) -> None:
         value = ask(run, [template(run.scope) for template in arguments])
-        expectations.judge(lambda path: descend(value, path), run.scope, run.last_exchange)
-        expectations.keep(lambda path: descend(value, path), run.scope, run.last_exchange)
+        expectations.check(value, run)
 
     return act
 

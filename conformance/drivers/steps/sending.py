@@ -11,7 +11,6 @@ from conformance.drivers.steps.caserun import CaseRun
 from conformance.drivers.steps.expectations import compile_expectations
 from conformance.drivers.steps.onchain import check_control, name_write
 from conformance.drivers.steps.wallets import compile_who_sends
-from conformance.endpoints.client import descend
 from conformance.endpoints.sending import Receipt
 from conformance.language.models import SendStep
 from conformance.language.shapes import RECEIPT
@@ -56,8 +55,7 @@ def _accepted(step: SendStep, site: CompileContext, fill: Fill) -> Action:
         receipt = Contract(run).send(*fill(run))
         must_succeed(receipt, "a transaction that the contract takes", run.last_exchange)
         members = _members(receipt)
-        expectations.judge(lambda path: descend(members, path), run.scope, run.last_exchange)
-        expectations.keep(lambda path: descend(members, path), run.scope, run.last_exchange)
+        expectations.check(members, run)
 
     return act
 

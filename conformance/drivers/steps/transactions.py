@@ -5,7 +5,6 @@ from __future__ import annotations
 from conformance.drivers.steps.calls import Action
 from conformance.drivers.steps.caserun import CaseRun
 from conformance.drivers.steps.expectations import compile_expectations
-from conformance.endpoints.client import descend
 from conformance.language.models import TransactionsStep
 from conformance.language.shapes import TRANSACTIONS
 from conformance.language.templates import CompileContext, compile_value
@@ -15,7 +14,7 @@ from conformance.values.json_values import printed
 
 
 def compile_transactions(step: TransactionsStep, site: CompileContext) -> Action:
-    """Saves and judges an array of {hash, from, to, input, block, logs}; hex as the chain gives it, in lower case."""
+    """Compares and saves an array of {hash, from, to, input, block, logs}; hex as the chain gives it, in lower case."""
     site.facts.needs.add("chain_rpc")
     after = compile_value(step.transactions.after, site.at("transactions", "after"))
     holding = compile_value(step.transactions.holding or "", site.at("transactions", "holding"))
@@ -28,7 +27,6 @@ def compile_transactions(step: TransactionsStep, site: CompileContext) -> Action
         run.settle()
         part = printed(holding(run.scope)).lower()
         mined = [sent for sent in Contract(run).transactions_after(block) if part in printed(sent["input"])]
-        expectations.judge(lambda path: descend(mined, path), run.scope, run.last_exchange)
-        expectations.keep(lambda path: descend(mined, path), run.scope, run.last_exchange)
+        expectations.check(mined, run)
 
     return act
