@@ -9,20 +9,9 @@ from pathlib import Path
 import pytest
 
 from conformance.profile import Profile, load_profile
-from conformance.report import ExitCode, Results
+from conformance.report import ExitCode
 from conformance.run.options import BUDGETS, REPORT, SPELLINGS, Options, add_options, at_least
-from conformance.run.plugin import RESULTS
-
-
-class Listener:
-    """Takes the results from the pytest session when it ends."""
-
-    def __init__(self) -> None:
-        self.results: Results | None = None
-
-    def pytest_unconfigure(self, config: pytest.Config) -> None:
-        """The last that a session calls."""
-        self.results = config.stash.get(RESULTS, None)
+from conformance.run.reporter import Reporter
 
 
 def add_to(subcommands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -59,10 +48,11 @@ def _run(arguments: argparse.Namespace) -> int:
     options = Options.of(arguments)
     profile = Profile() if options.profile is None else load_profile(options.profile)
     jobs = arguments.jobs or jobs_that_pay(options, bundled=options.node_url is None and profile.base_url is None)
-    listener = Listener()
-    status = pytest.main(pytest_arguments(options, jobs), plugins=[listener])
-    if listener.results is not None:
-        return listener.results.exit_code
+    reporter = Reporter()
+    status = pytest.main(pytest_arguments(options, jobs), plugins=[reporter])
+    reporter.tell()
+    if reporter.results is not None:
+        return reporter.results.exit_code
     return ExitCode.USAGE if status == pytest.ExitCode.USAGE_ERROR else ExitCode.INTERRUPTED
 
 
@@ -77,8 +67,8 @@ def jobs_that_pay(options: Options, *, bundled: bool) -> int:
     return min(MOST_JOBS, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
 
 
-NOT_NEEDED = ("cacheprovider", "logging", "unraisableexception", "threadexception")
-"""Plugins of pytest that do nothing for packs, and cost something with every case."""
+NOT_NEEDED = ("terminal", "cacheprovider", "logging", "unraisableexception", "threadexception")
+"""Plugins of pytest that do nothing for packs, and cost something with every case; `Reporter` is the terminal's."""
 
 
 def pytest_arguments(options: Options, jobs: int = 1) -> list[str]:

@@ -36,6 +36,13 @@ class Running(Protocol):
     selection: Selection
     known: Known
     seed: str
+    outcomes: dict[str, Outcome]
+    """By the ids of the cases that have ended."""
+    unwritten: str
+    """Why there is no results.json."""
+
+    def about(self) -> str:
+        """Which node is judged, and the seed."""
 
     def target(self) -> Target:
         """The node under test."""

@@ -81,7 +81,7 @@ class ConformanceSession:
         self.outcomes: dict[str, Outcome] = {}
         self.awaited: set[str] = set()
         """The cases that were to run."""
-        self._unwritten = ""
+        self.unwritten = ""
         """Why there is no results.json."""
         self._crashed = ""
         """The last words of a worker that crashed."""
@@ -150,11 +150,15 @@ class ConformanceSession:
 
     def pytest_report_header(self) -> str:
         """What the run is about."""
+        return f"conformance: {self.about()}"
+
+    def about(self) -> str:
+        """Which node is judged, and the seed."""
         started = ""
         if self._nodes is not None:
             others = len(self._nodes.all) - 1
             started = f" (bundled, started for this run{f', with {others} more' if others else ''})"
-        return f"conformance: node {self.node_url}{started}, seed {self.seed}"
+        return f"node {self.node_url}{started}, seed {self.seed}"
 
     def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> PackFile | None:
         """Packs, and nothing else that happens to be YAML.
@@ -232,7 +236,7 @@ class ConformanceSession:
             try:
                 write_results(results, self.options.results)
             except OSError as problem:
-                self._unwritten = f"{self.options.results} cannot be written: {problem.strerror}"
+                self.unwritten = f"{self.options.results} cannot be written: {problem.strerror}"
                 results = results.model_copy(update={"exit_code": ExitCode.INTERRUPTED})
         self.config.stash[RESULTS] = results
         if results.exit_code:
@@ -275,8 +279,8 @@ class ConformanceSession:
         show(results, Console(file=text, force_terminal=writer.hasmarkup, width=max(writer.fullwidth, 100)))
         terminalreporter.write_sep("=", "conformance")
         terminalreporter.write(text.getvalue())
-        if self._unwritten:
-            terminalreporter.write_line(self._unwritten)
+        if self.unwritten:
+            terminalreporter.write_line(self.unwritten)
 
 
 def _processes(config: pytest.Config) -> int:

@@ -134,8 +134,8 @@ def test_run_uses_the_profile_and_names_its_digest(place: Path) -> None:
 
 def test_options_reach_pytest_as_they_were_given() -> None:
     text = (
-        "run --node-url http://n --profile p --pack a --pack b --pack-dir d --case c --quick --full --cell x --seed s --known k"
-        " --budget 1 --max-spend 0 --max-gas 7 --rate 2.5 --output o"
+        "run --node-url http://n --profile p --pack a --pack b --pack-dir d --case c --quick --full --cell x --seed s"
+        " --known k --budget 1 --max-spend 0 --max-gas 7 --rate 2.5 --output o"
     )
     options = Options.of(parser().parse_args(text.split()))
     assert len(vars(options)) == len(
