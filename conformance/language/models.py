@@ -68,6 +68,40 @@ class AccountStep(Form):
     """A wallet makes it on the chain; it has no key, and `${NAME}` is its `apiKeyHash`."""
 
 
+class NewWalletStep(Form):
+    """A wallet of an account, or several."""
+
+    new_wallet: Variable | Annotated[list[Variable], Field(min_length=1)]
+    """Its name: `${NAME.id}` is its PKP id, `${NAME.address}` its address. Several names: as many wallets."""
+    as_: str | None = Field(default=None, alias="as")
+    """Who makes it. Default: the case's first account."""
+    id: Kebab | None = None
+
+
+class NewGroupStep(Form):
+    """A group of an account."""
+
+    new_group: Variable
+    """Its name: `${NAME.id}` is its id as lists show it."""
+    as_: str | None = Field(default=None, alias="as")
+    """Who makes it. Default: the case's first account."""
+    with_: Members = Field(default={}, alias="with")
+    """`pkp_ids_permitted` and `cid_hashes_permitted`; what is left out is empty."""
+    id: Kebab | None = None
+
+
+class NewKeyStep(Form):
+    """A usage key of an account."""
+
+    new_key: Variable
+    """Its name: `${NAME}` is the key."""
+    as_: str | None = Field(default=None, alias="as")
+    """Who makes it. Default: the case's first account."""
+    with_: Members = Field(default={}, alias="with")
+    """Permission fields; what is left out is not granted."""
+    id: Kebab | None = None
+
+
 class Body(Form):
     """An exact body."""
 
@@ -295,6 +329,9 @@ KINDS = (
     "transactions",
     "wallet",
     "contract_wallet",
+    "new_wallet",
+    "new_group",
+    "new_key",
     "send",
     "clock",
 )
@@ -321,6 +358,9 @@ Step = Annotated[
     | Annotated[TransactionsStep, Tag("transactions step")]
     | Annotated[WalletStep, Tag("wallet step")]
     | Annotated[ContractWalletStep, Tag("contract_wallet step")]
+    | Annotated[NewWalletStep, Tag("new_wallet step")]
+    | Annotated[NewGroupStep, Tag("new_group step")]
+    | Annotated[NewKeyStep, Tag("new_key step")]
     | Annotated[SendStep, Tag("send step")]
     | Annotated[ClockStep, Tag("clock step")],
     Discriminator(

@@ -11,22 +11,25 @@ from conformance.drivers.steps.caserun import CaseRun
 from conformance.drivers.steps.clock import compile_clock
 from conformance.drivers.steps.dryrun import compile_dry_run
 from conformance.drivers.steps.flow import compile_check, compile_crowd, compile_let, compile_parallel, compile_repeat
+from conformance.drivers.steps.making import compile_new_group, compile_new_key, compile_new_wallet
 from conformance.drivers.steps.onchain import compile_chain, compile_rpc
 from conformance.drivers.steps.sending import compile_send
+from conformance.drivers.steps.traits import accepted_call, judges, label_of, names_defined
 from conformance.drivers.steps.transactions import compile_transactions
 from conformance.drivers.steps.wallets import compile_chain_account, compile_contract_wallet, compile_wallet
 from conformance.language.models import (
-    KINDS,
     AccountStep,
     CallStep,
     ChainStep,
     CheckStep,
     ClockStep,
     ContractWalletStep,
-    Crowd,
     DryRunStep,
     LetStep,
     ListStep,
+    NewGroupStep,
+    NewKeyStep,
+    NewWalletStep,
     ParallelStep,
     RepeatStep,
     RpcStep,
@@ -39,7 +42,6 @@ from conformance.language.models import (
 from conformance.language.templates import CompileContext
 from conformance.problems import Departure, DuplicateId, LoadProblem, NothingAsserted, SetupFailed, StepProblem
 from conformance.service.acceptance import Accepted
-from conformance.service.contract import dry_run_call, send_call
 
 Program = Callable[[CaseRun], None]
 
@@ -72,7 +74,7 @@ def compile_case(form: SteppedCase, site: CompileContext) -> Program:
     faults = len(site.faults)
     setup = _compile_sequence(form.setup, site.at("setup"), "setup")
     steps = _compile_sequence(form.steps, site.at("steps"), "steps")
-    if len(site.faults) == faults and not any(map(_judges, form.steps)):
+    if len(site.faults) == faults and not any(map(judges, form.steps)):
         site.at("steps").report(
             NothingAsserted, "no step judges anything: no call must be accepted or refused, and nothing is expected"
         )
@@ -85,21 +87,6 @@ def compile_case(form: SteppedCase, site: CompileContext) -> Program:
         steps(run)
 
     return program
-
-
-def _judges(step: Step) -> bool:
-    """Whether a node can fail the step."""
-    match step:
-        case CallStep():
-            return bool(step.expect) or (step.may_be_refused is None and step.fails != "either")
-        case ListStep() | CheckStep() | DryRunStep() | SendStep():
-            return True
-        case RepeatStep():
-            return any(map(_judges, step.repeat.steps))
-        case ParallelStep():
-            return isinstance(step.parallel, Crowd) or any(map(_judges, step.parallel))
-        case _:
-            return bool(getattr(step, "expect", None))
 
 
 def as_setup_failure(problem: Departure) -> SetupFailed:
@@ -121,7 +108,7 @@ def _compile_sequence(steps: Sequence[Step], site: CompileContext, where: str) -
 
 def compile_step(step: Step, site: CompileContext, where: str) -> Compiled:
     """One step of any kind. What is wrong with it is reported; its names count as defined for the steps after it."""
-    label = _label(step, where)
+    label = label_of(step, where)
     if step.id is not None:
         if step.id in site.facts.step_ids:
             site.at("id").report(DuplicateId, f"another step of this case has the id {step.id!r}")
@@ -130,30 +117,26 @@ def compile_step(step: Step, site: CompileContext, where: str) -> Compiled:
         action = _compile_action(step, site, label)
     except LoadProblem as problem:
         site.faults.append(problem)
-        _define_names(step, site)
+        _define(step, site)
         action = _nothing
-    call = _operation(step) if _is_control(step) else ""
+    call = accepted_call(step)
     if step.id is not None and call:
         site.facts.controls[step.id] = call
     return Compiled(label, step.id, call, action)
 
 
+def _define(step: Step, site: CompileContext) -> None:
+    """Let the steps after a step that cannot be compiled use its names."""
+    for name in names_defined(step):
+        site.define(name)
+        if isinstance(step, AccountStep) and name not in site.facts.accounts:
+            site.facts.accounts.append(name)
+        if isinstance(step, WalletStep | ContractWalletStep):
+            site.facts.wallets.append(name)
+
+
 def _nothing(_: CaseRun) -> None:
     """Stands for a step that cannot be compiled; its pack is refused."""
-
-
-def _define_names(step: Step, site: CompileContext) -> None:
-    if isinstance(step, AccountStep) and step.account not in site.facts.accounts:
-        site.facts.accounts.append(step.account)
-    if isinstance(step, WalletStep | ContractWalletStep):
-        site.facts.wallets.append(step.wallet if isinstance(step, WalletStep) else step.contract_wallet)
-    made = [getattr(step, kind, None) for kind in ("account", "wallet", "contract_wallet")]
-    computed = step.let if isinstance(step, LetStep) else {}
-    collected = step.repeat.collect if isinstance(step, RepeatStep) else {}
-    crowd = step.parallel.save if isinstance(step, ParallelStep) and isinstance(step.parallel, Crowd) else {}
-    saved: dict[str, str] = getattr(step, "save", {})
-    for name in [*filter(None, made), *computed, *collected, *crowd, *saved]:
-        site.define(name)
 
 
 def _compile_action(step: Step, site: CompileContext, label: str) -> Action:
@@ -175,9 +158,21 @@ def _compile_action(step: Step, site: CompileContext, label: str) -> Action:
             action = compile_repeat(step.repeat, site, lambda inside: _compile_sequence(body, inside, label))
         case ParallelStep():
             action = _compile_parallel(step, site, label)
+        case NewWalletStep() | NewGroupStep() | NewKeyStep():
+            action = _always_setup(_compile_making(step, site))
         case _:
             action = _compile_on_chain(step, site)
     return action
+
+
+def _compile_making(step: NewWalletStep | NewGroupStep | NewKeyStep, site: CompileContext) -> Action:
+    match step:
+        case NewWalletStep():
+            return compile_new_wallet(step, site)
+        case NewGroupStep():
+            return compile_new_group(step, site)
+        case NewKeyStep():
+            return compile_new_key(step, site)
 
 
 def _compile_on_chain(
@@ -242,44 +237,3 @@ def _always_setup(action: Action) -> Action:
             raise as_setup_failure(problem) from problem
 
     return act
-
-
-def _is_control(step: Step) -> bool:
-    if isinstance(step, CallStep):
-        return step.refused is None and step.may_be_refused is None and not step.fails
-    if isinstance(step, DryRunStep | SendStep):
-        return not step.reverts
-    return isinstance(step, AccountStep | ListStep)
-
-
-def _operation(step: Step) -> str:
-    match step:
-        case CallStep():
-            return step.call
-        case ListStep():
-            return step.list_
-        case DryRunStep():
-            return dry_run_call(step.dry_run)
-        case SendStep():
-            return send_call(step.send)
-        case _:
-            return "new_account"
-
-
-def _label(step: Step, where: str) -> str:
-    name = f" ({step.id})" if step.id else ""
-    match step:
-        case AccountStep():
-            return f"{where} account {step.account}{name}"
-        case CallStep() | ListStep():
-            kind = "call" if isinstance(step, CallStep) else "list"
-            return f"{where} {kind} {_operation(step)}{name}"
-        case ChainStep():
-            return f"{where} chain {step.chain}{name}"
-        case RpcStep():
-            return f"{where} rpc {step.rpc}{name}"
-        case DryRunStep() | SendStep():
-            return f"{where} {_operation(step)}{name}"
-        case _:
-            kind = next(kind for kind in KINDS if kind in type(step).model_fields)
-            return f"{where} {kind}{name}"
