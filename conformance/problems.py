@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Self
 
 
 class Problem(Exception):  # noqa: N818 - a failing node is no error of the suite
@@ -134,6 +134,14 @@ class NothingAsserted(LoadProblem):
     cause = "a case judges nothing"
 
 
+class UnjudgedRequirement(Problem):
+    """A case does not say which of its parts is about a requirement: an error of the case, not of the node."""
+
+    code = "unjudged-requirement"
+    cause = "a part of a case has to say which requirements it is about"
+    hint = 'compare what a requirement says inside `with judge("ID"):`'
+
+
 class NothingSelected(Problem):
     """No case matches what was asked for: never a success."""
 
@@ -174,6 +182,8 @@ class StepProblem(Problem):
         """The step as the pack names it; the step that raised it fills it in."""
         self.requirements: tuple[str, ...] = ()
         """Which of the case's requirements it contradicts, where that can be told; else it is taken for all of them."""
+        self.judged = False
+        """Whether a judge's block of a Python case has taken it for a failure of its requirements."""
         self.replay = ""
         """A pack that shows the same by itself, for a case whose steps no pack has."""
         super().__init__(f"expected {expected}; got {got}")
@@ -276,6 +286,13 @@ class SetupFailed(Inconclusive):
     code = "setup-failed"
     cause = "a set-up step did not go as it should"
     hint = "look for a failing case about that operation: it tells more"
+
+    @classmethod
+    def of(cls, problem: Departure) -> Self:
+        """A departure where nothing is judged yet."""
+        failure = cls(problem.expected, f"{problem.got} ({problem.cause})", problem.exchange)
+        failure.step = problem.step
+        return failure
 
 
 class Unreachable(Inconclusive):

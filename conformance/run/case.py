@@ -30,5 +30,7 @@ class Case:
     program: Callable[[CaseRun], None]
     opt_in: bool = False
     """Whether its pack runs only where its own name is asked for."""
+    silence_is_not_offered: bool = False
+    """Whether a profile that leaves out what the case turns out to need rules it out. A pack's case says before."""
     row: Mapping[str, Template] = field(default_factory=dict)
     """The variables of its row of the table."""

@@ -21,7 +21,7 @@ from conformance.language.templates import CompileContext
 from conformance.language.vocabulary import standard
 from conformance.profile import Profile, value_at
 from conformance.profile.brand import Brand
-from conformance.run.loader import pack_files
+from conformance.run.loader import PYTHON, pack_files
 from conformance.values.marked_yaml import Document
 from conformance.values.typed_data import Wallet
 
@@ -58,6 +58,8 @@ class TypedCase:
 def typed_cases(folders: Sequence[Path]) -> Iterator[TypedCase]:
     """Every case of the driver `typed_data` in the packs of some folders. LoadProblem: a pack cannot be used."""
     for path in pack_files(folders):
+        if path.suffix == PYTHON:
+            continue
         document = Document(path)
         pack = PackForm.model_validate(document.value)
         for index, raw in enumerate(pack.cases):

@@ -36,8 +36,13 @@ from conformance.problems import (
     raise_all,
 )
 from conformance.run.case import Case
+from conformance.run.python_cases import load_python_pack
 from conformance.run.validation import validated
 from conformance.values.marked_yaml import Document
+
+PYTHON = ".py"
+SUFFIXES = (".yaml", PYTHON)
+"""Of the files that hold cases."""
 
 
 def load(folders: Sequence[Path], names: Sequence[str] = (), vocabulary: Vocabulary | None = None) -> list[Case]:
@@ -71,17 +76,23 @@ def load_packs(files: Sequence[Path], vocabulary: Vocabulary | None = None) -> d
 
 def pack_files(folders: Sequence[Path]) -> list[Path]:
     """The pack files of some folders. Raises LoadProblem for two of one name, and for a folder that is none."""
-    found: dict[str, Path] = {}
+    found: list[Path] = []
     for folder in folders:
         if not folder.is_dir():
             raise Unreadable("is no folder", folder)
-        for path in sorted(folder.glob("*.yaml")):
+        for path in sorted(path for path in folder.iterdir() if path.suffix in SUFFIXES and path.name[0] != "_"):
             if not path.is_file():
                 raise Unreadable("is no file", path)
-            if path.stem in found:
-                raise DuplicateId(f"the pack {path.stem!r} is also in {found[path.stem]}", path)
-            found[path.stem] = path
-    return list(found.values())
+            twin = next((known for known in found if known.stem == path.stem and not _are_one_pack(known, path)), None)
+            if twin:
+                raise DuplicateId(f"the pack {path.stem!r} is also in {twin}", path)
+            found.append(path)
+    return found
+
+
+def _are_one_pack(path: Path, other: Path) -> bool:
+    """A pack may have a YAML and a Python file, side by side."""
+    return path.parent == other.parent and path.suffix != other.suffix
 
 
 @contextmanager
@@ -99,6 +110,8 @@ def _uncollected() -> Iterator[None]:
 @_uncollected()
 def load_pack(path: Path, vocabulary: Vocabulary | None = None) -> list[Case]:
     """The cases of one pack file. Raises LoadProblem, or LoadProblems with all that is wrong in it."""
+    if path.suffix == PYTHON:
+        return load_python_pack(path, vocabulary or standard())
     context = CompileContext(Document(path), vocabulary or standard())
     pack = _head(context)
     seen: set[str] = set()

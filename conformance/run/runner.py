@@ -48,6 +48,8 @@ def _run(case: Case, run: CaseRun, began: float) -> Outcome:
             run.scope.variables[name] = template(run.scope)
         case.program(run)
     except StepProblem as problem:
+        if case.silence_is_not_offered and isinstance(problem, ProfileSilent):
+            return _outcome(case, Verdict.NOT_OFFERED, f"it needs {problem.expected}", began, len(run.log))
         return _departed(case, problem, run, began)
     except RecursionError:
         deep = Malformed("values that can be compared", "values nested too deeply", len(run.log) - 1)

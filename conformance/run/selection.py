@@ -12,8 +12,9 @@ from conformance.problems import DuplicateId, NothingSelected
 from conformance.resources import scenarios
 from conformance.run.case import Case
 from conformance.run.listing import ListedCase, list_cases
-from conformance.run.loader import load_packs, pack_files
+from conformance.run.loader import PYTHON, load_packs, pack_files
 from conformance.run.options import Options
+from conformance.run.python_cases import list_python_cases
 
 
 @dataclass(frozen=True)
@@ -40,12 +41,16 @@ class Selection:
     def every_case(self) -> list[ListedCase]:
         """The cases of all packs, also of those that were not loaded."""
         listed = [ListedCase(case.id, case.requirements) for case in self.loaded]
-        return listed + [case for path in self.others for case in list_cases(path)]
+        return listed + [case for path in self.others for case in _listed(path)]
 
     def wants(self, case: Case) -> bool:
         """Whether `--case` selects it, and `--cell` leaves something to do of a matrix."""
         selected = not self.globs or any(matches(case.id, pattern) for pattern in self.globs)
         return selected and (not case.facts.cells or self.extent.leaves(case.facts.cells))
+
+
+def _listed(path: Path) -> list[ListedCase]:
+    return list_python_cases(path) if path.suffix == PYTHON else list_cases(path)
 
 
 def matches(case: str, pattern: str) -> bool:
@@ -59,8 +64,9 @@ def select(options: Options, given: Sequence[Path] = ()) -> Selection:
     `given` are the paths on pytest's command line; pack files among them are packs too, and where there is nothing
     else, the only ones. Raises LoadProblem, and NothingSelected for a `--pack` that names none.
     """
-    given_files = [path.resolve() for path in given if path.suffix == ".yaml" and path.is_file()]
-    files = _with_given([path.resolve() for path in pack_files([scenarios(), *options.pack_dirs])], given_files)
+    files = [path.resolve() for path in pack_files([scenarios(), *options.pack_dirs])]
+    given_files = [path for path in map(Path.resolve, given) if path in files or _is_yaml(path)]
+    files = _with_given(files, given_files)
     for name in options.packs:
         if not any(fnmatchcase(path.stem, name) for path in files):
             known = ", ".join(path.stem for path in files) or "none"
@@ -79,13 +85,18 @@ def select(options: Options, given: Sequence[Path] = ()) -> Selection:
     return selection
 
 
+def _is_yaml(path: Path) -> bool:
+    """Python files are packs in the folders of packs alone: elsewhere they are pytest's own."""
+    return path.suffix == ".yaml" and path.is_file()
+
+
 def _with_given(files: list[Path], given: Sequence[Path]) -> list[Path]:
     for path in given:
-        twin = next((file for file in files if file.stem == path.stem), None)
-        if twin is None:
-            files.append(path)
-        elif twin != path:
+        if path in files:
+            continue
+        if twin := next((file for file in files if file.stem == path.stem), None):
             raise DuplicateId(f"the pack {path.stem!r} is also in {twin}", path)
+        files.append(path)
     return files
 
 

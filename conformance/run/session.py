@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import gc
 import secrets
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
 from datetime import UTC, datetime
 from io import StringIO
 from pathlib import Path
@@ -160,14 +160,18 @@ class ConformanceSession:
             started = f" (bundled, started for this run{f', with {others} more' if others else ''})"
         return f"node {self.node_url}{started}, seed {self.seed}"
 
-    def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> PackFile | None:
-        """Packs, and nothing else that happens to be YAML.
+    @pytest.hookimpl(wrapper=True)
+    def pytest_collect_file(
+        self, file_path: Path, parent: pytest.Collector
+    ) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+        """Packs, which are nobody else's: pytest itself would take a pack in Python for a module of tests.
 
         Pytest's own ids of files outside its root folder are not unique; with the pack's name, node ids are case ids.
         """
+        found = yield
         if file_path.resolve() not in self.selection.chosen_files:
-            return None
-        return PackFile.from_parent(parent, path=file_path, nodeid=file_path.stem)
+            return found
+        return [PackFile.from_parent(parent, path=file_path, nodeid=file_path.stem)]
 
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
         """Keep the cases that the options select; where several processes run them, begin with the longest."""

@@ -59,6 +59,7 @@ def test_commands_of_a_page_do_what_it_says(page: str, node_url: str, tmp_path: 
     _need({word for block in blocks(page) for command in block.commands() for word in command.split()})
     for block in blocks(page):
         if block.file:
+            (tmp_path / block.file).parent.mkdir(exist_ok=True)
             (tmp_path / block.file).write_text(_on(node_url, block.text), encoding="utf-8")
         commands = [command for command in block.commands() if command not in IN_CI]
         done = _shell("".join(_line(command, node_url) for command in commands), tmp_path)

@@ -12,11 +12,10 @@ from conformance.drivers.envelopes.forms import BILLING, CONVERSION, PRIMARY_TYP
 from conformance.drivers.envelopes.requests import Changes, proofs
 from conformance.drivers.envelopes.rows import VARIABLES, Row, compile_rows, primary_type, variables
 from conformance.drivers.steps.caserun import CaseRun
-from conformance.drivers.steps.driver import as_setup_failure
 from conformance.endpoints.client import Answer
 from conformance.endpoints.requests import OutgoingRequest
 from conformance.language.templates import CompileContext
-from conformance.problems import Departure, Mismatch, ProfileSilent, StepProblem
+from conformance.problems import Departure, Mismatch, ProfileSilent, SetupFailed, StepProblem
 from conformance.service.acceptance import Accepted, must_accept
 from conformance.service.clock import MOST_TRIES, within_one_second
 from conformance.service.contract import chain_id
@@ -200,7 +199,7 @@ def _set_up() -> Iterator[None]:
     try:
         yield
     except Departure as problem:
-        raise as_setup_failure(problem) from problem
+        raise SetupFailed.of(problem) from problem
 
 
 @contextmanager

@@ -20,11 +20,18 @@ from conformance.drivers.matrix.objects import MatrixObjects
 from conformance.drivers.matrix.plan import chosen, in_order
 from conformance.drivers.matrix.scripts import scripts_for
 from conformance.drivers.steps.caserun import CaseRun
-from conformance.drivers.steps.driver import as_setup_failure
 from conformance.language.models import CaseForm
 from conformance.language.runs import RESPONSE_FORM
 from conformance.language.templates import CompileContext
-from conformance.problems import BadShape, ControlNotAccepted, Departure, Inconclusive, ServerFault, StepProblem
+from conformance.problems import (
+    BadShape,
+    ControlNotAccepted,
+    Departure,
+    Inconclusive,
+    ServerFault,
+    SetupFailed,
+    StepProblem,
+)
 from conformance.service.action_sources import API, MEMBER, NAMED_BY
 from conformance.service.refusal import Refusals
 from conformance.verdict import CellOutcome, CellVerdict
@@ -133,7 +140,7 @@ def _set_up() -> Iterator[None]:
     try:
         yield
     except Departure as problem:
-        raise as_setup_failure(problem) from problem
+        raise SetupFailed.of(problem) from problem
 
 
 @contextmanager

@@ -83,17 +83,10 @@ def compile_case(form: SteppedCase, site: CompileContext) -> Program:
         try:
             setup(run)
         except Departure as problem:
-            raise as_setup_failure(problem) from problem
+            raise SetupFailed.of(problem) from problem
         steps(run)
 
     return program
-
-
-def as_setup_failure(problem: Departure) -> SetupFailed:
-    """A departure where nothing is judged yet."""
-    failure = SetupFailed(problem.expected, f"{problem.got} ({problem.cause})", problem.exchange)
-    failure.step = problem.step
-    return failure
 
 
 def _compile_sequence(steps: Sequence[Step], site: CompileContext, where: str) -> Program:
@@ -234,6 +227,6 @@ def _always_setup(action: Action) -> Action:
         try:
             return action(run)
         except Departure as problem:
-            raise as_setup_failure(problem) from problem
+            raise SetupFailed.of(problem) from problem
 
     return act
