@@ -15,7 +15,7 @@ import yaml
 from benchmarks.timing import milliseconds
 from conformance.profile import Profile
 from conformance.resources import fixtures
-from conformance.scenario.action_sources import source
+from conformance.service.action_sources import source
 from reference_node.sandbox import Limits, RunResult, Sandbox, SandboxBroken
 
 SAMPLE_SECONDS = 0.005

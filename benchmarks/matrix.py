@@ -16,7 +16,7 @@ from benchmarks.node_process import Ready, node_process
 from benchmarks.timing import Row, in_turn
 from conformance.profile import Profile
 from conformance.resources import scenarios
-from conformance.runner import Case, Target, load, run_case
+from conformance.run.runner import Case, Target, load, run_case
 from conformance.verdict import Verdict
 
 ROUNDS = 3

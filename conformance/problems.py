@@ -6,8 +6,9 @@ Three families: a pack or file that cannot be used (`LoadProblem`), a node that 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Self
 
 
 class Problem(Exception):  # noqa: N818 - a failing node is no error of the suite
@@ -34,6 +35,31 @@ class LoadProblem(Problem):
         super().__init__(f"{path}:{line}: {message}" if line else f"{path}: {message}")
 
 
+class LoadProblems(LoadProblem):
+    """Several files, or several places of a file, that cannot be used: one line for each, then their number."""
+
+    code = "load-problems"
+
+    def __init__(self, problems: Sequence[LoadProblem]) -> None:
+        self.problems = tuple(sorted(problems, key=lambda problem: (problem.path, problem.line)))
+        super().__init__("", self.problems[0].path, self.problems[0].line)
+        files = len({problem.path for problem in self.problems})
+        count = f"{len(self.problems)} errors in {files} {'file' if files == 1 else 'files'}"
+        self.args = ("\n".join([*map(str, self.problems), count]),)
+
+
+def raise_all(problems: Sequence[LoadProblem]) -> None:
+    """Raise what was found: nothing, one problem as it is, or all of them together. The same text counts once."""
+    found: dict[str, LoadProblem] = {}
+    for problem in problems:
+        several = problem.problems if isinstance(problem, LoadProblems) else (problem,)
+        found |= {str(one): one for one in several}
+    if len(found) == 1:
+        raise next(iter(found.values()))
+    if found:
+        raise LoadProblems(list(found.values()))
+
+
 class Unreadable(LoadProblem):
     """Not there, not UTF-8, or not YAML."""
 
@@ -53,7 +79,7 @@ class BadShape(LoadProblem):
 
     code = "bad-shape"
     cause = "the file does not follow its schema"
-    hint = "docs/packs.md describes every member; editors check against conformance/scenario/pack.schema.json"
+    hint = "docs/packs.md describes every member; editors check against conformance/run/pack.schema.json"
 
 
 class BadKnownList(BadShape):
@@ -91,6 +117,29 @@ class RefusalUnproven(LoadProblem):
     code = "refusal-unproven"
     cause = "a refusal proves nothing alone"
     hint = "name an earlier accepted step of the same operation as `control`, and list in `unchanged` what must stay"
+
+
+class UnprovenRefusal(Problem):
+    """A case judges a refusal without what would prove it: an error of the case, not of the node."""
+
+    code = "unproven-refusal"
+    cause = "a refusal proves nothing alone"
+    hint = "give as `control` an accepted call of the same operation, and reads as `unchanged`"
+
+
+class NothingAsserted(LoadProblem):
+    """A case whose steps judge nothing: it would pass on every node."""
+
+    code = "nothing-asserted"
+    cause = "a case judges nothing"
+
+
+class UnjudgedRequirement(Problem):
+    """A case does not say which of its parts is about a requirement: an error of the case, not of the node."""
+
+    code = "unjudged-requirement"
+    cause = "a part of a case has to say which requirements it is about"
+    hint = 'compare what a requirement says inside `with judge("ID"):`'
 
 
 class NothingSelected(Problem):
@@ -133,6 +182,8 @@ class StepProblem(Problem):
         """The step as the pack names it; the step that raised it fills it in."""
         self.requirements: tuple[str, ...] = ()
         """Which of the case's requirements it contradicts, where that can be told; else it is taken for all of them."""
+        self.judged = False
+        """Whether a judge's block of a Python case has taken it for a failure of its requirements."""
         self.replay = ""
         """A pack that shows the same by itself, for a case whose steps no pack has."""
         super().__init__(f"expected {expected}; got {got}")
@@ -235,6 +286,13 @@ class SetupFailed(Inconclusive):
     code = "setup-failed"
     cause = "a set-up step did not go as it should"
     hint = "look for a failing case about that operation: it tells more"
+
+    @classmethod
+    def of(cls, problem: Departure) -> Self:
+        """A departure where nothing is judged yet."""
+        failure = cls(problem.expected, f"{problem.got} ({problem.cause})", problem.exchange)
+        failure.step = problem.step
+        return failure
 
 
 class Unreachable(Inconclusive):

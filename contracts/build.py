@@ -71,7 +71,7 @@ def compile_artifacts() -> dict[str, str]:
         "settings": SETTINGS,
         "sources": {f"src/{name}": {"content": text} for name, text in files.items()},
     }
-    output = json.loads(_solc("--standard-json", stdin=json.dumps(request)))
+    output = json.loads(_solc("--standard-json", source=json.dumps(request)))
     # Warnings stop the build too.
     if complaints := [error["formattedMessage"] for error in output.get("errors", [])]:
         raise BuildError("\n".join(complaints))
@@ -97,15 +97,22 @@ def _artifact(name: str, compiled: Compiled, version: str) -> str:
     return json.dumps(content, indent=2, sort_keys=True) + "\n"
 
 
-def _solc(option: str, stdin: str = "") -> str:
+def _solc(option: str, source: str = "") -> str:
     node = shutil.which("node")
     if node is None or not COMPILER.exists():
         raise BuildError("The Solidity compiler is not installed. Install Node.js, then: npm --prefix contracts ci")
-    # solc.js exits without flushing a pipe: only a file receives all of its output.
-    with tempfile.TemporaryFile("w+", encoding="utf-8") as stdout:
+    # solc.js waits for no pipe: it ends before its output is through, and fails where its input is not there yet.
+    with (
+        tempfile.TemporaryFile("w+", encoding="utf-8") as stdin,
+        tempfile.TemporaryFile("w+", encoding="utf-8") as stdout,
+    ):
+        stdin.write(source)
+        stdin.seek(0)
         command = [node, str(COMPILER), option]
         # The command holds no input from outside.
-        result = subprocess.run(command, input=stdin, stdout=stdout, stderr=subprocess.PIPE, text=True, check=False)  # noqa: S603
+        result = subprocess.run(  # noqa: S603
+            command, stdin=stdin, stdout=stdout, stderr=subprocess.PIPE, text=True, check=False
+        )
         stdout.seek(0)
         lines = stdout.readlines()
     if result.returncode != 0:

@@ -22,6 +22,7 @@ from reference_node.api import (
     attestation,
     billing,
     chain_info,
+    flows,
     groups,
     json_rpc,
     pccs,
@@ -35,9 +36,13 @@ from reference_node.chain.interface import ChainError
 from reference_node.problems import Problem, Unprocessable, document, problem_document, quoted
 from reference_node.refusals import chain_problem, problem_of
 from reference_node.settings import Settings
+from reference_node.stripe_simulator.app import SimulatorApp
 
 PREFIX = "/core/v1"
 """Where the API lives (specification, "Versioning")."""
+
+SIMULATOR = "/stripe"
+"""Where the embedded payment provider answers browsers, and whoever plays one."""
 
 FAULTS_TOLD = 5
 """How many faults of a request are told at once."""
@@ -62,6 +67,8 @@ def build_app(settings: Settings) -> FastAPI:
     for prefix, routers in _sections(settings).items():
         for router in routers:
             app.include_router(router, prefix=prefix)
+    if settings.payments == "simulator":
+        app.mount(SIMULATOR, EmbeddedSimulator())
     describe(app)
     _answer_problems(app)
     app.add_middleware(RequestIds)
@@ -79,6 +86,7 @@ def _sections(settings: Settings) -> dict[str, list[APIRouter]]:
         chain_info.router,
         billing.router,
         signed_flows.router,
+        flows.router,
     ]
     beside = [attestation.router, pccs.router, json_rpc.router, *([control.router] if settings.control else [])]
     return {PREFIX: core, "": beside}
@@ -135,6 +143,15 @@ async def _refuse_route(request: Request, refused: Exception) -> Response:
     code = status.phrase.lower().replace(" ", "-")
     detail = f"{request.method} {quoted(request.url.path)}: {status.description or status.phrase}"
     return document(request, status, code, detail, dict(refused.headers or {}))
+
+
+class EmbeddedSimulator:
+    """The payment provider of this node: the simulator that it has at the time of the request."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        simulator = scope["app"].state.node.simulator
+        await SimulatorApp(simulator)(scope, receive, send)
 
 
 class RequestIds:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import uuid
 from contextlib import ExitStack
 from functools import partial
 
 from reference_node.app import build_app
-from reference_node.billing.in_memory import InMemoryBilling
+from reference_node.billing.credits import Credits
+from reference_node.billing.ledger import Ledger
+from reference_node.billing.payments import Payments
+from reference_node.billing.provider import STRIPE_URL, PaymentProvider
+from reference_node.chain.account_config import AccountConfig
 from reference_node.chain.evm import EvmChain
 from reference_node.chain.external import ExternalChain
 from reference_node.chain.interface import Chain
@@ -16,11 +21,16 @@ from reference_node.deployment import Payers, obtain_contract
 from reference_node.keys import KeyDerivation
 from reference_node.node import Node, Renewable
 from reference_node.sandbox import Sandbox
-from reference_node.settings import Settings
+from reference_node.settings import Settings, StripeKeys
+from reference_node.stripe_simulator.in_process import InProcessClient
+from reference_node.stripe_simulator.simulator import StripeSimulator
 from reference_node.tee.attestation import Attestation
 from reference_node.tee.authorisation import obtain_authorisation
 from reference_node.tee.compose import app_compose, compose_hash, read_compose
 from reference_node.tee.identity import identity_of
+
+NO_SALE = "no credits are sold here, new accounts begin with those of the node's option --starter-credits"
+"""How a refused caller is told to come by credit."""
 
 GAS_MONEY = 10**30
 """Wei of each payer on the in-memory chain: more than it can ever spend."""
@@ -29,17 +39,29 @@ GAS_MONEY = 10**30
 def build_node(settings: Settings, clock: Clock | None = None) -> Node:
     """Put a node together, with its contracts on its chain.
 
-    Raises `DeploymentError`, `ComposeError`, `CertificateError` and what `Chain` raises.
+    Raises `DeploymentError`, `LedgerError`, `ComposeError`, `CertificateError` and what `Chain` raises.
     """
     clock = clock or Clock()
     keys = KeyDerivation(settings.root_secret)
-    renew = partial(_renewable, settings, clock, keys)
-    node = Node(**vars(renew()), settings=settings, clock=clock, keys=keys, app=build_app(settings), renew=renew)
+    with ExitStack() as outside:
+        ledger = Ledger(settings.ledger) if settings.ledger else None
+        if ledger:
+            outside.callback(ledger.close)
+        renew = partial(_renewable, settings, clock, keys, ledger)
+        services = vars(renew())
+        node = Node(
+            **services, settings=settings, clock=clock, keys=keys, app=build_app(settings), renew=renew, ledger=ledger
+        )
+        node.billing.recover()
+        if node.payments:
+            node.payments.recover()
+        outside.pop_all()
     node.app.state.node = node
     return node
 
 
-def _renewable(settings: Settings, clock: Clock, keys: KeyDerivation) -> Renewable:
+def _renewable(settings: Settings, clock: Clock, keys: KeyDerivation, ledger: Ledger | None) -> Renewable:
+    """The services as they are when a node starts; a ledger in a file is not begun anew."""
     payers = Payers.derived(keys, settings.payers)
     application = app_compose(read_compose(settings.compose))
     with ExitStack() as outside:
@@ -49,15 +71,40 @@ def _renewable(settings: Settings, clock: Clock, keys: KeyDerivation) -> Renewab
         identity = identity_of(settings.root_secret, authorisation.address, application)
         attestation = Attestation(settings, clock, identity, authorisation)
         disconnect = outside.pop_all().close
+    kept = ledger or Ledger()
+    simulator = StripeSimulator() if settings.payments == "simulator" else None
     return Renewable(
         chain=chain,
         accounts=accounts,
-        billing=InMemoryBilling(settings.starter_credits),
+        billing=_billing(settings, accounts, kept),
+        payments=_payments(settings, kept, simulator),
+        simulator=simulator,
         sandbox=Sandbox(title=settings.title, preload=settings.preload, insecure=settings.insecure_sandbox),
         attestation=attestation,
         rpc=rpc,
         disconnect=disconnect,
     )
+
+
+def _billing(settings: Settings, accounts: AccountConfig, ledger: Ledger) -> Credits:
+    """The credits. A chain in memory is another one each time, whatever a ledger remembers of the last."""
+    chain_id = accounts.chain.chain_id
+    return Credits(
+        ledger,
+        accounts,
+        starter_credits=settings.starter_credits,
+        how_to_buy=NO_SALE if settings.payments == "none" else "buy credits with billing/create_payment_intent",
+        chain_name=f"chain {chain_id}" if settings.rpc_url else f"memory {uuid.uuid4().hex}",
+    )
+
+
+def _payments(settings: Settings, ledger: Ledger, simulator: StripeSimulator | None) -> Payments | None:
+    if simulator:
+        keys = StripeKeys(simulator.keys.secret, simulator.keys.publishable)
+        return Payments(ledger, PaymentProvider(keys, http_client=InProcessClient(simulator)))
+    if settings.stripe_keys:
+        return Payments(ledger, PaymentProvider(settings.stripe_keys, settings.stripe_api_base or STRIPE_URL))
+    return None
 
 
 def _chain(settings: Settings, clock: Clock, payers: Payers, outside: ExitStack) -> tuple[Chain, JsonRpc | None]:

@@ -1,4 +1,4 @@
-"""The command line: `reference-node serve`."""
+"""The command line: `reference-node serve` and the commands beside it."""
 
 from __future__ import annotations
 
@@ -12,12 +12,15 @@ from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
-from reference_node.settings import ROOT_SECRET_BYTES, Settings
+from reference_node.settings import ROOT_SECRET_BYTES, Settings, StripeKeys
+from reference_node.stripe_simulator.command import add_command
 
 ROOT_SECRET_VARIABLE = "REFERENCE_NODE_ROOT_SECRET"  # noqa: S105 - the name of a variable
 
 LONGEST_DOMAIN = 64
 """Characters: the common name of a certificate takes no more (RFC 5280, upper bounds)."""
+
+STRIPE_SECRET, STRIPE_PUBLISHABLE = "STRIPE_SECRET_KEY", "STRIPE_PUBLISHABLE_KEY"
 
 EXIT_FAILURE = 1
 EXIT_USAGE = 2
@@ -30,14 +33,18 @@ class OptionsError(Exception):
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return the exit code."""
     options = _parser().parse_args(arguments)
+    code: int = options.handle(options)
+    return code
+
+
+def _serve(options: argparse.Namespace) -> int:
     try:
         settings = _settings(options)
     except OptionsError as fault:
         return _fail(fault, EXIT_USAGE)
     for caught in (signal.SIGTERM, signal.SIGINT):
         signal.signal(caught, _leave)
-    # `--help` answers without loading the node
-    from reference_node.listening import ServingError  # noqa: PLC0415
+    from reference_node.listening import ServingError  # noqa: PLC0415 - `--help` answers without loading the node
     from reference_node.server import serve  # noqa: PLC0415
 
     try:
@@ -70,7 +77,32 @@ def _parser() -> argparse.ArgumentParser:
     _add_chain_options(serve)
     _add_attestation_options(serve)
     _add_service_options(serve)
+    serve.set_defaults(handle=_serve)
+    _add_ledger(commands)
+    add_command(commands)
     return parser
+
+
+def _add_ledger(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    ledger = commands.add_parser("ledger", help="look into the ledger of credits that --ledger keeps")
+    actions = ledger.add_subparsers(dest="action", required=True)
+    for name, told in (
+        ("verify", "check that every balance is what the transfers give, and that no transfer is missing"),
+        ("export", "write every account's history as CSV to the standard output"),
+    ):
+        action = actions.add_parser(name, help=told, description=f"{told.capitalize()}. The file is only read.")
+        action.add_argument("file", type=Path, metavar="FILE")
+    ledger.set_defaults(handle=_ledger)
+
+
+def _ledger(options: argparse.Namespace) -> int:
+    from reference_node.billing.command import export, verify_file  # noqa: PLC0415 - as in `_serve`
+    from reference_node.billing.schema import LedgerError  # noqa: PLC0415
+
+    try:
+        return verify_file(options.file) if options.action == "verify" else export(options.file)
+    except LedgerError as fault:
+        return _fail(fault, EXIT_FAILURE)
 
 
 def _add_server_options(serve: argparse.ArgumentParser) -> None:
@@ -173,6 +205,27 @@ def _add_service_options(serve: argparse.ArgumentParser) -> None:
         help="what a new account begins with; without any, no management write is covered",
     )
     group.add_argument(
+        "--payments",
+        choices=("simulator", "stripe", "none"),
+        default=Settings.payments,
+        help=f"where credits are bought: at an embedded simulator of Stripe; at Stripe in test mode, with the keys in "
+        f"the variables {STRIPE_SECRET} and {STRIPE_PUBLISHABLE}; or nowhere",
+    )
+    group.add_argument(
+        "--stripe-api-base",
+        type=_base_url,
+        default=argparse.SUPPRESS,
+        metavar="URL",
+        help="with --payments stripe: another server that speaks Stripe's protocol, such as stripe-mock",
+    )
+    group.add_argument(
+        "--ledger",
+        type=Path,
+        default=argparse.SUPPRESS,
+        metavar="FILE",
+        help="keep the credits in this file, an SQLite database; without it they end with the process",
+    )
+    group.add_argument(
         "--preload",
         type=Path,
         action="append",
@@ -214,6 +267,12 @@ def _domain(text: str) -> str:
     return text
 
 
+def _base_url(text: str) -> str:
+    if not re.fullmatch(r"https?://[^/\s]+(/[^\s?#]*)?", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is no address: write http://HOST:PORT or https://HOST")
+    return text.rstrip("/")
+
+
 def _slug(text: str) -> str:
     if not re.fullmatch(r"[a-z][a-z0-9_]*", text):
         raise argparse.ArgumentTypeError(f"{text!r} can't stand in paths: use lower-case letters, digits and _")
@@ -229,9 +288,12 @@ def _title(text: str) -> str:
 
 
 def _settings(options: argparse.Namespace) -> Settings:
-    given = {name: value for name, value in vars(options).items() if name != "command"}
+    given = {name: value for name, value in vars(options).items() if name not in {"command", "handle"}}
     given["preload"] = tuple(given.get("preload", ()))
     secret = _root_secret(given.pop("root_secret_file", None))
+    given["stripe_keys"] = _stripe_keys() if given["payments"] == "stripe" else None
+    if "stripe_api_base" in given and given["payments"] != "stripe":
+        raise OptionsError("--stripe-api-base names the server of --payments stripe: give that too")
     if "contract" in given and "rpc_url" not in given:
         raise OptionsError("--contract names a contract on an external chain: give --rpc-url too")
     if ("tls_cert" in given) != ("tls_key" in given):
@@ -242,6 +304,17 @@ def _settings(options: argparse.Namespace) -> Settings:
             f"{ROOT_SECRET_VARIABLE}"
         )
     return Settings(**given) if secret is None else Settings(**given, root_secret=secret)
+
+
+def _stripe_keys() -> StripeKeys:
+    """The keys in the environment. Those of live mode would move people's money: they are refused."""
+    keys = {name: os.environ.get(name, "").strip() for name in (STRIPE_SECRET, STRIPE_PUBLISHABLE)}
+    for name, prefixes in ((STRIPE_SECRET, ("sk_test_", "rk_test_")), (STRIPE_PUBLISHABLE, ("pk_test_",))):
+        if "_live_" in keys[name]:
+            raise OptionsError(f"{name} is a key of live mode, which moves real money: use a key of test mode")
+        if not keys[name].startswith(prefixes):
+            raise OptionsError(f"--payments stripe needs a key in {name} that begins with {' or '.join(prefixes)}")
+    return StripeKeys(keys[STRIPE_SECRET], keys[STRIPE_PUBLISHABLE])
 
 
 def _root_secret(file: Path | None) -> bytes | None:

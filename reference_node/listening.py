@@ -1,65 +1,21 @@
-"""The sockets that a node listens at, bound before anything else starts."""
+"""What every server of this package needs: a socket to listen at, and a ready file that tells where it is."""
 
 from __future__ import annotations
 
 import errno
+import os
 import socket
-from contextlib import ExitStack
-from dataclasses import dataclass
-from types import TracebackType
-from typing import Self
-
-from reference_node.settings import Settings
-from reference_node.tee.dns_server import DnsSockets, bind_dns
+from pathlib import Path
 
 BACKLOG = 2048
 
 
 class ServingError(Exception):
-    """The node can't start; the message is one line that says why and what to do."""
+    """A server can't start; the message is one line that says why and what to do."""
 
 
-@dataclass(frozen=True)
-class Listening:
-    """Sockets that are bound, and closed at the end."""
-
-    http: socket.socket
-    https: socket.socket | None
-    dns: DnsSockets | None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, _kind: type[BaseException] | None, _fault: BaseException | None, _trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Close all of them."""
-        for listening in (self.http, self.https, self.dns):
-            if listening is not None:
-                listening.close()
-
-
-def listen(settings: Settings) -> Listening:
-    """Sockets that listen where the settings say. Raises `ServingError`."""
-    with ExitStack() as bound:
-        http = bound.enter_context(_listen(settings.host, settings.port, "--port"))
-        https = bound.enter_context(_listen(settings.host, settings.tls_port, "--tls-port")) if settings.tls else None
-        dns = None if settings.dns_port is None else _listen_for_dns(settings.host, settings.dns_port)
-        bound.pop_all()
-    return Listening(http, https, dns)
-
-
-def reachable(listening: socket.socket) -> str:
-    """`host:port` at which programs on this machine reach the socket."""
-    host, port = listening.getsockname()[:2]
-    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - compared, not bound
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-
-
-def _listen(host: str, port: int, option: str) -> socket.socket:
+def listen(host: str, port: int, option: str = "--port") -> socket.socket:
+    """A socket that listens there; port 0 takes a free one. Raises `ServingError`, which names the option."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # asyncio turns Nagle's algorithm off only where the protocol is named; with it every answer takes 40 ms
     listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
@@ -69,18 +25,51 @@ def _listen(host: str, port: int, option: str) -> socket.socket:
         listening.listen(BACKLOG)
     except OSError as fault:
         listening.close()
-        raise _not_listening(fault, f"{host}:{port}", option) from None
+        raise not_listening(fault, f"{host}:{port}", option) from None
     return listening
 
 
-def _listen_for_dns(host: str, port: int) -> DnsSockets:
-    try:
-        return bind_dns(host, port)
-    except OSError as fault:
-        raise _not_listening(fault, f"{host}:{port}", "--dns-port") from None
-
-
-def _not_listening(fault: OSError, where: str, option: str) -> ServingError:
+def not_listening(fault: OSError, where: str, option: str) -> ServingError:
+    """Why nothing listens there, and what to do."""
     if fault.errno == errno.EADDRINUSE:
         return ServingError(f"{where} is in use: stop what listens there, or choose another {option} (0: any)")
     return ServingError(f"can't listen at {where}: {fault.strerror or fault}")
+
+
+def reachable(listening: socket.socket) -> str:
+    """`host:port` at which programs on this machine reach the socket."""
+    host, port = listening.getsockname()[:2]
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - compared, not bound
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def base_url(listening: socket.socket) -> str:
+    """Where clients on this machine reach what listens there."""
+    return f"http://{reachable(listening)}"
+
+
+def remove_stale(ready_file: Path | None) -> None:
+    """Take an earlier node's ready file away, and see that another can be written, before anybody waits for it."""
+    if ready_file is None:
+        return
+    try:
+        if ready_file.exists() and not ready_file.is_file():  # to take a device or a pipe away could harm others
+            raise ServingError(f"the ready file {ready_file} can't be written: it is no regular file")
+        ready_file.unlink(missing_ok=True)
+        probe = _beside(ready_file)
+        probe.touch()
+        probe.unlink()
+    except OSError as fault:
+        raise ServingError(f"the ready file {ready_file} can't be written: {fault.strerror}") from None
+
+
+def write_atomically(file: Path, text: str) -> None:
+    """Write a file that no reader can see half-written."""
+    partial = _beside(file)
+    partial.write_text(text)
+    partial.replace(file)
+
+
+def _beside(file: Path) -> Path:
+    """Another name in the same folder, this process's own."""
+    return file.with_name(f".{file.name}.{os.getpid()}")

@@ -10,6 +10,8 @@ from fastapi import FastAPI
 
 from reference_node.billing import Billing, charged
 from reference_node.billing.handover import Handovers
+from reference_node.billing.ledger import Ledger
+from reference_node.billing.payments import Payments
 from reference_node.chain.account_config import AccountConfig
 from reference_node.chain.interface import Address, Chain
 from reference_node.chain.rpc import JsonRpc
@@ -18,6 +20,7 @@ from reference_node.keys import KeyDerivation
 from reference_node.runs import Runs
 from reference_node.sandbox import Sandbox
 from reference_node.settings import Settings
+from reference_node.stripe_simulator.simulator import StripeSimulator
 from reference_node.tee.attestation import Attestation
 from reference_node.typed_data import Envelopes, Flow
 
@@ -29,6 +32,10 @@ class Renewable:
     chain: Chain
     accounts: AccountConfig
     billing: Billing
+    payments: Payments | None
+    """How credits are bought; `None` where they are not."""
+    simulator: StripeSimulator | None
+    """The embedded payment provider, where there is one."""
     sandbox: Sandbox
     """Where actions run; it starts with the first of them, unless it is told to before."""
     attestation: Attestation
@@ -47,6 +54,8 @@ class Node(Renewable):
     clock: Clock
     keys: KeyDerivation
     app: FastAPI
+    ledger: Ledger | None
+    """The credits' file; `None` where they end with the process."""
     renew: Callable[[], Renewable]
     """Makes the renewable services as they are when a node starts."""
     handovers: Handovers = field(default_factory=Handovers)
@@ -59,6 +68,11 @@ class Node(Renewable):
     def close(self) -> None:
         """Let go of what the node holds outside this process; what runs is ended."""
         self.sandbox.close()
+        if self.payments:
+            self.payments.close()
+        self.billing.close()
+        if self.ledger:
+            self.ledger.close()
         self.disconnect()
 
     def reset(self) -> None:

@@ -89,6 +89,12 @@ class Unavailable(Problem):
     status = 503
 
 
+class ProviderTrouble(Unavailable):
+    """The payment provider is slow, down, or answers nonsense."""
+
+    headers: ClassVar[dict[str, str]] = {"Retry-After": "5"}
+
+
 class Busy(Unavailable):
     """Too many runs wait already."""
 

@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import socket
 from contextlib import closing
-from pathlib import Path
 
 import uvicorn
 from eth_utils.address import to_checksum_address
 
-from reference_node.app import PREFIX
+from reference_node.app import PREFIX, SIMULATOR
 from reference_node.assembly import build_node
+from reference_node.billing.provider import STRIPE_URL
+from reference_node.billing.schema import LedgerError
 from reference_node.chain.evm import EvmChain
 from reference_node.chain.interface import ChainError
 from reference_node.deployment import DeploymentError
-from reference_node.listening import BACKLOG, Listening, ServingError, listen, reachable
+from reference_node.listening import BACKLOG, ServingError, base_url, reachable, remove_stale, write_atomically
 from reference_node.node import Node
 from reference_node.protocol import ProblemProtocol
 from reference_node.sandbox import SandboxError
 from reference_node.settings import Settings
+from reference_node.sockets import NodeSockets, bind
 from reference_node.strict_json import Json
 from reference_node.tee.compose import ComposeError
 from reference_node.tee.dns_server import DnsServer
@@ -36,11 +37,11 @@ GRACE_SECONDS = 4
 
 def serve(settings: Settings) -> None:
     """Run a node until it is told to stop. Raises `ServingError`, also when there is nothing to listen at."""
-    _remove_stale(settings.ready_file)
-    with listen(settings) as listening:
+    remove_stale(settings.ready_file)
+    with bind(settings) as listening:
         try:
             node = build_node(settings)
-        except (DeploymentError, ComposeError, CertificateError) as fault:
+        except (DeploymentError, LedgerError, ComposeError, CertificateError) as fault:
             raise ServingError(str(fault)) from fault
         except ChainError as fault:
             raise ServingError(f"the chain at {settings.rpc_url} fails: {fault}") from fault
@@ -55,21 +56,6 @@ def _start_sandbox(node: Node) -> None:
         node.sandbox.start()
     except SandboxError as fault:
         raise ServingError(" ".join(str(fault).split())) from fault  # a script's own words may be many lines
-
-
-def _remove_stale(ready_file: Path | None) -> None:
-    """Take an earlier node's ready file away, and see that another can be written, before anybody waits for it."""
-    if ready_file is None:
-        return
-    try:
-        if ready_file.exists() and not ready_file.is_file():  # to take a device or a pipe away could harm others
-            raise ServingError(f"the ready file {ready_file} can't be written: it is no regular file")
-        ready_file.unlink(missing_ok=True)
-        probe = _beside(ready_file)
-        probe.touch()
-        probe.unlink()
-    except OSError as fault:
-        raise ServingError(f"the ready file {ready_file} can't be written: {fault.strerror}") from None
 
 
 def server_config(node: Node) -> uvicorn.Config:
@@ -92,7 +78,7 @@ def server_config(node: Node) -> uvicorn.Config:
 class NodeServer(uvicorn.Server):
     """uvicorn with a node: over HTTP, and over HTTPS and DNS where there are sockets for them."""
 
-    def __init__(self, node: Node, listening: Listening) -> None:
+    def __init__(self, node: Node, listening: NodeSockets) -> None:
         super().__init__(server_config(node))
         self._node = node
         self._listening = listening
@@ -144,22 +130,23 @@ class Announcing(NodeServer):
             write_atomically(self._node.settings.ready_file, json.dumps(facts, indent=2) + "\n")
 
 
-def describe(node: Node, listening: Listening) -> dict[str, Json]:
+def describe(node: Node, listening: NodeSockets) -> dict[str, Json]:
     """What the ready file says: where everything is, and the profile of this node."""
-    base_url = f"http://{reachable(listening.http)}"
+    url = base_url(listening.http)
     return {
-        "base_url": base_url,
-        "rpc_url": f"{base_url}/rpc" if node.rpc is not None else node.settings.rpc_url,
+        "base_url": url,
+        "rpc_url": f"{url}/rpc" if node.rpc is not None else node.settings.rpc_url,
         "chain_id": node.chain.chain_id,
         "contract_address": to_checksum_address(node.accounts.address),
-        "control_url": f"{base_url}/control" if node.settings.control else None,
+        "payments_url": payments_url(node.settings, url),
+        "control_url": f"{url}/control" if node.settings.control else None,
         "https_url": _https_url(listening),
         "tls_root_certificate": node.attestation.tls_root_pem if listening.https is not None else None,
         "profile": vendor_profile(node.settings) | {"attestation": attestation_profile(node, listening)},
     }
 
 
-def attestation_profile(node: Node, listening: Listening) -> dict[str, Json]:
+def attestation_profile(node: Node, listening: NodeSockets) -> dict[str, Json]:
     """Where a verifier finds what it needs, and what it may trust."""
     profile: dict[str, Json] = {
         "gateway_domain": node.attestation.domain,
@@ -173,13 +160,20 @@ def attestation_profile(node: Node, listening: Listening) -> dict[str, Json]:
     return profile
 
 
-def _https_url(listening: Listening) -> str | None:
+def _https_url(listening: NodeSockets) -> str | None:
     return None if listening.https is None else f"https://{reachable(listening.https)}"
+
+
+def payments_url(settings: Settings, node_url: str) -> str | None:
+    """Where browsers pay: the base address of the payment provider's API; `None` where nothing is sold."""
+    if settings.payments == "none":
+        return None
+    return f"{node_url}{SIMULATOR}" if settings.payments == "simulator" else settings.stripe_api_base or STRIPE_URL
 
 
 def vendor_profile(settings: Settings) -> dict[str, Json]:
     """Where this node differs from the defaults of a vendor profile, and what it offers."""
-    capabilities: list[Json] = ["managed_accounts", "chain_rpc", "openapi", "billing"]
+    capabilities: list[Json] = ["managed_accounts", "chain_rpc", "openapi", "billing", "design_flows"]
     capabilities += ["attestation", "app_authorisation_contract"]
     if settings.tls:
         capabilities.append("tls")
@@ -205,18 +199,9 @@ def _announce(node: Node, facts: dict[str, Json]) -> None:
     ]
     if facts["https_url"] is not None:
         lines.insert(1, f"  HTTPS     {facts['https_url']}, with a certificate for {node.attestation.domain}")
+    lines.append(f"  payments  {facts['payments_url'] or 'no credits are sold'} (--payments)")
+    kept = node.settings.ledger or "in memory: credits end with the process (--ledger FILE keeps them)"
+    lines.append(f"  ledger    {kept}")
     if facts["control_url"] is not None:
         lines.append(f"  control   {facts['control_url']}: /clock, /fund, /rotate and /reset, for all who can reach it")
     print("\n".join(lines), flush=True)
-
-
-def write_atomically(file: Path, text: str) -> None:
-    """Write a file that no reader can see half-written."""
-    partial = _beside(file)
-    partial.write_text(text)
-    partial.replace(file)
-
-
-def _beside(file: Path) -> Path:
-    """Another name in the same folder, this process's own."""
-    return file.with_name(f".{file.name}.{os.getpid()}")

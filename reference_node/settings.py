@@ -14,6 +14,14 @@ DEFAULT_DOMAIN = "node.example"
 
 
 @dataclass(frozen=True)
+class StripeKeys:
+    """The two API keys of one account at the payment provider."""
+
+    secret: str = field(repr=False)
+    publishable: str
+
+
+@dataclass(frozen=True)
 class Settings:
     """How a node is to run. Each field is an option of `reference-node serve` of the same name."""
 
@@ -32,6 +40,14 @@ class Settings:
     """How many wallets submit administrative writes side by side."""
     starter_credits: int = 0
     """Cents that a new account begins with."""
+    payments: Literal["simulator", "stripe", "none"] = "simulator"
+    """Where credits are bought: at the embedded simulator, at Stripe in its test mode, or nowhere."""
+    stripe_keys: StripeKeys | None = None
+    """The keys of the account at Stripe, where payments go there."""
+    stripe_api_base: str | None = None
+    """The address of the provider's API; `None`: Stripe's own."""
+    ledger: Path | None = None
+    """The file of the credits; `None`: they end with the process."""
     preload: tuple[Path, ...] = ()
     """JavaScript libraries that every run finds loaded."""
     insecure_sandbox: bool = False

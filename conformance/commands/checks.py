@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from conformance.resources import scenarios
-from conformance.scenario.case import Case
-from conformance.scenario.loader import load
+from conformance.run.case import Case
+from conformance.run.loader import load
 
 
 def folders(pack_dirs: Sequence[Path] = ()) -> list[Path]:

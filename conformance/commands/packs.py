@@ -9,8 +9,8 @@ from itertools import product
 from pathlib import Path
 
 from conformance.commands.checks import folders, load_cases
-from conformance.envelope_vectors import typed_cases
-from conformance.scenario.case import Case
+from conformance.run.case import Case
+from conformance.run.envelope_vectors import typed_cases
 
 ALL = "all"
 

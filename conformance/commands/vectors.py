@@ -9,8 +9,8 @@ from pathlib import Path
 
 from conformance.commands import attestation_vectors
 from conformance.commands.vector_files import check_files, write_files
-from conformance.envelope_vectors import vector_files
 from conformance.resources import fixtures, scenarios
+from conformance.run.envelope_vectors import vector_files
 
 
 def add_to(subcommands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -6,22 +6,22 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
-from conformance.drivers.caserun import CaseRun
-from conformance.drivers.envelope_forms import TypedDataCase
-from conformance.drivers.execution_matrix import ExecutionMatrixCase, compile_matrix
-from conformance.drivers.hostile import HostileCase, compile_hostile
+from conformance.drivers.envelopes.driver import compile_typed_data
+from conformance.drivers.envelopes.forms import TypedDataCase
+from conformance.drivers.hostile.driver import HostileCase, compile_hostile
+from conformance.drivers.matrix.driver import ExecutionMatrixCase, compile_matrix
 from conformance.drivers.model import ModelCase, compile_model
-from conformance.drivers.openapi_answers import OpenApiAnswersCase, compile_answers
-from conformance.drivers.openapi_document import (
+from conformance.drivers.openapi.answers import OpenApiAnswersCase, compile_answers
+from conformance.drivers.openapi.document import (
     OpenApiDocumentCase,
     OpenApiViewerCase,
     compile_document,
     compile_viewer,
 )
-from conformance.drivers.steps import compile_case
-from conformance.drivers.typed_data import compile_typed_data
-from conformance.scenario.models import CaseForm, StepsCase
-from conformance.scenario.templates import Site
+from conformance.drivers.steps.caserun import CaseRun
+from conformance.drivers.steps.driver import compile_case
+from conformance.language.models import CaseForm, StepsCase
+from conformance.language.templates import CompileContext
 
 F = TypeVar("F", bound=CaseForm)
 Program = Callable[[CaseRun], None]
@@ -32,10 +32,10 @@ class Driver(Generic[F]):
     """A way to run cases."""
 
     form: type[F]
-    compile: Callable[[F, Site], Program]
+    compile: Callable[[F, CompileContext], Program]
     """Makes the program of a case; raises LoadProblem. What the case needs is noted in the site's facts."""
 
-    def prepare(self, form: CaseForm, site: Site) -> Program:
+    def prepare(self, form: CaseForm, site: CompileContext) -> Program:
         """The program of a case of this driver."""
         if not isinstance(form, self.form):
             raise TypeError(f"{type(form).__name__} is not {self.form.__name__}")
@@ -49,7 +49,7 @@ class AnyDriver(Protocol):
     def form(self) -> type[CaseForm]:
         """What its cases look like in a pack."""
 
-    def prepare(self, form: CaseForm, site: Site) -> Program:
+    def prepare(self, form: CaseForm, site: CompileContext) -> Program:
         """The program of a case of this driver."""
 
 

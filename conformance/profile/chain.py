@@ -149,6 +149,16 @@ FIXED_WRITES: Mapping[str, str] = {
 """Writes whose signature the specification gives in full ("Wallet-signed endpoints"): no profile says otherwise."""
 
 
+CREATION = "new_chain_secured_account"
+"""The one write among the functions of `chain.abi.account`."""
+FUNCTION_KEYS: Mapping[str, str] = {
+    name: f"chain.abi.{section}.{name}"
+    for section, model in (("account", AccountAbi), ("attach", AttachAbi), ("writes", WriteAbi))
+    for name in model.model_fields
+}
+"""Canonical name of each contract function to the profile key of its signature."""
+
+
 class Abi(Section):
     """Functions of the AccountConfig contract by canonical name."""
 

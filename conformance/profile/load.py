@@ -15,7 +15,7 @@ from conformance.problems import LoadProblem
 from conformance.profile.model import Profile
 from conformance.profile.paths import known_paths
 from conformance.profile.section import Section
-from conformance.scenario.marked_yaml import Document
+from conformance.values.marked_yaml import Document
 
 
 class BadProfile(LoadProblem):

@@ -6,15 +6,17 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, model_validator
 
-from conformance.profile.access import Access
+from conformance.profile.attestation import Attestation
+from conformance.profile.auth import Access
 from conformance.profile.billing import Billing
 from conformance.profile.brand import Brand
 from conformance.profile.chain import Chain, Url
 from conformance.profile.crypto import Crypto
-from conformance.profile.envelope import Envelope
+from conformance.profile.env import Envelope
 from conformance.profile.errors import Errors
-from conformance.profile.evidence import Attestation, Events, Flows
-from conformance.profile.execution import Execution
+from conformance.profile.events import Events
+from conformance.profile.exec import Execution
+from conformance.profile.flows import Flows
 from conformance.profile.limits import Limits
 from conformance.profile.mode import Mode
 from conformance.profile.operations import CORE

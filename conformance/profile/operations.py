@@ -58,7 +58,7 @@ class Effect(StrEnum):
 
 
 @dataclass(frozen=True)
-class Fixed:
+class OperationSpec:
     """One row of the specification's tables."""
 
     endpoint: str = ""
@@ -74,28 +74,35 @@ class Fixed:
     billed: bool = False
     """Whether an accepted call is charged against credits ("Limits")."""
 
+    @property
+    def writes(self) -> bool:
+        """Whether an accepted call changes what an account's lists show, so that its refusal must show no change."""
+        return self.effect in {Effect.WRITE, Effect.PAY} and self.auth is not Auth.NONE
+
 
 def _core(method_and_path: str) -> str:
     method, _, path = method_and_path.partition(" ")
     return f"{method} {CORE}{path}"
 
 
-def _write(method_and_path: str, *request: str, auth: Auth = Auth.KEY, response: tuple[str, ...] = ()) -> Fixed:
+def _write(method_and_path: str, *request: str, auth: Auth = Auth.KEY, response: tuple[str, ...] = ()) -> OperationSpec:
     endpoint = _core(method_and_path) if method_and_path else ""
-    return Fixed(endpoint, auth, Effect.WRITE, request, response, billed=True)
+    return OperationSpec(endpoint, auth, Effect.WRITE, request, response, billed=True)
 
 
-def _list(method_and_path: str, items: str, *request: str) -> Fixed:
-    return Fixed(_core(method_and_path), Auth.KEY, Effect.READ, (*request, *PAGE), items=items)
+def _list(method_and_path: str, items: str, *request: str) -> OperationSpec:
+    return OperationSpec(_core(method_and_path), Auth.KEY, Effect.READ, (*request, *PAGE), items=items)
 
 
-def _open(endpoint: str, *response: str, request: tuple[str, ...] = (), effect: Effect = Effect.READ) -> Fixed:
-    return Fixed(endpoint, Auth.NONE, effect, request, response)
+def _open(endpoint: str, *response: str, request: tuple[str, ...] = (), effect: Effect = Effect.READ) -> OperationSpec:
+    return OperationSpec(endpoint, Auth.NONE, effect, request, response)
 
 
 MANAGEMENT = {
-    "new_account": Fixed(_core("POST /new_account"), Auth.NONE, Effect.WRITE, (), ("api_key", "wallet_address")),
-    "account_exists": Fixed("", Auth.ACCOUNT, Effect.READ),
+    "new_account": OperationSpec(
+        _core("POST /new_account"), Auth.NONE, Effect.WRITE, (), ("api_key", "wallet_address")
+    ),
+    "account_exists": OperationSpec("", Auth.ACCOUNT, Effect.READ),
     "add_usage_api_key": _write("POST /add_usage_api_key", *KEY_FIELDS, auth=Auth.ACCOUNT, response=("usage_api_key",)),
     "remove_usage_api_key": _write("POST /remove_usage_api_key", "usage_api_key"),
     "update_usage_api_key": _write("POST /update_usage_api_key", "usage_api_key", *KEY_FIELDS),
@@ -123,7 +130,7 @@ WALLETS_AND_ACTIONS = {
     "delete_action": _write("POST /delete_action", "hashed_cid"),
     "update_action_metadata": _write("POST /update_action_metadata", "hashed_cid", "name", "description"),
     "get_action_ipfs_id": _open(_core("POST /get_{slug}_action_ipfs_id"), request=("code",)),
-    "run_action": Fixed("", Auth.KEY, Effect.RUN, ("code", "jsParams"), ("response", "logs"), billed=True),
+    "run_action": OperationSpec("", Auth.KEY, Effect.RUN, ("code", "jsParams"), ("response", "logs"), billed=True),
 }
 INFORMATION = {
     "get_node_chain_config": _open(_core("GET /get_node_chain_config"), "contract_address", "chain_id"),
@@ -134,11 +141,13 @@ INFORMATION = {
 }
 BILLING = {
     "stripe_config": _open(_core("GET /billing/stripe_config")),
-    "balance": Fixed(_core("GET /billing/balance"), Auth.ACCOUNT, Effect.READ),
-    "create_payment_intent": Fixed(
+    "balance": OperationSpec(_core("GET /billing/balance"), Auth.ACCOUNT, Effect.READ),
+    "create_payment_intent": OperationSpec(
         _core("POST /billing/create_payment_intent"), Auth.ACCOUNT, Effect.PAY, ("amount_cents",), ("client_secret",)
     ),
-    "confirm_payment": Fixed(_core("POST /billing/confirm_payment"), Auth.ACCOUNT, Effect.PAY, ("payment_intent_id",)),
+    "confirm_payment": OperationSpec(
+        _core("POST /billing/confirm_payment"), Auth.ACCOUNT, Effect.PAY, ("payment_intent_id",)
+    ),
 }
 SIGNED = ("typed_data", "signature")
 WALLET_SIGNED = {
@@ -149,7 +158,7 @@ WALLET_SIGNED = {
         request=SIGNED,
         effect=Effect.MINT,
     ),
-    "convert_to_chain_secured_account": Fixed(
+    "convert_to_chain_secured_account": OperationSpec(
         _core("POST /convert_to_chain_secured_account"),
         Auth.ACCOUNT,
         Effect.WRITE,
@@ -184,7 +193,7 @@ FLOW_PATHS = {
 }
 """The design-level paths; what stands before them is the profile's."""
 
-OPERATIONS: dict[str, Fixed] = {
+OPERATIONS: dict[str, OperationSpec] = {
     **MANAGEMENT,
     **GROUPS,
     **WALLETS_AND_ACTIONS,

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from conformance.problems import Problem
 from conformance.profile.model import Profile
-from conformance.profile.operations import CORE, FLOW_PATHS, OPERATIONS, Auth, Effect, Fixed, Place
+from conformance.profile.operations import CORE, FLOW_PATHS, OPERATIONS, Auth, Effect, OperationSpec, Place
 from conformance.profile.section import Section
 
 T = TypeVar("T")
@@ -76,7 +76,7 @@ def resolve(profile: Profile, name: str) -> Operation:
     )
 
 
-def _endpoint(profile: Profile, name: str, fixed: Fixed) -> tuple[str, str]:
+def _endpoint(profile: Profile, name: str, fixed: OperationSpec) -> tuple[str, str]:
     if name in FLOW_PATHS:
         prefix = needed(profile.flows.relationship, "flows.relationship").prefix
         return "POST", prefix + FLOW_PATHS[name]
@@ -126,7 +126,7 @@ def _place(profile: Profile, name: str, method: str, request: Mapping[str, str])
     return Place.QUERY if method == "GET" else Place.BODY
 
 
-def _response_names(profile: Profile, name: str, fixed: Fixed) -> dict[str, str]:
+def _response_names(profile: Profile, name: str, fixed: OperationSpec) -> dict[str, str]:
     names = _information_names(profile, name) | _billing_names(profile)
     if name in names:
         return {member: wire for member, wire in names[name].items() if wire is not None}
@@ -176,7 +176,7 @@ def _item_names(profile: Profile, kind: str) -> dict[str, str]:
     return given if items is None else given | _names(getattr(items, kind))
 
 
-def _page_member(profile: Profile, name: str, fixed: Fixed) -> str | None:
+def _page_member(profile: Profile, name: str, fixed: OperationSpec) -> str | None:
     if not fixed.items or name == "list_groups":
         return None
     container = needed(profile.wire.paging.container, "wire.paging.container")

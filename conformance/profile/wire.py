@@ -6,9 +6,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from conformance.profile.flow_forms import BillingWire, ChainInfo, Convert, DerivationPath, TypedData, WalletAuth
-from conformance.profile.items import ListGroups, ListItems, Paging
 from conformance.profile.section import Section, WireName
+from conformance.profile.wire_flows import BillingWire, ChainInfo, Convert, DerivationPath, TypedData, WalletAuth
+from conformance.profile.wire_items import ListGroups, ListItems, Paging
 
 Endpoint = Annotated[str, Field(pattern=r"^(GET|POST|PUT|PATCH|DELETE) /[^\s?#]*$")]
 """Method and path, for example `GET /account_exists`; `{slug}` in the path is the brand word."""

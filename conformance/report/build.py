@@ -10,8 +10,8 @@ from dataclasses import asdict
 from importlib.metadata import version
 from urllib.parse import urlsplit, urlunsplit
 
-from conformance.casetext import rerun
 from conformance.profile import Profile
+from conformance.report.case_text import rerun
 from conformance.report.judgement import Judged, Judgement, judge
 from conformance.report.record import RunRecord
 from conformance.report.results import (
@@ -48,6 +48,7 @@ def results_of(run: RunRecord, known: Catalogue | None = None, listed: Uncovered
         ),
         target=TargetJudged(base_url=without_secrets(run.base_url), bundled=run.bundled),
         seed=run.seed,
+        quick=run.quick,
         started=run.started,
         finished=run.finished,
         interrupted=run.interrupted,
@@ -87,11 +88,13 @@ def without_secrets(url: str) -> str:
 def _sentence(run: RunRecord, code: ExitCode, judged: Sequence[Judged]) -> str:
     count = Counter(outcome.verdict for outcome in run.outcomes)
     every = len(run.outcomes)
+    passed = count[Verdict.PASS]
     known = f", {count[Verdict.KNOWN]} failed as known" if count[Verdict.KNOWN] else ""
     stale = "The list of known failures is out of date: an entry of it passes or matches nothing."
+    selected = " (a quick run: the cheapest that name every requirement)" if run.quick else ""
     nothing = "Nothing was learnt: the profile offers nothing that these cases need."
     return {
-        ExitCode.CONFORMS: f"The node conforms as far as these cases tell: {count[Verdict.PASS]} of {every} passed,"
+        ExitCode.CONFORMS: f"The node conforms as far as these cases tell{selected}: {passed} of {every} passed,"
         f" {count[Verdict.NOT_OFFERED]} not offered{known}. {_unproved(judged)}",
         ExitCode.FAILS: f"The node does not conform: {count[Verdict.FAIL]} of {every} cases failed."
         if count[Verdict.FAIL]

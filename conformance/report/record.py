@@ -33,3 +33,5 @@ class RunRecord:
     """What is wrong besides the cases: entries of the list of known failures that pass or match nothing."""
     interrupted: str = ""
     """Why the run did not come to its end; empty when it did."""
+    quick: bool = False
+    """Whether only the cheapest cases that name every requirement were selected."""

@@ -181,6 +181,8 @@ class Results(Part):
     profile: ProfileUsed
     target: TargetJudged
     seed: str
+    quick: bool
+    """Whether only the cheapest cases that name every requirement were selected."""
     started: datetime
     finished: datetime
     interrupted: str

@@ -92,6 +92,6 @@ def _notes(results: Results) -> Iterable[RenderableType]:
         )
     yield Text(
         f"seed {results.seed}; node {results.target.base_url}; profile {results.profile.source};"
-        f" {results.totals.exchanges} requests",
+        f" {results.totals.exchanges} requests in {(results.finished - results.started).total_seconds():.0f} s",
         "dim",
     )

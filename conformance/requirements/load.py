@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from conformance.problems import LoadProblem
 from conformance.requirements.coverage import Uncovered
 from conformance.requirements.model import Catalogue, Part
-from conformance.scenario.marked_yaml import Document
+from conformance.values.marked_yaml import Document
 
 HERE = Path(__file__).resolve().parent
 CATALOGUE_FILE = HERE / "catalogue.yaml"

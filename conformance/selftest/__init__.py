@@ -3,6 +3,6 @@
 The only part of the suite that knows the reference node from the inside. docs/selftest.md shows how to add a mutant.
 """
 
-from conformance.selftest.command import main
+from conformance.selftest.tools.command import main
 
 __all__ = ["main"]

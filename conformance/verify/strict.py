@@ -6,7 +6,7 @@ import re
 from base64 import b64decode, b64encode
 from datetime import UTC, datetime
 
-from conformance.target import jsontext
+from conformance.values import json_text
 
 _HEX = re.compile(r"(?:0x)?((?:[0-9a-fA-F]{2})*)")
 _PEM = re.compile(rb"-----BEGIN CERTIFICATE-----\r?\n([A-Za-z0-9+/=\r\n]+?)\r?\n-----END CERTIFICATE-----\r?\n?")
@@ -18,9 +18,9 @@ MOST_CERTIFICATES = 8
 def json_value(body: bytes) -> object:
     """The value of a JSON document in UTF-8, without duplicate members, NaN, lone surrogates or deep nesting."""
     text = body.decode("utf-8")
-    value = jsontext.parse(text)
+    value = json_text.parse(text)
     if _MAYBE_SURROGATE.search(text):
-        jsontext.written(value).encode("utf-8")
+        json_text.written(value).encode("utf-8")
     return value
 
 

@@ -65,23 +65,36 @@ abstract contract Groups is Access {
     /// @notice Lists an action in a group; bytes32(0) sets the wildcard. Owner, or `manageIpfsIdsInGroups`.
     function addActionToGroup(uint256 keyHash, uint64 groupId, bytes32 cidHash) external {
         (AccountRecord storage account, uint256 accountHash) = _actingInGroup(keyHash, groupId, GroupScope.ManageActions);
-        if (!_listAction(account, groupId, cidHash)) revert AlreadyInGroup(groupId, cidHash);
-        emit ActionAddedToGroup(accountHash, groupId, cidHash);
+        _addAction(account, accountHash, groupId, cidHash);
     }
 
     /// @notice Takes an action out of a group; bytes32(0) clears the wildcard. Owner, or `manageIpfsIdsInGroups`.
     function removeActionFromGroup(uint256 keyHash, uint64 groupId, bytes32 cidHash) external {
         (AccountRecord storage account, uint256 accountHash) = _actingInGroup(keyHash, groupId, GroupScope.ManageActions);
-        if (!account.groupRecords[groupId].cidHashes.remove(cidHash)) revert NotInGroup(groupId, cidHash);
-        account.groupsListing[cidHash].remove(groupId);
-        emit ActionRemovedFromGroup(accountHash, groupId, cidHash);
+        _removeAction(account, accountHash, groupId, cidHash);
+    }
+
+    /// @notice Lists some actions in a group and takes others out, all or nothing. Owner, or `manageIpfsIdsInGroups`.
+    /// @dev Specification, "Design-level flow paths". Actions are taken out first.
+    function changeActionsOfGroup(uint256 keyHash, uint64 groupId, bytes32[] memory added, bytes32[] memory removed)
+        external
+    {
+        (AccountRecord storage account, uint256 accountHash) = _actingInGroup(keyHash, groupId, GroupScope.ManageActions);
+        for (uint256 i = 0; i < removed.length; ++i) _removeAction(account, accountHash, groupId, removed[i]);
+        for (uint256 i = 0; i < added.length; ++i) _addAction(account, accountHash, groupId, added[i]);
     }
 
     /// @notice Lists a wallet of the account in a group; bytes32(0) sets the wildcard. Owner, or `addPkpToGroups`.
     function addPkpToGroup(uint256 keyHash, uint64 groupId, bytes32 pkpId) external {
         (AccountRecord storage account, uint256 accountHash) = _actingInGroup(keyHash, groupId, GroupScope.AddPkp);
-        if (!_listPkp(account, accountHash, groupId, pkpId)) revert AlreadyInGroup(groupId, pkpId);
-        emit PkpAddedToGroup(accountHash, groupId, pkpId);
+        _addPkp(account, accountHash, groupId, pkpId);
+    }
+
+    /// @notice Lists some wallets of the account in a group, all or nothing. Owner, or `addPkpToGroups`.
+    /// @dev Specification, "Design-level flow paths".
+    function addPkpsToGroup(uint256 keyHash, uint64 groupId, bytes32[] memory pkpIds) external {
+        (AccountRecord storage account, uint256 accountHash) = _actingInGroup(keyHash, groupId, GroupScope.AddPkp);
+        for (uint256 i = 0; i < pkpIds.length; ++i) _addPkp(account, accountHash, groupId, pkpIds[i]);
     }
 
     /// @notice Takes a wallet out of a group; bytes32(0) clears the wildcard. Owner, or `removePkpFromGroups`.
@@ -113,6 +126,22 @@ abstract contract Groups is Access {
         (account, accountHash) = _actingAccount(keyHash);
         _group(account, accountHash, groupId);
         _requireGroupScope(accountHash, keyHash, scope, groupId);
+    }
+
+    function _addAction(AccountRecord storage account, uint256 accountHash, uint64 groupId, bytes32 cidHash) private {
+        if (!_listAction(account, groupId, cidHash)) revert AlreadyInGroup(groupId, cidHash);
+        emit ActionAddedToGroup(accountHash, groupId, cidHash);
+    }
+
+    function _removeAction(AccountRecord storage account, uint256 accountHash, uint64 groupId, bytes32 cidHash) private {
+        if (!account.groupRecords[groupId].cidHashes.remove(cidHash)) revert NotInGroup(groupId, cidHash);
+        account.groupsListing[cidHash].remove(groupId);
+        emit ActionRemovedFromGroup(accountHash, groupId, cidHash);
+    }
+
+    function _addPkp(AccountRecord storage account, uint256 accountHash, uint64 groupId, bytes32 pkpId) private {
+        if (!_listPkp(account, accountHash, groupId, pkpId)) revert AlreadyInGroup(groupId, pkpId);
+        emit PkpAddedToGroup(accountHash, groupId, pkpId);
     }
 
     function _fill(

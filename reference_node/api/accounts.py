@@ -33,7 +33,9 @@ def new_account(body: NewAccount, node: NodeOf) -> Response:
     secret = new_secret()
     wallet = address_of(secret)
     node.accounts.new_account(key_hash(secret), wallet, body.account_name, body.account_description)
-    node.billing.open_record(wallet, body.email)
+    node.billing.open_record(wallet)
+    if body.email and node.payments:
+        node.payments.forward_email(wallet, body.email)
     return answer({"api_key": key_text(secret), "wallet_address": to_checksum_address(wallet)})
 
 

@@ -115,6 +115,20 @@ class Balance(Answer):
     balance_display: Annotated[str, Field(pattern=r"^\$[0-9]+\.[0-9]{2}$")]
 
 
+class StripeConfig(Answer):
+    """The answer of `billing/stripe_config`."""
+
+    publishable_key: Annotated[str, Field(pattern=r"^pk_test_", description="The payment provider's publishable key.")]
+
+
+class PaymentSecret(Answer):
+    """The answer of `billing/create_payment_intent`."""
+
+    client_secret: Annotated[
+        str, Field(pattern=r"^pi_.+_secret_.+", description="The intent's id stands before `_secret_`.")
+    ]
+
+
 class ChainConfig(Answer):
     """The answer of `get_node_chain_config`."""
 

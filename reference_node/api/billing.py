@@ -2,19 +2,54 @@
 
 from __future__ import annotations
 
+from anyio.to_thread import run_sync
 from fastapi import APIRouter, Response
 
 from reference_node.access import NodeOf
-from reference_node.api.answers import Balance
-from reference_node.api.openapi import key_read
-from reference_node.api.route import StrictRoute, answer
+from reference_node.api.answers import Balance, PaymentSecret, StripeConfig, Success
+from reference_node.api.openapi import key_read, problems
+from reference_node.api.requests import ConfirmedPayment, NewPaymentIntent
+from reference_node.api.route import StrictRoute, answer, success
+from reference_node.billing.payments import Payments
+from reference_node.node import Node
+from reference_node.problems import Unavailable
 from reference_node.wallet_auth import BillingWallet
 
 router = APIRouter(prefix="/billing", route_class=StrictRoute, tags=["Billing"])
 
 
+@router.get("/stripe_config", response_model=StripeConfig, responses=problems(422, 503))
+def stripe_config(node: NodeOf) -> Response:
+    """What a browser needs to pay with the payment provider's library. Needs no key."""
+    return answer({"publishable_key": _payments(node).publishable_key})
+
+
 @router.get("/balance", response_model=Balance, responses=key_read(403))
 def balance(wallet: BillingWallet, node: NodeOf) -> Response:
     """The credit left, for the account key or the wallet that holds the record."""
+    node.billing.catch_up()
     cents = node.billing.balance(wallet)
     return answer({"balance_cents": cents, "balance_display": f"${cents // 100}.{cents % 100:02}"})
+
+
+@router.post("/create_payment_intent", response_model=PaymentSecret, responses=key_read(400, 403, 413))
+async def create_payment_intent(body: NewPaymentIntent, wallet: BillingWallet, node: NodeOf) -> Response:
+    """Begin a payment. The secret is for the provider's library in a browser, which pays it."""
+    payments = _payments(node)
+    secret = await run_sync(payments.create, wallet, int(body.amount_cents), limiter=payments.threads)
+    return answer({"client_secret": secret})
+
+
+@router.post("/confirm_payment", response_model=Success, responses=key_read(400, 402, 403, 404, 413))
+async def confirm_payment(body: ConfirmedPayment, wallet: BillingWallet, node: NodeOf) -> Response:
+    """Credit a payment that has succeeded, once: to confirm it again changes nothing."""
+    payments = _payments(node)
+    await run_sync(node.billing.catch_up, limiter=payments.threads)
+    await run_sync(payments.confirm, wallet, body.payment_intent_id, limiter=payments.threads)
+    return success()
+
+
+def _payments(node: Node) -> Payments:
+    if node.payments is None:
+        raise Unavailable("no-payments", "this node sells no credits: it was started with --payments none")
+    return node.payments

@@ -21,7 +21,7 @@ MEANINGS = {
     409: "It contradicts the present state.",
     413: "The body is over 1 MiB.",
     422: "The request has the wrong shape, or a value that is out of range.",
-    503: "The chain or the sandbox is unavailable or has too much to do: nothing was changed or charged.",
+    503: "The chain, the sandbox or the payment provider is unavailable or busy: nothing was changed or charged.",
 }
 
 Responses = dict[int | str, dict[str, Any]]

@@ -26,6 +26,7 @@ from reference_node.api.fields import (
     U64Query,
     U64Text,
 )
+from reference_node.billing.provider import MAXIMUM_CENTS, MINIMUM_CENTS
 from reference_node.chain.account_config import Permissions
 from reference_node.problems import quoted
 from reference_node.typed_data import Flow
@@ -145,6 +146,19 @@ class NewActionOfGroup(Body):
     action_ipfs_cid: RawCid
 
 
+class ActionsOfGroupChange(Body):
+    """The body of `/groups/{id}/actions`."""
+
+    add: Annotated[list[RawCid], Field(max_length=LIST_LENGTH)] = []
+    remove: Annotated[list[RawCid], Field(max_length=LIST_LENGTH)] = []
+
+
+class NewWalletsOfGroup(Body):
+    """The body of `/groups/{id}/pkps`."""
+
+    add: Annotated[list[PkpId], Field(max_length=LIST_LENGTH)]
+
+
 class WalletOfGroup(Body):
     """The body of `add_pkp_to_group` and `remove_pkp_from_group`."""
 
@@ -228,3 +242,17 @@ class PageOfActions(Page):
 PageQuery = Annotated[Page, Query()]
 PageOfGroupQuery = Annotated[PageOfGroup, Query()]
 PageOfActionsQuery = Annotated[PageOfActions, Query()]
+
+
+class NewPaymentIntent(Body):
+    """The body of `create_payment_intent`."""
+
+    amount_cents: Annotated[
+        int, Field(ge=MINIMUM_CENTS, le=MAXIMUM_CENTS, description="Cents to pay, which become as many of credit.")
+    ]
+
+
+class ConfirmedPayment(Body):
+    """The body of `confirm_payment`."""
+
+    payment_intent_id: Annotated[str, Field(min_length=1, max_length=255, description="The intent's id.")]

@@ -45,7 +45,7 @@ def convert_to_chain_secured_account(body: ConvertRequest, write: WriteOf) -> Re
     with write.charged() as accounts, write.handover():
         former_admin = write.admin_wallet
         accounts.convert_to_chain_secured(write.acting_key, new_admin)
-        write.node.billing.move(former_admin, new_admin)
+        write.node.billing.move(write.caller.account_hash, former_admin, new_admin)
     return success()
 
 

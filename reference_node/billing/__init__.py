@@ -10,6 +10,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Protocol
 
+from reference_node.chain.interface import Address, Hash, OutcomeUnknown
+from reference_node.chain.payers import told_before_sending
+
 MANAGEMENT_WRITE_CENTS = 1
 """The price of a management write. The specification does not show the charge (Limits)."""
 
@@ -21,22 +24,29 @@ RUN_SECOND_CENTS = 1
 class Hold:
     """Credit set aside for one call, until it is settled or released."""
 
-    id: int
-    wallet: bytes
+    id: str
+    wallet: Address
+    """Whose credit it was when it was set aside; the record may have moved since."""
     cents: int
 
 
 class Billing(Protocol):
     """What the rest of the node asks of billing. Every method is safe to call from many threads at once."""
 
-    def open_record(self, wallet: bytes, email: str | None) -> None:
+    def recover(self) -> None:
+        """Take up what an earlier process left, before the first request."""
+
+    def open_record(self, wallet: Address) -> None:
         """Begin the record of a new account's admin wallet, with the starter credits where there are any."""
 
-    def balance(self, wallet: bytes) -> int:
+    def balance(self, wallet: Address) -> int:
         """The credit left, in cents, without what is held; 0 for a wallet never heard of."""
 
-    def hold(self, wallet: bytes, cents: int) -> Hold:
+    def hold(self, wallet: Address, cents: int) -> Hold:
         """Set credit aside; raises `PaymentRequired` when there is not enough."""
+
+    def note_transaction(self, hold: Hold, transaction_hash: Hash) -> None:
+        """Remember the transaction that a hold pays for, before it is sent."""
 
     def settle(self, hold: Hold, cents: int) -> None:
         """Charge so much of a hold, at most all of it, and give the rest back."""
@@ -44,16 +54,29 @@ class Billing(Protocol):
     def release(self, hold: Hold) -> None:
         """Give all of a hold back: the call it was for was refused or failed."""
 
-    def move(self, wallet: bytes, new_wallet: bytes) -> None:
-        """Add a record to that of the wallet that has become its account's admin."""
+    def settle_later(self, hold: Hold) -> None:
+        """Charge a hold once its transaction has landed, or give it back once that is certain not to happen."""
+
+    def move(self, account_hash: int, wallet: Address, new_wallet: Address) -> None:
+        """Add a record to that of the wallet that has become its account's admin, once for each account."""
+
+    def catch_up(self) -> None:
+        """Take into account what happened to accounts on the chain past this node."""
+
+    def close(self) -> None:
+        """End what goes on beside the requests."""
 
 
 @contextmanager
-def charged(billing: Billing, wallet: bytes, cents: int) -> Iterator[None]:
-    """Charge this wallet for what happens inside, unless that fails."""
+def charged(billing: Billing, wallet: Address, cents: int) -> Iterator[None]:
+    """Charge this wallet for what happens inside, unless that fails. Raises `PaymentRequired`."""
     hold = billing.hold(wallet, cents)
     try:
-        yield
+        with told_before_sending(lambda transaction_hash: billing.note_transaction(hold, transaction_hash)):
+            yield
+    except OutcomeUnknown:
+        billing.settle_later(hold)
+        raise
     except BaseException:
         billing.release(hold)
         raise

@@ -7,7 +7,7 @@ PKP ids and hashed CIDs 32 bytes, addresses 20 bytes, times Unix seconds.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -37,6 +37,22 @@ class Account(NamedTuple):
     admin_wallet: Address
     name: str
     description: str
+
+
+class AccountCreated(NamedTuple):
+    """The event of a new account."""
+
+    account_hash: int
+    admin_wallet: Address
+    managed: bool
+
+
+class AccountConverted(NamedTuple):
+    """The event of an account that went over to a wallet."""
+
+    account_hash: int
+    former_admin_wallet: Address
+    admin_wallet: Address
 
 
 class Group(NamedTuple):
@@ -199,6 +215,16 @@ class AccountConfig:
         """Permit a wallet in a group no longer."""
         self._write("removePkpFromGroup", acting_key, group_id, pkp_id)
 
+    def change_actions_of_group(
+        self, acting_key: int, group_id: int, added: Sequence[Hash], removed: Sequence[Hash]
+    ) -> None:
+        """Take some actions out of a group and permit others in it, all or nothing."""
+        self._write("changeActionsOfGroup", acting_key, group_id, added, removed)
+
+    def add_pkps_to_group(self, acting_key: int, group_id: int, pkp_ids: Sequence[Hash]) -> None:
+        """Permit some wallets in a group, all or nothing."""
+        self._write("addPkpsToGroup", acting_key, group_id, pkp_ids)
+
     def groups(self, account_hash: int, page: int, size: int) -> list[Group]:
         """A page of the account's groups."""
         return [Group(*item) for item in self._view("listGroups", account_hash, page, size)[0]]
@@ -266,6 +292,17 @@ class AccountConfig:
     def admin_api_payer(self) -> Address:
         """The wallet that may change the payers."""
         return to_canonical_address(self._view("adminApiPayer")[0])
+
+    # Events
+
+    def account_events(self, first_block: int, last_block: int) -> Iterator[AccountCreated | AccountConverted]:
+        """What became of accounts in these blocks, both included, in the order in which it happened."""
+        for log in self.chain.logs(self.address, first_block, last_block):
+            topic, account_hash = log.topics[0], int.from_bytes(log.topics[1]) if len(log.topics) > 1 else 0
+            if topic == event_topic("AccountCreated"):
+                yield AccountCreated(account_hash, log.topics[2][12:], bool(int.from_bytes(log.data[:32])))
+            elif topic == event_topic("AccountConverted"):
+                yield AccountConverted(account_hash, log.topics[2][12:], log.topics[3][12:])
 
     def _view(self, function: str, *arguments: object) -> tuple[Any, ...]:
         try:

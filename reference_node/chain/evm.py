@@ -6,7 +6,7 @@ One lock covers nonce check, execution and receipt, and every call, so that any 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from eth.abc import ComputationAPI, SignedTransactionAPI
@@ -145,6 +145,20 @@ class EvmChain:
         """The clock's time, or the latest block's when the clock was put back: block time never goes back."""
         with self.lock:
             return max(self._clock(), self.blocks.latest.timestamp)
+
+    def block_number(self) -> int:
+        """The number of the newest block."""
+        return self.blocks.latest.number
+
+    def logs(self, address: Address, first_block: int, last_block: int) -> Sequence[Log]:
+        """Every event that this contract emitted in these blocks, both included, in their order."""
+        mined = (block.transaction for block in self.blocks.between(first_block, last_block))
+        return [log for one in mined if one for log in one.receipt.logs if log.address == address]
+
+    def landed(self, transaction_hash: Hash) -> bool | None:
+        """Whether a transaction was mined and succeeded. None ever waits here."""
+        block = self.blocks.holding(transaction_hash)
+        return block is not None and block.transaction is not None and block.transaction.receipt.succeeded
 
     def fund(self, address: Address, wei: int) -> None:
         """Give an address so many wei out of nothing, without a block."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
@@ -20,6 +20,7 @@ from reference_node.chain.interface import (
     Fees,
     Hash,
     Log,
+    OutcomeUnknown,
     Receipt,
     Reverted,
     TransactionRefused,
@@ -105,11 +106,28 @@ class ExternalChain:
         latest = self._read(values.mapping, "eth_getBlockByNumber", "latest", False)
         return _parsed(values.quantity, latest.get("timestamp"))
 
+    def block_number(self) -> int:
+        """The number of the newest block."""
+        return self._read(values.quantity, "eth_blockNumber")
+
+    def logs(self, address: Address, first_block: int, last_block: int) -> Sequence[Log]:
+        """Every event that this contract emitted in these blocks, both included, in their order."""
+        criteria: Json = {"address": hex_data(address), "fromBlock": hex(first_block), "toBlock": hex(last_block)}
+        return self._read(values.list_of(_log), "eth_getLogs", criteria)
+
+    def landed(self, transaction_hash: Hash) -> bool | None:
+        """Whether a transaction was mined and succeeded; `None` while it waits to be mined."""
+        receipt = self._receipt(transaction_hash)
+        if receipt is not None:
+            return receipt.succeeded
+        waiting = self._read(lambda value: value is not None, "eth_getTransactionByHash", hex_data(transaction_hash))
+        return None if waiting else False
+
     def send(self, raw: bytes) -> Receipt:
         """Submit a signed transaction and wait until it is mined.
 
-        Raises `TransactionRefused` when the chain does not take it, and `ChainUnavailable` when the chain can't be
-        reached, or when no block held the transaction in time: then it may still be mined later.
+        Raises `TransactionRefused` when the chain does not take it, `ChainUnavailable` when the chain can't be
+        reached, and `OutcomeUnknown` when no block held the transaction in time: it may still be mined later.
         """
         deadline = time.monotonic() + self._confirmation_seconds
         self._submit(raw, deadline)
@@ -153,7 +171,7 @@ class ExternalChain:
                 return receipt
             time.sleep(min(pause, max(0.0, deadline - time.monotonic())))
             pause = min(2 * pause, LONGEST_POLL_SECONDS)
-        raise ChainUnavailable(f"transaction {hex_data(transaction_hash)} was sent, its outcome is unknown: {reason}")
+        raise OutcomeUnknown(f"transaction {hex_data(transaction_hash)} was sent, its outcome is unknown: {reason}")
 
     def _receipt(self, transaction_hash: Hash) -> Receipt | None:
         return self._read(_receipt_or_none, "eth_getTransactionReceipt", hex_data(transaction_hash))

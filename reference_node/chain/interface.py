@@ -6,6 +6,7 @@ in Unix seconds, addresses and hashes are raw bytes.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
@@ -46,6 +47,10 @@ class WrongChain(ChainError):  # noqa: N818 - named for what happened on the cha
 
 class ChainUnavailable(ChainError):  # noqa: N818 - named for what happened on the chain
     """The external chain did not answer, or answered with something that is no JSON-RPC response."""
+
+
+class OutcomeUnknown(ChainUnavailable):
+    """The transaction was sent, and the chain has not said what became of it: it may still be mined."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,3 +115,12 @@ class Chain(Protocol):
 
     def timestamp(self) -> int:
         """The time that a contract called now sees."""
+
+    def block_number(self) -> int:
+        """The number of the newest block."""
+
+    def logs(self, address: Address, first_block: int, last_block: int) -> Sequence[Log]:
+        """Every event that this contract emitted in these blocks, both included, in their order."""
+
+    def landed(self, transaction_hash: Hash) -> bool | None:
+        """Whether a transaction was mined and succeeded; `None` while it waits to be mined."""

@@ -3,13 +3,27 @@
 from __future__ import annotations
 
 import queue
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 
 from eth.vm.forks.london.transactions import UnsignedDynamicFeeTransaction
 from eth_keys.datatypes import PrivateKey
+from eth_utils.crypto import keccak
 
-from reference_node.chain.interface import Address, Chain, Receipt, Reverted
+from reference_node.chain.interface import Address, Chain, Hash, Receipt, Reverted
+
+_before_sending: ContextVar[Callable[[Hash], None]] = ContextVar("before_sending", default=lambda _: None)
+
+
+@contextmanager
+def told_before_sending(tell: Callable[[Hash], None]) -> Iterator[None]:
+    """Have `tell` called with the hash of each transaction of this thread before the chain can know of it."""
+    token = _before_sending.set(tell)
+    try:
+        yield
+    finally:
+        _before_sending.reset(token)
 
 
 class PayerPool:
@@ -38,7 +52,9 @@ class PayerPool:
         chain says how much to offer.
         """
         with self._payer() as payer:
-            receipt = self._chain.send(self._signed(payer, to, data, gas))
+            raw = self._signed(payer, to, data, gas)
+            _before_sending.get()(keccak(raw))
+            receipt = self._chain.send(raw)
         if not receipt.succeeded:
             raise Reverted(receipt.revert_data)
         return receipt

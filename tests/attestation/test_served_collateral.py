@@ -17,7 +17,7 @@ import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding
 
-from conformance.target.bundled import BundledNode
+from conformance.endpoints.bundled import BundledNode
 
 from . import peers
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from conformance.envelope_vectors import FILES, vector_files
+from conformance.endpoints.client import plain
 from conformance.profile import Profile, value_at
 from conformance.resources import fixtures, scenarios
-from conformance.target.client import plain
+from conformance.run.envelope_vectors import FILES, vector_files
 from reference_node.problems import BadRequest, Unprocessable
 from reference_node.strict_json import parse
 from reference_node.typed_data import Envelopes, Flow

@@ -106,6 +106,8 @@ def test_pkp_id_one_above_the_wildcard_is_no_wildcard(world: World) -> None:
         ("removeActionFromGroup", (CID,)),
         ("addPkpToGroup", (pkp_id(PKP),)),
         ("removePkpFromGroup", (pkp_id(PKP),)),
+        ("changeActionsOfGroup", ([CID], [])),
+        ("addPkpsToGroup", ([pkp_id(PKP)],)),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
@@ -160,6 +162,28 @@ def test_wallet_joins_and_leaves_a_group(world: World, item: bytes) -> None:
     assert pkps(world, 1) == [item]
     world.write("removePkpFromGroup", ACCOUNT, 1, item)
     assert pkps(world, 1) == []
+
+
+def test_some_actions_are_taken_out_and_others_added_at_once(world: World) -> None:
+    world.write("changeActionsOfGroup", ACCOUNT, 1, [SECOND_CID, NEW_CID], [])
+    assert actions(world, 1) == [CID, SECOND_CID, NEW_CID]
+    world.write("changeActionsOfGroup", ACCOUNT, 1, [CID], [CID, SECOND_CID])
+    assert sorted(actions(world, 1)) == sorted([NEW_CID, CID])
+
+
+@pytest.mark.parametrize(
+    ("function", "lists", "refusal"),
+    [
+        ("changeActionsOfGroup", ([NEW_CID, CID], []), ("AlreadyInGroup", 1, CID)),
+        ("changeActionsOfGroup", ([NEW_CID], [SECOND_CID]), ("NotInGroup", 1, SECOND_CID)),
+        ("addPkpsToGroup", ([pkp_id(SECOND_PKP), pkp_id(PKP)],), ("AlreadyInGroup", 1, pkp_id(PKP))),
+    ],
+)
+def test_change_of_several_items_is_made_whole_or_not_at_all(
+    world: World, function: str, lists: tuple[object, ...], refusal: Named
+) -> None:
+    assert world.refusal(function, ACCOUNT, 1, *lists) == refusal
+    assert (actions(world, 1), pkps(world, 1)) == ([CID], [pkp_id(PKP)])
 
 
 def test_item_may_be_in_several_groups(world: World) -> None:

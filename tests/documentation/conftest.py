@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from conformance.target.bundled import BundledNode
+from conformance.endpoints.bundled import BundledNode
 
 
 @pytest.fixture(scope="session")

@@ -25,8 +25,8 @@ class Block:
 
     @property
     def file(self) -> str | None:
-        """The name of the file that the block shows: its first line is `# NAME.yaml`."""
-        named = re.match(r"# (\S+\.yaml)\n", self.text)
+        """The name of the file that the block shows: its first line is `# NAME.yaml` or `# FOLDER/NAME.py`."""
+        named = re.match(r"# (\S+\.(?:yaml|py))\n", self.text)
         return named[1] if named else None
 
     def commands(self) -> Iterator[str]:

@@ -8,15 +8,15 @@ import pytest
 from pages import PAGES
 
 from conformance.drivers import DRIVERS
-from conformance.drivers.refusals import CLASSES
+from conformance.language.functions import FUNCTIONS
+from conformance.language.matchers import OPERATORS
 from conformance.report import ExitCode, Results
 from conformance.report.judgement import Judgement
 from conformance.requirements import catalogue
 from conformance.resources import scenarios
-from conformance.runner import load
-from conformance.scenario.functions import FUNCTIONS
-from conformance.scenario.matchers import OPERATORS
-from conformance.selftest.mutant import all_mutants
+from conformance.run.runner import load
+from conformance.selftest.tools.mutant import all_mutants
+from conformance.service.refusal import REFUSAL_CLASSES
 from conformance.verdict import Verdict
 from conformance.verify import FAULTS, RULES, Rule, Severity, TcbStatus
 
@@ -32,7 +32,7 @@ def test_every_requirement_that_checks_prove_is_broken_by_a_faulty_node() -> Non
 @pytest.mark.parametrize(
     ("page", "names"),
     [
-        ("docs/packs.md", {*FUNCTIONS, *OPERATORS, *DRIVERS, *CLASSES}),
+        ("docs/packs.md", {*FUNCTIONS, *OPERATORS, *DRIVERS, *REFUSAL_CLASSES}),
         ("docs/results.md", {*map(str, Verdict), *map(str, Judgement), *Results.model_fields}),
         ("docs/requirements.md", FAMILIES),
         ("docs/verify.md", {*map(str, Rule), *map(str, TcbStatus)}),

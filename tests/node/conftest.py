@@ -8,6 +8,7 @@ import pytest
 from anvils import anvil  # noqa: F401 - a fixture
 from hypothesis import HealthCheck, settings
 from nodes import Running, serving
+from stripe_mock import stripe_mock_url  # noqa: F401 - a fixture
 
 from reference_node.settings import Settings
 

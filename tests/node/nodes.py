@@ -12,10 +12,10 @@ from typing import Any
 import httpx
 
 from reference_node.assembly import build_node
-from reference_node.listening import listen
 from reference_node.node import Node
 from reference_node.server import Announcing, describe
 from reference_node.settings import Settings
+from reference_node.sockets import bind
 
 ZERO_HASH = "0x" + "00" * 32
 
@@ -102,7 +102,7 @@ def refused(response: httpx.Response, status: int, code: str | None = None) -> d
 @contextlib.contextmanager
 def serving(settings: Settings) -> Iterator[Running]:
     """A node with these settings, served from a thread."""
-    with listen(settings) as listening:
+    with bind(settings) as listening:
         node = build_node(settings)
         server = Announcing(node, listening)
         thread = threading.Thread(target=server.run, daemon=True)

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import base64
+import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from envelopes import fund, new_wallet, send
+from eth_account import Account
 from nodes import Running, refused, serving
 
 from reference_node.billing import charged
-from reference_node.billing.in_memory import InMemoryBilling
-from reference_node.chain.interface import ChainUnavailable
-from reference_node.keys import address_of
-from reference_node.problems import PaymentRequired
+from reference_node.billing.credits import Credits
+from reference_node.chain.interface import ChainUnavailable, OutcomeUnknown, Receipt
+from reference_node.keys import address_of, key_hash
 from reference_node.settings import Settings
-
-WALLET, OTHER = b"\x01" * 20, b"\x02" * 20
 
 
 @pytest.fixture
@@ -94,53 +94,50 @@ def test_concurrent_writes_never_overdraw(thrifty: Running) -> None:
     assert credit(thrifty, account) == 0
 
 
-def test_hold_takes_credit_at_once_and_release_gives_it_back() -> None:
-    billing = InMemoryBilling(5)
-    billing.open_record(WALLET, None)
-    hold = billing.hold(WALLET, 4)
-    assert billing.balance(WALLET) == 1
-    with pytest.raises(PaymentRequired):
-        billing.hold(WALLET, 2)
-    billing.release(hold)
-    assert billing.balance(WALLET) == 5
-
-
-def test_settling_gives_back_what_was_not_used_and_never_takes_more() -> None:
-    billing = InMemoryBilling(10)
-    billing.open_record(WALLET, None)
-    billing.settle(billing.hold(WALLET, 4), 1)
-    assert billing.balance(WALLET) == 9
-    billing.settle(billing.hold(WALLET, 4), 9)
-    assert billing.balance(WALLET) == 5
-
-
-def test_moved_record_adds_up_and_takes_its_holds_along() -> None:
-    billing = InMemoryBilling(10)
-    for wallet in (WALLET, OTHER):
-        billing.open_record(wallet, None)
-    hold = billing.hold(WALLET, 4)
-    billing.move(WALLET, OTHER)
-    assert (billing.balance(WALLET), billing.balance(OTHER)) == (0, 16)
-    billing.release(hold)
-    assert (billing.balance(WALLET), billing.balance(OTHER)) == (0, 20)
-
-
-def test_record_moved_to_its_own_wallet_stays_as_it_is() -> None:
-    billing = InMemoryBilling(10)
-    billing.open_record(WALLET, None)
-    hold = billing.hold(WALLET, 4)
-    billing.move(WALLET, WALLET)
-    assert billing.balance(WALLET) == 6
-    billing.release(hold)
-    assert billing.balance(WALLET) == 10
-
-
-def test_charge_is_released_when_what_it_was_for_fails() -> None:
-    billing = InMemoryBilling(1)
-    billing.open_record(WALLET, None)
-    with pytest.raises(KeyError), charged(billing, WALLET, 1):
+def test_charge_is_released_when_what_it_was_for_fails(thrifty: Running) -> None:
+    account = thrifty.account()
+    wallet = address_of(base64.b64decode(account))
+    with pytest.raises(KeyError), charged(thrifty.node.billing, wallet, 1):
         raise KeyError
-    assert billing.balance(WALLET) == 1
-    with charged(billing, WALLET, 1):
+    assert credit(thrifty, account) == 3
+    with charged(thrifty.node.billing, wallet, 1):
         pass
-    assert billing.balance(WALLET) == 0
+    assert credit(thrifty, account) == 2
+
+
+def test_charge_of_a_write_whose_outcome_is_unknown_waits_for_what_the_chain_says(
+    thrifty: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    account = thrifty.account()
+    chain, sent = thrifty.node.chain, threading.Event()
+    send, known = chain.send, threading.Event()
+
+    def lose(raw: bytes) -> Receipt:
+        send(raw)
+        sent.set()
+        raise OutcomeUnknown("no block held it in time")
+
+    with monkeypatch.context() as losing:
+        losing.setattr(chain, "send", lose)
+        losing.setattr(chain, "landed", lambda _: known.is_set() or None)
+        refused(thrifty.post("create_wallet", account), 503, "chain-unavailable")
+        assert sent.is_set()
+        assert credit(thrifty, account) == 2
+        known.set()
+        billing = thrifty.node.billing
+        assert isinstance(billing, Credits)
+        while billing.ledger.left_holds():
+            threading.Event().wait(0.05)
+    assert credit(thrifty, account) == 2
+
+
+def test_conversion_past_the_node_takes_the_credit_along(running: Running) -> None:
+    account, wallet = running.account(), new_wallet()
+    secret = base64.b64decode(account)
+    before = credit(running, account)
+    former = Account.from_key(secret)
+    fund(running, former)
+    assert send(running, former, "convertToChainSecuredAccount", key_hash(secret), wallet.address)
+    running.node.billing.catch_up()
+    assert credit(running, account) == 0
+    assert running.node.billing.balance(bytes.fromhex(wallet.address[2:])) == before

@@ -259,10 +259,10 @@ def test_charge_in_flight_waits_until_the_credits_have_changed_hands(
     moving, go_on = threading.Event(), threading.Event()
     let_in_before = ManagementWrite(running.node, Caller(account_hash(account), account_hash(account), True, True))
 
-    def slow(*wallets: bytes) -> None:
+    def slow(converted: int, wallet: bytes, new_wallet: bytes) -> None:
         moving.set()
         assert go_on.wait(60)
-        move(*wallets)
+        move(converted, wallet, new_wallet)
 
     def charge() -> None:
         with let_in_before.charged():

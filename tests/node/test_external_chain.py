@@ -141,7 +141,6 @@ def test_wallet_is_the_same_on_the_next_node_with_the_root_secret(anvil: Anvil) 
         address = address_of_wallet(running, mine.account, mine.wallet)
         before = ran(running, mine.key, KEY, pkpId=mine.wallet)
     with serving(settings) as running:
-        running.node.billing.open_record(address_of(base64.b64decode(mine.account)), None)
         assert ran(running, mine.key, KEY, pkpId=mine.wallet) == before
         assert signer(ran(running, mine.key, SIGN, pkpId=mine.wallet, message="m"), "m") == address
 

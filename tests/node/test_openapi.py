@@ -33,4 +33,4 @@ def test_schemathesis_finds_no_fault(running: Running, account: str, tmp_path: P
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert " passed" in done.stdout
-    assert "38 selected / 38 total" in done.stdout
+    assert "44 selected / 44 total" in done.stdout

@@ -10,29 +10,29 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from conformance.drivers.caserun import CaseRun
 from conformance.drivers.model.form import ModelCase
 from conformance.drivers.model.plan import Planned, Planner
 from conformance.drivers.model.play import Failed, Play, on_stage
 from conformance.drivers.model.replay import replay_case, replay_text
-from conformance.drivers.model.ruling import Law
+from conformance.drivers.model.ruling import ExpectedOutcomeRules
 from conformance.drivers.model.script import SOURCE, Script
 from conformance.drivers.model.search import SHRINKING, Search
 from conformance.drivers.model.views import LISTS
-from conformance.drivers.steps import compile_case
+from conformance.drivers.steps.caserun import CaseRun
+from conformance.drivers.steps.driver import compile_case
+from conformance.language.models import Members, StepsCase
+from conformance.language.runs import RESPONSE_FORM
+from conformance.language.templates import CompileContext
 from conformance.problems import Departure
 from conformance.profile import Profile
-from conformance.scenario.action_sources import MEMBER, needs
-from conformance.scenario.models import Members, StepsCase
-from conformance.scenario.runs import RESPONSE_FORM
-from conformance.scenario.templates import Site
+from conformance.service.action_sources import MEMBER, needs
 
 __all__ = ["ModelCase", "compile_model"]
 
 INSIDE = ("list_wallets_in_group",)
 
 
-def compile_model(form: ModelCase, site: Site) -> Callable[[CaseRun], None]:
+def compile_model(form: ModelCase, site: CompileContext) -> Callable[[CaseRun], None]:
     """The case: sequences until one fails or all have been played."""
     facts = site.facts
     facts.drawn = True
@@ -52,12 +52,12 @@ def compile_model(form: ModelCase, site: Site) -> Callable[[CaseRun], None]:
 class Judging:
     """One run of a case."""
 
-    def __init__(self, form: ModelCase, site: Site, run: CaseRun) -> None:
+    def __init__(self, form: ModelCase, site: CompileContext, run: CaseRun) -> None:
         profile = run.target.profile
         self._form, self._site, self._run = form, site, run
         self._chain = _chain_can_be_asked(profile)
         self._script = Script(profile, runs="run_action" in form.operations, chain=self._chain)
-        self._planner = Planner(Law(profile), form.accounts, tuple(form.operations), form.usage_keys)
+        self._planner = Planner(ExpectedOutcomeRules(profile), form.accounts, tuple(form.operations), form.usage_keys)
         self._played = 0
 
     def judge(self) -> None:
@@ -96,7 +96,8 @@ class Judging:
     def _shown_by(self, case: Members) -> Departure | None:
         _, site = on_stage(self._run, self._site, "replay")
         program = compile_case(StepsCase.model_validate(case), site)
-        self._run.accepted = set()
+        site.check()
+        self._run.accepted = {}
         try:
             program(self._run)
         except Departure as problem:

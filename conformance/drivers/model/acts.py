@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from conformance.drivers.model.world import ACTIONS, ARRAYS, SWITCHES, Account, Group, Permissions, World
-from conformance.execution_rule import ANY
+from conformance.service.execution_rule import ANY
 
 WEIGHTS = {
     "create_wallet": 1,

@@ -12,7 +12,7 @@ from conformance.drivers.model.acts import ON_KEYS, Act
 from conformance.drivers.model.plan import Planned
 from conformance.drivers.model.ruling import Reason
 from conformance.drivers.model.views import Check, Look
-from conformance.execution_rule import ANY
+from conformance.service.execution_rule import ANY
 
 Ids = tuple[str, ...]
 

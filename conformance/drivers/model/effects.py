@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from conformance.drivers.model.acts import Act
-from conformance.drivers.model.ruling import Law
+from conformance.drivers.model.ruling import ExpectedOutcomeRules
 from conformance.drivers.model.world import Account, Group, Key, World
 
 
-def apply(act: Act, world: World, law: Law) -> None:
+def apply(act: Act, world: World, law: ExpectedOutcomeRules) -> None:
     """Bring the world into the state after the act."""
     account = world.accounts[act.account]
     match act.operation:
@@ -26,7 +26,7 @@ def apply(act: Act, world: World, law: Law) -> None:
     account.ever_listed.update(one for group in account.groups.values() for one in group.actions)
 
 
-def _on_key(act: Act, key: Key, law: Law) -> None:
+def _on_key(act: Act, key: Key, law: ExpectedOutcomeRules) -> None:
     if act.operation == "remove_usage_api_key":
         key.removed = True
         return
@@ -38,7 +38,7 @@ def _on_key(act: Act, key: Key, law: Law) -> None:
     key.label = act.label
 
 
-def _on_action(act: Act, account: Account, law: Law) -> None:
+def _on_action(act: Act, account: Account, law: ExpectedOutcomeRules) -> None:
     if act.operation != "delete_action":
         if act.operation != "add_action" or act.action not in account.actions or not law.keeps_first():
             account.actions[act.action] = act.label

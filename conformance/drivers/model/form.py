@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from conformance.scenario.models import CaseForm
+from conformance.language.models import CaseForm
 
 Operation = Literal[
     "create_wallet",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from conformance.drivers.model.acts import Act, Drawn, meant
 from conformance.drivers.model.effects import apply
-from conformance.drivers.model.ruling import Law, Reason
+from conformance.drivers.model.ruling import ExpectedOutcomeRules, Reason
 from conformance.drivers.model.world import World
 
 
@@ -33,7 +33,7 @@ class Planned:
 class Planner:
     """What plans are made of."""
 
-    law: Law
+    law: ExpectedOutcomeRules
     accounts: int
     operations: tuple[str, ...]
     usage_keys: bool

@@ -7,19 +7,18 @@ from dataclasses import dataclass, field
 
 from pydantic import TypeAdapter
 
-from conformance.drivers.caserun import CaseRun
 from conformance.drivers.model import blame
 from conformance.drivers.model.effects import apply
 from conformance.drivers.model.plan import Planned
-from conformance.drivers.model.ruling import Law
+from conformance.drivers.model.ruling import ExpectedOutcomeRules
 from conformance.drivers.model.script import Script, StepData
 from conformance.drivers.model.views import CHAIN, ChainViews, Look, Views, reading_before
 from conformance.drivers.model.world import ACTIONS, Account, World
-from conformance.drivers.steps import compile_step
+from conformance.drivers.steps.caserun import CaseRun
+from conformance.drivers.steps.driver import compile_step
+from conformance.language.models import Step
+from conformance.language.templates import CompileContext
 from conformance.problems import Departure
-from conformance.scenario.facts import CaseFacts
-from conformance.scenario.models import Step
-from conformance.scenario.templates import Site
 
 STEPS: TypeAdapter[Step] = TypeAdapter(Step)
 EVERYTHING = frozenset({"groups", "keys", "wallets", "actions"})
@@ -66,9 +65,9 @@ class Play:
     """One playing of one plan, on accounts of its own."""
 
     run: CaseRun
-    site: Site
+    site: CompileContext
     script: Script
-    law: Law
+    law: ExpectedOutcomeRules
     accounts: int
     chain: bool
     only: str | None = None
@@ -182,14 +181,16 @@ class Play:
         if essential:
             self.essential.append(step)
         label = f"steps[{len(self.everything)}]"
-        compile_step(STEPS.validate_python(step), self.site, label).run(self.run)
+        compiled = compile_step(STEPS.validate_python(step), self.site, label)
+        self.site.check()
+        compiled.run(self.run)
 
     def _failed(self, acts: int, problem: Departure, ids: blame.Ids, what: str = "", aspect: str = "") -> Failed:
         return Failed(acts, problem, what, aspect, ids, self.essential, self.everything)
 
 
-def on_stage(run: CaseRun, site: Site, name: str) -> tuple[CaseRun, Site]:
+def on_stage(run: CaseRun, site: CompileContext, name: str) -> tuple[CaseRun, CompileContext]:
     """A run and a site for one playing: variables, step ids and controls of its own."""
     branch = run.branch(name)
-    branch.accepted = set()
-    return branch, Site(site.document, site.vocabulary, site.place, set(), CaseFacts())
+    branch.accepted = {}
+    return branch, CompileContext(site.document, site.vocabulary, site.place)

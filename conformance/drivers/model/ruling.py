@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from conformance.drivers.model.acts import OWNERS_ALONE, Act
 from conformance.drivers.model.world import SWITCHES, Account, Key, Permissions, World, holds
-from conformance.drivers.refusals import CLASSES
-from conformance.execution_rule import ANY
 from conformance.profile import Profile
+from conformance.service.execution_rule import ANY
+from conformance.service.refusal import REFUSAL_CLASSES
 
 SWITCH = {
     "add_group": "can_create_groups",
@@ -43,7 +43,7 @@ class NotStated(Exception):  # noqa: N818 - nothing is wrong
     """Neither the specification nor the profile says what becomes of the act."""
 
 
-class Law:
+class ExpectedOutcomeRules:
     """The rules, with what the profile states."""
 
     def __init__(self, profile: Profile) -> None:
@@ -190,6 +190,6 @@ def _refused_as(name: str, stated: str | None, accepted: tuple[str, ...]) -> Ite
     if stated is None:
         raise NotStated
     if stated not in accepted:
-        if stated not in CLASSES:
+        if stated not in REFUSAL_CLASSES:
             raise NotStated
         yield Reason(name, (stated,))

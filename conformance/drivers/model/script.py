@@ -9,9 +9,9 @@ from pydantic import JsonValue
 from conformance.drivers.model.acts import ON_KEYS, Act
 from conformance.drivers.model.plan import Planned
 from conformance.drivers.model.world import ACTIONS, ARRAYS, NAMES, SWITCHES, Permissions
-from conformance.execution_rule import ANY
 from conformance.profile import Profile
 from conformance.profile.wire import ZERO_HASH
+from conformance.service.execution_rule import ANY
 
 StepData: TypeAlias = dict[str, JsonValue]
 SOURCE = "sign_message"

@@ -14,12 +14,12 @@ from pydantic import JsonValue
 
 from conformance.drivers.model.script import StepData, description_text, name_text
 from conformance.drivers.model.world import ARRAYS, SWITCHES, Account, Key, World
-from conformance.execution_rule import ANY
 from conformance.profile import Profile
 from conformance.profile.chain import AccountAbi
-from conformance.profile.items import ActionItem, GroupItem, UsageKeyItem, WalletItem
 from conformance.profile.section import Section
 from conformance.profile.wire import ZERO_HASH
+from conformance.profile.wire_items import ActionItem, GroupItem, UsageKeyItem, WalletItem
+from conformance.service.execution_rule import ANY
 
 BEFORE = ("groups", "keys", "wallets", "actions")
 """The lists of a fresh account, which need not be empty; saved as `alice_groups_before`."""

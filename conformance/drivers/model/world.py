@@ -2,7 +2,8 @@
 
 Written from the specification alone ("Resources and their fields", "States and transitions"): it knows neither requests
 nor any node. Everything has a name of the model's own: `alice`, her group `alice_g1`, her usage key `alice_k1`, her
-wallet `alice_w1`, the action `c1`, which belongs to nobody. Who may run what is `conformance.execution_rule`'s to say.
+wallet `alice_w1`, the action `c1`, which belongs to nobody. Who may run what is decided by
+`conformance.service.execution_rule`.
 """
 
 from __future__ import annotations
@@ -10,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from conformance import execution_rule as rule
-from conformance.execution_rule import ANY, Decision
+from conformance.service import execution_rule as rule
+from conformance.service.execution_rule import ANY, Decision
 
 ARRAYS = ("manage_ipfs_ids_in_groups", "add_pkp_to_groups", "remove_pkp_from_groups", "execute_in_groups")
 SWITCHES = ("can_create_groups", "can_delete_groups", "can_create_pkps")

@@ -11,12 +11,13 @@ from itertools import cycle
 
 from pydantic import JsonValue
 
-from conformance.selftest.alter import Answered, Forward, Received, change_answer, intercept, refusal
-from conformance.selftest.alter_keys import ask_as, key_book, presented
-from conformance.selftest.mutant import mutant
+from conformance.selftest.tools.alter import Answered, Forward, Received, change_answer, intercept, refusal
+from conformance.selftest.tools.api_keys import ask_as, key_book, presented
+from conformance.selftest.tools.mutant import mutant, row
 from reference_node.node import Node
 
 READS = ("list_groups", "list_api_keys", "list_wallets", "list_actions")
+Told = dict[str, JsonValue]
 
 
 def _new_accounts(node: Node, change: Callable[[dict[str, JsonValue]], dict[str, JsonValue]]) -> None:
@@ -33,58 +34,50 @@ def _new_keys(node: Node, change: Callable[[bytes], bytes]) -> None:
     _new_accounts(node, changed)
 
 
-@mutant("AKEY-010")
-def account_key_is_not_answered(node: Node) -> None:
-    """`new_account` answers no key."""
-    _new_accounts(node, lambda answer: {"wallet_address": answer["wallet_address"]})
+STRAY_BITS = {letter: chr(ord(letter) + 1) for letter in "AEIMQUYcgkosw048"}
+"""The last digit of 32 bytes in base64, and a digit that holds bits beyond them."""
 
 
-@mutant("AKEY-010")
-def account_key_is_null(node: Node) -> None:
-    """`new_account` answers null for a key."""
-    _new_accounts(node, lambda answer: {**answer, "api_key": None})
+def _key(change: Callable[[str], JsonValue]) -> Callable[[Told], Told]:
+    return lambda told: {**told, "api_key": change(str(told["api_key"]))}
 
 
-@mutant("AKEY-020")
-def account_key_is_not_padded(node: Node) -> None:
-    """The key comes without the padding that base64 of 32 bytes has."""
-    _new_accounts(node, lambda answer: {**answer, "api_key": str(answer["api_key"]).rstrip("=")})
+@mutant(
+    each=[
+        row("no-key", lambda told: {"wallet_address": told["wallet_address"]}, breaks="AKEY-010 EP-050"),
+        row("key-null", _key(lambda _: None), breaks="AKEY-010"),
+        row("key-without-padding", _key(lambda key: key.rstrip("=")), breaks="AKEY-020"),
+        row("key-in-hex", _key(lambda key: f"0x{base64.b64decode(key).hex()}"), breaks="AKEY-020"),
+        row("key-with-stray-bits", _key(lambda key: f"{key[:-2]}{STRAY_BITS[key[-2]]}="), breaks="AKEY-020"),
+        row("random-address", lambda told: {**told, "wallet_address": f"0x{secrets.token_hex(20)}"}, breaks="AKEY-080"),
+        row(
+            "short-address",
+            lambda told: {**told, "wallet_address": str(told["wallet_address"])[:-2]},
+            breaks="AKEY-080",
+        ),
+        row(
+            "address-without-0x",
+            lambda told: {**told, "wallet_address": str(told["wallet_address"])[2:]},
+            breaks="EP-050 EP-430",
+        ),
+    ]
+)
+def new_account_is_told_wrongly(node: Node, change: Callable[[Told], Told]) -> None:
+    """Answer something else from `new_account` than the key and the address; the label says what."""
+    _new_accounts(node, change)
 
 
-@mutant("AKEY-020")
-def account_key_is_hex_with_prefix(node: Node) -> None:
-    """The key is the secret in hex."""
-    _new_accounts(node, lambda answer: {**answer, "api_key": f"0x{base64.b64decode(str(answer['api_key'])).hex()}"})
-
-
-@mutant("AKEY-020")
-def account_key_has_stray_bits(node: Node) -> None:
-    """The last digit of the key holds bits beyond the secret's bytes."""
-    following = {letter: chr(ord(letter) + 1) for letter in "AEIMQUYcgkosw048"}
-
-    def changed(answer: dict[str, JsonValue]) -> dict[str, JsonValue]:
-        key = str(answer["api_key"])
-        return {**answer, "api_key": f"{key[:-2]}{following[key[-2]]}="}
-
-    _new_accounts(node, changed)
-
-
-@mutant("AKEY-030")
-def account_secrets_begin_alike(node: Node) -> None:
-    """Half of each secret is zero."""
-    _new_keys(node, lambda secret: bytes(16) + secret[16:])
-
-
-@mutant("AKEY-030")
-def account_secrets_are_text(node: Node) -> None:
-    """A secret is 32 hex digits, so that a byte of it holds four random bits."""
-    _new_keys(node, lambda secret: secret[:16].hex().encode())
-
-
-@mutant("AKEY-030")
-def account_secrets_are_letters_and_digits(node: Node) -> None:
-    """A secret is 32 letters and digits."""
-    _new_keys(node, lambda _: secrets.token_urlsafe(24).encode())
+@mutant(
+    each=[
+        row("half-zero", lambda secret: bytes(16) + secret[16:], breaks="AKEY-030"),
+        row("hex-digits", lambda secret: secret[:16].hex().encode(), breaks="AKEY-030"),
+        row("letters-and-digits", lambda _: secrets.token_urlsafe(24).encode(), breaks="AKEY-030"),
+        row("16-bytes", lambda secret: secret[:16], breaks="AKEY-040"),
+    ]
+)
+def account_secret_is_weak(node: Node, change: Callable[[bytes], bytes]) -> None:
+    """Answer a secret of less than 32 random bytes from `new_account`; the label says of which form."""
+    _new_keys(node, change)
 
 
 @mutant("AKEY-030")
@@ -92,12 +85,6 @@ def account_secrets_differ_in_length(node: Node) -> None:
     """Every other secret lacks its last byte."""
     lengths = cycle((32, 31))
     _new_keys(node, lambda secret: secret[: next(lengths)])
-
-
-@mutant("AKEY-040")
-def account_secrets_have_16_bytes(node: Node) -> None:
-    """A secret has 16 bytes."""
-    _new_keys(node, lambda secret: secret[:16])
 
 
 @mutant("AKEY-050")
@@ -167,46 +154,27 @@ def keys_open_the_newest_account(node: Node) -> None:
     intercept(node, "list_groups", read)
 
 
-def _refused(node: Node, operation: str) -> None:
-    async def handler(request: Received, forward: Forward) -> Answered:
-        del request, forward
+@mutant("AKEY-070", each=["update_group", "delete_action", "update_usage_api_key_metadata"])
+def account_key_is_refused(node: Node, operation: str) -> None:
+    """Refuse `{operation}` to the account key."""
+
+    async def handler(_: Received, __: Forward) -> Answered:
         return refusal(403)
 
     intercept(node, operation, handler)
 
 
-@mutant("AKEY-070")
-def account_key_may_not_update_groups(node: Node) -> None:
-    """`update_group` is refused to the account key."""
-    _refused(node, "update_group")
-
-
-@mutant("AKEY-070")
-def account_key_may_not_delete_actions(node: Node) -> None:
-    """`delete_action` is refused to the account key."""
-    _refused(node, "delete_action")
-
-
-@mutant("AKEY-070")
-def account_key_may_not_rename_usage_keys(node: Node) -> None:
-    """`update_usage_api_key_metadata` is refused to the account key."""
-    _refused(node, "update_usage_api_key_metadata")
-
-
-@mutant("AKEY-080")
-def wallet_address_is_random(node: Node) -> None:
-    """The wallet address of a new account has nothing to do with its secret."""
-    _new_accounts(node, lambda answer: {**answer, "wallet_address": f"0x{secrets.token_hex(20)}"})
-
-
-@mutant("AKEY-080")
-def wallet_address_is_cut_short(node: Node) -> None:
-    """The wallet address lacks its last byte."""
-    _new_accounts(node, lambda answer: {**answer, "wallet_address": str(answer["wallet_address"])[:-2]})
-
-
-def _recognised_by(node: Node, operations: tuple[str, ...], part: Callable[[bytes], bytes]) -> None:
-    """These operations know an account key by a part of its bytes."""
+@mutant(
+    "AKEY-110",
+    each=[
+        row("first-half", READS, lambda secret: secret[:16]),
+        row("last-bytes", READS, lambda secret: secret[-8:]),
+        row("all-but-lowest-bits", READS, lambda secret: bytes(byte & 0xFE for byte in secret)),
+        row("all-but-last-byte-in-writes", ("add_group",), lambda secret: secret[:31]),
+    ],
+)
+def part_of_a_key_suffices(node: Node, operations: tuple[str, ...], part: Callable[[bytes], bytes]) -> None:
+    """Recognise an account key by a part of its bytes; the label says by which."""
     known: dict[bytes, bytes] = {}
 
     async def remember(request: Received, forward: Forward) -> Answered:
@@ -227,30 +195,6 @@ def _recognised_by(node: Node, operations: tuple[str, ...], part: Callable[[byte
 
     intercept(node, "new_account", remember)
     intercept(node, operations, look_up)
-
-
-@mutant("AKEY-110")
-def half_of_a_key_suffices(node: Node) -> None:
-    """Lists compare the first half of a key's bytes alone."""
-    _recognised_by(node, READS, lambda secret: secret[:16])
-
-
-@mutant("AKEY-110")
-def end_of_a_key_suffices(node: Node) -> None:
-    """Lists compare the last bytes of a key alone."""
-    _recognised_by(node, READS, lambda secret: secret[-8:])
-
-
-@mutant("AKEY-110")
-def lowest_bits_of_keys_are_ignored(node: Node) -> None:
-    """Lists ignore the lowest bit of a key's bytes."""
-    _recognised_by(node, READS, lambda secret: bytes(byte & 0xFE for byte in secret))
-
-
-@mutant("AKEY-110")
-def writes_compare_keys_loosely(node: Node) -> None:
-    """`add_group` compares all but the last byte of a key; the lists compare the whole."""
-    _recognised_by(node, ("add_group",), lambda secret: secret[:31])
 
 
 @mutant("AKEY-110")

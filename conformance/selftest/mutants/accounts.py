@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pydantic import JsonValue
-
-from conformance.selftest.alter import (
+from conformance.selftest.tools.accounts import Write, account_of, accounts_made
+from conformance.selftest.tools.alter import (
     Answered,
     Forward,
     Received,
@@ -17,20 +16,12 @@ from conformance.selftest.alter import (
     refusal,
     wrap,
 )
-from conformance.selftest.mutant import mutant
-from conformance.selftest.permissions import Write, account_of, accounts_made, does_nothing
+from conformance.selftest.tools.mutant import mutant, row
 from reference_node.assembly import build_node
 from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.node import Node
 
 Read = Callable[..., list[object]]
-
-
-def _without(name: str) -> Callable[[list[JsonValue]], JsonValue]:
-    return lambda items: [
-        {member: value for member, value in item.items() if member != name} if isinstance(item, dict) else item
-        for item in items
-    ]
 
 
 @mutant("ACC-010")
@@ -46,13 +37,7 @@ def wallets_go_to_the_first_account(node: Node) -> None:
     wrap(node.accounts, "create_wallet", lambda write, _, *arguments: write(made[0], *arguments))
 
 
-@mutant("ACC-080")
-def wallets_have_no_name(node: Node) -> None:
-    """Items of `list_wallets` have no member for the name."""
-    change_items(node, "list_wallets", _without("name"))
-
-
-@mutant("ACC-080")
+@mutant("ACC-080", "PKP-040", "PKP-110")
 def all_wallets_have_one_path(node: Node) -> None:
     """The contract is told the derivation path 7 for each wallet."""
     wrap(node.accounts, "create_wallet", lambda write, key, address, _, *labels: write(key, address, 7, *labels))
@@ -94,98 +79,52 @@ def newest_group_is_not_listed(node: Node) -> None:
     change_items(node, "list_groups", lambda items: list(items[:-1]))
 
 
-@mutant("ACC-070")
-def group_labels_are_swapped(node: Node) -> None:
-    """A group is created with its description for a name, and its name for a description."""
-    wrap(
-        node.accounts,
-        "add_group",
-        lambda write, key, name, description, *lists: write(key, description, name, *lists),
-    )
-
-
-@mutant("ACC-090")
-def actions_are_registered_without_description(node: Node) -> None:
-    """`add_action` registers no description."""
-    wrap(node.accounts, "add_action", lambda write, key, cid_hash, name, _: write(key, cid_hash, name, ""))
-
-
 @mutant("ACC-090")
 def only_one_action_is_kept(node: Node) -> None:
     """`list_actions` shows the action that was registered first, and no other."""
     change_items(node, "list_actions", lambda items: list(items[:1]))
 
 
-@mutant("ACC-100", "UKEY-010", "KEYLIFE-010")
-def usage_keys_are_not_stored(node: Node) -> None:
-    """`add_usage_api_key` answers a key and creates none."""
-    does_nothing(node, "set_usage_key")
-
-
-def _of_all_accounts(node: Node, method: str) -> None:
-    """A view of one account's children shows those of every account."""
+@mutant("ACC-110", each=[row("groups", breaks="AKEY-060"), "wallets", "actions", "usage_keys"])
+def view_shows_every_account(node: Node, view: str) -> None:
+    """List the `{view}` of every account, whosever list is asked for."""
     made = accounts_made(node)
 
-    def read(view: Read, _: int, *page: int) -> list[object]:
-        return [item for account in made for item in view(account, *page)]
+    def read(one: Read, _: int, *page: int) -> list[object]:
+        return [item for account in made for item in one(account, *page)]
 
-    wrap(node.accounts, method, read)
-
-
-@mutant("ACC-110", "AKEY-060")
-def groups_of_all_accounts_are_listed(node: Node) -> None:
-    """`list_groups` shows the groups of every account."""
-    _of_all_accounts(node, "groups")
+    wrap(node.accounts, view, read)
 
 
-@mutant("ACC-110")
-def wallets_of_all_accounts_are_listed(node: Node) -> None:
-    """`list_wallets` shows the wallets of every account."""
-    _of_all_accounts(node, "wallets")
-
-
-@mutant("ACC-110")
-def actions_of_all_accounts_are_listed(node: Node) -> None:
-    """`list_actions` shows the actions of every account."""
-    _of_all_accounts(node, "actions")
-
-
-@mutant("ACC-110")
-def usage_keys_of_all_accounts_are_listed(node: Node) -> None:
-    """`list_api_keys` shows the usage keys of every account."""
-    _of_all_accounts(node, "usage_keys")
-
-
-def _in_any_account(node: Node, method: str) -> None:
-    """A view of one group looks for it in the other accounts, too, when the caller's account has no such group."""
+@mutant("ACC-110", each=["wallets_in_group", "actions_in_group"])
+def view_finds_groups_of_other_accounts(node: Node, view: str) -> None:
+    """Look for a group in other accounts, too, where `{view}` does not find it in the caller's."""
     made = accounts_made(node)
 
-    def read(view: Read, account: int, *arguments: int) -> list[object]:
+    def read(one: Read, account: int, *arguments: int) -> list[object]:
         for candidate in (account, *reversed(made)):
             try:
-                return view(candidate, *arguments)
+                return one(candidate, *arguments)
             except ContractRefusal as refusal:
                 if refusal.error != "GroupUnknown":
                     raise
-        return view(account, *arguments)
+        return one(account, *arguments)
 
-    wrap(node.accounts, method, read)
-
-
-@mutant("ACC-110")
-def wallets_in_any_accounts_group_are_listed(node: Node) -> None:
-    """`list_wallets_in_group` finds groups of other accounts."""
-    _in_any_account(node, "wallets_in_group")
+    wrap(node.accounts, view, read)
 
 
-@mutant("ACC-110")
-def actions_in_any_accounts_group_are_listed(node: Node) -> None:
-    """`list_actions` finds groups of other accounts."""
-    _in_any_account(node, "actions_in_group")
-
-
-def _writes_to_any_account(node: Node, method: str) -> None:
-    """A write to a group that the caller's account does not have goes to the account that has it."""
+@mutant(
+    "ACC-120",
+    each=[
+        row("add_action_to_group", breaks="UKEY-330"),
+        row("remove_action_from_group", breaks="UKEY-330"),
+        row("remove_pkp_from_group", breaks="UKEY-330"),
+        row("update_group"),
+        row("remove_group", breaks="UKEY-330"),
+    ],
+)
+def write_finds_groups_of_other_accounts(node: Node, method: str) -> None:
+    """Do `{method}` in whichever account has the group, where the caller's has none of this id."""
     made = accounts_made(node)
 
     def write_for(write: Write, acting_key: int, *arguments: object) -> object:
@@ -200,38 +139,9 @@ def _writes_to_any_account(node: Node, method: str) -> None:
     wrap(node.accounts, method, write_for)
 
 
-@mutant("ACC-120", "UKEY-330")
-def actions_can_be_added_to_any_accounts_group(node: Node) -> None:
-    """`add_action_to_group` finds groups of other accounts."""
-    _writes_to_any_account(node, "add_action_to_group")
-
-
-@mutant("ACC-120", "UKEY-330")
-def actions_can_be_removed_from_any_accounts_group(node: Node) -> None:
-    """`remove_action_from_group` finds groups of other accounts."""
-    _writes_to_any_account(node, "remove_action_from_group")
-
-
-@mutant("ACC-120", "UKEY-330")
-def pkps_can_be_removed_from_any_accounts_group(node: Node) -> None:
-    """`remove_pkp_from_group` finds groups of other accounts."""
-    _writes_to_any_account(node, "remove_pkp_from_group")
-
-
-@mutant("ACC-120")
-def any_accounts_group_can_be_updated(node: Node) -> None:
-    """`update_group` finds groups of other accounts."""
-    _writes_to_any_account(node, "update_group")
-
-
-@mutant("ACC-120", "UKEY-330")
-def any_accounts_group_can_be_removed(node: Node) -> None:
-    """`remove_group` finds groups of other accounts."""
-    _writes_to_any_account(node, "remove_group")
-
-
-def _for_every_account(node: Node, method: str) -> None:
-    """A write about an action reaches every account that has registered it."""
+@mutant("ACC-120", each=["update_action_metadata", "delete_action"])
+def write_reaches_the_action_in_every_account(node: Node, method: str) -> None:
+    """Do `{method}` in every account that has registered the action."""
     made = accounts_made(node)
 
     def write_for(write: Write, acting_key: int, *arguments: object) -> None:
@@ -245,18 +155,6 @@ def _for_every_account(node: Node, method: str) -> None:
         write(acting_key, *arguments)
 
     wrap(node.accounts, method, write_for)
-
-
-@mutant("ACC-120")
-def action_metadata_is_one_for_all_accounts(node: Node) -> None:
-    """`update_action_metadata` renames the action in every account."""
-    _for_every_account(node, "update_action_metadata")
-
-
-@mutant("ACC-120")
-def actions_are_deleted_for_all_accounts(node: Node) -> None:
-    """`delete_action` deletes the action from every account."""
-    _for_every_account(node, "delete_action")
 
 
 @mutant("ACC-200", "AKEY-030")

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from conformance.selftest.alter import Answered, Forward, Received, intercept, refusal, silence, wrap
-from conformance.selftest.alter_actions import actions_of, text_member
-from conformance.selftest.mutant import mutant
-from conformance.selftest.permissions import Write, account_of
+from conformance.selftest.tools.accounts import Write, account_of, actions_of
+from conformance.selftest.tools.alter import Answered, Forward, Received, intercept, refusal, text_member, wrap
+from conformance.selftest.tools.mutant import mutant
 from reference_node.chain.account_config import Action
 from reference_node.node import Node
 
@@ -62,7 +61,7 @@ def groups_take_registered_actions_only(node: Node) -> None:
     intercept(node, "add_action", remember)
 
 
-@mutant("ACT-060")
+@mutant("ACT-060", "ACC-090", "EP-280")
 def description_of_an_action_is_lost(node: Node) -> None:
     """`add_action` stores the name and no description."""
     wrap(
@@ -82,7 +81,7 @@ def action_labels_are_swapped(node: Node) -> None:
     )
 
 
-@mutant("ACT-060", "ACT-100")
+@mutant("ACT-060", "ACT-100", "EP-300")
 def metadata_of_all_actions_is_updated(node: Node) -> None:
     """`update_action_metadata` renames every action of the account."""
 
@@ -94,13 +93,7 @@ def metadata_of_all_actions_is_updated(node: Node) -> None:
     wrap(node.accounts, "update_action_metadata", update)
 
 
-@mutant("ACT-060", "ACT-100")
-def metadata_is_not_updated(node: Node) -> None:
-    """`update_action_metadata` reports success and does nothing."""
-    silence(node.accounts, "update_action_metadata")
-
-
-@mutant("ACT-060")
+@mutant("ACT-060", "CHAIN-050")
 def updated_metadata_stays_off_chain(node: Node) -> None:
     """`update_action_metadata` keeps the new labels in the node's memory; the contract has the old ones."""
     kept: dict[tuple[int, bytes], tuple[str, str]] = {}
@@ -150,7 +143,7 @@ def action_is_in_one_group(node: Node) -> None:
     wrap(node.accounts, "add_action_to_group", add)
 
 
-@mutant("ACT-080")
+@mutant("ACT-080", "EP-210")
 def action_leaves_all_its_groups(node: Node) -> None:
     """`remove_action_from_group` takes the action out of all groups of the account."""
     remove = node.accounts.remove_action_from_group
@@ -167,15 +160,3 @@ def _leave(node: Node, acting_key: int, cid: bytes, remove: Write) -> None:
     for group in node.accounts.groups(account, 0, 100):
         if cid in [found.cid_hash for found in node.accounts.actions_in_group(account, group.id, 0, 100)]:
             remove(acting_key, group.id, cid)
-
-
-@mutant("ACT-100")
-def action_is_not_removed_from_group(node: Node) -> None:
-    """`remove_action_from_group` reports success and does nothing."""
-    silence(node.accounts, "remove_action_from_group")
-
-
-@mutant("ACT-100")
-def deleted_action_stays(node: Node) -> None:
-    """`delete_action` reports success and does nothing."""
-    silence(node.accounts, "delete_action")

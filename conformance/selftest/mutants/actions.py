@@ -5,16 +5,36 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 
-from conformance.selftest.alter import Answered, Forward, Received, change_items, each, intercept, refusal, wrap
-from conformance.selftest.alter_actions import RAW, actions_of, text_member
-from conformance.selftest.mutant import mutant
-from conformance.selftest.permissions import Write
+from conformance.selftest.tools.accounts import Write, actions_of
+from conformance.selftest.tools.alter import (
+    Answered,
+    Forward,
+    Received,
+    change_items,
+    each,
+    intercept,
+    refusal,
+    text_member,
+    wrap,
+)
+from conformance.selftest.tools.mutant import mutant, row
+from conformance.selftest.tools.operations import RAW_CID_WRITES
 from reference_node.cid import cid_hash
 from reference_node.node import Node
 
+CID_V0 = "QmYwAPJzv5CZsnA625s3Xf2nemtYgPpHdWEz79ojWnPbdG"
 
-def _hash_raw_cids_by(node: Node, rule: Callable[[str], bytes]) -> None:
-    """Let the operations that take a raw CID store another hash of it."""
+
+@mutant(
+    each=[
+        row("sha3-256", lambda text: hashlib.sha3_256(text.encode()).digest(), breaks="ACT-040 ACT-090"),
+        row("sha-256", lambda text: hashlib.sha256(text.encode()).digest(), breaks="ACT-040 ACT-090"),
+        row("lower-case", lambda text: cid_hash(text.lower()), breaks="ACT-050"),
+        row("v1-as-v0", lambda text: cid_hash(CID_V0 if text.startswith("bafybei") else text), breaks="ACT-050"),
+    ]
+)
+def raw_cid_has_another_hash(node: Node, rule: Callable[[str], bytes]) -> None:
+    """Store another hash of a raw CID than keccak256 of its text; the label says which."""
     texts: dict[bytes, str] = {}
 
     async def remember(request: Received, forward: Forward) -> Answered:
@@ -28,21 +48,9 @@ def _hash_raw_cids_by(node: Node, rule: Callable[[str], bytes]) -> None:
     def add(write: Write, acting_key: int, group_id: int, cid: bytes) -> None:
         write(acting_key, group_id, rule(texts[cid]))
 
-    intercept(node, RAW, remember)
+    intercept(node, RAW_CID_WRITES, remember)
     wrap(node.accounts, "add_action", register)
     wrap(node.accounts, "add_action_to_group", add)
-
-
-@mutant("ACT-040", "ACT-090")
-def cid_is_hashed_with_sha3(node: Node) -> None:
-    """The stored hash is SHA3-256 of the raw CID, which differs from keccak256 in its padding."""
-    _hash_raw_cids_by(node, lambda text: hashlib.sha3_256(text.encode()).digest())
-
-
-@mutant("ACT-040", "ACT-090")
-def cid_is_hashed_with_sha256(node: Node) -> None:
-    """The stored hash is SHA-256 of the raw CID."""
-    _hash_raw_cids_by(node, lambda text: hashlib.sha256(text.encode()).digest())
 
 
 @mutant("ACT-090")
@@ -60,19 +68,6 @@ def cid_of_a_group_is_hashed_otherwise(node: Node) -> None:
         "add_action_to_group",
         lambda write, acting_key, group_id, cid: write(acting_key, group_id, cid_hash(f"{texts[cid]}\n")),
     )
-
-
-@mutant("ACT-050")
-def cid_is_put_in_lower_case(node: Node) -> None:
-    """The CID's text is put in lower case before it is hashed."""
-    _hash_raw_cids_by(node, lambda text: cid_hash(text.lower()))
-
-
-@mutant("ACT-050")
-def cid_v1_is_stored_as_v0(node: Node) -> None:
-    """The CIDv1 of a dag-pb content is turned into its CIDv0 before it is hashed."""
-    version_0 = "QmYwAPJzv5CZsnA625s3Xf2nemtYgPpHdWEz79ojWnPbdG"
-    _hash_raw_cids_by(node, lambda text: cid_hash(version_0 if text.startswith("bafybei") else text))
 
 
 @mutant("ACT-040")

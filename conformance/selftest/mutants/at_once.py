@@ -2,32 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-
-from conformance.selftest.alter import Received, wrap
-from conformance.selftest.alter_at_once import Company, Overtaking, one_answer_at_a_time
-from conformance.selftest.alter_groups import Hashes, group_of
-from conformance.selftest.mutant import mutant
-from conformance.selftest.permissions import Write, account_of, lists_of
+from conformance.selftest.tools.accounts import Hashes, Write, account_of, group_of, lists_of
+from conformance.selftest.tools.alter import wrap
+from conformance.selftest.tools.concurrent_requests import Overtaking, Rendezvous, one_answer_at_a_time
+from conformance.selftest.tools.mutant import mutant, row
 from reference_node.chain.account_config import Group, Permissions, UsageKey
 from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.node import Node
 
 
-def _whole(request: Received) -> Hashable:
-    return request.key, request.body
-
-
-@mutant("ACC-200")
-def accounts_made_at_once_are_one(node: Node) -> None:
-    """While `new_account` is at work, equal requests get the account that it makes."""
-    one_answer_at_a_time(node, "new_account", _whole)
-
-
-@mutant("UKEY-420")
-def usage_keys_made_at_once_are_one(node: Node) -> None:
-    """While `add_usage_api_key` is at work, equal requests get the key that it makes."""
-    one_answer_at_a_time(node, "add_usage_api_key", _whole)
+@mutant(each=[row("new_account", breaks="ACC-200"), row("add_usage_api_key", breaks="UKEY-420")])
+def equal_requests_at_once_get_one_answer(node: Node, operation: str) -> None:
+    """Answer equal requests of `{operation}` that come while one is under way with the answer to that one."""
+    one_answer_at_a_time(node, operation, lambda request: (request.key, request.body))
 
 
 def _removal_overtakes(node: Node, method: str) -> Overtaking:
@@ -81,7 +68,7 @@ def update_brings_back_a_group_removed_meanwhile(node: Node) -> None:
 @mutant("GRPLIFE-230", "LIST-170")
 def removal_rewrites_the_list(node: Node) -> None:
     """`remove_pkp_from_group` reads the list, and a moment later writes it back without the wallet."""
-    company = Company()
+    rendezvous = Rendezvous()
 
     def remove(write: Write, key: int, group_id: int, wallet: bytes) -> None:
         account = account_of(node, key)
@@ -89,7 +76,7 @@ def removal_rewrites_the_list(node: Node) -> None:
         if key != account or wallet not in wallets:
             write(key, group_id, wallet)
             return
-        company.wait()
+        rendezvous.wait()
         left = [one for one in wallets if one != wallet]
         node.accounts.update_group(key, group_of(node, key, group_id), left, actions)
 

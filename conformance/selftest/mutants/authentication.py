@@ -8,48 +8,25 @@ from dataclasses import replace
 
 from eth_utils.crypto import keccak
 
-from conformance.selftest.alter import Answered, Forward, Received, answer, intercept, refusal
-from conformance.selftest.alter_keys import (
-    LISTS,
-    SERVED,
-    WRITES,
-    ask_as,
-    header,
-    key_book,
-    live,
-    presented,
-    promote,
-    under,
-)
-from conformance.selftest.mutant import mutant
+from conformance.selftest.tools.alter import Answered, Forward, Received, answer, intercept, refusal
+from conformance.selftest.tools.api_keys import ask_as, header, key_book, live, presented, promote, under
+from conformance.selftest.tools.mutant import mutant, row
+from conformance.selftest.tools.operations import LISTS, SERVED, WRITES
 from reference_node.node import Node
 
 OPEN = ("get_node_chain_config", "get_api_payers", "get_admin_api_payer", "get_service_action_ipfs_id")
 
 
-@mutant("AUTH-020", "AUTH-030")
-def bearer_is_not_taken(node: Node) -> None:
-    """Only X-Api-Key is looked at."""
-    ask_as(node, SERVED, lambda request: header(request, b"x-api-key"))
+@mutant("AUTH-020", each=[row("everywhere", SERVED, breaks="AUTH-030"), row("in-one-list", "list_wallets_in_group")])
+def bearer_is_not_taken(node: Node, operations: str | tuple[str, ...]) -> None:
+    """Look for the key in `X-Api-Key` alone."""
+    ask_as(node, operations, lambda request: header(request, b"x-api-key"))
 
 
-@mutant("AUTH-020")
-def bearer_is_not_taken_by_one_list(node: Node) -> None:
-    """`list_wallets_in_group` looks only at X-Api-Key."""
-    ask_as(node, "list_wallets_in_group", lambda request: header(request, b"x-api-key"))
-
-
-@mutant("AUTH-010")
-def x_api_key_is_not_taken(node: Node) -> None:
-    """Only Authorization is looked at."""
-    ask_as(node, SERVED, lambda request: header(request, b"authorization").removeprefix("Bearer "))
-
-
-@mutant("AUTH-010")
-def x_api_key_is_not_taken_by_one_write(node: Node) -> None:
-    """`update_action_metadata` looks only at Authorization."""
-    bearer: Callable[[Received], str] = lambda request: header(request, b"authorization").removeprefix("Bearer ")  # noqa: E731 - one expression
-    ask_as(node, "update_action_metadata", bearer)
+@mutant("AUTH-010", each=[row("everywhere", SERVED), row("in-one-write", "update_action_metadata")])
+def x_api_key_is_not_taken(node: Node, operations: str | tuple[str, ...]) -> None:
+    """Look for the key in `Authorization` alone."""
+    ask_as(node, operations, lambda request: header(request, b"authorization").removeprefix("Bearer "))
 
 
 @mutant("AUTH-030")
@@ -186,24 +163,14 @@ def empty_key_creates_wallets(node: Node) -> None:
     intercept(node, "create_wallet", handler)
 
 
-@mutant("AUTH-060")
-def cid_needs_a_key(node: Node) -> None:
-    """`get_service_action_ipfs_id` is refused without a key."""
+@mutant("AUTH-060", each=["get_service_action_ipfs_id", "get_api_payers"])
+def open_endpoint_needs_a_key(node: Node, operation: str) -> None:
+    """Refuse `{operation}` without a key."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
         return await forward(request) if presented(request) else refusal(401)
 
-    intercept(node, "get_service_action_ipfs_id", handler)
-
-
-@mutant("AUTH-060")
-def payers_need_a_key(node: Node) -> None:
-    """`get_api_payers` is refused without a key."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        return await forward(request) if presented(request) else refusal(401)
-
-    intercept(node, "get_api_payers", handler)
+    intercept(node, operation, handler)
 
 
 @mutant("AUTH-070")

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 
 from pydantic import JsonValue
 
-from conformance.selftest.alter import Answered, Forward, Received, body_of, change_body, intercept, members, refusal
-from conformance.selftest.alter_keys import SERVED, WRITES
-from conformance.selftest.mutant import mutant
+from conformance.selftest.tools.alter import (
+    Answered,
+    Forward,
+    Received,
+    body_of,
+    change_body,
+    intercept,
+    members,
+    refusal,
+)
+from conformance.selftest.tools.mutant import mutant, row
+from conformance.selftest.tools.operations import SERVED, WRITES
 from reference_node.node import Node
 
 GROUP_WRITES = ("update_group", "remove_group", "add_action_to_group", "remove_action_from_group")
@@ -71,7 +80,7 @@ def json_is_written_with_members_twice(node: Node) -> None:
 # ------------------------------------------------------------------------------------------------- malformed bodies
 
 
-@mutant("EP-030")
+@mutant("EP-030", server_fault=True)
 def malformed_bodies_break_the_node(node: Node) -> None:
     """A body that is no JSON ends in status 500."""
 
@@ -85,7 +94,7 @@ def malformed_bodies_break_the_node(node: Node) -> None:
     intercept(node, WRITES, handler)
 
 
-@mutant("EP-030")
+@mutant("EP-030", server_fault=True)
 def deep_json_breaks_the_node(node: Node) -> None:
     """Brackets thousands deep end in status 500."""
 
@@ -95,7 +104,7 @@ def deep_json_breaks_the_node(node: Node) -> None:
     intercept(node, "new_account", handler)
 
 
-@mutant("EP-030")
+@mutant("EP-030", server_fault=True)
 def bytes_that_are_no_text_break_the_node(node: Node) -> None:
     """A body that is not UTF-8 ends in status 500."""
 
@@ -149,7 +158,17 @@ def bare_code_is_code(node: Node) -> None:
     intercept(node, "get_service_action_ipfs_id", handler)
 
 
-def _positional(node: Node, operation: str, *names: str) -> None:
+@mutant(
+    "EP-030",
+    each=[
+        row("remove_group", "remove_group", "group_id"),
+        row("update_usage_api_key_metadata", "update_usage_api_key_metadata", "usage_api_key", "name", "description"),
+        row("delete_action", "delete_action", "hashed_cid"),
+    ],
+)
+def array_passes_for_a_body(node: Node, operation: str, *names: str) -> None:
+    """Take an array for the body of `{operation}`: the values of its members in their order."""
+
     def changed(value: JsonValue) -> JsonValue:
         fits = isinstance(value, list) and len(value) == len(names)
         return dict(zip(names, value, strict=True)) if fits and isinstance(value, list) else value
@@ -157,86 +176,37 @@ def _positional(node: Node, operation: str, *names: str) -> None:
     change_body(node, operation, changed)
 
 
-@mutant("EP-030")
-def arrays_pass_for_group_bodies(node: Node) -> None:
-    """`remove_group` takes the values of its members in an array."""
-    _positional(node, "remove_group", "group_id")
+def _to_text(value: JsonValue) -> JsonValue:
+    return value if isinstance(value, str) else json.dumps(value)
 
 
-@mutant("EP-030")
-def arrays_pass_for_usage_key_bodies(node: Node) -> None:
-    """`update_usage_api_key_metadata` takes the values of its members in an array."""
-    _positional(node, "update_usage_api_key_metadata", "usage_api_key", "name", "description")
+def _texts(value: JsonValue) -> JsonValue:
+    return [entry for entry in value if isinstance(entry, str)] if isinstance(value, list) else value
 
 
-@mutant("EP-030")
-def arrays_pass_for_action_bodies(node: Node) -> None:
-    """`delete_action` takes its hash in an array."""
-    _positional(node, "delete_action", "hashed_cid")
+@mutant(
+    "EP-030",
+    each=[
+        row("true-as-1", GROUP_WRITES, "group_id", lambda value: 1 if value is True else value),
+        row("fraction-as-1", GROUP_WRITES, "group_id", lambda value: int(value) if isinstance(value, float) else value),
+        row("array-as-1", "add_pkp_to_group", "group_id", lambda value: value[0] if isinstance(value, list) else value),
+        row("key-name-as-text", "add_usage_api_key", "name", _to_text),
+        row("account-name-as-text", "new_account", "account_name", _to_text),
+        row("email-as-none", "new_account", "email", lambda value: value if isinstance(value, str) else None),
+        row("no-list-as-empty", "add_group", "cid_hashes_permitted", lambda v: v if isinstance(v, list) else []),
+        row("entries-left-out", "add_group", "pkp_ids_permitted", _texts),
+    ],
+)
+def member_of_the_wrong_type_is_converted(
+    node: Node, operations: str | tuple[str, ...], member: str, change: Callable[[JsonValue], JsonValue]
+) -> None:
+    """Take a `{member}` of the wrong type, converted to the right one; the label says how."""
 
-
-def _coerce(node: Node, operations: str | Iterable[str], member: str, change: Callable[[JsonValue], JsonValue]) -> None:
     def changed(value: JsonValue) -> JsonValue:
         found = members(value)
         return {**found, member: change(found[member])} if member in found else value
 
     change_body(node, operations, changed)
-
-
-@mutant("EP-030")
-def true_is_group_one(node: Node) -> None:
-    """A `group_id` of true is the group 1."""
-    _coerce(node, GROUP_WRITES, "group_id", lambda value: 1 if value is True else value)
-
-
-@mutant("EP-030")
-def fractions_of_group_ids_are_cut(node: Node) -> None:
-    """A `group_id` of 1.5 is the group 1."""
-    _coerce(node, GROUP_WRITES, "group_id", lambda value: int(value) if isinstance(value, float) else value)
-
-
-@mutant("EP-030")
-def group_ids_in_arrays_are_unpacked(node: Node) -> None:
-    """A `group_id` of [1] is the group 1."""
-    _coerce(node, ("add_pkp_to_group",), "group_id", lambda value: value[0] if isinstance(value, list) else value)
-
-
-def _to_text(value: JsonValue) -> JsonValue:
-    return value if isinstance(value, str) else json.dumps(value)
-
-
-@mutant("EP-030")
-def names_of_any_type_are_written_out(node: Node) -> None:
-    """A name that is no text is taken as its JSON."""
-    _coerce(node, "add_usage_api_key", "name", _to_text)
-
-
-@mutant("EP-030")
-def account_names_of_any_type_are_written_out(node: Node) -> None:
-    """An account name that is no text is taken as its JSON."""
-    _coerce(node, "new_account", "account_name", _to_text)
-
-
-@mutant("EP-030")
-def email_of_any_type_is_dropped(node: Node) -> None:
-    """An email that is no text is ignored."""
-    _coerce(node, "new_account", "email", lambda value: value if isinstance(value, str) else None)
-
-
-@mutant("EP-030")
-def lists_of_any_type_are_empty(node: Node) -> None:
-    """A permitted list that is no array counts as empty."""
-    _coerce(node, "add_group", "cid_hashes_permitted", lambda value: value if isinstance(value, list) else [])
-
-
-@mutant("EP-030")
-def entries_of_any_type_are_dropped(node: Node) -> None:
-    """Entries of the wrong type are left out of `pkp_ids_permitted`."""
-
-    def kept(value: JsonValue) -> JsonValue:
-        return [entry for entry in value if isinstance(entry, str)] if isinstance(value, list) else value
-
-    _coerce(node, "add_group", "pkp_ids_permitted", kept)
 
 
 @mutant("EP-030")

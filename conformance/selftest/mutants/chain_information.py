@@ -11,9 +11,9 @@ from eth_utils.address import to_checksum_address
 from eth_utils.crypto import keccak
 from pydantic import JsonValue
 
-from conformance.selftest.alter import change_answer, change_body, members, silence, wrap
-from conformance.selftest.mutant import mutant
-from reference_node.chain.account_config import Action, Group, Permissions, UsageKey, Wallet
+from conformance.selftest.tools.alter import change_answer, change_body, members, wrap
+from conformance.selftest.tools.mutant import mutant, row
+from reference_node.chain.account_config import Permissions, UsageKey, Wallet
 from reference_node.node import Node
 
 CONFIG = "get_node_chain_config"
@@ -60,34 +60,21 @@ def config_without_a_chain_id(node: Node) -> None:
     change_answer(node, CONFIG, lambda value: {k if k != "chain_id" else "chain": v for k, v in members(value).items()})
 
 
-@mutant("CHAIN-010")
-def config_with_a_null_contract(node: Node) -> None:
-    """`contract_address` is null."""
-    _config(node, contract_address=None)
-
-
-@mutant("CHAIN-010")
-def config_with_the_zero_address(node: Node) -> None:
-    """`contract_address` is the zero address."""
-    _config(node, contract_address=f"0x{'00' * 20}")
-
-
-@mutant("CHAIN-020")
-def config_tells_the_rpc_url(node: Node) -> None:
-    """The chain configuration holds `rpc_url`."""
-    _config(node, rpc_url="https://rpc.example/v2/with-a-credential")
-
-
-@mutant("CHAIN-020")
-def config_tells_urls_in_a_list(node: Node) -> None:
-    """The chain configuration holds endpoints of the chain in a list."""
-    _config(node, endpoints={"http": ["https://chain.example/v2/with-a-credential"]})
-
-
-@mutant("CHAIN-020")
-def config_tells_a_web_socket(node: Node) -> None:
-    """The chain configuration holds the chain's WebSocket."""
-    _config(node, events="wss://chain.example")
+@mutant(
+    each=[
+        row("null-contract", {"contract_address": None}, breaks="CHAIN-010"),
+        row("zero-contract", {"contract_address": f"0x{'00' * 20}"}, breaks="CHAIN-010"),
+        row("other-contract", {"contract_address": f"0x{'11' * 20}"}, breaks="CHAIN-080"),
+        row("rpc-url", {"rpc_url": "https://rpc.example/v2/with-a-credential"}, breaks="CHAIN-020"),
+        row(
+            "url-in-a-list", {"endpoints": {"http": ["https://chain.example/v2/with-a-credential"]}}, breaks="CHAIN-020"
+        ),
+        row("web-socket", {"events": "wss://chain.example"}, breaks="CHAIN-020"),
+    ]
+)
+def config_has_a_wrong_member(node: Node, changed: dict[str, JsonValue]) -> None:
+    """Answer a chain configuration with the members {changed}."""
+    _config(node, **changed)
 
 
 @mutant("CHAIN-030")
@@ -109,46 +96,34 @@ def contract_knows_everybody(node: Node) -> None:
     _rpc(node, "eth_call", lambda asked: f"0x{1:064x}" if str(_call(asked)["data"]).startswith(selector) else asked)
 
 
-@mutant("CHAIN-060")
-def no_payers(node: Node) -> None:
-    """`get_api_payers` is an empty list."""
-    change_answer(node, "get_api_payers", lambda _: [])
+def _payers(value: JsonValue) -> list[JsonValue]:
+    return value if isinstance(value, list) else []
 
 
-@mutant("CHAIN-060")
-def payers_twice(node: Node) -> None:
-    """`get_api_payers` holds an address twice, once in small letters."""
-    change_answer(
-        node, "get_api_payers", lambda value: [*value, str(value[0]).lower()] if isinstance(value, list) else value
-    )
-
-
-@mutant("CHAIN-060")
-def payers_are_numbered(node: Node) -> None:
-    """`get_api_payers` is an object by numbers."""
-    change_answer(
-        node,
-        "get_api_payers",
-        lambda value: {str(i): one for i, one in enumerate(value if isinstance(value, list) else [])},
-    )
-
-
-@mutant("CHAIN-060")
-def payers_are_hashes(node: Node) -> None:
-    """`get_api_payers` holds hashes in place of addresses."""
-    change_answer(node, "get_api_payers", lambda _: [f"0x{keccak(text='payer').hex()}"])
-
-
-@mutant("CHAIN-070")
-def admin_payer_is_a_list(node: Node) -> None:
-    """`get_admin_api_payer` answers a list with one address."""
-    change_answer(node, "get_admin_api_payer", lambda value: [value])
-
-
-@mutant("CHAIN-070")
-def admin_payer_is_nobody(node: Node) -> None:
-    """`get_admin_api_payer` answers the zero address."""
-    change_answer(node, "get_admin_api_payer", lambda _: f"0x{'00' * 20}")
+@mutant(
+    each=[
+        row("none", "get_api_payers", lambda _: [], breaks="CHAIN-060"),
+        row("twice", "get_api_payers", lambda told: [*told, str(told[0]).lower()], breaks="CHAIN-060"),
+        row(
+            "object",
+            "get_api_payers",
+            lambda told: {str(at): one for at, one in enumerate(_payers(told))},
+            breaks="CHAIN-060",
+        ),
+        row("hashes", "get_api_payers", lambda _: [f"0x{keccak(text='payer').hex()}"], breaks="CHAIN-060"),
+        row(
+            "others",
+            "get_api_payers",
+            lambda _: [to_checksum_address(bytes([n]) * 20) for n in (1, 2)],
+            breaks="CHAIN-080",
+        ),
+        row("admin-in-a-list", "get_admin_api_payer", lambda told: [told], breaks="CHAIN-070"),
+        row("admin-is-zero", "get_admin_api_payer", lambda _: f"0x{'00' * 20}", breaks="CHAIN-070"),
+    ]
+)
+def payers_are_told_wrongly(node: Node, operation: str, change: Callable[[JsonValue], JsonValue]) -> None:
+    """Answer something else than the payers from `{operation}`; the label says what."""
+    change_answer(node, operation, change)
 
 
 @mutant("CHAIN-190")
@@ -159,6 +134,22 @@ def contract_address_alternates(node: Node) -> None:
     def changed(value: JsonValue) -> JsonValue:
         return {**members(value), "contract_address": f"0x{'11' * 20}"} if next(asked) % 2 else value
 
+    change_answer(node, CONFIG, changed)
+
+
+@mutant("CHAIN-190", each=("new_account", "add_group"))
+def contract_address_changes_with_a_write(node: Node, operation: str) -> None:
+    """The first accepted `{operation}` has the chain configuration name another contract from then on."""
+    written: list[JsonValue] = []
+
+    def note(value: JsonValue) -> JsonValue:
+        written.append(value)
+        return value
+
+    def changed(value: JsonValue) -> JsonValue:
+        return {**members(value), "contract_address": f"0x{'11' * 20}"} if written else value
+
+    change_answer(node, operation, note)
     change_answer(node, CONFIG, changed)
 
 
@@ -182,36 +173,6 @@ def payers_are_out_of_gas(node: Node) -> None:
 
 
 # ------------------------------------------------------------------------------- what is to be seen on the chain
-
-
-@mutant("CHAIN-050")
-def removed_groups_stay_on_the_chain(node: Node) -> None:
-    """A removed group leaves the lists and stays in the contract."""
-    hidden: set[int] = set()
-    wrap(node.accounts, "remove_group", lambda _, __, group_id: hidden.add(group_id))
-
-    def listed(view: Callable[..., list[Group]], *page: int) -> list[Group]:
-        return [group for group in view(*page) if group.id not in hidden]
-
-    wrap(node.accounts, "groups", listed)
-
-
-@mutant("CHAIN-050")
-def action_texts_are_not_on_the_chain(node: Node) -> None:
-    """Updated action metadata stand in the node's memory alone."""
-    texts: dict[bytes, tuple[str, str]] = {}
-
-    def update(_: Write, __: int, cid_hash: bytes, name: str, description: str) -> None:
-        texts[cid_hash] = (name, description)
-
-    def listed(view: Callable[..., list[Action]], *page: int) -> list[Action]:
-        return [
-            Action(action.cid_hash, *texts.get(action.cid_hash, (action.name, action.description)))
-            for action in view(*page)
-        ]
-
-    wrap(node.accounts, "update_action_metadata", update)
-    wrap(node.accounts, "actions", listed)
 
 
 @mutant("CHAIN-050")
@@ -242,36 +203,6 @@ def wallets_of_groups_are_not_on_the_chain(node: Node) -> None:
     wrap(node.accounts, "wallets_in_group", listed)
 
 
-@mutant("CHAIN-050")
-def usage_keys_are_not_removed_from_the_chain(node: Node) -> None:
-    """A removed usage key leaves the list and stays in the contract."""
-    hidden: set[int] = set()
-    wrap(node.accounts, "remove_usage_key", lambda _, __, key: hidden.add(key))
-
-    def listed(view: Callable[..., list[UsageKey]], *page: int) -> list[UsageKey]:
-        return [key for key in view(*page) if key.key_hash not in hidden]
-
-    wrap(node.accounts, "usage_keys", listed)
-
-
-@mutant("CHAIN-080", "CHAIN-190", "ACC-140")
-def groups_are_not_sent_to_the_chain(node: Node) -> None:
-    """`add_group` answers and sends no transaction."""
-    silence(node.accounts, "add_group")
-
-
-@mutant("CHAIN-080")
-def other_payers_are_published(node: Node) -> None:
-    """`get_api_payers` publishes wallets other than those that send the writes."""
-    change_answer(node, "get_api_payers", lambda _: [to_checksum_address(bytes([n]) * 20) for n in (1, 2)])
-
-
-@mutant("CHAIN-080")
-def transactions_go_to_another_address(node: Node) -> None:
-    """`get_node_chain_config` names another contract than the writes go to."""
-    _config(node, contract_address=f"0x{'11' * 20}")
-
-
 @mutant("CHAIN-130")
 def contract_takes_writes_from_anybody(node: Node) -> None:
     """The contract does not ask who sends a write."""
@@ -283,8 +214,17 @@ def contract_takes_writes_from_anybody(node: Node) -> None:
     _rpc(node, "eth_call", as_payer)
 
 
-def _open_to_all(node: Node, *signatures: str) -> None:
-    """The contract does not ask who sends these writes."""
+@mutant(
+    "CHAIN-130",
+    each=[
+        row("removeUsageApiKey", "removeUsageApiKey(uint256,uint256)"),
+        row("writes-of-groups", *WRITES),
+        row("addPkpToGroup", "addPkpToGroup(uint256,uint64,bytes32)"),
+        row("deleteAction", "deleteAction(uint256,bytes32)"),
+    ],
+)
+def anybody_sends_one_write(node: Node, *signatures: str) -> None:
+    """Let the contract take these writes from any address, for calls by `eth_call`; the label names them."""
     payer = to_checksum_address(node.accounts.api_payers()[0])
     selectors = tuple(f"0x{keccak(text=signature)[:4].hex()}" for signature in signatures)
 
@@ -294,30 +234,6 @@ def _open_to_all(node: Node, *signatures: str) -> None:
         return {**asked, "params": [{**_call(asked), "from": payer}, "latest"]}
 
     _rpc(node, "eth_call", as_payer)
-
-
-@mutant("CHAIN-130")
-def anybody_removes_usage_keys(node: Node) -> None:
-    """The contract lets any address remove usage keys."""
-    _open_to_all(node, "removeUsageApiKey(uint256,uint256)")
-
-
-@mutant("CHAIN-130")
-def anybody_writes_groups(node: Node) -> None:
-    """The contract lets any address write groups."""
-    _open_to_all(node, *WRITES)
-
-
-@mutant("CHAIN-130")
-def anybody_fills_groups(node: Node) -> None:
-    """The contract lets any address add wallets to groups."""
-    _open_to_all(node, "addPkpToGroup(uint256,uint64,bytes32)")
-
-
-@mutant("CHAIN-130")
-def anybody_deletes_actions(node: Node) -> None:
-    """The contract lets any address delete action metadata."""
-    _open_to_all(node, "deleteAction(uint256,bytes32)")
 
 
 @mutant("CHAIN-140")

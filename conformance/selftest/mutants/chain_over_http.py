@@ -6,10 +6,10 @@ from collections.abc import Callable, Hashable
 from dataclasses import replace
 from typing import Any
 
-from conformance.selftest.alter import wrap
-from conformance.selftest.alter_execution import Lists, all_groups, change_verdicts, decide, own_groups
-from conformance.selftest.mutant import mutant
-from conformance.selftest.permissions import account_of, permissions_of
+from conformance.selftest.tools.accounts import account_of, permissions_of
+from conformance.selftest.tools.alter import wrap
+from conformance.selftest.tools.alter_runs import Lists, all_groups, change_verdicts, decide, own_groups
+from conformance.selftest.tools.mutant import mutant
 from reference_node.chain.account_config import KeyInfo, UsageKey, Wallet
 from reference_node.keys import address_of
 from reference_node.node import Node
@@ -133,7 +133,7 @@ def attached_keys_count_for_nothing(node: Node) -> None:
     wrap(node.accounts, "key_info", info)
 
 
-@mutant("UKEY-390")
+@mutant("UKEY-390", "UKEY-380", "MINT-120")
 def expired_keys_are_let_in(node: Node) -> None:
     """The node does not look at the expiration of a usage key."""
     wrap(node.accounts, "key_info", lambda view, key: view(key)._replace(expiration=0))

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from eth_utils.crypto import keccak
 
-from conformance.selftest.alter import wrap
-from conformance.selftest.alter_contract import Sent, account_behind, change_contract, let_in, payers_of
-from conformance.selftest.mutant import mutant
-from conformance.selftest.permissions import Write
+from conformance.selftest.tools.accounts import Write
+from conformance.selftest.tools.alter import wrap
+from conformance.selftest.tools.alter_contract import Sent, account_behind, change_contract, let_in, payers_of
+from conformance.selftest.tools.mutant import mutant, row
 from reference_node.chain.account_config import KeyInfo
 from reference_node.chain.interface import Address
 from reference_node.keys import pkp_id
@@ -19,59 +19,31 @@ from reference_node.node import Node
 NOBODY = Address(b"\x01" * 20)
 
 
-def _nobody(node: Node, *functions: str) -> None:
-    """These writes of an unmanaged account come from nobody, whoever sends them."""
-
-    def change(sent: Sent) -> Sent:
-        account = account_behind(node, sent.arguments[0])
-        return sent if account is None or account.managed else replace(sent, sender=NOBODY)
-
-    change_contract(node, change, functions)
-
-
 # ------------------------------------------------------------------------------------------------ others are let in
 
 
-@mutant("CHAIN-110", "MINT-060", "MINT-160")
-def anybody_writes(node: Node) -> None:
-    """The contract takes every write of an unmanaged account, whoever sends it."""
-    let_in(node, lambda sender, _: sender not in payers_of(node))
+@mutant(
+    each=[
+        row("anybody", lambda node, sender: sender not in payers_of(node), breaks="CHAIN-110 MINT-060 MINT-160"),
+        row("payers", lambda node, sender: sender in payers_of(node), breaks="CHAIN-100 MINT-060 MINT-160"),
+        row("admin-payer", lambda node, sender: sender == node.accounts.admin_api_payer(), breaks="CHAIN-100"),
+        row("last-payer", lambda node, sender: sender == node.accounts.api_payers()[-1], breaks="CHAIN-100"),
+        row(
+            "admins-of-others",
+            lambda node, sender: node.accounts.account_exists(int.from_bytes(keccak(sender))),
+            breaks="CHAIN-110 MINT-060 MINT-160",
+        ),
+    ]
+)
+def others_write_for_wallets(node: Node, who: Callable[[Node, Address], bool]) -> None:
+    """Let the contract take writes for an unmanaged account from others than its admin; the label says from whom."""
+    let_in(node, lambda sender, _: who(node, sender))
 
 
-@mutant("CHAIN-100", "MINT-060", "MINT-160")
-def payers_write(node: Node) -> None:
-    """The contract takes the payers' writes for unmanaged accounts as well."""
-    let_in(node, lambda sender, _: sender in payers_of(node))
-
-
-@mutant("CHAIN-100")
-def admin_payer_writes(node: Node) -> None:
-    """The contract takes writes for unmanaged accounts from the admin payer."""
-    let_in(node, lambda sender, _: sender == node.accounts.admin_api_payer())
-
-
-@mutant("CHAIN-100")
-def second_payer_writes(node: Node) -> None:
-    """The contract takes writes for unmanaged accounts from the last of the payers."""
-    let_in(node, lambda sender, _: sender == node.accounts.api_payers()[-1])
-
-
-@mutant("CHAIN-100")
-def payers_remove_usage_keys(node: Node) -> None:
-    """Of all writes for unmanaged accounts payers may send one: the removal of usage keys."""
-    let_in(node, lambda sender, _: sender in payers_of(node), {"remove_usage_api_key"})
-
-
-@mutant("CHAIN-100")
-def payers_delete_actions(node: Node) -> None:
-    """Of all writes for unmanaged accounts payers may send one: the deletion of actions."""
-    let_in(node, lambda sender, _: sender in payers_of(node), {"delete_action"})
-
-
-@mutant("CHAIN-100")
-def payers_take_wallets_out_of_groups(node: Node) -> None:
-    """Of all writes for unmanaged accounts payers may send one: wallets taken out of groups."""
-    let_in(node, lambda sender, _: sender in payers_of(node), {"remove_pkp_from_group"})
+@mutant("CHAIN-100", each=["remove_usage_api_key", "delete_action", "remove_pkp_from_group"])
+def payers_send_one_write(node: Node, function: str) -> None:
+    """Let the contract take `{function}` for unmanaged accounts from payers, and no other write."""
+    let_in(node, lambda sender, _: sender in payers_of(node), {function})
 
 
 @mutant("CHAIN-100")
@@ -102,12 +74,6 @@ def wallets_of_usage_keys_write(node: Node) -> None:
     let_in(node, lambda sender, account: registered(sender, account.admin_wallet))
 
 
-@mutant("CHAIN-110", "MINT-060", "MINT-160")
-def admins_of_others_write(node: Node) -> None:
-    """The contract asks whether the sender is an admin, not whose."""
-    let_in(node, lambda sender, _: node.accounts.account_exists(int.from_bytes(keccak(sender))))
-
-
 @mutant("CHAIN-110")
 def former_owner_writes(node: Node) -> None:
     """The admin wallet that an account had before its conversion goes on writing."""
@@ -124,28 +90,18 @@ def former_owner_writes(node: Node) -> None:
 # --------------------------------------------------------------------------------------------- the admin is kept out
 
 
-@mutant("CHAIN-090", "MODE-250")
-def admin_adds_no_groups(node: Node) -> None:
-    """The contract refuses new groups to the admin wallet."""
-    _nobody(node, "add_group")
+@mutant(
+    "CHAIN-090",
+    each=[row("add_group", breaks="MODE-250"), "update_action_metadata", "remove_usage_api_key", "add_pkp_to_group"],
+)
+def admin_is_refused_one_write(node: Node, function: str) -> None:
+    """Let the contract refuse `{function}` to the admin wallet of an unmanaged account."""
 
+    def change(sent: Sent) -> Sent:
+        account = account_behind(node, sent.arguments[0])
+        return sent if account is None or account.managed else replace(sent, sender=NOBODY)
 
-@mutant("CHAIN-090")
-def admin_renames_no_actions(node: Node) -> None:
-    """The contract refuses new metadata of actions to the admin wallet."""
-    _nobody(node, "update_action_metadata")
-
-
-@mutant("CHAIN-090")
-def admin_removes_no_usage_keys(node: Node) -> None:
-    """The contract refuses the removal of usage keys to the admin wallet."""
-    _nobody(node, "remove_usage_api_key")
-
-
-@mutant("CHAIN-090")
-def admin_fills_no_groups(node: Node) -> None:
-    """The contract refuses wallets in groups to the admin wallet."""
-    _nobody(node, "add_pkp_to_group")
+    change_contract(node, change, {function})
 
 
 @mutant("CHAIN-090")

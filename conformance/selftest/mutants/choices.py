@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from conformance.selftest.alter import Answered, Forward, Received, change_query, intercept, refusal, wrap
-from conformance.selftest.alter_groups import Hashes
-from conformance.selftest.alter_keys import LISTS
-from conformance.selftest.alter_lists import GREATEST_PAGE
-from conformance.selftest.mutant import mutant
-from conformance.selftest.permissions import Write, account_of, acts_as_owner
+from conformance.selftest.tools.accounts import Hashes, Write, account_of
+from conformance.selftest.tools.alter import Answered, Forward, Received, change_query, intercept, refusal, wrap
+from conformance.selftest.tools.alter_permissions import acts_as_owner
+from conformance.selftest.tools.mutant import mutant, row
+from conformance.selftest.tools.operations import LARGEST_PAGE, LISTS
 from reference_node.chain.account_config import Group, Wallet
 from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.keys import pkp_id
@@ -23,17 +22,6 @@ def _forgiving(write: Write, error: str, *arguments: object) -> None:
     except ContractRefusal as refused:
         if refused.error != error:
             raise
-
-
-def _forgive(node: Node, methods: Sequence[str], error: str) -> None:
-    for method in methods:
-        wrap(node.accounts, method, lambda write, *arguments: _forgiving(write, error, *arguments))
-
-
-@mutant("ACT-180")
-def second_registration_is_accepted(node: Node) -> None:
-    """A second `add_action` of one CID reports success, where the profile states a conflict."""
-    wrap(node.accounts, "add_action", lambda write, *arguments: _forgiving(write, "ActionExists", *arguments))
 
 
 @mutant("ACT-180")
@@ -79,22 +67,18 @@ def deleted_actions_stay_in_groups(node: Node) -> None:
     wrap(node.accounts, "delete_action", delete)
 
 
-@mutant("GRP-260")
-def adding_twice_is_accepted(node: Node) -> None:
-    """Adding what a group holds already reports success, where the profile states a conflict."""
-    _forgive(node, ("add_pkp_to_group", "add_action_to_group"), "AlreadyInGroup")
-
-
-@mutant("GRP-260")
-def removing_what_is_not_there_is_accepted(node: Node) -> None:
-    """Removing what a group does not hold reports success, where the profile states that it is not found."""
-    _forgive(node, ("remove_pkp_from_group", "remove_action_from_group"), "NotInGroup")
-
-
-@mutant("PKP-160")
-def unknown_wallets_are_accepted(node: Node) -> None:
-    """`add_pkp_to_group` with the id of no wallet reports success, where the profile states that it is not found."""
-    _forgive(node, ("add_pkp_to_group",), "WalletUnknown")
+@mutant(
+    each=[
+        row("add_action", ("add_action",), "ActionExists", breaks="ACT-180"),
+        row("add-to-group", ("add_pkp_to_group", "add_action_to_group"), "AlreadyInGroup", breaks="GRP-260"),
+        row("remove-from-group", ("remove_pkp_from_group", "remove_action_from_group"), "NotInGroup", breaks="GRP-260"),
+        row("unknown-wallet", ("add_pkp_to_group",), "WalletUnknown", breaks="PKP-160"),
+    ]
+)
+def refusal_is_answered_as_success(node: Node, methods: Sequence[str], error: str) -> None:
+    """Answer success where the contract says {error}, which the profile states to be a refusal."""
+    for method in methods:
+        wrap(node.accounts, method, lambda write, *arguments: _forgiving(write, error, *arguments))
 
 
 @mutant("PKP-160")
@@ -127,7 +111,7 @@ def larger_pages_are_cut_down(node: Node) -> None:
 
     def cut(query: dict[str, str]) -> dict[str, str]:
         size = query.get("page_size", "")
-        return {**query, "page_size": GREATEST_PAGE} if size.isdecimal() and int(size) > int(GREATEST_PAGE) else query
+        return {**query, "page_size": LARGEST_PAGE} if size.isdecimal() and int(size) > int(LARGEST_PAGE) else query
 
     change_query(node, LISTS, cut)
 
@@ -137,41 +121,20 @@ def largest_page_is_refused(node: Node) -> None:
     """The largest page size that the profile states is refused."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
-        return refusal(422) if f"page_size={GREATEST_PAGE}" in request.query else await forward(request)
+        return refusal(422) if f"page_size={LARGEST_PAGE}" in request.query else await forward(request)
 
     intercept(node, "list_groups", handler)
 
 
-def _newest_first(node: Node, view: str) -> None:
+@mutant("LIST-110", each=["usage_keys", "actions", "wallets", "wallets_in_group"])
+def view_is_newest_first(node: Node, view: str) -> None:
+    """List `{view}` newest first, where the profile states the order of creation, or of adding to the group."""
+
     def turned(listed: Callable[..., list[object]], *arguments: int) -> list[object]:
         *of, page, size = arguments
         return listed(*of, 0, 100)[::-1][page * size : (page + 1) * size]
 
     wrap(node.accounts, view, turned)
-
-
-@mutant("LIST-110")
-def keys_are_listed_newest_first(node: Node) -> None:
-    """`list_api_keys` shows the newest key first, where the profile states creation order."""
-    _newest_first(node, "usage_keys")
-
-
-@mutant("LIST-110")
-def actions_are_listed_newest_first(node: Node) -> None:
-    """`list_actions` shows the newest action first, where the profile states creation order."""
-    _newest_first(node, "actions")
-
-
-@mutant("LIST-110")
-def wallets_are_listed_newest_first(node: Node) -> None:
-    """`list_wallets` shows the newest wallet first, where the profile states creation order."""
-    _newest_first(node, "wallets")
-
-
-@mutant("LIST-110")
-def wallets_in_group_are_listed_newest_first(node: Node) -> None:
-    """`list_wallets_in_group` shows the wallet added last first, where the profile states the order of adding."""
-    _newest_first(node, "wallets_in_group")
 
 
 @mutant("LIST-160")

@@ -9,10 +9,20 @@ from dataclasses import replace
 
 from pydantic import JsonValue
 
-from conformance.selftest.alter import Answered, Forward, Received, change_body, intercept, members, refusal, wrap
-from conformance.selftest.alter_actions import RAW, actions_of, text_member
-from conformance.selftest.mutant import mutant
-from conformance.selftest.permissions import Write
+from conformance.selftest.tools.accounts import Write, actions_of
+from conformance.selftest.tools.alter import (
+    Answered,
+    Forward,
+    Received,
+    change_body,
+    intercept,
+    members,
+    refusal,
+    text_member,
+    wrap,
+)
+from conformance.selftest.tools.mutant import mutant, row
+from conformance.selftest.tools.operations import RAW_CID_WRITES
 from reference_node.cid import cid_hash
 from reference_node.node import Node
 
@@ -61,7 +71,7 @@ def raw_cid_may_be_a_hash(node: Node) -> None:
         taken[cid_hash(stand_in)] = bytes.fromhex(text)
         return {**body, "action_ipfs_cid": stand_in}
 
-    change_body(node, RAW, change)
+    change_body(node, RAW_CID_WRITES, change)
     wrap(
         node.accounts,
         "add_action_to_group",
@@ -80,16 +90,19 @@ def listed_hashes_are_hashed_again(node: Node) -> None:
     wrap(node.accounts, "update_group", lambda write, *head: write(*head[:-1], again(head[-1])))
 
 
-@mutant("ACT-150")
-def code_is_trimmed_before_its_cid(node: Node) -> None:
-    """White space around the code does not count for its CID."""
-    change_body(node, "get_service_action_ipfs_id", lambda value: str(value).strip())
-
-
-@mutant("ACT-150")
-def cid_is_that_of_the_beginning(node: Node) -> None:
-    """The CID is that of the code's first 30 characters."""
-    change_body(node, "get_service_action_ipfs_id", lambda value: str(value)[:30])
+@mutant(
+    each=[
+        row("trimmed", str.strip, breaks="ACT-140 ACT-150"),
+        row("ascii", lambda code: code.encode("ascii", "ignore").decode(), breaks="ACT-140"),
+        row("line-feeds", lambda code: code.replace("\r\n", "\n"), breaks="ACT-150"),
+        row("composed", lambda code: unicodedata.normalize("NFC", code), breaks="ACT-150"),
+        row("first-30", lambda code: code[:30], breaks="ACT-150"),
+        row("first-256-kib", lambda code: code[: 256 * 1024], breaks="ACT-150"),
+    ]
+)
+def computed_cid_is_of_another_code(node: Node, change: Callable[[str], str]) -> None:
+    """Compute the CID of another code than was sent; the label says of which."""
+    change_body(node, "get_service_action_ipfs_id", lambda code: change(code) if isinstance(code, str) else code)
 
 
 @mutant("ACT-170")
@@ -106,7 +119,7 @@ def any_text_is_a_cid(node: Node) -> None:
         texts[cid_hash(stand_in)] = text
         return {**body, "action_ipfs_cid": stand_in}
 
-    change_body(node, RAW, change)
+    change_body(node, RAW_CID_WRITES, change)
     wrap(
         node.accounts,
         "add_action",
@@ -138,30 +151,3 @@ def leaving_a_group_deletes_the_action(node: Node) -> None:
             node.accounts.delete_action(acting_key, cid)
 
     wrap(node.accounts, "remove_action_from_group", remove)
-
-
-def _change_code(node: Node, change: Callable[[str], str]) -> None:
-    """The CID that is answered is that of another code than was sent."""
-    change_body(
-        node,
-        f"get_{node.settings.slug}_action_ipfs_id",
-        lambda value: change(value) if isinstance(value, str) else value,
-    )
-
-
-@mutant("ACT-150")
-def line_ends_are_all_one(node: Node) -> None:
-    """The CID of a code takes CR LF for LF."""
-    _change_code(node, lambda code: code.replace("\r\n", "\n"))
-
-
-@mutant("ACT-150")
-def letters_are_composed_before_the_cid(node: Node) -> None:
-    """The CID of a code is that of its Unicode normal form C."""
-    _change_code(node, lambda code: unicodedata.normalize("NFC", code))
-
-
-@mutant("ACT-150")
-def cid_is_that_of_the_first_chunk(node: Node) -> None:
-    """Of a long code the CID is that of its first 256 KiB."""
-    _change_code(node, lambda code: code[: 256 * 1024])

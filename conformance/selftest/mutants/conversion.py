@@ -8,10 +8,10 @@ from dataclasses import replace
 
 from eth_utils.crypto import keccak
 
-from conformance.selftest.alter import silence, wrap
-from conformance.selftest.alter_contract import around_conversion
-from conformance.selftest.mutant import mutant
-from conformance.selftest.permissions import NOTHING, Write
+from conformance.selftest.tools.accounts import NOTHING, Write
+from conformance.selftest.tools.alter import silence, wrap
+from conformance.selftest.tools.alter_contract import around_conversion
+from conformance.selftest.tools.mutant import mutant
 from reference_node.chain.account_config import AccountConfig, Group, Permissions, UsageKey
 from reference_node.chain.interface import Address
 from reference_node.node import Node

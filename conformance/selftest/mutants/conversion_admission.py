@@ -11,7 +11,8 @@ from dataclasses import replace
 from eth_abi.abi import encode
 from eth_utils.crypto import keccak
 
-from conformance.selftest.alter import (
+from conformance.selftest.tools.accounts import Write, accounts_made
+from conformance.selftest.tools.alter import (
     Answered,
     Forward,
     Received,
@@ -22,13 +23,13 @@ from conformance.selftest.alter import (
     refusal,
     wrap,
 )
-from conformance.selftest.alter_at_once import Company
-from conformance.selftest.alter_contract import Sent, account_behind, around_conversion, change_contract
-from conformance.selftest.alter_envelopes import CONVERSION, About, Check, address_in, around_verdict, members_of
-from conformance.selftest.alter_keys import presented
-from conformance.selftest.mutant import mutant
-from conformance.selftest.permissions import Write, accounts_made, acts_as_owner
-from conformance.typed_data import digest
+from conformance.selftest.tools.alter_contract import Sent, account_behind, around_conversion, change_contract
+from conformance.selftest.tools.alter_envelopes import CONVERSION, About, Check, address_in, around_verdict, members_of
+from conformance.selftest.tools.alter_permissions import acts_as_owner
+from conformance.selftest.tools.api_keys import presented
+from conformance.selftest.tools.concurrent_requests import Rendezvous
+from conformance.selftest.tools.mutant import mutant
+from conformance.values.typed_data import digest
 from reference_node.chain.account_config import UsageKey
 from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.chain.interface import Address, Reverted
@@ -107,12 +108,12 @@ def race_lets_all_win(node: Node) -> None:
             if refused.error != "AlreadyChainSecured":
                 raise
 
-    company = Company()
+    rendezvous = Rendezvous()
 
     def signer(verify: Callable[..., object], data: object, signature: object, flow: Flow) -> object:
         """Two conversions at once have both been let in by now."""
         if flow is Flow.CONVERT_ACCOUNT:
-            company.wait()
+            rendezvous.wait()
         return verify(data, signature, flow)
 
     wrap(node, "signer", signer)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import base64
 from dataclasses import replace
 
 from pydantic import JsonValue
 
-from conformance.selftest.alter import Answered, Forward, Received, body_of, change_body, intercept, members
-from conformance.selftest.alter_envelopes import (
+from conformance.selftest.tools.alter import Answered, Forward, Received, body_of, change_body, intercept, members
+from conformance.selftest.tools.alter_envelopes import (
     CONVERSION,
     About,
     Check,
@@ -18,9 +17,9 @@ from conformance.selftest.alter_envelopes import (
     read_as,
     refuse,
 )
-from conformance.selftest.alter_keys import last_account_key
-from conformance.selftest.mutant import mutant
-from reference_node.keys import key_hash
+from conformance.selftest.tools.api_keys import last_account_key, presented
+from conformance.selftest.tools.mutant import mutant
+from reference_node.keys import key_hash, parse_key
 from reference_node.node import Node
 from reference_node.problems import BadRequest
 from reference_node.typed_data import SIZE_LIMIT, WINDOW_SECONDS, Flow
@@ -163,9 +162,10 @@ def refused_conversions_convert(node: Node) -> None:
 
     async def handler(request: Received, forward: Forward) -> Answered:
         given = await forward(request)
-        if given.status in {400, 422} and request.key:
+        secret = parse_key(presented(request))
+        if given.status in {400, 422} and secret is not None and node.accounts.key_info(key_hash(secret)).managed:
             named = address_in(body_of(request).get("typed_data")) or b"\1" * 20
-            node.accounts.convert_to_chain_secured(key_hash(base64.b64decode(request.key)), named)
+            node.accounts.convert_to_chain_secured(key_hash(secret), named)
         return given
 
     intercept(node, CONVERSION, handler)

@@ -7,12 +7,12 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from conformance.selftest.alter import Answered, Forward, Received, answer, intercept, wrap
-from conformance.selftest.alter_contract import Sent, account_behind, around_conversion, change_contract
-from conformance.selftest.alter_envelopes import CONVERSION
-from conformance.selftest.alter_keys import presented
-from conformance.selftest.mutant import mutant
-from conformance.selftest.permissions import Write
+from conformance.selftest.tools.accounts import Write
+from conformance.selftest.tools.alter import Answered, Forward, Received, answer, intercept, wrap
+from conformance.selftest.tools.alter_contract import Sent, account_behind, around_conversion, change_contract
+from conformance.selftest.tools.alter_envelopes import CONVERSION
+from conformance.selftest.tools.api_keys import presented
+from conformance.selftest.tools.mutant import mutant
 from reference_node.chain.interface import Address
 from reference_node.keys import key_hash
 from reference_node.node import Node

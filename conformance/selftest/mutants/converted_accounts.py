@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from conformance.selftest.alter import Answered, Forward, Received, intercept, refusal, wrap
-from conformance.selftest.alter_contract import around_conversion, former_admins, let_in, payers_of
-from conformance.selftest.alter_envelopes import CONVERSION, About, Check, around_verdict, refuse
-from conformance.selftest.alter_keys import header
-from conformance.selftest.mutant import mutant
-from conformance.selftest.permissions import Write, account_of
+from conformance.selftest.tools.accounts import Write, account_of
+from conformance.selftest.tools.alter import Answered, Forward, Received, intercept, refusal, wrap
+from conformance.selftest.tools.alter_contract import around_conversion, former_admins, let_in, payers_of
+from conformance.selftest.tools.alter_envelopes import CONVERSION, About, Check, around_verdict, refuse
+from conformance.selftest.tools.api_keys import header
+from conformance.selftest.tools.mutant import mutant
 from reference_node.chain.account_config import KeyInfo
 from reference_node.chain.interface import Address
 from reference_node.node import Node

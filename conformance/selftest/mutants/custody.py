@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping
 
 from eth_utils.crypto import keccak
 
-from conformance.selftest.alter import Answered, Forward, Received, intercept, wrap
-from conformance.selftest.alter_at_once import Company
-from conformance.selftest.alter_keys import presented
-from conformance.selftest.mutant import mutant
+from conformance.selftest.tools.alter import Answered, Forward, Received, intercept, wrap
+from conformance.selftest.tools.api_keys import presented
+from conformance.selftest.tools.concurrent_requests import Rendezvous
+from conformance.selftest.tools.mutant import mutant
 from reference_node.chain.account_config import WILDCARD
 from reference_node.keys import KeyDerivation
 from reference_node.node import Node
@@ -111,13 +111,13 @@ ALONE_SECONDS = 0.5
 @mutant("PKP-100")
 def keys_collide_under_load(node: Node) -> None:
     """Two uses of wallets at the same moment get keys that are none of theirs."""
-    busy, company = threading.Lock(), Company(ALONE_SECONDS)
+    busy, rendezvous = threading.Lock(), Rendezvous(ALONE_SECONDS)
 
     def use(key_of: KeyOf, run: Run, pkp: bytes) -> bytes:
         alone = busy.acquire(blocking=False)
         try:
             key = key_of(run, pkp)
-            company.wait()
+            rendezvous.wait()
             return key if alone else _other(key)
         finally:
             if alone:

@@ -7,9 +7,18 @@ from collections.abc import Callable
 
 from pydantic import JsonValue
 
-from conformance.selftest.alter import Answered, Forward, Received, answer, change_answer, intercept, members, wrap
-from conformance.selftest.alter_execution import RUN, change_code
-from conformance.selftest.mutant import mutant
+from conformance.selftest.tools.alter import (
+    Answered,
+    Forward,
+    Received,
+    answer,
+    change_answer,
+    intercept,
+    members,
+    wrap,
+)
+from conformance.selftest.tools.alter_runs import RUN, change_code
+from conformance.selftest.tools.mutant import mutant
 from reference_node.node import Node
 from reference_node.runs import Run
 

@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 from eth_keys.datatypes import PrivateKey
 from eth_utils.crypto import keccak
 
-from conformance.selftest.alter import wrap
-from conformance.selftest.alter_at_once import Company
-from conformance.selftest.mutant import mutant
-from conformance.selftest.permissions import account_of
+from conformance.selftest.tools.accounts import account_of
+from conformance.selftest.tools.alter import wrap
+from conformance.selftest.tools.concurrent_requests import Rendezvous
+from conformance.selftest.tools.mutant import mutant
 from reference_node.keys import CURVE_ORDER
 from reference_node.node import Node
 from reference_node.runs import Run
@@ -136,12 +136,12 @@ def a_run_has_one_private_key(node: Node) -> None:
 @mutant("PKP-170", "EXEC-190")
 def runs_at_once_sign_with_the_wallet_named_last(node: Node) -> None:
     """The wallet that is to sign stands in one place for all runs: that which was named last signs."""
-    company, named = Company(), [""]
+    rendezvous, named = Rendezvous(), [""]
 
     def call(host_call: HostCall, run: Run, name: str, arguments: Mapping[str, object]) -> object:
         named[0] = str(arguments.get("pkpId"))
         if name == "signMessage":
-            company.wait()
+            rendezvous.wait()
         return host_call(run, name, {**arguments, "pkpId": named[0]})
 
     wrap(node.runs, "host_call", call)

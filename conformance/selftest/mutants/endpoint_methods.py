@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl
 from pydantic import JsonValue
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from conformance.selftest.alter import (
+from conformance.selftest.tools.alter import (
     CORE,
     Answered,
     Forward,
@@ -20,8 +20,9 @@ from conformance.selftest.alter import (
     intercept,
     members,
 )
-from conformance.selftest.alter_keys import LISTS, key_book, presented
-from conformance.selftest.mutant import mutant
+from conformance.selftest.tools.api_keys import key_book, presented
+from conformance.selftest.tools.mutant import mutant, row
+from conformance.selftest.tools.operations import LISTS
 from reference_node.node import Node
 
 
@@ -62,34 +63,19 @@ def _value(text: str) -> JsonValue:
     return value
 
 
-@mutant("EP-420")
-def get_makes_groups(node: Node) -> None:
-    """`add_group` works by GET."""
-    node.app.add_middleware(OtherMethod, names=("add_group",), method="POST", instead="GET")
-
-
-@mutant("EP-420")
-def get_removes_usage_keys(node: Node) -> None:
-    """`remove_usage_api_key` works by GET."""
-    node.app.add_middleware(OtherMethod, names=("remove_usage_api_key",), method="POST", instead="GET")
-
-
-@mutant("EP-420")
-def get_deletes_actions(node: Node) -> None:
-    """`delete_action` works by GET."""
-    node.app.add_middleware(OtherMethod, names=("delete_action",), method="POST", instead="GET")
-
-
-@mutant("EP-420")
-def post_lists(node: Node) -> None:
-    """The lists answer a POST as well."""
-    node.app.add_middleware(OtherMethod, names=LISTS, method="GET", instead="POST")
-
-
-@mutant("EP-420")
-def post_tells_the_payers(node: Node) -> None:
-    """`get_api_payers` answers a POST as well."""
-    node.app.add_middleware(OtherMethod, names=("get_api_payers",), method="GET", instead="POST")
+@mutant(
+    "EP-420",
+    each=[
+        row("get-add_group", ("add_group",), "POST", "GET"),
+        row("get-remove_usage_api_key", ("remove_usage_api_key",), "POST", "GET"),
+        row("get-delete_action", ("delete_action",), "POST", "GET"),
+        row("post-lists", LISTS, "GET", "POST"),
+        row("post-get_api_payers", ("get_api_payers",), "GET", "POST"),
+    ],
+)
+def get_and_post_are_exchanged(node: Node, names: tuple[str, ...], method: str, instead: str) -> None:
+    """Serve by {instead} what is served by {method}."""
+    node.app.add_middleware(OtherMethod, names=names, method=method, instead=instead)
 
 
 def _misspelt(address: JsonValue) -> str:
@@ -123,22 +109,17 @@ def new_wallet_address_is_padded(node: Node) -> None:
     )
 
 
-@mutant("EP-420")
-def put_makes_groups(node: Node) -> None:
-    """`add_group` works by PUT, too."""
-    node.app.add_middleware(AlsoBy, operation="add_group", method="PUT")
-
-
-@mutant("EP-420")
-def patch_makes_groups(node: Node) -> None:
-    """`add_group` works by PATCH, too."""
-    node.app.add_middleware(AlsoBy, operation="add_group", method="PATCH")
-
-
-@mutant("EP-420")
-def delete_removes_groups(node: Node) -> None:
-    """`remove_group` works by DELETE, too."""
-    node.app.add_middleware(AlsoBy, operation="remove_group", method="DELETE")
+@mutant(
+    "EP-420",
+    each=[
+        row("put-add_group", "add_group", "PUT"),
+        row("patch-add_group", "add_group", "PATCH"),
+        row("delete-remove_group", "remove_group", "DELETE"),
+    ],
+)
+def post_has_an_alias(node: Node, operation: str, method: str) -> None:
+    """Serve `{operation}` by {method}, too."""
+    node.app.add_middleware(AlsoBy, operation=operation, method=method)
 
 
 class AlsoBy:

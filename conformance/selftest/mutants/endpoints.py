@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from pydantic import JsonValue
 
-from conformance.selftest.alter import (
+from conformance.selftest.tools.alter import (
     Answered,
     Forward,
     Received,
@@ -16,15 +16,13 @@ from conformance.selftest.alter import (
     change_answer,
     change_body,
     change_items,
-    change_query,
     intercept,
     members,
     refusal,
-    silence,
     wrap,
 )
-from conformance.selftest.alter_keys import presented
-from conformance.selftest.mutant import mutant
+from conformance.selftest.tools.api_keys import presented
+from conformance.selftest.tools.mutant import mutant
 from reference_node.chain.account_config import Permissions
 from reference_node.node import Node
 
@@ -32,31 +30,9 @@ Write = Callable[..., object]
 
 
 @mutant("EP-040")
-def new_account_makes_no_account(node: Node) -> None:
-    """`new_account` answers a key and makes nothing."""
-    silence(node.accounts, "new_account")
-
-
-@mutant("EP-040")
 def new_account_takes_another_name_for_the_name(node: Node) -> None:
     """`new_account` refuses the names of its members."""
     change_body(node, "new_account", lambda value: {"name": members(value).get("account_name")})
-
-
-@mutant("EP-050")
-def new_account_answers_no_key(node: Node) -> None:
-    """`new_account` answers the wallet alone."""
-    change_answer(node, "new_account", lambda value: {"wallet_address": members(value)["wallet_address"]})
-
-
-@mutant("EP-050", "EP-430")
-def wallet_address_without_prefix(node: Node) -> None:
-    """`wallet_address` of `new_account` lacks its 0x."""
-    change_answer(
-        node,
-        "new_account",
-        lambda value: {**members(value), "wallet_address": str(members(value)["wallet_address"])[2:]},
-    )
 
 
 @mutant("EP-060")
@@ -109,12 +85,6 @@ def nameless_account_is_refused_with_its_key(node: Node) -> None:
 
 
 @mutant("EP-110")
-def usage_key_is_not_made(node: Node) -> None:
-    """`add_usage_api_key` answers a key and makes nothing."""
-    silence(node.accounts, "set_usage_key")
-
-
-@mutant("EP-110")
 def usage_key_is_always_the_same(node: Node) -> None:
     """Every `add_usage_api_key` answers the value that the first one did."""
     first: list[JsonValue] = []
@@ -124,29 +94,6 @@ def usage_key_is_always_the_same(node: Node) -> None:
         return {**members(value), "usage_api_key": first[0]}
 
     change_answer(node, "add_usage_api_key", changed)
-
-
-@mutant("EP-120")
-def usage_key_is_not_removed(node: Node) -> None:
-    """`remove_usage_api_key` says yes and removes nothing."""
-    silence(node.accounts, "remove_usage_key")
-
-
-@mutant("EP-120")
-def usage_keys_are_removed_together(node: Node) -> None:
-    """`remove_usage_api_key` removes every usage key of the account."""
-
-    def remove(write: Write, acting_key: int, _: int) -> None:
-        for key in node.accounts.usage_keys(acting_key, 0, 100):
-            write(acting_key, key.key_hash)
-
-    wrap(node.accounts, "remove_usage_key", remove)
-
-
-@mutant("EP-130")
-def usage_key_is_not_updated(node: Node) -> None:
-    """`update_usage_api_key` says yes and changes nothing."""
-    silence(node.accounts, "update_usage_key")
 
 
 @mutant("EP-130")
@@ -159,28 +106,6 @@ def usage_key_update_only_adds(node: Node) -> None:
         return write(acting_key, key, name, description, kept)
 
     wrap(node.accounts, "update_usage_key", update)
-
-
-@mutant("EP-140")
-def usage_key_is_not_renamed(node: Node) -> None:
-    """`update_usage_api_key_metadata` says yes and changes nothing."""
-    silence(node.accounts, "update_usage_key_metadata")
-
-
-@mutant("EP-140")
-def usage_key_keeps_its_description(node: Node) -> None:
-    """`update_usage_api_key_metadata` changes the name alone."""
-
-    def update(write: Write, acting_key: int, key: int, name: str, _: str) -> object:
-        return write(acting_key, key, name, node.accounts.usage_key(acting_key, key).description)
-
-    wrap(node.accounts, "update_usage_key_metadata", update)
-
-
-@mutant("EP-150")
-def usage_keys_come_on_one_page(node: Node) -> None:
-    """`list_api_keys` ignores `page_size`."""
-    change_query(node, "list_api_keys", lambda query: {**query, "page_size": "100"})
 
 
 @mutant("EP-150")

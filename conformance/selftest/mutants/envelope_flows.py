@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from conformance.selftest.alter import Answered, Forward, Received, answer, body_of, intercept
-from conformance.selftest.alter_envelopes import (
+from conformance.selftest.tools.alter import Answered, Forward, Received, answer, body_of, intercept
+from conformance.selftest.tools.alter_envelopes import (
     CONVERSION,
     MINTS,
     About,
@@ -16,8 +16,8 @@ from conformance.selftest.alter_envelopes import (
     refuse,
     where_another_signed,
 )
-from conformance.selftest.mutant import mutant
-from conformance.typed_data import digest
+from conformance.selftest.tools.mutant import mutant
+from conformance.values.typed_data import digest
 from reference_node.node import Node
 from reference_node.problems import BadRequest
 from reference_node.signatures import parse_signature, recover
@@ -145,7 +145,7 @@ def refused_mints_give_a_wallet_all_the_same(node: Node) -> None:
     intercept(node, MINTS, handler)
 
 
-@mutant("EP-030", "ERR-140")
+@mutant("EP-030", "ERR-140", server_fault=True)
 def bodies_without_envelopes_are_server_faults(node: Node) -> None:
     """A wallet-signed call whose body is no object ends in a server fault."""
 

@@ -6,8 +6,8 @@ import copy
 import unicodedata
 from collections.abc import Callable
 
-from conformance.selftest.alter_envelopes import About, Check, around_verdict, members_of
-from conformance.selftest.mutant import mutant
+from conformance.selftest.tools.alter_envelopes import About, Check, around_verdict, members_of
+from conformance.selftest.tools.mutant import mutant
 from reference_node.node import Node
 from reference_node.typed_data import Members
 

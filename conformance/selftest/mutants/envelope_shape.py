@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from conformance.selftest.alter import wrap
-from conformance.selftest.alter_envelopes import About, Check, read_as, refuse
-from conformance.selftest.mutant import mutant
+from conformance.selftest.tools.alter import wrap
+from conformance.selftest.tools.alter_envelopes import About, Check, read_as, refuse
+from conformance.selftest.tools.mutant import mutant
 from reference_node.node import Node
 from reference_node.typed_data import MESSAGE_FIELDS, Flow, Members, domain_name
 

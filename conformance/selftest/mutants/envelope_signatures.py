@@ -9,8 +9,8 @@ from typing import Any
 
 from eth_utils.crypto import keccak
 
-from conformance.selftest.alter_envelopes import About, Check, around_verdict, where_another_signed
-from conformance.selftest.mutant import mutant
+from conformance.selftest.tools.alter_envelopes import About, Check, around_verdict, where_another_signed
+from conformance.selftest.tools.mutant import mutant
 from reference_node.keys import CURVE_ORDER
 from reference_node.node import Node
 from reference_node.problems import BadRequest

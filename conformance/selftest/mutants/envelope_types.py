@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from conformance.selftest.alter import silence
-from conformance.selftest.alter_envelopes import refuse, replace_check
-from conformance.selftest.mutant import mutant
+from conformance.selftest.tools.alter import silence
+from conformance.selftest.tools.alter_envelopes import refuse, replace_check
+from conformance.selftest.tools.mutant import mutant
 from reference_node.node import Node
 from reference_node.typed_data import DOMAIN_FIELDS, MESSAGE_FIELDS, Flow
 

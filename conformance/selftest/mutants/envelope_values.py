@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 
-from conformance.selftest.alter import silence, wrap
-from conformance.selftest.alter_envelopes import Check, refuse, replace_check
-from conformance.selftest.mutant import mutant
+from conformance.selftest.tools.alter import silence, wrap
+from conformance.selftest.tools.alter_envelopes import Check, refuse, replace_check
+from conformance.selftest.tools.mutant import mutant
 from reference_node.chain.interface import Address
 from reference_node.node import Node
 from reference_node.typed_data import SIZE_LIMIT, Members, domain_name

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from conformance.selftest.alter import silence, wrap
-from conformance.selftest.alter_envelopes import Check, refuse, replace_check
-from conformance.selftest.mutant import mutant
+from conformance.selftest.tools.alter import silence, wrap
+from conformance.selftest.tools.alter_envelopes import Check, refuse, replace_check
+from conformance.selftest.tools.mutant import mutant
 from reference_node.node import Node
 from reference_node.typed_data import WINDOW_SECONDS
 

@@ -9,9 +9,10 @@ from dataclasses import replace
 
 from pydantic import JsonValue
 
-from conformance.selftest.alter import Answered, Forward, Received, answer, body_of, intercept
-from conformance.selftest.alter_keys import LISTS, SERVED, WRITES, key_book, presented, under
-from conformance.selftest.mutant import mutant
+from conformance.selftest.tools.alter import Answered, Forward, Received, answer, body_of, intercept
+from conformance.selftest.tools.api_keys import key_book, presented, under
+from conformance.selftest.tools.mutant import mutant, row
+from conformance.selftest.tools.operations import LISTS, SERVED, WRITES
 from reference_node.keys import key_hash, parse_key
 from reference_node.node import Node
 
@@ -54,7 +55,7 @@ def refusals_redirect(node: Node) -> None:
     _remark(node, "remove_group", lambda _, given: replace(given, status=303))
 
 
-@mutant("ERR-140")
+@mutant("ERR-140", server_fault=True)
 def unknown_groups_are_server_faults(node: Node) -> None:
     """What is not there ends in status 500."""
     _remark(node, WRITES, lambda _, given: replace(given, status=500) if given.status == 404 else given)
@@ -103,15 +104,16 @@ def wrong_group_costs_the_newest_group(node: Node) -> None:
         given = await forward(request)
         account = _account_of(request)
         if given.status == 404 and account is not None:
-            node.accounts.remove_group(account, node.accounts.groups(account, 0, 100)[-1].id)
+            for newest in node.accounts.groups(account, 0, 100)[-1:]:
+                node.accounts.remove_group(account, newest.id)
         return given
 
     intercept(node, "remove_group", handler)
 
 
-@mutant("ERR-150")
-def refused_update_lands_in_the_other_account(node: Node) -> None:
-    """`update_group` of another account's group is refused and done there."""
+@mutant("ERR-150", each=["update_group", "delete_action"])
+def refused_write_is_done_in_the_other_account(node: Node, operation: str) -> None:
+    """Refuse `{operation}` of what another account has, and do it there."""
     book = key_book(node)
 
     async def handler(request: Received, forward: Forward) -> Answered:
@@ -121,22 +123,7 @@ def refused_update_lands_in_the_other_account(node: Node) -> None:
                 await forward(under(request, account))
         return given
 
-    intercept(node, "update_group", handler)
-
-
-@mutant("ERR-150")
-def refused_deletion_lands_in_the_other_account(node: Node) -> None:
-    """`delete_action` of metadata that another account registered is refused and done there."""
-    book = key_book(node)
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        given = await forward(request)
-        if given.status == 404:
-            for account in book.accounts:
-                await forward(under(request, account))
-        return given
-
-    intercept(node, "delete_action", handler)
+    intercept(node, operation, handler)
 
 
 @mutant("ERR-150")
@@ -181,16 +168,10 @@ def half_of_a_refused_group_is_made(node: Node) -> None:
 # --------------------------------------------------------------------------------------------- what gives a key away
 
 
-@mutant("ERR-160")
-def refusals_repeat_the_body(node: Node) -> None:
-    """The refusal of a malformed body holds the body."""
-    _remark(node, WRITES, lambda got, given: _told(given, received=got.body.decode()) if given.status == 422 else given)
-
-
-@mutant("ERR-160")
-def refusals_repeat_broken_json(node: Node) -> None:
-    """The refusal of a body that is no JSON shows where it broke off."""
-    _remark(node, WRITES, lambda got, given: _told(given, near=got.body.decode()) if given.status == 400 else given)
+@mutant("ERR-160", each=[row("malformed", 422), row("no-json", 400)])
+def refusals_repeat_the_body(node: Node, status: int) -> None:
+    """Repeat the body in refusals with status {status}."""
+    _remark(node, WRITES, lambda got, given: _told(given, near=got.body.decode()) if given.status == status else given)
 
 
 @mutant("ERR-160")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
-from conformance.selftest.alter import wrap
-from conformance.selftest.alter_execution import Lists, all_groups, decide, own_groups, permits
-from conformance.selftest.mutant import mutant
-from conformance.selftest.permissions import accounts_made, permissions_of
+from conformance.selftest.tools.accounts import accounts_made, permissions_of
+from conformance.selftest.tools.alter import wrap
+from conformance.selftest.tools.alter_runs import Lists, Permits, all_groups, decide, own_groups, permits
+from conformance.selftest.tools.mutant import mutant, row
 from reference_node.chain.account_config import WILDCARD
 from reference_node.node import Node
 from reference_node.runs import Run
@@ -100,16 +101,68 @@ def newest_group_decides_for_the_account_key(node: Node) -> None:
 # ------------------------------------------------------------------------------------------ conditions
 
 
-@mutant("EXEC-040", "EXEC-220", "EXEC-120", "ERR-100")
-def any_action_runs(node: Node) -> None:
-    """Condition 2 is not asked: every code runs in every group."""
-    decide(node, permits=lambda group, _, wallet: group.has_wallet(wallet))
-
-
-@mutant("EXEC-050", "EXEC-200", "EXEC-120", "EXEC-090", "ERR-100")
-def any_wallet_is_used(node: Node) -> None:
-    """Condition 3 is not asked: every wallet of the account may be used in every group."""
-    decide(node, permits=lambda group, action, _: group.has_action(action))
+@mutant(
+    each=[
+        row(
+            "any-action",
+            lambda group, _, wallet: group.has_wallet(wallet),
+            breaks="EXEC-040 EXEC-220 EXEC-120 ERR-100",
+        ),
+        row(
+            "any-wallet",
+            lambda group, action, _: group.has_action(action),
+            breaks="EXEC-050 EXEC-200 EXEC-120 EXEC-090 ERR-100",
+        ),
+        row(
+            "no-wildcard-of-actions",
+            lambda group, action, wallet: action in group.actions and group.has_wallet(wallet),
+            breaks="EXEC-100 GRP-080 GRP-100 GRP-200 GRPLIFE-070 LIM-040",
+        ),
+        row(
+            "no-wildcard-of-wallets",
+            lambda group, action, wallet: group.has_action(action) and wallet in (None, *group.wallets),
+            breaks="EXEC-110 GRP-070 GRP-090 GRP-100 GRP-200 GRPLIFE-070 LIM-040",
+        ),
+        row(
+            "wildcard-of-actions-for-wallets",
+            lambda group, action, wallet: WILDCARD in group.actions or permits(group, action, wallet),
+            breaks="EXEC-080 EXEC-100 GRP-110",
+        ),
+        row(
+            "wildcard-of-wallets-for-actions",
+            lambda group, action, wallet: WILDCARD in group.wallets or permits(group, action, wallet),
+            breaks="EXEC-080 EXEC-110",
+        ),
+        row(
+            "either-wildcard-for-both",
+            lambda group, action, wallet: WILDCARD in group.actions + group.wallets or permits(group, action, wallet),
+            breaks="GRP-110",
+        ),
+        row(
+            "first-wallet-alone",
+            lambda group, action, wallet: group.has_action(action) and wallet in (None, *group.wallets[:1]),
+            breaks="GRP-060 GRP-040",
+        ),
+        row(
+            "first-action-alone",
+            lambda group, action, wallet: action in group.actions[:1] and group.has_wallet(wallet),
+            breaks="GRP-060 GRP-050 ACT-130",
+        ),
+        row(
+            "all-wallets-where-none",
+            lambda group, action, wallet: group.has_action(action) and (not group.wallets or group.has_wallet(wallet)),
+            breaks="GRP-140",
+        ),
+        row(
+            "all-where-nothing",
+            lambda group, action, wallet: not group.wallets + group.actions or permits(group, action, wallet),
+            breaks="GRP-140 GRPLIFE-060",
+        ),
+    ]
+)
+def group_permits_by_another_rule(node: Node, rule: Permits) -> None:
+    """Decide by another rule whether a group permits an action and a wallet; the label says by which."""
+    decide(node, permits=rule)
 
 
 @mutant("EXEC-200")
@@ -128,34 +181,6 @@ def first_wallet_opens_the_others(node: Node) -> None:
 # ------------------------------------------------------------------------------------------ wildcards
 
 
-@mutant("EXEC-100")
-def wildcard_of_actions_is_ignored(node: Node) -> None:
-    """The `0` among a group's actions is an action like others."""
-    decide(node, permits=lambda group, action, wallet: action in group.actions and group.has_wallet(wallet))
-
-
-@mutant("EXEC-110")
-def wildcard_of_wallets_is_ignored(node: Node) -> None:
-    """The all-zero id among a group's wallets is a wallet like others."""
-
-    def only_listed(group: Lists, action: bytes, wallet: bytes | None) -> bool:
-        return group.has_action(action) and (wallet is None or wallet in group.wallets)
-
-    decide(node, permits=only_listed)
-
-
-@mutant("EXEC-080", "EXEC-100")
-def wildcard_of_actions_counts_for_wallets(node: Node) -> None:
-    """A group that permits all actions permits all wallets, too."""
-    decide(node, permits=lambda group, action, wallet: WILDCARD in group.actions or permits(group, action, wallet))
-
-
-@mutant("EXEC-080", "EXEC-110")
-def wildcard_of_wallets_counts_for_actions(node: Node) -> None:
-    """A group that permits all wallets permits all actions, too."""
-    decide(node, permits=lambda group, action, wallet: WILDCARD in group.wallets or permits(group, action, wallet))
-
-
 @mutant("EXEC-080")
 def wildcards_combine_across_groups(node: Node) -> None:
     """Concrete entries have to stand in one group; a wildcard of one of the key's groups counts in the others, too."""
@@ -171,32 +196,16 @@ def wildcards_combine_across_groups(node: Node) -> None:
     _decide_wallets(node, executable)
 
 
-@mutant("EXEC-100")
-def wildcard_of_actions_counts_in_every_group(node: Node) -> None:
-    """Where one group of an account permits all actions, all its groups do."""
-    decide(node, reach=_with_wildcards_of_all("actions"))
+@mutant(each=[row("actions", breaks="EXEC-100"), row("wallets", breaks="EXEC-110")])
+def wildcard_counts_in_every_group(node: Node, kind: str) -> None:
+    """Let all groups of an account permit all {kind}, where one of them does."""
 
-
-@mutant("EXEC-110")
-def wildcard_of_wallets_counts_in_every_group(node: Node) -> None:
-    """Where one group of an account permits all wallets, all its groups do."""
-    decide(node, reach=_with_wildcards_of_all("wallets"))
-
-
-def _with_wildcards_of_all(kind: str) -> Callable[[Node, int], list[Lists]]:
     def reach(node: Node, key: int) -> list[Lists]:
         held = any(WILDCARD in getattr(one, kind) for one in all_groups(node, key))
         more = (WILDCARD,) if held else ()
-        return [
-            Lists(
-                one.id,
-                one.actions + (more if kind == "actions" else ()),
-                one.wallets + (more if kind == "wallets" else ()),
-            )
-            for one in own_groups(node, key)
-        ]
+        return [replace(one, **{kind: getattr(one, kind) + more}) for one in own_groups(node, key)]
 
-    return reach
+    decide(node, reach=reach)
 
 
 # ------------------------------------------------------------------------------------------ accounts

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
-from conformance.selftest.alter import Answered, Forward, Received, intercept, wrap
-from conformance.selftest.alter_execution import RUN, Lists, all_groups, change_verdicts, decide, own_groups, permits
-from conformance.selftest.alter_keys import header, key_book, presented, under
-from conformance.selftest.mutant import mutant
-from conformance.selftest.permissions import permissions_of
+from conformance.selftest.tools.accounts import permissions_of
+from conformance.selftest.tools.alter import Answered, Forward, Received, intercept, wrap
+from conformance.selftest.tools.alter_runs import RUN, Lists, all_groups, change_verdicts, decide, own_groups, permits
+from conformance.selftest.tools.api_keys import header, key_book, presented, under
+from conformance.selftest.tools.mutant import mutant, row
 from reference_node.node import Node
 from reference_node.runs import Run
 
@@ -20,62 +20,69 @@ def _is_account_key(node: Node, key: int) -> bool:
     return node.accounts.key_info(key).is_account_key
 
 
-def _change_arrays(node: Node, change: Callable[[Sequence[int]], Sequence[int]]) -> None:
-    """Decide runs by another `execute_in_groups` than usage keys have."""
+# ------------------------------------------------------------------------------------------ execute_in_groups
+
+
+@mutant(
+    each=[
+        row(
+            "all-groups",
+            lambda _: [0],
+            breaks="EXEC-030 EXEC-070 ERR-100 GRP-150 UKEY-270 UKEY-300 "
+            "SCOPE-020 SCOPE-110 SCOPE-120 AUTH-080 AUTH-210",
+        ),
+        row(
+            "all-groups-where-empty",
+            lambda groups: groups or [0],
+            breaks="EXEC-030 UKEY-300 UKEY-440 SCOPE-090 SCOPE-110 SCOPE-120 AUTH-080",
+        ),
+        row(
+            "without-0",
+            lambda groups: [group for group in groups if group],
+            breaks="EXEC-090 EXEC-060 EXEC-080 EXEC-350 UKEY-280 UKEY-320 LIM-040 AUTH-160 UKEY-310",
+        ),
+        row(
+            "0-only-alone",
+            lambda groups: groups if groups == [0] else [group for group in groups if group],
+            breaks="UKEY-310",
+        ),
+        row(
+            "0-alone",
+            lambda groups: [0] if 0 in groups else [],
+            breaks="UKEY-260 SCOPE-020 SCOPE-010 AUTH-150 KEYLIFE-020",
+        ),
+        row("first", lambda groups: groups[:1], breaks="EXEC-350 UKEY-290 GRPLIFE-170"),
+        row("last", lambda groups: groups[-1:], breaks="EXEC-350"),
+        row(
+            "up-to-the-largest",
+            lambda groups: [0] if 0 in groups else [*range(1, max(groups, default=0) + 1)],
+            breaks="EXEC-030",
+        ),
+    ]
+)
+def key_runs_in_other_groups(node: Node, change: Callable[[list[int]], list[int]]) -> None:
+    """Decide runs by other groups than the key's `execute_in_groups`; the label says by which."""
 
     def reach(node: Node, key: int) -> list[Lists]:
         permissions = permissions_of(node, key)
         if permissions is None:
             return own_groups(node, key)
-        held = change(permissions.execute_in_groups)
+        held = change(list(permissions.execute_in_groups))
         return [one for one in all_groups(node, key) if 0 in held or one.id in held]
 
     decide(node, reach=reach)
 
 
-# ------------------------------------------------------------------------------------------ execute_in_groups
-
-
-@mutant("EXEC-030", "EXEC-070", "ERR-100")
-def keys_execute_in_every_group(node: Node) -> None:
-    """`execute_in_groups` is not asked."""
-    _change_arrays(node, lambda _: [0])
-
-
-@mutant("EXEC-030")
-def no_groups_means_all_groups(node: Node) -> None:
-    """A key with an empty `execute_in_groups` may execute in every group."""
-    _change_arrays(node, lambda groups: groups or [0])
-
-
-@mutant("EXEC-090", "EXEC-060", "EXEC-080", "EXEC-350")
-def zero_among_groups_is_ignored(node: Node) -> None:
-    """The `0` in `execute_in_groups` is the number of a group that does not exist."""
-    _change_arrays(node, lambda groups: [group for group in groups if group])
-
-
-@mutant("EXEC-350")
-def first_group_of_the_array_counts(node: Node) -> None:
-    """Of a key's `execute_in_groups` only the first entry is looked at."""
-    _change_arrays(node, lambda groups: groups[:1])
-
-
-@mutant("EXEC-350")
-def last_group_of_the_array_counts(node: Node) -> None:
-    """Of a key's `execute_in_groups` only the last entry is looked at."""
-    _change_arrays(node, lambda groups: groups[-1:])
-
-
-@mutant("EXEC-030")
-def array_counts_up_to_its_largest_group(node: Node) -> None:
-    """A key may execute in every group whose number is not above the largest of its `execute_in_groups`."""
-    _change_arrays(node, lambda groups: [0] if 0 in groups else [*range(1, max(groups, default=0) + 1)])
-
-
-@mutant("EXEC-010", "EXEC-240", "EXEC-090")
-def usage_keys_run_nothing(node: Node) -> None:
-    """Only the account key may run actions."""
-    change_verdicts(node, lambda right, question: right and _is_account_key(node, question[0]))
+@mutant(
+    each=[
+        row("usage-keys-run-nothing", lambda right, owner: right and owner, breaks="EXEC-010 EXEC-240 EXEC-090"),
+        row("account-key-runs-all", lambda right, owner: right or owner, breaks="EXEC-120 EXEC-040 EXEC-090 ERR-100"),
+        row("account-key-runs-nothing", lambda right, owner: right and not owner, breaks="EXEC-020 EXEC-120 EXEC-090"),
+    ]
+)
+def kind_of_key_decides(node: Node, change: Callable[[bool, bool], bool]) -> None:
+    """Decide a run by whether the key is the account key; the label says how."""
+    change_verdicts(node, lambda right, question: change(right, _is_account_key(node, question[0])))
 
 
 @mutant("EXEC-010", "EXEC-240")
@@ -119,18 +126,13 @@ def verdicts_are_remembered_for_every_wallet(node: Node) -> None:
 # ------------------------------------------------------------------------------------------ account key
 
 
-@mutant("EXEC-120", "EXEC-040", "EXEC-090", "ERR-100")
-def account_key_needs_no_group(node: Node) -> None:
-    """The account key runs every action with every wallet of the account."""
-    change_verdicts(node, lambda right, question: right or _is_account_key(node, question[0]))
-
-
 @mutant("EXEC-120", "EXEC-050")
 def account_key_uses_every_wallet(node: Node) -> None:
     """The account key runs what some group lists, with whichever wallet."""
+    can_run = node.accounts.can_run
 
     def change(right: bool, question: Question) -> bool:
-        return right or (_is_account_key(node, question[0]) and node.accounts.can_run(question[0], question[1]))
+        return right or (_is_account_key(node, question[0]) and can_run(question[0], question[1]))
 
     change_verdicts(node, change)
 
@@ -144,12 +146,6 @@ def account_key_runs_every_action(node: Node) -> None:
         return right or (_is_account_key(node, key) and any(one.has_wallet(wallet) for one in all_groups(node, key)))
 
     change_verdicts(node, change)
-
-
-@mutant("EXEC-020", "EXEC-120", "EXEC-090")
-def account_key_runs_nothing(node: Node) -> None:
-    """Only usage keys may run actions."""
-    change_verdicts(node, lambda right, question: right and not _is_account_key(node, question[0]))
 
 
 @mutant("EXEC-020")
@@ -180,13 +176,6 @@ def removed_keys_still_run(node: Node) -> None:
     intercept(node, RUN, handler)
 
 
-@mutant("UKEY-390")
-def expired_keys_still_run(node: Node) -> None:
-    """The expiration of a usage key is stored and not looked at."""
-    decide(node)
-    wrap(node.accounts, "key_info", lambda view, key: view(key)._replace(expiration=0))
-
-
 @mutant("EXEC-260")
 def runs_need_no_key(node: Node) -> None:
     """A run without a key is one by the newest account."""
@@ -194,19 +183,6 @@ def runs_need_no_key(node: Node) -> None:
 
     async def handler(request: Received, forward: Forward) -> Answered:
         return await forward(request if presented(request) else under(request, book.accounts[-1]))
-
-    intercept(node, RUN, handler)
-
-
-@mutant("EXEC-260")
-def unknown_keys_run(node: Node) -> None:
-    """A run with a key that nobody holds is one by the newest account."""
-    book = key_book(node)
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        key = presented(request)
-        known = not key or key in book.accounts or key in book.owners
-        return await forward(request if known else under(request, book.accounts[-1]))
 
     intercept(node, RUN, handler)
 

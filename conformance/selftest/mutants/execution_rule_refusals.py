@@ -6,9 +6,9 @@ import json
 from collections.abc import Callable, Mapping
 from typing import NoReturn
 
-from conformance.selftest.alter import Answered, Forward, Received, answer, intercept, wrap
-from conformance.selftest.alter_execution import RUN, own_groups
-from conformance.selftest.mutant import mutant
+from conformance.selftest.tools.alter import Answered, Forward, Received, answer, intercept, wrap
+from conformance.selftest.tools.alter_runs import RUN, own_groups
+from conformance.selftest.tools.mutant import mutant, row
 from reference_node.access import Caller
 from reference_node.node import Node
 from reference_node.problems import Forbidden
@@ -21,8 +21,9 @@ Called = Callable[[Run, str, Mapping[str, object]], object]
 FORBIDDEN = 403
 
 
-def _run_beforehand(node: Node, told: Callable[[RunResult], str]) -> None:
-    """Run the code, with no wallet at hand, before it is decided whether it may run; a refusal tells this of it."""
+@mutant("EXEC-210", each=[row("silently", lambda _: ""), row("with-its-logs", lambda result: result.logs)])
+def code_runs_before_it_is_refused(node: Node, told: Callable[[RunResult], str]) -> None:
+    """Run code, with no wallet at hand, before it is decided whether it may run; the refusal may tell its logs."""
 
     def refuse(*_: object) -> NoReturn:
         raise HostError("not yet decided")
@@ -35,18 +36,6 @@ def _run_beforehand(node: Node, told: Callable[[RunResult], str]) -> None:
             raise Forbidden(REFUSED, f"{refusal.detail} {told(result)}".strip()) from None
 
     wrap(node.runs, "run", run)
-
-
-@mutant("EXEC-210")
-def code_runs_before_it_is_refused(node: Node) -> None:
-    """Code is run first, and refused afterwards without a word about it."""
-    _run_beforehand(node, lambda _: "")
-
-
-@mutant("EXEC-210")
-def refusal_tells_what_the_code_logged(node: Node) -> None:
-    """Code is run first, and the refusal tells its logs."""
-    _run_beforehand(node, lambda result: result.logs)
 
 
 @mutant("EXEC-030", "EXEC-040", "EXEC-050", "EXEC-090", "ERR-100")
@@ -123,25 +112,15 @@ def refusal_holds_the_signature(node: Node) -> None:
     _telling(node, signature)
 
 
-@mutant("EXEC-050", "EXEC-200")
-def only_keys_are_guarded(node: Node) -> None:
-    """Whether a wallet may be used is asked for its private key alone, and not for signatures."""
-    _unguarded(node, "signMessage", "signDigest")
-
-
-@mutant("EXEC-090")
-def keys_are_not_guarded(node: Node) -> None:
-    """Whether a wallet may be used is asked for signatures, and not for its private key."""
-    _unguarded(node, "getPrivateKey")
-
-
-@mutant("EXEC-090")
-def digests_are_not_guarded(node: Node) -> None:
-    """Whether a wallet may be used is asked for messages and keys, and not for digests."""
-    _unguarded(node, "signDigest")
-
-
-def _unguarded(node: Node, *names: str) -> None:
+@mutant(
+    each=[
+        row("signatures", "signMessage", "signDigest", breaks="EXEC-050 EXEC-200"),
+        row("private-keys", "getPrivateKey", breaks="EXEC-090"),
+        row("digests", "signDigest", breaks="EXEC-090"),
+    ]
+)
+def call_is_not_guarded(node: Node, *names: str) -> None:
+    """Answer some calls of an action without asking whether it may use the wallet; the label says which."""
     asked: list[str] = [""]
 
     def host_call(original: Called, run: Run, name: str, arguments: Mapping[str, object]) -> object:
@@ -155,23 +134,13 @@ def _unguarded(node: Node, *names: str) -> None:
 # ------------------------------------------------------------------------------------------ with whose key
 
 
-@mutant("EXEC-010", "EXEC-020", "EXEC-090")
-def runs_sign_with_the_newest_wallet(node: Node) -> None:
-    """Whichever wallet a run names, the account's newest one signs."""
+@mutant(each=[row("newest", -1, breaks="EXEC-010 EXEC-020 EXEC-090"), row("oldest", 0, breaks="EXEC-050 EXEC-110")])
+def runs_sign_with_one_wallet(node: Node, place: int) -> None:
+    """Sign with the account's wallet at the index {place}, whichever a run names."""
     wrap(
         node.runs,
         "wallet_key",
-        lambda original, run, _: original(run, node.accounts.wallets(run.caller.account_hash, 0, 100)[-1].id),
-    )
-
-
-@mutant("EXEC-050", "EXEC-110")
-def runs_sign_with_the_oldest_wallet(node: Node) -> None:
-    """Whichever wallet a run names, the account's oldest one signs."""
-    wrap(
-        node.runs,
-        "wallet_key",
-        lambda original, run, _: original(run, node.accounts.wallets(run.caller.account_hash, 0, 100)[0].id),
+        lambda original, run, _: original(run, node.accounts.wallets(run.caller.account_hash, 0, 100)[place].id),
     )
 
 

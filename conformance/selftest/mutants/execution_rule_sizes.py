@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from conformance.selftest.alter import wrap
-from conformance.selftest.alter_execution import Lists, all_groups, decide, own_groups
-from conformance.selftest.mutant import mutant
-from conformance.selftest.permissions import permissions_of
+from conformance.selftest.tools.accounts import permissions_of
+from conformance.selftest.tools.alter import wrap
+from conformance.selftest.tools.alter_runs import Lists, all_groups, decide, own_groups
+from conformance.selftest.tools.mutant import mutant, row
 from reference_node.access import Caller
 from reference_node.node import Node
 from reference_node.sandbox import RunResult
@@ -18,10 +18,6 @@ PAGE = 20
 FEW = 10
 WAIT_SECONDS = 20.0
 Running = Callable[[Caller, str, str], RunResult]
-
-
-def _change_groups(node: Node, change: Callable[[list[Lists]], list[Lists]]) -> None:
-    decide(node, reach=lambda node, key: change(own_groups(node, key)))
 
 
 @mutant("EXEC-020", "EXEC-350")
@@ -33,16 +29,13 @@ def only_a_page_of_groups_is_asked(node: Node) -> None:
     )
 
 
-@mutant("GRP-050")
-def only_a_page_of_actions_is_asked(node: Node) -> None:
-    """Of the actions that a group lists the first twenty may run."""
-    _change_groups(node, lambda groups: [Lists(one.id, one.actions[:PAGE], one.wallets) for one in groups])
-
-
-@mutant("GRP-040")
-def only_a_page_of_wallets_is_asked(node: Node) -> None:
-    """Of the wallets that a group lists the first twenty may be used."""
-    _change_groups(node, lambda groups: [Lists(one.id, one.actions, one.wallets[:PAGE]) for one in groups])
+@mutant(each=[row("actions", breaks="GRP-050"), row("wallets", breaks="GRP-040")])
+def only_a_page_of_a_group_is_asked(node: Node, kind: str) -> None:
+    """Let the first twenty {kind} that a group lists count, and no others: their list has a second page."""
+    decide(
+        node,
+        reach=lambda node, key: [replace(one, **{kind: getattr(one, kind)[:PAGE]}) for one in own_groups(node, key)],
+    )
 
 
 @mutant("UKEY-290", "EXEC-350")

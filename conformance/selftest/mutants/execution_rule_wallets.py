@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 
 from eth_utils.crypto import keccak
 
-from conformance.selftest.alter import wrap
-from conformance.selftest.mutant import mutant
+from conformance.selftest.tools.alter import wrap
+from conformance.selftest.tools.mutant import mutant, row
 from reference_node.chain.account_config import WILDCARD
 from reference_node.node import Node
 from reference_node.runs import Run
@@ -21,57 +21,35 @@ ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}")
 CAPITALS = re.compile(r"0x[0-9A-F]{64}")
 
 
-def _unguarded(node: Node, wallet: Callable[[Run, object], bytes | None]) -> None:
-    """Where `wallet` finds one by the name that a call gives, the call is answered without asking for permission."""
+FIRST = "first"
+"""Stands for the account's first wallet."""
+
+
+@mutant(
+    "EXEC-050",
+    "EXEC-200",
+    each=[
+        row("no-id-as-the-first-wallet", lambda named: None if named else FIRST),
+        row("all-zero-id-as-the-first-wallet", lambda named: FIRST if named == f"0x{WILDCARD.hex()}" else None),
+        row("address", lambda named: keccak(bytes.fromhex(named[2:])) if ADDRESS.fullmatch(named) else None),
+        row("id-in-capitals", lambda named: bytes.fromhex(named[2:]) if CAPITALS.fullmatch(named) else None),
+    ],
+)
+def wallet_named_otherwise_is_not_guarded(node: Node, wallet: Callable[[str], bytes | str | None]) -> None:
+    """Use a wallet that a call names in an unusual way without asking for permission; the label names the way."""
 
     def call(host_call: HostCall, run: Run, name: str, arguments: Arguments) -> object:
-        found = wallet(run, arguments.get("pkpId"))
-        if found is None:
+        found = wallet(str(arguments.get("pkpId") or ""))
+        if found == FIRST:
+            found = next((one.id for one in node.accounts.wallets(run.caller.account_hash, 0, 1)), None)
+        if not isinstance(found, bytes):
             return host_call(run, name, arguments)
         key = node.runs.wallet_key(run, found)
-        return (
-            f"0x{key.hex()}"
-            if name == "getPrivateKey"
-            else sign(key, message_digest(str(arguments["message"]).encode()))
-        )
+        if name == "getPrivateKey":
+            return f"0x{key.hex()}"
+        return sign(key, message_digest(str(arguments["message"]).encode()))
 
     wrap(node.runs, "host_call", call)
-
-
-def _first_wallet(node: Node, run: Run) -> bytes | None:
-    return next((one.id for one in node.accounts.wallets(run.caller.account_hash, 0, 1)), None)
-
-
-@mutant("EXEC-050", "EXEC-200")
-def no_wallet_is_the_first(node: Node) -> None:
-    """An action that names no wallet uses the account's first one."""
-    _unguarded(node, lambda run, named: None if named else _first_wallet(node, run))
-
-
-@mutant("EXEC-050", "EXEC-200")
-def all_zero_id_is_the_first_wallet(node: Node) -> None:
-    """The wildcard is taken for a wallet that may be named: what signs is the account's first one."""
-    _unguarded(node, lambda run, named: _first_wallet(node, run) if named == f"0x{WILDCARD.hex()}" else None)
-
-
-@mutant("EXEC-050", "EXEC-200")
-def addresses_are_not_guarded(node: Node) -> None:
-    """A wallet that is named by its address is used without asking the groups."""
-    _unguarded(
-        node,
-        lambda _, named: (
-            keccak(bytes.fromhex(named[2:])) if isinstance(named, str) and ADDRESS.fullmatch(named) else None
-        ),
-    )
-
-
-@mutant("EXEC-050", "EXEC-200")
-def ids_in_capitals_are_not_guarded(node: Node) -> None:
-    """Of a wallet that is named in capitals nothing is found that forbids it."""
-    _unguarded(
-        node,
-        lambda _, named: bytes.fromhex(named[2:]) if isinstance(named, str) and CAPITALS.fullmatch(named) else None,
-    )
 
 
 @mutant("PKP-140")

@@ -10,7 +10,9 @@ from typing import Any
 from eth_typing import Address as EthAddress
 from eth_utils.crypto import keccak
 
-from conformance.selftest.alter import (
+from conformance.endpoints.chain import selector
+from conformance.selftest.tools.accounts import account_of, permissions_of
+from conformance.selftest.tools.alter import (
     Answered,
     Forward,
     Received,
@@ -21,12 +23,11 @@ from conformance.selftest.alter import (
     members,
     wrap,
 )
-from conformance.selftest.alter_contract import WRITES, let_in, payers_of
-from conformance.selftest.alter_execution import Lists, change_verdicts, decide, own_groups
-from conformance.selftest.alter_keys import presented
-from conformance.selftest.mutant import mutant
-from conformance.selftest.permissions import account_of, acts_as_owner, permissions_of
-from conformance.target.chain import selector
+from conformance.selftest.tools.alter_contract import WRITES, let_in, payers_of
+from conformance.selftest.tools.alter_permissions import acts_as_owner
+from conformance.selftest.tools.alter_runs import Lists, change_verdicts, decide, own_groups
+from conformance.selftest.tools.api_keys import presented
+from conformance.selftest.tools.mutant import mutant
 from reference_node.chain.account_config import KeyInfo, Permissions
 from reference_node.chain.evm_transactions import decode
 from reference_node.chain.interface import Address, Receipt

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-from conformance.selftest.alter import Answered, Forward, Received, answer, intercept, members, refusal, wrap
-from conformance.selftest.alter_at_once import Company, Overtaking
-from conformance.selftest.alter_groups import IN_A_GROUP, Hashes, group_of
-from conformance.selftest.mutant import mutant
-from conformance.selftest.permissions import Write, account_of, lists_of
+from conformance.selftest.tools.accounts import Hashes, Write, account_of, group_of, lists_of
+from conformance.selftest.tools.alter import Answered, Forward, Received, answer, intercept, members, refusal, wrap
+from conformance.selftest.tools.concurrent_requests import Overtaking, Rendezvous
+from conformance.selftest.tools.mutant import mutant
+from conformance.selftest.tools.operations import GROUP_MEMBER_WRITES
 from reference_node.chain.account_config import Action, Group, Wallet
 from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.node import Node
@@ -46,7 +46,7 @@ def removing_no_group_succeeds(node: Node) -> None:
 @mutant("GRPLIFE-150", "GRPLIFE-200")
 def filling_no_group_succeeds(node: Node) -> None:
     """Adding to and removing from a group that is not there report success."""
-    for name in IN_A_GROUP:
+    for name in GROUP_MEMBER_WRITES:
 
         def forgiving(write: Write, key: int, group_id: int, item: bytes) -> None:
             if group_id in _ids(node, key):
@@ -98,7 +98,7 @@ def group_calls_want_quoted_ids(node: Node) -> None:
             return refusal(422)
         return await forward(replace(request, body=json.dumps({**body, "group_id": int(given)}).encode()))
 
-    intercept(node, IN_A_GROUP, handler)
+    intercept(node, GROUP_MEMBER_WRITES, handler)
 
 
 @mutant("GRPLIFE-180")
@@ -129,13 +129,13 @@ def update_is_two_writes(node: Node) -> None:
 @mutant("GRPLIFE-230")
 def addition_rewrites_the_list(node: Node) -> None:
     """`add_pkp_to_group` reads the list, and a moment later writes it back with the new wallet."""
-    company = Company()
+    rendezvous = Rendezvous()
 
     def add(_: Write, key: int, group_id: int, wallet: bytes) -> None:
         wallets, actions = lists_of(node, key, group_id)
         if wallet in wallets:
             raise ContractRefusal("AlreadyInGroup", {"groupId": group_id, "item": wallet})
-        company.wait()
+        rendezvous.wait()
         node.accounts.update_group(key, group_of(node, key, group_id), [*wallets, wallet], actions)
 
     wrap(node.accounts, "add_pkp_to_group", add)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from conformance.selftest.alter import wrap
-from conformance.selftest.alter_groups import Hashes, group_of
-from conformance.selftest.mutant import mutant
-from conformance.selftest.permissions import Write, account_of, lists_of
+from conformance.selftest.tools.accounts import Hashes, Write, account_of, group_of, lists_of
+from conformance.selftest.tools.alter import wrap
+from conformance.selftest.tools.mutant import mutant
 from reference_node.chain.account_config import Group
 from reference_node.node import Node
 
@@ -53,7 +52,7 @@ def update_keeps_the_name(node: Node) -> None:
     )
 
 
-@mutant("GRPLIFE-030")
+@mutant("GRPLIFE-030", "EP-180")
 def update_keeps_the_description(node: Node) -> None:
     """`update_group` does not change the description."""
 

@@ -7,11 +7,11 @@ from contextlib import suppress
 
 from pydantic import JsonValue
 
-from conformance.selftest.alter import change_body, change_query, members, wrap
-from conformance.selftest.alter_execution import Lists, all_groups, decide
-from conformance.selftest.alter_groups import IN_A_GROUP
-from conformance.selftest.mutant import mutant
-from conformance.selftest.permissions import Write, account_of, permissions_of
+from conformance.selftest.tools.accounts import Write, account_of, permissions_of
+from conformance.selftest.tools.alter import change_body, change_query, members, wrap
+from conformance.selftest.tools.alter_runs import Lists, all_groups, decide
+from conformance.selftest.tools.mutant import mutant
+from conformance.selftest.tools.operations import GROUP_MEMBER_WRITES
 from reference_node.chain.account_config import Action
 from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.node import Node
@@ -101,7 +101,7 @@ def removing_group_zero_removes_all(node: Node) -> None:
 @mutant("GRPLIFE-200")
 def group_zero_is_every_group(node: Node) -> None:
     """What is added to the group 0, or taken out of it, is added to all groups, or taken out of them."""
-    for method in IN_A_GROUP:
+    for method in GROUP_MEMBER_WRITES:
         _zero_is_every_group(node, method)
 
 
@@ -118,7 +118,7 @@ def _cut(value: JsonValue) -> JsonValue:
 @mutant("GRPLIFE-200")
 def numbers_of_groups_are_cut_to_32_bits(node: Node) -> None:
     """Writes keep the lowest 32 bits of a group's number."""
-    change_body(node, ("update_group", "remove_group", *IN_A_GROUP), _cut)
+    change_body(node, ("update_group", "remove_group", *GROUP_MEMBER_WRITES), _cut)
 
 
 @mutant("LIST-160")

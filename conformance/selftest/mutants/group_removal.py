@@ -6,20 +6,14 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 
-from conformance.selftest.alter import Answered, Forward, Received, intercept, members, refusal, silence, wrap
-from conformance.selftest.alter_groups import IN_A_GROUP, Hashes
-from conformance.selftest.mutant import mutant
-from conformance.selftest.permissions import Write, account_of, lists_of
+from conformance.selftest.tools.accounts import Hashes, Write, account_of, lists_of
+from conformance.selftest.tools.alter import Answered, Forward, Received, intercept, members, refusal, wrap
+from conformance.selftest.tools.mutant import mutant
+from conformance.selftest.tools.operations import GROUP_MEMBER_WRITES
 from reference_node.chain.account_config import Group, UsageKey, Wallet
 from reference_node.node import Node
 
-NAMING_A_GROUP = ("update_group", "remove_group", *IN_A_GROUP)
-
-
-@mutant("GRPLIFE-100", "GRPLIFE-150")
-def removed_group_stays(node: Node) -> None:
-    """`remove_group` reports success and does nothing."""
-    silence(node.accounts, "remove_group")
+NAMING_A_GROUP = ("update_group", "remove_group", *GROUP_MEMBER_WRITES)
 
 
 @mutant("GRPLIFE-100")
@@ -49,7 +43,7 @@ def _hide_removed(node: Node) -> set[tuple[int, int]]:
     return hidden
 
 
-@mutant("GRPLIFE-110", "GRPLIFE-150")
+@mutant("GRPLIFE-110", "GRPLIFE-150", "CHAIN-050")
 def removed_groups_are_only_hidden(node: Node) -> None:
     """`remove_group` takes the group out of the list, and out of nothing else."""
     _hide_removed(node)

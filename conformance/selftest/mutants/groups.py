@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 
 from pydantic import JsonValue
 
-from conformance.selftest.alter import (
+from conformance.selftest.tools.accounts import account_of, lists_of
+from conformance.selftest.tools.alter import (
     Answered,
     Forward,
     Received,
@@ -20,9 +21,8 @@ from conformance.selftest.alter import (
     refusal,
     wrap,
 )
-from conformance.selftest.alter_at_once import one_answer_at_a_time
-from conformance.selftest.mutant import mutant
-from conformance.selftest.permissions import account_of, lists_of
+from conformance.selftest.tools.concurrent_requests import one_answer_at_a_time
+from conformance.selftest.tools.mutant import mutant, row
 from reference_node.chain.account_config import Group, Wallet
 from reference_node.node import Node
 
@@ -41,30 +41,35 @@ Write = Callable[..., object]
 Hashes = Sequence[bytes]
 
 
-@mutant("GRP-010")
-def group_ids_are_texts(node: Node) -> None:
-    """`list_groups` shows ids as hex texts, which is neither form that a profile can state."""
-    change_items(node, "list_groups", each(lambda item: {**item, "id": f"{item['id']:#x}"}))
-
-
-@mutant("GRP-010")
-def group_ids_exceed_u64(node: Node) -> None:
-    """`list_groups` shows ids with a bit set that u64 does not have."""
-    change_items(node, "list_groups", each(lambda item: {**item, "id": _number(item["id"]) + 2**64}))
-
-
 def _number(value: JsonValue) -> int:
     return int(str(value))
 
 
-@mutant("GRP-020", "GRP-030")
-def group_name_is_stored_as_description(node: Node) -> None:
-    """`add_group` stores the name as the description, and the other way round."""
-    wrap(
-        node.accounts,
-        "add_group",
-        lambda write, key, name, description, *lists: write(key, description, name, *lists),
-    )
+@mutant(
+    each=[
+        row("hex-text", lambda number: f"{number:#x}", breaks="GRP-010"),
+        row("above-u64", lambda number: number + 2**64, breaks="GRP-010"),
+        row("2-for-all-but-the-first", lambda number: min(number, 2), breaks="GRP-190"),
+    ]
+)
+def group_ids_are_listed_otherwise(node: Node, change: Callable[[int], JsonValue]) -> None:
+    """Show other ids in `list_groups` than groups have; the label says which."""
+    change_items(node, "list_groups", each(lambda item: {**item, "id": change(_number(item["id"]))}))
+
+
+@mutant(
+    each=[
+        row("labels-exchanged", lambda name, text, *lists: (text, name, *lists), breaks="GRP-020 GRP-030 ACC-070"),
+        row("without-description", lambda name, _, *lists: (name, "", *lists), breaks="GRP-030"),
+        row("without-wallets", lambda name, text, _, cids: (name, text, [], cids), breaks="GRP-040 GRP-270"),
+        row("without-actions", lambda name, text, pkps, _: (name, text, pkps, []), breaks="GRP-050 GRP-270"),
+        row("without-lists", lambda name, text, *_: (name, text, [], []), breaks="EP-160"),
+        row("first-wallet-alone", lambda name, text, pkps, cids: (name, text, pkps[:1], cids), breaks="GRP-040"),
+    ]
+)
+def new_group_is_stored_otherwise(node: Node, change: Callable[..., tuple[object, ...]]) -> None:
+    """Store something else of a group than `add_group` was sent; the label says what."""
+    wrap(node.accounts, "add_group", lambda write, key, *sent: write(key, *change(*sent)))
 
 
 @mutant("GRP-020")
@@ -82,30 +87,6 @@ def groups_share_the_last_name(node: Node) -> None:
         return [group._replace(name=found[-1].name) for group in found]
 
     wrap(node.accounts, "groups", groups)
-
-
-@mutant("GRP-030")
-def group_descriptions_are_lost(node: Node) -> None:
-    """`add_group` stores no description."""
-    wrap(node.accounts, "add_group", lambda write, key, name, _, *lists: write(key, name, "", *lists))
-
-
-@mutant("GRP-040", "GRP-270")
-def add_group_ignores_wallets(node: Node) -> None:
-    """`add_group` makes the group without the wallets it is given."""
-    wrap(node.accounts, "add_group", lambda write, *head: write(*head[:3], [], head[4]))
-
-
-@mutant("GRP-050", "GRP-270")
-def add_group_ignores_actions(node: Node) -> None:
-    """`add_group` makes the group without the action hashes it is given."""
-    wrap(node.accounts, "add_group", lambda write, *head: write(*head[:4], []))
-
-
-@mutant("GRP-040")
-def add_group_takes_one_wallet(node: Node) -> None:
-    """Of the wallets given to `add_group` only the first gets into the group."""
-    wrap(node.accounts, "add_group", lambda write, *head: write(*head[:3], head[3][:1], head[4]))
 
 
 @mutant("GRP-040", "GRP-050")
@@ -139,28 +120,23 @@ def _query_numbered_up(query: dict[str, str]) -> dict[str, str]:
     return {**query, "group_id": str(int(query["group_id"]) + 1)} if "group_id" in query else query
 
 
-@mutant("GRP-190")
-def group_ids_are_their_places(node: Node) -> None:
-    """All groups but the first have the id 2."""
-    change_items(node, "list_groups", each(lambda item: {**item, "id": min(_number(item["id"]), 2)}))
-
-
 @mutant("GRP-190", "GRPLIFE-220")
 def groups_made_at_once_are_one(node: Node) -> None:
     """While `add_group` is at work for an account, others of the account get the group that it makes."""
     one_answer_at_a_time(node, "add_group", lambda request: request.key)
 
 
-@mutant("GRP-230")
-def duplicates_are_refused(node: Node) -> None:
-    """`add_group` refuses lists with an entry that is there twice."""
+@mutant("GRP-230", each=["add_group", "update_group"])
+def duplicates_are_refused(node: Node, operation: str) -> None:
+    """Refuse lists of `{operation}` with an entry that is there twice."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
         body = members(json.loads(request.body))
-        listed = [str(entry) for entry in _entries(body, "pkp_ids_permitted")]
+        names = ("pkp_ids_permitted", "cid_hashes_permitted")
+        listed = [str(entry) for name in names for entry in _entries(body, name)]
         return refusal(422) if len(set(listed)) != len(listed) else await forward(request)
 
-    intercept(node, "add_group", handler)
+    intercept(node, operation, handler)
 
 
 def _entries(body: dict[str, JsonValue], name: str) -> list[JsonValue]:
@@ -260,7 +236,7 @@ def groups_of_usage_keys_are_hidden(node: Node) -> None:
     wrap(node.accounts, "groups", groups)
 
 
-@mutant("GRP-270")
+@mutant("GRP-270", "EP-370")
 def later_additions_replace(node: Node) -> None:
     """`add_pkp_to_group` leaves the added wallet as the only one in the group."""
 
@@ -274,7 +250,7 @@ def later_additions_replace(node: Node) -> None:
     wrap(node.accounts, "add_pkp_to_group", add)
 
 
-@mutant("GRP-270", "GRPLIFE-040", "GRPLIFE-050")
+@mutant("GRP-270", "GRPLIFE-040", "GRPLIFE-050", "EP-180")
 def update_group_ignores_its_lists(node: Node) -> None:
     """`update_group` changes the labels and leaves both lists as they are."""
 
@@ -282,17 +258,3 @@ def update_group_ignores_its_lists(node: Node) -> None:
         write(key, group, *lists_of(node, key, group.id))
 
     wrap(node.accounts, "update_group", update)
-
-
-@mutant("GRP-230")
-def equal_entries_of_an_update_are_refused(node: Node) -> None:
-    """`update_group` refuses lists with an entry that is there twice."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        body = members(json.loads(request.body))
-        listed = [
-            str(entry) for name in ("pkp_ids_permitted", "cid_hashes_permitted") for entry in _entries(body, name)
-        ]
-        return refusal(422) if len(set(listed)) != len(listed) else await forward(request)
-
-    intercept(node, "update_group", handler)

@@ -6,16 +6,10 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 
-from conformance.selftest.alter import Answered, Forward, Received, answer, intercept, wrap
-from conformance.selftest.mutant import mutant
-from conformance.selftest.permissions import (
-    NOTHING,
-    Write,
-    change_permissions,
-    does_nothing,
-    permissions_of,
-    updated_to,
-)
+from conformance.selftest.tools.accounts import NOTHING, Write, permissions_of
+from conformance.selftest.tools.alter import Answered, Forward, Received, answer, intercept, wrap
+from conformance.selftest.tools.alter_permissions import change_permissions, updated_to
+from conformance.selftest.tools.mutant import mutant
 from reference_node.chain.account_config import Permissions, UsageKey
 from reference_node.keys import key_hash, new_secret
 from reference_node.node import Node
@@ -50,12 +44,6 @@ def new_usage_keys_are_not_listed(node: Node) -> None:
 
     wrap(node.accounts, "update_usage_key", update)
     wrap(node.accounts, "usage_keys", lambda view, *page: [key for key in view(*page) if key.key_hash in updated])
-
-
-@mutant("KEYLIFE-020", "KEYLIFE-030", "KEYLIFE-200")
-def update_does_nothing(node: Node) -> None:
-    """`update_usage_api_key` answers success and changes nothing."""
-    does_nothing(node, "update_usage_key")
 
 
 @mutant("KEYLIFE-030")
@@ -173,7 +161,7 @@ def removal_finds_keys_by_name(node: Node) -> None:
     wrap(node.accounts, "remove_usage_key", remove)
 
 
-@mutant("KEYLIFE-050", "KEYLIFE-090")
+@mutant("KEYLIFE-050", "KEYLIFE-090", "EP-120")
 def removal_takes_all_keys(node: Node) -> None:
     """A removal takes every key of the account."""
 
@@ -185,13 +173,7 @@ def removal_takes_all_keys(node: Node) -> None:
     wrap(node.accounts, "remove_usage_key", remove)
 
 
-@mutant("KEYLIFE-060")
-def metadata_update_does_nothing(node: Node) -> None:
-    """`update_usage_api_key_metadata` answers success and changes nothing."""
-    does_nothing(node, "update_usage_key_metadata")
-
-
-@mutant("KEYLIFE-060")
+@mutant("KEYLIFE-060", "EP-140")
 def metadata_update_keeps_the_description(node: Node) -> None:
     """A metadata update replaces the name alone."""
 
@@ -234,13 +216,7 @@ def metadata_update_grants_creation(node: Node) -> None:
     wrap(node.accounts, "update_usage_key_metadata", rename)
 
 
-@mutant("KEYLIFE-080", "KEYLIFE-090", "KEYLIFE-100", "KEYLIFE-120", "KEYLIFE-150")
-def removal_does_nothing(node: Node) -> None:
-    """`remove_usage_api_key` answers success and removes nothing."""
-    does_nothing(node, "remove_usage_key")
-
-
-@mutant("KEYLIFE-080")
+@mutant("KEYLIFE-080", "CHAIN-050")
 def removal_only_hides_the_key(node: Node) -> None:
     """A removed key leaves the list, and goes on working."""
     hidden: set[int] = set()

@@ -8,9 +8,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
-from conformance.selftest.alter import Answered, Forward, Received, answer, intercept, wrap
-from conformance.selftest.mutant import mutant
-from conformance.selftest.permissions import NOTHING, Write, account_of, permissions_of, updated_to
+from conformance.selftest.tools.accounts import NOTHING, Write, account_of, permissions_of
+from conformance.selftest.tools.alter import Answered, Forward, Received, answer, intercept, wrap
+from conformance.selftest.tools.alter_permissions import updated_to
+from conformance.selftest.tools.mutant import mutant
 from reference_node.chain.account_config import Permissions, UsageKey
 from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.node import Node

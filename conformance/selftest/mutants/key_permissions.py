@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import json
 
-from pydantic import JsonValue
-
-from conformance.selftest.alter import Answered, Forward, Received, answer, intercept, refusal
-from conformance.selftest.alter_keys import WRITES, key_book, live, presented, promote, under
-from conformance.selftest.alter_usage_keys import new_keys
-from conformance.selftest.mutant import mutant
-from conformance.selftest.permissions import ARRAYS
+from conformance.selftest.tools.alter import Answered, Forward, Received, answer, intercept, refusal
+from conformance.selftest.tools.api_keys import key_book, live, presented, promote, under
+from conformance.selftest.tools.mutant import mutant
+from conformance.selftest.tools.operations import WRITES
 from reference_node.node import Node
 
 
@@ -23,12 +20,6 @@ def _named_key(request: Received) -> str:
 def usage_keys_have_every_right(node: Node) -> None:
     """A usage key is taken for the account key of its account."""
     promote(node, WRITES, live)
-
-
-@mutant("AUTH-080", "AUTH-210")
-def usage_keys_create_wallets(node: Node) -> None:
-    """`create_wallet` asks for no permission."""
-    promote(node, "create_wallet", live)
 
 
 @mutant("AUTH-080")
@@ -133,21 +124,3 @@ def usage_keys_remove_groups_without_effect(node: Node) -> None:
         return answer(200, {"success": True}) if presented(request) in book.owners else await forward(request)
 
     intercept(node, "remove_group", handler)
-
-
-@mutant("UKEY-440")
-def null_arrays_are_wildcards(node: Node) -> None:
-    """`add_usage_api_key` reads an array that is null as [0]."""
-    new_keys(
-        node, lambda sent: {name: [0] if name in ARRAYS and value is None else value for name, value in sent.items()}
-    )
-
-
-@mutant("UKEY-450")
-def empty_texts_in_arrays_are_wildcards(node: Node) -> None:
-    """`add_usage_api_key` reads an empty text in an array as 0."""
-
-    def read(value: JsonValue) -> JsonValue:
-        return [0 if one == "" else one for one in value] if isinstance(value, list) else value
-
-    new_keys(node, lambda sent: {name: read(value) if name in ARRAYS else value for name, value in sent.items()})

@@ -9,9 +9,10 @@ from dataclasses import replace
 from http.cookies import SimpleCookie
 from urllib.parse import parse_qsl
 
-from conformance.selftest.alter import Answered, Forward, Received, intercept
-from conformance.selftest.alter_keys import LISTS, KeyBook, ask_as, header, key_book, presented, under
-from conformance.selftest.mutant import mutant
+from conformance.selftest.tools.alter import Answered, Forward, Received, intercept
+from conformance.selftest.tools.api_keys import KeyBook, ask_as, header, key_book, presented, under
+from conformance.selftest.tools.mutant import mutant
+from conformance.selftest.tools.operations import LISTS
 from reference_node.node import Node
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from conformance.selftest.alter import wrap
-from conformance.selftest.mutant import mutant
-from conformance.selftest.permissions import Write, account_of
+from conformance.selftest.tools.accounts import Write, account_of
+from conformance.selftest.tools.alter import wrap
+from conformance.selftest.tools.mutant import mutant, row
 from reference_node.chain.account_config import Action, Group
 from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.node import Node
@@ -14,10 +14,20 @@ def _ascii(label: str) -> str:
     return label.encode("ascii", "ignore").decode()
 
 
-@mutant("GRP-020")
-def group_names_lose_foreign_letters(node: Node) -> None:
-    """`add_group` keeps of a name what is ASCII."""
-    wrap(node.accounts, "add_group", lambda write, key, name, *rest: write(key, _ascii(name), *rest))
+@mutant(
+    each=[
+        row("add_group", breaks="GRP-020"),
+        row("add_action", breaks="ACT-060"),
+        row("update_action_metadata", breaks="ACT-060"),
+    ]
+)
+def labels_lose_foreign_letters(node: Node, method: str) -> None:
+    """Keep of the texts of `{method}` what is ASCII."""
+
+    def write_for(write: Write, *arguments: object) -> object:
+        return write(*(_ascii(value) if isinstance(value, str) else value for value in arguments))
+
+    wrap(node.accounts, method, write_for)
 
 
 @mutant("GRPLIFE-020", "GRPLIFE-030")
@@ -28,22 +38,6 @@ def updated_group_labels_lose_foreign_letters(node: Node) -> None:
         write(key, Group(group.id, _ascii(group.name), _ascii(group.description)), *lists)
 
     wrap(node.accounts, "update_group", update)
-
-
-@mutant("ACT-060")
-def action_labels_lose_foreign_letters(node: Node) -> None:
-    """`add_action` keeps of name and description what is ASCII."""
-    wrap(node.accounts, "add_action", lambda write, key, cid, *labels: write(key, cid, *map(_ascii, labels)))
-
-
-@mutant("ACT-060")
-def updated_action_labels_lose_foreign_letters(node: Node) -> None:
-    """`update_action_metadata` keeps of name and description what is ASCII."""
-    wrap(
-        node.accounts,
-        "update_action_metadata",
-        lambda write, key, cid, *labels: write(key, cid, *map(_ascii, labels)),
-    )
 
 
 @mutant("GRPLIFE-030")

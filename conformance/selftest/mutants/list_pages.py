@@ -5,48 +5,29 @@ from __future__ import annotations
 from dataclasses import replace
 from urllib.parse import parse_qsl
 
-from conformance.selftest.alter import Answered, Forward, Received, answer, change_query, intercept, refusal, wrap
-from conformance.selftest.alter_keys import LISTS
-from conformance.selftest.alter_lists import GREATEST_PAGE, View
-from conformance.selftest.mutant import mutant
+from conformance.selftest.tools.accounts import View
+from conformance.selftest.tools.alter import Answered, Forward, Received, answer, change_query, intercept, refusal, wrap
+from conformance.selftest.tools.mutant import mutant, row
+from conformance.selftest.tools.operations import LARGEST_PAGE, LISTS
 from reference_node.chain.account_config import Group
 from reference_node.node import Node
 
 BEYOND_64_BITS = 2**63
 
 
-def _greatest_page(node: Node, operation: str) -> None:
-    change_query(node, operation, lambda query: {**query, "page_size": GREATEST_PAGE})
-
-
-@mutant("LIST-040")
-def page_size_of_groups_is_ignored(node: Node) -> None:
-    """`list_groups` answers as many items as there are."""
-    _greatest_page(node, "list_groups")
-
-
-@mutant("LIST-040")
-def page_size_of_keys_is_ignored(node: Node) -> None:
-    """`list_api_keys` answers as many items as there are."""
-    _greatest_page(node, "list_api_keys")
-
-
-@mutant("LIST-040")
-def page_size_of_wallets_is_ignored(node: Node) -> None:
-    """`list_wallets` answers as many items as there are."""
-    _greatest_page(node, "list_wallets")
-
-
-@mutant("LIST-040")
-def page_size_of_wallets_in_group_is_ignored(node: Node) -> None:
-    """`list_wallets_in_group` answers as many items as there are."""
-    _greatest_page(node, "list_wallets_in_group")
-
-
-@mutant("LIST-040")
-def page_size_of_actions_is_ignored(node: Node) -> None:
-    """`list_actions` answers as many items as there are."""
-    _greatest_page(node, "list_actions")
+@mutant(
+    "LIST-040",
+    each=[
+        row("list_groups"),
+        row("list_api_keys", breaks="EP-150"),
+        row("list_wallets", breaks="EP-230"),
+        row("list_wallets_in_group", breaks="EP-240"),
+        row("list_actions"),
+    ],
+)
+def page_size_is_ignored(node: Node, operation: str) -> None:
+    """`{operation}` answers as many items as there are."""
+    change_query(node, operation, lambda query: {**query, "page_size": LARGEST_PAGE})
 
 
 @mutant("LIST-040")
@@ -61,10 +42,10 @@ def pages_are_one_short(node: Node) -> None:
     intercept(node, LISTS[1:], handler)
 
 
-@mutant("LIST-050")
-def page_number_of_keys_is_ignored(node: Node) -> None:
-    """`list_api_keys` answers the first page whatever page is asked for."""
-    change_query(node, "list_api_keys", lambda query: {**query, "page_number": "0"})
+@mutant(each=[row("list_api_keys", breaks="LIST-050"), row("list_groups", breaks="EP-200")])
+def page_number_is_ignored(node: Node, operation: str) -> None:
+    """Answer the first page of `{operation}`, whichever page is asked for."""
+    change_query(node, operation, lambda query: {**query, "page_number": "0"})
 
 
 @mutant("LIST-050", "LIST-060")
@@ -109,7 +90,7 @@ def pages_behind_the_last_are_the_last(node: Node) -> None:
     wrap(node.accounts, "groups", groups)
 
 
-@mutant("LIST-100")
+@mutant("LIST-100", server_fault=True)
 def bad_page_fields_crash(node: Node) -> None:
     """A page number or size that is no number, or none of 64 bits, ends in a server fault."""
 
@@ -122,7 +103,7 @@ def bad_page_fields_crash(node: Node) -> None:
     intercept(node, LISTS, handler)
 
 
-@mutant("LIST-100")
+@mutant("LIST-100", server_fault=True)
 def empty_page_size_divides_by_zero(node: Node) -> None:
     """`list_actions` with a page size of 0 ends in a server fault."""
 

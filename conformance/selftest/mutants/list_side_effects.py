@@ -7,10 +7,11 @@ import itertools
 from collections.abc import Callable
 from dataclasses import replace
 
-from conformance.selftest.alter import Answered, Forward, Received, change_items, change_query, intercept, wrap
-from conformance.selftest.alter_keys import LISTS, presented
-from conformance.selftest.alter_lists import GREATEST_PAGE, View
-from conformance.selftest.mutant import mutant
+from conformance.selftest.tools.accounts import View
+from conformance.selftest.tools.alter import Answered, Forward, Received, change_items, change_query, intercept, wrap
+from conformance.selftest.tools.api_keys import presented
+from conformance.selftest.tools.mutant import mutant
+from conformance.selftest.tools.operations import LARGEST_PAGE, LISTS
 from reference_node.chain.account_config import Group, UsageKey
 from reference_node.keys import key_hash
 from reference_node.node import Node
@@ -44,7 +45,7 @@ def keys_change_places(node: Node) -> None:
     """Every second `list_api_keys` is in the opposite order."""
     turn = itertools.cycle([1, -1])
     change_items(node, "list_api_keys", lambda items: items[:: next(turn)])
-    change_query(node, "list_api_keys", lambda query: {**query, "page_number": "0", "page_size": GREATEST_PAGE})
+    change_query(node, "list_api_keys", lambda query: {**query, "page_number": "0", "page_size": LARGEST_PAGE})
 
 
 @mutant("LIST-120")

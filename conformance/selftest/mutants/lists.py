@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from conformance.selftest.alter import wrap
-from conformance.selftest.alter_lists import View
-from conformance.selftest.mutant import mutant
+from conformance.selftest.tools.accounts import View
+from conformance.selftest.tools.alter import wrap
+from conformance.selftest.tools.mutant import mutant
 from reference_node.chain.account_config import Group
 from reference_node.node import Node
 

@@ -7,14 +7,15 @@ import json
 import secrets
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
-from conformance.selftest.alter import Answered, Forward, Received, answer, body_of, intercept, wrap
-from conformance.selftest.alter_contract import Sent, change_contract
-from conformance.selftest.alter_envelopes import MINTS, address_in
-from conformance.selftest.alter_keys import last_account_key, presented
-from conformance.selftest.alter_mints import follow_mints
-from conformance.selftest.mutant import mutant
-from conformance.selftest.permissions import NOTHING
+from conformance.selftest.tools.accounts import NOTHING
+from conformance.selftest.tools.alter import Answered, Forward, Received, answer, body_of, intercept, wrap
+from conformance.selftest.tools.alter_contract import Sent, change_contract
+from conformance.selftest.tools.alter_envelopes import MINTS, address_in
+from conformance.selftest.tools.api_keys import last_account_key, presented
+from conformance.selftest.tools.minted import follow_mints
+from conformance.selftest.tools.mutant import mutant, row
 from reference_node.chain.account_config import KeyInfo, UsageKey, Wallet
 from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.chain.interface import Address
@@ -25,6 +26,16 @@ WALLET_MINT, KEY_MINT = MINTS
 
 
 # ---------------------------------------------------------------------------------------------- nobody's until attached
+
+
+Arguments = tuple[Any, ...]
+
+
+def _exchanged(arguments: Arguments, one: int, other: int) -> Arguments:
+    """Two arguments in each other's place."""
+    changed = [*arguments]
+    changed[one], changed[other] = changed[other], changed[one]
+    return tuple(changed)
 
 
 def _register(node: Node, request: Received, given: Answered) -> None:
@@ -133,24 +144,16 @@ def registered_wallets_are_not_listed(node: Node) -> None:
     wrap(node.accounts, "wallets", wallets)
 
 
-@mutant("MINT-070")
-def registered_wallets_have_no_names(node: Node) -> None:
-    """The contract forgets the name and description of a registration."""
-
-    def change(sent: Sent) -> Sent:
-        return replace(sent, arguments=(*sent.arguments[:3], "", ""))
-
-    change_contract(node, change, {"register_wallet_derivation"})
-
-
-@mutant("MINT-070")
-def name_and_description_change_places(node: Node) -> None:
-    """The contract takes a registration's description for its name."""
-
-    def change(sent: Sent) -> Sent:
-        return replace(sent, arguments=(*sent.arguments[:3], sent.arguments[4], sent.arguments[3]))
-
-    change_contract(node, change, {"register_wallet_derivation"})
+@mutant(
+    each=[
+        row("without-labels", lambda given: (*given[:3], "", ""), breaks="MINT-070"),
+        row("labels-exchanged", lambda given: _exchanged(given, 3, 4), breaks="MINT-070"),
+        row("64-bits-of-the-path", lambda given: (*given[:2], given[2] % 2**64, *given[3:]), breaks="MINT-030"),
+    ]
+)
+def registered_wallet_is_stored_otherwise(node: Node, change: Callable[[Arguments], Arguments]) -> None:
+    """Let the contract hear other arguments of `registerWalletDerivation` than were sent; the label says which."""
+    change_contract(node, lambda sent: replace(sent, arguments=change(sent.arguments)), {"register_wallet_derivation"})
 
 
 # ----------------------------------------------------------------------------------------------------- usable too early
@@ -226,27 +229,21 @@ def minted_key_acts_for_the_last_account(node: Node) -> None:
 # ------------------------------------------------------------------------------- what it may, and how long
 
 
-def _set(node: Node, change: Callable[[tuple[object, ...]], tuple[object, ...]]) -> None:
-    """The contract hears of setUsageApiKey with other arguments."""
+@mutant(
+    each=[
+        row("execute-in-all", lambda given: (*given[:12], (0,)), breaks="MINT-120"),
+        row("execute-in-none", lambda given: (*given[:12], ()), breaks="MINT-120"),
+        row("without-bools", lambda given: (*given[:6], False, False, False, *given[9:]), breaks="MINT-120"),
+        row("without-expiration", lambda given: (*given[:2], 0, *given[3:]), breaks="UKEY-380"),
+        row("without-balance", lambda given: (*given[:3], 0, *given[4:]), breaks="UKEY-380"),
+        row("expiration-as-balance", lambda given: _exchanged(given, 2, 3), breaks="UKEY-380"),
+        row("add-groups-as-remove-groups", lambda given: _exchanged(given, 10, 11), breaks="UKEY-380"),
+        row("delete-groups-as-create-wallets", lambda given: _exchanged(given, 7, 8), breaks="UKEY-380"),
+    ]
+)
+def attached_key_is_stored_otherwise(node: Node, change: Callable[[Arguments], Arguments]) -> None:
+    """Let the contract hear other arguments of `setUsageApiKey` than were sent; the label says which."""
     change_contract(node, lambda sent: replace(sent, arguments=change(sent.arguments)), {"set_usage_api_key"})
-
-
-@mutant("MINT-120")
-def attached_keys_run_everywhere(node: Node) -> None:
-    """A key that is attached on the chain may run in every group."""
-    _set(node, lambda given: (*given[:12], (0,)))
-
-
-@mutant("MINT-120")
-def attached_keys_run_nowhere(node: Node) -> None:
-    """A key that is attached on the chain has no group to run in."""
-    _set(node, lambda given: (*given[:12], ()))
-
-
-@mutant("MINT-120")
-def attached_keys_lose_their_switches(node: Node) -> None:
-    """The three booleans of setUsageApiKey are not kept."""
-    _set(node, lambda given: (*given[:6], False, False, False, *given[9:]))
 
 
 @mutant("MINT-120")
@@ -258,24 +255,6 @@ def attached_keys_count_no_more_after_a_while(node: Node) -> None:
         return KeyInfo(0, is_account_key=False, managed=False, expiration=0) if hashed in minted.keys else ask(hashed)
 
     wrap(node.accounts, "key_info", key_info)
-
-
-@mutant("UKEY-380")
-def expiration_is_not_kept(node: Node) -> None:
-    """The contract takes an expiration and keeps none."""
-    _set(node, lambda given: (*given[:2], 0, *given[3:]))
-
-
-@mutant("UKEY-380")
-def balance_is_not_kept(node: Node) -> None:
-    """The contract takes a balance and keeps none."""
-    _set(node, lambda given: (*given[:3], 0, *given[4:]))
-
-
-@mutant("UKEY-380", "MINT-120")
-def expired_keys_go_on(node: Node) -> None:
-    """The node does not look at a usage key's expiration."""
-    wrap(node.accounts, "key_info", lambda ask, hashed: ask(hashed)._replace(expiration=0))
 
 
 @mutant("UKEY-380", "MINT-120")

@@ -7,11 +7,20 @@ from collections.abc import Callable
 
 from pydantic import JsonValue
 
-from conformance.selftest.alter import Answered, Forward, Received, answer, change_answer, intercept, members, wrap
-from conformance.selftest.alter_envelopes import MINTS
-from conformance.selftest.alter_keys import header, presented
-from conformance.selftest.alter_mints import follow_mints
-from conformance.selftest.mutant import mutant
+from conformance.selftest.tools.alter import (
+    Answered,
+    Forward,
+    Received,
+    answer,
+    change_answer,
+    intercept,
+    members,
+    wrap,
+)
+from conformance.selftest.tools.alter_envelopes import MINTS
+from conformance.selftest.tools.api_keys import header, presented
+from conformance.selftest.tools.minted import follow_mints
+from conformance.selftest.tools.mutant import mutant
 from reference_node.keys import key_hash, pkp_id
 from reference_node.node import Node
 from reference_node.runs import Run

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from eth_utils.address import to_checksum_address
 from pydantic import JsonValue
 
-from conformance.selftest.alter import (
+from conformance.selftest.tools.alter import (
     Answered,
     Forward,
     Received,
@@ -22,10 +22,10 @@ from conformance.selftest.alter import (
     refusal,
     wrap,
 )
-from conformance.selftest.alter_envelopes import MINTS, address_in, believe_any_signature
-from conformance.selftest.alter_keys import presented
-from conformance.selftest.alter_mints import follow_mints
-from conformance.selftest.mutant import mutant
+from conformance.selftest.tools.alter_envelopes import MINTS, address_in, believe_any_signature
+from conformance.selftest.tools.api_keys import presented
+from conformance.selftest.tools.minted import follow_mints
+from conformance.selftest.tools.mutant import mutant
 from reference_node.chain.interface import Address
 from reference_node.keys import address_of
 from reference_node.node import Node

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pydantic import JsonValue
 
-from conformance.selftest.alter import change_body, members
-from conformance.selftest.mutant import mutant
+from conformance.selftest.tools.alter import change_body, members
+from conformance.selftest.tools.mutant import mutant
 from reference_node.node import Node
 
 ALL_WALLETS = f"0x{'0' * 64}"

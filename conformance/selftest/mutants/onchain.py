@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import Any
 
 from eth_utils.address import to_checksum_address
 from eth_utils.crypto import keccak
 from pydantic import JsonValue
 
-from conformance.selftest.alter import change_answer, members
-from conformance.selftest.alter_contract import Sent, account_behind, change_contract, let_in, payers_of
-from conformance.selftest.alter_views import Values, admins_made, change_result, change_view
-from conformance.selftest.mutant import mutant
+from conformance.selftest.tools.alter import change_answer, members
+from conformance.selftest.tools.alter_chain_answers import Values, admins_made, change_result, change_view
+from conformance.selftest.tools.alter_contract import Sent, account_behind, change_contract, let_in, payers_of
+from conformance.selftest.tools.mutant import mutant
 from reference_node.chain.contract_abi import creation_code
 from reference_node.chain.interface import ZERO_ADDRESS
 from reference_node.node import Node
@@ -22,13 +21,6 @@ ATTACH = ("register_wallet_derivation", "set_usage_api_key")
 CONVERSION = ("convert_to_chain_secured_account",)
 FLAGS, ARRAYS = 6, 9
 """Where the bools and the arrays of groups begin in the arguments of `setUsageApiKey`."""
-
-
-def _exchanged(sent: Sent, one: int, other: int) -> Sent:
-    """Two arguments in each other's place."""
-    arguments: list[Any] = list(sent.arguments)
-    arguments[one], arguments[other] = arguments[other], arguments[one]
-    return replace(sent, arguments=tuple(arguments))
 
 
 def _changed(sent: Sent, index: int, value: object) -> Sent:
@@ -77,42 +69,6 @@ def accounts_are_named_by_the_text_of_the_address_too(node: Node) -> None:
 
 
 # ------------------------------------------------------------------------------------------------ arguments of writes
-
-
-@mutant("MINT-070")
-def labels_of_registered_wallets_are_exchanged(node: Node) -> None:
-    """The contract takes the name given to registerWalletDerivation for the description, and the other way round."""
-    change_contract(node, lambda sent: _exchanged(sent, 3, 4), ATTACH[:1])
-
-
-@mutant("MINT-030")
-def registered_paths_are_cut(node: Node) -> None:
-    """The contract keeps 64 bits of a registered derivation path."""
-    change_contract(node, lambda sent: _changed(sent, 2, sent.arguments[2] % 2**64), ATTACH[:1])
-
-
-@mutant("UKEY-380")
-def expiration_and_balance_are_exchanged(node: Node) -> None:
-    """The contract takes the expiration of an attached key for its balance."""
-    change_contract(node, lambda sent: _exchanged(sent, 2, 3), ATTACH[1:])
-
-
-@mutant("UKEY-380")
-def attached_keys_never_expire(node: Node) -> None:
-    """The contract drops the expiration of attached keys."""
-    change_contract(node, lambda sent: _changed(sent, 2, 0), ATTACH[1:])
-
-
-@mutant("UKEY-380")
-def arrays_of_attached_keys_are_exchanged(node: Node) -> None:
-    """The contract takes the groups where a key may add wallets for those where it may remove them."""
-    change_contract(node, lambda sent: _exchanged(sent, ARRAYS + 1, ARRAYS + 2), ATTACH[1:])
-
-
-@mutant("UKEY-380")
-def flags_of_attached_keys_are_exchanged(node: Node) -> None:
-    """The contract takes the right to delete groups for that to create wallets."""
-    change_contract(node, lambda sent: _exchanged(sent, FLAGS + 1, FLAGS + 2), ATTACH[1:])
 
 
 # ------------------------------------------------------------------------------------------------ whose account it is

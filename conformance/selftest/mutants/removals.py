@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from conformance.selftest.alter import wrap
-from conformance.selftest.mutant import mutant
-from conformance.selftest.permissions import Write, account_of, lists_of
+from conformance.selftest.tools.accounts import Write, account_of, lists_of
+from conformance.selftest.tools.alter import wrap
+from conformance.selftest.tools.mutant import mutant
 from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.node import Node
 

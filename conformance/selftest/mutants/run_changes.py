@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from conformance.selftest.alter import Answered, Forward, Received, body_of, intercept, wrap
-from conformance.selftest.alter_execution import (
+from conformance.selftest.tools.accounts import Write, account_of, permissions_of
+from conformance.selftest.tools.alter import Answered, Forward, Received, body_of, intercept, wrap
+from conformance.selftest.tools.alter_runs import (
     RUN,
     Lists,
     all_groups,
@@ -14,9 +15,8 @@ from conformance.selftest.alter_execution import (
     decide,
     own_groups,
 )
-from conformance.selftest.alter_keys import key_book, presented, under
-from conformance.selftest.mutant import mutant
-from conformance.selftest.permissions import Write, account_of, permissions_of
+from conformance.selftest.tools.api_keys import key_book, presented, under
+from conformance.selftest.tools.mutant import mutant
 from reference_node.chain.account_config import Permissions
 from reference_node.node import Node
 

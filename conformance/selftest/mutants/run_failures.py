@@ -4,9 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from conformance.selftest.alter import Answered, Forward, Received, change_answer, intercept, members, refusal, wrap
-from conformance.selftest.alter_execution import RUN, Sandboxed, change_result
-from conformance.selftest.mutant import mutant
+from conformance.selftest.tools.alter import (
+    Answered,
+    Forward,
+    Received,
+    change_answer,
+    intercept,
+    members,
+    refusal,
+    wrap,
+)
+from conformance.selftest.tools.alter_runs import RUN, Sandboxed, change_result
+from conformance.selftest.tools.mutant import mutant
 from reference_node.node import Node
 from reference_node.sandbox import RunResult, SandboxBroken
 
@@ -23,7 +32,7 @@ def every_run_is_marked_as_failed(node: Node) -> None:
     change_answer(node, RUN, lambda value: {**members(value), "has_error": True})
 
 
-@mutant("EXEC-320")
+@mutant("EXEC-320", server_fault=True)
 def failures_are_server_faults(node: Node) -> None:
     """Code that fails is answered with 500."""
 
@@ -92,7 +101,7 @@ def code_without_a_main_succeeds(node: Node) -> None:
     wrap(node.sandbox, "run", run)
 
 
-@mutant("EXEC-320")
+@mutant("EXEC-320", server_fault=True)
 def what_json_cannot_hold_breaks_the_sandbox(node: Node) -> None:
     """A response that cannot be written as JSON ends the machinery; no Retry-After tells to come again."""
 
@@ -104,7 +113,7 @@ def what_json_cannot_hold_breaks_the_sandbox(node: Node) -> None:
     wrap(node.sandbox, "run", run)
 
 
-@mutant("EXEC-370")
+@mutant("EXEC-370", server_fault=True)
 def nothing_returned_is_a_server_fault(node: Node) -> None:
     """A `main` that returns nothing is answered with 500."""
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from conformance.selftest.alter import change_body, members, wrap
-from conformance.selftest.alter_execution import Lists, all_groups, decide, own_groups, permits
-from conformance.selftest.mutant import mutant
+from conformance.selftest.tools.alter import change_body, members, wrap
+from conformance.selftest.tools.alter_runs import Lists, all_groups, decide, own_groups, permits
+from conformance.selftest.tools.mutant import mutant
 from reference_node.chain.account_config import WILDCARD
 from reference_node.node import Node
 
@@ -23,32 +23,6 @@ def a_group_pairs_its_lists(node: Node) -> None:
         return (action, wallet) in zip(group.actions, group.wallets, strict=False)
 
     decide(node, paired)
-
-
-@mutant("GRP-060", "GRP-040")
-def only_the_first_wallet_counts(node: Node) -> None:
-    """Of the wallets that a group lists the first alone is permitted."""
-    decide(
-        node, lambda group, action, wallet: group.has_action(action) and (wallet is None or wallet in group.wallets[:1])
-    )
-
-
-@mutant("GRP-060", "GRP-050", "ACT-130")
-def only_the_first_action_counts(node: Node) -> None:
-    """Of the actions that a group lists the first alone is permitted."""
-    decide(node, lambda group, action, wallet: action in group.actions[:1] and group.has_wallet(wallet))
-
-
-@mutant("GRP-070", "GRP-090", "GRP-100", "GRP-200", "GRPLIFE-070", "LIM-040")
-def the_wildcard_of_wallets_is_ignored(node: Node) -> None:
-    """The all-zero PKP id permits nothing."""
-    decide(node, lambda group, action, wallet: group.has_action(action) and (wallet is None or wallet in group.wallets))
-
-
-@mutant("GRP-080", "GRP-100", "GRP-200", "GRPLIFE-070", "LIM-040")
-def the_wildcard_of_actions_is_ignored(node: Node) -> None:
-    """The `0` in `cid_hashes_permitted` permits nothing."""
-    decide(node, lambda group, action, wallet: action in group.actions and group.has_wallet(wallet))
 
 
 @mutant("GRP-090")
@@ -82,26 +56,6 @@ def a_wildcard_counts_only_alone(node: Node) -> None:
     decide(node, alone)
 
 
-@mutant("GRP-110")
-def a_wildcard_widens_both_lists(node: Node) -> None:
-    """A group with one wildcard permits every action every wallet."""
-
-    def wide(group: Lists, action: bytes, wallet: bytes | None) -> bool:
-        return WILDCARD in group.actions or WILDCARD in group.wallets or permits(group, action, wallet)
-
-    decide(node, wide)
-
-
-@mutant("GRP-110")
-def all_wallets_come_with_all_actions(node: Node) -> None:
-    """A group that permits all actions permits them with all wallets."""
-
-    def wide(group: Lists, action: bytes, wallet: bytes | None) -> bool:
-        return WILDCARD in group.actions or permits(group, action, wallet)
-
-    decide(node, wide)
-
-
 @mutant("GRP-120", "GRP-150")
 def wildcards_hold_in_every_group(node: Node) -> None:
     """A group with both wildcards lets every key of the account in."""
@@ -133,29 +87,6 @@ def a_hash_that_ends_in_zeros_is_the_wildcard(node: Node) -> None:
         return (wild or group.has_action(action)) and group.has_wallet(wallet)
 
     decide(node, near)
-
-
-@mutant("GRP-140")
-def an_empty_list_of_wallets_permits_all(node: Node) -> None:
-    """A group that lists no wallet permits every wallet."""
-    decide(
-        node, lambda group, action, wallet: group.has_action(action) and (not group.wallets or group.has_wallet(wallet))
-    )
-
-
-@mutant("GRP-140", "GRPLIFE-060")
-def empty_lists_permit_all(node: Node) -> None:
-    """A group that lists nothing permits everything."""
-    decide(
-        node,
-        lambda group, action, wallet: (not group.wallets and not group.actions) or permits(group, action, wallet),
-    )
-
-
-@mutant("GRP-150", "UKEY-270", "UKEY-300", "SCOPE-020", "SCOPE-110", "SCOPE-120", "AUTH-080", "AUTH-210")
-def groups_let_every_key_in(node: Node) -> None:
-    """Whether a key may use a group is not asked."""
-    decide(node, reach=all_groups)
 
 
 @mutant("GRP-200")

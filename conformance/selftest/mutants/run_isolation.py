@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import threading
 
-from conformance.selftest.alter import Answered, Forward, Received, intercept, wrap
-from conformance.selftest.alter_execution import RUN, Sandboxed, change_code, change_input
-from conformance.selftest.alter_keys import presented
-from conformance.selftest.mutant import mutant
-from conformance.selftest.permissions import account_of
+from conformance.selftest.tools.accounts import account_of
+from conformance.selftest.tools.alter import Answered, Forward, Received, intercept, wrap
+from conformance.selftest.tools.alter_runs import RUN, Sandboxed, change_code, change_input
+from conformance.selftest.tools.api_keys import presented
+from conformance.selftest.tools.mutant import mutant, row
 from reference_node.access import Caller
 from reference_node.node import Node
 from reference_node.sandbox import RunResult
@@ -17,8 +17,17 @@ from reference_node.sandbox import RunResult
 Running = object
 
 
-def _left_behind(node: Node, name: str, leaves: str) -> None:
-    """Once a code has named `name`, every later run begins with `leaves`."""
+@mutant(
+    "EXEC-270",
+    each=[
+        row("globals", "globalThis.left", 'globalThis.left = "left";'),
+        row("declarations", "var declared", 'var declared = "left";'),
+        row("prototypes", "Promise.prototype.left", 'Promise.prototype.left = "left";'),
+        row("library", "Math.left", 'Math.left = "left";'),
+    ],
+)
+def what_a_run_sets_survives(node: Node, name: str, leaves: str) -> None:
+    """Begin every run with `{leaves}`, once a code has named `{name}`."""
     named: list[str] = []
 
     def begin(code: str) -> str:
@@ -28,30 +37,6 @@ def _left_behind(node: Node, name: str, leaves: str) -> None:
         return before + code
 
     change_code(node, begin)
-
-
-@mutant("EXEC-270")
-def globals_survive_a_run(node: Node) -> None:
-    """What a run sets in the global object is there in the next."""
-    _left_behind(node, "globalThis.left", 'globalThis.left = "left";')
-
-
-@mutant("EXEC-270")
-def declarations_survive_a_run(node: Node) -> None:
-    """A variable that a run declares is there in the next."""
-    _left_behind(node, "var declared", 'var declared = "left";')
-
-
-@mutant("EXEC-270")
-def prototypes_survive_a_run(node: Node) -> None:
-    """What a run puts into a prototype is there in the next."""
-    _left_behind(node, "Promise.prototype.left", 'Promise.prototype.left = "left";')
-
-
-@mutant("EXEC-270")
-def library_functions_survive_a_run(node: Node) -> None:
-    """What a run puts into an object of the library is there in the next."""
-    _left_behind(node, "Math.left", 'Math.left = "left";')
 
 
 @mutant("EXEC-270")
@@ -104,33 +89,19 @@ def parameters_of_runs_at_once_are_mixed(node: Node) -> None:
     wrap(node.sandbox, "run", run)
 
 
-@mutant("EXEC-280")
-def the_environment_is_within_reach(node: Node) -> None:
-    """The sandbox shows the environment of the process, the root secret in it."""
-    change_code(node, lambda code: f'globalThis.process = {{ env: {{ ROOT_SECRET: "0011" }} }};{code}')
-
-
-@mutant("EXEC-280")
-def files_are_within_reach(node: Node) -> None:
-    """The sandbox offers `require`, and with it the files of the host."""
-    change_code(node, lambda code: f'var require = () => ({{ readFileSync: () => "root:x:0:0" }});{code}')
-
-
-@mutant("EXEC-280")
-def engine_library_is_within_reach(node: Node) -> None:
-    """The engine's own library for files stands in the global object."""
-    change_code(node, lambda code: f'globalThis.std = {{ loadFile: () => "root:x:0:0" }};{code}')
-
-
-@mutant("EXEC-280")
-def commands_are_within_reach(node: Node) -> None:
-    """An action can have commands run."""
-    change_code(
-        node,
-        lambda code: (
-            f'var require = name => {{ if (name === "child_process") return {{ execSync: () => "uid=0" }}; }};{code}'
-        ),
-    )
+@mutant(
+    "EXEC-280",
+    each=[
+        row("environment", 'globalThis.process = { env: { ROOT_SECRET: "0011" } };'),
+        row("settings", "globalThis.settings = { env: { PATH: '/usr/bin', HOME: '/root' } };"),
+        row("require-of-files", 'var require = () => ({ readFileSync: () => "root:x:0:0" });'),
+        row("require-of-commands", 'var require = n => n == "child_process" ? { execSync: () => "uid=0" } : null;'),
+        row("library-of-files", 'globalThis.std = { loadFile: () => "root:x:0:0" };'),
+    ],
+)
+def host_is_within_reach(node: Node, offered: str) -> None:
+    """Offer actions what a host has, as by `{offered}`."""
+    change_code(node, lambda code: offered + code)
 
 
 def _after_each_run(node: Node, then: object) -> None:

@@ -6,57 +6,13 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 
-from conformance.selftest.alter import Answered, Forward, Received, intercept, refusal, wrap
-from conformance.selftest.alter_execution import RUN, Lists, all_groups, decide, own_groups
-from conformance.selftest.alter_keys import header, key_book, presented, under
-from conformance.selftest.mutant import mutant
-from conformance.selftest.permissions import permissions_of, refused_to_usage_keys
+from conformance.selftest.tools.accounts import permissions_of
+from conformance.selftest.tools.alter import Answered, Forward, Received, intercept, refusal, wrap
+from conformance.selftest.tools.alter_permissions import refused_to_usage_keys
+from conformance.selftest.tools.alter_runs import RUN, Lists, all_groups, decide, own_groups
+from conformance.selftest.tools.api_keys import header, key_book, presented, under
+from conformance.selftest.tools.mutant import mutant
 from reference_node.node import Node
-
-FIRST = 1
-
-
-def _by_arrays(node: Node, groups: Callable[[list[int]], list[int]]) -> None:
-    """A usage key may use the groups that `groups` makes of its `execute_in_groups`."""
-
-    def reach(node: Node, key: int) -> list[Lists]:
-        permissions = permissions_of(node, key)
-        if permissions is None:
-            return all_groups(node, key)
-        named = groups(list(permissions.execute_in_groups))
-        return [group for group in all_groups(node, key) if 0 in named or group.id in named]
-
-    decide(node, reach=reach)
-
-
-@mutant("UKEY-260", "SCOPE-020", "SCOPE-010", "AUTH-150", "KEYLIFE-020")
-def only_the_wildcard_lets_keys_run(node: Node) -> None:
-    """A usage key runs with the wildcard alone; group ids in its array count for nothing."""
-    _by_arrays(node, lambda named: [0] if 0 in named else [])
-
-
-@mutant("UKEY-280", "UKEY-320", "LIM-040", "AUTH-160", "UKEY-310")
-def the_wildcard_of_keys_runs_nothing(node: Node) -> None:
-    """`0` in `execute_in_groups` is a group that does not exist."""
-    _by_arrays(node, lambda named: [group for group in named if group])
-
-
-@mutant("UKEY-290", "GRPLIFE-170")
-def only_the_first_group_of_a_key_counts(node: Node) -> None:
-    """Of several ids in `execute_in_groups` the first alone counts."""
-    _by_arrays(node, lambda named: named[:FIRST])
-
-
-@mutant("UKEY-310")
-def the_wildcard_counts_only_alone(node: Node) -> None:
-    """`0` beside other ids in `execute_in_groups` is no wildcard."""
-    _by_arrays(node, lambda named: named if named == [0] else [group for group in named if group])
-
-
-@mutant("UKEY-300", "UKEY-440", "SCOPE-090", "SCOPE-110", "SCOPE-120", "AUTH-080")
-def an_empty_array_runs_everywhere(node: Node) -> None:
-    """A key with an empty `execute_in_groups` runs in all groups."""
-    _by_arrays(node, lambda named: named or [0])
 
 
 @mutant("UKEY-320")
@@ -197,7 +153,7 @@ def runs_without_a_key_are_the_last_ones(node: Node) -> None:
     intercept(node, RUN, handler)
 
 
-@mutant("AUTH-050")
+@mutant("AUTH-050", "EXEC-260")
 def unknown_keys_are_guests(node: Node) -> None:
     """A run with an unknown key is a guest's, and guests run as the newest account."""
     book = key_book(node)

@@ -6,9 +6,9 @@ import json
 import re
 from collections import Counter
 
-from conformance.selftest.alter import wrap
-from conformance.selftest.alter_execution import Sandboxed, change_code
-from conformance.selftest.mutant import mutant
+from conformance.selftest.tools.alter import wrap
+from conformance.selftest.tools.alter_runs import Sandboxed, change_code
+from conformance.selftest.tools.mutant import mutant
 from reference_node.node import Node
 from reference_node.sandbox import HostRefusal, RunResult
 
@@ -87,9 +87,3 @@ def fetch_reads_files(node: Node) -> None:
             f" return {{ ok: true, text: async () => {json.dumps(USERS)} }}; }};{code}"
         ),
     )
-
-
-@mutant("EXEC-280")
-def environment_is_a_setting_of_the_sandbox(node: Node) -> None:
-    """The environment of the process stands, for scripts that want settings, in a global of its own."""
-    change_code(node, lambda code: f"globalThis.settings = {{ env: {{ PATH: '/usr/bin', HOME: '/root' }} }};{code}")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from itertools import groupby
 
-from conformance.selftest.alter import wrap
-from conformance.selftest.alter_execution import Sandboxed, change_code, change_logs, change_result
-from conformance.selftest.mutant import mutant
+from conformance.selftest.tools.alter import wrap
+from conformance.selftest.tools.alter_runs import Sandboxed, change_code, change_logs, change_result
+from conformance.selftest.tools.mutant import mutant, row
 from reference_node.node import Node
 from reference_node.sandbox import RunResult
 
@@ -39,22 +40,27 @@ def logs_add_up(node: Node) -> None:
     change_logs(node, with_all)
 
 
-@mutant("EXEC-180")
-def logs_are_turned_round(node: Node) -> None:
-    """The last line that an action wrote stands first."""
-    change_logs(node, lambda logs: "\n".join(reversed(logs.split("\n"))))
+def _lines(change: Callable[[list[str]], Iterable[str]]) -> Callable[[str], str]:
+    return lambda logs: "\n".join(change(logs.split("\n")))
 
 
-@mutant("EXEC-180")
-def logs_end_early(node: Node) -> None:
-    """Only the first ten lines are kept."""
-    change_logs(node, lambda logs: "\n".join(logs.split("\n")[:KEPT_LINES]))
-
-
-@mutant("EXEC-180")
-def logs_are_sorted(node: Node) -> None:
-    """Lines are sorted by the end of their text, as a store without an order might give them."""
-    change_logs(node, lambda logs: "\n".join(sorted(logs.split("\n"), key=lambda line: line[::-1])))
+@mutant(
+    "EXEC-180",
+    each=[
+        row("empty", lambda _: "", breaks="EXEC-140"),
+        row("reversed", _lines(reversed)),
+        row("first-ten-lines", _lines(lambda lines: lines[:KEPT_LINES])),
+        row("sorted-by-ends", _lines(lambda lines: sorted(lines, key=lambda line: line[::-1]))),
+        row("equal-lines-once", _lines(lambda lines: (line for line, _ in groupby(lines)))),
+        row("lines-cut-at-1000", _lines(lambda lines: (line[:1000] for line in lines))),
+        row("without-empty-lines", _lines(lambda lines: filter(None, lines))),
+        row("without-formats", lambda logs: logs.replace("%s", "")),
+        row("16-bits", lambda logs: "".join(letter if ord(letter) < 2**16 else "?" for letter in logs)),
+    ],
+)
+def logs_are_altered(node: Node, change: Callable[[str], str]) -> None:
+    """Answer other logs than an action wrote; the label says which."""
+    change_logs(node, change)
 
 
 @mutant("EXEC-180")
@@ -77,22 +83,10 @@ def logs_of_runs_at_once_are_one(node: Node) -> None:
         with lock:
             for log in under_way:
                 log.append(result.logs)
-            under_way.remove(own)
+            under_way[:] = [log for log in under_way if log is not own]  # `remove` takes an equal one
         return replace(result, logs="\n".join(own))
 
     wrap(node.sandbox, "run", run)
-
-
-@mutant("EXEC-180", "EXEC-140")
-def logs_are_always_empty(node: Node) -> None:
-    """Nothing that an action writes is answered."""
-    change_logs(node, lambda _: "")
-
-
-@mutant("EXEC-180")
-def equal_lines_are_logged_once(node: Node) -> None:
-    """Of equal lines one after the other the first alone is kept."""
-    change_logs(node, lambda logs: "\n".join(line for line, _ in groupby(logs.split("\n"))))
 
 
 @mutant("EXEC-180")
@@ -108,18 +102,6 @@ def errors_of_the_console_are_lost(node: Node) -> None:
 
 
 @mutant("EXEC-180")
-def long_lines_are_cut(node: Node) -> None:
-    """A line of the logs ends after a thousand characters."""
-    change_logs(node, lambda logs: "\n".join(line[:1000] for line in logs.split("\n")))
-
-
-@mutant("EXEC-180")
-def formats_in_logs_are_taken_out(node: Node) -> None:
-    """A `%s` that stands for nothing is missing in the logs."""
-    change_logs(node, lambda logs: logs.replace("%s", ""))
-
-
-@mutant("EXEC-180")
 def logs_of_a_failure_come_with_the_next_run(node: Node) -> None:
     """What a run wrote that failed is written out with the logs of the run after it."""
     kept: list[str] = []
@@ -130,15 +112,3 @@ def logs_of_a_failure_come_with_the_next_run(node: Node) -> None:
         return replace(result, logs=before + result.logs)
 
     change_result(node, with_kept)
-
-
-@mutant("EXEC-180")
-def empty_lines_are_not_logged(node: Node) -> None:
-    """Lines without a character are left out of the logs."""
-    change_logs(node, lambda logs: "\n".join(line for line in logs.split("\n") if line))
-
-
-@mutant("EXEC-180")
-def characters_beyond_16_bits_are_not_logged(node: Node) -> None:
-    """The logs hold a question mark for each character beyond the basic plane."""
-    change_logs(node, lambda logs: "".join(letter if ord(letter) < 2**16 else "?" for letter in logs))

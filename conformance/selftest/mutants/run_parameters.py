@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import unicodedata
+from collections.abc import Callable
 
 from pydantic import JsonValue
 
-from conformance.selftest.alter import (
+from conformance.selftest.tools.alter import (
     Answered,
     Forward,
     Received,
@@ -18,15 +20,12 @@ from conformance.selftest.alter import (
     members,
     refusal,
 )
-from conformance.selftest.alter_execution import (
-    RUN,
-    change_input,
-    change_params,
-    everywhere,
-)
-from conformance.selftest.mutant import mutant
+from conformance.selftest.tools.alter_runs import RUN, change_input, change_params, everywhere
+from conformance.selftest.tools.mutant import mutant, row
 from reference_node.node import Node
 
+ITEMS = 100
+DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 DIGITS = 15
 """How many significant digits are left of a rounded number."""
 
@@ -43,10 +42,19 @@ def parameters_arrive_as_text(node: Node) -> None:
     change_input(node, lambda code, params: (code, json.dumps(params)))
 
 
-@mutant("EXEC-160")
-def large_numbers_are_rounded(node: Node) -> None:
-    """Numbers in the parameters keep fifteen digits."""
-    change_params(node, everywhere(_rounded))
+def _texts(change: Callable[[str], str]) -> Callable[[JsonValue], JsonValue]:
+    return lambda value: change(value) if isinstance(value, str) else value
+
+
+def _lists(change: Callable[[list[JsonValue]], list[JsonValue]]) -> Callable[[JsonValue], JsonValue]:
+    return lambda value: change(value) if isinstance(value, list) else value
+
+
+def _members(keep: Callable[[str, JsonValue], bool]) -> Callable[[JsonValue], JsonValue]:
+    def kept(value: JsonValue) -> JsonValue:
+        return {name: inner for name, inner in value.items() if keep(name, inner)} if isinstance(value, dict) else value
+
+    return kept
 
 
 def _rounded(value: JsonValue) -> JsonValue:
@@ -55,82 +63,26 @@ def _rounded(value: JsonValue) -> JsonValue:
     return float(f"{value:.{DIGITS}g}") if abs(value) > 1 and math.isfinite(value) else value
 
 
-@mutant("EXEC-160")
-def numbers_arrive_as_texts(node: Node) -> None:
-    """Integers in the parameters reach `main` as decimal texts."""
-    change_params(node, everywhere(lambda value: str(value) if type(value) is int else value))
-
-
-@mutant("EXEC-160")
-def arrays_arrive_without_their_doubles(node: Node) -> None:
-    """An array in the parameters holds each text and each number once."""
-    change_params(node, everywhere(_once))
-
-
-def _once(value: JsonValue) -> JsonValue:
-    if not isinstance(value, list):
-        return value
-    return [item for index, item in enumerate(value) if item not in value[:index]]
-
-
-@mutant("EXEC-160")
-def arrays_arrive_in_another_order(node: Node) -> None:
-    """Arrays in the parameters are turned round."""
-    change_params(node, everywhere(lambda value: value[::-1] if isinstance(value, list) else value))
-
-
-@mutant("EXEC-160")
-def texts_arrive_trimmed(node: Node) -> None:
-    """Blanks around a text in the parameters are lost."""
-    change_params(node, everywhere(lambda value: value.strip() if isinstance(value, str) else value))
-
-
-@mutant("EXEC-160")
-def texts_arrive_normalised(node: Node) -> None:
-    """Texts in the parameters are brought to one form of Unicode."""
-    change_params(
-        node, everywhere(lambda value: unicodedata.normalize("NFC", value) if isinstance(value, str) else value)
-    )
-
-
-@mutant("EXEC-160")
-def texts_arrive_in_the_basic_plane(node: Node) -> None:
-    """Characters beyond 16 bits become question marks."""
-    change_params(node, everywhere(lambda value: _basic(value) if isinstance(value, str) else value))
-
-
-def _basic(text: str) -> str:
-    return "".join(character if ord(character) < 0x10000 else "?" for character in text)
-
-
-@mutant("EXEC-160")
-def texts_end_at_a_zero(node: Node) -> None:
-    """A text in the parameters ends where it holds the character zero."""
-    change_params(node, everywhere(lambda value: value.partition("\0")[0] if isinstance(value, str) else value))
-
-
-@mutant("EXEC-160")
-def empty_values_do_not_arrive(node: Node) -> None:
-    """Members of the parameters that are empty texts, arrays or objects are missing."""
-
-    def kept(value: JsonValue) -> JsonValue:
-        if isinstance(value, dict):
-            return {name: inner for name, inner in value.items() if inner not in ("", [], {})}
-        return value
-
-    change_params(node, everywhere(kept))
-
-
-@mutant("EXEC-160")
-def the_prototype_is_no_name_for_parameters(node: Node) -> None:
-    """A member of the name `__proto__` does not arrive."""
-
-    def kept(value: JsonValue) -> JsonValue:
-        return (
-            {name: inner for name, inner in value.items() if name != "__proto__"} if isinstance(value, dict) else value
-        )
-
-    change_params(node, everywhere(kept))
+@mutant(
+    "EXEC-160",
+    each=[
+        row("numbers-rounded", _rounded),
+        row("integers-as-texts", lambda value: str(value) if type(value) is int else value),
+        row("arrays-without-doubles", _lists(lambda items: [x for at, x in enumerate(items) if x not in items[:at]])),
+        row("arrays-reversed", _lists(lambda items: items[::-1])),
+        row("arrays-cut", _lists(lambda items: items[:ITEMS])),
+        row("texts-trimmed", _texts(str.strip)),
+        row("texts-composed", _texts(lambda text: unicodedata.normalize("NFC", text))),
+        row("texts-of-16-bits", _texts(lambda text: "".join(one if ord(one) < 0x10000 else "?" for one in text))),
+        row("texts-up-to-zero", _texts(lambda text: text.partition("\0")[0])),
+        row("dates-as-times", _texts(lambda text: f"{text}T00:00:00.000Z" if DATE.fullmatch(text) else text)),
+        row("without-empty-members", _members(lambda _, inner: inner not in ("", [], {}))),
+        row("without-the-prototype", _members(lambda name, _: name != "__proto__")),
+    ],
+)
+def parameters_are_altered(node: Node, change: Callable[[JsonValue], JsonValue]) -> None:
+    """Run with other values in the parameters than were sent, at any depth; the label says which."""
+    change_params(node, everywhere(change))
 
 
 @mutant("EXEC-170")

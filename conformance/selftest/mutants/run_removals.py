@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from conformance.selftest.alter import wrap
-from conformance.selftest.alter_execution import (
+from conformance.selftest.tools.accounts import Write, account_of
+from conformance.selftest.tools.alter import wrap
+from conformance.selftest.tools.alter_runs import (
     Lists,
     all_groups,
     change_execute_groups,
@@ -14,8 +15,7 @@ from conformance.selftest.alter_execution import (
     decide,
     own_groups,
 )
-from conformance.selftest.mutant import mutant
-from conformance.selftest.permissions import Write, account_of
+from conformance.selftest.tools.mutant import mutant
 from reference_node.node import Node
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import replace
 
 from pydantic import JsonValue
 
-from conformance.selftest.alter import wrap
-from conformance.selftest.alter_execution import (
+from conformance.selftest.tools.alter import wrap
+from conformance.selftest.tools.alter_runs import (
     Sandboxed,
     change_code,
     change_params,
@@ -17,31 +18,18 @@ from conformance.selftest.alter_execution import (
     change_result,
     everywhere,
 )
-from conformance.selftest.mutant import mutant
+from conformance.selftest.tools.mutant import mutant, row
 from reference_node.node import Node
 from reference_node.sandbox import RunResult
 
-DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 UNDERSCORE = re.compile(r"(?<=[a-z])_([a-z])")
 TEXT_LENGTH = 2**16 - 1
-ITEMS = 100
 MANY_ITEMS = 1000
 DEPTH = 16
 RESERVED = ("code", "jsParams")
 
 
 # ------------------------------------------------------------------------------------------ parameters
-
-
-@mutant("EXEC-160")
-def dates_arrive_as_times(node: Node) -> None:
-    """A text in the parameters that is a date reaches `main` as the moment at which the day begins."""
-    change_params(
-        node,
-        everywhere(
-            lambda value: f"{value}T00:00:00.000Z" if isinstance(value, str) and DATE.fullmatch(value) else value
-        ),
-    )
 
 
 @mutant("EXEC-160")
@@ -66,12 +54,6 @@ def reserved_names_do_not_arrive(node: Node) -> None:
         )
 
     change_params(node, without)
-
-
-@mutant("EXEC-160")
-def long_arrays_arrive_cut(node: Node) -> None:
-    """Of an array in the parameters the first hundred items reach `main`."""
-    change_params(node, everywhere(lambda value: value[:ITEMS] if isinstance(value, list) else value))
 
 
 @mutant("EXEC-160")
@@ -134,10 +116,37 @@ def main_is_called_twice(node: Node) -> None:
 # ------------------------------------------------------------------------------------------ the response
 
 
-@mutant("EXEC-370")
-def false_alone_is_answered_as_null(node: Node) -> None:
-    """What JavaScript counts as false is answered as null where it is the whole response."""
-    change_response(node, lambda value: value or None)
+def _read_json(value: JsonValue) -> JsonValue:
+    try:
+        read: JsonValue = json.loads(value) if isinstance(value, str) else value
+    except ValueError:
+        return value
+    return read
+
+
+def _without_nulls(value: JsonValue) -> JsonValue:
+    if isinstance(value, dict):
+        return {name: inner for name, inner in value.items() if inner is not None}
+    return value
+
+
+@mutant(
+    "EXEC-370",
+    each=[
+        row("false-as-null", lambda value: value or None),
+        row("all-false-as-null", everywhere(lambda v: v or None if not isinstance(v, list | dict) else v)),
+        row("undefined-as-text", lambda value: "undefined" if value is None else value),
+        row("written-twice", json.dumps),
+        row("texts-read-as-json", everywhere(_read_json)),
+        row("without-nulls", everywhere(_without_nulls), breaks="EXEC-160"),
+        row("its-member-response", lambda v: v["response"] if isinstance(v, dict) and "response" in v else v),
+        row("array-as-object", lambda v: {str(at): one for at, one in enumerate(v)} if isinstance(v, list) else v),
+        row("arrays-cut", everywhere(lambda value: value[:MANY_ITEMS] if isinstance(value, list) else value)),
+    ],
+)
+def response_is_altered(node: Node, change: Callable[[JsonValue], JsonValue]) -> None:
+    """Answer another response than `main` returned; the label says which."""
+    change_response(node, change)
 
 
 @mutant("EXEC-370")
@@ -158,23 +167,3 @@ def the_word_error_in_logs_is_a_failure(node: Node) -> None:
     change_result(
         node, lambda _code, _params, result: replace(result, has_error="error" in result.logs or result.has_error)
     )
-
-
-@mutant("EXEC-370")
-def member_called_response_is_the_response(node: Node) -> None:
-    """Of a returned object with a member `response` that member alone is answered."""
-    change_response(node, lambda value: value["response"] if isinstance(value, dict) and "response" in value else value)
-
-
-@mutant("EXEC-370")
-def arrays_alone_are_answered_as_objects(node: Node) -> None:
-    """A returned array is answered as an object with its indexes as names."""
-    change_response(
-        node, lambda value: {str(at): one for at, one in enumerate(value)} if isinstance(value, list) else value
-    )
-
-
-@mutant("EXEC-370")
-def long_arrays_are_answered_cut(node: Node) -> None:
-    """Of a returned array a thousand items are answered."""
-    change_response(node, everywhere(lambda value: value[:MANY_ITEMS] if isinstance(value, list) else value))

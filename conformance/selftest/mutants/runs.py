@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from pydantic import JsonValue
 
-from conformance.selftest.alter import (
+from conformance.selftest.tools.alter import (
     Answered,
     Forward,
     Received,
@@ -17,30 +17,16 @@ from conformance.selftest.alter import (
     members,
     wrap,
 )
-from conformance.selftest.alter_execution import (
-    RUN,
-    Sandboxed,
-    change_code,
-    change_response,
-    everywhere,
-)
-from conformance.selftest.mutant import mutant
+from conformance.selftest.tools.alter_runs import RUN, Sandboxed, change_code
+from conformance.selftest.tools.mutant import mutant, row
 from reference_node.node import Node
 from reference_node.sandbox import RunResult
 
 
-@mutant("EP-380", "EXEC-140")
-def runs_answer_no_logs(node: Node) -> None:
-    """The answer of a run has no `logs`."""
-    change_answer(node, RUN, lambda value: {name: inner for name, inner in members(value).items() if name != "logs"})
-
-
-@mutant("EP-380", "EXEC-140", "EXEC-370")
-def runs_answer_no_response(node: Node) -> None:
-    """The answer of a run has no `response`."""
-    change_answer(
-        node, RUN, lambda value: {name: inner for name, inner in members(value).items() if name != "response"}
-    )
+@mutant("EP-380", "EXEC-140", each=["logs", row("response", breaks="EXEC-370")])
+def runs_lack_a_member(node: Node, member: str) -> None:
+    """Answer a run without `{member}`."""
+    change_answer(node, RUN, lambda value: {name: inner for name, inner in members(value).items() if name != member})
 
 
 @mutant("VER-050")
@@ -63,49 +49,6 @@ def failures_of_runs_have_no_response(node: Node) -> None:
         return {name: inner for name, inner in told.items() if name != "response"} if told["has_error"] else told
 
     change_answer(node, RUN, without)
-
-
-@mutant("EXEC-370")
-def responses_are_written_twice(node: Node) -> None:
-    """What `main` returns is made JSON, and the text of it JSON again."""
-    change_response(node, json.dumps)
-
-
-@mutant("EXEC-370")
-def texts_in_responses_are_read_as_json(node: Node) -> None:
-    """A returned text that is JSON comes back as what it says."""
-
-    def read(value: JsonValue) -> JsonValue:
-        try:
-            return json.loads(value) if isinstance(value, str) else value
-        except ValueError:
-            return value
-
-    change_response(node, everywhere(read))
-
-
-@mutant("EXEC-370", "EXEC-160")
-def nulls_are_left_out_of_responses(node: Node) -> None:
-    """Members that are null are missing in the response."""
-    change_response(node, everywhere(_without_nulls))
-
-
-def _without_nulls(value: JsonValue) -> JsonValue:
-    if isinstance(value, dict):
-        return {name: inner for name, inner in value.items() if inner is not None}
-    return value
-
-
-@mutant("EXEC-370")
-def false_responses_are_null(node: Node) -> None:
-    """What JavaScript counts as false is answered as null."""
-    change_response(node, everywhere(lambda value: value or None if not isinstance(value, list | dict) else value))
-
-
-@mutant("EXEC-370")
-def undefined_is_answered_as_a_text(node: Node) -> None:
-    """A `main` that returns nothing is answered the text undefined."""
-    change_response(node, lambda value: "undefined" if value is None else value)
 
 
 @mutant("EXEC-150", "EXEC-160")
@@ -139,7 +82,7 @@ def other_scripts_in_code_are_lost(node: Node) -> None:
     change_code(node, lambda code: code.encode("ascii", "replace").decode())
 
 
-@mutant("EP-030")
+@mutant("EP-030", server_fault=True)
 def broken_run_requests_are_server_faults(node: Node) -> None:
     """A run request whose body is no JSON is answered with 500."""
 
@@ -168,19 +111,3 @@ def cids_are_run(node: Node) -> None:
 def _with_code(body: dict[str, JsonValue], known: dict[str, str]) -> JsonValue:
     cid = next((text for text in body.values() if isinstance(text, str) and text in known), None)
     return body if cid is None else {"code": known[cid], "jsParams": body.get("jsParams", {})}
-
-
-@mutant("ACT-140")
-def computed_cids_are_of_the_trimmed_code(node: Node) -> None:
-    """The computed CID is that of the code without blanks around it; a run counts the code as it is."""
-    change_body(node, "get_service_action_ipfs_id", lambda code: code.strip() if isinstance(code, str) else code)
-
-
-@mutant("ACT-140")
-def computed_cids_are_of_half_the_characters(node: Node) -> None:
-    """The computed CID is that of the code's ASCII characters."""
-    change_body(
-        node,
-        "get_service_action_ipfs_id",
-        lambda code: code.encode("ascii", "ignore").decode() if isinstance(code, str) else code,
-    )

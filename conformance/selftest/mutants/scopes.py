@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
-from conformance.selftest.alter import wrap
-from conformance.selftest.mutant import mutant
-from conformance.selftest.permissions import Write, account_of, acts_as_owner, change_permissions, permissions_of
+from conformance.selftest.tools.accounts import Write, account_of, permissions_of
+from conformance.selftest.tools.alter import wrap
+from conformance.selftest.tools.alter_permissions import acts_as_owner, change_permissions
+from conformance.selftest.tools.mutant import mutant, row
 from reference_node.chain.account_config import Permissions
 from reference_node.node import Node
 
@@ -17,16 +19,17 @@ def _held(given: Permissions) -> int:
     return sum(map(bool, given.arguments()[:6]))
 
 
-@mutant("SCOPE-010", "SCOPE-090")
-def pkp_create_cannot_be_granted(node: Node) -> None:
-    """`can_create_pkps` is accepted and dropped."""
-    change_permissions(node, lambda _, given: replace(given, can_create_pkps=False))
-
-
-@mutant("SCOPE-010", "SCOPE-090")
-def group_remove_pkp_cannot_be_granted(node: Node) -> None:
-    """`remove_pkp_from_groups` is accepted and dropped."""
-    change_permissions(node, lambda _, given: replace(given, remove_pkp_from_groups=[]))
+@mutant(
+    "SCOPE-010",
+    each=[
+        row("can_create_pkps", {"can_create_pkps": False}, breaks="SCOPE-090"),
+        row("remove_pkp_from_groups", {"remove_pkp_from_groups": []}, breaks="SCOPE-090"),
+        row("execute_in_groups", {"execute_in_groups": []}),
+    ],
+)
+def scope_of_a_new_key_is_dropped(node: Node, dropped: dict[str, Any]) -> None:
+    """Create usage keys with {dropped}, whatever was sent."""
+    change_permissions(node, lambda _, given: replace(given, **dropped))
 
 
 @mutant("SCOPE-010")
@@ -41,64 +44,28 @@ def one_scope_a_key(node: Node) -> None:
     change_permissions(node, change)
 
 
-@mutant("SCOPE-010")
-def execute_is_not_recorded(node: Node) -> None:
-    """`execute_in_groups` does not reach the contract."""
-    change_permissions(node, lambda _, given: replace(given, execute_in_groups=[]))
-
-
-@mutant("SCOPE-090")
-def create_implies_delete(node: Node) -> None:
-    """`group:create` lets a key delete groups."""
-    acts_as_owner(node, "remove_group", lambda given: given.can_create_groups)
-
-
-@mutant("SCOPE-090")
-def delete_implies_create(node: Node) -> None:
-    """`group:delete` lets a key create groups."""
-    acts_as_owner(node, "add_group", lambda given: given.can_delete_groups)
-
-
-@mutant("SCOPE-090")
-def group_create_implies_pkp_create(node: Node) -> None:
-    """`group:create` lets a key create PKPs."""
-    acts_as_owner(node, "create_wallet", lambda given: given.can_create_groups)
-
-
-@mutant("SCOPE-090")
-def add_pkp_implies_remove_pkp(node: Node) -> None:
-    """`group:addPkp` lets a key remove PKPs."""
-    acts_as_owner(node, "remove_pkp_from_group", lambda given: bool(given.add_pkp_to_groups))
-
-
-@mutant("SCOPE-090")
-def remove_pkp_implies_add_pkp(node: Node) -> None:
-    """`group:removePkp` lets a key add PKPs."""
-    acts_as_owner(node, "add_pkp_to_group", lambda given: bool(given.remove_pkp_from_groups))
-
-
-@mutant("SCOPE-090")
-def manage_actions_implies_add_pkp(node: Node) -> None:
-    """`group:manageActions` lets a key add PKPs."""
-    acts_as_owner(node, "add_pkp_to_group", lambda given: bool(given.manage_ipfs_ids_in_groups))
-
-
-@mutant("SCOPE-090")
-def pkp_create_implies_remove_pkp(node: Node) -> None:
-    """`pkp:create` lets a key remove PKPs."""
-    acts_as_owner(node, "remove_pkp_from_group", lambda given: given.can_create_pkps)
-
-
-@mutant("SCOPE-090")
-def execute_implies_manage_actions(node: Node) -> None:
-    """`execute` lets a key add actions."""
-    acts_as_owner(node, "add_action_to_group", lambda given: bool(given.execute_in_groups))
-
-
-@mutant("SCOPE-090")
-def execute_implies_removing_actions(node: Node) -> None:
-    """`execute` lets a key remove actions."""
-    acts_as_owner(node, "remove_action_from_group", lambda given: bool(given.execute_in_groups))
+@mutant(
+    each=[
+        row("group-create-as-delete", "can_create_groups", "remove_group", breaks="SCOPE-090"),
+        row("group-delete-as-create", "can_delete_groups", "add_group", breaks="SCOPE-090"),
+        row("group-create-as-pkp-create", "can_create_groups", "create_wallet", breaks="SCOPE-090"),
+        row("pkp-create-as-remove-pkp", "can_create_pkps", "remove_pkp_from_group", breaks="SCOPE-090"),
+        row("add-pkp-as-remove-pkp", "add_pkp_to_groups", "remove_pkp_from_group", breaks="SCOPE-090"),
+        row("remove-pkp-as-add-pkp", "remove_pkp_from_groups", "add_pkp_to_group", breaks="SCOPE-090"),
+        row("manage-actions-as-add-pkp", "manage_ipfs_ids_in_groups", "add_pkp_to_group", breaks="SCOPE-090"),
+        row(
+            "manage-actions-everywhere",
+            "manage_ipfs_ids_in_groups",
+            "add_action_to_group",
+            breaks="UKEY-110 UKEY-290",
+        ),
+        row("execute-as-add-action", "execute_in_groups", "add_action_to_group", breaks="SCOPE-090"),
+        row("execute-as-remove-action", "execute_in_groups", "remove_action_from_group", breaks="SCOPE-090"),
+    ],
+)
+def scope_opens_another_operation(node: Node, scope: str, method: str) -> None:
+    """Let a usage key that holds `{scope}`, for any group, do `{method}` in every group."""
+    acts_as_owner(node, method, lambda given: bool(getattr(given, scope)))
 
 
 @mutant("SCOPE-090")

@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from conformance.selftest.alter import wrap
-from conformance.selftest.mutant import mutant
-from conformance.selftest.permissions import Write, account_of, acts_as_owner, permissions_of
+from conformance.selftest.tools.accounts import Write, account_of, permissions_of
+from conformance.selftest.tools.alter import wrap
+from conformance.selftest.tools.alter_permissions import acts_as_owner
+from conformance.selftest.tools.mutant import mutant
 from reference_node.chain.account_config import Group, Permissions, Wallet
 from reference_node.node import Node
 from reference_node.problems import Forbidden, NotFound

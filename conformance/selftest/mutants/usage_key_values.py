@@ -10,7 +10,8 @@ from dataclasses import replace
 from eth_utils.crypto import keccak
 from pydantic import JsonValue
 
-from conformance.selftest.alter import (
+from conformance.selftest.tools.accounts import ARRAYS, Write
+from conformance.selftest.tools.alter import (
     Answered,
     Forward,
     Received,
@@ -21,111 +22,57 @@ from conformance.selftest.alter import (
     intercept,
     wrap,
 )
-from conformance.selftest.alter_usage_keys import Members, new_keys
-from conformance.selftest.mutant import mutant
-from conformance.selftest.permissions import ARRAYS, Write
+from conformance.selftest.tools.api_keys import Members, change_new_keys
+from conformance.selftest.tools.mutant import mutant, row
 from reference_node.chain.account_config import UsageKey
 from reference_node.node import Node
 
 FLAGS = ("can_create_groups", "can_delete_groups", "can_create_pkps")
 
 
-@mutant("UKEY-440")
-def left_out_flags_are_granted(node: Node) -> None:
-    """A bool that is left out is true."""
-    new_keys(node, lambda body: {**dict.fromkeys(FLAGS, True), **body})
+Change = Callable[[JsonValue], JsonValue]
 
 
-@mutant("UKEY-440")
-def left_out_arrays_are_wildcards(node: Node) -> None:
-    """An array that is left out is [0]."""
-    new_keys(node, lambda body: {**{name: [0] for name in ARRAYS}, **body})
+def _flags(change: Change) -> Callable[[Members], Members]:
+    """Change the bools of a body."""
+    return lambda body: {name: change(value) if name in FLAGS else value for name, value in body.items()}
 
 
-@mutant("UKEY-450")
-def texts_are_taken_for_bools(node: Node) -> None:
-    """Any text but the empty one counts as true."""
-    new_keys(
-        node,
-        lambda body: {
-            name: bool(value) if name in FLAGS and isinstance(value, str) else value for name, value in body.items()
-        },
-    )
+def _arrays(change: Change) -> Callable[[Members], Members]:
+    """Change the arrays of a body, whatever stands in their place."""
+    return lambda body: {name: change(value) if name in ARRAYS else value for name, value in body.items()}
 
 
-@mutant("UKEY-450")
-def numbers_are_taken_for_bools(node: Node) -> None:
-    """1 counts as true."""
-    new_keys(node, lambda body: {name: True if name in FLAGS and value == 1 else value for name, value in body.items()})
+def _ids(change: Change) -> Callable[[Members], Members]:
+    """Change every id in the arrays of a body."""
+    return _arrays(lambda value: [change(item) for item in value] if isinstance(value, list) else value)
 
 
-@mutant("UKEY-450")
-def single_ids_are_taken_for_arrays(node: Node) -> None:
-    """A number counts as an array of it."""
-    new_keys(
-        node,
-        lambda body: {
-            name: [value] if name in ARRAYS and type(value) is int else value for name, value in body.items()
-        },
-    )
-
-
-@mutant("UKEY-450")
-def objects_are_taken_for_arrays(node: Node) -> None:
-    """An object counts as the array of its keys."""
-    new_keys(
-        node,
-        lambda body: {
-            name: [int(key) for key in value] if name in ARRAYS and isinstance(value, dict) else value
-            for name, value in body.items()
-        },
-    )
-
-
-def _elements(node: Node, change: Callable[[JsonValue], JsonValue]) -> None:
-    new_keys(
-        node,
-        lambda body: {
-            name: [change(item) for item in value] if name in ARRAYS and isinstance(value, list) else value
-            for name, value in body.items()
-        },
-    )
-
-
-@mutant("UKEY-450")
-def false_in_an_array_is_the_wildcard(node: Node) -> None:
-    """A boolean in an array counts as 0 or 1."""
-    _elements(node, lambda item: int(item) if isinstance(item, bool) else item)
-
-
-@mutant("UKEY-450")
-def nulls_in_arrays_are_skipped(node: Node) -> None:
-    """Null in an array counts as nothing."""
-    new_keys(
-        node,
-        lambda body: {
-            name: [item for item in value if item is not None] if name in ARRAYS and isinstance(value, list) else value
-            for name, value in body.items()
-        },
-    )
-
-
-@mutant("UKEY-460")
-def fractions_are_cut_off(node: Node) -> None:
-    """1.5 in an array counts as 1."""
-    _elements(node, lambda item: int(item) if isinstance(item, float) else item)
-
-
-@mutant("UKEY-460")
-def group_ids_wrap_at_u64(node: Node) -> None:
-    """2^64 in an array counts as 0, the wildcard."""
-    _elements(node, lambda item: item % 2**64 if type(item) is int and item > 0 else item)
-
-
-@mutant("UKEY-460")
-def negative_group_ids_lose_their_sign(node: Node) -> None:
-    """-1 in an array counts as 1."""
-    _elements(node, lambda item: abs(item) if type(item) is int else item)
+@mutant(
+    each=[
+        row("no-flag-as-true", lambda body: {**dict.fromkeys(FLAGS, True), **body}, breaks="UKEY-440"),
+        row("no-array-as-0", lambda body: {**{name: [0] for name in ARRAYS}, **body}, breaks="UKEY-440"),
+        row("no-execute-as-0", lambda body: {"execute_in_groups": [0], **body}, breaks="UKEY-440"),
+        row("null-array-as-0", _arrays(lambda value: [0] if value is None else value), breaks="UKEY-440"),
+        row("text-as-flag", _flags(lambda v: bool(v) if isinstance(v, str) else v), breaks="UKEY-450"),
+        row("1-as-flag", _flags(lambda value: True if value == 1 else value), breaks="UKEY-450"),
+        row("id-as-array", _arrays(lambda value: [value] if type(value) is int else value), breaks="UKEY-450"),
+        row("object-as-array", _arrays(lambda v: [*map(int, v)] if isinstance(v, dict) else v), breaks="UKEY-450"),
+        row("false-as-0", _ids(lambda item: int(item) if isinstance(item, bool) else item), breaks="UKEY-450"),
+        row("empty-text-as-0", _ids(lambda item: 0 if item == "" else item), breaks="UKEY-450"),
+        row(
+            "without-nulls",
+            _arrays(lambda v: [item for item in v if item is not None] if isinstance(v, list) else v),
+            breaks="UKEY-450",
+        ),
+        row("1.5-as-1", _ids(lambda item: int(item) if isinstance(item, float) else item), breaks="UKEY-460"),
+        row("2^64-as-0", _ids(lambda i: i % 2**64 if type(i) is int and i > 0 else i), breaks="UKEY-460"),
+        row("-1-as-1", _ids(lambda item: abs(item) if type(item) is int else item), breaks="UKEY-460"),
+    ]
+)
+def odd_values_of_a_new_key_are_read(node: Node, change: Callable[[Members], Members]) -> None:
+    """Read what `add_usage_api_key` has to refuse, or has a default for, as another value; the label says as which."""
+    change_new_keys(node, change)
 
 
 @mutant("UKEY-460")
@@ -153,8 +100,17 @@ def _is_large(group: JsonValue) -> bool:
     return type(group) is int and 2**53 < group < 2**64
 
 
-def _list_shows(node: Node, show: Callable[[str], Members]) -> None:
-    """`list_api_keys` shows more of each key than it should: what `show` makes of the key's value."""
+@mutant(
+    "UKEY-360",
+    "UKEY-370",
+    each=[
+        row("value", lambda value: {"usage_api_key": value}),
+        row("secret-in-hex", lambda value: {"api_key_hash": f"0x{base64.b64decode(value).hex()}"}),
+        row("reversed", lambda value: {"hint": value[::-1]}),
+    ],
+)
+def list_shows_the_key(node: Node, show: Callable[[str], Members]) -> None:
+    """Show in `list_api_keys` what the value of each key is; the label says in which form."""
     values: dict[str, str] = {}
 
     async def remember(request: Received, forward: Forward) -> Answered:
@@ -166,24 +122,6 @@ def _list_shows(node: Node, show: Callable[[str], Members]) -> None:
 
     intercept(node, "add_usage_api_key", remember)
     change_items(node, "list_api_keys", each(lambda item: {**item, **show(values[str(item["api_key_hash"])])}))
-
-
-@mutant("UKEY-360", "UKEY-370")
-def list_shows_the_key_value(node: Node) -> None:
-    """`list_api_keys` shows each key's value."""
-    _list_shows(node, lambda value: {"usage_api_key": value})
-
-
-@mutant("UKEY-360", "UKEY-370")
-def list_shows_the_secret_in_hex(node: Node) -> None:
-    """`list_api_keys` shows each key's bytes in hex where its hash belongs."""
-    _list_shows(node, lambda value: {"api_key_hash": f"0x{base64.b64decode(value).hex()}"})
-
-
-@mutant("UKEY-360", "UKEY-370")
-def list_shows_the_key_value_reversed(node: Node) -> None:
-    """`list_api_keys` shows each key's value backwards."""
-    _list_shows(node, lambda value: {"hint": value[::-1]})
 
 
 @mutant("UKEY-360")
@@ -214,24 +152,19 @@ def creation_repeats_the_keys_before(node: Node) -> None:
     change_answer(node, "add_usage_api_key", change)
 
 
-def _key_values(node: Node, change: Callable[[str], str]) -> None:
+@mutant(
+    "UKEY-420",
+    each=[row("half-zero", lambda secret: bytes(16) + secret[16:]), row("8-bytes", lambda secret: secret[:8])],
+)
+def usage_key_secret_is_weak(node: Node, change: Callable[[bytes], bytes]) -> None:
+    """Answer a secret of less than 32 random bytes from `add_usage_api_key`; the label says of which form."""
+
     def changed(value: JsonValue) -> JsonValue:
         made = value if isinstance(value, dict) else {}
-        return {**made, "usage_api_key": change(str(made["usage_api_key"]))}
+        secret = change(base64.b64decode(str(made["usage_api_key"])))
+        return {**made, "usage_api_key": base64.b64encode(secret).decode()}
 
     change_answer(node, "add_usage_api_key", changed)
-
-
-@mutant("UKEY-420")
-def key_values_begin_alike(node: Node) -> None:
-    """The first half of every key is the same."""
-    _key_values(node, lambda value: base64.b64encode(bytes(16) + base64.b64decode(value)[16:]).decode())
-
-
-@mutant("UKEY-420")
-def key_values_are_short(node: Node) -> None:
-    """A key has 8 bytes."""
-    _key_values(node, lambda value: base64.b64encode(base64.b64decode(value)[:8]).decode())
 
 
 @mutant("UKEY-420")
@@ -268,43 +201,13 @@ def _labelled(key: UsageKey, name: str, description: str) -> UsageKey:
     return replace(key, name=name, description=description)
 
 
-def _updates(node: Node, change: Callable[[Members], Members]) -> None:
-    """`update_usage_api_key` reads another body than was sent."""
+@mutant(
+    each=[
+        row("text-as-flag", _flags(lambda v: v == "true" if isinstance(v, str) else v), breaks="UKEY-450"),
+        row("1.5-as-1", _ids(lambda item: int(item) if isinstance(item, float) else item), breaks="UKEY-460"),
+        row("no-array-as-0", lambda body: {**{name: [0] for name in ARRAYS}, **body}, breaks="UKEY-440"),
+    ]
+)
+def odd_values_of_an_update_are_read(node: Node, change: Callable[[Members], Members]) -> None:
+    """Read what `update_usage_api_key` has to refuse or has a default for as another value; the label says which."""
     change_body(node, "update_usage_api_key", lambda value: change(value) if isinstance(value, dict) else value)
-
-
-@mutant("UKEY-450")
-def updates_take_texts_for_bools(node: Node) -> None:
-    """`update_usage_api_key` takes "true" for true, and any other text for false."""
-    _updates(
-        node,
-        lambda body: {
-            name: value == "true" if name in FLAGS and isinstance(value, str) else value for name, value in body.items()
-        },
-    )
-
-
-@mutant("UKEY-460")
-def updates_cut_fractions_off(node: Node) -> None:
-    """`update_usage_api_key` takes 1.5 in an array for 1."""
-    _updates(
-        node,
-        lambda body: {
-            name: [int(group) if isinstance(group, float) else group for group in value]
-            if isinstance(value, list)
-            else value
-            for name, value in body.items()
-        },
-    )
-
-
-@mutant("UKEY-440")
-def arrays_left_out_of_updates_are_wildcards(node: Node) -> None:
-    """`update_usage_api_key` reads an array that is not there as [0]."""
-    _updates(node, lambda body: {**{name: [0] for name in ARRAYS}, **body})
-
-
-@mutant("UKEY-440")
-def execute_left_out_is_the_wildcard(node: Node) -> None:
-    """`add_usage_api_key` reads an `execute_in_groups` that is not there as [0]."""
-    new_keys(node, lambda body: {"execute_in_groups": [0], **body})

@@ -2,27 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from conformance.selftest.alter import change_items, each, wrap
-from conformance.selftest.alter_usage_keys import new_keys
-from conformance.selftest.mutant import mutant
-from conformance.selftest.permissions import (
-    Write,
-    change_arrays,
-    change_permissions,
-    permissions_of,
-    refused_to_usage_keys,
-)
+from conformance.selftest.tools.accounts import Write, permissions_of
+from conformance.selftest.tools.alter import change_items, each, wrap
+from conformance.selftest.tools.alter_permissions import change_arrays, change_permissions, refused_to_usage_keys
+from conformance.selftest.tools.api_keys import Members, change_new_keys
+from conformance.selftest.tools.mutant import mutant, row
 from reference_node.chain.account_config import Permissions
 from reference_node.node import Node
-
-
-@mutant("UKEY-010")
-def execute_permission_is_not_stored(node: Node) -> None:
-    """`execute_in_groups` is accepted and dropped."""
-    new_keys(node, lambda body: {**body, "execute_in_groups": []})
 
 
 @mutant("UKEY-010")
@@ -47,115 +36,83 @@ def newest_usage_key_is_not_listed(node: Node) -> None:
     change_items(node, "list_api_keys", lambda items: list(items[:-1]))
 
 
-@mutant("UKEY-020")
-def usage_key_names_lose_foreign_letters(node: Node) -> None:
-    """Names are stored in ASCII."""
-    new_keys(node, lambda body: {**body, "name": str(body["name"]).encode("ascii", "replace").decode()})
+@mutant(
+    each=[
+        row("without-execute", lambda body: {**body, "execute_in_groups": []}, breaks="UKEY-010"),
+        row(
+            "name-in-ascii",
+            lambda body: {**body, "name": str(body["name"]).encode("ascii", "replace").decode()},
+            breaks="UKEY-020",
+        ),
+        row(
+            "description-in-html",
+            lambda body: {**body, "description": str(body["description"]).replace("&", "&amp;").replace("<", "&lt;")},
+            breaks="UKEY-030",
+        ),
+        row(
+            "labels-exchanged",
+            lambda body: {**body, "name": body["description"], "description": body["name"]},
+            breaks="UKEY-020 UKEY-030",
+        ),
+    ]
+)
+def new_key_is_stored_otherwise(node: Node, change: Callable[[Members], Members]) -> None:
+    """Store something else of a usage key than was sent; the label says what."""
+    change_new_keys(node, change)
 
 
-@mutant("UKEY-030")
-def usage_key_descriptions_are_escaped(node: Node) -> None:
-    """Descriptions are stored with < and & escaped for HTML."""
-    new_keys(
-        node, lambda body: {**body, "description": str(body["description"]).replace("&", "&amp;").replace("<", "&lt;")}
-    )
+@mutant(
+    each=[
+        row("add_group", breaks="UKEY-040"),
+        row("remove_group", breaks="UKEY-060"),
+        row("create_wallet", breaks="UKEY-080"),
+        row("add_action_to_group", breaks="UKEY-100 UKEY-120 UKEY-310 UKEY-320"),
+        row("remove_action_from_group", breaks="UKEY-140 UKEY-160 UKEY-310 UKEY-320"),
+    ]
+)
+def usage_key_is_refused(node: Node, method: str) -> None:
+    """Refuse `{method}` to every usage key, whatever its permissions."""
+    refused_to_usage_keys(node, method)
 
 
-@mutant("UKEY-020", "UKEY-030")
-def usage_key_labels_are_swapped(node: Node) -> None:
-    """A key gets its description for a name and its name for a description."""
-    new_keys(node, lambda body: {**body, "name": body["description"], "description": body["name"]})
+@mutant(
+    each=[
+        row("add_group", breaks="UKEY-040"),
+        row("remove_group", breaks="UKEY-060"),
+        row("add_action_to_group", breaks="UKEY-100 UKEY-120"),
+        row("remove_action_from_group", breaks="UKEY-140 UKEY-160"),
+        row("add_pkp_to_group", breaks="UKEY-180 UKEY-200"),
+        row("remove_pkp_from_group", breaks="UKEY-220 UKEY-240"),
+    ]
+)
+def write_of_a_usage_key_does_nothing(node: Node, method: str) -> None:
+    """Answer success to a usage key's `{method}`, and write nothing."""
 
-
-@mutant("UKEY-040")
-def usage_keys_never_create_groups(node: Node) -> None:
-    """`add_group` is refused to every usage key."""
-    refused_to_usage_keys(node, "add_group")
-
-
-@mutant("UKEY-060")
-def usage_keys_never_delete_groups(node: Node) -> None:
-    """`remove_group` is refused to every usage key."""
-    refused_to_usage_keys(node, "remove_group")
-
-
-@mutant("UKEY-080")
-def usage_keys_never_create_wallets(node: Node) -> None:
-    """`create_wallet` is refused to every usage key."""
-    refused_to_usage_keys(node, "create_wallet")
-
-
-@mutant("UKEY-060")
-def usage_keys_delete_groups_for_show(node: Node) -> None:
-    """`remove_group` of a usage key answers success and removes nothing."""
-    _for_show(node, "remove_group")
-
-
-@mutant("UKEY-040")
-def usage_keys_create_groups_for_show(node: Node) -> None:
-    """`add_group` of a usage key answers an id and creates nothing."""
-    _for_show(node, "add_group")
-
-
-def _for_show(node: Node, method: str) -> None:
     def write_for(write: Write, acting_key: int, *arguments: object) -> object:
         return 1 if permissions_of(node, acting_key) else write(acting_key, *arguments)
 
     wrap(node.accounts, method, write_for)
 
 
-@mutant("UKEY-100", "UKEY-120", "UKEY-310", "UKEY-320")
-def manage_permission_does_not_add(node: Node) -> None:
-    """`add_action_to_group` is refused to every usage key."""
-    refused_to_usage_keys(node, "add_action_to_group")
-
-
-@mutant("UKEY-140", "UKEY-160", "UKEY-310", "UKEY-320")
-def manage_permission_does_not_remove(node: Node) -> None:
-    """`remove_action_from_group` is refused to every usage key."""
-    refused_to_usage_keys(node, "remove_action_from_group")
-
-
-@mutant("UKEY-180", "UKEY-200")
-def usage_keys_add_pkps_for_show(node: Node) -> None:
-    """`add_pkp_to_group` of a usage key answers success and adds nothing."""
-    _for_show(node, "add_pkp_to_group")
-
-
-@mutant("UKEY-220", "UKEY-240")
-def usage_keys_remove_pkps_for_show(node: Node) -> None:
-    """`remove_pkp_from_group` of a usage key answers success and removes nothing."""
-    _for_show(node, "remove_pkp_from_group")
-
-
-@mutant("UKEY-100", "UKEY-120")
-def usage_keys_add_actions_for_show(node: Node) -> None:
-    """`add_action_to_group` of a usage key answers success and adds nothing."""
-    _for_show(node, "add_action_to_group")
-
-
-@mutant("UKEY-140", "UKEY-160")
-def usage_keys_remove_actions_for_show(node: Node) -> None:
-    """`remove_action_from_group` of a usage key answers success and removes nothing."""
-    _for_show(node, "remove_action_from_group")
-
-
-@mutant("UKEY-120", "UKEY-160", "UKEY-200", "UKEY-240", "UKEY-310", "UKEY-320")
-def zero_is_no_wildcard(node: Node) -> None:
-    """0 in an array names no group."""
-    change_arrays(node, lambda ids: [group for group in ids if group])
-
-
-@mutant("UKEY-310")
-def zero_is_the_wildcard_only_when_alone(node: Node) -> None:
-    """0 beside other ids is dropped."""
-    change_arrays(node, lambda ids: [group for group in ids if group] or list(ids))
-
-
-@mutant("UKEY-310")
-def wildcard_counts_only_in_front(node: Node) -> None:
-    """0 is the wildcard when it is an array's first element."""
-    change_arrays(node, lambda ids: [group for place, group in enumerate(ids) if group or not place])
+@mutant(
+    each=[
+        row(
+            "without-0",
+            lambda ids: [group for group in ids if group],
+            breaks="UKEY-120 UKEY-160 UKEY-200 UKEY-240 UKEY-310 UKEY-320",
+        ),
+        row("0-only-alone", lambda ids: [group for group in ids if group] or list(ids), breaks="UKEY-310"),
+        row(
+            "0-only-in-front",
+            lambda ids: [group for place, group in enumerate(ids) if group or not place],
+            breaks="UKEY-310",
+        ),
+        row("first-id-alone", lambda ids: list(ids[:1]), breaks="UKEY-290"),
+    ]
+)
+def arrays_of_a_new_key_lose_ids(node: Node, change: Callable[[Sequence[int]], Sequence[int]]) -> None:
+    """Create usage keys with fewer group ids in their arrays than were sent; the label says which are kept."""
+    change_arrays(node, change)
 
 
 @mutant("UKEY-320")
@@ -176,9 +133,3 @@ def wildcard_means_the_groups_of_today(node: Node) -> None:
 
 def _today(ids: Sequence[int], existing: Sequence[int]) -> Sequence[int]:
     return existing if 0 in ids else ids
-
-
-@mutant("UKEY-290")
-def only_the_first_group_id_counts(node: Node) -> None:
-    """Of each array the first element is stored."""
-    change_arrays(node, lambda ids: list(ids[:1]))

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pydantic import JsonValue
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from conformance.selftest.alter import (
+from conformance.selftest.tools.alter import (
     CORE,
     Answered,
     Forward,
@@ -22,8 +22,8 @@ from conformance.selftest.alter import (
     members,
     refusal,
 )
-from conformance.selftest.alter_keys import presented
-from conformance.selftest.mutant import mutant
+from conformance.selftest.tools.api_keys import presented
+from conformance.selftest.tools.mutant import mutant
 from reference_node.node import Node
 
 DESCRIPTION = "openapi.json"

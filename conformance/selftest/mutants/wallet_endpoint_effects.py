@@ -10,7 +10,8 @@ from itertools import count
 from eth_utils.address import to_checksum_address
 from pydantic import JsonValue
 
-from conformance.selftest.alter import (
+from conformance.selftest.tools.accounts import Write
+from conformance.selftest.tools.alter import (
     Answered,
     Forward,
     Received,
@@ -22,11 +23,9 @@ from conformance.selftest.alter import (
     each,
     intercept,
     members,
-    silence,
     wrap,
 )
-from conformance.selftest.mutant import mutant
-from conformance.selftest.permissions import Write
+from conformance.selftest.tools.mutant import mutant, row
 from reference_node.node import Node
 
 
@@ -36,22 +35,10 @@ def only_the_newest_wallet_is_listed(node: Node) -> None:
     wrap(node.accounts, "wallets", lambda view, key, *_: view(key, 0, 100)[-1:])
 
 
-@mutant("EP-230")
-def wallets_come_on_one_page(node: Node) -> None:
-    """`list_wallets` ignores `page_size`."""
-    change_query(node, "list_wallets", lambda query: {**query, "page_size": "100"})
-
-
 @mutant("EP-240")
 def wallets_of_a_group_are_all_wallets(node: Node) -> None:
     """`list_wallets_in_group` shows every wallet of the account."""
     wrap(node.accounts, "wallets_in_group", lambda _, key, __, page, size: node.accounts.wallets(key, page, size))
-
-
-@mutant("EP-240")
-def wallets_of_a_group_come_on_one_page(node: Node) -> None:
-    """`list_wallets_in_group` ignores `page_size`."""
-    change_query(node, "list_wallets_in_group", lambda query: {**query, "page_size": "100"})
 
 
 @mutant("EP-250")
@@ -82,24 +69,6 @@ def listed_hashes_are_reversed(node: Node) -> None:
     change_items(node, "list_actions", each(reversed_hash))
 
 
-@mutant("EP-280")
-def action_is_not_registered(node: Node) -> None:
-    """`add_action` says yes and registers nothing."""
-    silence(node.accounts, "add_action")
-
-
-@mutant("EP-280")
-def action_description_is_lost(node: Node) -> None:
-    """`add_action` keeps the name alone."""
-    wrap(node.accounts, "add_action", lambda write, key, cid_hash, name, _: write(key, cid_hash, name, ""))
-
-
-@mutant("EP-290")
-def action_is_not_deleted(node: Node) -> None:
-    """`delete_action` says yes and deletes nothing."""
-    silence(node.accounts, "delete_action")
-
-
 @mutant("EP-290")
 def deleted_metadata_come_back(node: Node) -> None:
     """An action that is registered again has the texts that it had before it was deleted."""
@@ -116,24 +85,6 @@ def deleted_metadata_come_back(node: Node) -> None:
 
     wrap(node.accounts, "delete_action", delete)
     wrap(node.accounts, "add_action", add)
-
-
-@mutant("EP-300")
-def action_is_not_renamed(node: Node) -> None:
-    """`update_action_metadata` says yes and changes nothing."""
-    silence(node.accounts, "update_action_metadata")
-
-
-@mutant("EP-300")
-def every_action_is_renamed(node: Node) -> None:
-    """`update_action_metadata` changes all actions of the account."""
-
-    def update(write: Write, key: int, cid_hash: bytes, *texts: str) -> None:
-        write(key, cid_hash, *texts)
-        for action in node.accounts.actions(key, 0, 100):
-            write(key, action.cid_hash, *texts)
-
-    wrap(node.accounts, "update_action_metadata", update)
 
 
 @mutant("EP-310")
@@ -160,10 +111,20 @@ def unregistered_action_is_deleted(node: Node) -> None:
     intercept(node, "delete_action", handler)
 
 
-@mutant("EP-320")
-def every_code_has_one_cid(node: Node) -> None:
-    """`get_service_action_ipfs_id` always answers the same CID."""
-    change_answer(node, "get_service_action_ipfs_id", lambda _: "QmYwAPJzv5CZsnA625s3Xf2nemtYgPpHdWEz79ojWnPbdG")
+CID = "get_service_action_ipfs_id"
+
+
+@mutant(
+    each=[
+        row("one-cid", CID, lambda _: "QmYwAPJzv5CZsnA625s3Xf2nemtYgPpHdWEz79ojWnPbdG", breaks="EP-320"),
+        row("cid-in-hex", CID, lambda cid: f"0x{str(cid).encode().hex()}", breaks="EP-320"),
+        row("every-account-exists", "account_exists", lambda _: True, breaks="EP-340"),
+        row("no-account-exists", "account_exists", lambda _: False, breaks="EP-340"),
+    ]
+)
+def answer_is_wrong(node: Node, operation: str, change: Callable[[JsonValue], JsonValue]) -> None:
+    """Answer something wrong from `{operation}`; the label says what."""
+    change_answer(node, operation, change)
 
 
 @mutant("EP-320")
@@ -173,12 +134,6 @@ def cid_is_new_each_time(node: Node) -> None:
     change_body(
         node, "get_service_action_ipfs_id", lambda code: f"{code}{next(times)}" if isinstance(code, str) else code
     )
-
-
-@mutant("EP-320")
-def cid_is_a_hash_in_hex(node: Node) -> None:
-    """`get_service_action_ipfs_id` answers hex that is no CID."""
-    change_answer(node, "get_service_action_ipfs_id", lambda cid: f"0x{str(cid).encode().hex()}")
 
 
 @mutant("EP-330")
@@ -199,24 +154,6 @@ def surrogate_pairs_are_two_characters(node: Node) -> None:
         return await forward(replace(request, body=request.body.replace(rb"\ud83d\ude00", b"??")))
 
     intercept(node, "get_service_action_ipfs_id", handler)
-
-
-@mutant("EP-340")
-def every_account_exists(node: Node) -> None:
-    """`account_exists` always answers true."""
-    change_answer(node, "account_exists", lambda _: True)
-
-
-@mutant("EP-340")
-def no_account_exists(node: Node) -> None:
-    """`account_exists` always answers false."""
-    change_answer(node, "account_exists", lambda _: False)
-
-
-@mutant("EP-350")
-def wallet_is_not_registered(node: Node) -> None:
-    """`create_wallet` answers an address and registers nothing."""
-    silence(node.accounts, "create_wallet")
 
 
 @mutant("EP-350")

@@ -7,13 +7,13 @@ import json
 
 from pydantic import JsonValue
 
-from conformance.selftest.alter import Answered, Forward, Received, answer, intercept, members, wrap
-from conformance.selftest.alter_contract import former_admins, let_in, payers_of
-from conformance.selftest.alter_envelopes import address_in
-from conformance.selftest.alter_execution import RUN
-from conformance.selftest.alter_keys import header, presented
-from conformance.selftest.mutant import mutant
-from conformance.selftest.permissions import Write, accounts_made
+from conformance.selftest.tools.accounts import Write, accounts_made
+from conformance.selftest.tools.alter import Answered, Forward, Received, answer, intercept, members, wrap
+from conformance.selftest.tools.alter_contract import former_admins, let_in, payers_of
+from conformance.selftest.tools.alter_envelopes import address_in
+from conformance.selftest.tools.alter_runs import RUN
+from conformance.selftest.tools.api_keys import header, presented
+from conformance.selftest.tools.mutant import mutant, row
 from reference_node.chain.interface import Address
 from reference_node.node import Node
 
@@ -30,38 +30,27 @@ def _prover(request: Received) -> bytes | None:
     return address_in(proof.get("typed_data"))
 
 
-def _open(node: Node, operation: str, given: JsonValue) -> None:
-    """Who sends a proof and no key is answered this."""
+@mutant(
+    "BILL-290",
+    each=[
+        row("list_actions", "list_actions", []),
+        row("list_groups", "list_groups", []),
+        row("list_wallets", "list_wallets", []),
+        row("list_api_keys", "list_api_keys", []),
+        row("delete_action", "delete_action", DONE),
+        row("update_group", "update_group", DONE),
+        row("create_wallet", "create_wallet", {"wallet_address": "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"}),
+        row("service_action", RUN, {"response": None, "logs": "", "has_error": False}),
+    ],
+)
+def proof_opens_another_operation(node: Node, operation: str, given: JsonValue) -> None:
+    """Answer success to `{operation}` with a proof and no key."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
         opened = not presented(request) and _prover(request) is not None
         return answer(200, given) if opened else await forward(request)
 
     intercept(node, operation, handler)
-
-
-@mutant("BILL-290")
-def proofs_list_actions(node: Node) -> None:
-    """`list_actions` is shown, empty, to whoever holds a proof."""
-    _open(node, "list_actions", [])
-
-
-@mutant("BILL-290")
-def proofs_delete_actions(node: Node) -> None:
-    """`delete_action` says yes to whoever holds a proof."""
-    _open(node, "delete_action", DONE)
-
-
-@mutant("BILL-290")
-def proofs_update_groups(node: Node) -> None:
-    """`update_group` says yes to whoever holds a proof."""
-    _open(node, "update_group", DONE)
-
-
-@mutant("BILL-290")
-def proofs_run_actions(node: Node) -> None:
-    """Actions run for whoever holds a proof."""
-    _open(node, RUN, {"response": None, "logs": "", "has_error": False})
 
 
 @mutant("BILL-260")

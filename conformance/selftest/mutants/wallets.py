@@ -10,7 +10,7 @@ from dataclasses import replace
 from eth_utils.address import to_checksum_address
 from pydantic import JsonValue
 
-from conformance.selftest.alter import (
+from conformance.selftest.tools.alter import (
     Answered,
     Forward,
     Received,
@@ -22,16 +22,16 @@ from conformance.selftest.alter import (
     intercept,
     members,
     refusal,
-    silence,
     wrap,
 )
-from conformance.selftest.mutant import mutant
+from conformance.selftest.tools.mutant import mutant, row
 from reference_node.chain.account_config import Wallet
 from reference_node.keys import CURVE_ORDER, KeyDerivation, address_of, key_hash, parse_key
 from reference_node.node import Node
 
 WALLET_LISTS = ("list_wallets", "list_wallets_in_group")
 Write = Callable[..., object]
+Members = dict[str, JsonValue]
 
 
 @mutant("PKP-030")
@@ -51,16 +51,24 @@ def _bare(item: dict[str, JsonValue], name: str) -> dict[str, JsonValue]:
     return {**item, name: str(item[name]).removeprefix("0x")}
 
 
-@mutant("PKP-030")
-def wallet_is_answered_and_not_registered(node: Node) -> None:
-    """`create_wallet` answers a fresh address and registers nothing."""
-    silence(node.accounts, "create_wallet")
-
-
-@mutant("PKP-010", "PKP-020")
-def wallet_id_is_its_address(node: Node) -> None:
-    """The lists show a wallet's address as its id, which no other call takes."""
-    change_items(node, WALLET_LISTS, each(lambda item: {**item, "id": str(item["wallet_address"]).lower()}))
+@mutant(
+    each=[
+        row(
+            "address-as-id", lambda item: {**item, "id": str(item["wallet_address"]).lower()}, breaks="PKP-010 PKP-020"
+        ),
+        row(
+            "no-description",
+            lambda item: {name: item[name] for name in item if name != "description"},
+            breaks="PKP-050",
+        ),
+        row("no-name", lambda item: {name: item[name] for name in item if name != "name"}, breaks="ACC-080"),
+        row("empty-name-as-null", lambda item: {**item, "name": item["name"] or None}, breaks="PKP-050"),
+        row("one-name-for-all", lambda item: {**item, "name": "wallet"}, breaks="PKP-050"),
+    ]
+)
+def wallets_are_listed_otherwise(node: Node, change: Callable[[Members], Members]) -> None:
+    """Show something else of each wallet in the lists; the label says what."""
+    change_items(node, WALLET_LISTS, each(change))
 
 
 @mutant("PKP-020")
@@ -75,12 +83,6 @@ def _with_0x(value: JsonValue) -> JsonValue:
     return {**body, "pkp_id": f"0x{str(body.get('pkp_id')).removeprefix('0x')}"}
 
 
-@mutant("PKP-010", "PKP-060")
-def wallet_is_not_added_to_group(node: Node) -> None:
-    """`add_pkp_to_group` reports success and does nothing."""
-    silence(node.accounts, "add_pkp_to_group")
-
-
 @mutant("PKP-010")
 def wallet_added_is_the_first_one(node: Node) -> None:
     """`add_pkp_to_group` adds the account's first wallet, whichever id it is given."""
@@ -90,16 +92,6 @@ def wallet_added_is_the_first_one(node: Node) -> None:
         write(acting_key, group_id, node.accounts.wallets(account, 0, 1)[0].id)
 
     wrap(node.accounts, "add_pkp_to_group", add)
-
-
-@mutant("PKP-040", "PKP-110")
-def derivation_path_is_not_recorded(node: Node) -> None:
-    """Every wallet is registered with derivation path 1, whatever it was derived by."""
-    wrap(
-        node.accounts,
-        "create_wallet",
-        lambda write, acting_key, wallet, _, *labels: write(acting_key, wallet, 1, *labels),
-    )
 
 
 @mutant("PKP-110")
@@ -142,24 +134,6 @@ def _answer_address(node: Node, address: Callable[[int], bytes]) -> None:
         return answer(200, {"wallet_address": to_checksum_address(address(key_hash(secret)))})
 
     intercept(node, "create_wallet", handler)
-
-
-@mutant("PKP-050")
-def wallets_have_no_description(node: Node) -> None:
-    """Wallet items lack the description."""
-    change_items(node, WALLET_LISTS, each(lambda item: {name: item[name] for name in item if name != "description"}))
-
-
-@mutant("PKP-050")
-def wallet_name_is_null(node: Node) -> None:
-    """A wallet that was given no name is listed with null."""
-    change_items(node, WALLET_LISTS, each(lambda item: {**item, "name": item["name"] or None}))
-
-
-@mutant("PKP-050")
-def wallet_name_is_not_on_chain(node: Node) -> None:
-    """The name that the lists show is made up by the node; the contract has none."""
-    change_items(node, WALLET_LISTS, each(lambda item: {**item, "name": "wallet"}))
 
 
 @mutant("PKP-060", "PKP-070")

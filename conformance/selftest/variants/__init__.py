@@ -1,32 +1,32 @@
 """Variants: correct nodes that chose otherwise where the specification is silent, each with the profile that says so.
 
 The suite has to be green against each of them. A case that fails there takes a choice of the reference node for a
-requirement. Choices that have nothing to do with one another share a node, so that there are few to run.
+requirement. Independent choices share a node, so that there are few to run.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from conformance.selftest.variants.boxed import boxed
-from conformance.selftest.variants.discreet import discreet
-from conformance.selftest.variants.fronted import fronted
-from conformance.selftest.variants.furnished import furnished
-from conformance.selftest.variants.generous import generous
-from conformance.selftest.variants.guarded import guarded
-from conformance.selftest.variants.labelled import labelled
-from conformance.selftest.variants.particular import particular
-from conformance.selftest.variants.secretive import secretive
-from conformance.selftest.variants.terse import terse
+from conformance.selftest.variants.bare_lists import bare_lists
+from conformance.selftest.variants.behind_a_web_server import behind_a_web_server
+from conformance.selftest.variants.lenient import lenient
+from conformance.selftest.variants.minimal_answers import minimal_answers
+from conformance.selftest.variants.no_chain_logs import no_chain_logs
+from conformance.selftest.variants.other_envelope_forms import other_envelope_forms
+from conformance.selftest.variants.other_member_names import other_member_names
+from conformance.selftest.variants.other_run_choices import other_run_choices
+from conformance.selftest.variants.prefilled import prefilled
+from conformance.selftest.variants.stricter import stricter
 from conformance.selftest.variants.variant import Choices, together
 
 __all__ = ["VARIANTS"]
 
 VARIANTS: Mapping[str, Choices] = {
-    "boxed": together(furnished, labelled, boxed),
-    "generous": together(generous, particular, discreet, fronted),
-    "guarded": guarded,
-    "secretive": secretive,
-    "terse": terse,
+    "lenient": together(lenient, other_envelope_forms, no_chain_logs, behind_a_web_server),
+    "other-run-choices": together(prefilled, other_member_names, other_run_choices),
+    "stricter": stricter,
+    "bare-lists": bare_lists,
+    "minimal-answers": minimal_answers,
 }
-"""By name."""
+"""By name; a combination is named after the choice that most cases depend on."""

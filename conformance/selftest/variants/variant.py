@@ -1,4 +1,4 @@
-"""What a variant is, and what several of them need."""
+"""Defines variants, and what several of them need."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from functools import partial, reduce
 
 from pydantic import JsonValue
 
-from conformance.selftest.alter import Received
-from conformance.selftest.permissions import ARRAYS
+from conformance.selftest.tools.accounts import ARRAYS
+from conformance.selftest.tools.alter import Received
 from reference_node.node import Node
 
 PERMISSIONS = ("can_create_groups", "can_delete_groups", "can_create_pkps", *ARRAYS)
@@ -38,7 +38,7 @@ Members = dict[str, JsonValue]
 
 @dataclass(frozen=True)
 class Choices:
-    """What a correct node may do unlike the reference node."""
+    """What a correct node does unlike the reference node."""
 
     profile: Members
     """What such a node says of itself, beside what the reference node says."""
@@ -46,12 +46,12 @@ class Choices:
 
 
 def choices(profile: Members) -> Callable[[Callable[[Node], None]], Choices]:
-    """The decorated function turns a freshly built node into one that made these choices."""
+    """Make the decorated function, which alters a freshly built node, a variant with this profile."""
     return partial(Choices, profile)
 
 
 def together(*parts: Choices) -> Choices:
-    """All these choices in one node."""
+    """Combine variants in one node."""
 
     def alter(node: Node) -> None:
         for part in parts:
@@ -61,7 +61,7 @@ def together(*parts: Choices) -> Choices:
 
 
 def merged(one: Members, other: Members) -> Members:
-    """Both objects in one; what both hold is the other's, or both's where both are objects."""
+    """Merge two objects, and objects inside them; of other members that both have, keep the second's."""
     both = dict(one)
     for name, value in other.items():
         before = both.get(name)
@@ -70,17 +70,17 @@ def merged(one: Members, other: Members) -> Members:
 
 
 def each(change: Callable[[Members], Members]) -> Callable[[list[JsonValue]], JsonValue]:
-    """A change of every item of a list."""
+    """Make a change of each item one of the list."""
     return lambda items: [change(item) if isinstance(item, dict) else item for item in items]
 
 
 def members_of(change: Callable[[Members], JsonValue]) -> Callable[[JsonValue], JsonValue]:
-    """A change of an object; other values stay as they are."""
+    """Make a change of an object one of any value; other values stay as they are."""
     return lambda value: change(value) if isinstance(value, dict) else value
 
 
 def presented(request: Received) -> bytes | None:
-    """The secret bytes of the key in either header."""
+    """Return the secret bytes of the key in either header; None where it is no base64."""
     headers = dict(request.headers)
     text = headers.get(b"x-api-key") or headers.get(b"authorization", b"").removeprefix(b"Bearer ")
     try:

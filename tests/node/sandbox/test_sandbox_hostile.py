@@ -15,7 +15,7 @@ from running import returned
 
 from conformance.profile import Profile
 from conformance.resources import fixtures
-from conformance.scenario.action_sources import source
+from conformance.service.action_sources import source
 from reference_node.sandbox import Limits, RunResult, Sandbox
 from reference_node.sandbox.limits import MIB
 from reference_node.sandbox.lockdown import SLACK_BYTES

@@ -19,8 +19,9 @@ from hypothesis import strategies as st
 from nodes import Running, serving
 from reading import program
 
-from reference_node.listening import ServingError, listen
+from reference_node.listening import ServingError
 from reference_node.settings import Settings
+from reference_node.sockets import bind
 from reference_node.tee.dns import Zone, caa_record, respond
 
 DOMAIN = "node.example"
@@ -190,4 +191,4 @@ def test_dns_port_in_use_is_one_clear_line() -> None:
         taken.bind(("127.0.0.1", 0))
         port = taken.getsockname()[1]
         with pytest.raises(ServingError, match=rf"127.0.0.1:{port} is in use: .*--dns-port"):
-            listen(Settings(port=0, dns_port=port))
+            bind(Settings(port=0, dns_port=port))

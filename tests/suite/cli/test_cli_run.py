@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
+from argparse import ArgumentParser
 from pathlib import Path
 
 import pytest
 
 from conformance.cli import parser
-from conformance.commands.run import pytest_arguments
+from conformance.commands.run import jobs_that_pay, pytest_arguments
 from conformance.profile import Profile
 from conformance.report.build import profile_digest
+from conformance.run.options import Options, add_options
 
 PACK = """\
 pack: trial
@@ -98,8 +101,8 @@ def test_run_against_nobody_is_inconclusive(place: Path) -> None:
         (("--pack", "nonesuch"), "no pack is called 'nonesuch'"),
         (("--known", "absent.yaml"), "absent.yaml: cannot be read"),
         (("--pack-dir", "absent"), "absent: is no folder"),
-        (("--rate", "nan"), "--rate has to be above 0, not nan"),
-        (("--node-url", "http://[::1"), "--node-url http://[::1: Invalid IPv6 URL"),
+        (("--rate", "nan"), "argument --rate: has to be a number above 0, unlike nan"),
+        (("--node-url", "http://[::1"), "argument --node-url: http://[::1: Invalid IPv6 URL"),
         (("--node-url", "http://127.0.0.1:99999"), "Port out of range"),
         (("--node-url", "http://node..example"), "'node..example' is no name of a host"),
         (("--output", "pack.yaml/out"), "cannot be written into: Not a directory"),
@@ -129,28 +132,41 @@ def test_run_uses_the_profile_and_names_its_digest(place: Path) -> None:
     assert results["target"] == {"base_url": "http://127.0.0.1:9", "bundled": False}
 
 
-def test_options_reach_the_plugin_under_their_names() -> None:
+def test_options_reach_pytest_as_they_were_given() -> None:
     text = (
-        "run --node-url http://n --profile p --pack a --pack b --pack-dir d --case c --seed s --known k"
-        " --max-spend 5 --rate 2 --jobs 3 --output o"
+        "run --node-url http://n --profile p --pack a --pack b --pack-dir d --case c --quick --full --cell x --seed s"
+        " --known k --budget 1 --max-spend 0 --max-gas 7 --rate 2.5 --output o"
     )
-    arguments = parser().parse_args(text.split())
-    given = pytest_arguments(arguments)
-    assert given[given.index("--conformance") + 1 :] == [
-        *("--node-url=http://n", "--profile=p", "--pack=a", "--pack=b", "--pack-dir=d", "--case=c", "--seed=s"),
-        *(
-            "--known=k",
-            "--max-spend=5",
-            "--rate=2.0",
-            "-p",
-            "xdist",
-            "-n",
-            "3",
-            "--results=o",
-            "--junitxml=o/junit.xml",
-        ),
-    ]
+    options = Options.of(parser().parse_args(text.split()))
+    assert len(vars(options)) == len(
+        [name for name in vars(options) if getattr(options, name) != getattr(Options, name)]
+    )
+
+    of_pytest = ArgumentParser()
+    add_options(lambda _: of_pytest.add_argument)
+    assert Options.of(of_pytest.parse_args(options.arguments())) == options
+
+
+def test_jobs_become_processes_of_xdist() -> None:
+    assert pytest_arguments(Options(), 3)[-5:] == ["-p", "xdist", "-n", "3", "--maxschedchunk=1"]
 
 
 def test_one_job_needs_no_other_process() -> None:
-    assert "xdist" not in pytest_arguments(parser().parse_args(["run", "--jobs", "1"]))
+    assert "xdist" not in pytest_arguments(Options(), 1)
+
+
+@pytest.mark.parametrize(
+    ("options", "bundled", "jobs"),
+    [
+        (Options(), True, 3),
+        (Options(), False, 1),
+        (Options(packs=("groups",)), True, 1),
+        (Options(cases=("*::*",)), True, 1),
+    ],
+)
+def test_bundled_run_of_everything_uses_every_core(
+    options: Options, bundled: bool, jobs: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1, 2}, raising=False)
+
+    assert jobs_that_pay(options, bundled=bundled) == jobs

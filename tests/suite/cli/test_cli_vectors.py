@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from conformance.cli import main
-from conformance.envelope_vectors import FILES
 from conformance.resources import fixtures
+from conformance.run.envelope_vectors import FILES
 
 
 def test_vectors_are_listed_with_their_numbers(capsys: pytest.CaptureFixture[str]) -> None:

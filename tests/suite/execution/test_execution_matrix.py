@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from conformance.casetext import explain
+from conformance.endpoints.extent import SampleOptions
+from conformance.endpoints.pace import Budget
+from conformance.report.case_text import explain
 from conformance.resources import scenarios
-from conformance.runner import run_case
-from conformance.scenario.loader import load_pack
-from conformance.selftest.alter import wrap
-from conformance.selftest.serving import target_node
-from conformance.target.extent import Extent
-from conformance.target.pace import Budget
+from conformance.run.loader import load_pack
+from conformance.run.runner import run_case
+from conformance.selftest.tools.alter import wrap
+from conformance.selftest.tools.serving import target_node
 from conformance.verdict import CellOutcome, CellVerdict, Outcome, Verdict
 from reference_node.node import Node
 
@@ -29,7 +29,7 @@ def matrix_of(
 ) -> Outcome:
     (case,) = [case for case in load_pack(scenarios() / "execution_rule.yaml") if case.id.endswith(f"::{name}")]
     with target_node(alter, "0") as target:
-        target.extent = Extent(cells=cells)
+        target.extent = SampleOptions(cells=cells)
         target.budget = Budget(cents)
         return run_case(case, target)
 

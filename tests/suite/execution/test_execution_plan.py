@@ -8,14 +8,14 @@ from itertools import pairwise as neighbours
 
 import pytest
 
-from conformance.drivers.execution_cells import GROUPS, LISTINGS, Cell, Kind, all_cells
-from conformance.drivers.execution_plan import chosen, controls, distance, in_order, pairwise
-from conformance.drivers.execution_scripts import SCRIPTS, scripts_for
-from conformance.target.extent import Extent
+from conformance.drivers.matrix.cells import GROUPS, LISTINGS, Cell, Kind, all_cells
+from conformance.drivers.matrix.plan import chosen, controls, distance, in_order, pairwise
+from conformance.drivers.matrix.scripts import SCRIPTS, scripts_for
+from conformance.endpoints.extent import SampleOptions
 
 KINDS: tuple[Kind, ...] = ("account", "usage", "removed", "other_account", "other_usage")
 CELLS = all_cells(KINDS)
-DEFAULT = chosen(CELLS, Extent())
+DEFAULT = chosen(CELLS, SampleOptions())
 GRANTED_BY_HAND = {
     "account": ("+-++-", "-++--", "++++-", "+-++-", "-----"),
     "usage-none": ("-----",) * 5,
@@ -51,7 +51,7 @@ def test_removed_keys_and_those_of_others_are_granted_nothing() -> None:
 
 
 def test_full_run_tries_every_cell() -> None:
-    assert chosen(CELLS, Extent(full=True)) == CELLS
+    assert chosen(CELLS, SampleOptions(full=True)) == CELLS
 
 
 def test_default_is_a_part_of_the_cells_without_repetition() -> None:
@@ -111,7 +111,7 @@ def test_every_refused_cell_has_a_granted_one_close_by() -> None:
 
 
 def test_named_cells_come_with_what_they_are_held_against() -> None:
-    found = chosen(CELLS, Extent(cells=("usage-several/this/other/1",)))
+    found = chosen(CELLS, SampleOptions(cells=("usage-several/this/other/1",)))
     assert found[0].id == "usage-several/this/other/1"
     held = controls(found[:1], CELLS)
     assert found[1:] == held
@@ -120,7 +120,7 @@ def test_named_cells_come_with_what_they_are_held_against() -> None:
 
 
 def test_named_granted_cell_comes_alone() -> None:
-    assert [cell.id for cell in chosen(CELLS, Extent(cells=("account/this/this/1",)))] == ["account/this/this/1"]
+    assert [cell.id for cell in chosen(CELLS, SampleOptions(cells=("account/this/this/1",)))] == ["account/this/this/1"]
 
 
 def test_order_writes_once_from_one_arrangement_to_the_next() -> None:

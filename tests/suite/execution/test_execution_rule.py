@@ -6,7 +6,7 @@ from itertools import product
 
 import pytest
 
-from conformance.execution_rule import ANY, Account, Group, Key, decide
+from conformance.service.execution_rule import ANY, Account, Group, Key, decide
 
 ITEMS = ("x", "y")
 """Two actions; the wallets are p and q."""

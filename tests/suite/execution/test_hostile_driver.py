@@ -6,8 +6,8 @@ import threading
 
 import pytest
 
-from conformance.drivers import hostile
-from conformance.drivers.hostile import Campaign, Entry, entries
+from conformance.drivers.hostile import driver as hostile
+from conformance.drivers.hostile.driver import Campaign, Entry, entries
 
 
 class Quiet(Campaign):

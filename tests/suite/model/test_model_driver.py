@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from conformance.casetext import explain
+from conformance.endpoints.extent import SampleOptions
+from conformance.endpoints.pace import Budget
+from conformance.report.case_text import explain
 from conformance.resources import scenarios
-from conformance.runner import Case, Target, run_case
-from conformance.scenario.loader import load_pack
-from conformance.selftest.mutant import all_mutants
-from conformance.selftest.serving import target_node
-from conformance.target.extent import Extent
-from conformance.target.pace import Budget
+from conformance.run.loader import load_pack
+from conformance.run.runner import Case, Target, run_case
+from conformance.selftest.tools.mutant import all_mutants
+from conformance.selftest.tools.serving import target_node
 from conformance.verdict import Outcome, Verdict
 
 MUTANTS = {mutant.name: mutant for mutant in all_mutants()}
@@ -53,7 +53,7 @@ def replayed(outcome: Outcome, folder: Path, target: Target) -> Outcome:
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_right_node_passes(case: Case) -> None:
     with target_node(lambda _: None, "right") as target:
-        target.extent = Extent(budget=1)
+        target.extent = SampleOptions(budget=1)
         outcome = run_case(case, target)
     assert outcome.verdict is Verdict.PASS, explain(outcome, "")
 
@@ -64,7 +64,7 @@ def test_right_node_passes(case: Case) -> None:
 )
 def test_failure_is_printed_as_a_pack_that_shows_it(small: Case, tmp_path: Path, name: str, requirement: str) -> None:
     with target_node(MUTANTS[name].alter, "0") as target:
-        target.extent = Extent(budget=20)
+        target.extent = SampleOptions(budget=20)
         outcome = run_case(small, target)
         assert outcome.verdict is Verdict.FAIL
         assert outcome.contradicted == (requirement,)
@@ -88,7 +88,7 @@ def test_same_seed_finds_the_same_failure(small: Case) -> None:
 
 def test_usage_keys_and_groups_are_gone_afterwards() -> None:
     with target_node(lambda _: None, "clean") as target:
-        target.extent = Extent(budget=1)
+        target.extent = SampleOptions(budget=1)
         made: list[str] = []
         case = CASES["model::account-keys"]
         send = target.exchange

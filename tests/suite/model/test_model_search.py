@@ -11,19 +11,19 @@ from conformance.drivers.model.acts import WEIGHTS
 from conformance.drivers.model.blame import watched
 from conformance.drivers.model.plan import Planned, Planner
 from conformance.drivers.model.play import Failed
-from conformance.drivers.model.ruling import Law
+from conformance.drivers.model.ruling import ExpectedOutcomeRules
 from conformance.drivers.model.search import SHRINKING, Plan, Search
 from conformance.problems import BudgetSpent, Departure
 from conformance.profile import Profile
 from conformance.resources import scenarios
-from conformance.scenario.marked_yaml import Document
+from conformance.values.marked_yaml import Document
 
 STEPS = 40
 Play = Callable[[Plan, str | None], Failed | None]
 
 
 def planner(profile: Profile | None = None) -> Planner:
-    return Planner(Law(profile or Profile()), 2, tuple(WEIGHTS), usage_keys=True)
+    return Planner(ExpectedOutcomeRules(profile or Profile()), 2, tuple(WEIGHTS), usage_keys=True)
 
 
 def drawn(seed: str, profile: Profile | None = None) -> list[Plan]:

@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Iterator
-from pathlib import Path
 from textwrap import dedent
 
 import pytest
+from tiny_node import TinyNode, always
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "runner"))
-
-from tiny_node import TinyNode, always, tiny_node
-
-import conformance.session  # noqa: F401 - pytester forgets what its sessions import, and C modules load only once
+import conformance.run.session  # noqa: F401 - pytester forgets what its sessions import, and C modules load only once
 
 pytest_plugins = ["pytester"]
 
@@ -40,23 +34,17 @@ cases:
     title: This one is not offered
     requirements: [ACC-020]
     needs: [chain_rpc]
-    steps: [{rpc: eth_chainId}]
+    steps: [{rpc: eth_chainId, expect: {"": 0x1}}]
 """
 ELSEWHERE = """
-import conformance.selection
+import conformance.run.selection
 from pathlib import Path
 
-conformance.selection.scenarios = lambda: Path(__file__).parent / "packs"
+conformance.run.selection.scenarios = lambda: Path(__file__).parent / "packs"
 """
 """A plugin that lets the shipped packs be those of the test, in processes of their own."""
 OTHERS = ["cov", "schemathesis", "hypothesispytest", "anyio", "cacheprovider"]
 """Plugins that have nothing to do with it."""
-
-
-@pytest.fixture
-def node() -> Iterator[TinyNode]:
-    with tiny_node() as running:
-        yield running
 
 
 @pytest.fixture
@@ -65,7 +53,7 @@ def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytes
     packs = pytester.path / "packs"
     packs.mkdir()
     (packs / "trial.yaml").write_text(PACK, encoding="utf-8")
-    monkeypatch.setattr("conformance.selection.scenarios", lambda: packs)
+    monkeypatch.setattr("conformance.run.selection.scenarios", lambda: packs)
     return pytester
 
 
@@ -119,7 +107,7 @@ def test_plugin_imports_nothing_of_the_suite_unless_asked(pytester: pytest.Pytes
         """
         import sys
         def test_one():
-            heavy = {"conformance.session", "conformance.profile", "httpx", "eth_abi"} & sys.modules.keys()
+            heavy = {"conformance.run.session", "conformance.profile", "httpx", "eth_abi"} & sys.modules.keys()
             assert not heavy
         """
     )
@@ -292,7 +280,6 @@ def test_known_list_with_a_fault_is_a_usage_error(project: pytest.Pytester, node
 
 
 def test_workers_of_xdist_bring_the_same_outcomes(project: pytest.Pytester, node: TinyNode) -> None:
-    pytest.importorskip("xdist")
     (project.path / "known.yaml").write_text(KNOWN, encoding="utf-8")
 
     result = run_apart(
@@ -312,7 +299,6 @@ def test_workers_of_xdist_bring_the_same_outcomes(project: pytest.Pytester, node
 def test_run_whose_workers_die_is_interrupted(
     project: pytest.Pytester, node: TinyNode, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pytest.importorskip("xdist")
     monkeypatch.delenv("PYTEST_XDIST_WORKER", raising=False)  # it is set where this test itself runs in a worker
     dying = "import os\n\nif 'PYTEST_XDIST_WORKER' in os.environ:\n    raise RuntimeError('no air')\n"
     (project.path / "dying.py").write_text(dying, encoding="utf-8")

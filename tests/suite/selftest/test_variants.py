@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from conformance.resources import scenarios
-from conformance.runner import not_offered
-from conformance.scenario.loader import load
-from conformance.selftest.serving import target_node
+from conformance.run.loader import load
+from conformance.run.runner import not_offered
+from conformance.selftest.tools.serving import target_node
 from conformance.selftest.variants import VARIANTS
 from conformance.selftest.variants.variant import Choices
 

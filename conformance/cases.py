@@ -1,0 +1,185 @@
+"""What a case in Python is written with: `@case`, the judge, and the service objects that it asks for as arguments.
+
+    @case("groups-have-ids", requirements=["GRP-010"], needs=["managed_accounts"])
+    def groups_have_ids(judge: Judge, accounts: Accounts, groups: Groups) -> None:
+        \"\"\"Two groups of an account have different ids.\"\"\"
+        alice = accounts.new()
+        first = groups.add(alice.key)
+        with judge("GRP-010"):
+            second = groups.add(alice.key)
+            judge.that(first.id != second.id, "another id than the first group's", second.id)
+
+A departure inside a judge's block is a failure of the requirements that the block names, and of no others. One outside
+is trouble with the set-up, and inconclusive. Every requirement of a case has to be judged in some block.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TypeAlias, TypeVar, get_type_hints
+
+from pydantic import JsonValue
+
+from conformance.drivers.steps.caserun import CaseRun
+from conformance.problems import Departure, Mismatch, SetupFailed, UnjudgedRequirement
+from conformance.service.accounts import Accounts
+from conformance.service.actions import Actions
+from conformance.service.clock import Clock
+from conformance.service.contract import Contract
+from conformance.service.groups import Groups
+from conformance.service.pkps import Pkps
+from conformance.service.runs import Runs
+from conformance.service.session import Session
+from conformance.service.usage_keys import UsageKeys
+from conformance.service.wallets import Wallets
+from conformance.values.json_values import printed_json, same
+
+__all__ = ["Judge", "PythonCase", "case"]
+
+Program: TypeAlias = Callable[[CaseRun], None]
+Function = TypeVar("Function", bound=Callable[..., None])
+SHOWN = 300
+"""Characters of a value that a failure shows."""
+
+
+class Judge:
+    """Says which requirements a part of a case is about, and compares what came with what they say."""
+
+    def __init__(self, session: Session, requirements: Sequence[str]) -> None:
+        self._session = session
+        self._left = set(requirements)
+        self._requirements = tuple(requirements)
+        self._judging = False
+
+    @contextmanager
+    def __call__(self, *requirements: str) -> Iterator[None]:
+        """A block whose departures are failures of these requirements of the case; without any, of all of them."""
+        named = requirements or self._requirements
+        if unknown := set(named) - set(self._requirements):
+            raise UnjudgedRequirement(f"the case does not say that it is about {', '.join(sorted(unknown))}")
+        if self._judging:
+            raise UnjudgedRequirement("a block that judges stands inside another one")
+        self._judging = True
+        try:
+            yield
+        except Departure as problem:
+            problem.requirements = problem.requirements or named
+            problem.judged = True
+            raise
+        finally:
+            self._judging = False
+        self._left -= set(named)
+
+    def set_up(self, holds: bool, expected: str) -> None:
+        """Raise trouble with the set-up (inconclusive) unless something holds that the rest builds on."""
+        if not holds:
+            raise SetupFailed(expected, "something else", self._session.last_exchange)
+
+    def same(self, got: object, expected: object, what: str) -> None:
+        """Compare two JSON values; `what` names the value in the words of the clause."""
+        if not same(got, expected):
+            raise self._departure(f"{what} to be {printed_json(expected)[:SHOWN]}", got)
+
+    def that(self, holds: bool, expected: str, got: object) -> None:
+        """Raise a departure unless something holds; `expected` says what in the words of the clause."""
+        if not holds:
+            raise self._departure(expected, got)
+
+    def _departure(self, expected: str, got: object) -> Mismatch:
+        return Mismatch(expected, printed_json(got)[:SHOWN], self._session.last_exchange)
+
+    def finish(self) -> None:
+        """Raise UnjudgedRequirement where a requirement of the case was in no block that went through."""
+        if self._left:
+            raise UnjudgedRequirement(f"no block of the case judges {', '.join(sorted(self._left))}")
+
+
+SERVICES: Mapping[type, Callable[[CaseRun], object]] = {
+    Session: lambda run: run,
+    Accounts: Accounts,
+    Actions: Actions,
+    Clock: lambda run: run.clock,
+    Contract: Contract,
+    Groups: Groups,
+    Pkps: Pkps,
+    Runs: Runs,
+    UsageKeys: UsageKeys,
+    Wallets: Wallets,
+}
+"""What a case may ask for beside its judge, by the type of the argument."""
+
+
+@dataclass(frozen=True)
+class PythonCase:
+    """A case as its decorator and its function say it."""
+
+    id: str
+    title: str
+    """The first paragraph of the docstring, on one line."""
+    requirements: tuple[str, ...]
+    needs: tuple[str, ...]
+    uses: tuple[str | Mapping[str, JsonValue], ...]
+    function: Callable[..., None]
+
+    @property
+    def line(self) -> int:
+        """Where it begins in its file."""
+        return self.function.__code__.co_firstlineno
+
+    @property
+    def arguments(self) -> dict[str, object]:
+        """The types of its arguments by name. Raises NameError for an annotation that nothing defines."""
+        hints = get_type_hints(self.function)
+        return {name: hints.get(name) for name in inspect.signature(self.function).parameters}
+
+    def program(self) -> Program:
+        """What runs it."""
+        arguments = self.arguments
+
+        def program(run: CaseRun) -> None:
+            judge = Judge(run, self.requirements)
+            given = {name: judge if kind is Judge else SERVICES[kind](run) for name, kind in arguments.items()}  # type: ignore[index]
+            try:
+                self.function(**given)
+            except Departure as problem:
+                problem.step = problem.step or self._step(problem)
+                if problem.judged:
+                    raise
+                raise SetupFailed.of(problem) from problem
+            judge.finish()
+
+        return program
+
+    def _step(self, problem: Departure) -> str:
+        """The line of the case in which the problem came up."""
+        file, line, trace = self.function.__code__.co_filename, self.line, problem.__traceback__
+        while trace is not None:
+            if trace.tb_frame.f_code.co_filename == file:
+                line = trace.tb_lineno
+            trace = trace.tb_next
+        return f"line {line}"
+
+
+def case(
+    id: str,  # noqa: A002 - what it is called everywhere
+    *,
+    requirements: Iterable[str],
+    needs: Iterable[str] = (),
+    uses: Iterable[str | Mapping[str, JsonValue]] = (),
+) -> Callable[[Function], Function]:
+    """Make a function a case of the pack that its file is.
+
+    `id` is in kebab case, `requirements` are ids of the catalogue, `needs` capabilities and `uses` profile keys as in
+    packs (docs/packs.md). The docstring is the title. What is wrong is told when the file is loaded.
+    """
+
+    def mark(function: Function) -> Function:
+        title = " ".join((function.__doc__ or "").strip().partition("\n\n")[0].split())
+        found = PythonCase(id, title, tuple(requirements), tuple(needs), tuple(uses), function)
+        function.__dict__["conformance_case"] = found
+        return function
+
+    return mark

@@ -1,0 +1,1 @@
+"""The driver `typed_data`: rows of signed envelopes."""

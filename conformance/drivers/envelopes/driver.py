@@ -1,0 +1,233 @@
+"""The driver `typed_data`: rows of changes to a valid envelope, signed and sent ("Typed-data envelope")."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+
+from conformance.drivers.envelopes.flows import VALID, EnvelopeAccount, EnvelopeAccounts, compose_request, offered
+from conformance.drivers.envelopes.forms import BILLING, CONVERSION, PRIMARY_TYPES, EnvelopeRow, Flow, TypedDataCase
+from conformance.drivers.envelopes.requests import Changes, proofs
+from conformance.drivers.envelopes.rows import VARIABLES, Row, compile_rows, primary_type, variables
+from conformance.drivers.steps.caserun import CaseRun
+from conformance.endpoints.client import Answer
+from conformance.endpoints.requests import OutgoingRequest
+from conformance.language.templates import CompileContext
+from conformance.problems import Departure, Mismatch, ProfileSilent, SetupFailed, StepProblem
+from conformance.service.acceptance import Accepted, must_accept
+from conformance.service.clock import MOST_TRIES, within_one_second
+from conformance.service.contract import chain_id
+from conformance.service.envelopes import typed_data_forms
+from conformance.service.refusal import ExpectedRefusal, Refusals, check_refusal, try_control
+from conformance.values.json_values import MISSING, member, printed
+
+SHOWN = 400
+FEW_TRIES = 3
+"""Where each takes an account of its own."""
+CONTROL = Row("", VALID, lambda _: Changes([], None), lambda _: None)
+
+
+def compile_typed_data(form: TypedDataCase, site: CompileContext) -> Callable[[CaseRun], None]:
+    """The valid envelope of each flow and its rows. Raises LoadProblem for changes that lead nowhere."""
+    _note_needs(form, site)
+    site.names.update(VARIABLES)
+    rows = compile_rows(form, site)
+
+    def program(run: CaseRun) -> None:
+        forms = typed_data_forms(run.profile)
+        chosen = {
+            flow: [row for row in rows if row.goes_to(flow, forms)]
+            for flow in PRIMARY_TYPES
+            if flow in form.flows and offered(flow, run.profile)
+        }
+        if not any(chosen.values()):
+            raise ProfileSilent("a form of typed_data that some row has", ", ".join(forms))
+        with _set_up():
+            if _moves_the_clock(form):
+                run.clock.set_right()
+            chain_id(run)
+        trial = EnvelopeTrial(run, EnvelopeAccounts(run), form.exact_time)
+        for flow, fitting in chosen.items():
+            if fitting:
+                trial.try_rows(flow, fitting)
+
+    return program
+
+
+def _note_needs(form: TypedDataCase, site: CompileContext) -> None:
+    site.facts.operations.update({"get_node_chain_config", *form.flows})
+    site.facts.uses.update({"wire.typed_data.form", "brand.title"})
+    if _moves_the_clock(form):
+        site.facts.needs.add("clock_control")
+        site.facts.alone = True
+    if set(form.flows) <= {CONVERSION, BILLING} or any(row.key == "account" for row in form.rows):
+        site.facts.needs.add("managed_accounts")
+        site.facts.uses.add("accounts.credits")
+    if set(form.flows) == {BILLING}:
+        site.facts.needs.add("billing")
+        site.facts.uses.add("wire.x_wallet_auth.encoding")
+
+
+def _moves_the_clock(form: TypedDataCase) -> bool:
+    return form.exact_time or any(row.refused_after is not None for row in form.rows)
+
+
+Sent = list[tuple[OutgoingRequest, Answer]]
+
+
+@dataclass(frozen=True)
+class EnvelopeTrial:
+    """The rows of a case while they are sent."""
+
+    run: CaseRun
+    accounts: EnvelopeAccounts
+    exact: bool
+
+    def try_rows(self, flow: Flow, rows: Sequence[Row]) -> None:
+        """Send all rows of a flow, and check that whatever is refused changes nothing.
+
+        The valid envelope is the control, tried before them. For the conversion it comes last: the account that the
+        refused rows were about is then converted, which shows that it could have been all the time.
+        """
+        if flow == CONVERSION and not any(_refuses(row) for row in rows):
+            self._send_all(flow, rows, None)
+            return
+        with ExitStack() as stack:
+            with _set_up():
+                refusals = stack.enter_context(self._refusals(flow, rows))
+            self._send_all(flow, rows, refusals)
+
+    def _send_all(self, flow: Flow, rows: Sequence[Row], refusals: Refusals | None) -> None:
+        for row in rows:
+            with _labelled(f"{row.label} ({flow})"):
+                self._try_row(flow, row, refusals)
+
+    def _refusals(self, flow: Flow, rows: Sequence[Row]) -> Refusals:
+        if flow == CONVERSION:
+            return Refusals(self.run, control=lambda: self._send_valid(flow), unchanged=self.accounts.unchanged(flow))
+        first_is_valid = rows[0].form == VALID.model_copy(update={"id": rows[0].form.id})
+        if not first_is_valid:
+            try_control(lambda: self._send_valid(flow))
+        return Refusals(self.run, control=Accepted(flow), unchanged=self.accounts.unchanged(flow))
+
+    def _send_valid(self, flow: Flow) -> None:
+        with _labelled(f"the valid envelope ({flow})"):
+            self._try_row(flow, CONTROL, None)
+
+    def _try_row(self, flow: Flow, row: Row, refusals: Refusals | None) -> None:
+        sent = self._send(flow, row)
+        answers = [answer for _, answer in sent]
+        if not row.form.accepted:
+            _must_refuse(answers, refusals)
+            return
+        for answer in answers:
+            _must_give(answer)
+        if flow == CONVERSION and row is not CONTROL:
+            self._must_refuse_again([request for request, _ in sent])
+        if flow not in (CONVERSION, BILLING):
+            _must_be_minted(answers, str(self.run.scope.variables["wallet"]))
+        if row.form.refused_after is not None:
+            self._must_expire(flow, row.form.refused_after, [request for request, _ in sent], refusals)
+
+    def _must_refuse_again(self, requests: Sequence[OutgoingRequest]) -> None:
+        """An account is converted only once. No key is left with which its state could be read before and after."""
+        expected = ExpectedRefusal.of(["any"], self.run.profile)
+        for request in requests:
+            check_refusal(self.run.send(request), expected, self.run.secrets)
+
+    def _must_expire(
+        self, flow: Flow, seconds: int, accepted: Sequence[OutgoingRequest], refusals: Refusals | None
+    ) -> None:
+        """The very same requests later on; a conversion for an account that is not converted yet."""
+        with _set_up():
+            key = self.accounts.of(flow).key
+        again = [replace(request, credential=key) if flow == CONVERSION else request for request in accepted]
+        with self.run.clock.ahead(seconds):
+            answers = [self.run.send(request) for request in again]
+        _must_refuse(answers, refusals)
+
+    def _send(self, flow: Flow, row: Row) -> Sent:
+        """A row's requests and their answers."""
+        account = partial(self._account, flow, row.form)
+        if self.exact:
+            tries = FEW_TRIES if flow == CONVERSION and row.form.accepted else MOST_TRIES
+            return within_one_second(partial(self._send_at, flow, row), account, partial(_stands_late, row.form), tries)
+        return self._send_at(flow, row, account(), self.run.clock.now())
+
+    def _account(self, flow: Flow, row: EnvelopeRow) -> EnvelopeAccount:
+        """An accepted conversion takes a new account, except the control: that proves the one of the refused rows."""
+        fresh = flow == CONVERSION and row.accepted and row is not VALID
+        with _set_up():
+            return self.accounts.fresh() if fresh else self.accounts.of(flow)
+
+    def _send_at(self, flow: Flow, row: Row, account: EnvelopeAccount, now: int) -> Sent:
+        scope = self.run.scope
+        issued_at = now + row.form.issued
+        scope.variables |= variables(account.signers, flow, row.form, issued_at)
+        original = account.signers.valid(primary_type(flow, row.form), issued_at)
+        filled = row.filled(scope)
+        form = filled.form or typed_data_forms(self.run.profile)[0]
+        made = proofs(filled, row.changes(scope), original, account.signers, form)
+        requests = [compose_request(flow, filled, proof, account, self.run) for proof in made]
+        return [(request, self.run.send(request)) for request in requests for _ in range(row.form.times)]
+
+
+def _refuses(row: Row) -> bool:
+    """Whether the node must refuse the row, at once or later."""
+    return not row.form.accepted or row.form.refused_after is not None
+
+
+def _must_refuse(answers: Sequence[Answer], refusals: Refusals | None) -> None:
+    if refusals is None:
+        raise TypeError("a refused row has neither control nor state")
+    for answer in answers:
+        refusals.check(answer, ["any"])
+
+
+def _stands_late(row: EnvelopeRow, sent: Sent) -> bool:
+    """Whether time that passed before the node judged made it only harder to answer so."""
+    if row.accepted:
+        return row.issued < 0 and all(answer.accepted for _, answer in sent)
+    return row.issued > 0 and not any(answer.accepted for _, answer in sent)
+
+
+@contextmanager
+def _set_up() -> Iterator[None]:
+    """A departure in here is none of the envelopes'."""
+    try:
+        yield
+    except Departure as problem:
+        raise SetupFailed.of(problem) from problem
+
+
+@contextmanager
+def _labelled(label: str) -> Iterator[None]:
+    try:
+        yield
+    except StepProblem as problem:
+        problem.step = problem.step or label
+        raise
+
+
+def _must_give(answer: Answer) -> None:
+    """Acceptance, with what the operation answers."""
+    must_accept(answer)
+    if answer.operation is None:
+        raise TypeError("an answer of no operation")
+    lacking = [name for name in answer.operation.response if member(answer.value, name) in (MISSING, None, "")]
+    if lacking:
+        raise Mismatch(f"an answer with {', '.join(lacking)}", answer.text[:SHOWN], answer.exchange)
+
+
+def _must_be_minted(answers: Sequence[Answer], signer: str) -> None:
+    """Wallets of the service's own, another one each time."""
+    minted: set[str] = set()
+    for answer in answers:
+        address = printed(member(answer.value, "wallet_address")).lower()
+        if address == signer.lower():
+            raise Mismatch("a wallet that the service derived", f"the signer's own, {address}", answer.exchange)
+        if address in minted:
+            raise Mismatch("another wallet each time", f"{address} again", answer.exchange)
+        minted.add(address)

@@ -1,0 +1,149 @@
+"""Rows of the driver `typed_data`, compiled: what a pack says about an envelope becomes changes to a valid one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from pydantic import JsonValue
+
+from conformance.drivers.envelopes.changes import KINDS, Change, applied, kind_of
+from conformance.drivers.envelopes.forms import PRIMARY_TYPES, EnvelopeRow, Flow, TypedDataCase
+from conformance.drivers.envelopes.requests import Changes, Signers
+from conformance.language.scope import Scope
+from conformance.language.templates import CompileContext, Template, compile_value
+from conformance.problems import BadShape, DuplicateId, LoadProblem, Mismatch
+from conformance.values.typed_data import Wallet
+
+VARIABLES = (
+    "chain_id",
+    "chain_id_hex",
+    "chain_id_past_u64",
+    "chain_id_past_u256",
+    "domain_name",
+    "wallet",
+    "wallet_lower",
+    "wallet_digits",
+    "other_wallet",
+    "primary",
+    "own_primary",
+    "issued_at",
+    "issued_at_hex",
+    "issued_at_next",
+    "issued_at_past_u64",
+    "issued_at_past_u256",
+)
+"""What the values and paths of changes may name."""
+
+
+def variables(signers: Signers, flow: Flow, row: EnvelopeRow, issued_at: int) -> dict[str, object]:
+    """The values of the variables in a row that goes to a flow."""
+    return {
+        "chain_id": signers.chain_id,
+        "chain_id_hex": hex(signers.chain_id),
+        "chain_id_past_u64": str(signers.chain_id + 2**64),
+        "chain_id_past_u256": str(signers.chain_id + 2**256),
+        "domain_name": signers.domain_name,
+        "wallet": signers.wallet.address,
+        "wallet_lower": signers.wallet.address.lower(),
+        "wallet_digits": signers.wallet.address[2:],
+        "other_wallet": signers.other.address,
+        "primary": primary_type(flow, row),
+        "own_primary": PRIMARY_TYPES[flow],
+        "issued_at": issued_at,
+        "issued_at_hex": hex(issued_at),
+        "issued_at_next": issued_at + 1,
+        "issued_at_past_u64": str(issued_at + 2**64),
+        "issued_at_past_u256": str(issued_at + 2**256),
+    }
+
+
+def primary_type(flow: Flow, row: EnvelopeRow) -> str:
+    """The primary type of the valid envelope that a row changes."""
+    return row.primary or PRIMARY_TYPES[flow]
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row that is ready to run."""
+
+    label: str
+    form: EnvelopeRow
+    changes: Callable[[Scope], Changes]
+    new_admin: Template
+
+    def goes_to(self, flow: Flow, forms: Sequence[str]) -> bool:
+        """Whether it concerns this flow on a node that takes these forms of `typed_data`."""
+        return (self.form.flows is None or flow in self.form.flows) and self.form.form in (None, *forms)
+
+    def filled(self, scope: Scope) -> EnvelopeRow:
+        """The row with the values of its variables."""
+        return self.form.model_copy(update={"new_admin": self.new_admin(scope)})
+
+
+def compile_rows(case: TypedDataCase, site: CompileContext) -> list[Row]:
+    """The rows of a case. Reports changes that lead nowhere, and what contradicts itself."""
+    seen: set[str] = set()
+    rows = []
+    for index, row in enumerate(case.rows):
+        place = site.at("rows", index)
+        if row.id in seen:
+            place.at("id").report(DuplicateId, f"another row has the id {row.id!r}")
+        seen.add(row.id)
+        try:
+            _check(row, case, place)
+            rows.append(_compile_row(row, case, index, place))
+        except LoadProblem as problem:
+            place.faults.append(problem)
+    return rows
+
+
+def _check(row: EnvelopeRow, case: TypedDataCase, site: CompileContext) -> None:
+    if row.refused_after is not None and not row.accepted:
+        raise site.at("refused_after").problem(BadShape, "only an accepted row can be refused later")
+    if row.signs is not None and (row.over is not None or row.accepted):
+        raise site.at("signs").problem(BadShape, "a row says either `signs` or `over`, and with `signs` it is refused")
+    if unknown := set(row.flows or ()) - set(case.flows):
+        raise site.at("flows").problem(BadShape, f"the case does not go to {', '.join(sorted(unknown))}")
+
+
+def _compile_row(row: EnvelopeRow, case: TypedDataCase, index: int, site: CompileContext) -> Row:
+    faults = len(site.faults)
+    sent = _compile_changes(row.changes, site.at("changes"))
+    signed = None if row.signs is None else _compile_changes(row.signs, site.at("signs"))
+
+    def changes(scope: Scope) -> Changes:
+        return Changes(sent(scope), None if signed is None else signed(scope))
+
+    for flow in row.flows or case.flows if len(site.faults) == faults else ():
+        _try_out(row, changes, flow, site)
+    return Row(f"rows[{index}] {row.id}", row, changes, compile_value(row.new_admin, site.at("new_admin")))
+
+
+def _compile_changes(changes: Sequence[Change], site: CompileContext) -> Callable[[Scope], list[Change]]:
+    templates = []
+    for number, change in enumerate(changes):
+        place = site.at(number)
+        if kind_of(change) is None:
+            raise place.problem(BadShape, f"a change has exactly one of the members {', '.join(KINDS)}")
+        templates.append((change, compile_value(change.model_dump(mode="json", exclude_unset=True), place)))
+
+    def filled(scope: Scope) -> list[Change]:
+        values = ((change, template(scope)) for change, template in templates)
+        return [change.model_copy(update=value) for change, value in values if isinstance(value, dict)]
+
+    return filled
+
+
+def _try_out(row: EnvelopeRow, changes: Callable[[Scope], Changes], flow: Flow, site: CompileContext) -> None:
+    """A load error for changes that cannot be made to any envelope."""
+    signers = Signers("N", 1, Wallet("0"), Wallet("1"))
+    always: dict[str, object] = {"label": "label", "base_url": "base_url"}
+    scope = Scope("0", lambda _: "profile", always | variables(signers, flow, row, 0))
+    document: dict[str, JsonValue] = signers.valid(primary_type(flow, row), 0)  # type: ignore[assignment]  # it is JSON
+    try:
+        made = changes(scope)
+        applied(document, made.sent)
+        applied(document, made.signed or [])
+    except Mismatch as problem:
+        raise site.at("changes").problem(BadShape, f"row {row.id}: {problem}") from problem

@@ -1,0 +1,1 @@
+"""The driver `hostile`: actions that attack their sandbox."""

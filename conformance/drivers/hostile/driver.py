@@ -1,0 +1,217 @@
+"""The driver `hostile`: actions that mean harm, some at a time, and the node that has to bear them.
+
+Specification, "What the service does" 2: the service runs whatever a caller submits. What ends a run is silent
+(EXEC-320); here a run that never ends is stopped, others are served meanwhile, and the next run is clean (EXEC-270).
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+from typing import Annotated, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field
+
+from conformance.drivers.steps.caserun import CaseRun
+from conformance.drivers.steps.driver import compile_case
+from conformance.endpoints.client import Answer
+from conformance.endpoints.requests import OutgoingRequest
+from conformance.language.models import Reference, SteppedCase
+from conformance.language.runs import RESPONSE_FORM
+from conformance.language.templates import CompileContext, compile_value
+from conformance.problems import BadShape, Mismatch, RunEndedOtherwise, ServerFault, Throttled
+from conformance.resources import fixtures
+from conformance.service.acceptance import must_accept
+from conformance.service.action_sources import MEMBER, NAMED_BY, source
+from conformance.service.runs import Runs, failed, returned
+from conformance.service.session import Session
+from conformance.values.json_values import member, printed, same
+
+FORMS = "exec.failure_and_limits"
+TIMEOUT = f"{FORMS}.timeout_seconds"
+GRACE_SECONDS = 10.0
+"""What a run may take beyond its limit: to be begun, to be stopped and to be answered on a busy node."""
+PATIENCE_SECONDS = 5.0
+"""How long anybody may wait for a list beside hostile runs, where half the limit of a run is not longer."""
+RETRIES = 20
+PAUSE_SECONDS = 2.0
+HONEST = "async function main(params) { return { n: params.n }; }"
+SHOWN = 300
+
+
+class Entry(BaseModel):
+    """A hostile action, as `fixtures/hostile/index.yaml` has it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    id: str
+    title: str
+    family: str
+    limit: Literal["time", "memory", "response", "calls", "none", "any"]
+    outcome: Literal["has_error", "any"]
+    wallet: bool = False
+
+    @property
+    def must_fail(self) -> bool:
+        """Whether it comes to no result on any node: how much memory or output a node allows is its own affair."""
+        return self.outcome == "has_error" and self.limit == "time"
+
+
+@cache
+def entries() -> tuple[Entry, ...]:
+    """Every hostile action."""
+    index = fixtures() / "hostile" / "index.yaml"
+    return tuple(Entry.model_validate(entry) for entry in yaml.safe_load(index.read_text(encoding="utf-8")))
+
+
+@cache
+def families() -> frozenset[str]:
+    """The families that there are."""
+    return frozenset(entry.family for entry in entries())
+
+
+class HostileCase(SteppedCase):
+    """Runs the hostile actions of a family; `setup` makes the keys, `steps` show that honest runs succeed."""
+
+    driver: Literal["hostile"]
+    families: Annotated[list[str], Field(min_length=1)]
+    """Whose actions run."""
+    attacker: Reference
+    """A key that may run any action with the wallet."""
+    wallet: Reference
+    """The PKP id of that wallet."""
+    bystander: Reference
+    """A key of another account that may run any action."""
+    at_once: Annotated[int, Field(ge=1, le=16)] = 4
+    """How many hostile actions run at a time."""
+
+
+@dataclass(frozen=True)
+class Roles:
+    """The keys with which the runs are asked for, and the wallet that they name."""
+
+    attacker: str
+    wallet: str
+    bystander: str
+
+
+def compile_hostile(form: HostileCase, site: CompileContext) -> Callable[[CaseRun], None]:
+    """The steps; then every action of the families, with a bystander beside and a look for what is left after each."""
+    known = families()
+    for index, family in enumerate(form.families):
+        if family not in known:
+            raise site.at("families", index).problem(BadShape, f"no family is called {family!r}: {sorted(known)}")
+    site.facts.uses |= {FORMS, TIMEOUT, RESPONSE_FORM, MEMBER, NAMED_BY, "wire.paging.first_page_number"}
+    site.facts.operations |= {"run_action", "list_groups"}
+    program = compile_case(form, site)
+    roles = [compile_value(name, site.at(where)) for where, name in _roles(form)]
+
+    def attack(run: CaseRun) -> None:
+        program(run)
+        campaign = Campaign(run, Roles(*(printed(role(run.scope)) for role in roles)))
+        campaign.carry_out([entry for entry in entries() if entry.family in form.families], form.at_once)
+
+    return attack
+
+
+def _roles(form: HostileCase) -> list[tuple[str, str]]:
+    return [("attacker", form.attacker), ("wallet", form.wallet), ("bystander", form.bystander)]
+
+
+class Campaign:
+    """The hostile runs of one case."""
+
+    def __init__(self, session: Session, roles: Roles) -> None:
+        self._session = session
+        self._runs = Runs(session)
+        self._roles = roles
+        self._profile = session.profile
+        forms = self._profile.exec.failure_and_limits
+        self._limit = forms.timeout_seconds if forms else 0.0
+        self._usual = self._probe()
+        """What the probe finds on this node before anything hostile ran."""
+
+    def carry_out(self, chosen: list[Entry], at_once: int) -> None:
+        """Run them all; the first departure is raised when the runs under way have ended."""
+        done = threading.Event()
+        with ThreadPoolExecutor(at_once + 1) as threads:
+            attacks = [threads.submit(self._attack, entry) for entry in chosen]
+            beside = threads.submit(self._stand_by, done)
+            try:
+                _wait(attacks)
+            finally:  # who interrupts the run waits for the actions under way, not for those to come
+                done.set()
+                for attack in attacks:
+                    attack.cancel()
+            longest_wait = beside.result()
+        for attack in attacks:
+            attack.result()
+        if longest_wait > max(self._limit / 2, PATIENCE_SECONDS):
+            raise ServerFault("that others are answered meanwhile", f"a list took {longest_wait:.1f} s")
+
+    def _attack(self, entry: Entry) -> None:
+        code = source(f"hostile/{entry.id}", self._profile)
+        answer = self._send(self._runs.request(self._roles.attacker, code, pkp_id=self._roles.wallet))
+        self._must_end_in_time(entry, answer)
+        left = [trace for trace in self._probe() if trace not in self._usual]
+        if left:
+            raise Mismatch(f"a clean run after {entry.id} ({entry.title})", f"{left} left behind")
+
+    def _must_end_in_time(self, entry: Entry, answer: Answer) -> None:
+        who = f"{entry.id} ({entry.title})"
+        if answer.seconds > self._limit + GRACE_SECONDS:
+            raise ServerFault(f"that {who} ends within {self._limit} s", f"{answer.seconds:.1f} s", answer.exchange)
+        ended_badly = failed(answer, self._profile) or 400 <= answer.status < 500
+        if not ended_badly and not answer.accepted:
+            raise ServerFault(f"an answer below 500 to {who}", f"status {answer.status}", answer.exchange)
+        if entry.must_fail and not ended_badly:
+            raise RunEndedOtherwise(f"that {who} ends with an error", answer.text[:SHOWN], answer.exchange)
+
+    def _probe(self) -> list[object]:
+        """What earlier runs left behind, as far as a run can see it."""
+        answer = self._send(self._runs.request(self._roles.bystander, source("hostile/probe", self._profile)))
+        traces = self._result(answer)
+        if not isinstance(traces, list):
+            raise RunEndedOtherwise("a list from the probe", answer.text[:SHOWN], answer.exchange)
+        return traces
+
+    def _stand_by(self, done: threading.Event) -> float:
+        """Ask as somebody else would, until all is done: the longest that a list took, in seconds."""
+        longest = 0.0
+        page: dict[str, object] = {"page_number": self._profile.wire.paging.first_page_number, "page_size": 1}
+        while not done.wait(0.2):
+            answer = self._session.call("list_groups", self._roles.bystander, **page)
+            longest = max(longest, answer.seconds)
+            honest = self._send(self._runs.request(self._roles.bystander, HONEST, params={"n": 7}))
+            if not same({"n": 7}, self._result(honest)):
+                raise Mismatch("what an honest run returns", honest.text[:SHOWN], honest.exchange)
+        return longest
+
+    def _result(self, answer: Answer) -> object:
+        must_accept(answer)
+        return returned(member(answer.value, "response"), self._profile.exec.response_form)
+
+    def _send(self, request: OutgoingRequest) -> Answer:
+        """Run it, later again where the node has too much to do, and count the seconds that it cost."""
+        target = self._session.target
+        for _ in range(RETRIES):
+            answer = self._session.send(request)
+            if answer.status != 429 and not (answer.status == 503 and "retry-after" in answer.headers):
+                break
+            time.sleep(PAUSE_SECONDS)
+        else:
+            raise Throttled("a place for a run", f"status {answer.status}", answer.exchange)
+        if answer.accepted:
+            target.budget.take(max(0, math.ceil(answer.seconds) - 1) * target.charge(request.operation))
+        return answer
+
+
+def _wait(attacks: list[Future[None]]) -> None:
+    for attack in attacks:
+        attack.exception()

@@ -1,0 +1,1 @@
+"""The driver `execution_matrix`: every cell of the Execution rule."""

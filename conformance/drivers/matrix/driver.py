@@ -1,0 +1,152 @@
+"""The driver `execution_matrix`: every kind of key, action and wallet against the Execution rule, cell by cell.
+
+`conformance.service.execution_rule` says what each cell must give. All cells that can be tried are, whatever came of
+the others, so that the report can draw which are wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from conformance.drivers.matrix.account import OPERATIONS
+from conformance.drivers.matrix.cells import Arrangement, Cell, Kind, all_cells
+from conformance.drivers.matrix.converted import note_needs
+from conformance.drivers.matrix.objects import MatrixObjects
+from conformance.drivers.matrix.plan import chosen, in_order
+from conformance.drivers.matrix.scripts import scripts_for
+from conformance.drivers.steps.caserun import CaseRun
+from conformance.language.models import CaseForm
+from conformance.language.runs import RESPONSE_FORM
+from conformance.language.templates import CompileContext
+from conformance.problems import (
+    BadShape,
+    ControlNotAccepted,
+    Departure,
+    Inconclusive,
+    ServerFault,
+    SetupFailed,
+    StepProblem,
+)
+from conformance.service.action_sources import API, MEMBER, NAMED_BY
+from conformance.service.refusal import Refusals
+from conformance.verdict import CellOutcome, CellVerdict
+
+MOST_FAULTS = 3
+"""Runs without an answer after which no more are asked for: each may have taken a long time."""
+MANAGED_KEYS = frozenset({"account", "usage", "removed", "other_account", "other_usage"})
+CHAIN_SECURED_KEYS = frozenset({"usage", "expired"})
+NAMED = 8
+"""Wrong cells that a failure names; the report has all of them."""
+
+
+class ExecutionMatrixCase(CaseForm):
+    """The Execution rule from every side."""
+
+    driver: Literal["execution_matrix"]
+    keys: Annotated[list[Kind], Field(min_length=1)]
+    """The kinds of keys that are tried."""
+    mode: Literal["managed", "chain_secured"] = "managed"
+    """Whether the account is ChainSecured, which alone has keys that expire."""
+
+
+def compile_matrix(form: ExecutionMatrixCase, site: CompileContext) -> Callable[[CaseRun], None]:
+    """Lays the accounts out and tries the cells that the run's extent asks for."""
+    chain_secured = form.mode == "chain_secured"
+    possible = CHAIN_SECURED_KEYS if chain_secured else MANAGED_KEYS
+    if impossible := set(form.keys) - possible:
+        message = f"a {form.mode} account has no such keys: {', '.join(sorted(impossible))}"
+        raise site.at("keys").problem(BadShape, message)
+    cells = all_cells(form.keys, 1 if chain_secured else 2)
+    if chain_secured:
+        note_needs(site)
+    site.facts.cells.extend(cell.id for cell in cells)
+    site.facts.operations.update({*OPERATIONS, "get_action_ipfs_id", "run_action"})
+    site.facts.uses.update({f"{API}.namespace", NAMED_BY, MEMBER, RESPONSE_FORM, "wire.group.cid_wildcard_form"})
+    site.facts.uses.add("wire.paging.first_page_number")
+    site.facts.accounts.append("the owner of the cells")
+    return lambda run: Matrix(run, cells, chain_secured=chain_secured).run_cells()
+
+
+class Matrix:
+    """One matrix while it is tried."""
+
+    def __init__(self, run: CaseRun, cells: list[Cell], *, chain_secured: bool) -> None:
+        self._run = run
+        self._chain_secured = chain_secured
+        self._cells = chosen(cells, run.target.extent)
+        self._wrong: dict[str, Departure] = {}
+        self._faults = 0
+        for cell in cells:
+            decision = cell.decision()
+            run.cells[cell.id] = CellOutcome(cell.id, decision.granted, CellVerdict.NOT_TRIED, decision.reason)
+
+    def run_cells(self) -> None:
+        """Try every cell. Raises the first departure, with the names of the others, once all are tried."""
+        try:
+            with _set_up():
+                objects = MatrixObjects(self._run, self._cells, chain_secured=self._chain_secured)
+            with objects.refusals() as refusals:
+                for arrangement, cells in in_order(self._cells):
+                    self._try_all(objects, refusals, arrangement, cells)
+        except Inconclusive:
+            if not self._wrong:
+                raise
+        if self._wrong:
+            raise self._failure()
+        for row, problem in objects.unproven.items():
+            raise ControlNotAccepted(f"that the key {row} runs what it may", problem.got, problem.exchange) from problem
+
+    def _try_all(self, objects: MatrixObjects, refusals: Refusals, arrangement: Arrangement, cells: list[Cell]) -> None:
+        with _set_up():
+            objects.arrange(arrangement)
+        for cell in cells:
+            if cell.row not in objects.unproven and not self._enough():
+                self._try(objects, refusals, cell)
+
+    def _enough(self) -> bool:
+        return self._faults >= MOST_FAULTS or (self._run.target.extent.until_wrong and bool(self._wrong))
+
+    def _try(self, objects: MatrixObjects, refusals: Refusals, cell: Cell) -> None:
+        outcome = self._run.cells[cell.id]
+        right = CellVerdict.GRANTED if outcome.granted else CellVerdict.REFUSED
+        try:
+            for script in scripts_for(cell, objects.scripts, full=self._run.target.extent.full):
+                with _labelled(f"cell {cell.id} ({script.name})"):
+                    objects.try_cell(cell, script, refusals)
+        except Departure as problem:
+            self._wrong[cell.id] = problem
+            self._faults += isinstance(problem, ServerFault)
+            self._run.cells[cell.id] = replace(outcome, verdict=CellVerdict.WRONG, got=problem.got)
+        else:
+            self._run.cells[cell.id] = replace(outcome, verdict=right)
+
+    def _failure(self) -> Departure:
+        first, *others = self._wrong
+        problem = self._wrong[first]
+        problem.expected = f"{problem.expected}, for {self._run.cells[first].reason}"
+        if others:
+            more = f" and {len(others) - NAMED} more" if len(others) > NAMED else ""
+            problem.got += f"; wrong are also {', '.join(others[:NAMED])}{more}"
+        return problem
+
+
+@contextmanager
+def _set_up() -> Iterator[None]:
+    try:
+        yield
+    except Departure as problem:
+        raise SetupFailed.of(problem) from problem
+
+
+@contextmanager
+def _labelled(label: str) -> Iterator[None]:
+    try:
+        yield
+    except StepProblem as problem:
+        problem.step = problem.step or label
+        raise

@@ -1,0 +1,78 @@
+"""Runs of the execution matrix: its actions, one request for a run, and whether the answer proves what it should.
+
+Specification, "Endpoints / Wallets and actions" (run action), "Endpoints / Execution rule".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from conformance.drivers.matrix.cells import ITEMS
+from conformance.drivers.matrix.scripts import Script, challenge, offered, prover, users_in
+from conformance.endpoints.requests import OutgoingRequest
+from conformance.problems import LeakyRefusal, Mismatch, ProfileSilent
+from conformance.service.actions import Actions
+from conformance.service.pkps import Pkp
+from conformance.service.refusal import RefusalClass, Refusals
+from conformance.service.runs import Runs
+from conformance.service.session import Session
+
+SHOWN = 300
+
+
+@dataclass(frozen=True)
+class CellRun:
+    """A run that a cell asks for."""
+
+    name: str
+    """Decides the challenge, with the run's seed."""
+    key: str
+    item: str
+    """Which of `ITEMS` is run."""
+    wallet: Pkp
+    script: Script
+
+
+class MatrixRuns:
+    """The actions, each in every script that the node's sandbox can run, and runs of them."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._runs = Runs(session)
+        self.scripts = offered(session.profile)
+        if not self.scripts:
+            raise ProfileSilent("a sandbox that gives keys or signatures", "a profile that names none of its calls")
+        actions = Actions(session)
+        pairs = [(item, script) for item in ITEMS for script in self.scripts]
+        self._codes = {(item, script): actions.source(script.name, item) for item, script in pairs}
+        self._hashes = {pair: actions.hashed_cid(code) for pair, code in self._codes.items()}
+
+    def hashed_cids(self, item: str) -> list[object]:
+        """What a group lists that lists the action: it in every script."""
+        return [self._hashes[item, script] for script in self.scripts]
+
+    def must_be_granted(self, cell: CellRun) -> None:
+        """Raise unless the run used the wallet."""
+        run = self._runs.must_succeed(self._request(cell))
+        try:
+            address = prover(cell.script, self._challenge(cell), run.result)
+        except Mismatch as problem:
+            problem.exchange = run.answer.exchange
+            raise
+        if address.lower() != cell.wallet.address.lower():
+            raise Mismatch(f"the key of {cell.wallet.address}", f"the key of {address}", run.answer.exchange)
+
+    def must_be_refused(self, cell: CellRun, classes: Sequence[RefusalClass], refusals: Refusals) -> None:
+        """Raise unless the run was refused and gave nothing of the wallet away."""
+        answer = refusals.send(self._request(cell), classes)
+        if cell.wallet.address.lower() in users_in(answer, cell.script, self._challenge(cell)):
+            raise LeakyRefusal("a refusal without the wallet's key or signature", answer.text[:SHOWN], answer.exchange)
+
+    def _challenge(self, cell: CellRun) -> str:
+        return challenge(cell.script, f"{self._session.seed}{cell.name}/{cell.script.name}")
+
+    def _request(self, cell: CellRun) -> OutgoingRequest:
+        code = self._codes[cell.item, cell.script]
+        params: dict[str, object] = {cell.script.proof: self._challenge(cell)}
+        return self._runs.request(cell.key, code, pkp_id=cell.wallet.id, params=params)

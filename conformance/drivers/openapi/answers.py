@@ -1,0 +1,73 @@
+"""The driver `openapi_answers`: steps, of which every answer is held against the OpenAPI description ("Versioning")."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+from conformance.drivers.openapi.description import Description, read_description
+from conformance.drivers.steps.caserun import CaseRun
+from conformance.drivers.steps.driver import compile_case
+from conformance.endpoints.client import Answer
+from conformance.endpoints.requests import OutgoingRequest
+from conformance.language.models import SteppedCase
+from conformance.language.templates import CompileContext
+from conformance.problems import Mismatch
+from conformance.values.json_text import parse
+from conformance.values.json_values import MISSING, member
+
+
+class OpenApiAnswersCase(SteppedCase):
+    """Checks the answers of its steps against the schemas that the node states for them."""
+
+    driver: Literal["openapi_answers"]
+
+
+def compile_answers(form: OpenApiAnswersCase, site: CompileContext) -> Callable[[CaseRun], None]:
+    """The steps as they are; then a check of the answer to each of their requests, in order."""
+    site.facts.needs.add("openapi")
+    site.facts.operations.add("openapi")
+    program = compile_case(form, site)
+
+    def run_and_check(run: CaseRun) -> None:
+        exchanges: list[tuple[OutgoingRequest, Answer]] = []
+        run.witnesses.append(lambda request, answer: exchanges.append((request, answer)))
+        program(run)
+        run.witnesses.clear()
+        description = read_description(run)
+        for request, answer in exchanges:
+            if request.path is None and request.method is None:
+                check_answer(description, request, answer)
+
+    return run_and_check
+
+
+def check_answer(description: Description, request: OutgoingRequest, answer: Answer) -> None:
+    """Raise Mismatch for an answer that is not as the description says. A refusal that it does not describe passes."""
+    name = f"{request.operation.method} {request.operation.path}"
+    described = description.operations.get((request.operation.method, request.operation.path))
+    response = described and description.response(described, answer.status)
+    if response is None:
+        if answer.accepted:
+            raise Mismatch(f"status {answer.status} of {name} in the OpenAPI description", "nothing", answer.exchange)
+        return
+    content = response.value.get("content")
+    if not isinstance(content, dict) or not content or not answer.text:
+        return
+    media = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
+    stated = _entry(content, media)
+    if stated is None:
+        raise Mismatch(f"{name}, status {answer.status}: one of {', '.join(content)}", media or "none", answer.exchange)
+    if "json" not in media or member(content[stated], "schema") is MISSING:
+        return
+    pointer = f"{response.pointer}/content/{stated.replace('~', '~0').replace('/', '~1')}/schema"
+    faults = description.faults(pointer, parse(answer.text))
+    if faults:
+        raise Mismatch(f"{name}, status {answer.status}, as its schema says", "; ".join(faults[:3]), answer.exchange)
+
+
+def _entry(content: dict[str, object], media: str) -> str | None:
+    """The name in `content` that is for a media type: the most exact one."""
+    ranges = (media, f"{media.partition('/')[0]}/*", "*/*")
+    stated = {name.partition(";")[0].strip().lower(): name for name in content}
+    return next((stated[name] for name in ranges if name in stated), None)

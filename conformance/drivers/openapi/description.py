@@ -1,0 +1,136 @@
+"""The node's OpenAPI description: read, and asked for the schemas of its answers ("Versioning")."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from urllib.parse import urljoin, urlsplit
+
+from jsonschema.protocols import Validator
+from openapi_schema_validator import OAS30ReadValidator, OAS31Validator, OAS32Validator
+from referencing.jsonschema import DRAFT202012, EMPTY_REGISTRY, SchemaRegistry
+
+from conformance.problems import Malformed, Mismatch
+from conformance.service.accounts import Accounts
+from conformance.service.session import Session
+from conformance.values.json_values import MISSING, member, printed
+
+METHODS = frozenset({"GET", "PUT", "POST", "DELETE", "OPTIONS", "HEAD", "PATCH", "TRACE", "QUERY"})
+DOCUMENT = "urn:openapi"
+"""The name under which schemas refer to each other inside the document."""
+
+VALIDATORS: dict[str, type[Validator]] = {"3.0": OAS30ReadValidator, "3.1": OAS31Validator, "3.2": OAS32Validator}
+"""By the first two numbers of the member `openapi`: each version has a dialect of JSON Schema of its own."""
+
+
+@dataclass(frozen=True)
+class Described:
+    """One operation of the description."""
+
+    pointer: str
+    """JSON pointer to it."""
+    value: Mapping[str, object]
+
+
+class Description:
+    """An OpenAPI document, version 3."""
+
+    def __init__(self, document: Mapping[str, object], url: str) -> None:
+        self.document = document
+        self.url = url
+
+    @property
+    def version(self) -> str:
+        """The first two numbers of the member `openapi`."""
+        stated = re.match(r"[0-9]+\.[0-9]+", printed(self.document.get("openapi")))
+        return stated[0] if stated else ""
+
+    @cached_property
+    def operations(self) -> dict[tuple[str, str], Described]:
+        """By method in capitals and path under the node's address."""
+        return {
+            (method.upper(), path): Described(f"/paths/{_escaped(stated)}/{method}", operation)
+            for stated, item in _members(self.document.get("paths"))
+            for method, operation in _members(item)
+            if method.upper() in METHODS and isinstance(operation, dict)
+            for path in self._paths(stated, member(operation, "servers"), member(item, "servers"))
+        }
+
+    def _paths(self, stated: str, *servers: object) -> list[str]:
+        """A path with what its servers put before it; as it stands, too, where it holds the whole path already."""
+        stated_servers = (*servers, self.document.get("servers"))
+        nearest: list[object] = next((array for array in stated_servers if isinstance(array, list) and array), [])
+        urls = [member(server, "url") for server in nearest]
+        bases = [urlsplit(urljoin(self.url, url)).path.rstrip("/") for url in urls if isinstance(url, str)]
+        return list(dict.fromkeys([*(base + stated for base in bases), stated]))
+
+    def response(self, operation: Described, status: int) -> Described | None:
+        """What is said about a status: itself, its hundred, or the default; None when nothing is."""
+        for name in (str(status), f"{status // 100}XX", f"{status // 100}xx", "default"):
+            response = member(operation.value.get("responses"), name)
+            if response is not MISSING:
+                return self._resolved(response, f"{operation.pointer}/responses/{name}")
+        return None
+
+    def _resolved(self, value: object, pointer: str) -> Described:
+        """The object, or the one inside the document that it refers to."""
+        seen: set[str] = set()
+        while isinstance(reference := member(value, "$ref"), str):
+            if not reference.startswith("#/") or reference in seen:
+                raise Mismatch("a reference inside the OpenAPI description", reference)
+            seen.add(reference)
+            pointer, value = reference[1:], self.document
+            for part in pointer[1:].split("/"):
+                value = member(value, part.replace("~1", "/").replace("~0", "~"))
+        if not isinstance(value, dict):
+            raise Mismatch(f"an object at {pointer} of the OpenAPI description", printed(value))
+        return Described(pointer, value)
+
+    def faults(self, pointer: str, value: object) -> list[str]:
+        """How a value departs from the schema at a pointer; empty when it does not."""
+        return [
+            f"{'.'.join(map(str, fault.absolute_path)) or 'the answer'}: {fault.message}"
+            for fault in self._validator(pointer).iter_errors(value)  # type: ignore[arg-type]  # parsed from JSON
+        ]
+
+    def _validator(self, pointer: str) -> Validator:
+        dialect = VALIDATORS.get(self.version)
+        if dialect is None:
+            raise Mismatch(f"an OpenAPI description of version {', '.join(VALIDATORS)}", self.version)
+        return dialect({"$ref": f"{DOCUMENT}#{pointer}"}, registry=self._registry)
+
+    @cached_property
+    def _registry(self) -> SchemaRegistry:
+        registry: SchemaRegistry = EMPTY_REGISTRY.with_resource(DOCUMENT, DRAFT202012.create_resource(self.document))
+        return registry
+
+
+def _members(value: object) -> Iterator[tuple[str, object]]:
+    return iter(value.items()) if isinstance(value, dict) else iter(())
+
+
+def _escaped(part: str) -> str:
+    return part.replace("~", "~0").replace("/", "~1")
+
+
+def read_description(session: Session) -> Description:
+    """The node's description. Raises Malformed when what it serves is none."""
+    answer = session.call("openapi", reader_key(session))
+    document = answer.value
+    if not isinstance(document, dict) or not isinstance(document.get("paths"), dict):
+        raise Malformed("an OpenAPI description with paths", printed(document)[:300], answer.exchange)
+    return Description(document, session.target.base_url + session.target.operation("openapi").path)
+
+
+def reader_key(session: Session) -> str | None:
+    """What opens the description: nothing, or the key of a fresh account where the profile says that it takes one."""
+    if session.profile.auth.openapi_public is not False:
+        return None
+    return Accounts(session).new("reads the description", spends=False).key
+
+
+def named(operations: Sequence[tuple[str, str]]) -> str:
+    """Method and path of operations, for a message."""
+    return ", ".join(f"{method} {path}" for method, path in operations)

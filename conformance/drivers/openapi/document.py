@@ -1,0 +1,155 @@
+"""The drivers `openapi_document` and `openapi_viewer`: the description is valid and complete, and a page shows it.
+
+Specification, "Versioning". Which endpoints must be in the description: those of what the profile claims, and those
+of the rest that the node serves, as it shows by answering anything but 404 or 405 to a request without a key.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Literal
+from urllib.parse import unquote, urljoin, urlsplit
+
+from openapi_spec_validator import validate
+from openapi_spec_validator.validation.exceptions import OpenAPIValidationError, ValidatorDetectError
+
+from conformance.drivers.openapi.description import Description, named, read_description, reader_key
+from conformance.drivers.steps.caserun import CaseRun
+from conformance.endpoints.client import Answer, Message
+from conformance.language.models import CaseForm
+from conformance.language.templates import CompileContext
+from conformance.problems import Mismatch, NotAccepted, ProfileSilent
+from conformance.profile import Operation
+from conformance.profile.operations import BILLING, GROUPS, INFORMATION, MANAGEMENT, WALLET_SIGNED, WALLETS_AND_ACTIONS
+from conformance.service.acceptance import raise_for_trouble
+from conformance.service.session import Session
+
+THE_DESCRIPTION_ITSELF = frozenset({"openapi", "swagger_ui"})
+OPEN = (INFORMATION.keys() | {"get_action_ipfs_id"}) - THE_DESCRIPTION_ITSELF
+OF_ACCOUNTS = (MANAGEMENT.keys() | GROUPS.keys() | WALLETS_AND_ACTIONS.keys()) - {"get_action_ipfs_id", "run_action"}
+OTHERS = (*BILLING, *WALLET_SIGNED, "run_action")
+NOT_SERVED = frozenset({404, 405, 501})
+MOST_REDIRECTS = 5
+MOST_SCRIPTS = 10
+SCRIPT = re.compile(r"""<script[^>]*\bsrc\s*=\s*["']?([^"'\s>]+)""", re.IGNORECASE)
+CONFIGURATION = re.compile(r"""\bconfigUrl["']?\s*[:=]\s*["']?([^"'\s&,}]+)""")
+"""Where a viewer of the kind of Swagger UI finds the address of the description, when not in its page."""
+
+
+class OpenApiDocumentCase(CaseForm):
+    """Checks the node's OpenAPI description."""
+
+    driver: Literal["openapi_document"]
+
+
+class OpenApiViewerCase(CaseForm):
+    """Checks the interactive viewer of the description."""
+
+    driver: Literal["openapi_viewer"]
+
+
+def compile_document(_: OpenApiDocumentCase, site: CompileContext) -> Callable[[CaseRun], None]:
+    """The document is valid, and lists every endpoint with its method."""
+    site.facts.needs.add("openapi")
+    site.facts.operations.add("openapi")
+    return check_document
+
+
+def check_document(session: Session) -> None:
+    """Raise Mismatch for the first fault of the document, or for the endpoints that are missing."""
+    description = read_description(session)
+    last = session.last_exchange
+    try:
+        validate(dict(description.document))
+    except (OpenAPIValidationError, ValidatorDetectError) as problem:
+        raise Mismatch("a valid OpenAPI description", str(problem)[:600], last) from problem
+    claimed = OPEN | (OF_ACCOUNTS if session.profile.offers("managed_accounts") else frozenset())
+    absent = _absent(description, session, sorted(claimed))
+    absent += [operation for operation in _absent(description, session, OTHERS) if _is_served(session, operation)]
+    if absent:
+        missing = named([(operation.method, operation.path) for operation in absent])
+        raise Mismatch("every endpoint that the node serves in its OpenAPI description", f"none of {missing}", last)
+
+
+def _absent(description: Description, session: Session, names: Sequence[str]) -> list[Operation]:
+    return [
+        operation
+        for name in names
+        if (operation := _known(session, name)) and (operation.method, operation.path) not in description.operations
+    ]
+
+
+def _known(session: Session, name: str) -> Operation | None:
+    try:
+        return session.target.operation(name)
+    except ProfileSilent:
+        return None
+
+
+def _is_served(session: Session, operation: Operation) -> bool:
+    """Whether the node knows the path: it answers otherwise than to a path that nobody serves."""
+    nowhere = f"/core/v1/{session.random.getrandbits(64):x}"
+    of_nowhere = _probed(session, operation.method, nowhere)
+    return _probed(session, operation.method, operation.path) not in NOT_SERVED | {of_nowhere}
+
+
+def _probed(session: Session, method: str, path: str) -> int:
+    body = None if method == "GET" else "{}"
+    headers = {} if body is None else {"Content-Type": "application/json"}
+    answer = session.target.exchange(Message(method, path, headers, body), session.log)
+    raise_for_trouble(answer, NOT_SERVED)
+    return answer.status
+
+
+def compile_viewer(_: OpenApiViewerCase, site: CompileContext) -> Callable[[CaseRun], None]:
+    """The viewer is a page that refers to the description or holds it, itself or by what it loads."""
+    site.facts.needs.add("openapi")
+    site.facts.operations.add("swagger_ui")
+    return check_viewer
+
+
+def check_viewer(session: Session) -> None:
+    """Raise Mismatch unless the page, its scripts or their configuration name the description, or hold it."""
+    start = session.target.base_url + session.target.operation("swagger_ui").path
+    headers = {"Accept": "text/html", "X-Api-Key": reader_key(session)}
+    sent = {name: value for name, value in headers.items() if value is not None}
+    url, page = _page(session, start, sent)
+    if not page.headers.get("content-type", "").lower().startswith("text/html"):
+        raise Mismatch("an HTML page", f"content-type {page.headers.get('content-type')}", page.exchange)
+    description = session.target.operation("openapi").path.rpartition("/")[2]
+    held = [session.target.operation(name).path.rpartition("/")[2] for name in sorted(INFORMATION.keys() & OPEN)]
+    for text in _texts(session, url, page.text, sent):
+        if description in text or all(path in text for path in held):
+            return
+    raise Mismatch(f"a page that refers to {description}, itself or in a script", page.text[:300], page.exchange)
+
+
+def _texts(session: Session, url: str, page: str, headers: dict[str, str]) -> Iterator[str]:
+    """The viewer's own address and text, those of its own scripts, and of the configurations that these name."""
+    host = urlsplit(session.target.base_url).netloc
+    yield unquote(url)
+    yield page
+    configurations = CONFIGURATION.findall(f"{unquote(urlsplit(url).query)} {page}")
+    own = [script for source in SCRIPT.findall(page) if urlsplit(script := urljoin(url, source)).netloc == host]
+    for script in own[:MOST_SCRIPTS]:
+        text = _page(session, script, headers)[1].text
+        yield text
+        configurations += CONFIGURATION.findall(text)
+    addresses = dict.fromkeys(urljoin(url, configuration) for configuration in configurations)
+    for configuration in [address for address in addresses if urlsplit(address).netloc == host][:MOST_SCRIPTS]:
+        yield _page(session, configuration, headers)[1].text
+
+
+def _page(session: Session, url: str, headers: dict[str, str]) -> tuple[str, Answer]:
+    """What a URL answers after its redirects, and where that was."""
+    for _ in range(MOST_REDIRECTS):
+        answer = session.target.exchange(Message("GET", url, headers, None), session.log)
+        location = answer.headers.get("location")
+        if not 300 <= answer.status < 400 or location is None:
+            raise_for_trouble(answer)
+            if not answer.accepted:
+                raise NotAccepted("acceptance (2xx)", f"status {answer.status}: {answer.text[:300]}", answer.exchange)
+            return url, answer
+        url = urljoin(url, location)
+    raise Mismatch(f"a page after at most {MOST_REDIRECTS} redirects", url, session.last_exchange)

@@ -1,0 +1,1 @@
+"""The driver `steps`: a case told in steps."""

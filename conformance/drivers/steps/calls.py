@@ -1,0 +1,180 @@
+"""The step kinds that send requests of the service: `account`, `call` and `list`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TypeAlias
+
+from pydantic import JsonValue
+
+from conformance.drivers.steps.caserun import CaseRun
+from conformance.drivers.steps.expectations import compile_expectations
+from conformance.endpoints.requests import OutgoingRequest
+from conformance.language.models import AccountStep, CallStep, ListStep, Request
+from conformance.language.scope import Account
+from conformance.language.shapes import Object
+from conformance.language.templates import CompileContext, Template, compile_value, shape_of
+from conformance.language.vocabulary import suggestion, takes_credential
+from conformance.problems import BadShape, DuplicateId, Mismatch, UnknownName
+from conformance.profile import OPERATIONS
+from conformance.service.accounts import Accounts
+from conformance.service.lists import read_pages
+from conformance.service.pkps import wallet_labels
+from conformance.values.json_text import written
+from conformance.values.json_values import printed
+
+Action: TypeAlias = Callable[[CaseRun], object]
+"""Does a step. Raises StepProblem."""
+Builder: TypeAlias = Callable[[CaseRun], OutgoingRequest]
+Who: TypeAlias = Callable[[CaseRun], str | None]
+NOBODY = "nobody"
+
+
+def compile_account(step: AccountStep, site: CompileContext) -> Action:
+    """A fresh account. Defines its name as a variable."""
+    if step.account in site.names or step.account == NOBODY:
+        raise site.at("account").problem(DuplicateId, f"the name {step.account!r} is taken")
+    name_operation("new_account", site)
+    members = compile_members_of("new_account", step.with_, site.at("with"))
+    site.define(step.account, site.vocabulary.answers["new_account"])
+    site.facts.accounts.append(step.account)
+
+    def act(run: CaseRun) -> None:
+        description = f"{step.account} of a conformance case"
+        made = Accounts(run).new(description, as_members(members(run.scope)))
+        run.scope.variables[step.account] = Account(made.answer)
+
+    return act
+
+
+def compile_list(step: ListStep, site: CompileContext) -> Action:
+    """Every page of a list."""
+    build = compile_request(step, step.list_, site)
+    must_be_list(step.list_, site.at("list"))
+    size = compile_value(step.page_size, site.at("page_size"))
+    expectations = compile_expectations(step.expect, step.save, site, site.vocabulary.answers[step.list_])
+
+    def act(run: CaseRun) -> None:
+        page_size = size(run.scope)
+        if page_size is not None and not isinstance(page_size, int):
+            raise Mismatch("an integer as page_size", printed(page_size))
+        items = read_pages(run, build(run), page_size)
+        expectations.check(items, run)
+
+    return act
+
+
+def must_be_list(operation: str, site: CompileContext) -> None:
+    """A load error unless the operation is a list; its paging is then something that the profile must say."""
+    if not OPERATIONS[operation].items:
+        raise site.problem(BadShape, f"{operation} is no list")
+    site.facts.uses.add("wire.paging.first_page_number")
+
+
+def name_operation(operation: str, site: CompileContext) -> None:
+    """Note that the case uses an operation. A load error for one that nobody knows."""
+    if operation not in site.vocabulary.operations:
+        raise site.problem(
+            UnknownName,
+            f"no operation is called {operation!r}; there are {', '.join(sorted(site.vocabulary.operations))}",
+        )
+    site.facts.operations.add(operation)
+
+
+def compile_request(step: Request, operation: str, site: CompileContext) -> Builder:
+    """What makes a step's request each time it runs."""
+    name_operation(operation, site.at("list" if isinstance(step, ListStep) else "call"))
+    who = compile_who(step.as_, operation, site.at("as"))
+    via = compile_value(step.via, site.at("via"))
+    members = compile_members_of(operation, step.with_, site.at("with"))
+    extra = compile_value(dict(step.extra), site.at("extra"))
+    headers = compile_value(dict(step.headers), site.at("headers"))
+    body = _compile_body(step, site)
+    method, path = (step.method, step.path) if isinstance(step, CallStep) else (None, None)
+    path_template = compile_value(path, site.at("path"))
+
+    def build(run: CaseRun) -> OutgoingRequest:
+        scope = run.scope
+        served = run.target.operation(operation)
+        filled = as_members(members(scope))
+        if operation == "create_wallet":
+            filled = wallet_labels(served, run.label) | filled
+        other_path = path_template(scope)
+        return OutgoingRequest(
+            operation=served,
+            credential=who(run),
+            via=_known_via(via(scope)),
+            members=filled | as_members(extra(scope)),
+            body=body(run),
+            headers={
+                name: None if value is None else printed(value) for name, value in as_members(headers(scope)).items()
+            },
+            method=method,
+            path=None if other_path is None else printed(other_path),
+        )
+
+    return build
+
+
+def compile_members_of(operation: str, raw: JsonValue, site: CompileContext) -> Template:
+    """The members of a request. Reports one that the operation does not have."""
+    template, shape = compile_value(raw, site), shape_of(raw, site)
+    if isinstance(shape, Object):
+        _check_members(shape.members, operation, site)
+    return template
+
+
+def _check_members(names: Iterable[str], operation: str, site: CompileContext) -> None:
+    known = site.vocabulary.requests[operation]
+    for name in names:
+        if name not in known:
+            told = ", ".join(sorted(known)) or "none"
+            near = suggestion(name, known)
+            site.at(name).report(
+                UnknownName,
+                f"{operation} has no member {name!r}{near}; it has {told} (to send others use `extra`)",
+            )
+
+
+def compile_who(raw: str | None, operation: str, site: CompileContext) -> Who:
+    """Whose credential a request carries."""
+    if raw is None:
+        accounts = site.facts.accounts
+        raw = accounts[0] if accounts and takes_credential(operation) else NOBODY
+    if raw == NOBODY:
+        return lambda _: None
+    if raw in site.facts.accounts:
+        return lambda run: run.account_key(raw)
+    if "${" not in raw:
+        known = ", ".join([*site.facts.accounts, NOBODY])
+        raise site.problem(UnknownName, f"no account is called {raw!r}; there are {known}, and keys in ${{variables}}")
+    template = compile_value(raw, site)
+    return lambda run: printed(template(run.scope))
+
+
+def _compile_body(step: Request, site: CompileContext) -> Callable[[CaseRun], str | None]:
+    if not isinstance(step, CallStep) or step.body is None:
+        return lambda _: None
+    if step.with_ or step.extra:
+        raise site.at("body").problem(BadShape, "`body` stands instead of `with` and `extra`, not beside them")
+    given = step.body.model_fields_set
+    if len(given) != 1:
+        raise site.at("body").problem(BadShape, "a body is either {raw: text} or {json: value}")
+    if "raw" in given:
+        text = compile_value(step.body.raw, site.at("body", "raw"))
+        return lambda run: printed(text(run.scope))
+    value = compile_value(step.body.json_, site.at("body", "json"))
+    return lambda run: written(value(run.scope))
+
+
+def _known_via(value: object) -> str:
+    if value not in ("x-api-key", "bearer"):
+        raise Mismatch("x-api-key or bearer as `via`", printed(value))
+    return str(value)
+
+
+def as_members(value: object) -> dict[str, object]:
+    """The members that a compiled `with` gave."""
+    if not isinstance(value, dict):
+        raise Mismatch("an object as `with`", printed(value))
+    return value

@@ -1,0 +1,30 @@
+"""The step kind `clock`: the node's test control moves its clock, and the chain's with it, for the length of a case."""
+
+from __future__ import annotations
+
+from conformance.drivers.steps.calls import Action, name_operation
+from conformance.drivers.steps.caserun import CaseRun
+from conformance.language.models import ClockAt, ClockStep
+from conformance.language.templates import CompileContext, compile_value
+from conformance.problems import Mismatch
+from conformance.values.json_values import printed
+
+
+def compile_clock(step: ClockStep, site: CompileContext) -> Action:
+    """So many seconds from the right time, or to a time of the pack's; no other case runs meanwhile."""
+    site.facts.needs.add("clock_control")
+    site.facts.alone = True
+    name_operation("get_node_chain_config", site)
+    absolute = isinstance(step.clock, ClockAt)
+    seconds = compile_value(step.clock.at if isinstance(step.clock, ClockAt) else step.clock, site.at("clock"))
+
+    def act(run: CaseRun) -> None:
+        stated = seconds(run.scope)
+        if not isinstance(stated, int):
+            raise Mismatch("seconds as `clock`", printed(stated))
+        if absolute:
+            run.clock.move_to(stated)
+        else:
+            run.clock.move(stated)
+
+    return act

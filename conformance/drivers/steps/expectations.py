@@ -1,0 +1,109 @@
+"""The `expect` and `save` of a step: paths into an answer, compiled when the pack is loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from pydantic import JsonValue
+
+from conformance.drivers.steps.caserun import CaseRun
+from conformance.endpoints.client import descend
+from conformance.language.matchers import Difference, Matcher, check_known_member, compile_matcher, says_absent
+from conformance.language.shapes import ANYTHING, SCALAR, Shape, at_path, described
+from conformance.language.templates import CompileContext
+from conformance.problems import BadShape, Mismatch, UnknownName
+from conformance.values.json_values import MISSING, printed_json
+
+Path = tuple[str, ...]
+Reader = Callable[[Path], object]
+"""Gives the value at a path of an answer; MISSING when there is none."""
+AROUND_THE_BODY = frozenset({"@accepted", "@status", "@text", "@headers", "@seconds"})
+SHOWN = 600
+
+
+def compile_path(text: str, site: CompileContext) -> Path:
+    """A path as a pack writes it: `""`, `group_id`, `0.id`, `@status`, `@headers.content-type`."""
+    if text.startswith("@headers."):
+        return ("@headers", text.removeprefix("@headers.").lower())
+    if text.startswith("@") and text not in AROUND_THE_BODY:
+        known = ", ".join(sorted(AROUND_THE_BODY))
+        raise site.problem(BadShape, f"{text!r}: around the body stand only {known} and @headers.NAME")
+    parts = tuple(text.split(".")) if text else ()
+    if "" in parts:
+        raise site.problem(BadShape, f"{text!r} is no path: members and indices, with single dots between them")
+    return parts
+
+
+@dataclass(frozen=True)
+class Expectations:
+    """What a step expects of an answer, and what it saves from it."""
+
+    matchers: tuple[tuple[Path, Matcher], ...]
+    saves: tuple[tuple[str, Path], ...]
+
+    def around_the_body(self) -> Expectations:
+        """Those that any answer can meet, a refusal as well."""
+        return Expectations(
+            tuple((path, matcher) for path, matcher in self.matchers if path and path[0].startswith("@")),
+            tuple((name, path) for name, path in self.saves if path and path[0].startswith("@")),
+        )
+
+    def check(self, value: object, run: CaseRun, exchange: int | None = None) -> None:
+        """Compare an answer or other value and save from it. Raises Mismatch for the first difference."""
+        self.check_at(lambda path: descend(value, path), run, run.last_exchange if exchange is None else exchange)
+
+    def check_at(self, read: Reader, run: CaseRun, exchange: int | None) -> None:
+        """The same with a reader of paths. Raises Mismatch also for a member to save that is not there."""
+        for path, matcher in self.matchers:
+            difference = matcher(read(path), run.scope)
+            if difference:
+                raise mismatch(difference.inside(".".join(path)) if path else difference, exchange)
+        for name, path in self.saves:
+            value = read(path)
+            if value is MISSING:
+                raise Mismatch(f"a member {'.'.join(path)} in the answer", printed_json(read(()))[:SHOWN], exchange)
+            run.scope.variables[name] = value
+
+
+def compile_expectations(
+    expect: dict[str, JsonValue], save: dict[str, str], site: CompileContext, answer: Shape = ANYTHING
+) -> Expectations:
+    """The expectations of a step, whose answer has a shape; its saved names are defined from then on."""
+    matchers = tuple(_compile_expected(path, raw, answer, site.at("expect", path)) for path, raw in expect.items())
+    saves: list[tuple[str, Path]] = []
+    for name, text in save.items():
+        path = compile_path(text, site.at("save", name))
+        saves.append((name, path))
+        site.define(name, _shape_at(path, answer, site.at("save", name)))
+    return Expectations(matchers, tuple(saves))
+
+
+def _compile_expected(text: str, raw: JsonValue, answer: Shape, site: CompileContext) -> tuple[Path, Matcher]:
+    path = compile_path(text, site)
+    if says_absent(raw) and path[:1] != ("@headers",):
+        check_known_member(path[-1] if path else "", site)
+        return path, compile_matcher(raw, site)
+    return path, compile_matcher(raw, site.of(_shape_at(path, answer, site)))
+
+
+def _shape_at(path: Path, answer: Shape, site: CompileContext) -> Shape:
+    """What is known of the value at a path. Reports a path that leads nowhere in any answer."""
+    if path and path[0].startswith("@"):
+        return SCALAR if path[0] in {"@status", "@accepted", "@text", "@seconds"} else ANYTHING
+    shape = at_path(answer, path)
+    if shape is None:
+        known = described(answer)
+        site.report(UnknownName, f"{'.'.join(path)!r} is nothing that the answer has: it is {known}")
+    return shape or ANYTHING
+
+
+def mismatch(difference: Difference, exchange: int | None, why: str = "") -> Mismatch:
+    """A difference as a problem of the step."""
+    where = f" at {difference.path.rstrip('.')}" if difference.path else ""
+    got = difference.got if difference.got is MISSING else printed_json(difference.got)
+    return Mismatch(
+        f"{difference.expected}{where}{f' ({why})' if why else ''}",
+        str(got)[:SHOWN],
+        exchange,
+    )

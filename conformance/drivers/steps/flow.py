@@ -1,0 +1,209 @@
+"""The step kinds that send nothing themselves: `let`, `check`, `repeat` and `parallel`."""
+
+from __future__ import annotations
+
+import inspect
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeAlias, TypeVar
+
+from pydantic import JsonValue
+
+from conformance.drivers.steps.call_step import AnswerStep
+from conformance.drivers.steps.calls import Action
+from conformance.drivers.steps.caserun import CaseRun
+from conformance.drivers.steps.expectations import mismatch
+from conformance.endpoints.client import Answer
+from conformance.language.functions import FUNCTIONS, PREPARATIONS, Function
+from conformance.language.matchers import compile_matcher
+from conformance.language.models import CheckStep, Crowd, LetStep, Repeat
+from conformance.language.rows import compile_row, define_rows
+from conformance.language.scope import Scope
+from conformance.language.shapes import ANYTHING, SCALAR, Array, Object
+from conformance.language.templates import CompileContext, Template, compile_value, shape_of
+from conformance.problems import BadShape, Mismatch, StepProblem, UnknownName
+from conformance.values.json_values import MISSING, printed
+
+T = TypeVar("T")
+Actions: TypeAlias = Sequence[Action]
+MOST_AT_ONCE = 200
+
+
+def compile_let(step: LetStep, site: CompileContext) -> Action:
+    """Computed variables, one after the other."""
+    values: list[tuple[str, Template]] = []
+    for name, raw in step.let.items():
+        values.append((name, _compile_computed(raw, site.at("let", name))))
+        site.define(name, ANYTHING if isinstance(raw, dict) and len(raw) == 1 else shape_of(raw, site))
+
+    def act(run: CaseRun) -> None:
+        for name, template in values:
+            run.scope.variables[name] = template(run.scope)
+
+    return act
+
+
+def _compile_computed(raw: JsonValue, site: CompileContext) -> Template:
+    if not isinstance(raw, dict) or len(raw) != 1:
+        return compile_value(raw, site)
+    ((name, argument),) = raw.items()
+    function = FUNCTIONS.get(name)
+    if function is None:
+        raise site.at(name).problem(
+            UnknownName,
+            f"no function is called {name!r}; there are {', '.join(sorted(FUNCTIONS))} "
+            "(an object with one member is written {literal: {…}})",
+        )
+    spread = isinstance(argument, list) and name != "literal"
+    arguments = argument if spread and isinstance(argument, list) else [] if argument is None else [argument]
+    try:
+        inspect.signature(function).bind(None, *arguments)
+    except TypeError as problem:
+        raise site.at(name).problem(BadShape, f"{name} cannot take {len(arguments)} arguments: {problem}") from None
+    if name in PREPARATIONS:
+        PREPARATIONS[name](arguments, site.at(name))
+    templates = [_compile_argument(item, site.at(name, index)) for index, item in enumerate(arguments)]
+    return lambda scope: _called(name, function, scope, [template(scope) for template in templates])
+
+
+def _called(name: str, function: Function, scope: Scope, arguments: list[object]) -> object:
+    try:
+        return function(scope, *arguments)
+    except (TypeError, ValueError, OverflowError) as problem:
+        raise Mismatch(f"values that {name} can take", f"{printed(arguments)[:200]}: {problem}") from problem
+
+
+def _compile_argument(raw: JsonValue, site: CompileContext) -> Template:
+    """An argument may itself be computed: `{hashed_cid: {sample_cid: one}}`."""
+    if isinstance(raw, dict) and len(raw) == 1 and raw.keys() <= FUNCTIONS.keys():
+        return _compile_computed(raw, site)
+    return compile_value(raw, site)
+
+
+def compile_check(step: CheckStep, site: CompileContext) -> Action:
+    """A value held against matchers."""
+    raw = dict(step.check)
+    if "that" not in raw:
+        raise site.at("check").problem(BadShape, "a check needs `that`")
+    that = raw.pop("that")
+    value, shape = compile_value(that, site.at("check", "that")), shape_of(that, site)
+    why = raw.pop("why", "")
+    if not raw:
+        raise site.at("check").problem(BadShape, "a check needs a matcher beside `that`")
+    matcher = compile_matcher(raw, site.at("check").of(shape))
+
+    def act(run: CaseRun) -> None:
+        difference = matcher(value(run.scope), run.scope)
+        if difference:
+            raise mismatch(difference, run.last_exchange, printed(why))
+
+    return act
+
+
+def compile_repeat(
+    form: Repeat, site: CompileContext, compile_steps: Callable[[CompileContext], Callable[[CaseRun], None]]
+) -> Action:
+    """Steps several times in sequence; `${index}` counts from 0."""
+    inside = site.at("repeat")
+    rounds = _compile_rounds(form, inside)
+    body = compile_steps(inside.at("steps"))
+    collected = {name: compile_value(raw, inside.at("collect", name)) for name, raw in form.collect.items()}
+    for name in collected:
+        inside.define(name)
+
+    def act(run: CaseRun) -> None:
+        gathered: dict[str, list[object]] = {name: [] for name in collected}
+        for index, row in enumerate(rounds(run.scope)):
+            run.scope.variables["index"] = index
+            for name, template in row.items():
+                run.scope.variables[name] = template(run.scope)
+            try:
+                body(run)
+            except StepProblem as problem:
+                problem.step = f"{problem.step}, round {form.each[index]['id'] if form.each else index}"
+                raise
+            for name, template in collected.items():
+                gathered[name].append(template(run.scope))
+        run.scope.variables.update(gathered)
+
+    return act
+
+
+def _compile_rounds(form: Repeat, site: CompileContext) -> Callable[[Scope], Sequence[dict[str, Template]]]:
+    """The variables of each round: none but `index` for `times`, a row's for `each`."""
+    if (form.times is None) == (form.each is None):
+        raise site.problem(BadShape, "a repeat has either `times` or `each`")
+    if form.each is None:
+        times = compile_value(form.times, site.at("times"))
+        site.define("index", SCALAR)
+        return lambda scope: [{}] * _count(times(scope))
+    rows = [compile_row(row, site.at("each", index)) for index, row in enumerate(form.each)]
+    define_rows(form.each, site.at("each"))
+    site.define("index", SCALAR)
+    return lambda _: rows
+
+
+def compile_crowd(form: Crowd, site: CompileContext, compile_step: Callable[[CompileContext], AnswerStep]) -> Action:
+    """One call several times at once; its answers can be saved."""
+    times = compile_value(form.times, site.at("parallel", "times"))
+    inside = site.at("parallel", "step").apart()
+    inside.define("index", SCALAR)
+    send = compile_step(inside)
+    told = Object({"accepted": SCALAR, "status": SCALAR, "answer": ANYTHING})
+    for name in form.save:
+        site.define(name, Array(told))
+
+    def act(run: CaseRun) -> None:
+        def member_of_crowd(index: int) -> Callable[[], Answer]:
+            branch = run.branch(f"crowd {len(run.log)}/{index}")
+            branch.scope.variables["index"] = index
+            return lambda: send(branch)
+
+        answers = at_once([member_of_crowd(index) for index in range(_count(times(run.scope)))])
+        summary = [{"accepted": answer.accepted, "status": answer.status, "answer": answer.value} for answer in answers]
+        run.scope.variables.update(dict.fromkeys(form.save, summary))
+
+    return act
+
+
+def compile_parallel(actions: Actions) -> Action:
+    """Different steps at once; what they save is there when all are done."""
+
+    def act(run: CaseRun) -> None:
+        before = dict(run.scope.variables)
+        branches = [run.branch(f"branch {index}") for index in range(len(actions))]
+        at_once([_bound(action, branch) for action, branch in zip(actions, branches, strict=True)])
+        for branch in branches:
+            run.scope.variables.update(_news(branch.scope, before))
+
+    return act
+
+
+def _news(scope: Scope, before: dict[str, object]) -> dict[str, object]:
+    return {name: value for name, value in scope.variables.items() if before.get(name, MISSING) is not value}
+
+
+def _bound(action: Action, branch: CaseRun) -> Callable[[], object]:
+    return lambda: action(branch)
+
+
+def at_once(thunks: Sequence[Callable[[], T]]) -> list[T]:
+    """Call all at the same moment, each in a thread; their results in order. The first one's exception is raised."""
+    if not thunks:
+        return []
+    barrier = threading.Barrier(len(thunks))
+
+    def together(thunk: Callable[[], T]) -> T:
+        barrier.wait()
+        return thunk()
+
+    with ThreadPoolExecutor(max_workers=len(thunks)) as pool:
+        futures = [pool.submit(together, thunk) for thunk in thunks]
+    return [future.result() for future in futures]
+
+
+def _count(value: object) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= 10_000:
+        raise Mismatch("a whole number of times", printed(value))
+    return value

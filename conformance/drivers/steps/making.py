@@ -1,0 +1,108 @@
+"""The step kinds that make what most cases begin with: `new_wallet`, `new_group` and `new_key`.
+
+Each stands for the calls that a client makes for it, with labels of the suite's own, and is set-up wherever it stands:
+cases about these calls make them with `call`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import fields
+
+from conformance.drivers.steps.calls import Action, Who, as_members, compile_who, must_be_list, name_operation
+from conformance.drivers.steps.caserun import CaseRun
+from conformance.language.models import Members, NewGroupStep, NewKeyStep, NewWalletStep
+from conformance.language.shapes import SCALAR, Object, Shape
+from conformance.language.templates import CompileContext, compile_value
+from conformance.language.vocabulary import suggestion
+from conformance.problems import DuplicateId, Mismatch, UnknownName
+from conformance.profile import OPERATIONS
+from conformance.profile.operations import GROUP_LISTS
+from conformance.service.groups import Groups
+from conformance.service.pkps import Pkps
+from conformance.service.usage_keys import Permissions, UsageKeys
+from conformance.values.json_values import printed
+
+MadeStep = NewWalletStep | NewGroupStep | NewKeyStep
+PERMISSIONS = tuple(field.name for field in fields(Permissions))
+
+
+def compile_new_wallet(step: NewWalletStep, site: CompileContext) -> Action:
+    """Wallets of an account, `{id, address}` each; several share one look at the list for their ids."""
+    names = [step.new_wallet] if isinstance(step.new_wallet, str) else step.new_wallet
+    who = _compile_maker(step, ("create_wallet", "list_wallets"), site)
+    for name in names:
+        _define(name, site.at("new_wallet"), Object({"id": SCALAR, "address": SCALAR}))
+
+    def act(run: CaseRun) -> None:
+        made = Pkps(run).create_several(_key(who, run), len(names))
+        for name, wallet in zip(names, made, strict=True):
+            run.scope.variables[name] = {"id": wallet.id, "address": wallet.address}
+
+    return act
+
+
+def compile_new_group(step: NewGroupStep, site: CompileContext) -> Action:
+    """A group of an account, `{id}`, which permits what `with` lists."""
+    who = _compile_maker(step, ("add_group", "list_groups"), site)
+    members = _compile_some(step.with_, GROUP_LISTS, site.at("with"))
+    _define(step.new_group, site.at("new_group"), Object({"id": SCALAR}))
+
+    def act(run: CaseRun) -> None:
+        wallets, actions = (_array(members(run), name) for name in GROUP_LISTS)
+        group = Groups(run).add(_key(who, run), step.new_group, pkp_ids=wallets, cid_hashes=actions)
+        run.scope.variables[step.new_group] = {"id": group.listed_id}
+
+    return act
+
+
+def compile_new_key(step: NewKeyStep, site: CompileContext) -> Action:
+    """A usage key of an account, with the permissions that `with` names and no others."""
+    who = _compile_maker(step, ("add_usage_api_key",), site)
+    members = _compile_some(step.with_, PERMISSIONS, site.at("with"))
+    _define(step.new_key, site.at("new_key"), SCALAR)
+
+    def act(run: CaseRun) -> None:
+        permissions = Permissions(**members(run))  # type: ignore[arg-type]  # the node judges what the pack gives
+        run.scope.variables[step.new_key] = UsageKeys(run).add(_key(who, run), permissions, step.new_key).key
+
+    return act
+
+
+def _compile_maker(step: MadeStep, operations: Sequence[str], site: CompileContext) -> Who:
+    """Whose key makes it. Notes the operations that this takes."""
+    for operation in operations:
+        name_operation(operation, site)
+        if OPERATIONS[operation].items:
+            must_be_list(operation, site)
+    return compile_who(step.as_, operations[0], site.at("as"))
+
+
+def _key(who: Who, run: CaseRun) -> str:
+    key = who(run)
+    if key is None:
+        raise Mismatch("an account of the case, or a key, as `as`", "nobody")
+    return key
+
+
+def _define(name: str, site: CompileContext, shape: Shape) -> None:
+    if name in site.names:
+        raise site.problem(DuplicateId, f"the name {name!r} is taken")
+    site.define(name, shape)
+
+
+def _compile_some(raw: Members, known: Sequence[str], site: CompileContext) -> Callable[[CaseRun], dict[str, object]]:
+    """The members of `with`. Reports others than the known ones: whoever needs those writes a `call`."""
+    for name in raw:
+        if name not in known:
+            near = suggestion(name, known)
+            site.at(name).report(UnknownName, f"there is no member {name!r} here{near}; there are {', '.join(known)}")
+    template = compile_value(dict(raw), site)
+    return lambda run: as_members(template(run.scope))
+
+
+def _array(members: dict[str, object], name: str) -> list[object]:
+    value = members.get(name, [])
+    if not isinstance(value, list):
+        raise Mismatch(f"an array as {name}", printed(value))
+    return value

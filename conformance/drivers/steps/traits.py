@@ -1,0 +1,98 @@
+"""What a step's form alone tells: its label, what it calls, whether a node can fail it, the names that it defines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from conformance.language.models import (
+    KINDS,
+    AccountStep,
+    CallStep,
+    CheckStep,
+    ContractWalletStep,
+    Crowd,
+    DryRunStep,
+    LetStep,
+    ListStep,
+    NewGroupStep,
+    NewKeyStep,
+    NewWalletStep,
+    ParallelStep,
+    RepeatStep,
+    SendStep,
+    Step,
+    WalletStep,
+)
+from conformance.service.contract import dry_run_call, send_call
+
+MAKING: Mapping[type[object], str] = {
+    AccountStep: "new_account",
+    NewWalletStep: "create_wallet",
+    NewGroupStep: "add_group",
+    NewKeyStep: "add_usage_api_key",
+}
+"""Step kinds that make something, to the operation that they call for it."""
+
+
+def label_of(step: Step, where: str) -> str:
+    """The step in a failure: `steps[3] call list_groups (lists-while-alive)`."""
+    name = f" ({step.id})" if step.id else ""
+    match step:
+        case ListStep():
+            return f"{where} list {step.list_}{name}"
+        case DryRunStep():
+            return f"{where} {dry_run_call(step.dry_run)}{name}"
+        case SendStep():
+            return f"{where} {send_call(step.send)}{name}"
+    kind = next(kind for kind in KINDS if kind in type(step).model_fields)
+    value = getattr(step, kind)
+    return f"{where} {kind}{f' {value}' if isinstance(value, str) else ''}{name}"
+
+
+def accepted_call(step: Step) -> str:
+    """The call of a step that must be accepted, which can be the control of a refusal; empty where there is none."""
+    match step:
+        case CallStep():
+            return "" if step.refused is not None or step.may_be_refused is not None or step.fails else step.call
+        case ListStep():
+            return step.list_
+        case DryRunStep():
+            return "" if step.reverts else dry_run_call(step.dry_run)
+        case SendStep():
+            return "" if step.reverts else send_call(step.send)
+        case _:
+            return MAKING.get(type(step), "")
+
+
+def judges(step: Step) -> bool:
+    """Whether a node can fail the step."""
+    match step:
+        case CallStep():
+            return bool(step.expect) or (step.may_be_refused is None and step.fails != "either")
+        case ListStep() | CheckStep() | DryRunStep() | SendStep():
+            return True
+        case RepeatStep():
+            return any(map(judges, step.repeat.steps))
+        case ParallelStep():
+            return isinstance(step.parallel, Crowd) or any(map(judges, step.parallel))
+        case _:
+            return bool(getattr(step, "expect", None))
+
+
+def names_defined(step: Step) -> Iterator[str]:
+    """The variables that steps after it may use, but for those of the steps in it."""
+    match step:
+        case AccountStep(account=name) | WalletStep(wallet=name) | ContractWalletStep(contract_wallet=name):
+            yield name
+        case NewGroupStep(new_group=name) | NewKeyStep(new_key=name):
+            yield name
+        case NewWalletStep(new_wallet=names):
+            yield from [names] if isinstance(names, str) else names
+        case LetStep():
+            yield from step.let
+        case RepeatStep():
+            yield from step.repeat.collect
+        case ParallelStep(parallel=Crowd(save=saved)):
+            yield from saved
+        case _:
+            yield from getattr(step, "save", {})

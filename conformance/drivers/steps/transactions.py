@@ -1,0 +1,32 @@
+"""The step kind `transactions`: what the settlement chain mined after a block, with the logs of each transaction."""
+
+from __future__ import annotations
+
+from conformance.drivers.steps.calls import Action
+from conformance.drivers.steps.caserun import CaseRun
+from conformance.drivers.steps.expectations import compile_expectations
+from conformance.language.models import TransactionsStep
+from conformance.language.shapes import TRANSACTIONS
+from conformance.language.templates import CompileContext, compile_value
+from conformance.problems import Mismatch
+from conformance.service.contract import Contract
+from conformance.values.json_values import printed
+
+
+def compile_transactions(step: TransactionsStep, site: CompileContext) -> Action:
+    """Compares and saves an array of {hash, from, to, input, block, logs}; hex as the chain gives it, in lower case."""
+    site.facts.needs.add("chain_rpc")
+    after = compile_value(step.transactions.after, site.at("transactions", "after"))
+    holding = compile_value(step.transactions.holding or "", site.at("transactions", "holding"))
+    expectations = compile_expectations(step.expect, step.save, site, TRANSACTIONS)
+
+    def act(run: CaseRun) -> None:
+        block = after(run.scope)
+        if not isinstance(block, int):
+            raise Mismatch("a block number as `after`", printed(block))
+        run.settle()
+        part = printed(holding(run.scope)).lower()
+        mined = [sent for sent in Contract(run).transactions_after(block) if part in printed(sent["input"])]
+        expectations.check(mined, run)
+
+    return act

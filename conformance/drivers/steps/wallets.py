@@ -1,0 +1,92 @@
+"""The step kinds that make wallets of the suite's own: `wallet`, `contract_wallet`, and accounts that a wallet makes.
+
+Specification: "What the service does" 4, "States and transitions / Account mode".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from conformance.drivers.steps.caserun import CaseRun
+from conformance.drivers.steps.onchain import name_write
+from conformance.language.models import AccountStep, ContractWalletStep, WalletStep
+from conformance.language.scope import ChainAccount
+from conformance.language.templates import CompileContext, compile_value
+from conformance.language.wallets import CaseWallet, wallet_of
+from conformance.problems import BadShape, DuplicateId, UnknownName
+from conformance.profile.chain import CREATION
+from conformance.service.accounts import Accounts
+from conformance.service.suite_wallet import SuiteWallet
+from conformance.service.wallets import Wallets
+from conformance.values.json_values import printed
+
+WhichWallet = Callable[[CaseRun], SuiteWallet]
+
+
+def compile_wallet(step: WalletStep, site: CompileContext) -> Callable[[CaseRun], None]:
+    """A fresh wallet, or the wallet of an account, which only signs."""
+    account_key = None if step.of_account_key is None else compile_value(step.of_account_key, site.at("of_account_key"))
+    if account_key is not None:
+        site.facts.uses.add("crypto.account_wallet_derivation")
+    _define(step.wallet, site.at("wallet"))
+    site.facts.operations.add("get_node_chain_config")
+
+    def act(run: CaseRun) -> None:
+        wallets = Wallets(run)
+        if account_key is None:
+            wallet = wallets.new(step.wallet)
+        else:
+            wallet = wallets.of_account_key(printed(account_key(run.scope)))
+        run.scope.variables[step.wallet] = CaseWallet(wallet, run)
+
+    return act
+
+
+def compile_contract_wallet(step: ContractWalletStep, site: CompileContext) -> Callable[[CaseRun], None]:
+    """A contract whose signatures are its owner's (ERC-1271), and which sends what its owner has it send."""
+    site.facts.needs.update({"chain_rpc", "funded_wallet"})
+    owner = compile_who_sends(step.owner, site.at("owner"))
+    _define(step.contract_wallet, site.at("contract_wallet"))
+
+    def act(run: CaseRun) -> None:
+        run.scope.variables[step.contract_wallet] = CaseWallet(Wallets(run).contract_wallet(owner(run)), run)
+
+    return act
+
+
+def compile_chain_account(step: AccountStep, site: CompileContext) -> Callable[[CaseRun], None]:
+    """An account that a wallet makes on the chain; it has no key."""
+    if step.chain_secured is None or step.with_:
+        raise site.at("with").problem(BadShape, "a ChainSecured account is made by a wallet; it takes no `with`")
+    admin = compile_who_sends(step.chain_secured.admin, site.at("chain_secured", "admin"))
+    name_write(CREATION, site)
+    site.facts.needs.update({"chain_rpc", "funded_wallet"})
+    site.define(step.account)
+
+    def act(run: CaseRun) -> None:
+        made = Accounts(run).by_wallet(admin(run), f"{step.account} of a conformance case")
+        run.scope.variables[step.account] = ChainAccount(
+            account_hash=made.hash, admin_wallet_address=made.admin.address
+        )
+
+    return act
+
+
+def compile_who_sends(raw: str, site: CompileContext) -> WhichWallet:
+    """The wallet of this name, or the one whose address a `${variable}` holds."""
+    if raw in site.facts.wallets:
+        raw = f"${{{raw}}}"
+    if "${" not in raw:
+        known = ", ".join(site.facts.wallets) or "none"
+        raise site.problem(
+            UnknownName, f"no wallet is called {raw!r}; there are {known}, and addresses in ${{variables}}"
+        )
+    template = compile_value(raw, site)
+    return lambda run: wallet_of(run.scope, template(run.scope)).wallet
+
+
+def _define(name: str, site: CompileContext) -> None:
+    if name in site.names:
+        raise site.problem(DuplicateId, f"the name {name!r} is taken")
+    site.define(name)
+    site.facts.wallets.append(name)

@@ -1,0 +1,106 @@
+"""The bundled node as a process of its own: started on a free port, told apart from the suite, stopped at the end.
+
+A run in several processes has as many nodes: cases on one node would wait for each other.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Self
+
+from conformance.problems import NodeNotStarted
+
+START_SECONDS = 60.0
+STOP_SECONDS = 10.0
+STARTER_CENTS = 1_000_000
+"""What its new accounts begin with: management writes cost credit."""
+
+DOMAIN = "node.example"
+"""What its certificate is for; HTTPS stands beside HTTP, for the rules that look at it."""
+
+
+class BundledNode:
+    """A reference node that lives as long as the run."""
+
+    def __init__(self) -> None:
+        self._folder = tempfile.TemporaryDirectory(prefix="conformance-node-")
+        folder = Path(self._folder.name)
+        self.ready_file = folder / "ready.json"
+        """Its addresses and profile, for `conformance.profile.load_ready_file`."""
+        self._log = folder / "node.log"
+        command = [sys.executable, "-m", "reference_node", "serve", "--host", "127.0.0.1", "--port", "0", "--control"]
+        command += ["--starter-credits", str(STARTER_CENTS), "--ready-file", str(self.ready_file)]
+        command += ["--tls-domain", DOMAIN, "--tls-port", "0", "--dns-port", "0"]
+        with self._log.open("wb") as log:
+            self._process = subprocess.Popen(  # noqa: S603 - our own module
+                command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT
+            )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def wait_until_ready(self, seconds: float = START_SECONDS) -> None:
+        """Return when the node answers. Raises NodeNotStarted, with its last words, when it does not come up."""
+        until = time.monotonic() + seconds
+        while not self.ready_file.exists():
+            if self._process.poll() is not None:
+                words = self._last_words()
+                self.stop()
+                raise NodeNotStarted(f"the bundled node ended with status {self._process.returncode}: {words}")
+            if time.monotonic() > until:
+                self.stop()
+                raise NodeNotStarted(f"the bundled node was not ready within {seconds:.0f} s")
+            time.sleep(0.02)
+
+    def stop(self) -> None:
+        """End the process. Does nothing when it has ended."""
+        if self._process.poll() is None:
+            self._process.terminate()
+            try:
+                self._process.wait(STOP_SECONDS)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
+        self._folder.cleanup()
+
+    def _last_words(self) -> str:
+        lines = self._log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+        return lines[-1] if lines else "it said nothing"
+
+
+class BundledNodes:
+    """The bundled nodes of a run, one for each process that runs cases. They start at the same time."""
+
+    def __init__(self, number: int) -> None:
+        self.all = [BundledNode() for _ in range(number)]
+        self._users: dict[str, BundledNode] = {}
+
+    def wait_until_ready(self) -> None:
+        """Return when all of them answer. Raises NodeNotStarted, and stops all of them."""
+        try:
+            for node in self.all:
+                node.wait_until_ready()
+        except NodeNotStarted:
+            self.stop()
+            raise
+
+    def assign(self, user: str) -> BundledNode:
+        """A node that nobody else uses, for the process of this name."""
+        self._users[user] = next(node for node in self.all if node not in self._users.values())
+        return self._users[user]
+
+    def release(self, user: str) -> None:
+        """The process of this name has ended: another that takes its place can have its node."""
+        self._users.pop(user, None)
+
+    def stop(self) -> None:
+        """End all of them."""
+        for node in self.all:
+            node.stop()

@@ -1,0 +1,223 @@
+"""The settlement chain, read over JSON-RPC: views of the contract by the signatures that the profile gives.
+
+Answers are JSON values: integers are integers, bytes and addresses `0x` hex in lower case, structs objects.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Mapping, Sequence
+
+from eth_abi.abi import decode, encode
+from eth_abi.exceptions import DecodingError, EncodingError
+from eth_utils.address import is_hex_address
+from eth_utils.crypto import keccak
+
+from conformance.endpoints.client import Message, Target
+from conformance.endpoints.log import ExchangeLog
+from conformance.endpoints.signing import Fees
+from conformance.problems import (
+    ChainReverted,
+    ChainTrouble,
+    Malformed,
+    Mismatch,
+    ProfileSilent,
+    ServerFault,
+    Throttled,
+)
+from conformance.profile import Function, Parameter
+from conformance.values.json_text import parse, written
+
+_NUMBERS = itertools.count(1)
+PAUSES_SECONDS = (0.1, 0.4)
+"""Before the chain is asked again for what it could not answer."""
+REVERTED = 3
+"""The error code with which most clients tell a revert."""
+WORDS_OF_REVERTS = ("revert", "invalid opcode", "out of gas", "invalid jump", "vm execution error")
+"""What the others say."""
+
+
+class ChainClient:
+    """JSON-RPC of the chain that the profile names, for one case."""
+
+    def __init__(self, target: Target, log: ExchangeLog) -> None:
+        self._target = target
+        self._log = log
+
+    def request(self, method: str, params: Sequence[object] = ()) -> object:
+        """The result of a JSON-RPC method. Raises ChainReverted for its error, Malformed for what is no JSON-RPC."""
+        url = self._target.profile.chain.rpc_url
+        if url is None:
+            raise ProfileSilent("a profile that says chain.rpc_url", "a profile that leaves it out")
+        body = written({"jsonrpc": "2.0", "id": next(_NUMBERS), "method": method, "params": list(params)})
+        message = Message("POST", url, {"Content-Type": "application/json"}, body)
+        answer = self._target.exchange(message, self._log)
+        if answer.status == 429:
+            raise Throttled("an answer of the chain", "status 429", answer.exchange)
+        if answer.status >= 500:
+            raise ServerFault("an answer of the chain", f"status {answer.status}", answer.exchange)
+        try:
+            reply = parse(answer.text)
+        except ValueError as problem:
+            raise Malformed("a JSON-RPC answer", f"{problem}: {answer.text[:200]}", answer.exchange) from None
+        if isinstance(reply, dict) and reply.get("error") is not None:
+            told = written(reply["error"])
+            raise ChainReverted(f"a result of {method}", told, answer.exchange, by_contract=_is_revert(reply["error"]))
+        if not isinstance(reply, dict) or "result" not in reply:
+            raise Malformed("a JSON-RPC answer with a result", answer.text[:200], answer.exchange)
+        return reply["result"]
+
+    def view(self, contract: str, signature: str, arguments: Sequence[object], sender: str | None = None) -> object:
+        """What a call answers: an object of its named results, or the one result that has no name.
+
+        Raises ChainReverted where the contract refuses, ChainTrouble where the chain itself cannot answer.
+        """
+        function = Function.parse(signature)
+        data = selector(function) + encoded(function.inputs, arguments)
+        call = {"to": contract, "data": f"0x{data.hex()}"}
+        if sender is not None:
+            call["from"] = sender
+        ask = self.read if is_hex_address(contract) else self.request
+        return decoded(function.outputs, ask("eth_call", [call, "latest"]))
+
+    def read(self, method: str, params: Sequence[object] = ()) -> object:
+        """The result of a method that changes nothing, asked for again while the chain itself can't answer.
+
+        The chain is not the node: a provider may be down or ask for patience, and one of several servers is asked for
+        its latest block while it does not have it yet. Raises ChainReverted where the contract refuses; ChainTrouble or
+        Throttled where the chain still can't answer.
+        """
+        for pause in PAUSES_SECONDS:
+            try:
+                return self.request(method, params)
+            except ChainReverted as refused:
+                if refused.by_contract:
+                    raise
+            except (ServerFault, Malformed, Throttled):
+                pass
+            time.sleep(pause)
+        try:
+            return self.request(method, params)
+        except (ChainReverted, ServerFault, Malformed) as problem:
+            if isinstance(problem, ChainReverted) and problem.by_contract:
+                raise
+            raise ChainTrouble(problem.expected, problem.got, problem.exchange) from problem
+
+    def chain_id(self) -> int:
+        """The chain's id."""
+        return _quantity(self.read("eth_chainId"))
+
+    def estimate(self, call: Mapping[str, object]) -> int:
+        """The gas that a transaction needs. ChainReverted: it would be reverted."""
+        return _quantity(self.request("eth_estimateGas", [dict(call)]))
+
+    def next_nonce(self, address: str) -> int:
+        """The nonce after all transactions of an address, those included that wait to be mined."""
+        return _quantity(self.read("eth_getTransactionCount", [address, "pending"]))
+
+    def fees(self) -> Fees:
+        """Enough for the base fee to double before a transaction is mined."""
+        latest = self.read("eth_getBlockByNumber", ["latest", False])
+        base = _quantity(latest.get("baseFeePerGas", "0x0") if isinstance(latest, dict) else None)
+        try:
+            tip = _quantity(self.request("eth_maxPriorityFeePerGas"))
+        except ChainReverted:  # not every chain has an opinion
+            tip = max(0, _quantity(self.request("eth_gasPrice")) - base)
+        return Fees(2 * base + tip, tip)
+
+    def timestamp(self) -> int:
+        """The time of the newest block in Unix seconds."""
+        latest = self.read("eth_getBlockByNumber", ["latest", False])
+        return _quantity(latest.get("timestamp") if isinstance(latest, dict) else None)
+
+    def block_number(self) -> int:
+        """The number of the newest block."""
+        return _quantity(self.read("eth_blockNumber"))
+
+    def balance(self, address: str) -> int:
+        """The balance of an address in wei."""
+        return _quantity(self.read("eth_getBalance", [address, "latest"]))
+
+    def code(self, address: str) -> object:
+        """The code at an address as hex."""
+        return self.read("eth_getCode", [address, "latest"])
+
+    def logs(self, criteria: dict[str, object]) -> object:
+        """Logs by the filter of eth_getLogs."""
+        return self.read("eth_getLogs", [criteria])
+
+    def transaction(self, transaction_hash: str) -> object:
+        """A transaction by its hash; null when the chain has none."""
+        return self.read("eth_getTransactionByHash", [transaction_hash])
+
+
+def _is_revert(error: object) -> bool:
+    """Whether a JSON-RPC error tells that the contract refused, not that the chain could not answer."""
+    if not isinstance(error, dict):
+        return False
+    said = str(error.get("message", "")).lower()
+    return error.get("code") == REVERTED or any(words in said for words in WORDS_OF_REVERTS)
+
+
+def selector(function: Function) -> bytes:
+    """The first four bytes of a call."""
+    return keccak(text=function.canonical)[:4]
+
+
+def encoded(inputs: Sequence[Parameter], arguments: Sequence[object]) -> bytes:
+    """Arguments as the contract takes them; bytes may be given as hex, integers as decimal or hex text."""
+    if len(inputs) != len(arguments):
+        raise Mismatch(f"{len(inputs)} arguments", f"{len(arguments)}")
+    values = [_argument(parameter.type, value) for parameter, value in zip(inputs, arguments, strict=True)]
+    try:
+        return encode([parameter.type for parameter in inputs], values)
+    except (EncodingError, TypeError) as problem:
+        raise Mismatch("arguments of the types of the signature", str(problem)) from problem
+
+
+def _argument(kind: str, value: object) -> object:
+    if kind.endswith("]") and isinstance(value, list):
+        return [_argument(kind.rpartition("[")[0], item) for item in value]
+    if not isinstance(value, str):
+        return value
+    try:
+        if kind.startswith("bytes"):
+            return bytes.fromhex(value.removeprefix("0x"))
+        return int(value, 16 if value.startswith("0x") else 10) if kind.startswith(("uint", "int")) else value
+    except ValueError:
+        raise Mismatch(f"a value of type {kind}", value) from None
+
+
+def decoded(outputs: Sequence[Parameter], result: object) -> object:
+    """The answer of a view as a JSON value."""
+    try:
+        raw = bytes.fromhex(str(result).removeprefix("0x"))
+        values = decode([parameter.type for parameter in outputs], raw)
+    except (DecodingError, ValueError) as problem:
+        raise Malformed("an answer of the types of the signature", f"{result}: {problem}") from problem
+    if len(outputs) == 1 and not outputs[0].name:
+        return _json(outputs[0], outputs[0].type, values[0])
+    return _struct(outputs, values)
+
+
+def _struct(parameters: Sequence[Parameter], values: Sequence[object]) -> dict[str, object]:
+    return {
+        parameter.name or str(index): _json(parameter, parameter.type, value)
+        for index, (parameter, value) in enumerate(zip(parameters, values, strict=True))
+    }
+
+
+def _json(parameter: Parameter, kind: str, value: object) -> object:
+    if kind.endswith("]") and isinstance(value, tuple | list):
+        return [_json(parameter, kind.rpartition("[")[0], item) for item in value]
+    if isinstance(value, tuple):
+        return _struct(parameter.members, value)
+    return f"0x{value.hex()}" if isinstance(value, bytes) else value
+
+
+def _quantity(value: object) -> int:
+    try:
+        return int(str(value), 16)
+    except ValueError:
+        raise Malformed("a hex quantity", str(value)) from None

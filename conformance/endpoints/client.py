@@ -1,0 +1,333 @@
+"""The node over HTTP: one pool of connections, every exchange logged, each way of not answering told apart."""
+
+from __future__ import annotations
+
+import ssl
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import cached_property
+from typing import TYPE_CHECKING, Self, TypeVar
+
+import httpx
+
+from conformance.endpoints.extent import SampleOptions
+from conformance.endpoints.log import ExchangeLog, RawExchange
+from conformance.endpoints.pace import Budget, GasBudget, Pace
+from conformance.problems import Malformed, ProfileSilent, ServerFault, Unreachable, Untrusted
+from conformance.profile import WHOLE, Effect, NotStated, Operation, Profile, resolve, value_at
+from conformance.values.json_text import parse
+from conformance.values.json_values import MISSING, Missing, member
+
+if TYPE_CHECKING:
+    from conformance.endpoints.funding import Funder
+
+T = TypeVar("T")
+
+TIMEOUT_SECONDS = 45.0
+"""Whoever takes longer than this does not answer; a run may take 15 s longer than the profile's limit of runs."""
+LONGEST_ANSWER = 32 * 1024 * 1024
+"""Bytes of a body that the suite is ready to read; an answer that does not end is none."""
+KEEP_IDLE_SECONDS = 1.0
+"""Shorter than any usual server's keep-alive: reusing a connection that the server is closing looks like a fault."""
+ANSWERED_IN_TEXT = frozenset({"swagger_ui", "evidences", "evidence_checksums"})
+"""Operations whose accepted answer is no JSON; all other bodies are ("Preamble / Conventions")."""
+NEVER_SENT = (
+    httpx.ConnectError,
+    httpx.ConnectTimeout,
+    httpx.PoolTimeout,
+    httpx.LocalProtocolError,
+    httpx.UnsupportedProtocol,
+    httpx.InvalidURL,
+)
+"""What httpx raises when the node cannot have seen the request."""
+
+
+class AskedAt(Enum):
+    """Where a request went."""
+
+    ENDPOINT = "endpoint"
+    NO_ENDPOINT = "no endpoint"
+    """Under the API's prefix, by a path or a method that the operation does not have."""
+    OUTSIDE = "outside"
+    """Not under the API's prefix."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A request in wire form, before the credential is put in."""
+
+    method: str
+    path: str
+    """Under the node's address, or a whole URL."""
+    headers: dict[str, str]
+    body: str | None
+
+
+@dataclass(slots=True)
+class Answer:
+    """What came back."""
+
+    status: int
+    headers: httpx.Headers
+    text: str
+    exchange: int
+    """Its number in the log."""
+    operation: Operation | None = None
+    seconds: float = 0.0
+    """From the request to the end of the answer."""
+    group_id_form: str | None = None
+    """In which form the profile says that lists show group ids."""
+    asked_at: AskedAt = AskedAt.ENDPOINT
+    _value: object = field(default=MISSING)
+
+    @property
+    def accepted(self) -> bool:
+        """A 2xx."""
+        return 200 <= self.status < 300
+
+    @property
+    def value(self) -> object:
+        """The answer by canonical names; null for an empty body. Malformed: it is not what the operation answers."""
+        if isinstance(self._value, Missing):
+            self._value = self._canonical() if self.accepted else self._parsed()
+        return self._value
+
+    @property
+    def readable(self) -> bool:
+        """Whether it is what its operation answers with, or JSON at least."""
+        try:
+            _ = self.value
+        except Malformed:
+            return False
+        return True
+
+    def _canonical(self) -> object:
+        value = canonical(self.operation, self._parsed())
+        if self.operation is not None and self.operation.name == "add_group":
+            return with_id_as_listed(value, self.group_id_form)
+        return value
+
+    def _parsed(self) -> object:
+        if not self.text:
+            return None
+        try:
+            return parse(self.text)
+        except ValueError as problem:
+            if self.accepted and self.operation is not None and self.operation.name in ANSWERED_IN_TEXT:
+                return self.text
+            raise Malformed("a JSON body", f"{problem}: {self.text[:200]}", self.exchange) from None
+
+    def at(self, path: tuple[str, ...]) -> object:
+        """The value at a path of a pack; MISSING when there is none."""
+        match path:
+            case ("@status" | "@accepted" | "@text" | "@seconds" as name,):
+                found: object = getattr(self, name[1:])
+                return found
+            case ("@headers",):
+                return dict(self.headers)
+            case ("@headers", name):
+                return self.headers.get(name, MISSING)
+            case _:
+                return descend(self.value, path)
+
+
+def descend(value: object, path: tuple[str, ...]) -> object:
+    """The value at the end of a path of members and indices; MISSING when there is none."""
+    for part in path:
+        value = member(value, part)
+    return value
+
+
+def canonical(operation: Operation | None, value: object) -> object:
+    """An accepted answer with canonical names in place of the wire's."""
+    if operation is None:
+        return value
+    if operation.items is not None:
+        page = value if operation.page_member is None else member(value, operation.page_member)
+        return [_renamed(item, operation.items) for item in page] if isinstance(page, list) else page
+    whole = [name for name, wire in operation.response.items() if wire == WHOLE]
+    return {whole[0]: value} if whole else _renamed(value, operation.response)
+
+
+def with_id_as_listed(value: object, form: str | None) -> object:
+    """The answer of `add_group` with its `group_id` in the form in which lists show ids, so that the two compare."""
+    if not isinstance(value, dict):
+        return value
+    group = value.get("group_id")
+    if form == "integer" and isinstance(group, str) and group.isdecimal():
+        return {**value, "group_id": int(group)}
+    if form == "decimal_string" and isinstance(group, int) and not isinstance(group, bool):
+        return {**value, "group_id": str(group)}
+    return value
+
+
+def _renamed(value: object, names: object) -> object:
+    if not isinstance(value, dict) or not isinstance(names, dict):
+        return value
+    to_canonical = {wire: name for name, wire in names.items() if wire != name}
+    return {to_canonical.get(name, name): inner for name, inner in value.items()} if to_canonical else value
+
+
+class Target:
+    """A node under test, for the length of a run. Used by several threads at once."""
+
+    def __init__(
+        self,
+        base_url: str,
+        profile: Profile,
+        *,
+        seed: str = "0",
+        pace: Pace | None = None,
+        budget: Budget | None = None,
+        gas: GasBudget | None = None,
+        extent: SampleOptions | None = None,
+        shared: bool = False,
+        timeout: float | None = None,
+    ) -> None:
+        self.base_url = base_url.rstrip("/")
+        self.profile = profile
+        self.seed = seed
+        self.budget = budget or Budget(None)
+        self.gas = gas or GasBudget(None)
+        self.extent = extent or SampleOptions()
+        self.shared = shared
+        """Whether other processes judge this node at the same time."""
+        self.ends_with_run = False
+        """Whether the run has started this node for itself, so that nothing that a case makes outlives the run."""
+        self.settle_seconds = profile.semantics.settle_time_seconds or 0
+        self.page_size = profile.limits.page_size_max or profile.limits.page_size_default or 10
+        self._group_id_form = profile.wire.list_groups.id_form
+        self._pace = pace or Pace(None)
+        self._operations: dict[str, Operation] = {}
+        self._remembered: dict[str, object] = {}
+        self._timeout = timeout or _longest(profile)
+        self._http = httpx.Client(
+            timeout=self._timeout,
+            follow_redirects=False,
+            trust_env=False,  # no proxy stands between the suite and the node
+            verify=ssl.create_default_context(),  # what this machine trusts, and what SSL_CERT_FILE names
+            headers={"User-Agent": "service-conformance", "Accept": "application/json, */*;q=0.5"},
+            limits=httpx.Limits(max_connections=256, keepalive_expiry=KEEP_IDLE_SECONDS),
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Give the connections back."""
+        self._http.close()
+
+    @cached_property
+    def funder(self) -> Funder | None:
+        """Where the wallets of cases get ether from; None where they get none. Raises NoFunderKey."""
+        from conformance.endpoints.funding import funder_of  # noqa: PLC0415 - it builds on this module
+
+        return funder_of(self.profile)
+
+    def operation(self, name: str) -> Operation:
+        """An operation as this node serves it. Raises ProfileSilent when the profile leaves it out."""
+        if name not in self._operations:
+            try:
+                self._operations[name] = resolve(self.profile, name)
+            except NotStated as problem:
+                raise ProfileSilent(f"a profile that says {problem.path}", "a profile that leaves it out") from problem
+        return self._operations[name]
+
+    def remembered(self, name: str, ask: Callable[[], T]) -> T:
+        """What `ask` gave when it was first called under this name: for what stays as long as the node runs."""
+        if name not in self._remembered:
+            self._remembered[name] = ask()
+        value: T = self._remembered[name]  # type: ignore[assignment]  # one name has one type
+        return value
+
+    def profile_value(self, key: str) -> object:
+        """What the profile says at a dotted key, null when it says nothing."""
+        return plain(value_at(self.profile, key))
+
+    def charge(self, operation: Operation) -> int:
+        """What an accepted call costs at most to begin with, in cents."""
+        charges = self.profile.billing.charge_per_call
+        if charges is None or not operation.billed:
+            return 0
+        return charges.run_second_cents if operation.effect is Effect.RUN else charges.management_write_cents
+
+    def exchange(self, message: Message, log: ExchangeLog, operation: Operation | None = None) -> Answer:
+        """Send a request and get its answer.
+
+        Raises Unreachable when nobody listens, and ServerFault when no answer came in time or the connection was
+        dropped before it; a 5xx is an answer and is returned.
+        """
+        self._pace.wait()
+        cents = self.charge(operation) if operation else 0
+        self.budget.take(cents)
+        answer = self._send(message, log, operation)
+        if cents and not answer.accepted:
+            self.budget.give_back(cents)
+        return answer
+
+    def _send(self, message: Message, log: ExchangeLog, operation: Operation | None) -> Answer:
+        url = message.path if message.path.startswith("http") else self.base_url + message.path
+        content = None if message.body is None else message.body.encode("utf-8", "surrogatepass")
+        headers = {name.encode(): value.encode("utf-8", "surrogatepass") for name, value in message.headers.items()}
+        began = time.perf_counter()
+        request = self._http.build_request(message.method, url, content=content, headers=headers)
+        try:
+            response = self._http.send(request, stream=True)
+            text = self._body(response, began + self._timeout)
+        except NEVER_SENT as problem:
+            number = self._unanswered(message, url, began, log)
+            if "CERTIFICATE_VERIFY_FAILED" in str(problem):
+                raise Untrusted("a certificate that this machine trusts", str(problem), number) from problem
+            raise Unreachable("a node that listens", f"{type(problem).__name__}: {problem}", number) from problem
+        except httpx.RequestError as problem:
+            number = self._unanswered(message, url, began, log)
+            raise ServerFault("an answer", _silence(problem), number) from problem
+        raw = RawExchange(
+            message.method, url, message.headers, message.body,
+            response.status_code, dict(response.headers), text, time.perf_counter() - began,
+        )  # fmt: skip
+        number = log.add(raw)
+        return Answer(response.status_code, response.headers, text, number, operation, raw.seconds, self._group_id_form)
+
+    def _body(self, response: httpx.Response, until: float) -> str:
+        """The whole body, as long as it comes to an end in time and in size."""
+        parts: list[bytes] = []
+        size = 0
+        try:
+            for part in response.iter_bytes():
+                parts.append(part)
+                size += len(part)
+                if size > LONGEST_ANSWER or time.perf_counter() > until:
+                    raise httpx.ReadTimeout(f"no end of the answer after {size} bytes", request=response.request)
+        finally:
+            response.close()
+        return b"".join(parts).decode(response.encoding or "utf-8", "replace")
+
+    def _unanswered(self, message: Message, url: str, began: float, log: ExchangeLog) -> int:
+        seconds = time.perf_counter() - began
+        return log.add(RawExchange(message.method, url, message.headers, message.body, None, {}, "", seconds))
+
+
+def _longest(profile: Profile) -> float:
+    """How long to wait for an answer, in seconds."""
+    forms = profile.exec.failure_and_limits
+    return max(TIMEOUT_SECONDS, forms.timeout_seconds + 15.0 if forms else 0.0)
+
+
+def _silence(problem: httpx.RequestError) -> str:
+    if isinstance(problem, httpx.TimeoutException):
+        return f"no answer in time ({type(problem).__name__})"
+    return f"the connection broke before the answer ({type(problem).__name__}: {problem})"
+
+
+def plain(value: object) -> object:
+    """A profile value as JSON has it."""
+    if isinstance(value, tuple | list):
+        return [plain(item) for item in value]
+    dump = getattr(value, "model_dump", None)
+    return dump(mode="json") if callable(dump) else value

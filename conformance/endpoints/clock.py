@@ -1,0 +1,43 @@
+"""The node's clock, moved by its test control; the whole run waits while a case has it moved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+
+from conformance.endpoints.client import Answer, Message, Target
+from conformance.endpoints.locks import between_processes
+from conformance.endpoints.log import ExchangeLog
+from conformance.endpoints.requests import JSON_TYPE
+from conformance.values.json_text import written
+
+
+class NodeClock:
+    """The clock as one case has set it."""
+
+    def __init__(self, target: Target, log: ExchangeLog) -> None:
+        self._target = target
+        self._log = log
+        self.offset = 0
+        """Seconds from the right time."""
+
+    def set(self, offset: int) -> Answer:
+        """Move it to so many seconds from the right time."""
+        url = f"{self._target.profile.control_url}/clock"
+        body = written({"offset_seconds": offset})
+        answer = self._target.exchange(Message("POST", url, {"Content-Type": JSON_TYPE}, body), self._log)
+        if answer.accepted:
+            self.offset = offset
+        return answer
+
+
+@contextmanager
+def turn(target: Target, *, alone: bool) -> Iterator[None]:
+    """Held while a case runs. Where several processes judge one node, one that runs `alone` has it for itself."""
+    if not target.shared or not target.profile.offers("clock_control"):
+        yield
+        return
+    with ExitStack() as held:
+        with between_processes(f"gate of {target.base_url}"):  # who waits for all others is not overtaken
+            held.enter_context(between_processes(f"clock of {target.base_url}", shared=not alone))
+        yield

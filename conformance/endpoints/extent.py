@@ -1,0 +1,29 @@
+"""How much a run does of what could go on for long: which cells of a matrix, how many random sequences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+
+@dataclass(frozen=True)
+class SampleOptions:
+    """What the command line asks for."""
+
+    full: bool = False
+    """Every cell, each refused one with every script; else those that the plan chooses."""
+    cells: tuple[str, ...] = ()
+    """Globs of cell ids: these cells, and what they have to be held against, whatever the plan would choose."""
+    until_wrong: bool = False
+    """No more cells once one was wrong, and no look for a shorter sequence once one failed."""
+    budget: int | None = None
+    """How many sequences each case of the driver `model` plays; None: as many as the case says."""
+
+    def names(self, cell: str) -> bool:
+        """Whether the command line names this cell."""
+        return any(fnmatchcase(cell, pattern) for pattern in self.cells)
+
+    def leaves(self, cells: Iterable[str]) -> bool:
+        """Whether anything is left to do of these cells."""
+        return not self.cells or any(map(self.names, cells))

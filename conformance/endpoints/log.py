@@ -1,0 +1,72 @@
+"""The exchanges of one case: kept as they were in memory, redacted whenever one is taken out."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+
+from conformance.endpoints.redaction import Secrets, as_curl
+from conformance.verdict import Exchange
+
+LONGEST_BODY = 4_000
+"""Characters of a body that a report shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class RawExchange:
+    """A request and its answer with everything in it. Never leaves this module but redacted."""
+
+    method: str
+    url: str
+    request_headers: dict[str, str]
+    request_body: str | None
+    status: int | None
+    response_headers: dict[str, str]
+    response_body: str
+    seconds: float
+
+
+class ExchangeLog:
+    """What a case sent and got, in order; several threads may write."""
+
+    def __init__(self, secrets: Secrets) -> None:
+        self._secrets = secrets
+        self._exchanges: list[RawExchange] = []
+        self._forgotten = 0
+        self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        return self._forgotten + len(self._exchanges)
+
+    def forget(self) -> None:
+        """Let go of the exchanges so far, which taught nothing; their numbers stay taken."""
+        with self._lock:
+            self._forgotten += len(self._exchanges)
+            self._exchanges.clear()
+
+    def add(self, exchange: RawExchange) -> int:
+        """Keep an exchange; gives its number."""
+        with self._lock:
+            self._exchanges.append(exchange)
+            return self._forgotten + len(self._exchanges) - 1
+
+    def redacted(self, number: int) -> Exchange:
+        """An exchange without credentials, as a report may show it."""
+        raw = self._exchanges[number - self._forgotten]
+        url, headers = self._secrets.hide(raw.url), self._secrets.hide_headers(raw.request_headers)
+        body = None if raw.request_body is None else self._secrets.hide(raw.request_body)
+        return Exchange(
+            method=raw.method,
+            url=url,
+            request_headers=headers,
+            request_body=None if body is None else _cut(body),
+            status=raw.status,
+            response_headers=self._secrets.hide_headers(raw.response_headers),
+            response_body=_cut(self._secrets.hide(raw.response_body)),
+            seconds=raw.seconds,
+            curl=as_curl(raw.method, url, headers, body),
+        )
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST_BODY else f"{text[:LONGEST_BODY]}… ({len(text)} characters)"

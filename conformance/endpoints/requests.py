@@ -1,0 +1,126 @@
+"""Puts a pack's request into wire form: member names, place of the members, credential."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from urllib.parse import quote, urlencode
+
+from conformance.endpoints.client import AskedAt, Message
+from conformance.profile import Operation, Place
+from conformance.profile.operations import CORE
+from conformance.values.json_text import written
+from conformance.values.json_values import printed
+
+JSON_TYPE = "application/json"
+GROUP_IDS = frozenset(
+    {
+        "group_id",
+        "manage_ipfs_ids_in_groups",
+        "add_pkp_to_groups",
+        "remove_pkp_from_groups",
+        "execute_in_groups",
+    }
+)
+"""Request members that are a u64 group id, or an array of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class OutgoingRequest:
+    """A request by canonical names."""
+
+    operation: Operation
+    credential: str | None = None
+    via: str = "x-api-key"
+    members: dict[str, object] = field(default_factory=dict)
+    body: str | None = None
+    """An exact body instead of the members."""
+    headers: dict[str, str | None] = field(default_factory=dict)
+    """More headers; None takes one away."""
+    method: str | None = None
+    """Another method than the operation's; with GET the members go into the query."""
+    path: str | None = None
+    """Another path than the operation's."""
+
+    @property
+    def asked_at(self) -> AskedAt:
+        """Whether it goes to the operation's endpoint, beside it, or outside of the API."""
+        if self.path is not None:
+            return AskedAt.NO_ENDPOINT if self.path.startswith(f"{CORE}/") else AskedAt.OUTSIDE
+        return AskedAt.ENDPOINT if self.method in (None, self.operation.method) else AskedAt.NO_ENDPOINT
+
+
+def message(wanted: OutgoingRequest, *, ids_listed_as_text: bool = False) -> Message:
+    """The request as it goes over the wire.
+
+    Where the profile says that lists show group ids as texts, they are sent as the integers (u64) that requests take.
+    """
+    operation = wanted.operation
+    members = {
+        operation.request.get(name, name): value for name, value in _as_specified(wanted, ids_listed_as_text).items()
+    }
+    headers = dict(wanted.headers)
+    if wanted.credential is not None:
+        _put_credential(wanted.credential, wanted.via, operation, members, headers)
+    path = operation.path if wanted.path is None else wanted.path
+    for name in [name for name in members if f"{{{name}}}" in path]:
+        path = path.replace(f"{{{name}}}", quote(printed(members.pop(name)), safe="", errors="surrogatepass"))
+    body = wanted.body
+    if body is None and (_in_query(operation) or wanted.method == "GET"):
+        path += _query(members, "&" if "?" in path else "?")
+    elif body is None:
+        body = _body(operation, members)
+    sent = {"Content-Type": JSON_TYPE} if body is not None else {}
+    return Message(wanted.method or operation.method, path, _merged(sent, headers), body)
+
+
+def _as_specified(wanted: OutgoingRequest, ids_listed_as_text: bool) -> dict[str, object]:
+    """`remove_group` takes its `group_id` as a quoted value in the specification's example ("Endpoints / Groups")."""
+    if wanted.operation.name == "remove_group" and "group_id" in wanted.members:
+        return {**wanted.members, "group_id": printed(wanted.members["group_id"])}
+    if not ids_listed_as_text:
+        return wanted.members
+    return {name: _as_integers(value) if name in GROUP_IDS else value for name, value in wanted.members.items()}
+
+
+def _as_integers(value: object) -> object:
+    if isinstance(value, list):
+        return [_as_integers(item) for item in value]
+    return int(value) if isinstance(value, str) and value.isdecimal() else value
+
+
+def _query(members: dict[str, object], joint: str) -> str:
+    return (
+        joint + urlencode({name: printed(value) for name, value in members.items()}, errors="surrogatepass")
+        if members
+        else ""
+    )
+
+
+def _in_query(operation: Operation) -> bool:
+    return operation.place is Place.QUERY or (operation.place is Place.NOWHERE and operation.method == "GET")
+
+
+def _body(operation: Operation, members: dict[str, object]) -> str | None:
+    if operation.place is Place.STRING:
+        return written(members.get("code"))
+    if operation.place is Place.NOWHERE and not members:
+        return None
+    return written(members)
+
+
+def _put_credential(
+    key: str, via: str, operation: Operation, members: dict[str, object], headers: dict[str, str | None]
+) -> None:
+    """In the header that the pack says, or in the member that the profile says for `account_exists`."""
+    if "api_key" in operation.request:
+        members.setdefault(operation.request["api_key"], key)
+        return
+    name, value = ("Authorization", f"Bearer {key}") if via == "bearer" else ("X-Api-Key", key)
+    if name.lower() not in {header.lower() for header in headers}:
+        headers[name] = value
+
+
+def _merged(sent: dict[str, str], more: dict[str, str | None]) -> dict[str, str]:
+    overridden = {name.lower() for name in more}
+    kept = {name: value for name, value in sent.items() if name.lower() not in overridden}
+    return kept | {name: value for name, value in more.items() if value is not None}

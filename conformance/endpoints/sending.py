@@ -1,0 +1,190 @@
+"""Transactions of the suite's own wallets: estimated, signed, sent, and waited for until a block holds them.
+
+What the contract decides is told as it is; everything else that can go wrong is the chain's trouble, and inconclusive.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+
+from conformance.endpoints.chain import ChainClient
+from conformance.endpoints.pace import GasBudget
+from conformance.endpoints.signing import Fees, Transaction, signed
+from conformance.problems import ChainReverted, ChainTrouble, Malformed, ServerFault
+from conformance.values.json_values import member, printed
+from conformance.values.typed_data import Wallet
+
+MINING_SECONDS = 180.0
+"""A transaction that no block holds by then is given up: nothing is learnt."""
+FIRST_POLL_SECONDS, LONGEST_POLL_SECONDS = 0.01, 2.0
+"""The time between two looks for a receipt doubles from the one to the other."""
+MOST_TRIES = 5
+GAS_OF_A_REVERT = 1_000_000
+"""The limit of a transaction that has to be reverted, for which no estimate can be had."""
+KNOWN = ("already known", "already imported", "known transaction")
+"""What chains say when they are handed a transaction a second time."""
+OUT_OF_TURN = ("nonce", "underpriced")
+"""What chains say when another transaction has taken the nonce."""
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """What became of a transaction."""
+
+    hash: str
+    succeeded: bool
+    block: int | None
+    """None where the chain refused it with the contract's own revert, so that no block holds it."""
+    gas_used: int
+    contract_address: str | None
+    logs: tuple[object, ...]
+    """Each with `address`, `topics` and `data`."""
+
+
+class Sender:
+    """Sends transactions on the chain of one case."""
+
+    def __init__(self, chain: ChainClient, budget: GasBudget, patience: float = MINING_SECONDS) -> None:
+        self.chain = chain
+        self._budget = budget
+        self._patience = patience
+
+    @cached_property
+    def _chain_id(self) -> int:
+        return self.chain.chain_id()
+
+    def send(
+        self,
+        wallet: Wallet,
+        transaction: Transaction,
+        provide: Callable[[int, Fees], None],
+        *,
+        to_be_reverted: bool = False,
+    ) -> Receipt:
+        """Send it and wait for its block; `provide` sees to it that the wallet holds so many wei.
+
+        Raises ChainReverted when the contract would revert what is not `to_be_reverted`, ChainTrouble and GasSpent.
+        """
+        with as_trouble():
+            gas = self._gas(wallet, transaction, to_be_reverted=to_be_reverted)
+            fees = self.chain.fees()
+            self._budget.take(gas)
+            used = gas
+            try:
+                provide(transaction.value + gas * fees.most, fees)
+                receipt = self._mined(wallet, transaction, gas, fees)
+                used = receipt.gas_used
+            finally:
+                self._budget.give_back(gas - used)
+        return receipt
+
+    def hand_over(self, wallet: Wallet, transaction: Transaction, gas: int, fees: Fees) -> str:
+        """Send it and do not wait: its hash. Raises ChainReverted and ChainTrouble."""
+        for _ in range(MOST_TRIES):
+            nonce = self.chain.next_nonce(wallet.address)
+            raw, expected = signed(transaction, wallet, chain_id=self._chain_id, nonce=nonce, gas=gas, fees=fees)
+            if self._submitted(raw):
+                return expected
+        raise ChainTrouble("a nonce that is free", f"none in {MOST_TRIES} tries for {wallet.address}")
+
+    def _gas(self, wallet: Wallet, transaction: Transaction, *, to_be_reverted: bool) -> int:
+        """Enough for it to succeed, should the contract take it: running out of gas would look like a refusal."""
+        try:
+            return self._estimate(wallet, transaction)
+        except ChainReverted:
+            if not to_be_reverted:
+                raise
+            return GAS_OF_A_REVERT
+
+    def _estimate(self, wallet: Wallet, transaction: Transaction) -> int:
+        call: dict[str, object] = {"from": wallet.address, "data": f"0x{transaction.data.hex()}"}
+        if transaction.to is not None:
+            call["to"] = transaction.to
+        if transaction.value:
+            call["value"] = hex(transaction.value)
+        estimate = self.chain.estimate(call)
+        return estimate + estimate // 4
+
+    def _mined(self, wallet: Wallet, transaction: Transaction, gas: int, fees: Fees) -> Receipt:
+        try:
+            sent = self.hand_over(wallet, transaction, gas, fees)
+        except ChainReverted as refused:
+            if not refused.by_contract:
+                raise
+            return Receipt("", succeeded=False, block=None, gas_used=0, contract_address=None, logs=())
+        return self._awaited(sent)
+
+    def _submitted(self, raw: str) -> bool:
+        """Whether the chain has it now; False when another transaction has taken its nonce."""
+        for last in (False, False, True):
+            try:
+                self.chain.request("eth_sendRawTransaction", [raw])
+            except ServerFault:  # handing it over again is harmless
+                if last:
+                    raise
+                continue
+            except ChainReverted as refused:
+                said = refused.got.lower()
+                if any(words in said for words in KNOWN):
+                    return True
+                if not refused.by_contract and any(words in said for words in OUT_OF_TURN):
+                    return False
+                raise
+            return True
+        return True
+
+    def _awaited(self, sent: str) -> Receipt:
+        deadline = time.monotonic() + self._patience
+        pause = FIRST_POLL_SECONDS
+        while True:
+            found = self.chain.read("eth_getTransactionReceipt", [sent])
+            if isinstance(found, dict) and found.get("blockNumber") is not None:
+                return receipt_of(found)
+            if time.monotonic() + pause > deadline:
+                raise ChainTrouble(f"a block with the transaction {sent}", f"none in {self._patience:.0f} s")
+            time.sleep(pause)
+            pause = min(2 * pause, LONGEST_POLL_SECONDS)
+
+
+def receipt_of(found: dict[str, object]) -> Receipt:
+    """A receipt as the chain writes it; hex in lower case. Raises Malformed."""
+    logs = found.get("logs")
+    address = found.get("contractAddress")
+    try:
+        return Receipt(
+            hash=str(found["transactionHash"]).lower(),
+            succeeded=int(str(found["status"]), 16) == 1,
+            block=int(str(found["blockNumber"]), 16),
+            gas_used=int(str(found["gasUsed"]), 16),
+            contract_address=address.lower() if isinstance(address, str) else None,
+            logs=tuple(
+                {name: in_lower_case(member(log, name)) for name in ("address", "topics", "data")}
+                for log in (logs if isinstance(logs, list) else ())
+            ),
+        )
+    except (KeyError, ValueError) as problem:
+        raise Malformed("a receipt", printed(found)[:300]) from problem
+
+
+def in_lower_case(value: object) -> object:
+    """Texts, alone or in an array, in lower case; null for anything else."""
+    if isinstance(value, list):
+        return [in_lower_case(item) for item in value]
+    return value.lower() if isinstance(value, str) else None
+
+
+@contextmanager
+def as_trouble() -> Iterator[None]:
+    """What the chain does wrong, but for a revert of the contract, teaches nothing about the node."""
+    try:
+        yield
+    except ChainReverted as problem:
+        if problem.by_contract:
+            raise
+        raise ChainTrouble(problem.expected, problem.got, problem.exchange) from problem
+    except (ServerFault, Malformed) as problem:
+        raise ChainTrouble(problem.expected, problem.got, problem.exchange) from problem

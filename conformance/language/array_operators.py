@@ -1,0 +1,130 @@
+"""The named matchers that look into arrays (`includes`, `every`, `unique`, …). docs/packs.md has the table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pydantic import JsonValue
+
+from conformance.language.matchers import Difference, Matcher, compile_matcher, item_member, item_of
+from conformance.language.operators import listed, named
+from conformance.language.scope import Scope
+from conformance.language.shapes import ANYTHING, Array, Object, Scalar, described
+from conformance.language.templates import CompileContext, compile_value, shape_of
+from conformance.problems import BadShape
+from conformance.values.json_values import member, printed_json, same
+
+
+def _holds_part(raw: JsonValue, site: CompileContext) -> Callable[[object, Scope], bool | None]:
+    inner = compile_matcher(raw, _inside(raw, site))
+    text = compile_value(raw, site) if isinstance(raw, str) else None
+
+    def found(value: object, scope: Scope) -> bool | None:
+        if isinstance(value, list):
+            return any(inner(item, scope) is None for item in value)
+        if isinstance(value, str) and text:
+            return str(text(scope)) in value
+        return None
+
+    return found
+
+
+def _inside(raw: JsonValue, site: CompileContext) -> CompileContext:
+    """Where a part of the value stands. Reports a part that no such value can have."""
+    if isinstance(site.shape, Object):
+        site.report(BadShape, f"this is for arrays and texts, and here is {described(site.shape)}")
+    item = site.shape.item if isinstance(site.shape, Array) else ANYTHING
+    if isinstance(item, Object) and isinstance(shape_of(raw, site), Scalar):
+        site.report(BadShape, f"{printed_json(raw)} is never an item of {described(site.shape)}")
+    return site.of(item)
+
+
+@named("includes")
+def includes(raw: JsonValue, site: CompileContext) -> Matcher:
+    """An array with a matching item, or a text with this part."""
+    found = _holds_part(raw, site)
+    return lambda value, scope: (
+        None if found(value, scope) else Difference(f"something that includes {printed_json(raw)}", value)
+    )
+
+
+@named("excludes")
+def excludes(raw: JsonValue, site: CompileContext) -> Matcher:
+    """An array without a matching item, or a text without this part."""
+    found = _holds_part(raw, site)
+    return lambda value, scope: (
+        None if found(value, scope) is False else Difference(f"something that excludes {printed_json(raw)}", value)
+    )
+
+
+@named("items")
+def items(raw: JsonValue, site: CompileContext) -> Matcher:
+    """These items in this order, no more."""
+    if not isinstance(raw, list):
+        raise site.problem(BadShape, "takes a list of matchers")
+    return compile_matcher(raw, site)
+
+
+@named("any_order")
+def any_order(raw: JsonValue, site: CompileContext) -> Matcher:
+    """As many items as matchers, and each matcher has an item of its own."""
+    matchers = listed(raw, site.of(item_of(site)))
+
+    def match(value: object, scope: Scope) -> Difference | None:
+        if not isinstance(value, list) or len(value) != len(matchers):
+            return Difference(f"an array of {len(matchers)}", value)
+        fits = [[matcher(item, scope) is None for item in value] for matcher in matchers]
+        return None if _assignable(fits) else Difference(f"in any order {printed_json(raw)}", value)
+
+    return match
+
+
+def _assignable(fits: list[list[bool]]) -> bool:
+    taken: dict[int, int] = {}
+
+    def place(row: int, seen: set[int]) -> bool:
+        for column, fit in enumerate(fits[row]):
+            if fit and column not in seen:
+                seen.add(column)
+                if column not in taken or place(taken[column], seen):
+                    taken[column] = row
+                    return True
+        return False
+
+    return all(place(row, set()) for row in range(len(fits)))
+
+
+@named("every")
+def every(raw: JsonValue, site: CompileContext) -> Matcher:
+    """Every item of an array matches, and there is one: of no items at all everything would be true."""
+    inner = compile_matcher(raw, site.of(item_of(site)))
+
+    def match(value: object, scope: Scope) -> Difference | None:
+        if not isinstance(value, list):
+            return Difference("an array", value)
+        for index, item in enumerate(value):
+            difference = inner(item, scope)
+            if difference:
+                return difference.inside(index)
+        return None if value else Difference("an array with at least one item", value)
+
+    return match
+
+
+@named("unique")
+def unique(raw: JsonValue, site: CompileContext) -> Matcher:
+    """No two items, or no two items' members of this name, are equal."""
+    if raw is not True and not isinstance(raw, str):
+        raise site.problem(BadShape, "`unique` takes true or the name of a member")
+    if isinstance(raw, str):
+        item_member(raw, site)
+
+    def match(value: object, _: Scope) -> Difference | None:
+        if not isinstance(value, list):
+            return Difference("an array", value)
+        parts = [member(item, raw) if isinstance(raw, str) else item for item in value]
+        twins = any(same(one, other) for index, one in enumerate(parts) for other in parts[:index])
+        what = f"no two items with the same {raw}" if isinstance(raw, str) else "no two equal items"
+        return Difference(what, value) if twins else None
+
+    return match

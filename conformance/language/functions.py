@@ -1,0 +1,277 @@
+"""The functions that `let` knows: test data, hashes, and the derivation rules whose variant the profile names."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Callable, Sequence
+from typing import TypeAlias, TypeVar
+
+from eth_utils.address import is_checksum_address, to_checksum_address
+from eth_utils.crypto import keccak
+from pydantic import JsonValue
+
+from conformance.language.scope import Scope
+from conformance.language.templates import CompileContext
+from conformance.problems import Mismatch
+from conformance.service import derivations
+from conformance.values.json_values import MISSING, member, printed
+from conformance.values.key_text import key_like
+
+Function: TypeAlias = Callable[..., object]
+Made = TypeVar("Made", bound=Function)
+FUNCTIONS: dict[str, Function] = {}
+"""Each takes the scope and then its arguments."""
+
+Preparation: TypeAlias = Callable[[Sequence[JsonValue], CompileContext], None]
+PREPARATIONS: dict[str, Preparation] = {}
+"""What some functions do when a pack is loaded, with their arguments as the pack has them: note what the case needs."""
+
+BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+def function(maker: Made) -> Made:
+    """Enter a function under its own name."""
+    FUNCTIONS[maker.__name__] = maker
+    return maker
+
+
+def prepares(name: str) -> Callable[[Preparation], Preparation]:
+    """Enter what the function of this name does when a pack is loaded."""
+
+    def enter(preparation: Preparation) -> Preparation:
+        PREPARATIONS[name] = preparation
+        return preparation
+
+    return enter
+
+
+def relies_on(*keys: str) -> Callable[[Made], Made]:
+    """A case that calls the function is for nodes whose profile states these keys."""
+
+    def enter(maker: Made) -> Made:
+        PREPARATIONS[maker.__name__] = lambda _, site: site.facts.uses.update(keys)
+        return maker
+
+    return enter
+
+
+# ------------------------------------------------------------------------------------------------------- test data
+
+
+@function
+def unique_label(scope: Scope, prefix: object = "") -> str:
+    """The prefix and ten random letters."""
+    return f"{printed(prefix)}{''.join(scope.random.choices(LETTERS, k=10))}"
+
+
+@function
+def random_key(scope: Scope) -> str:
+    """Base64 of 32 random bytes."""
+    return base64.b64encode(scope.random.randbytes(32)).decode()
+
+
+@function
+def random_hash(scope: Scope) -> str:
+    """32 random bytes as 0x hex."""
+    return f"0x{scope.random.randbytes(32).hex()}"
+
+
+@function
+def random_address(scope: Scope) -> str:
+    """20 random bytes as 0x hex."""
+    return f"0x{scope.random.randbytes(20).hex()}"
+
+
+@function
+def sample_cid(scope: Scope, label: object = "") -> str:
+    """A valid CIDv0: base58 of the multihash code of SHA2-256, its length, and 32 bytes from the seed and the label."""
+    digest = hashlib.sha256(f"{scope.seed.partition('//')[0]}|{printed(label)}".encode()).digest()
+    number = int.from_bytes(b"\x12\x20" + digest)
+    text = ""
+    while number:
+        number, digit = divmod(number, 58)
+        text = BASE58[digit] + text
+    return text
+
+
+@function
+def flip_key_bit(_: Scope, key: object, index: int = -1) -> str:
+    """The key with one bit turned over: the lowest of the byte at this index, of the last byte unless given."""
+    raw = bytearray(derivations.bytes_of_key(printed(key)))
+    if not -len(raw) <= index < len(raw):
+        raise Mismatch(f"a key with a byte {index}", printed(key))
+    raw[index] ^= 1
+    return key_like(printed(key), bytes(raw))
+
+
+@function
+def repeat_text(_: Scope, text: object, times: int) -> str:
+    """The text, so many times."""
+    return printed(text) * times
+
+
+# ---------------------------------------------------------------------------------------------- hashes and derivations
+
+
+@function
+def hashed_cid(_: Scope, cid: object) -> str:
+    """keccak256 of the raw CID ("Resources and their fields / Action")."""
+    return derivations.hashed_cid(printed(cid))
+
+
+@function
+def keccak_text(_: Scope, text: object) -> str:
+    """keccak256 of the UTF-8 bytes."""
+    return f"0x{keccak(text=printed(text)).hex()}"
+
+
+@function
+def keccak_base64(_: Scope, text: object) -> str:
+    """keccak256 of the bytes that the base64 text stands for."""
+    return f"0x{keccak(derivations.bytes_of_base64(printed(text))).hex()}"
+
+
+@function
+def keccak_hex(_: Scope, text: object) -> str:
+    """keccak256 of the bytes that the hex text stands for."""
+    return f"0x{keccak(derivations.bytes_of_hex(printed(text))).hex()}"
+
+
+@function
+@relies_on("wire.pkp.id_source.rule")
+def pkp_id_of(scope: Scope, address: object) -> str:
+    """The PKP id of a wallet, by the profile's `wire.pkp.id_source.rule`."""
+    return derivations.pkp_id(printed(address), scope.lookup("profile", ["wire", "pkp", "id_source", "rule"]))
+
+
+@function
+def decode_base64(_: Scope, text: object) -> str:
+    """The bytes as 0x hex."""
+    return f"0x{derivations.bytes_of_base64(printed(text)).hex()}"
+
+
+# ------------------------------------------------------------------------------------------------------------ texts
+
+
+@function
+def upper_hex(_: Scope, text: object) -> str:
+    """The digits in capitals; a leading 0x stays."""
+    digits = printed(text)
+    return f"0x{digits[2:].upper()}" if digits.startswith("0x") else digits.upper()
+
+
+@function
+def lower(_: Scope, text: object) -> str:
+    """In lower case."""
+    return printed(text).lower()
+
+
+@function
+def checksum_address(_: Scope, address: object) -> str:
+    """The EIP-55 form."""
+    return to_checksum_address(derivations.bytes_of_address(printed(address)))
+
+
+@function
+def checksum_ok(_: Scope, address: object) -> bool:
+    """Whether the address is in its EIP-55 form."""
+    derivations.bytes_of_address(printed(address))
+    return is_checksum_address(address)
+
+
+@function
+def to_integer(_: Scope, text: object) -> int:
+    """The integer that a decimal text stands for."""
+    try:
+        return int(printed(text))
+    except ValueError:
+        raise Mismatch("a decimal integer", printed(text)) from None
+
+
+@function
+def hex_to_integer(_: Scope, text: object) -> int:
+    """The integer that a hex text stands for."""
+    return int.from_bytes(derivations.bytes_of_hex(_even(printed(text))))
+
+
+def _even(text: str) -> str:
+    digits = text.removeprefix("0x")
+    return digits if len(digits) % 2 == 0 else f"0{digits}"
+
+
+@function
+def to_text(_: Scope, value: object) -> str:
+    """The value as text."""
+    return printed(value)
+
+
+@function
+def concat(_: Scope, *values: object) -> object:
+    """Arrays joined to one, or texts joined to one."""
+    if values and all(isinstance(value, list) for value in values):
+        return [item for value in values if isinstance(value, list) for item in value]
+    return "".join(printed(value) for value in values)
+
+
+# ------------------------------------------------------------------------------------------------------ parts of values
+
+
+@function
+def length(_: Scope, value: object) -> int:
+    """The number of characters, items or members."""
+    if not isinstance(value, str | list | dict):
+        raise Mismatch("something with a length", printed(value))
+    return len(value)
+
+
+@function
+def pluck(_: Scope, array: object, name: str) -> list[object]:
+    """That member of each item."""
+    found = [member(item, name) for item in _array(array)]
+    if MISSING in found:
+        raise Mismatch(f"items with a member {name}", printed(array))
+    return found
+
+
+@function
+def first(_: Scope, array: object) -> object:
+    """The first item."""
+    return _item(array, 0)
+
+
+@function
+def last(_: Scope, array: object) -> object:
+    """The last item."""
+    return _item(array, -1)
+
+
+@function
+def sum(_: Scope, *numbers: object) -> int:  # noqa: A001 - the name that packs use
+    """The sum of integers."""
+    total = 0
+    for number in numbers:
+        if not isinstance(number, int) or isinstance(number, bool):
+            raise Mismatch("an integer", printed(number))
+        total += number
+    return total
+
+
+@function
+def literal(_: Scope, value: object) -> object:
+    """The value itself."""
+    return value
+
+
+def _array(value: object) -> list[object]:
+    if not isinstance(value, list):
+        raise Mismatch("an array", printed(value))
+    return value
+
+
+def _item(array: object, index: int) -> object:
+    found = _array(array)
+    if not found:
+        raise Mismatch("an array with an item", "[]")
+    return found[index]

@@ -1,0 +1,248 @@
+"""Matchers: what a pack expects of a value. Compiled once when the pack is loaded.
+
+A compiled matcher is called with the value and the scope and gives None, or the first `Difference` that it finds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Set
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import TypeAlias
+
+from pydantic import JsonValue
+
+from conformance.language.scope import Scope
+from conformance.language.shapes import ANYTHING, Anything, Array, Object, Scalar, Shape, described, member_of
+from conformance.language.templates import CompileContext, compile_value
+from conformance.language.vocabulary import suggestion
+from conformance.problems import BadShape, UnknownName
+from conformance.values.json_values import MISSING, member, printed, printed_json, same
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Where a value departs from a matcher."""
+
+    expected: str
+    got: object
+    path: str = ""
+    """The way into the value, `0.name`; empty for the value itself."""
+
+    def inside(self, name: str | int) -> Difference:
+        """The same difference, seen from one level above."""
+        return Difference(self.expected, self.got, f"{name}.{self.path}" if self.path else str(name))
+
+
+Matcher: TypeAlias = Callable[[object, Scope], Difference | None]
+Maker: TypeAlias = Callable[[JsonValue, CompileContext], Matcher]
+OPERATORS: dict[str, Maker] = {}
+CONTINUED = frozenset({"pluck", "where"})
+"""Operators that need a `then` beside them."""
+OTHER_WORDS = {
+    "is": "equals",
+    "eq": "equals",
+    "be": "equals",
+    "value": "equals",
+    "is_not": "not",
+    "ne": "not",
+    "unequal": "not",
+    "contains": "includes",
+    "has": "includes",
+    "in": "one_of",
+    "enum": "one_of",
+    "regex": "matches",
+    "pattern": "matches",
+    "like": "matches",
+    "count": "length",
+    "size": "length",
+    "len": "length",
+    "min": "at_least",
+    "minimum": "at_least",
+    "gte": "at_least",
+    "max": "at_most",
+    "maximum": "at_most",
+    "lte": "at_most",
+    "each": "every",
+    "missing": "absent",
+    "distinct": "unique",
+    "filter": "where",
+    "map": "pluck",
+    "any": "any_of",
+    "all": "all_of",
+}
+"""What other tools call a matcher, to what it is called here."""
+
+
+def compile_matcher(raw: JsonValue, site: CompileContext) -> Matcher:
+    """The matcher that a pack writes at this place. Raises LoadProblem for an unknown or half-written one."""
+    if isinstance(raw, list):
+        inside = site.of(item_of(site))
+        return _each_in_order([compile_matcher(item, inside.at(index)) for index, item in enumerate(raw)])
+    if not isinstance(raw, dict) or not raw:
+        return _equals(raw, site)
+    matchers = OPERATORS.keys() | CONTINUED | {"then"}
+    named = raw.keys() & matchers
+    if not named:
+        return _equals(raw, site) if _is_near_miss(raw, matchers, site) else compile_members(raw, site)
+    others = raw.keys() - named
+    if others:
+        other = sorted(others)[0]
+        near = suggestion(other, matchers)
+        raise site.at(other).problem(
+            UnknownName,
+            f"{other!r} is no matcher, but stands beside the matcher {sorted(named)[0]!r}{near}; "
+            "an object with members of such names is written {members: {…}}",
+        )
+    return all_of([_operator(name, raw, site) for name in raw if name != "then" or not raw.keys() & CONTINUED])
+
+
+def compile_members(raw: dict[str, JsonValue], site: CompileContext) -> Matcher:
+    """An object that has these members, and may have others."""
+    _check_members(raw, site)
+    members = {
+        name: compile_matcher(value, site.at(name).of(member_of(site.shape, name) or ANYTHING))
+        for name, value in raw.items()
+    }
+
+    def match(value: object, scope: Scope) -> Difference | None:
+        if not isinstance(value, dict):
+            return Difference(f"an object with {', '.join(members)}", value)
+        for name, matcher in members.items():
+            difference = matcher(value.get(name, MISSING), scope)
+            if difference:
+                return difference.inside(name)
+        return None
+
+    return match
+
+
+def says_absent(raw: JsonValue) -> bool:
+    """Whether a matcher says that a member is not there."""
+    return raw == {"absent": True}
+
+
+def _is_near_miss(raw: dict[str, JsonValue], matchers: Set[str], site: CompileContext) -> bool:
+    """Report what reads as a matcher and is none: taken for a member, it might hold on every node."""
+    faults = len(site.faults)
+    members = site.vocabulary.members | (site.shape.members.keys() if isinstance(site.shape, Object) else set())
+    for name in raw.keys() - members:
+        meant = OTHER_WORDS.get(name, "") or next(iter(get_close_matches(name, matchers, n=1, cutoff=0.75)), "")
+        if meant:
+            site.at(name).report(
+                UnknownName,
+                f"{name!r} is no matcher; did you mean {meant!r}? A member of this name is written {{members: {{…}}}}",
+            )
+    return len(site.faults) > faults
+
+
+def _check_members(raw: dict[str, JsonValue], site: CompileContext) -> None:
+    """Report members that the value, whose shape is known, cannot have."""
+    if isinstance(site.shape, Array | Scalar):
+        site.report(BadShape, f"here is {described(site.shape)}, never an object with {', '.join(raw)}")
+    for name, value in raw.items():
+        if says_absent(value):
+            check_known_member(name, site.at(name))
+        elif isinstance(site.shape, Object) and name not in site.shape.members:
+            near = suggestion(name, site.shape.members)
+            site.at(name).report(UnknownName, f"there is never a member {name!r}{near} in {described(site.shape)}")
+
+
+def check_known_member(name: str, site: CompileContext) -> None:
+    """Report a member that must be absent, and that nothing has: a slip would hold on every node."""
+    members = site.vocabulary.members
+    if name not in members and not name.removeprefix("-").isdecimal() and not name.startswith("@"):
+        site.report(UnknownName, f"no member of any answer is called {name!r}{suggestion(name, members)}")
+
+
+def all_of(matchers: list[Matcher]) -> Matcher:
+    """Every matcher holds; the first difference counts."""
+    if len(matchers) == 1:
+        return matchers[0]
+    return lambda value, scope: next(
+        (difference for matcher in matchers if (difference := matcher(value, scope))),
+        None,
+    )
+
+
+def _operator(name: str, raw: dict[str, JsonValue], site: CompileContext) -> Matcher:
+    if name in CONTINUED:
+        if "then" not in raw:
+            raise site.problem(BadShape, f"{name!r} needs a `then` beside it")
+        return (_pluck if name == "pluck" else _where)(raw[name], raw["then"], site)
+    if name == "then":
+        raise site.problem(BadShape, "`then` stands beside `pluck` or `where` only")
+    return OPERATORS[name](raw[name], site.at(name))
+
+
+def _each_in_order(matchers: list[Matcher]) -> Matcher:
+    def match(value: object, scope: Scope) -> Difference | None:
+        if not isinstance(value, list):
+            return Difference(f"an array of {len(matchers)}", value)
+        for index, (item, matcher) in enumerate(zip(value, matchers, strict=False)):
+            difference = matcher(item, scope)
+            if difference:
+                return difference.inside(index)
+        return None if len(value) == len(matchers) else Difference(f"{len(matchers)} items", value)
+
+    return match
+
+
+def _equals(raw: JsonValue, site: CompileContext) -> Matcher:
+    template = compile_value(raw, site)
+
+    def match(value: object, scope: Scope) -> Difference | None:
+        wanted = template(scope)
+        return None if same(wanted, value) else Difference(printed_json(wanted), value)
+
+    return match
+
+
+def item_of(site: CompileContext) -> Shape:
+    """What is known of the items of the value. Reports a value that is no array."""
+    match site.shape:
+        case Array(item):
+            return item
+        case Anything():
+            return ANYTHING
+        case _:
+            site.report(BadShape, f"this is for arrays, and here is {described(site.shape)}")
+            return ANYTHING
+
+
+def item_member(name: str, site: CompileContext) -> Shape:
+    """What is known of a member of the items. Reports a member that they never have."""
+    item = item_of(site)
+    shape = member_of(item, name)
+    if shape is None:
+        near = suggestion(name, item.members) if isinstance(item, Object) else ""
+        site.report(UnknownName, f"there is never a member {name!r}{near} in {described(item)}")
+    return shape or ANYTHING
+
+
+def _pluck(raw: JsonValue, then: JsonValue, site: CompileContext) -> Matcher:
+    if not isinstance(raw, str):
+        raise site.problem(BadShape, "`pluck` takes the name of a member")
+
+    following = compile_matcher(then, site.at("then").of(Array(item_member(raw, site.at("pluck")))))
+
+    def match(value: object, scope: Scope) -> Difference | None:
+        if not isinstance(value, list):
+            return Difference("an array", value)
+        difference = following([member(item, raw) for item in value], scope)
+        return difference and difference.inside(f"*.{raw}")
+
+    return match
+
+
+def _where(raw: JsonValue, then: JsonValue, site: CompileContext) -> Matcher:
+    wanted = compile_matcher(raw, site.at("where").of(item_of(site)))
+    following = compile_matcher(then, site.at("then"))
+
+    def match(value: object, scope: Scope) -> Difference | None:
+        if not isinstance(value, list):
+            return Difference("an array", value)
+        difference = following([item for item in value if wanted(item, scope) is None], scope)
+        return difference and difference.inside(f"(where {printed(raw)})")
+
+    return match

@@ -1,0 +1,226 @@
+"""The matchers that have a name (`matches`, `includes`, `unique`, …). docs/packs.md has the table."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from eth_utils.address import is_checksum_address
+from pydantic import JsonValue
+
+from conformance.language.matchers import (
+    OPERATORS,
+    Difference,
+    Maker,
+    Matcher,
+    all_of,
+    compile_matcher,
+    compile_members,
+)
+from conformance.language.scope import Scope
+from conformance.language.shapes import SCALAR
+from conformance.language.templates import CompileContext, compile_value
+from conformance.problems import BadShape
+from conformance.values.json_values import MISSING, printed_json, same
+
+JSON_TYPES: dict[str, type | tuple[type, ...]] = {
+    "integer": int,
+    "string": str,
+    "boolean": bool,
+    "array": list,
+    "object": dict,
+    "null": type(None),
+}
+
+
+def named(name: str) -> Callable[[Maker], Maker]:
+    """Enter a matcher under its name."""
+
+    def enter(maker: Maker) -> Maker:
+        OPERATORS[name] = maker
+        return maker
+
+    return enter
+
+
+def listed(raw: JsonValue, site: CompileContext) -> list[Matcher]:
+    """The matchers of a list."""
+    if not isinstance(raw, list):
+        raise site.problem(BadShape, "takes a list of matchers")
+    return [compile_matcher(item, site.at(index)) for index, item in enumerate(raw)]
+
+
+@named("equals")
+def equals(raw: JsonValue, site: CompileContext) -> Matcher:
+    """Exactly this value: an object has no member more."""
+    template = compile_value(raw, site)
+
+    def match(value: object, scope: Scope) -> Difference | None:
+        wanted = template(scope)
+        return None if same(wanted, value) else Difference(f"exactly {printed_json(wanted)}", value)
+
+    return match
+
+
+@named("not")
+def negation(raw: JsonValue, site: CompileContext) -> Matcher:
+    """There is a value, and the matcher inside does not hold for it."""
+    inner = compile_matcher(raw, site)
+    return lambda value, scope: (
+        Difference(f"anything but {printed_json(raw)}", value)
+        if value is MISSING or inner(value, scope) is None
+        else None
+    )
+
+
+@named("matches")
+def matches(raw: JsonValue, site: CompileContext) -> Matcher:
+    """A text in which the regular expression is found."""
+    if not isinstance(raw, str):
+        raise site.problem(BadShape, "`matches` takes a regular expression")
+    try:
+        pattern = re.compile(raw)
+    except re.error as problem:
+        raise site.problem(BadShape, f"{raw!r} is not a regular expression: {problem}") from problem
+    return lambda value, _: (
+        None if isinstance(value, str) and pattern.search(value) else Difference(f"a text like {raw}", value)
+    )
+
+
+@named("type")
+def json_type(raw: JsonValue, site: CompileContext) -> Matcher:
+    """A value of this JSON type; true is no integer."""
+    if not isinstance(raw, str) or raw not in JSON_TYPES:
+        raise site.problem(BadShape, f"`type` takes one of {', '.join(JSON_TYPES)}")
+    wanted = JSON_TYPES[raw]
+
+    def match(value: object, _: Scope) -> Difference | None:
+        fits = isinstance(value, wanted) and (raw == "boolean" or not isinstance(value, bool))
+        return None if fits else Difference(f"a value of type {raw}", value)
+
+    return match
+
+
+@named("length")
+def length(raw: JsonValue, site: CompileContext) -> Matcher:
+    """The number of characters, items or members."""
+    inner = compile_matcher(raw, site.of(SCALAR))
+
+    def match(value: object, scope: Scope) -> Difference | None:
+        if not isinstance(value, str | list | dict):
+            return Difference("something with a length", value)
+        difference = inner(len(value), scope)
+        return difference and Difference(f"length {difference.expected}", value)
+
+    return match
+
+
+def _bound(raw: JsonValue, site: CompileContext, words: str, holds: Callable[[float, float], bool]) -> Matcher:
+    template = compile_value(raw, site)
+
+    def match(value: object, scope: Scope) -> Difference | None:
+        limit = template(scope)
+        numbers = _is_number(value) and _is_number(limit)
+        fits = numbers and holds(value, limit)  # type: ignore[arg-type]  # both were found to be numbers
+        return None if fits else Difference(f"a number {words} {printed_json(limit)}", value)
+
+    return match
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+@named("at_least")
+def at_least(raw: JsonValue, site: CompileContext) -> Matcher:
+    """A number, this or greater."""
+    return _bound(raw, site, "of at least", lambda value, limit: value >= limit)
+
+
+@named("at_most")
+def at_most(raw: JsonValue, site: CompileContext) -> Matcher:
+    """A number, this or less."""
+    return _bound(raw, site, "of at most", lambda value, limit: value <= limit)
+
+
+@named("all_of")
+def every_matcher(raw: JsonValue, site: CompileContext) -> Matcher:
+    """All of these matchers hold."""
+    return all_of(listed(raw, site))
+
+
+@named("any_of")
+def any_matcher(raw: JsonValue, site: CompileContext) -> Matcher:
+    """At least one of these matchers holds."""
+    matchers = listed(raw, site)
+
+    def match(value: object, scope: Scope) -> Difference | None:
+        differences = [matcher(value, scope) for matcher in matchers]
+        if not all(differences):
+            return None
+        return Difference(" or ".join(found.expected for found in differences if found), value)
+
+    return match
+
+
+@named("one_of")
+def one_of(raw: JsonValue, site: CompileContext) -> Matcher:
+    """Equal to one of these values (a list, or a variable that holds one)."""
+    template = compile_value(raw, site)
+
+    def match(value: object, scope: Scope) -> Difference | None:
+        values = template(scope)
+        fits = isinstance(values, list) and any(same(wanted, value) for wanted in values)
+        return None if fits else Difference(f"one of {printed_json(values)}", value)
+
+    return match
+
+
+@named("same_hex")
+def same_hex(raw: JsonValue, site: CompileContext) -> Matcher:
+    """The same hex digits, whatever the capitals and the 0x."""
+    template = compile_value(raw, site)
+
+    def match(value: object, scope: Scope) -> Difference | None:
+        wanted = template(scope)
+        fits = isinstance(value, str) and isinstance(wanted, str) and _digits(value) == _digits(wanted)
+        return None if fits else Difference(f"the hex {printed_json(wanted)}", value)
+
+    return match
+
+
+@named("address")
+def address(raw: JsonValue, site: CompileContext) -> Matcher:
+    """An address: 0x and 40 hex digits, and when these are of both cases, the EIP-55 form."""
+    if raw is not True:
+        raise site.problem(BadShape, "`address` takes true")
+    return lambda value, _: None if _is_address(value) else Difference("an address (0x, 40 hex digits, EIP-55)", value)
+
+
+def _is_address(value: object) -> bool:
+    if not isinstance(value, str) or not re.fullmatch("0x[0-9a-fA-F]{40}", value):
+        return False
+    digits = value[2:]
+    return digits in {digits.lower(), digits.upper()} or is_checksum_address(value)
+
+
+def _digits(text: str) -> str:
+    return text.lower().removeprefix("0x")
+
+
+@named("absent")
+def absent(raw: JsonValue, site: CompileContext) -> Matcher:
+    """The member is not there (`false`: it is there, with any value)."""
+    if not isinstance(raw, bool):
+        raise site.problem(BadShape, "`absent` takes true or false")
+    return lambda value, _: (
+        None if (value is MISSING) is raw else Difference("no such member" if raw else "any value", value)
+    )
+
+
+@named("members")
+def members(raw: JsonValue, site: CompileContext) -> Matcher:
+    """An object with these members, for names that look like matchers."""
+    if not isinstance(raw, dict):
+        raise site.problem(BadShape, "`members` takes an object")
+    return compile_members(raw, site)

@@ -1,0 +1,77 @@
+"""Functions of `let` for runs of actions: what to run, with which wallet, and who signed.
+
+Specification, "Endpoints / Wallets and actions" (run action) and "Endpoints / Execution rule".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pydantic import JsonValue
+
+from conformance.language.functions import function, prepares, relies_on
+from conformance.language.scope import Scope
+from conformance.language.templates import CompileContext
+from conformance.problems import Mismatch, UnknownName
+from conformance.service import runs
+from conformance.service.action_sources import IN_CALL, MEMBER, NAMED_BY, names, needs, parameters, source_for
+from conformance.values.json_values import printed
+
+RESPONSE_FORM = "exec.response_form"
+
+
+@function
+def action_source(scope: Scope, name: object, mark: object = "") -> str:
+    """The code of `fixtures/actions/NAME.js` for this node; a mark makes it an action of its own."""
+    try:
+        return source_for(printed(name), scope.profile, printed(mark))
+    except KeyError:
+        raise Mismatch(f"one of the actions {', '.join(names())}", printed(name)) from None
+
+
+@prepares("action_source")
+def _note_source(arguments: Sequence[JsonValue], site: CompileContext) -> None:
+    """A case with this source is for nodes whose profile says what stands in it."""
+    name = str(arguments[0])
+    if "${" in name:
+        return
+    if name not in names():
+        raise site.problem(UnknownName, f"no action is called {name!r}; there are {', '.join(names())}")
+    found = needs(name)
+    site.facts.uses |= found.uses
+    if found.names_wallets_itself:
+        site.facts.stated.append((NAMED_BY, [IN_CALL]))
+
+
+@function
+@relies_on(MEMBER)
+def run_params(scope: Scope, pkp_id: object, members: object = None) -> dict[str, object]:
+    """`jsParams` that name a wallet as the profile says, beside other members."""
+    if not isinstance(members, dict | None):
+        raise Mismatch("an object as further parameters", printed(members))
+    return parameters(pkp_id, members or {}, scope.profile)
+
+
+@function
+@relies_on(RESPONSE_FORM)
+def returned(scope: Scope, response: object) -> object:
+    """What `main` returned, of a `response` in the form that the profile's `exec.response_form` says."""
+    return runs.returned(response, scope.lookup("profile", RESPONSE_FORM.split(".")))
+
+
+@function
+def recover_message(_: Scope, text: object, signature: object) -> str:
+    """The address that signed a text by EIP-191, in EIP-55 form."""
+    return runs.signer_of_message(printed(text), signature)
+
+
+@function
+def recover_digest(_: Scope, digest: object, signature: object) -> str:
+    """The address that signed 32 bytes as they are, in EIP-55 form."""
+    return runs.signer_of_digest(digest, signature)
+
+
+@function
+def address_of_private_key(_: Scope, key: object, mask: object = runs.NO_MASK) -> str:
+    """The address of a private key in hex, in EIP-55 form; of a masked one, with the mask that it was combined with."""
+    return runs.address_of_private_key(key, mask)

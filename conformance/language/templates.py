@@ -1,0 +1,147 @@
+"""Values with `${variables}` in them, compiled once when a pack is loaded and resolved each time a step runs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+from pydantic import JsonValue
+
+from conformance.language.facts import CaseFacts
+from conformance.language.scope import Scope
+from conformance.language.shapes import ANYTHING, SCALAR, Array, Object, Shape, at_path, described
+from conformance.language.vocabulary import Vocabulary, suggestion
+from conformance.problems import LoadProblem, UndefinedVariable, UnknownName, raise_all
+from conformance.values.json_values import printed
+from conformance.values.marked_yaml import Document, Place
+
+Template: TypeAlias = Callable[[Scope], object]
+REFERENCE = re.compile(r"\$\$\{|\$\{([^{}]*)\}")
+NAME = re.compile(r"[a-z][a-z0-9_]*(\.[A-Za-z0-9_-]+)*", re.ASCII)
+ALWAYS_DEFINED = frozenset({"label", "profile", "base_url"})
+
+
+@dataclass(frozen=True)
+class CompileContext:
+    """A place in a pack that is being compiled: for messages with file and line, and for the names defined so far."""
+
+    document: Document
+    vocabulary: Vocabulary
+    place: Place = ()
+    names: set[str] = field(default_factory=set)
+    facts: CaseFacts = field(default_factory=CaseFacts)
+    faults: list[LoadProblem] = field(default_factory=list)
+    """What is wrong with the pack, as far as it has been compiled."""
+    shapes: dict[str, Shape] = field(default_factory=dict)
+    """What is known of the values of some variables."""
+    shape: Shape = ANYTHING
+    """What is known of the value that a matcher at this place is held against."""
+
+    def at(self, *more: str | int) -> CompileContext:
+        """A place inside this one."""
+        return self.elsewhere((*self.place, *more))
+
+    def elsewhere(self, place: Place) -> CompileContext:
+        """Another place of the pack, with the same names and facts."""
+        return CompileContext(
+            self.document, self.vocabulary, place, self.names, self.facts, self.faults, self.shapes, self.shape
+        )
+
+    def of(self, shape: Shape) -> CompileContext:
+        """The same place, where a matcher is held against a value of this shape."""
+        return replace(self, shape=shape)
+
+    def define(self, name: str, shape: Shape = ANYTHING) -> None:
+        """Let the steps after this one use a variable."""
+        self.names.add(name)
+        self.shapes[name] = shape
+
+    def case(self, facts: CaseFacts) -> CompileContext:
+        """The same place for a case, with names and facts of its own."""
+        return CompileContext(self.document, self.vocabulary, self.place, facts=facts, faults=self.faults)
+
+    def apart(self) -> CompileContext:
+        """The same place with a set of names of its own, for a step whose variables others do not see."""
+        return replace(self, names=set(self.names), shapes=dict(self.shapes))
+
+    def problem(self, kind: type[LoadProblem], message: str) -> LoadProblem:
+        """A load error at this place, to be raised where nothing further can be made of it."""
+        return kind(message, self.document.path, self.document.line(self.place))
+
+    def report(self, kind: type[LoadProblem], message: str) -> None:
+        """Note a load error at this place and go on: the pack is refused with all of them at the end."""
+        self.faults.append(self.problem(kind, message))
+
+    def check(self) -> None:
+        """Raise what has been reported, if anything has."""
+        raise_all(self.faults)
+
+
+def compile_value(raw: JsonValue, site: CompileContext) -> Template:
+    """A JSON value whose texts may hold variables. Reports a variable that nothing defines."""
+    if isinstance(raw, str):
+        return _text(raw, site)
+    if isinstance(raw, dict) and raw:
+        members = {key: compile_value(value, site.at(key)) for key, value in raw.items()}
+        return lambda scope: {key: template(scope) for key, template in members.items()}
+    if isinstance(raw, list) and raw:
+        items = [compile_value(value, site.at(index)) for index, value in enumerate(raw)]
+        return lambda scope: [template(scope) for template in items]
+    return lambda _: raw
+
+
+def _text(raw: str, site: CompileContext) -> Template:
+    if "${" not in raw:
+        return lambda _: raw
+    pieces: list[str | Template] = []
+    end = 0
+    for found in REFERENCE.finditer(raw):
+        pieces += [raw[end : found.start()], "${" if found[1] is None else _reference(found[1], site)]
+        end = found.end()
+    pieces.append(raw[end:])
+    filled = [piece for piece in pieces if piece != ""]
+    if "${" in "".join(piece for piece in (raw[end:], raw[: raw.find("${")]) if piece):
+        site.report(UndefinedVariable, f"{raw!r} opens a variable and does not close it")
+    if len(filled) == 1 and not isinstance(filled[0], str):
+        return filled[0]
+    return lambda scope: "".join(piece if isinstance(piece, str) else printed(piece(scope)) for piece in filled)
+
+
+def _reference(name: str, site: CompileContext) -> Template:
+    if not NAME.fullmatch(name):
+        site.report(UndefinedVariable, f"${{{name}}} is not a variable name (lower case, digits, _ and dots)")
+        return lambda _: None
+    root, *path = name.split(".")
+    if root == "profile":
+        return _profile_reference(".".join(path), site)
+    if root not in site.names and root not in ALWAYS_DEFINED:
+        known = ", ".join(sorted(site.names | ALWAYS_DEFINED))
+        site.report(UndefinedVariable, f"${{{name}}} is used before anything defines it; known here: {known}")
+    if at_path(shape := site.shapes.get(root, ANYTHING), path) is None:
+        site.report(UndefinedVariable, f"${{{name}}} is not there: ${{{root}}} is {described(shape)}")
+    return lambda scope: scope.lookup(root, path)
+
+
+def shape_of(raw: JsonValue, site: CompileContext) -> Shape:
+    """What is known of a value as a pack writes it."""
+    if isinstance(raw, dict):
+        return Object({name: shape_of(value, site) for name, value in raw.items()})
+    if isinstance(raw, list):
+        return Array(ANYTHING)
+    if not isinstance(raw, str):
+        return SCALAR
+    reference = REFERENCE.fullmatch(raw)
+    if reference is None or reference[1] is None:
+        return SCALAR
+    root, *path = reference[1].split(".")
+    return at_path(site.shapes.get(root, ANYTHING), path) or ANYTHING
+
+
+def _profile_reference(key: str, site: CompileContext) -> Template:
+    if key not in site.vocabulary.profile_keys:
+        site.report(UnknownName, f"the profile has no key {key!r}{suggestion(key, site.vocabulary.profile_keys)}")
+    site.facts.uses.add(key)
+    path = key.split(".")
+    return lambda scope: scope.lookup("profile", path)

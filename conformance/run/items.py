@@ -1,0 +1,93 @@
+"""Packs and cases as pytest has them: a file, and an item whose outcome says the verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal, Protocol, TypeAlias
+
+import pytest
+from pydantic import TypeAdapter
+
+from conformance.endpoints.client import Target
+from conformance.report.case_text import explain, rerun
+from conformance.run.case import Case
+from conformance.run.known import Known
+from conformance.run.options import Options
+from conformance.run.runner import run_case
+from conformance.run.selection import Selection
+from conformance.verdict import Outcome, Verdict
+
+OUTCOME = "conformance"
+"""The user property that carries a case's outcome as JSON."""
+OUTCOMES = TypeAdapter(Outcome)
+Style: TypeAlias = Literal["long", "short", "line", "no", "native", "value", "auto"]
+"""The styles of tracebacks, as pytest's own method has them."""
+
+
+class Departed(Exception):  # noqa: N818 - a failing node is no error of the suite
+    """A case that did not pass. Its text is the whole report."""
+
+
+class Running(Protocol):
+    """What a case needs of the run that it is part of."""
+
+    options: Options
+    selection: Selection
+    known: Known
+    seed: str
+    outcomes: dict[str, Outcome]
+    """By the ids of the cases that have ended."""
+    unwritten: str
+    """Why there is no results.json."""
+
+    def about(self) -> str:
+        """Which node is judged, and the seed."""
+
+    def target(self) -> Target:
+        """The node under test."""
+
+
+RUNNING: pytest.StashKey[Running] = pytest.StashKey()
+"""The run, in the stash of the config."""
+
+
+class PackFile(pytest.File):
+    """A pack."""
+
+    def collect(self) -> Iterator[CaseItem]:
+        """Its cases."""
+        run = self.config.stash[RUNNING]
+        for case in run.selection.by_file[self.path.resolve()]:
+            yield CaseItem.from_parent(self, name=case.id.partition("::")[2], case=case)
+
+
+class CaseItem(pytest.Item):
+    """A case."""
+
+    def __init__(self, *, case: Case, **others: object) -> None:
+        super().__init__(**others)  # type: ignore[arg-type]  # pytest's own keywords, passed through
+        self.case = case
+
+    def runtest(self) -> None:
+        """Run it, and say by pytest's means what came of it."""
+        run = self.config.stash[RUNNING]
+        outcome = run.known.apply(run_case(self.case, run.target()))
+        self.user_properties.append(("requirements", " ".join(outcome.requirements)))
+        self.user_properties.append((OUTCOME, OUTCOMES.dump_json(outcome).decode()))
+        if outcome.verdict is Verdict.NOT_OFFERED:
+            pytest.skip(outcome.reason)
+        if outcome.verdict is Verdict.KNOWN:
+            pytest.xfail(outcome.reason)
+        if outcome.verdict is not Verdict.PASS:
+            raise Departed(explain(outcome, rerun(outcome.case, run.seed, run.options.to_repeat_case())))
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Style | None = None) -> str:
+        """The report of the case; a traceback only for a fault of the suite itself."""
+        if isinstance(excinfo.value, Departed):
+            return str(excinfo.value)
+        return str(super().repr_failure(excinfo, style))
+
+    def reportinfo(self) -> tuple[Path, int, str]:
+        """Where the case stands, and its id."""
+        return self.path, self.case.line - 1, self.case.id

@@ -1,0 +1,200 @@
+"""Reads packs into cases. Whatever cannot work is refused here, all of it at once, before anything runs."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from pydantic import JsonValue
+
+from conformance.drivers import DRIVERS
+from conformance.language import (  # noqa: F401 - they enter their matchers and functions under their names
+    array_operators,
+    derivations,
+    operators,
+    parts,
+    runs,
+    secrecy,
+    wallets,
+    wire_forms,
+)
+from conformance.language.facts import CaseFacts
+from conformance.language.models import CaseForm, PackForm
+from conformance.language.rows import compile_row, define_rows
+from conformance.language.templates import CompileContext
+from conformance.language.vocabulary import Vocabulary, standard, suggestion
+from conformance.problems import (
+    BadShape,
+    DuplicateId,
+    LoadProblem,
+    NothingSelected,
+    UnknownName,
+    Unreadable,
+    raise_all,
+)
+from conformance.run.case import Case
+from conformance.run.python_cases import load_python_pack
+from conformance.run.validation import validated
+from conformance.values.marked_yaml import Document
+
+PYTHON = ".py"
+SUFFIXES = (".yaml", PYTHON)
+"""Of the files that hold cases."""
+
+
+def load(folders: Sequence[Path], names: Sequence[str] = (), vocabulary: Vocabulary | None = None) -> list[Case]:
+    """The cases of the packs in some folders whose names match a glob; no glob: of all.
+
+    A pack that is opt-in is among them by its own name alone. Raises LoadProblem for packs that cannot be used,
+    NothingSelected for a glob that no pack matches.
+    """
+    files = pack_files(folders)
+    chosen = [path for path in files if not names or any(fnmatchcase(path.stem, name) for name in names)]
+    for name in names:
+        if not any(fnmatchcase(path.stem, name) for path in files):
+            known = ", ".join(path.stem for path in files) or "none"
+            raise NothingSelected(f"no pack is called {name!r}; there are {known}")
+    cases = [case for found in load_packs(chosen, vocabulary).values() for case in found]
+    return [case for case in cases if not case.opt_in or case.pack in names]
+
+
+def load_packs(files: Sequence[Path], vocabulary: Vocabulary | None = None) -> dict[Path, list[Case]]:
+    """The cases of each file. Raises LoadProblem, or LoadProblems with all that is wrong in any of them."""
+    found: dict[Path, list[Case]] = {}
+    problems: list[LoadProblem] = []
+    for path in files:
+        try:
+            found[path] = load_pack(path, vocabulary)
+        except LoadProblem as problem:
+            problems.append(problem)
+    raise_all(problems)
+    return found
+
+
+def pack_files(folders: Sequence[Path]) -> list[Path]:
+    """The pack files of some folders. Raises LoadProblem for two of one name, and for a folder that is none."""
+    found: list[Path] = []
+    for folder in folders:
+        if not folder.is_dir():
+            raise Unreadable("is no folder", folder)
+        for path in sorted(path for path in folder.iterdir() if path.suffix in SUFFIXES and path.name[0] != "_"):
+            if not path.is_file():
+                raise Unreadable("is no file", path)
+            twin = next((known for known in found if known.stem == path.stem and not _are_one_pack(known, path)), None)
+            if twin:
+                raise DuplicateId(f"the pack {path.stem!r} is also in {twin}", path)
+            found.append(path)
+    return found
+
+
+def _are_one_pack(path: Path, other: Path) -> bool:
+    """A pack may have a YAML and a Python file, side by side."""
+    return path.parent == other.parent and path.suffix != other.suffix
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Without the collector of garbage: what loading makes stays, and it would look through all of it many times."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+@_uncollected()
+def load_pack(path: Path, vocabulary: Vocabulary | None = None) -> list[Case]:
+    """The cases of one pack file. Raises LoadProblem, or LoadProblems with all that is wrong in it."""
+    if path.suffix == PYTHON:
+        return load_python_pack(path, vocabulary or standard())
+    context = CompileContext(Document(path), vocabulary or standard())
+    pack = _head(context)
+    seen: set[str] = set()
+    cases: list[Case] = []
+    for index, raw in enumerate(pack.cases):
+        cases += _cases(raw, pack, seen, context.at("cases", index))
+    raise_all(context.faults)
+    return cases
+
+
+def _head(context: CompileContext) -> PackForm:
+    """The pack; where its form is wrong, with what can be told of its cases nevertheless."""
+    name = context.document.path.stem
+    value = context.document.value
+    pack = validated(PackForm, value, context)
+    if pack is None:
+        cases = value.get("cases") if isinstance(value, dict) else None
+        told = [case for case in cases if isinstance(case, dict)] if isinstance(cases, list) else []
+        return PackForm.model_construct(pack=name, title="", needs=[], opt_in=False, cases=told)
+    if pack.pack != name:
+        file = context.document.path.name
+        context.at("pack").report(BadShape, f"the pack is called {pack.pack!r}, but its file {file}")
+    _check_names(pack.needs, context.vocabulary.capabilities, "capability", context.at("needs"))
+    return pack
+
+
+def _cases(raw: dict[str, JsonValue], pack: PackForm, seen: set[str], context: CompileContext) -> list[Case]:
+    """The case at a place, or its rows; none where something is wrong with it, which is reported."""
+    driver = raw.get("driver", "steps")
+    if driver not in DRIVERS:
+        known = ", ".join(DRIVERS)
+        context.at("driver").report(UnknownName, f"no driver is called {driver!r}; there are {known}")
+        return []
+    form = validated(DRIVERS[str(driver)].form, raw, context)
+    if form is None:
+        return []
+    if form.id in seen:
+        context.at("id").report(DuplicateId, f"another case of this pack has the id {form.id!r}")
+    seen.add(form.id)
+    try:
+        return _compile(form, str(driver), pack, context)
+    except LoadProblem as problem:
+        context.faults.append(problem)
+        return []
+
+
+def _compile(form: CaseForm, driver: str, pack: PackForm, context: CompileContext) -> list[Case]:
+    _check_names(form.requirements, context.vocabulary.requirements, "requirement", context.at("requirements"))
+    _check_names(form.needs, context.vocabulary.capabilities, "capability", context.at("needs"))
+    facts = CaseFacts(needs={*pack.needs, *form.needs})
+    _note_uses(form, facts, context)
+    rows = form.each or [{}]
+    inside = context.case(facts)
+    if form.each:
+        define_rows(form.each, inside.at("each"))
+    program = DRIVERS[driver].prepare(form, inside)
+    return [
+        Case(
+            id=f"{pack.pack}::{form.id}" + (f"[{row['id']}]" if form.each else ""),
+            pack=pack.pack,
+            title=form.title,
+            requirements=tuple(form.requirements),
+            path=context.document.path,
+            line=context.document.line((*context.place, "each", index) if form.each else context.place),
+            facts=facts,
+            program=program,
+            opt_in=pack.opt_in,
+            row=compile_row(row, context.at("each", index).case(facts)),
+        )
+        for index, row in enumerate(rows)
+    ]
+
+
+def _note_uses(form: CaseForm, facts: CaseFacts, context: CompileContext) -> None:
+    for index, use in enumerate(form.uses):
+        stated = {use: None} if isinstance(use, str) else use
+        _check_names(list(stated), context.vocabulary.profile_keys, "profile key", context.at("uses", index))
+        facts.uses.update(stated)
+        if not isinstance(use, str):
+            facts.stated += [(key, value if isinstance(value, list) else [value]) for key, value in use.items()]
+
+
+def _check_names(names: Sequence[str], known: frozenset[str], what: str, context: CompileContext) -> None:
+    for index, name in enumerate(names):
+        if name not in known:
+            context.at(index).report(UnknownName, f"no {what} is called {name!r}{suggestion(name, known)}")

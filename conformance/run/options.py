@@ -1,0 +1,191 @@
+"""The options of a run: one table for ``service-conformance run``, for pytest and for the commands that repeat a case.
+
+Every pytest of an environment with this plugin imports it: it loads nothing but the standard library.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Self, get_type_hints
+
+from conformance.endpoints.extent import SampleOptions
+
+
+def node_address(text: str) -> str:
+    """An argparse type: the address of a node, without the API's prefix."""
+    from conformance.profile.chain import reachable  # noqa: PLC0415 - only who names a node pays for it
+    from conformance.profile.operations import CORE  # noqa: PLC0415
+
+    if not re.match(r"https?://[^/]", text):
+        raise argparse.ArgumentTypeError(f"begins with http:// or https://, unlike {text}")
+    if text.rstrip("/").endswith(CORE):
+        raise argparse.ArgumentTypeError(f"is the address without {CORE}, unlike {text}")
+    try:
+        return reachable(text)
+    except ValueError as problem:
+        raise argparse.ArgumentTypeError(f"{text}: {problem}") from problem
+
+
+def at_least(least: int) -> Callable[[str], int]:
+    """An argparse type: an integer with a lower bound."""
+
+    def integer(text: str) -> int:
+        if not re.fullmatch(r"[+-]?\d{1,20}", text, re.ASCII):
+            raise argparse.ArgumentTypeError(f"has to be an integer, unlike {text}")
+        if int(text) < least:
+            raise argparse.ArgumentTypeError(f"has to be at least {least}, not {text}")
+        return int(text)
+
+    return integer
+
+
+def above_0(text: str) -> float:
+    """An argparse type: a positive number."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not value > 0:
+        raise argparse.ArgumentTypeError(f"has to be a number above 0, unlike {text}")
+    return value
+
+
+@dataclass(frozen=True)
+class Spelling:
+    """How an option is written on a command line."""
+
+    flag: str
+    help: str
+    metavar: str | None = None
+    """None for a switch."""
+    type: Callable[[str], object] = str
+    group: str = "the cases"
+    repeats_case: bool = False
+    """Whether the command that runs a case again has to name it."""
+
+
+NODE, BUDGETS, REPORT = "the node", "budgets", "the report"
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a run is asked for. An option with several values can be given several times."""
+
+    node_url: Annotated[
+        str | None,
+        Spelling(
+            "--node-url",
+            "the node, without /core/v1; without it the bundled node is started",
+            "URL",
+            node_address,
+            NODE,
+            repeats_case=True,
+        ),
+    ] = None
+    profile: Annotated[
+        Path | None,
+        Spelling(
+            "--profile", "its vendor profile; without it the reference node's", "FILE", Path, NODE, repeats_case=True
+        ),
+    ] = None
+    packs: Annotated[tuple[str, ...], Spelling("--pack", "run only these packs (repeatable)", "GLOB")] = ()
+    pack_dirs: Annotated[
+        tuple[Path, ...],
+        Spelling("--pack-dir", "take packs from this folder, too (repeatable)", "DIR", Path, repeats_case=True),
+    ] = ()
+    cases: Annotated[
+        tuple[str, ...], Spelling("--case", "run only these cases, pack::case[row] (repeatable)", "GLOB")
+    ] = ()
+    quick: Annotated[bool, Spelling("--quick", "run only the cheapest cases that name every requirement")] = False
+    full: Annotated[bool, Spelling("--full", "try every cell of a matrix, instead of those that are chosen")] = False
+    cells: Annotated[
+        tuple[str, ...],
+        Spelling("--cell", "try only these cells of a matrix (repeatable); see docs/packs.md", "GLOB"),
+    ] = ()
+    known: Annotated[
+        Path | None, Spelling("--known", "known failures: a YAML list with reasons and links", "FILE", Path)
+    ] = None
+    seed: Annotated[str | None, Spelling("--seed", "repeat the random choices of an earlier run", "TEXT")] = None
+    budget: Annotated[
+        int | None,
+        Spelling(
+            "--budget",
+            "play so many random sequences in each case of them",
+            "SEQUENCES",
+            at_least(1),
+            BUDGETS,
+            repeats_case=True,
+        ),
+    ] = None
+    max_spend: Annotated[
+        int | None, Spelling("--max-spend", "stop spending credits here", "CENTS", at_least(0), BUDGETS)
+    ] = None
+    max_gas: Annotated[
+        int | None,
+        Spelling("--max-gas", "stop sending transactions here, in units of gas", "GAS", at_least(0), BUDGETS),
+    ] = None
+    rate: Annotated[
+        float | None, Spelling("--rate", "send at most so many requests a second", "N", above_0, BUDGETS)
+    ] = None
+    results: Annotated[Path | None, Spelling("--results", "write results.json there", "DIR", Path, REPORT)] = None
+
+    @property
+    def extent(self) -> SampleOptions:
+        """How much of matrices and random sequences is tried."""
+        return SampleOptions(full=self.full, cells=self.cells, budget=self.budget)
+
+    @classmethod
+    def of(cls, namespace: argparse.Namespace) -> Self:
+        """What argparse or pytest has read."""
+        read = {name: value for name, value in vars(namespace).items() if name in SPELLINGS and value is not None}
+        fields: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value for name, value in read.items()
+        }
+        return cls(**fields)
+
+    def arguments(self) -> list[str]:
+        """The command line that says the same."""
+        return [flag if value is None else f"{flag}={value}" for flag, value in self._stated(SPELLINGS)]
+
+    def to_repeat_case(self) -> tuple[str, ...]:
+        """The part of the command line that the command which runs one case again needs."""
+        names = [name for name, spelling in SPELLINGS.items() if spelling.repeats_case]
+        return tuple(part for pair in self._stated(names) for part in pair if part is not None)
+
+    def _stated(self, names: Iterable[str]) -> list[tuple[str, str | None]]:
+        """Flags with their values; a switch has none."""
+        found: list[tuple[str, str | None]] = []
+        for name in names:
+            value = getattr(self, name)
+            values = value if isinstance(value, tuple) else [] if value is None or value is False else [value]
+            found += [(SPELLINGS[name].flag, None if item is True else str(item)) for item in values]
+        return found
+
+
+SPELLINGS: dict[str, Spelling] = {
+    name: hint.__metadata__[0] for name, hint in get_type_hints(Options, include_extras=True).items()
+}
+"""The options by the names of their fields."""
+
+
+def add_options(group_for: Callable[[str], Callable[..., object]], names: Iterable[str] = ()) -> None:
+    """Declare every option, by `add_argument` of argparse or `addoption` of pytest for a group of options."""
+    for name in names or SPELLINGS:
+        spelling = SPELLINGS[name]
+        add, repeatable = group_for(spelling.group), isinstance(getattr(Options, name), tuple)
+        if spelling.metavar is None:
+            add(spelling.flag, dest=name, action="store_true", help=spelling.help)
+        else:
+            add(
+                spelling.flag,
+                dest=name,
+                action="append" if repeatable else "store",
+                metavar=spelling.metavar,
+                type=spelling.type,
+                help=spelling.help,
+            )

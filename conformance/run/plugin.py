@@ -1,0 +1,37 @@
+"""The pytest plugin's options. It is loaded into everybody's pytest: without its options it does nothing at all.
+
+    pytest --node-url http://127.0.0.1:8000 --pack 'usage_*'
+
+The work is done by `conformance.run.session`, which is imported only when it is asked for.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from conformance.run.options import add_options
+
+if TYPE_CHECKING:
+    from conformance.report import Results
+
+RESULTS: pytest.StashKey[Results] = pytest.StashKey()
+"""The results of the run, in the stash of the config once the session has ended."""
+ASKING = ("conformance", "node_url", "packs", "pack_dirs")
+"""Options of which one makes pytest run packs."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The options, in a group of their own."""
+    group = parser.getgroup("service-conformance", "conformance of a node of the service")
+    group.addoption("--conformance", action="store_true", help="run packs, even without one of the options below")
+    add_options(lambda _: group.addoption)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Bring in the session plugin when the options ask for packs."""
+    if any(config.getoption(name) for name in ASKING):
+        from conformance.run.session import ConformanceSession  # noqa: PLC0415 - nobody else's pytest shall pay for it
+
+        config.pluginmanager.register(ConformanceSession(config), "conformance-session")

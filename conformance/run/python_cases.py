@@ -1,0 +1,151 @@
+"""Reads Python files of cases: checks what their decorators say, with file and line, before anything runs."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+import sys
+import traceback
+from collections.abc import Iterator, Sequence
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+
+from conformance.cases import SERVICES, Judge, PythonCase
+from conformance.language.facts import CaseFacts
+from conformance.language.vocabulary import Vocabulary, suggestion
+from conformance.problems import BadShape, DuplicateId, LoadProblem, UnknownName, Unreadable, raise_all
+from conformance.run.case import Case
+from conformance.run.listing import ListedCase
+from conformance.service.accounts import Accounts
+
+KEBAB = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+OPT_IN = "OPT_IN"
+"""The name of a file's own variable: true where its cases run only if the pack is asked for by name."""
+
+
+def load_python_pack(path: Path, vocabulary: Vocabulary) -> list[Case]:
+    """The cases of a Python file. Raises LoadProblem, or LoadProblems with all that is wrong in it."""
+    module = _imported(path)
+    found = [made for value in vars(module).values() if isinstance(made := _case_of(value), PythonCase)]
+    own = sorted({case.id: case for case in found if case.function.__module__ == module.__name__}.values(), key=_line)
+    problems = [problem for case in own for problem in _problems(case, path, vocabulary)]
+    problems += _twins(found, path)
+    if not own:
+        problems.append(BadShape("no function of the file is a case: see docs/packs.md", path))
+    raise_all(problems)
+    return [_made(case, path, bool(getattr(module, OPT_IN, False))) for case in own]
+
+
+def list_python_cases(path: Path) -> list[ListedCase]:
+    """The cases of a Python file by their decorators alone, without running it; none where it cannot be read."""
+    try:
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+    except (OSError, SyntaxError, ValueError, RecursionError):
+        return []
+    decorators = [d for node in tree.body if isinstance(node, ast.FunctionDef) for d in node.decorator_list]
+    calls = [d for d in decorators if isinstance(d, ast.Call) and getattr(d.func, "id", "") == "case" and d.args]
+    return [ListedCase(f"{path.stem}::{_texts(call.args[0])[0]}", _requirements(call)) for call in calls]
+
+
+def _requirements(call: ast.Call) -> tuple[str, ...]:
+    return tuple(text for one in call.keywords if one.arg == "requirements" for text in _texts(one.value))
+
+
+def _texts(node: ast.expr) -> list[str]:
+    constants = [inner.value for inner in ast.walk(node) if isinstance(inner, ast.Constant)]
+    return [value for value in constants if isinstance(value, str)] or [""]
+
+
+def _imported(path: Path) -> ModuleType:
+    """The file as a module of its own. Raises Unreadable for one that cannot be run, with the line where it fails."""
+    name = f"conformance_cases_{path.stem}"
+    spec = spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise Unreadable("is no Python file", path)
+    module = sys.modules[name] = module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except SyntaxError as problem:
+        raise Unreadable(f"is not Python: {problem.msg}", path, problem.lineno or 0) from None
+    except Exception as problem:
+        lines = [
+            frame.lineno or 0 for frame in traceback.extract_tb(problem.__traceback__) if frame.filename == str(path)
+        ]
+        told = f"cannot be imported: {type(problem).__name__}: {problem}"
+        raise Unreadable(told, path, lines[-1] if lines else 0) from problem
+    return module
+
+
+def _case_of(value: object) -> object:
+    return getattr(value, "conformance_case", None) if inspect.isfunction(value) else None
+
+
+def _line(case: PythonCase) -> int:
+    return case.line
+
+
+def _twins(cases: Sequence[PythonCase], path: Path) -> Iterator[LoadProblem]:
+    seen: set[str] = set()
+    for case in sorted(cases, key=_line):
+        if case.id in seen:
+            yield DuplicateId(f"another case of this pack has the id {case.id!r}", path, case.line)
+        seen.add(case.id)
+
+
+def _problems(case: PythonCase, path: Path, vocabulary: Vocabulary) -> Iterator[LoadProblem]:
+    """What is wrong with a case."""
+    if not KEBAB.fullmatch(case.id):
+        yield BadShape(f"the id {case.id!r} is not in kebab case", path, case.line)
+    if not case.title:
+        yield BadShape(f"the case {case.id} has no docstring: its first paragraph is the title", path, case.line)
+    if not case.requirements:
+        yield BadShape(f"the case {case.id} names no requirement", path, case.line)
+    keys = [key for use in case.uses for key in ([use] if isinstance(use, str) else use)]
+    for names, known, what in (
+        (case.requirements, vocabulary.requirements, "requirement"),
+        (case.needs, vocabulary.capabilities, "capability"),
+        (keys, vocabulary.profile_keys, "profile key"),
+    ):
+        for name in names:
+            if name not in known:
+                yield UnknownName(f"no {what} is called {name!r}{suggestion(name, known)}", path, case.line)
+    yield from _wrong_arguments(case, path)
+
+
+def _wrong_arguments(case: PythonCase, path: Path) -> Iterator[LoadProblem]:
+    try:
+        arguments = case.arguments
+    except (NameError, TypeError, AttributeError) as problem:
+        yield UnknownName(f"the arguments of {case.id} are typed by something unknown: {problem}", path, case.line)
+        return
+    known = ", ".join(sorted(kind.__name__ for kind in (Judge, *SERVICES)))
+    for name, kind in arguments.items():
+        if kind is not Judge and kind not in SERVICES:
+            yield UnknownName(f"the argument {name!r} of {case.id} has no type of {known}", path, case.line)
+    if Judge not in arguments.values():
+        yield BadShape(f"the case {case.id} asks for no Judge: nothing in it could fail", path, case.line)
+
+
+def _made(case: PythonCase, path: Path, opt_in: bool) -> Case:
+    facts = CaseFacts(needs={"http", *case.needs})
+    for use in case.uses:
+        facts.uses.update([use] if isinstance(use, str) else use)
+        if not isinstance(use, str):
+            facts.stated += [(key, value if isinstance(value, list) else [value]) for key, value in use.items()]
+    if Accounts in case.arguments.values():
+        facts.accounts.append("account")
+        facts.operations.add("new_account")
+    return Case(
+        id=f"{path.stem}::{case.id}",
+        pack=path.stem,
+        title=case.title,
+        requirements=case.requirements,
+        path=path,
+        line=case.line,
+        facts=facts,
+        program=case.program(),
+        opt_in=opt_in,
+        silence_is_not_offered=True,
+    )

@@ -1,0 +1,166 @@
+"""What ``service-conformance run`` tells while it runs and at its end, in place of pytest's own terminal reporter."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+
+import pytest
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn
+
+from conformance.report import Results, show
+from conformance.run.costs import cost
+from conformance.run.items import RUNNING, Running
+from conformance.run.plugin import RESULTS
+from conformance.verdict import Verdict
+
+SECONDS_BETWEEN_LINES = 15.0
+NARROWEST = 100
+"""Columns that the report takes even where the terminal has fewer."""
+WORDS = {
+    Verdict.PASS: "passed",
+    Verdict.FAIL: "failed",
+    Verdict.NOT_OFFERED: "not offered",
+    Verdict.KNOWN: "failed as known",
+    Verdict.INCONCLUSIVE: "inconclusive",
+}
+TOLD_AT_ONCE = (Verdict.FAIL, Verdict.INCONCLUSIVE)
+
+
+class Count:
+    """The cases of a run that have ended, and an estimate of the time that the others take."""
+
+    def __init__(self, cases: Sequence[str], clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._began = clock()
+        self._costs = {case: cost(case) for case in cases}
+        self._ended: dict[str, Verdict] = {}
+
+    @property
+    def total(self) -> int:
+        """How many cases there are."""
+        return len(self._costs)
+
+    @property
+    def done(self) -> int:
+        """How many have ended."""
+        return len(self._ended)
+
+    def add(self, case: str, verdict: Verdict) -> None:
+        """A case has ended."""
+        self._ended[case] = verdict
+
+    @property
+    def seconds_left(self) -> int | None:
+        """By what the cases cost in requests; None before the first has ended."""
+        spent = sum(self._costs[case] for case in self._ended)
+        left = sum(self._costs.values()) - spent
+        return round((self._clock() - self._began) * left / spent) if spent else None
+
+    def __str__(self) -> str:
+        """For example ``12 of 590 cases, 7.3 a second, 1:04 left: 11 passed, 1 failed``."""
+        elapsed = self._clock() - self._began
+        text = f"{self.done} of {self.total} cases"
+        if self.done and elapsed and (left := self.seconds_left) is not None:
+            text += f", {self.done / elapsed:.1f} a second, {left // 60}:{left % 60:02} left"
+        number = Counter(self._ended.values())
+        return text + (": " if number else "") + ", ".join(f"{number[verdict]} {WORDS[verdict]}" for verdict in number)
+
+
+class Reporter:
+    """A plugin of pytest for the process that the user has started; workers of xdist have none."""
+
+    def __init__(self, console: Console | None = None, clock: Callable[[], float] = time.monotonic) -> None:
+        self._console = console or Console(highlight=False)
+        self._console.width = max(self._console.width, NARROWEST)
+        self._clock = clock
+        self._run: Running | None = None
+        self._count: Count | None = None
+        self._next_line = 0.0
+        self._reports: list[str] = []
+        """Of the cases that did not pass, and of whatever else failed."""
+        self._bar = Progress(
+            BarColumn(bar_width=20),
+            TextColumn("{task.description}"),
+            console=self._console,
+            auto_refresh=False,  # pytest captures what is written while a case runs
+            transient=True,
+            redirect_stdout=False,
+            redirect_stderr=False,
+        )
+        self._task = self._bar.add_task("")
+        self.results: Results | None = None
+
+    def pytest_sessionstart(self, session: pytest.Session) -> None:
+        """Remember who has the outcomes."""
+        self._run = session.config.stash[RUNNING]
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """The cases are known, unless workers collect them."""
+        if session.items:
+            self._begin([item.nodeid for item in session.items])
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
+        """The cases are known to a worker; the others have the same."""
+        if self._count is None:
+            self._begin(ids)
+
+    def _begin(self, cases: Sequence[str]) -> None:
+        self._count = Count(cases, self._clock)
+        self._next_line = self._clock() + SECONDS_BETWEEN_LINES
+        with suppress(OSError):  # the report at the end meets it again
+            if self._run is not None:
+                self._console.print(f"{self._run.about()}, {len(cases)} cases", soft_wrap=True)
+            if self._console.is_terminal:
+                self._bar.start()
+                self._show(self._count)
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Whatever else pytest collects from."""
+        if report.failed:
+            self._reports.append(report.longreprtext)
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """A case has ended, or something around it has failed."""
+        outcome = self._run.outcomes.get(report.nodeid) if self._run and report.when == "call" else None
+        if report.failed:
+            self._reports.append(report.longreprtext)
+        if self._count is None or outcome is None:
+            return
+        self._count.add(report.nodeid, outcome.verdict)
+        with suppress(OSError):
+            if outcome.verdict in TOLD_AT_ONCE:
+                self._console.print(f"{WORDS[outcome.verdict]}: {outcome.case}", markup=False, soft_wrap=True)
+            self._show(self._count)
+
+    def _show(self, count: Count) -> None:
+        if self._console.is_terminal:
+            self._bar.update(self._task, total=count.total, completed=count.done, description=str(count), refresh=True)
+        elif self._clock() >= self._next_line:
+            self._console.print(str(count), soft_wrap=True)
+            self._next_line = self._clock() + SECONDS_BETWEEN_LINES
+
+    def pytest_unconfigure(self, config: pytest.Config) -> None:
+        """The last that a session calls."""
+        with suppress(OSError):
+            if self._console.is_terminal:
+                self._bar.stop()
+        self.results = config.stash.get(RESULTS, None)
+
+    def tell(self) -> None:
+        """Print the report. Raises OSError where it cannot be written."""
+        for text in self._reports:
+            self._console.rule(style="red")
+            self._console.print(text, markup=False, soft_wrap=True)
+        if self.results is None:
+            return
+        self._console.rule()
+        show(self.results, self._console)
+        if self._run is not None and self._run.unwritten:
+            self._console.print(self._run.unwritten, markup=False, soft_wrap=True)

@@ -1,0 +1,126 @@
+"""Runs cases against a node, one at a time, and says what came of each. Knows nothing of pytest.
+
+cases = load([scenarios()], ["usage_*"])
+with Target("http://127.0.0.1:8000", profile, seed="1") as target:
+    outcomes = [run_case(case, target) for case in cases]
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+from conformance.drivers.steps.caserun import CaseRun
+from conformance.endpoints.client import Target
+from conformance.endpoints.clock import turn
+from conformance.problems import Departure, Malformed, ProfileSilent, StepProblem
+from conformance.profile import has_none, states
+from conformance.run.case import Case
+from conformance.run.known import Entry, Known, load_known
+from conformance.run.loader import load
+from conformance.service.cleanup import clean_up
+from conformance.values.json_values import printed, same
+from conformance.verdict import NOT_APPLICABLE, CellOutcome, Failure, Outcome, Verdict
+
+__all__ = ["Case", "Entry", "Known", "Target", "load", "load_known", "run_case"]
+
+
+def run_case(case: Case, target: Target) -> Outcome:
+    """Run a case and clean up after it. Never raises for what a node does."""
+    began = time.perf_counter()
+    missing = not_offered(case, target)
+    if missing:
+        return _outcome(
+            case, Verdict.NOT_OFFERED, missing, began, problem=NOT_APPLICABLE if _for_others(case, target) else ""
+        )
+    with turn(target, alone=case.facts.alone):
+        run = CaseRun(target, case.id)
+        return replace(_run(case, run, began), cells=_cells(run))
+
+
+def _cells(run: CaseRun) -> tuple[CellOutcome, ...]:
+    return tuple(replace(cell, got=run.secrets.hide(cell.got)) for cell in run.cells.values())
+
+
+def _run(case: Case, run: CaseRun, began: float) -> Outcome:
+    try:
+        for name, template in case.row.items():
+            run.scope.variables[name] = template(run.scope)
+        case.program(run)
+    except StepProblem as problem:
+        if case.silence_is_not_offered and isinstance(problem, ProfileSilent):
+            return _outcome(case, Verdict.NOT_OFFERED, f"it needs {problem.expected}", began, len(run.log))
+        return _departed(case, problem, run, began)
+    except RecursionError:
+        deep = Malformed("values that can be compared", "values nested too deeply", len(run.log) - 1)
+        return _departed(case, deep, run, began)
+    finally:
+        clean_up(run)
+    return _outcome(case, Verdict.PASS, "", began, exchanges=len(run.log))
+
+
+def not_offered(case: Case, target: Target) -> str:
+    """Why the profile rules the case out; empty when it does not."""
+    profile = target.profile
+    lacking = sorted(need for need in case.facts.needs if not profile.offers(need))
+    if lacking:
+        return f"the profile does not claim {', '.join(lacking)}"
+    silent = sorted(key for key in case.facts.uses if not states(profile, key) and not has_none(profile, key))
+    if silent:
+        return f"the profile states nothing about {', '.join(silent)}"
+    if others := _for_others(case, target):
+        return others
+    if case.facts.accounts and profile.accounts.credits is None:
+        return "the profile states no way for new accounts to pay (accounts.credits)"
+    for name in sorted(case.facts.operations):
+        try:
+            target.operation(name)
+        except ProfileSilent as problem:
+            return f"{name} needs {problem.expected}"
+    return ""
+
+
+def _for_others(case: Case, target: Target) -> str:
+    """Which nodes the case is for, when this one made another choice; empty when it is for this one."""
+    for key in sorted(case.facts.uses):
+        if has_none(target.profile, key):
+            return f"it is for nodes that have {key}; this one has none"
+    for key, values in case.facts.stated:
+        stated = target.profile_value(key)
+        if stated is not None and not any(same(value, stated) for value in values):
+            return f"it is for nodes whose {key} is {' or '.join(map(printed, values))}; here it is {printed(stated)}"
+    return ""
+
+
+def _departed(case: Case, problem: StepProblem, run: CaseRun, began: float) -> Outcome:
+    hide = run.secrets.hide
+    verdict = Verdict.FAIL if isinstance(problem, Departure) else Verdict.INCONCLUSIVE
+    exchange = None if problem.exchange is None else run.log.redacted(problem.exchange)
+    replay = hide(problem.replay) if problem.replay else None
+    failure = Failure(problem.step, hide(problem.expected), hide(problem.got), exchange, replay)
+    hint = f"; {problem.hint}" if problem.hint else ""
+    reason = f"{problem.cause}: expected {failure.expected}; got {failure.got}{hint}"
+    outcome = _outcome(case, verdict, reason, began, len(run.log), failure, problem.code)
+    return replace(outcome, contradicted=problem.requirements)
+
+
+def _outcome(
+    case: Case,
+    verdict: Verdict,
+    reason: str,
+    began: float,
+    exchanges: int = 0,
+    failure: Failure | None = None,
+    problem: str = "",
+) -> Outcome:
+    return Outcome(
+        case=case.id,
+        title=case.title,
+        requirements=case.requirements,
+        verdict=verdict,
+        reason=reason,
+        failure=failure,
+        exchanges=exchanges,
+        seconds=time.perf_counter() - began,
+        properties={"problem": problem} if problem else {},
+    )

@@ -1,0 +1,65 @@
+"""Looks into accounts, as the node's gateway to the contract shows them: whose a key is, and what the account holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from conformance.selftest.tools.alter import wrap
+from reference_node.chain.account_config import Action, Group, Permissions
+from reference_node.node import Node
+
+Write = Callable[..., object]
+"""A write of the gateway, as `wrap` hands it to a mutant."""
+View = Callable[..., list[Group]]
+"""The list of groups, as `wrap` hands it to a mutant."""
+Hashes = Sequence[bytes]
+"""Ids of wallets, or hashes of actions."""
+
+ARRAYS = ("manage_ipfs_ids_in_groups", "add_pkp_to_groups", "remove_pkp_from_groups", "execute_in_groups")
+"""The permissions of a usage key that are lists of groups."""
+NOTHING = Permissions(False, False, False, [], [], [], [])
+"""The permissions of a usage key that may do nothing."""
+
+
+def account_of(node: Node, key_hash: int) -> int:
+    """Return the hash of the account that a key belongs to; 0 where nobody has the key."""
+    return node.accounts.key_info(key_hash).account_hash
+
+
+def permissions_of(node: Node, key_hash: int) -> Permissions | None:
+    """Return what a usage key may do; None for an account key."""
+    info = node.accounts.key_info(key_hash)
+    if info.is_account_key:
+        return None
+    return node.accounts.usage_key(info.account_hash, key_hash).permissions
+
+
+def group_of(node: Node, key_hash: int, group_id: int) -> Group:
+    """Return a group of the key's account; one without labels where there is none."""
+    found = [group for group in node.accounts.groups(account_of(node, key_hash), 0, 100) if group.id == group_id]
+    return found[0] if found else Group(group_id, "", "")
+
+
+def lists_of(node: Node, key_hash: int, group_id: int) -> tuple[list[bytes], list[bytes]]:
+    """Return the ids of the wallets and the hashes of the actions that a group of the key's account lists."""
+    account = account_of(node, key_hash)
+    wallets = node.accounts.wallets_in_group(account, group_id, 0, 100)
+    actions = node.accounts.actions_in_group(account, group_id, 0, 100)
+    return [wallet.id for wallet in wallets], [action.cid_hash for action in actions]
+
+
+def actions_of(node: Node, key_hash: int) -> list[Action]:
+    """Return the actions registered to the account that a key belongs to."""
+    return node.accounts.actions(account_of(node, key_hash), 0, 100)
+
+
+def accounts_made(node: Node) -> list[int]:
+    """Return the hashes of the accounts that are created from now on; the list grows with them."""
+    made: list[int] = []
+
+    def create(write: Write, account_hash: int, *arguments: object) -> None:
+        write(account_hash, *arguments)
+        made.append(account_hash)
+
+    wrap(node.accounts, "new_account", create)
+    return made

@@ -1,0 +1,112 @@
+"""Follows the keys that a node gives out, and serves requests under other keys."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+
+from pydantic import JsonValue
+
+from conformance.selftest.tools.alter import Answered, Forward, Received, change_body, intercept
+from reference_node.node import Node
+
+Members = dict[str, JsonValue]
+
+
+def header(request: Received, name: bytes) -> str:
+    """Return the value of a header, empty when there is none."""
+    return dict(request.headers).get(name, b"").decode("latin-1")
+
+
+def presented(request: Received) -> str:
+    """Return the key in either header, empty when there is none."""
+    authorization = header(request, b"authorization")
+    bearer = authorization[len("Bearer ") :] if authorization.lower().startswith("bearer ") else ""
+    return header(request, b"x-api-key") or bearer
+
+
+def under(request: Received, key: str) -> Received:
+    """Return the same request under another key; under none when that is empty."""
+    kept = [pair for pair in request.headers if pair[0] not in {b"x-api-key", b"authorization"}]
+    given = [(b"x-api-key", key.encode("latin-1"))] if key else []
+    return replace(request, headers=(*kept, *given))
+
+
+@dataclass
+class KeyBook:
+    """The keys that a node has given out so far."""
+
+    accounts: list[str] = field(default_factory=list)
+    """Account keys, the newest last."""
+    owners: dict[str, str] = field(default_factory=dict)
+    """Usage key to the account key that it belongs to, removed ones too."""
+    removed: set[str] = field(default_factory=set)
+
+    def account_of(self, key: str) -> str:
+        """Return the account key behind a usage key; any other key as it is."""
+        return self.owners.get(key, key)
+
+
+def key_book(node: Node) -> KeyBook:
+    """Follow which keys the node gives out and takes back from now on."""
+    book = KeyBook()
+
+    async def follow(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        if not given.accepted:
+            return given
+        if request.operation == "new_account":
+            book.accounts.append(json.loads(given.body)["api_key"])
+        elif request.operation == "add_usage_api_key":
+            book.owners[json.loads(given.body)["usage_api_key"]] = book.account_of(presented(request))
+        else:
+            book.removed.add(json.loads(request.body)["usage_api_key"])
+        return given
+
+    intercept(node, ("new_account", "add_usage_api_key", "remove_usage_api_key"), follow)
+    return book
+
+
+def ask_as(node: Node, operations: str | Iterable[str], key_for: Callable[[Received], str]) -> None:
+    """Serve requests as if they carried the key that `key_for` gives."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        return await forward(under(request, key_for(request)))
+
+    intercept(node, operations, handler)
+
+
+def promote(node: Node, operations: str | Iterable[str], when: Callable[[KeyBook, Received], bool]) -> None:
+    """Serve usage keys as the account key of their account, where `when` says so."""
+    book = key_book(node)
+
+    def key_for(request: Received) -> str:
+        key = presented(request)
+        return book.account_of(key) if when(book, request) else key
+
+    ask_as(node, operations, key_for)
+
+
+def live(book: KeyBook, request: Received) -> bool:
+    """Whether the key of a request was not removed; for `promote`."""
+    return presented(request) not in book.removed
+
+
+def last_account_key(node: Node) -> list[str]:
+    """Return the key of the account that was made last over HTTP, from now on; empty before the first."""
+    last: list[str] = []
+
+    async def note(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        if given.accepted:
+            last[:] = [json.loads(given.body)["api_key"]]
+        return given
+
+    intercept(node, "new_account", note)
+    return last
+
+
+def change_new_keys(node: Node, change: Callable[[Members], Members]) -> None:
+    """Have `add_usage_api_key` read another body than was sent."""
+    change_body(node, "add_usage_api_key", lambda value: change(value) if isinstance(value, dict) else value)

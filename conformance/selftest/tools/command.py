@@ -1,0 +1,160 @@
+"""`service-conformance selftest`: every mutant has to be caught, every variant green, no sham satisfied."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import track
+
+from conformance.report import make_writable
+from conformance.resources import scenarios
+from conformance.run.loader import load
+from conformance.selftest.tools.catches import Catch, catch_of, load_catches, record, tier_one
+from conformance.selftest.tools.findings import findings, unchecked
+from conformance.selftest.tools.harness import Bench, Trial, trials
+from conformance.selftest.tools.matrix import MATRICES, print_matrix, print_packs, write_matrix
+from conformance.selftest.tools.mutant import Mutant, all_mutants
+from conformance.selftest.tools.shams import SHAMS
+from conformance.selftest.variants import VARIANTS
+
+
+@dataclass(frozen=True)
+class Tier:
+    """Nodes that are tried together."""
+
+    title: str
+    names: Sequence[str]
+    """Of mutants, variants and shams, the long trials first."""
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run the self-test. 0: every check proved itself; 1: one did not; 2: usage error."""
+    options = _parser().parse_args(argv)
+    console = Console()
+    mutants = {mutant.name: mutant for mutant in all_mutants() if _chosen(mutant.name, options.mutant)}
+    if not mutants:
+        console.print(f"no mutant is called {', '.join(options.mutant)}; --list names them")
+        return 2
+    if options.list:
+        _list(console, mutants.values())
+        return 0
+    if options.jobs < 1:
+        console.print(f"--jobs has to be at least 1, not {options.jobs}")
+        return 2
+    try:
+        make_writable(options.output, *MATRICES)
+    except OSError as problem:
+        console.print(f"{options.output} cannot be written into: {problem.strerror}")
+        return 2
+    return _test(console, mutants, options)
+
+
+def _test(console: Console, mutants: Mapping[str, Mutant], options: argparse.Namespace) -> int:
+    catches = load_catches()
+    cases = load([scenarios()])
+    bench = Bench(mutants, cases, options.seed, {name: catch.cases for name, catch in catches.items()})
+    done, times = _run(console, bench, _tiers(mutants, catches, options), options.jobs)
+    tried = {name: mutant for name, mutant in mutants.items() if name in done}
+    print_matrix(console, tried, done)
+    if others := {name: done[name] for name in (*VARIANTS, *SHAMS) if name in done}:
+        print_packs(console, others)
+    write_matrix(options.output, tried, done)
+    found = findings(tried, done, {case.pack for case in cases})
+    found += unchecked(mutants.values(), {requirement for case in cases for requirement in case.requirements})
+    for sentence in found:
+        console.print(f"[red]{sentence}[/red]", highlight=False, soft_wrap=True)
+    _keep(console, tried, done, catches, write=options.record)
+    for line in times:
+        console.print(line, highlight=False, soft_wrap=True)
+    caught = sum(not done[name].missed for name in tried)
+    console.print(
+        f"{caught} of {len(tried)} mutants caught; {len(found)} faults; matrix in {options.output}/", soft_wrap=True
+    )
+    return 1 if found else 0
+
+
+def _tiers(mutants: Mapping[str, Mutant], catches: Mapping[str, Catch], options: argparse.Namespace) -> list[Tier]:
+    if options.mutant:
+        return [Tier("the chosen mutants", [*mutants])]
+    sample = [mutant.name for mutant in tier_one(mutants.values(), catches)]
+    tiers = [Tier("tier one", [*SHAMS, *sample])]
+    if options.full:
+        rest = mutants.keys() - set(sample)
+        tiers.append(Tier("tier two", [*VARIANTS, *(name for name in mutants if name in rest)]))
+    return tiers
+
+
+def _run(console: Console, bench: Bench, tiers: Iterable[Tier], jobs: int) -> tuple[dict[str, Trial], list[str]]:
+    """Every trial by its node's name, and a line for each tier that tells its time."""
+    done: dict[str, Trial] = {}
+    lines = []
+    for tier in tiers:
+        began = time.monotonic()
+        running = trials(bench, tier.names, jobs)
+        for trial in track(running, tier.title, len(tier.names), console=console):
+            done[trial.name] = trial
+        lines.append(f"{tier.title}: {_counted(tier.names)} in {time.monotonic() - began:.0f} s")
+    return done, lines
+
+
+def _counted(names: Sequence[str]) -> str:
+    shams, variants = (sum(name in kind for name in names) for kind in (SHAMS, VARIANTS))
+    counts = {"mutants": len(names) - shams - variants, "variants": variants, "shams": shams}
+    return ", ".join(f"{count} {kind}" for kind, count in counts.items() if count)
+
+
+def _keep(
+    console: Console, tried: Iterable[str], done: Mapping[str, Trial], recorded: Mapping[str, Catch], *, write: bool
+) -> None:
+    """Record what caught these mutants, or say how many were caught otherwise than is recorded."""
+    fresh = {name: catch_of(done[name]) for name in tried if not done[name].missed and not done[name].crash}
+    if write:
+        record({**recorded, **fresh}, [mutant.name for mutant in all_mutants()])
+        return
+    other = [name for name, catch in fresh.items() if name not in recorded or {*catch.cases} != {*recorded[name].cases}]
+    if other:
+        told = f"{len(other)} mutants were caught otherwise than catches.json says"
+        console.print(f"{told}: `service-conformance selftest --full --record` brings it up to date", soft_wrap=True)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="service-conformance selftest",
+        description="Run faulty nodes and see each caught by the checks of the requirements that it breaks.",
+    )
+    parser.add_argument("--mutant", action="append", default=[], metavar="GLOB", help="only these mutants")
+    parser.add_argument("--full", action="store_true", help="all mutants and variants, not only tier one")
+    parser.add_argument(
+        "--record",
+        action="store_true",
+        help="record in conformance/selftest/catches.json which cases caught the mutants",
+    )
+    parser.add_argument("--list", action="store_true", help="name the mutants and what is wrong with them")
+    parser.add_argument("--seed", default="0", help="what random values come from (default: 0)")
+    parser.add_argument(
+        "--jobs", type=int, default=(os.cpu_count() or 1) + 1, help="nodes at a time (default: one more than the cores)"
+    )
+    parser.add_argument(
+        "--output", type=Path, default=Path("reports/selftest"), help="folder of the matrix (default: reports/selftest)"
+    )
+    return parser
+
+
+def _chosen(name: str, globs: Sequence[str]) -> bool:
+    return not globs or any(fnmatchcase(name, glob) for glob in globs)
+
+
+def _list(console: Console, mutants: Iterable[Mutant]) -> None:
+    for mutant in mutants:
+        console.print(
+            f"{mutant.family}: {mutant.name} ({', '.join(mutant.breaks)}): {mutant.fault}",
+            highlight=False,
+            soft_wrap=True,
+        )

@@ -1,0 +1,62 @@
+"""What trials show to be wrong with the suite or with the mutants, a sentence each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from conformance.selftest.tools.harness import Trial
+from conformance.selftest.tools.matrix import of_pack
+from conformance.selftest.tools.mutant import Mutant
+from conformance.selftest.tools.shams import SHAMS
+from conformance.selftest.variants import VARIANTS
+from conformance.verdict import Verdict
+
+
+def findings(mutants: Mapping[str, Mutant], done: Mapping[str, Trial], packs: Iterable[str]) -> list[str]:
+    """What the trials show to be wrong with the suite, or with the mutants."""
+    faults = [f"{trial.name}: the suite itself failed: {trial.crash}" for trial in done.values() if trial.crash]
+    faults += [f"{name} breaks {i}, and no check of it noticed" for name in mutants for i in done[name].missed]
+    faults += [fault for mutant in mutants.values() for fault in _crashed(mutant, done[mutant.name])]
+    for name in VARIANTS.keys() & done.keys():
+        faults += _not_green(done[name])
+    for name in SHAMS.keys() & done.keys():
+        faults += _satisfied(done[name], packs)
+    return faults
+
+
+def _crashed(mutant: Mutant, trial: Trial) -> list[str]:
+    """A mutant that crashes shows how the suite takes a crash, not that it notices the fault."""
+    if mutant.server_fault and not trial.server_faults and not trial.crash:
+        return [f"{mutant.name} declares a server fault, and none occurred"]
+    if mutant.server_fault or not trial.server_faults:
+        return []
+    return [f"{mutant.name}: planted code failed: {trial.server_faults[0]} (the first of {len(trial.server_faults)})"]
+
+
+def _not_green(trial: Trial) -> list[str]:
+    broken = [f"the {trial.name} node: {fault}" for fault in trial.server_faults[:1]]
+    return broken + [
+        f"the {trial.name} node: {outcome.case} is {outcome.verdict.value}: {outcome.reason}"
+        for outcome in trial.outcomes
+        if outcome.verdict not in {Verdict.PASS, Verdict.NOT_OFFERED}
+    ]
+
+
+def _satisfied(trial: Trial, packs: Iterable[str]) -> list[str]:
+    """The packs that find nothing wrong with a sham: no case fails, and some passes or none is inconclusive."""
+    faults = []
+    for pack in sorted(packs):
+        verdicts = {outcome.verdict for outcome in of_pack(trial, pack)}
+        if Verdict.FAIL not in verdicts and (Verdict.PASS in verdicts or Verdict.INCONCLUSIVE not in verdicts):
+            faults.append(f"{trial.name} satisfies the pack {pack}")
+    return faults
+
+
+def unchecked(mutants: Iterable[Mutant], checked: set[str]) -> list[str]:
+    """The requirements that mutants break and that no case checks."""
+    return [
+        f"{mutant.name} breaks {requirement}, which no case checks"
+        for mutant in mutants
+        for requirement in mutant.breaks
+        if requirement not in checked
+    ]

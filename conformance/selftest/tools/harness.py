@@ -1,0 +1,129 @@
+"""Runs the suite's cases against faulty nodes, several nodes at a time, and says which cases noticed."""
+
+from __future__ import annotations
+
+import gc
+import multiprocessing
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass, field, replace
+
+from conformance.endpoints.client import Target
+from conformance.endpoints.extent import SampleOptions
+from conformance.run.case import Case
+from conformance.run.runner import run_case
+from conformance.selftest.tools.mutant import Mutant
+from conformance.selftest.tools.server_faults import ServerFaults
+from conformance.selftest.tools.serving import target_app, target_node
+from conformance.selftest.tools.shams import SHAMS
+from conformance.selftest.variants import VARIANTS
+from conformance.verdict import Outcome, Verdict
+
+SEQUENCES = 24
+"""How many random sequences each case of them plays on a mutant: some faults take more than a usual run's few."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One node before the suite."""
+
+    name: str
+    breaks: tuple[str, ...] = ()
+    """What it is known to break; nothing for the variants and the shams."""
+    outcomes: tuple[Outcome, ...] = ()
+    server_faults: tuple[str, ...] = ()
+    """Exceptions inside the node and answers with status 5xx, a line each; not recorded of shams."""
+    seconds: float = 0.0
+    crash: str = ""
+    """What the suite itself stumbled over; nothing is known of the node then."""
+
+    def noticed(self, requirement: str) -> list[str]:
+        """The cases of a requirement that failed."""
+        return [
+            outcome.case
+            for outcome in self.outcomes
+            if outcome.verdict is Verdict.FAIL and requirement in outcome.blamed
+        ]
+
+    @property
+    def missed(self) -> tuple[str, ...]:
+        """The broken requirements that no case of theirs noticed."""
+        return tuple(requirement for requirement in self.breaks if not self.noticed(requirement))
+
+
+@dataclass(frozen=True)
+class Bench:
+    """What every trial needs; handed to the workers by forking, never pickled."""
+
+    mutants: Mapping[str, Mutant]
+    cases: Sequence[Case]
+    seed: str
+    first: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """The ids of the cases to run first on each mutant."""
+
+    def try_node(self, name: str) -> Trial:
+        """Serve the node of this name and run the cases that concern it."""
+        began = time.perf_counter()
+        trial = self._try(name)
+        return replace(trial, seconds=time.perf_counter() - began)
+
+    def _try(self, name: str) -> Trial:
+        faults = ServerFaults()
+        if name in SHAMS:
+            with target_app(SHAMS[name], self.seed) as target:
+                return Trial(name, outcomes=_outcomes(self.cases, target))
+        if name in VARIANTS:
+            variant = VARIANTS[name]
+            with target_node(variant.alter, self.seed, variant.profile, faults) as target:
+                target.extent = SampleOptions(budget=1)
+                outcomes = _outcomes(self.cases, target)
+            return Trial(name, outcomes=outcomes, server_faults=faults.told)
+        mutant = self.mutants[name]
+        with target_node(mutant.alter, self.seed, faults=faults) as target:
+            outcomes = tuple(_until_noticed(mutant.breaks, self._in_order(name), target))
+        return Trial(name, mutant.breaks, outcomes, faults.told)
+
+    def _in_order(self, name: str) -> list[Case]:
+        """The cases for a mutant: those that caught it before, the others, and those of random sequences last."""
+        first = self.first.get(name, ())
+        return sorted(self.cases, key=lambda case: (case.id not in first, case.facts.drawn))
+
+
+def trials(bench: Bench, names: Sequence[str], jobs: int) -> Iterator[Trial]:
+    """The trials of the named nodes as they end, `jobs` at a time, in processes that are forked from this one."""
+    gc.collect()
+    gc.freeze()  # what all trials share is not looked through again in each
+    context = multiprocessing.get_context("fork")
+    with ProcessPoolExecutor(jobs, context, _take_bench, (bench,)) as pool:
+        waiting = {pool.submit(_try_node, name): name for name in names}
+        for done in as_completed(waiting):
+            crash = done.exception()
+            yield Trial(waiting[done], crash=f"{type(crash).__name__}: {crash}") if crash else done.result()
+
+
+_bench: list[Bench] = []
+
+
+def _take_bench(bench: Bench) -> None:
+    _bench[:] = [bench]
+
+
+def _try_node(name: str) -> Trial:
+    return _bench[0].try_node(name)
+
+
+def _until_noticed(breaks: Sequence[str], cases: Iterable[Case], target: Target) -> Iterator[Outcome]:
+    """The cases of the broken requirements, until one has failed for each of them: more would prove nothing more."""
+    target.extent = SampleOptions(until_wrong=True, budget=SEQUENCES)
+    unnoticed = set(breaks)
+    for case in cases:
+        if unnoticed & set(case.requirements):
+            outcome = run_case(case, target)
+            if outcome.verdict is Verdict.FAIL:
+                unnoticed -= set(outcome.blamed)
+            yield outcome
+
+
+def _outcomes(cases: Sequence[Case], target: Target) -> tuple[Outcome, ...]:
+    return tuple(run_case(case, target) for case in cases)

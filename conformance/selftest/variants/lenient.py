@@ -1,0 +1,155 @@
+"""A correct node that accepts and shows more than the reference node does."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+from conformance.selftest.tools.accounts import Write, account_of
+from conformance.selftest.tools.alter import (
+    Answered,
+    Forward,
+    Handler,
+    Received,
+    answer,
+    change_answer,
+    change_items,
+    intercept,
+    refusal,
+    wrap,
+)
+from conformance.selftest.variants.variant import (
+    LISTS,
+    ON_GROUPS,
+    WRITES,
+    Members,
+    choices,
+    each,
+    members_of,
+    presented,
+)
+from reference_node.api.fields import hash_text
+from reference_node.chain.account_config import Action
+from reference_node.chain.contract_abi import ContractRefusal
+from reference_node.keys import key_hash
+from reference_node.node import Node
+
+WILDCARD = bytes(32)
+AT_MOST = 100
+
+
+@choices(
+    {
+        "capabilities": ["managed_accounts", "chain_rpc", "clock_control", "funded_wallet", "billing"],
+        "wire": {"account_exists": {"request_response": {"unknown_key": "unauthenticated"}}},
+        "semantics": {
+            "account_wallet_listed": True,
+            "add_action_duplicate": "overwrites",
+            "list_actions_unregistered": {"account_list": "present", "labels_in_group_list": "absent"},
+            "group_membership_idempotence": {"add_present": "accepted", "remove_absent": "accepted"},
+            "list_unknown_group": "empty",
+            "update_usage_key_labels": "kept",
+        },
+    }
+)
+def lenient(node: Node) -> None:
+    """Accept and show more than the reference node does.
+
+    Every answer has further members. The account's own wallet is one of its PKPs. A second `add_action` overwrites.
+    Adding what a group lists, and removing what it does not list, succeeds. The lists of an unknown group are empty.
+    An update of a usage key keeps its labels. `account_exists` refuses unknown keys. `list_actions` also shows
+    actions that are only in groups, without labels where a group is asked for.
+    """
+    wrap(node.accounts, "new_account", _registers_own_wallet(node))
+    wrap(node.accounts, "update_usage_key", _keeps_labels(node))
+    wrap(node.accounts, "add_action", _overwrites(node))
+    for method in ON_GROUPS:
+        wrap(node.accounts, method, _forgiving)
+    for view in ("wallets_in_group", "actions_in_group"):
+        wrap(node.accounts, view, _empty_if_unknown)
+    intercept(node, "list_actions", _labels_of_registered(node, node.accounts.actions))
+    wrap(node.accounts, "actions", _with_those_of_groups(node))
+    more: Members = {"request": "c0ffee", "took_ms": 3}
+    change_answer(node, WRITES, members_of(lambda value: {**value, **more}))
+    change_items(node, LISTS, each(lambda item: {**item, "created": 1_700_000_000}))
+    intercept(node, "account_exists", _for_known_keys)
+
+
+def _registers_own_wallet(node: Node) -> Callable[..., None]:
+    def create(write: Write, account: int, wallet: bytes, *labels: str) -> None:
+        write(account, wallet, *labels)
+        node.accounts.create_wallet(account, wallet, 1, "own", "")
+
+    return create
+
+
+def _overwrites(node: Node) -> Callable[..., None]:
+    def add(write: Write, acting_key: int, cid_hash: bytes, name: str, description: str) -> None:
+        try:
+            write(acting_key, cid_hash, name, description)
+        except ContractRefusal as refused:
+            if refused.error != "ActionExists":
+                raise
+            node.accounts.update_action_metadata(acting_key, cid_hash, name, description)
+
+    return add
+
+
+def _forgiving(write: Write, *arguments: object) -> None:
+    try:
+        write(*arguments)
+    except ContractRefusal as refused:
+        if refused.error not in {"AlreadyInGroup", "NotInGroup"}:
+            raise
+
+
+def _empty_if_unknown(view: Callable[..., list[object]], *arguments: int) -> list[object]:
+    try:
+        return view(*arguments)
+    except ContractRefusal as refused:
+        if refused.error != "GroupUnknown":
+            raise
+        return []
+
+
+async def _for_known_keys(request: Received, forward: Forward) -> Answered:
+    given = await forward(request)
+    return refusal(401) if given.accepted and not json.loads(given.body) else given
+
+
+def _with_those_of_groups(node: Node) -> Callable[..., list[Action]]:
+    def actions(view: Callable[..., list[Action]], account: int, page: int, size: int) -> list[Action]:
+        listed = {action.cid_hash: action for number in range(10) for action in view(account, number, AT_MOST)}
+        for group in node.accounts.groups(account, 0, AT_MOST):
+            for action in node.accounts.actions_in_group(account, group.id, 0, AT_MOST):
+                if action.cid_hash != WILDCARD:
+                    listed.setdefault(action.cid_hash, action)
+        return list(listed.values())[page * size : (page + 1) * size]
+
+    return actions
+
+
+def _labels_of_registered(node: Node, registered: Callable[[int, int, int], list[Action]]) -> Handler:
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        secret = presented(request)
+        if not given.accepted or "group_id" not in request.query or secret is None:
+            return given
+        account = account_of(node, key_hash(secret))
+        named = {hash_text(action.cid_hash) for action in registered(account, 0, AT_MOST)}
+        items = [item if item["hashed_cid"] in named else _without_labels(item) for item in json.loads(given.body)]
+        return answer(given.status, items)
+
+    return handler
+
+
+def _without_labels(item: Members) -> Members:
+    return {name: value for name, value in item.items() if name not in {"name", "description"}}
+
+
+def _keeps_labels(node: Node) -> Callable[..., None]:
+    def update(write: Write, acting_key: int, key: int, _name: str, _description: str, sent: object) -> None:
+        before = node.accounts.usage_key(node.accounts.key_info(acting_key).account_hash, key)
+        write(acting_key, key, before.name, before.description, sent)
+
+    return update

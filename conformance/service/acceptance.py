@@ -1,0 +1,43 @@
+"""Acceptance: a 2xx whose body can be read. Trouble that says nothing about the request is told apart ("Errors")."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from conformance.endpoints.client import Answer
+from conformance.endpoints.requests import OutgoingRequest
+from conformance.problems import NotAccepted, OutOfCredit, ServerFault, Throttled
+
+SHOWN = 300
+"""Characters of an answer that a failure shows."""
+
+
+@dataclass(frozen=True)
+class Accepted:
+    """Evidence that a call was accepted: the control that a refusal of the same call is held against."""
+
+    call: str
+    """The operation; for the contract `send FUNCTION` or `dry_run FUNCTION`."""
+    request: OutgoingRequest | None = None
+    """The accepted request, to be repeated with one thing changed; None for the contract."""
+
+
+def raise_for_trouble(answer: Answer, awaited: frozenset[int] = frozenset()) -> None:
+    """Raise for an answer that is neither acceptance nor refusal, unless its status is one of the awaited."""
+    status = answer.status
+    if status in awaited:
+        return
+    if status == 429 or (status == 503 and "retry-after" in answer.headers):
+        raise Throttled("an answer", f"status {status}: {answer.text[:SHOWN]}", answer.exchange)
+    if status == 402:
+        raise OutOfCredit("an account with credit", f"status 402: {answer.text[:SHOWN]}", answer.exchange)
+    if status >= 500:
+        raise ServerFault("an answer below 500", f"status {status}: {answer.text[:SHOWN]}", answer.exchange)
+
+
+def must_accept(answer: Answer) -> None:
+    """Raise unless the answer is a 2xx whose body can be read."""
+    raise_for_trouble(answer)
+    if not answer.accepted:
+        raise NotAccepted("acceptance (2xx)", f"status {answer.status}: {answer.text[:SHOWN]}", answer.exchange)
+    _ = answer.value

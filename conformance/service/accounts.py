@@ -1,0 +1,105 @@
+"""Accounts: the one place that makes them, over HTTP or on the chain, converts them, and sees to their credits.
+
+Specification, "Endpoints / Account and key management", "States and transitions / Account mode".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from conformance.problems import Malformed, ProfileSilent
+from conformance.profile import Profile
+from conformance.profile.chain import CREATION
+from conformance.service.acceptance import Accepted
+from conformance.service.contract import Contract, must_succeed
+from conformance.service.derivations import account_hash, wallet_hash
+from conformance.service.envelopes import sign_envelope
+from conformance.service.session import DESCRIPTION, Session
+from conformance.service.suite_wallet import SuiteWallet
+from conformance.values.ids import AccountHash, Address, ApiKey
+from conformance.values.json_values import printed
+
+CONVERSION = "convert_to_chain_secured_account"
+
+
+@dataclass(frozen=True)
+class Account:
+    """An API-mode account."""
+
+    key: ApiKey
+    answer: dict[str, object]
+    """What `new_account` answered, by canonical names."""
+    accepted: Accepted
+    """The control for refusals of `new_account`."""
+
+    @property
+    def wallet_address(self) -> Address:
+        """The address of the wallet of its key."""
+        return Address(printed(self.answer.get("wallet_address")))
+
+
+@dataclass(frozen=True)
+class ChainSecuredAccount:
+    """An account that a wallet owns; it has no key."""
+
+    hash: AccountHash
+    """Its `apiKeyHash`."""
+    admin: SuiteWallet
+
+
+def makes_accounts(profile: Profile) -> bool:
+    """Whether the suite can have API-mode accounts that pay for their writes on this node."""
+    return profile.offers("managed_accounts") and profile.accounts.credits is not None
+
+
+class Accounts:
+    """Makes the accounts of a case."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def new(
+        self, description: str = DESCRIPTION, members: Mapping[str, object] | None = None, *, spends: bool = True
+    ) -> Account:
+        """A fresh API-mode account; further members of the request by canonical name.
+
+        With `spends` it can pay for writes and runs. ProfileSilent: the profile gives no way to that.
+        """
+        labels = {"account_name": self._session.label, "account_description": description}
+        request = self._session.request("new_account", **{**labels, **(members or {})})
+        answer, accepted = self._session.accept(request)
+        made = answer.value
+        if not isinstance(made, dict) or not isinstance(made.get("api_key"), str):
+            raise Malformed("a new account with an api_key", printed(made)[:300], answer.exchange)
+        account = Account(ApiKey(made["api_key"]), made, accepted)
+        if spends:
+            self._provide_credits(account)
+        return account
+
+    def _provide_credits(self, account: Account) -> None:  # noqa: ARG002 - what is granted needs no account
+        """See to it that the account can pay, by the profile's `accounts.credits`."""
+        match self._session.profile.accounts.credits:
+            case "granted":
+                return
+            case None:
+                raise ProfileSilent("a profile that says accounts.credits", "a profile that leaves it out")
+
+    def by_wallet(self, admin: SuiteWallet, description: str = DESCRIPTION) -> ChainSecuredAccount:
+        """A fresh ChainSecured account, made on the chain by the wallet that becomes its admin. It has no credits."""
+        receipt = Contract(self._session).send(admin, CREATION, [self._session.label, description])
+        must_succeed(receipt, "a new ChainSecured account")
+        account = ChainSecuredAccount(wallet_hash(admin.address), admin)
+        self._session.cleanup.note_admin(account.hash, admin.address)
+        return account
+
+    def converted(self, admin: SuiteWallet, description: str = DESCRIPTION) -> ChainSecuredAccount:
+        """A fresh ChainSecured account that was converted from API mode, with the credits that it had there."""
+        account = self.new(description)
+        self.convert(account.key, admin)
+        return ChainSecuredAccount(account_hash(account.key, self._session.profile), admin)
+
+    def convert(self, key: str, admin: SuiteWallet) -> None:
+        """Convert an API-mode account to a ChainSecured one of this wallet; its `apiKeyHash` stays."""
+        envelope = sign_envelope(self._session, "ConvertAccount", admin)
+        self._session.call(CONVERSION, key, **envelope.members, new_admin_wallet_address=admin.address)

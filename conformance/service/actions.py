@@ -1,0 +1,57 @@
+"""Actions: their CIDs, and the metadata that accounts register ("Endpoints / Wallets and actions")."""
+
+from __future__ import annotations
+
+from conformance.problems import Malformed
+from conformance.service.acceptance import Accepted
+from conformance.service.action_sources import source
+from conformance.service.derivations import hashed_cid
+from conformance.service.lists import read_list
+from conformance.service.session import DESCRIPTION, Session
+from conformance.values.ids import Cid, GroupId, HashedCid
+from conformance.values.json_values import member, printed
+
+
+class Actions:
+    """What is done to actions, with the key of an account."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def source(self, name: str, mark: str = "") -> str:
+        """The code of `fixtures/actions/NAME.js` for this node, an action of the case's own by its label and mark."""
+        return source(name, self._session.profile, f"{self._session.label} {mark}".strip())
+
+    def cid(self, code: str) -> Cid:
+        """The raw CID of code, as the node computes it."""
+        answer = self._session.call("get_action_ipfs_id", code=code)
+        stated = member(answer.value, "cid")
+        if not isinstance(stated, str):
+            raise Malformed("the CID of the code", printed(answer.value)[:300], answer.exchange)
+        return Cid(stated)
+
+    def hashed_cid(self, code: str) -> HashedCid:
+        """keccak256 of the CID that the node computes for code."""
+        return hashed_cid(self.cid(code))
+
+    def add(self, key: str, cid: str, name: str = "") -> Accepted:
+        """Register an action's name and description."""
+        request = self._session.request("add_action", key, action_ipfs_cid=cid, **self._labels(name))
+        return self._session.accept(request)[1]
+
+    def update(self, key: str, hashed: str, name: str) -> Accepted:
+        """Replace an action's name and description."""
+        request = self._session.request("update_action_metadata", key, hashed_cid=hashed, **self._labels(name))
+        return self._session.accept(request)[1]
+
+    def delete(self, key: str, hashed: str) -> Accepted:
+        """Delete an action and its metadata from the account."""
+        return self._session.accept(self._session.request("delete_action", key, hashed_cid=hashed))[1]
+
+    def list(self, key: str, group: GroupId | None = None) -> list[object]:
+        """The account's actions as `list_actions` shows them, or those of one group."""
+        members: dict[str, object] = {} if group is None else {"group_id": group}
+        return read_list(self._session, "list_actions", key, **members)
+
+    def _labels(self, name: str) -> dict[str, object]:
+        return {"name": f"{self._session.label} {name}".strip(), "description": DESCRIPTION}

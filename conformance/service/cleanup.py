@@ -1,0 +1,90 @@
+"""Takes away what a case made: usage keys and groups over HTTP and on the chain, moved clocks, ether. Best effort."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from conformance.endpoints.funding import Funder
+from conformance.problems import Departure, Inconclusive
+from conformance.service.contract import Contract
+from conformance.service.lists import read_list
+from conformance.service.session import Session
+from conformance.service.suite_wallet import SuiteWallet
+from conformance.values.json_values import member, printed
+
+PAGE = 100
+LEFTOVERS = (
+    ("list_usage_api_keys", "keyHash", "remove_usage_api_key"),
+    ("list_groups", "id", "remove_group"),
+)
+"""The view that lists them, the member that names one, and the write that removes it."""
+
+
+def clean_up(session: Session) -> None:
+    """Put the clock right, and remove the usage keys and groups that the case made and that still stand.
+
+    It changes no verdict: what cannot be removed stays. A node that ends with the run keeps what cases made.
+    """
+    if session.clock.offset:
+        _try(session.clock.reset)
+    if session.target.ends_with_run:
+        return
+    made = session.cleanup
+    for account, key in made.usage_keys():
+        _remove(session, "remove_usage_api_key", account, usage_api_key=key)
+    for account in made.accounts_to_search():
+        for group in _groups_of(session, account):
+            _remove(session, "remove_group", account, group_id=group)
+    for account, group in made.groups():
+        _remove(session, "remove_group", account, group_id=group)
+    _clean_up_chain(session)
+
+
+def _remove(session: Session, operation: str, account: str, **members: object) -> None:
+    _try(lambda: session.send(session.request(operation, account, **members)))
+
+
+def _groups_of(session: Session, account: str) -> list[str]:
+    try:
+        groups = read_list(session, "list_groups", account)
+    except (Departure, Inconclusive):
+        return []
+    return [printed(member(group, "id")) for group in groups]
+
+
+def _clean_up_chain(session: Session) -> None:
+    """Remove the usage keys and groups of accounts that wallets own; then what is left in the wallets goes back."""
+    funder = session.target.funder
+    if funder is None:
+        return
+    for account_hash, address in session.cleanup.admins():
+        wallet = next((wallet for wallet in session.wallets if wallet.address.lower() == address.lower()), None)
+        if wallet is not None:
+            _empty(session, wallet, account_hash)
+    for wallet in session.wallets:
+        if not wallet.contract:
+            _give_back(session, funder, wallet)
+
+
+def _give_back(session: Session, funder: Funder, wallet: SuiteWallet) -> None:
+    _try(lambda: funder.take_back(session.purse, wallet.signer))
+
+
+def _empty(session: Session, wallet: SuiteWallet, account_hash: str) -> None:
+    contract = Contract(session)
+    for view, name, removal in LEFTOVERS:
+        try:
+            session.settle()
+            answer = contract.view(view, account_hash, 0, PAGE)
+            page = next(iter(answer.values()), None) if isinstance(answer, dict) else answer
+            for item in page if isinstance(page, list) else []:
+                contract.send(wallet, removal, [account_hash, member(item, name)])
+        except (Departure, Inconclusive):
+            continue
+
+
+def _try(action: Callable[[], object]) -> None:
+    try:
+        action()
+    except (Departure, Inconclusive):
+        return

@@ -1,0 +1,136 @@
+"""The node's time, as far as a client can know it: by its `Date` header, or to the second with `clock_control`."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import TypeVar
+
+from conformance.endpoints.client import Answer
+from conformance.endpoints.clock import NodeClock
+from conformance.problems import ChainTrouble, Inconclusive
+from conformance.service.acceptance import must_accept
+
+P = TypeVar("P")
+T = TypeVar("T")
+
+MOST_APART = 2
+"""Seconds between the suite's time and a `Date` header that servers renew once a second."""
+WAITS = (0.2, 1.0, 2.0)
+"""Seconds before another look: a busy server may be late in renewing its `Date`."""
+FIRST, LATEST = 0.25, 0.75
+"""The part of a second in which an exact request begins and ends: clocks that differ by less do no harm."""
+MOST_TRIES = 40
+
+
+def date_of(answer: Answer) -> int:
+    """The node's time of an answer in Unix seconds; the suite's own where the node does not say."""
+    return _date(answer.headers.get("date"))
+
+
+def _date(header: str | None) -> int:
+    try:
+        return int(parsedate_to_datetime(header or "").timestamp())
+    except ValueError:
+        return int(datetime.now(UTC).timestamp())
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """A `Date` header, and when it came."""
+
+    header: str | None
+    at: float
+    """By the suite's monotonic clock."""
+
+
+class Clock:
+    """The node's time in the course of a case, and the test control that moves it."""
+
+    def __init__(self, control: NodeClock, ask: Callable[[], Answer]) -> None:
+        self._control = control
+        self._ask = ask
+        """Has the node answer something, for its `Date`."""
+        self._seen: _Seen | None = None
+
+    @property
+    def offset(self) -> int:
+        """Seconds from the right time, as the test control has set it."""
+        return self._control.offset
+
+    def note(self, answer: Answer) -> None:
+        """Take the time from an answer. A moved clock teaches nothing: `Date` may follow it or not."""
+        if not self.offset or self._seen is None:
+            self._seen = _Seen(answer.headers.get("date"), time.monotonic())
+
+    def now(self) -> int:
+        """The node's time in Unix seconds, perhaps a few too few."""
+        return self._right_time() + self.offset
+
+    def _right_time(self) -> int:
+        """What the node's clock would show if nobody had moved it."""
+        if self._seen is None:
+            self.note(self._ask())
+        seen = self._seen
+        if seen is None:
+            raise TypeError("an answer has no time")
+        return _date(seen.header) + int(time.monotonic() - seen.at) if seen.header else _date(None)
+
+    def move(self, seconds: int) -> None:
+        """Move it to so many seconds from the right time; no other case runs meanwhile."""
+        if self._seen is None:
+            self.note(self._ask())
+        answer = self._control.set(seconds)
+        if not answer.accepted:
+            raise ChainTrouble("a clock that can be set", f"status {answer.status}", answer.exchange)
+
+    def move_to(self, time_of_day: int) -> None:
+        """Move it to a time in Unix seconds."""
+        self.move(time_of_day - self._right_time())
+
+    def reset(self) -> None:
+        """Move it back to the right time, whatever comes of it."""
+        self._control.set(0)
+
+    def set_right(self) -> None:
+        """Have it show the right time. Inconclusive where that is not the suite's."""
+        for wait in (*WAITS, 0.0):
+            answer = self._control.set(0)
+            must_accept(answer)
+            apart = abs(date_of(answer) - time.time())
+            if apart <= MOST_APART:
+                return
+            time.sleep(wait)
+        raise Inconclusive("a node on the suite's time", f"{apart:.0f} s between the two", answer.exchange)
+
+    @contextmanager
+    def ahead(self, seconds: int) -> Iterator[None]:
+        """The clock so many seconds ahead, and right again afterwards."""
+        must_accept(self._control.set(seconds))
+        try:
+            yield
+        finally:
+            must_accept(self._control.set(0))
+
+
+def within_one_second(
+    act: Callable[[P, int], T], prepare: Callable[[], P], stands: Callable[[T], bool], tries: int
+) -> T:
+    """What `act` gave, called with what `prepare` made and the second in which it began and ended.
+
+    Again, in another second, where it took too long, unless what it gave `stands` all the same.
+    """
+    for _ in range(tries):
+        prepared = prepare()
+        part = time.time() % 1
+        if not FIRST <= part <= LATEST - 0.1:
+            time.sleep((FIRST - part) % 1)
+        second = int(time.time())
+        done = act(prepared, second)
+        if second + FIRST - 0.05 <= time.time() <= second + LATEST or stands(done):
+            return done
+    raise Inconclusive("an answer within half a second", f"none in {tries} tries")

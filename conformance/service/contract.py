@@ -1,0 +1,169 @@
+"""The AccountConfig contract: its address, its views, and writes by the suite's own wallets ("Chain", `chain.abi`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from conformance.endpoints.chain import encoded, selector
+from conformance.endpoints.sending import Receipt, in_lower_case
+from conformance.endpoints.signing import Transaction
+from conformance.problems import ChainTrouble, Malformed, NotAccepted, ProfileSilent
+from conformance.profile import Function
+from conformance.profile.chain import FIXED_WRITES, FUNCTION_KEYS
+from conformance.service.acceptance import Accepted
+from conformance.service.refusal import Read, Refusals
+from conformance.service.session import Session
+from conformance.service.suite_wallet import SuiteWallet
+from conformance.values.ids import Address
+from conformance.values.json_values import member, printed
+
+EXECUTE = Function.parse("execute(address target, bytes data)")
+"""Of the contract wallet: a call that its owner has it send."""
+MOST_BLOCKS = 500
+"""A case's writes are mined in fewer unless node and suite are slow and the chain is fast; more are not searched."""
+SHOWN = 300
+
+
+def chain_id(session: Session) -> int:
+    """The settlement chain's id by `get_node_chain_config`, which is asked once for a target."""
+    return session.target.remembered("chain id", lambda: _stated_chain_id(session))
+
+
+def _stated_chain_id(session: Session) -> int:
+    answer = session.call("get_node_chain_config")
+    stated = printed(member(answer.value, "chain_id"))
+    if not stated.isdecimal():
+        raise Malformed("a chain id", stated[:SHOWN], answer.exchange)
+    return int(stated)
+
+
+def contract_address(session: Session) -> Address:
+    """The contract's address by `get_node_chain_config`, which is asked once for a target."""
+    return session.target.remembered("contract address", lambda: _stated_address(session))
+
+
+def _stated_address(session: Session) -> Address:
+    answer = session.call("get_node_chain_config")
+    address = member(answer.value, "contract_address")
+    if not isinstance(address, str):
+        raise Malformed("a contract_address", printed(answer.value)[:SHOWN], answer.exchange)
+    return Address(address)
+
+
+def send_call(name: str) -> str:
+    """What a transaction is called where a control and its refusal have to be of the same function."""
+    return f"send {name}"
+
+
+def dry_run_call(name: str) -> str:
+    """What a dry run is called where a control and its refusal have to be of the same function."""
+    return f"dry_run {name}"
+
+
+class Contract:
+    """Calls of the contract's functions by canonical name. ProfileSilent: the profile does not give the signature."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    @property
+    def address(self) -> Address:
+        """Where it is."""
+        return contract_address(self._session)
+
+    def signature(self, name: str) -> str:
+        """The signature of a function: the specification's where that gives one, else the profile's."""
+        if name in FIXED_WRITES:
+            return FIXED_WRITES[name]
+        key = FUNCTION_KEYS[name]
+        stated = self._session.target.profile_value(key)
+        if stated is None:
+            raise ProfileSilent(f"a profile that says {key}", "a profile that leaves it out")
+        return str(stated)
+
+    def view(self, name: str, *arguments: object) -> object:
+        """What a view answers: an object of its named results, or the one result that has no name."""
+        return self._session.chain.view(self.address, self.signature(name), arguments)
+
+    def unchanged_view(self, name: str, *arguments: object) -> Read:
+        """The same view as a read that must stay unchanged."""
+
+        def read() -> object:
+            self._session.settle()
+            return self.view(name, *arguments)
+
+        return Read(name, read)
+
+    def dry_run(self, name: str, arguments: Sequence[object], *, sender: str) -> Accepted:
+        """Ask by eth_call whether a write would go through. ChainReverted: the contract refuses it."""
+        self._session.chain.view(self.address, self.signature(name), arguments, sender)
+        return Accepted(dry_run_call(name))
+
+    def must_revert_dry(self, refusals: Refusals, name: str, arguments: Sequence[object], *, sender: str) -> None:
+        """Ask by eth_call for a write that the contract must refuse."""
+        refusals.must_revert_dry(dry_run_call(name), lambda: self.dry_run(name, arguments, sender=sender))
+
+    def send(
+        self, wallet: SuiteWallet, name: str, arguments: Sequence[object], *, to_be_reverted: bool = False
+    ) -> Receipt:
+        """Send a write and wait for its block; a contract wallet's is sent by its owner, through it."""
+        function = Function.parse(self.signature(name))
+        to, data = str(self.address), selector(function) + encoded(function.inputs, arguments)
+        if wallet.contract:
+            data = selector(EXECUTE) + encoded(EXECUTE.inputs, [to, f"0x{data.hex()}"])
+            to = wallet.address
+        return self._session.transact(wallet.signer, Transaction(to, data), to_be_reverted=to_be_reverted)
+
+    def write(self, wallet: SuiteWallet, name: str, *arguments: object) -> tuple[Receipt, Accepted]:
+        """Send a write that the contract must take; its receipt, and the control for refusals of the same write."""
+        receipt = self.send(wallet, name, arguments)
+        must_succeed(receipt, f"a {name} that the contract takes", self._session.last_exchange)
+        return receipt, Accepted(send_call(name))
+
+    def must_revert(self, refusals: Refusals, wallet: SuiteWallet, name: str, arguments: Sequence[object]) -> None:
+        """Send a write that the contract must refuse."""
+        refusals.must_revert(send_call(name), lambda: self.send(wallet, name, arguments, to_be_reverted=True))
+
+    def transactions_after(self, block: int) -> list[dict[str, object]]:
+        """Every transaction in the blocks after this one: {hash, from, to, input, block, logs}, hex in lower case.
+
+        ChainTrouble: the chain has grown by more than `MOST_BLOCKS`.
+        """
+        chain = self._session.chain
+        newest = chain.block_number()
+        if newest - block > MOST_BLOCKS:
+            raise ChainTrouble(f"at most {MOST_BLOCKS} blocks after block {block}", f"the chain is at block {newest}")
+        if newest <= block:
+            return []
+        logs = _array(chain.logs({"fromBlock": hex(block + 1), "toBlock": hex(newest)}), "logs")
+        return [
+            _with_logs(transaction, number, logs)
+            for number in range(block + 1, newest + 1)
+            for transaction in _array(
+                member(chain.read("eth_getBlockByNumber", [hex(number), True]), "transactions"), "transactions"
+            )
+        ]
+
+
+def must_succeed(receipt: Receipt, expected: str, exchange: int | None = None) -> None:
+    """Raise NotAccepted for a transaction that was reverted."""
+    if not receipt.succeeded:
+        raise NotAccepted(expected, f"{receipt.hash} was reverted", exchange)
+
+
+def _with_logs(transaction: object, number: int, logs: list[object]) -> dict[str, object]:
+    parts: dict[str, object] = {
+        name: in_lower_case(member(transaction, name)) for name in ("hash", "from", "to", "input")
+    }
+    emitted = [
+        {name: in_lower_case(member(log, name)) for name in ("address", "topics", "data")}
+        for log in logs
+        if in_lower_case(member(log, "transactionHash")) == parts["hash"]
+    ]
+    return {**parts, "block": number, "logs": emitted}
+
+
+def _array(value: object, what: str) -> list[object]:
+    if not isinstance(value, list):
+        raise Malformed(f"an array of {what}", printed(value)[:SHOWN])
+    return value

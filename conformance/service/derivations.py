@@ -1,0 +1,126 @@
+"""How keys, wallets and actions determine hashes, ids and addresses, by the profile's rules.
+
+Specification, "Resources and their fields": the account's `apiKeyHash`, the PKP id, the hashed CID, and that a PKP's
+key material is never exported. Functions raise Mismatch for values that are none, and ProfileSilent where the profile
+leaves the rule out.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+
+from eth_keys.datatypes import PrivateKey
+from eth_utils.address import is_hex_address
+from eth_utils.crypto import keccak
+
+from conformance.problems import Mismatch, ProfileSilent
+from conformance.profile import Profile
+from conformance.values.ids import AccountHash, HashedCid, PkpId, UsageKeyHash
+from conformance.values.json_values import MISSING, member, printed
+from conformance.values.key_text import key_bytes
+from conformance.values.typed_data import CURVE_ORDER
+
+SECRET_BYTES = 32
+
+
+def account_hash(key: str, profile: Profile) -> AccountHash:
+    """The `apiKeyHash` of an account key, by `crypto.api_key_hash_preimage`."""
+    return AccountHash(hash_of_key(key, profile.crypto.api_key_hash_preimage, "crypto.api_key_hash_preimage"))
+
+
+def usage_key_hash(key: str, profile: Profile) -> UsageKeyHash:
+    """The contract's name for a usage key, by `crypto.usage_key_hash_preimage`."""
+    return UsageKeyHash(hash_of_key(key, profile.crypto.usage_key_hash_preimage, "crypto.usage_key_hash_preimage"))
+
+
+def hash_of_key(key: str, preimage: object, rule: str) -> str:
+    """keccak256, as 0x hex, of what `preimage` says that a key is; `rule` names the profile key."""
+    match preimage:
+        case "base64_text":
+            return f"0x{keccak(text=key).hex()}"
+        case "decoded_bytes":
+            return f"0x{keccak(bytes_of_key(key)).hex()}"
+        case _:
+            raise ProfileSilent(f"a {rule} that the suite knows", printed(preimage))
+
+
+def wallet_hash(address: str) -> AccountHash:
+    """The `apiKeyHash` of a ChainSecured account that a wallet made: keccak256 of the packed address."""
+    return AccountHash(f"0x{keccak(bytes_of_address(address)).hex()}")
+
+
+def account_private_key(key: str, rule: object) -> PrivateKey:
+    """The private key of an account key's wallet, by the value of `crypto.account_wallet_derivation`."""
+    secret = bytes_of_base64(key)
+    if rule == "keccak256_of_secret_is_private_key":
+        secret = keccak(secret)
+    elif rule != "secret_is_private_key":
+        raise ProfileSilent("a rule for account wallets that the suite knows", printed(rule))
+    if len(secret) != SECRET_BYTES or not 0 < int.from_bytes(secret) < CURVE_ORDER:
+        raise Mismatch("a private key of secp256k1 (32 bytes)", f"{len(secret)} bytes that are none")
+    return PrivateKey(secret)
+
+
+def pkp_id(address: str, rule: object) -> PkpId:
+    """The PKP id of a wallet, by the value of `wire.pkp.id_source.rule`."""
+    raw = bytes_of_address(address)
+    if rule == "keccak256_of_address":
+        return PkpId(f"0x{keccak(raw).hex()}")
+    if rule == "left_padded_address":
+        return PkpId(f"0x{raw.rjust(32, bytes(1)).hex()}")
+    raise ProfileSilent("a rule for PKP ids that the suite knows", printed(rule))
+
+
+def pkp_id_in(wallets: object, address: str, rule: object) -> PkpId:
+    """The PKP id of the wallet with this address in a wallet list; by the rule where items hold no id."""
+    items = wallets if isinstance(wallets, list) else []
+    if items and all(MISSING in (member(item, "id"), member(item, "wallet_address")) for item in items):
+        return pkp_id(address, rule)
+    ids = [member(item, "id") for item in items if _has_address(item, address)]
+    if len(ids) != 1 or not isinstance(ids[0], str):
+        raise Mismatch(f"one wallet with the address {address.lower()} and its id", printed(wallets))
+    return PkpId(ids[0])
+
+
+def _has_address(item: object, address: str) -> bool:
+    return printed(member(item, "wallet_address")).lower() == address.lower()
+
+
+def hashed_cid(cid: str) -> HashedCid:
+    """keccak256 of the raw CID ("Resources and their fields / Action")."""
+    return HashedCid(f"0x{keccak(text=cid).hex()}")
+
+
+# --------------------------------------------------------------------------------------------------- bytes of texts
+
+
+def bytes_of_hex(text: str) -> bytes:
+    """The bytes of hex digits with or without 0x."""
+    try:
+        return bytes.fromhex(text.removeprefix("0x"))
+    except ValueError:
+        raise Mismatch("hex digits", text) from None
+
+
+def bytes_of_base64(text: str) -> bytes:
+    """The bytes of a base64 text."""
+    try:
+        return base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError):
+        raise Mismatch("base64", text) from None
+
+
+def bytes_of_key(key: str) -> bytes:
+    """The bytes of a key in base64 or hex."""
+    try:
+        return key_bytes(key)
+    except ValueError:
+        raise Mismatch("a key in base64 or hex", key) from None
+
+
+def bytes_of_address(address: str) -> bytes:
+    """The 20 bytes of an address."""
+    if not is_hex_address(address):
+        raise Mismatch("an address of 20 bytes in hex", address)
+    return bytes_of_hex(address)

@@ -1,0 +1,110 @@
+"""Groups, and what they permit ("Endpoints / Groups", "Resources and their fields / Group")."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from conformance.problems import Mismatch
+from conformance.profile.wire import ZERO_HASH
+from conformance.service.acceptance import Accepted
+from conformance.service.lists import read_list
+from conformance.service.session import DESCRIPTION, Session
+from conformance.values.ids import GroupId, PkpId
+from conformance.values.json_values import MISSING, member, printed
+
+ALL_PKPS = PkpId(ZERO_HASH)
+"""Among a group's wallets: every wallet of the account."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """A group of an account."""
+
+    id: GroupId
+    listed_id: object
+    """The id as lists show it: an integer or a decimal text."""
+    accepted: Accepted
+    """The control for refusals of `add_group`."""
+
+
+class Groups:
+    """What is done to groups, with the key of an account or a permitted usage key."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    @property
+    def all_actions(self) -> object:
+        """Among a group's actions: every action, in the first form that the node takes."""
+        forms = self._session.profile.wire.group.cid_wildcard_form
+        return forms[0] if forms else 0
+
+    def add(
+        self, key: str, name: str = "", *, pkp_ids: Sequence[object] = (), cid_hashes: Sequence[object] = ()
+    ) -> Group:
+        """A new group. Its id is in the answer, or else at the end of `list_groups`, where the newest stands."""
+        request = self._session.request(
+            "add_group",
+            key,
+            group_name=self._named(name),
+            group_description=DESCRIPTION,
+            pkp_ids_permitted=list(pkp_ids),
+            cid_hashes_permitted=list(cid_hashes),
+        )
+        answer, accepted = self._session.accept(request)
+        listed_id = member(answer.value, "group_id")
+        if listed_id is MISSING:
+            listed_id = member(member(self.list(key), "-1"), "id")
+        return Group(group_id(listed_id), listed_id, accepted)
+
+    def update(
+        self, key: str, group: GroupId, name: str = "", *, pkp_ids: Sequence[object], cid_hashes: Sequence[object]
+    ) -> Accepted:
+        """Replace a group's labels and lists."""
+        request = self._session.request(
+            "update_group",
+            key,
+            group_id=group,
+            name=self._named(name),
+            description=DESCRIPTION,
+            pkp_ids_permitted=list(pkp_ids),
+            cid_hashes_permitted=list(cid_hashes),
+        )
+        return self._session.accept(request)[1]
+
+    def remove(self, key: str, group: GroupId) -> Accepted:
+        """Remove a group."""
+        return self._session.accept(self._session.request("remove_group", key, group_id=group))[1]
+
+    def add_pkp(self, key: str, group: GroupId, pkp: PkpId) -> Accepted:
+        """Permit a wallet in a group."""
+        return self._session.accept(self._session.request("add_pkp_to_group", key, group_id=group, pkp_id=pkp))[1]
+
+    def remove_pkp(self, key: str, group: GroupId, pkp: PkpId) -> Accepted:
+        """Permit a wallet in a group no more."""
+        return self._session.accept(self._session.request("remove_pkp_from_group", key, group_id=group, pkp_id=pkp))[1]
+
+    def add_action(self, key: str, group: GroupId, cid: str) -> Accepted:
+        """Permit an action, by its raw CID, in a group."""
+        request = self._session.request("add_action_to_group", key, group_id=group, action_ipfs_cid=cid)
+        return self._session.accept(request)[1]
+
+    def remove_action(self, key: str, group: GroupId, hashed_cid: str) -> Accepted:
+        """Permit an action in a group no more."""
+        request = self._session.request("remove_action_from_group", key, group_id=group, hashed_cid=hashed_cid)
+        return self._session.accept(request)[1]
+
+    def list(self, key: str) -> list[object]:
+        """The account's groups as `list_groups` shows them, in creation order."""
+        return read_list(self._session, "list_groups", key)
+
+    def _named(self, name: str) -> str:
+        return f"{self._session.label} {name}".strip()
+
+
+def group_id(listed: object) -> GroupId:
+    """The id that a list shows as an integer or a decimal text. Raises Mismatch."""
+    if isinstance(listed, bool) or not (isinstance(listed, int) or (isinstance(listed, str) and listed.isdecimal())):
+        raise Mismatch("the id of a group", printed(listed))
+    return GroupId(int(listed))

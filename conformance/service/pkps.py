@@ -1,0 +1,61 @@
+"""Wallets that the service holds for an account ("Resources and their fields / Wallet (PKP)")."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from conformance.endpoints.client import Answer
+from conformance.profile import Operation
+from conformance.service.acceptance import Accepted
+from conformance.service.derivations import pkp_id_in
+from conformance.service.lists import read_list
+from conformance.service.session import DESCRIPTION, Session
+from conformance.values.ids import Address, PkpId
+from conformance.values.json_values import member, printed
+
+ID_RULE = "wire.pkp.id_source.rule"
+
+
+@dataclass(frozen=True)
+class Pkp:
+    """A wallet of an account."""
+
+    id: PkpId
+    address: Address
+    accepted: Accepted
+    """The control for refusals of `create_wallet`."""
+
+
+class Pkps:
+    """What is done to an account's wallets, with its key or a permitted usage key."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def create(self, key: str) -> Pkp:
+        """A new wallet."""
+        return self.create_several(key, 1)[0]
+
+    def create_several(self, key: str, count: int) -> list[Pkp]:
+        """So many new wallets, with one look at the list for their ids."""
+        operation = self._session.target.operation("create_wallet")
+        request = self._session.request("create_wallet", key, **wallet_labels(operation, self._session.label))
+        made = [self._session.accept(request) for _ in range(count)]
+        listed = self.list(key)
+        rule = self._session.target.profile_value(ID_RULE)
+        return [Pkp(pkp_id_in(listed, address, rule), address, accepted) for address, accepted in map(_address, made)]
+
+    def list(self, key: str) -> list[object]:
+        """The account's wallets as `list_wallets` shows them."""
+        return read_list(self._session, "list_wallets", key)
+
+
+def wallet_labels(operation: Operation, name: str) -> dict[str, object]:
+    """The labels of a new wallet, as far as the profile says that its creation takes any."""
+    labels: dict[str, object] = {"name": name, "description": DESCRIPTION}
+    return {label: text for label, text in labels.items() if label in operation.request}
+
+
+def _address(made: tuple[Answer, Accepted]) -> tuple[Address, Accepted]:
+    answer, accepted = made
+    return Address(printed(member(answer.value, "wallet_address"))), accepted

@@ -1,0 +1,244 @@
+"""The rule of refusals, for requests, transactions and dry runs ("Errors", "Endpoints / Execution rule").
+
+A refusal counts only beside an accepted control of the same call and an unchanged state, with a status of the right
+class, and when its answer gives nothing away. A 5xx, a time-out or a dropped connection is never a refusal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Literal, Self, TypeAlias, get_args
+
+from conformance.endpoints.client import Answer, AskedAt
+from conformance.endpoints.redaction import Secrets
+from conformance.endpoints.requests import OutgoingRequest
+from conformance.endpoints.sending import Receipt
+from conformance.problems import (
+    ChainReverted,
+    ChainTrouble,
+    ControlNotAccepted,
+    Departure,
+    LeakyRefusal,
+    NotRefused,
+    StateChanged,
+    UnprovenRefusal,
+    WrongRefusal,
+)
+from conformance.profile import OPERATIONS, WHOLE, Profile, section
+from conformance.service.acceptance import SHOWN, Accepted, raise_for_trouble
+from conformance.service.session import Session
+from conformance.values.json_values import member, printed, printed_json, same
+
+RefusalClass = Literal["any", section.RefusalClass]
+"""A kind of refusal: the profile's `errors.status_codes` gives its statuses; `any` is each 4xx but 402 and 429."""
+REFUSAL_CLASSES: frozenset[str] = frozenset(get_args(RefusalClass))
+NEVER_BY_CHANCE = frozenset({402, 429})
+"""Lack of credit and of patience: they say nothing about the request, so that no open class includes them."""
+SAID_BY_REFUSALS_TOO = frozenset({"logs"})
+"""Members of a success that give nothing away: a run that is refused when it asks for its wallet has logs before."""
+SHOWN_OF_STATE = 400
+"""Characters of a read that a failure shows."""
+
+
+@dataclass(frozen=True)
+class Read:
+    """A read that must give the same before and after a refusal."""
+
+    name: str
+    get: Callable[[], object]
+
+
+Control: TypeAlias = Accepted | Callable[[], None]
+"""An accepted call; or one that is tried after the refusals, which raises a Departure when it is not accepted."""
+
+
+@dataclass(frozen=True)
+class ExpectedRefusal:
+    """The classes of refusal that are right, and the statuses that these have on this node."""
+
+    classes: tuple[str, ...]
+    statuses: frozenset[int]
+
+    @classmethod
+    def of(cls, classes: Iterable[str], profile: Profile) -> Self:
+        """The statuses of some classes by the profile's `errors.status_codes`."""
+        names = tuple(classes)
+        return cls(names, frozenset().union(*(_statuses(name, profile) for name in names)))
+
+    def __str__(self) -> str:
+        if len(self.statuses) > 10:
+            return f"a refusal ({' or '.join(self.classes)}: any 4xx but 402 and 429)"
+        return f"a refusal ({' or '.join(self.classes)}: {', '.join(map(str, sorted(self.statuses)))})"
+
+
+def _statuses(name: str, profile: Profile) -> frozenset[int]:
+    codes = profile.errors.status_codes
+    stated: tuple[int, ...] | None = None if name == "any" or codes is None else getattr(codes, name)
+    if stated is not None:
+        return frozenset(stated)
+    return frozenset(range(400, 500)) - (NEVER_BY_CHANCE - ({402} if name == "insufficient_credit" else set()))
+
+
+# --------------------------------------------------------------------------------------------------------- the rule
+
+
+class Refusals:
+    """Calls that must be refused, held against one control and one set of reads.
+
+    with Refusals(session, control=made.accepted, unchanged=[groups_of(alice)]) as refusals:
+        refusals.send(replace(made.request, credential=key), ["forbidden"])
+
+    The reads are taken when the block is entered and compared when it ends. Raises ControlNotAccepted (inconclusive),
+    StateChanged, and UnprovenRefusal for a control of another call or a refused write without reads.
+    """
+
+    def __init__(self, session: Session, *, control: Control, unchanged: Sequence[Read]) -> None:
+        self._session = session
+        self._control = control
+        self._reads = tuple(unchanged)
+        self._before: list[object] = []
+        self._last_exchange: int | None = None
+
+    def __enter__(self) -> Self:
+        self._before = [read.get() for read in self._reads]
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is None:
+            self._must_be_unchanged()
+            if not isinstance(self._control, Accepted):
+                try_control(self._control)
+
+    def send(self, request: OutgoingRequest, classes: Iterable[str]) -> Answer:
+        """Send a request that must be refused; its answer."""
+        self._must_be_proven(request.operation.name, writes=OPERATIONS[request.operation.name].writes)
+        answer = self._session.send(request)
+        self.check(answer, classes)
+        return answer
+
+    def check(self, answer: Answer, classes: Iterable[str]) -> None:
+        """Raise unless the answer to a request that was sent inside the block is a refusal of these classes."""
+        if answer.operation is not None:
+            self._must_be_proven(answer.operation.name, writes=OPERATIONS[answer.operation.name].writes)
+        self._last_exchange = answer.exchange
+        check_refusal(answer, ExpectedRefusal.of(classes, self._session.profile), self._session.secrets)
+
+    def must_revert(self, call: str, send: Callable[[], Receipt]) -> None:
+        """Send a transaction that the contract must revert; `call` is `send FUNCTION`."""
+        self._must_be_proven(call, writes=True)
+        receipt = send()
+        self._last_exchange = self._session.last_exchange
+        if receipt.succeeded:
+            raise NotRefused("that the contract reverts", f"{receipt.hash} succeeded", self._last_exchange)
+
+    def must_revert_dry(self, call: str, ask: Callable[[], object]) -> None:
+        """Ask the contract for a call that it must revert; nothing is sent. `call` is `dry_run FUNCTION`."""
+        self._must_be_proven(call, writes=False)
+        try:
+            ask()
+        except ChainReverted as refused:
+            if not refused.by_contract:
+                raise ChainTrouble("that the contract reverts", refused.got, refused.exchange) from refused
+            return
+        raise NotRefused("that the contract reverts", "it would go through", self._session.last_exchange)
+
+    def _must_be_proven(self, call: str, *, writes: bool) -> None:
+        if isinstance(self._control, Accepted) and self._control.call != call:
+            raise UnprovenRefusal(f"the control of a refused {call} is a {self._control.call}")
+        if writes and not self._reads:
+            raise UnprovenRefusal(f"{call} writes: its refusal needs reads that must stay `unchanged`")
+
+    def _must_be_unchanged(self) -> None:
+        must_be_unchanged(self._reads, self._before, self._last_exchange)
+
+
+def must_refuse(
+    session: Session,
+    request: OutgoingRequest,
+    classes: Iterable[str],
+    *,
+    control: Control,
+    unchanged: Sequence[Read],
+) -> Answer:
+    """Send one request that must be refused, held against its control and an unchanged state: see `Refusals`.
+
+    `unchanged` may be empty only where an accepted call would write nothing that reads could show.
+    """
+    with Refusals(session, control=control, unchanged=unchanged) as refusals:
+        return refusals.send(request, classes)
+
+
+def must_be_unchanged(reads: Sequence[Read], before: Sequence[object], exchange: int | None = None) -> None:
+    """Raise StateChanged for the first read that gives something else than before."""
+    for read, earlier in zip(reads, before, strict=True):
+        later = read.get()
+        if not same(earlier, later):
+            raise StateChanged(
+                f"{read.name} as before the request: {printed_json(earlier)[:SHOWN_OF_STATE]}",
+                printed_json(later)[:SHOWN_OF_STATE],
+                exchange,
+            )
+
+
+def try_control(control: Callable[[], None]) -> None:
+    """Have a control accepted. ControlNotAccepted (inconclusive): it was not, so that refusals would prove nothing."""
+    try:
+        control()
+    except Departure as problem:
+        failure = ControlNotAccepted(problem.expected, problem.got, problem.exchange)
+        failure.step = problem.step
+        raise failure from problem
+
+
+# --------------------------------------------------------------------------------------------------------- one answer
+
+
+def check_refusal(answer: Answer, expected: ExpectedRefusal, secrets: Secrets) -> None:
+    """Raise unless the answer is a refusal of these classes that gives nothing away.
+
+    Alone it proves nothing: `Refusals` adds control and state. Use it where a call may be accepted or refused. A path
+    of the API that is no endpoint may refuse with any body. Outside of the API a page for people may live: there an
+    answer only must not be the API's.
+    """
+    raise_for_trouble(answer, expected.statuses)
+    if answer.asked_at is AskedAt.OUTSIDE and not (answer.accepted and answer.readable):
+        _must_hold_no_credential(answer, secrets)
+        return
+    if answer.accepted:
+        raise NotRefused(str(expected), f"status {answer.status}: {answer.text[:SHOWN]}", answer.exchange)
+    if answer.asked_at is AskedAt.ENDPOINT:
+        _ = answer.value
+    if answer.status not in expected.statuses:
+        raise WrongRefusal(str(expected), f"status {answer.status}: {answer.text[:SHOWN]}", answer.exchange)
+    _must_give_nothing_away(answer, secrets)
+
+
+def _must_hold_no_credential(answer: Answer, secrets: Secrets) -> None:
+    if secrets.found_in(answer.text) or any(map(secrets.found_in, answer.headers.values())):
+        raise LeakyRefusal("a refusal without a credential in it", answer.text[:SHOWN], answer.exchange)
+
+
+def _must_give_nothing_away(answer: Answer, secrets: Secrets) -> None:
+    _must_hold_no_credential(answer, secrets)
+    for name, value in _success_members(answer) if answer.readable else []:
+        raise LeakyRefusal(
+            f"a refusal without {name!r}, which only success gives", printed(value)[:SHOWN], answer.exchange
+        )
+
+
+def _success_members(answer: Answer) -> list[tuple[str, object]]:
+    operation = answer.operation
+    body = answer.value
+    if operation is None:
+        return []
+    if operation.is_list:
+        page = body if operation.page_member is None else member(body, operation.page_member)
+        return [("the page", page)] if isinstance(page, list) and (page or page is body) else []
+    if not isinstance(body, dict):
+        return []
+    names = {wire for name, wire in operation.response.items() if name not in SAID_BY_REFUSALS_TOO} - {WHOLE}
+    return [(name, body[name]) for name in sorted(names) if body.get(name)]  # an empty value gives nothing

@@ -1,0 +1,151 @@
+"""One case's conversation with a node: requests and answers, credentials met, transactions, things to clean up."""
+
+from __future__ import annotations
+
+import copy
+import random
+import time
+from collections.abc import Callable
+from functools import cached_property
+from typing import Self
+
+from conformance.endpoints.chain import ChainClient
+from conformance.endpoints.client import Answer, AskedAt, Target
+from conformance.endpoints.clock import NodeClock
+from conformance.endpoints.funding import Purse
+from conformance.endpoints.log import ExchangeLog
+from conformance.endpoints.redaction import SECRET_MEMBERS, Secrets
+from conformance.endpoints.requests import OutgoingRequest, message
+from conformance.endpoints.sending import Receipt, Sender
+from conformance.endpoints.signing import Transaction
+from conformance.problems import ProfileSilent, StepProblem
+from conformance.profile import Effect, Profile
+from conformance.service.acceptance import Accepted, must_accept
+from conformance.service.clock import Clock
+from conformance.service.derivations import account_hash
+from conformance.service.registry import CleanupRegistry
+from conformance.service.suite_wallet import SuiteWallet
+from conformance.values.json_values import printed
+from conformance.values.typed_data import Wallet
+
+DESCRIPTION = "made by a conformance case"
+"""The description of what a case makes."""
+
+
+class Session:
+    """What the calls of one case share. A branch, for one of several threads, has only its randomness to itself."""
+
+    def __init__(self, target: Target, case_id: str) -> None:
+        self.target = target
+        self.seed = f"{target.seed}/{case_id}//"
+        """Decides, with names, the case's random values and wallets."""
+        self.random = random.Random(self.seed)  # noqa: S311 - repeatable test data, no secret
+        self.label = f"suite {self.random.getrandbits(40):010x}"
+        """The name of what the case makes, unlike that of any other case."""
+        self.secrets = Secrets()
+        self.log = ExchangeLog(self.secrets)
+        self.cleanup = CleanupRegistry()
+        self.chain = ChainClient(target, self.log)
+        self.clock = Clock(NodeClock(target, self.log), self._chain_config)
+        self.wallets: list[SuiteWallet] = []
+        """The suite's own wallets that the case has made; what is left in them goes back at its end."""
+        self.witnesses: list[Callable[[OutgoingRequest, Answer], None]] = []
+        """Each is called with every request of the service and its answer."""
+        self._last_write = [0.0]
+        self._ids_as_text = target.profile.wire.list_groups.id_form == "decimal_string"
+
+    @property
+    def profile(self) -> Profile:
+        """The node's profile."""
+        return self.target.profile
+
+    @property
+    def last_exchange(self) -> int | None:
+        """The number of the newest exchange in the log; None before the first."""
+        return len(self.log) - 1 if len(self.log) else None
+
+    def branch(self, name: str) -> Self:
+        """The same session for one of several threads."""
+        branch = copy.copy(self)
+        branch.seed = f"{self.seed}/{name}"
+        branch.random = random.Random(branch.seed)  # noqa: S311 - repeatable test data, no secret
+        return branch
+
+    # -------------------------------------------------------------------------------------------------- requests
+
+    def request(self, operation: str, credential: str | None = None, /, **members: object) -> OutgoingRequest:
+        """A request by canonical names, with a key in `X-Api-Key`. ProfileSilent: the profile leaves it out."""
+        return OutgoingRequest(self.target.operation(operation), credential, members=members)
+
+    def call(self, operation: str, credential: str | None = None, /, **members: object) -> Answer:
+        """Send a request that must be accepted; its answer."""
+        answer = self.send(self.request(operation, credential, **members))
+        must_accept(answer)
+        return answer
+
+    def accept(self, request: OutgoingRequest) -> tuple[Answer, Accepted]:
+        """Send a request that must be accepted; its answer, and the control for refusals of the same operation."""
+        answer = self.send(request)
+        must_accept(answer)
+        return answer, Accepted(request.operation.name, request)
+
+    def send(self, request: OutgoingRequest) -> Answer:
+        """Send a request. Remember the credentials in it and in its answer, and what has to be cleaned up."""
+        self.secrets.learn(request.credential)
+        for name in SECRET_MEMBERS & request.members.keys():
+            self.secrets.learn(request.members[name])
+        self.settle()
+        wire = message(request, ids_listed_as_text=self._ids_as_text)
+        answer = self.target.exchange(wire, self.log, request.operation)
+        answer.asked_at = request.asked_at
+        self.clock.note(answer)
+        if request.operation.effect is not Effect.READ:
+            self._last_write[0] = time.monotonic()
+        for witness in self.witnesses:
+            witness(request, answer)
+        if answer.accepted and (answer.asked_at is not AskedAt.OUTSIDE or answer.readable):
+            self._remember(request, answer)
+        return answer
+
+    def settle(self) -> None:
+        """Wait until the last write shows, as long as the profile says that this takes."""
+        if self.target.settle_seconds:
+            time.sleep(max(0.0, self._last_write[0] + self.target.settle_seconds - time.monotonic()))
+
+    def _remember(self, request: OutgoingRequest, answer: Answer) -> None:
+        value = answer.value
+        if isinstance(value, dict):
+            for name in SECRET_MEMBERS & value.keys():
+                self.secrets.learn(value[name])
+        self.cleanup.note(request.operation.name, request.credential, request.members, value)
+        if request.operation.name == "convert_to_chain_secured_account" and request.credential is not None:
+            self._note_conversion(request.credential, request.members.get("new_admin_wallet_address"))
+
+    def _note_conversion(self, account_key: str, admin: object) -> None:
+        try:
+            hashed = account_hash(account_key, self.profile)
+        except StepProblem:  # the profile does not say how hashes are made
+            return
+        self.cleanup.hand_over(account_key)
+        self.cleanup.note_admin(hashed, printed(admin))
+
+    def _chain_config(self) -> Answer:
+        return self.call("get_node_chain_config")
+
+    # -------------------------------------------------------------------------------------------------- the chain
+
+    @cached_property
+    def purse(self) -> Purse:
+        """How the case's wallets get ether. ProfileSilent: they get none."""
+        if self.target.funder is None:
+            raise ProfileSilent("a profile with the capability funded_wallet", "a profile without")
+        sender = Sender(self.chain, self.target.gas)
+        return Purse(self.target, self.chain, sender, self.log, self.target.funder)
+
+    def transact(self, wallet: Wallet, transaction: Transaction, *, to_be_reverted: bool = False) -> Receipt:
+        """Send a transaction of a wallet and wait for its block: see `Sender.send`."""
+        self.settle()
+        try:
+            return self.purse.send(wallet, transaction, to_be_reverted=to_be_reverted)
+        finally:
+            self._last_write[0] = time.monotonic()

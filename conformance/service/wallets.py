@@ -1,0 +1,69 @@
+"""The suite's own wallets: fresh ones, those of account keys, and contract wallets (ERC-1271)."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+
+from eth_abi.abi import encode
+
+from conformance.endpoints.sending import as_trouble
+from conformance.endpoints.signing import Transaction
+from conformance.problems import ChainTrouble
+from conformance.resources import artifacts
+from conformance.service.derivations import account_private_key
+from conformance.service.session import Session
+from conformance.service.suite_wallet import SuiteWallet
+from conformance.values.ids import Address
+from conformance.values.typed_data import Wallet
+
+MOST_WALLETS = 50
+"""So often the same case is run with the same seed on one chain."""
+
+
+class Wallets:
+    """Makes wallets; what is left in them goes back when the case ends."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def new(self, name: str) -> SuiteWallet:
+        """A fresh wallet, decided by the run's seed; the next one where its nonce on the chain is no longer zero."""
+        signer = self._unused(name)
+        return self._keep(SuiteWallet(Address(signer.address), signer))
+
+    def of_account_key(self, key: str) -> SuiteWallet:
+        """The wallet of an account key, which only signs."""
+        rule = self._session.profile.crypto.account_wallet_derivation
+        signer = Wallet.of_key(account_private_key(key, rule).to_bytes())
+        return SuiteWallet(Address(signer.address), signer)
+
+    def contract_wallet(self, owner: SuiteWallet) -> SuiteWallet:
+        """A contract whose signatures are its owner's, and which sends what its owner has it send."""
+        creation = _bytecode() + encode(["address"], [owner.address])
+        receipt = self._session.transact(owner.signer, Transaction(None, creation))
+        if not receipt.succeeded or receipt.contract_address is None:
+            raise ChainTrouble("a contract wallet on the chain", f"the transaction {receipt.hash} made none")
+        return self._keep(SuiteWallet(Address(receipt.contract_address), owner.signer, contract=True))
+
+    def _unused(self, name: str) -> Wallet:
+        target = self._session.target
+        salt = "" if target.funder is None else target.funder.salt
+        for number in range(MOST_WALLETS):
+            wallet = Wallet(f"{self._session.seed}|{name}|{number}{salt}")
+            if target.funder is None:
+                return wallet
+            with as_trouble():
+                if self._session.chain.next_nonce(wallet.address) == 0:
+                    return wallet
+        raise ChainTrouble("a wallet that has sent nothing", f"{MOST_WALLETS} of this seed that have")
+
+    def _keep(self, wallet: SuiteWallet) -> SuiteWallet:
+        self._session.wallets.append(wallet)
+        return wallet
+
+
+@cache
+def _bytecode() -> bytes:
+    artifact = json.loads((artifacts() / "ContractWallet.json").read_text(encoding="utf-8"))
+    return bytes.fromhex(str(artifact["bytecode"]).removeprefix("0x"))

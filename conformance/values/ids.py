@@ -1,0 +1,25 @@
+"""Types for the keys, ids, hashes and amounts that would otherwise be bare texts and integers."""
+
+from __future__ import annotations
+
+from typing import NewType
+
+ApiKey = NewType("ApiKey", str)
+"""The key of an account, as `new_account` gives it."""
+UsageKey = NewType("UsageKey", str)
+"""The value of a usage API key, as its creation gives it."""
+AccountHash = NewType("AccountHash", str)
+"""`apiKeyHash`, the contract's name for an account: 0x and 64 hex digits."""
+UsageKeyHash = NewType("UsageKeyHash", str)
+"""The contract's name for a usage key: 0x and 64 hex digits."""
+PkpId = NewType("PkpId", str)
+"""0x and 64 hex digits."""
+Cid = NewType("Cid", str)
+"""The raw CID of an action."""
+HashedCid = NewType("HashedCid", str)
+"""keccak256 of a raw CID: 0x and 64 hex digits."""
+GroupId = NewType("GroupId", int)
+"""A u64. Lists may show it as a decimal text; requests and the contract take the integer."""
+Address = NewType("Address", str)
+"""0x and 40 hex digits."""
+Cents = NewType("Cents", int)

@@ -1,0 +1,44 @@
+"""JSON values: members and items, equality, and how a value is written in a text."""
+
+from __future__ import annotations
+
+import json
+
+
+class Missing:
+    """The value of a member that is not there (unlike null, which is a value)."""
+
+    def __repr__(self) -> str:
+        return "nothing (the member is not there)"
+
+
+MISSING = Missing()
+
+
+def member(value: object, name: str) -> object:
+    """One step into a value: a member of an object or an item of an array; MISSING when there is none."""
+    if isinstance(value, dict):
+        return value.get(name, MISSING)
+    if isinstance(value, list) and name.removeprefix("-").isdecimal():
+        index = int(name)
+        return value[index] if -len(value) <= index < len(value) else MISSING
+    return MISSING
+
+
+def printed(value: object) -> str:
+    """A value as it stands in a text or a query: texts as they are, everything else as JSON."""
+    return value if isinstance(value, str) else json.dumps(value, separators=(",", ":"), default=str)
+
+
+def printed_json(value: object) -> str:
+    """A value as it is shown in a failure: texts in quotes, so that "1" and 1 look different."""
+    return f'"{value}"' if isinstance(value, str) else printed(value)
+
+
+def same(left: object, right: object) -> bool:
+    """Equality of JSON values: unlike in Python, true is not 1, and 1.0 is not 1."""
+    if isinstance(left, dict) and isinstance(right, dict):
+        return left.keys() == right.keys() and all(same(value, right[key]) for key, value in left.items())
+    if isinstance(left, list) and isinstance(right, list):
+        return len(left) == len(right) and all(same(one, other) for one, other in zip(left, right, strict=True))
+    return type(left) is type(right) and left == right

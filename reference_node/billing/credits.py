@@ -1,0 +1,145 @@
+"""The node's billing over the ledger: starter credits, holds and charges, and what happens to accounts on the chain.
+
+Specification: "Billing", "States and transitions / Account mode" (billing follows the admin wallet).
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Sequence
+
+from reference_node.billing import Hold
+from reference_node.billing.ledger import InsufficientCredit, Ledger
+from reference_node.chain.account_config import AccountConfig, AccountConverted
+from reference_node.chain.interface import Address, ChainUnavailable, Hash
+from reference_node.problems import PaymentRequired
+
+LOG = logging.getLogger("reference_node.billing")
+
+BLOCKS_AT_ONCE = 5_000
+"""Of how many blocks a chain is asked for events in one request."""
+
+RETRY_SECONDS = 1.0
+"""Between two looks at transactions whose outcome is unknown."""
+
+
+class Credits:
+    """`Billing` by a ledger."""
+
+    def __init__(
+        self, ledger: Ledger, accounts: AccountConfig, *, starter_credits: int, how_to_buy: str, chain_name: str
+    ) -> None:
+        """`how_to_buy` tells in words where credit comes from; `chain_name` names the chain that is followed."""
+        self.ledger = ledger
+        self._accounts = accounts
+        self._starter_credits = starter_credits
+        self._how_to_buy = how_to_buy
+        self._position = f"{chain_name}:{accounts.address.hex()}"
+        self._following = threading.Lock()
+        self._unresolved: set[str] = set()
+        self._closed = threading.Event()
+        self._resolver: threading.Thread | None = None
+
+    def recover(self) -> None:
+        """Take up what an earlier process left: its open holds, and what happened on the chain since."""
+        self._resolve(self.ledger.left_holds())
+        self.catch_up()
+
+    def close(self) -> None:
+        """End the look at unknown transactions: their holds are taken up at the next start."""
+        self._closed.set()
+        if self._resolver:
+            self._resolver.join()
+
+    def open_record(self, wallet: Address) -> None:
+        """Begin a record with the starter credits."""
+        self.ledger.grant(wallet, self._starter_credits)
+
+    def balance(self, wallet: Address) -> int:
+        """The credit left, in cents, without what is held."""
+        return self.ledger.balance(wallet)
+
+    def hold(self, wallet: Address, cents: int) -> Hold:
+        """Set credit aside; raises `PaymentRequired` when there is not enough, also after a look at the chain."""
+        try:
+            return self.ledger.hold(wallet, cents)
+        except InsufficientCredit:
+            self.catch_up()
+        try:
+            return self.ledger.hold(wallet, cents)
+        except InsufficientCredit as refused:
+            raise PaymentRequired(
+                "insufficient-credits",
+                f"the account has {refused.free} cents and this call costs {cents}: {self._how_to_buy}",
+            ) from None
+
+    def note_transaction(self, hold: Hold, transaction_hash: Hash) -> None:
+        """Remember the transaction that a hold pays for."""
+        self.ledger.note_transaction(hold, transaction_hash)
+
+    def settle(self, hold: Hold, cents: int) -> None:
+        """Charge so much of a hold, at most all of it, and give the rest back."""
+        self.ledger.settle(hold, cents)
+
+    def release(self, hold: Hold) -> None:
+        """Give all of a hold back."""
+        self.ledger.release(hold)
+
+    def settle_later(self, hold: Hold) -> None:
+        """Charge a hold once its transaction has landed, or give it back once that is certain not to happen."""
+        self._resolve([hold.id])
+
+    def move(self, account_hash: int, wallet: Address, new_wallet: Address) -> None:
+        """Add a record to another wallet's, once for each account."""
+        self.ledger.move(account_hash, wallet, new_wallet)
+
+    # The chain past this node
+
+    def catch_up(self) -> None:
+        """Grant and move what the contract's events since the last look call for.
+
+        A chain that does not answer is asked again the next time.
+        """
+        with self._following:
+            try:
+                self._follow(self._accounts.chain.block_number())
+            except ChainUnavailable as fault:
+                LOG.warning("what happened on the chain could not be looked up: %s", fault)
+
+    def _follow(self, newest: int) -> None:
+        first = self.ledger.position(self._position) + 1
+        while first <= newest:
+            last = min(newest, first + BLOCKS_AT_ONCE - 1)
+            for event in self._accounts.account_events(first, last):
+                if isinstance(event, AccountConverted):
+                    self.move(event.account_hash, event.former_admin_wallet, event.admin_wallet)
+                elif event.managed:
+                    self.open_record(event.admin_wallet)
+            self.ledger.set_position(self._position, last)
+            first = last + 1
+
+    def _resolve(self, holds: Sequence[str]) -> None:
+        """Settle holds by what became of their transactions; what can't be known yet is looked at again, beside."""
+        staying = self._looked_up(holds)
+        if not staying:
+            return
+        with self._following:
+            self._unresolved.update(staying)
+            if self._resolver is None:
+                self._resolver = threading.Thread(target=self._keep_resolving, name="billing-resolver", daemon=True)
+                self._resolver.start()
+
+    def _looked_up(self, holds: Sequence[str]) -> Sequence[str]:
+        try:
+            return self.ledger.resolve(holds, self._accounts.chain.landed)
+        except ChainUnavailable:
+            return holds
+
+    def _keep_resolving(self) -> None:
+        while not self._closed.wait(RETRY_SECONDS):
+            with self._following:
+                waiting = sorted(self._unresolved)
+            staying = set(self._looked_up(waiting)) if waiting else set()
+            with self._following:
+                self._unresolved -= set(waiting) - staying

@@ -1,0 +1,185 @@
+"""The payment provider, through the official Stripe SDK: at Stripe itself, or at whatever speaks its protocol.
+
+Specification: "Billing", "Limits" (amounts). Each call raises `ProviderUnavailable` where no usable answer came.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import stripe
+
+from reference_node.settings import StripeKeys
+
+CURRENCY = "usd"
+"""What credits are bought in: a cent of credit for a cent paid."""
+
+MINIMUM_CENTS = 500
+"""The smallest payment (specification, "Limits")."""
+
+MAXIMUM_CENTS = 99_999_999
+"""The largest amount that the provider takes."""
+
+STRIPE_URL = "https://api.stripe.com"
+"""Where Stripe itself answers."""
+
+TIMEOUT_SECONDS = 15.0
+"""How long one request to the provider may take."""
+
+RETRIES = 2
+"""How often the SDK tries again, each time with the same idempotency key."""
+
+
+class ProviderUnavailable(Exception):  # noqa: N818 - a state of the provider
+    """The provider is slow, down, refuses to serve, or answers nonsense. Nothing is known to have happened there."""
+
+
+class Refused(Exception):  # noqa: N818 - an answer of the provider
+    """The provider understood the request and refused it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Charge:
+    """The charge that paid an intent. Amounts are in cents."""
+
+    paid: bool
+    captured: bool
+    refunded: bool
+    disputed: bool
+    amount: int
+    amount_captured: int
+    amount_refunded: int
+
+
+@dataclass(frozen=True, slots=True)
+class Payment:
+    """A payment intent as the provider has it now. Amounts are in cents."""
+
+    id: str
+    status: str
+    amount: int
+    amount_received: int
+    currency: str
+    live: bool
+    customer: str | None
+    wallet: str | None
+    """The wallet that the node wrote into the intent's metadata."""
+    charge: Charge | None
+
+
+class PaymentProvider:
+    """What the node asks of the provider. Safe to call from many threads."""
+
+    def __init__(
+        self, keys: StripeKeys, api_base: str = STRIPE_URL, http_client: stripe.HTTPClient | None = None
+    ) -> None:
+        """`api_base` is the address of its API; `http_client` stands in for the SDK's own."""
+        self.publishable_key = keys.publishable
+        self._client = stripe.StripeClient(
+            keys.secret,
+            base_addresses={"api": api_base},
+            max_network_retries=RETRIES,
+            http_client=http_client or stripe.RequestsClient(timeout=TIMEOUT_SECONDS),
+        ).v1
+
+    def create_customer(self, wallet: str) -> str:
+        """The id of this wallet's customer; the same one however often it is asked for within a day."""
+        with self._answers():
+            made = self._client.customers.create(
+                {"metadata": {"wallet": wallet}}, {"idempotency_key": f"customer-{wallet}"}
+            )
+            return _text(made.to_dict(), "id")
+
+    def set_email(self, customer: str, email: str) -> None:
+        """Tell the provider where a customer can be reached. Raises `Refused` for what is no such address."""
+        with self._answers():
+            self._client.customers.update(customer, {"email": email})
+
+    def create_intent(self, customer: str, wallet: str, cents: int) -> tuple[str, str]:
+        """A new intent: its id, and the secret with which a browser pays it."""
+        with self._answers():
+            made = self._client.payment_intents.create(
+                {
+                    "amount": cents,
+                    "currency": CURRENCY,
+                    "customer": customer,
+                    "automatic_payment_methods": {"enabled": True, "allow_redirects": "never"},
+                    "metadata": {"wallet": wallet},
+                }
+            ).to_dict()
+            identifier, secret = _text(made, "id"), _text(made, "client_secret")
+        if not secret.startswith(f"{identifier}_secret_") or _number(made, "amount") != cents:
+            raise ProviderUnavailable("the provider made another intent than was asked for")
+        return identifier, secret
+
+    def look_up(self, intent: str) -> Payment | None:
+        """An intent as it is now; `None` where the provider knows none of this id."""
+        try:
+            with self._answers():
+                found = self._client.payment_intents.retrieve(intent, {"expand": ["latest_charge"]}).to_dict()
+                return _payment(found)
+        except Refused:
+            return None
+
+    @contextmanager
+    def _answers(self) -> Iterator[None]:
+        try:
+            yield
+        except stripe.InvalidRequestError as fault:
+            raise Refused(fault.code or "refused") from fault
+        except stripe.StripeError as fault:
+            raise ProviderUnavailable(f"{type(fault).__name__}: {fault.code or fault.http_status}") from fault
+        except (KeyError, TypeError, ValueError, AttributeError) as fault:
+            raise ProviderUnavailable(f"an answer that is no Stripe object: {type(fault).__name__}") from fault
+
+
+def _payment(found: Mapping[str, object]) -> Payment:
+    metadata, charge = found.get("metadata"), found.get("latest_charge")
+    wallet = metadata.get("wallet") if isinstance(metadata, dict) else None
+    customer = found.get("customer")
+    return Payment(
+        id=_text(found, "id"),
+        status=_text(found, "status"),
+        amount=_number(found, "amount"),
+        amount_received=_number(found, "amount_received"),
+        currency=_text(found, "currency"),
+        live=_flag(found, "livemode"),
+        customer=customer if isinstance(customer, str) else None,
+        wallet=wallet if isinstance(wallet, str) else None,
+        charge=_charge(charge) if isinstance(charge, dict) else None,
+    )
+
+
+def _charge(found: Mapping[str, object]) -> Charge:
+    return Charge(
+        paid=_flag(found, "paid"),
+        captured=_flag(found, "captured"),
+        refunded=_flag(found, "refunded"),
+        disputed=_flag(found, "disputed"),
+        amount=_number(found, "amount"),
+        amount_captured=_number(found, "amount_captured"),
+        amount_refunded=_number(found, "amount_refunded"),
+    )
+
+
+def _text(members: Mapping[str, object], name: str) -> str:
+    value = members[name]
+    if not isinstance(value, str) or not value:
+        raise TypeError(name)
+    return value
+
+
+def _number(members: Mapping[str, object], name: str) -> int:
+    value = members[name]
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise TypeError(name)
+    return value
+
+
+def _flag(members: Mapping[str, object], name: str) -> bool:
+    value = members[name]
+    if not isinstance(value, bool):
+        raise TypeError(name)
+    return value

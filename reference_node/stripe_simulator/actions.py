@@ -1,0 +1,277 @@
+"""What a test does to a simulator behind the back of those who use the API.
+
+Each action is a class, for who is in the same process, and a JSON object that is sent to `POST /control/NAME`.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from reference_node.stripe_simulator.conditions import Fault, Latency, RateLimit
+from reference_node.stripe_simulator.currencies import check_currency
+from reference_node.stripe_simulator.customers import Customer
+from reference_node.stripe_simulator.errors import Object, StripeError
+from reference_node.stripe_simulator.payment_intents import PaymentIntent
+from reference_node.stripe_simulator.simulator import StripeSimulator
+from reference_node.stripe_simulator.store import new_id
+from reference_node.stripe_simulator.test_methods import GENERIC
+
+OFFSET_LIMIT = 10 * 365 * 24 * 3600
+"""Seconds that the clock may be moved either way."""
+
+Cents = Annotated[int, Field(ge=0, le=99_999_999)]
+
+
+class Action(BaseModel):
+    """Something to do to a simulator."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+    name: ClassVar[str]
+
+    def carry_out(self, simulator: StripeSimulator) -> Object:
+        """Do it, and tell what there is now. Raises `StripeError`."""
+        with simulator.lock:
+            simulator.store.settle_due()
+            return self._do(simulator)
+
+    def _do(self, simulator: StripeSimulator) -> Object:
+        raise NotImplementedError
+
+
+class IntentAction(Action):
+    """Something to do to a payment intent."""
+
+    payment_intent: Annotated[str, Field(max_length=255)]
+
+    def _intent(self, simulator: StripeSimulator) -> PaymentIntent:
+        return simulator.store.get(PaymentIntent, self.payment_intent, "payment_intent")
+
+
+class SetLatencies(Action):
+    """Have answers take time: the first latency that holds for a request counts, and none is none."""
+
+    name: ClassVar[str] = "latency"
+    latencies: list[Latency]
+
+    def _do(self, simulator: StripeSimulator) -> Object:
+        simulator.conditions.latencies = list(self.latencies)
+        return conditions_view(simulator)
+
+
+class AddFault(Action):
+    """Have something go wrong, after the faults that are set already."""
+
+    name: ClassVar[str] = "fault"
+    fault: Fault
+
+    def _do(self, simulator: StripeSimulator) -> Object:
+        simulator.conditions.add_fault(self.fault)
+        return conditions_view(simulator)
+
+
+class SetRateLimit(Action):
+    """Limit the rate of requests, or, with null, lift the limit."""
+
+    name: ClassVar[str] = "rate_limit"
+    rate_limit: RateLimit | None
+
+    def _do(self, simulator: StripeSimulator) -> Object:
+        simulator.conditions.limit(self.rate_limit)
+        return conditions_view(simulator)
+
+
+class ClearConditions(Action):
+    """No more latency, faults and limits."""
+
+    name: ClassVar[str] = "clear"
+
+    def _do(self, simulator: StripeSimulator) -> Object:
+        simulator.conditions.clear()
+        return conditions_view(simulator)
+
+
+class MoveClock(Action):
+    """Move the simulator's clock; each call counts from the right time."""
+
+    name: ClassVar[str] = "clock"
+    offset_seconds: Annotated[int, Field(ge=-OFFSET_LIMIT, le=OFFSET_LIMIT)]
+
+    def _do(self, simulator: StripeSimulator) -> Object:
+        simulator.clock.offset_seconds = self.offset_seconds
+        simulator.store.settle_due()
+        return conditions_view(simulator)
+
+
+class Reset(Action):
+    """Forget all objects, idempotency keys and the log, and clear the conditions."""
+
+    name: ClassVar[str] = "reset"
+
+    def _do(self, simulator: StripeSimulator) -> Object:
+        simulator.forget()
+        simulator.conditions.clear()
+        simulator.clock.offset_seconds = 0
+        return conditions_view(simulator)
+
+
+class Authenticate(IntentAction):
+    """Have the customer pass, or fail, the 3D Secure that an intent waits for."""
+
+    name: ClassVar[str] = "authenticate"
+    succeeds: bool = True
+
+    def _do(self, simulator: StripeSimulator) -> Object:
+        intent = self._intent(simulator)
+        simulator.payments.authenticate(intent, succeeds=self.succeeds)
+        return intent.view()
+
+
+class Settle(IntentAction):
+    """End the processing of a payment, well or badly."""
+
+    name: ClassVar[str] = "settle"
+    succeeds: bool = True
+
+    def _do(self, simulator: StripeSimulator) -> Object:
+        intent = self._intent(simulator)
+        simulator.payments.settle(intent, None if self.succeeds else GENERIC)
+        return intent.view()
+
+
+class RefundPayment(IntentAction):
+    """Refund a payment, or a part of it, as from the Dashboard."""
+
+    name: ClassVar[str] = "refund"
+    amount: Cents | None = None
+
+    def _do(self, simulator: StripeSimulator) -> Object:
+        charge = simulator.payments.charge_of(self._intent(simulator))
+        return simulator.payments.refund(charge, self.amount, None, {}).view()
+
+
+class DisputePayment(IntentAction):
+    """Have the customer dispute a payment."""
+
+    name: ClassVar[str] = "dispute"
+    amount: Cents | None = None
+    reason: Annotated[str, Field(max_length=100)] = "fraudulent"
+
+    def _do(self, simulator: StripeSimulator) -> Object:
+        charge = simulator.payments.charge_of(self._intent(simulator))
+        return simulator.payments.dispute(charge, self.amount, self.reason).view()
+
+
+class CapturePart(IntentAction):
+    """Have only so much of a payment received, whether it was captured already or waits for that."""
+
+    name: ClassVar[str] = "capture"
+    amount: Cents
+
+    def _do(self, simulator: StripeSimulator) -> Object:
+        intent = self._intent(simulator)
+        charge = simulator.payments.charge_of(intent)
+        if self.amount > charge.amount:
+            raise StripeError(400, f"The payment is one of {charge.amount}.", param="amount")
+        simulator.payments.take(intent, self.amount)
+        return intent.view()
+
+
+class Change(IntentAction):
+    """Change members of an intent, and its latest charge, that no operation of the API would change."""
+
+    name: ClassVar[str] = "change"
+    amount: Cents | None = None
+    amount_received: Cents | None = None
+    currency: Annotated[str, Field(max_length=3)] | None = None
+    livemode: bool | None = None
+    metadata: dict[str, str] | None = None
+    capture_method: Annotated[str, Field(pattern="^(automatic|automatic_async|manual)$")] | None = None
+    another_customer: bool = False
+    """Give it a new customer."""
+
+    def _do(self, simulator: StripeSimulator) -> Object:
+        intent = self._intent(simulator)
+        changes = self.model_dump(exclude_none=True, exclude={"payment_intent", "another_customer"})
+        if self.currency is not None:
+            changes["currency"] = check_currency(self.currency)
+        if self.another_customer:
+            customer = Customer(id=new_id(Customer.prefix, Customer.id_length), created=simulator.store.now())
+            simulator.store.add(customer)
+            changes["customer"] = customer.id
+            simulator.store.assign(intent, customer.id)
+        changed = [intent] if intent.latest_charge is None else [intent, simulator.payments.charge_of(intent)]
+        for member, value in changes.items():
+            for resource in changed:
+                if hasattr(resource, member):
+                    setattr(resource, member, value)
+        return intent.view()
+
+
+class MakeIntent(Action):
+    """Make a payment intent as another integration of the account would: without customer and metadata."""
+
+    name: ClassVar[str] = "payment_intent"
+    amount: Cents
+    currency: Annotated[str, Field(max_length=3)] = "usd"
+
+    def _do(self, simulator: StripeSimulator) -> Object:
+        intent_id = new_id(PaymentIntent.prefix)
+        intent = PaymentIntent(
+            id=intent_id,
+            created=simulator.store.now(),
+            amount=self.amount,
+            currency=check_currency(self.currency),
+            client_secret=new_id(f"{intent_id}_secret_", 25),
+            redirects="never",
+        )
+        simulator.store.add(intent)
+        return intent.view()
+
+
+class DeleteCustomer(IntentAction):
+    """Delete the customer of a payment intent."""
+
+    name: ClassVar[str] = "delete_customer"
+
+    def _do(self, simulator: StripeSimulator) -> Object:
+        customer = self._intent(simulator).customer
+        if customer is None:
+            raise StripeError(400, f"The PaymentIntent {self.payment_intent} has no customer.", param="payment_intent")
+        deleted = simulator.store.get(Customer, customer, "customer")
+        deleted.deleted = True
+        return deleted.view()
+
+
+ACTIONS: dict[str, type[Action]] = {
+    action.name: action
+    for action in (
+        SetLatencies,
+        AddFault,
+        SetRateLimit,
+        ClearConditions,
+        MoveClock,
+        Reset,
+        Authenticate,
+        Settle,
+        RefundPayment,
+        DisputePayment,
+        CapturePart,
+        Change,
+        MakeIntent,
+        DeleteCustomer,
+    )
+}
+
+
+def conditions_view(simulator: StripeSimulator) -> Object:
+    """The conditions that hold, and the clock."""
+    conditions = simulator.conditions
+    limit = conditions.rate_limit
+    return {
+        "latencies": [latency.model_dump() for latency in conditions.latencies],
+        "faults": [fault.model_dump() for fault in conditions.faults()],
+        "rate_limit": None if limit is None else limit.model_dump(),
+        "offset_seconds": simulator.clock.offset_seconds,
+    }

@@ -1,0 +1,76 @@
+"""Idempotency keys: what was answered to a key is answered again (docs.stripe.com/api/idempotent_requests)."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass
+
+from reference_node.stripe_simulator.errors import IDEMPOTENCY, Object, StripeError
+
+KEY_LENGTH = 255
+
+LIFETIME_SECONDS = 24 * 3600
+"""How long an answer is kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """The first request with a key, and what it was answered."""
+
+    path: str
+    members: Object
+    time: float
+    request_id: str
+    status: int
+    body: bytes
+
+
+class IdempotencyKeys:
+    """The keys of a day. Not safe for many threads: the simulator's lock guards it."""
+
+    def __init__(self) -> None:
+        self._saved: OrderedDict[str, Saved] = OrderedDict()
+        self._in_use: set[str] = set()
+
+    def begin(self, key: str, path: str, members: Object, now: float) -> Saved | None:
+        """What the key was answered before; `None` takes the key into use. Raises `StripeError`."""
+        if not key or len(key) > KEY_LENGTH:
+            message = f"Idempotency keys have 1 to {KEY_LENGTH} characters, and this one has {len(key)}"
+            raise StripeError(400, message, kind=IDEMPOTENCY)
+        self._forget(now - LIFETIME_SECONDS)
+        if key in self._in_use:
+            message = (
+                "There is currently another in-progress request using this Idempotent Key (that probably means you "
+                f"submitted twice, and the other request is still going through): {key}. Please try again later."
+            )
+            raise StripeError(409, message, kind=IDEMPOTENCY, code="idempotency_key_in_use")
+        saved = self._saved.get(key)
+        if saved is None:
+            self._in_use.add(key)
+            return None
+        if saved.path != path:
+            scope = f"for the same endpoint they were first used for ('{path}' vs '{saved.path}')"
+            raise _reused(key, scope)
+        if saved.members != members:
+            raise _reused(key, "with the same parameters they were first used with")
+        return saved
+
+    def save(self, key: str, saved: Saved) -> None:
+        """Keep what was answered."""
+        self._saved[key] = saved
+
+    def release(self, key: str) -> None:
+        """The request is over."""
+        self._in_use.discard(key)
+
+    def _forget(self, before: float) -> None:
+        while self._saved and next(iter(self._saved.values())).time < before:
+            self._saved.popitem(last=False)
+
+
+def _reused(key: str, scope: str) -> StripeError:
+    message = (
+        f"Keys for idempotent requests can only be used {scope}. Try using a key other than '{key}' if you meant to "
+        "execute a different request."
+    )
+    return StripeError(400, message, kind=IDEMPOTENCY)

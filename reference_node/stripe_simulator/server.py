@@ -1,0 +1,110 @@
+"""The simulator as a server of its own: `reference-node stripe-simulator`, or in a thread for a test."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+from asyncio import BaseTransport
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import uvicorn
+from starlette.types import Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from reference_node.listening import BACKLOG, base_url, listen, remove_stale, write_atomically
+from reference_node.stripe_simulator.access import ApiKeys
+from reference_node.stripe_simulator.app import ABORT, SimulatorApp
+from reference_node.stripe_simulator.settings import SimulatorSettings
+from reference_node.stripe_simulator.simulator import StripeSimulator
+
+KEEP_ALIVE_SECONDS = 75
+"""How long an idle connection stays open: longer than clients keep one, so that none sends into a closing one."""
+
+GRACE_SECONDS = 2
+"""How long what is under way may go on once the server is told to stop."""
+
+
+class AbortingProtocol(H11Protocol):
+    """uvicorn's HTTP/1.1, whose application may close the connection without an answer."""
+
+    def connection_made(self, transport: BaseTransport) -> None:
+        """Tell the application how."""
+        super().connection_made(transport)  # type: ignore[arg-type]
+        serve = self.app
+        abort = transport.abort  # type: ignore[attr-defined]
+
+        async def serve_abortable(scope: Scope, receive: Receive, send: Send) -> None:
+            scope.setdefault("extensions", {})[ABORT] = abort
+            await serve(scope, receive, send)
+
+        self.app = serve_abortable
+
+
+def server(simulator: StripeSimulator, *, control: bool) -> uvicorn.Server:
+    """A server that is not running yet."""
+    config = uvicorn.Config(
+        SimulatorApp(simulator, control=control),
+        http=AbortingProtocol,
+        ws="none",
+        lifespan="off",
+        loop="asyncio",
+        access_log=False,
+        log_level="warning",
+        server_header=False,
+        backlog=BACKLOG,
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
+        timeout_graceful_shutdown=GRACE_SECONDS,
+    )
+    return uvicorn.Server(config)
+
+
+def serve(settings: SimulatorSettings) -> None:
+    """Run a simulator until it is told to stop. Raises `ServingError`, and `ValueError` for keys of the wrong form."""
+    given = {"secret": settings.secret_key, "publishable": settings.publishable_key}
+    keys = ApiKeys(**{name: key for name, key in given.items() if key is not None})
+    simulator = StripeSimulator(keys, processing_seconds=settings.processing_seconds)
+    remove_stale(settings.ready_file)
+    with listen(settings.host, settings.port) as listening:
+        _announce(settings, simulator, base_url(listening))
+        server(simulator, control=settings.control).run(sockets=[listening])
+
+
+def _announce(settings: SimulatorSettings, simulator: StripeSimulator, url: str) -> None:
+    """Tell where the simulator is. It listens already, so whoever connects is served."""
+    control_url = f"{url}/control" if settings.control else None
+    lines = [
+        f"Stripe simulator ready at {url}",
+        f"  secret key       {simulator.keys.secret}",
+        f"  publishable key  {simulator.keys.publishable}",
+    ]
+    if control_url is not None:
+        lines.append(f"  control          {control_url}: faults and changes, for anyone who can reach it")
+    print("\n".join(lines), flush=True)
+    if settings.ready_file is not None:
+        facts = {
+            "base_url": url,
+            "control_url": control_url,
+            "secret_key": simulator.keys.secret,
+            "publishable_key": simulator.keys.publishable,
+        }
+        write_atomically(settings.ready_file, json.dumps(facts, indent=2) + "\n")
+
+
+@contextmanager
+def serving(simulator: StripeSimulator, *, control: bool = True) -> Iterator[str]:
+    """A simulator that is served from a thread on a free port of this machine: its base URL."""
+    with listen("127.0.0.1", 0) as listening:
+        running = server(simulator, control=control)
+        thread = threading.Thread(target=_run, args=(running, listening), name="stripe-simulator", daemon=True)
+        thread.start()
+        try:
+            yield base_url(listening)
+        finally:
+            running.should_exit = True
+            thread.join()
+
+
+def _run(running: uvicorn.Server, listening: socket.socket) -> None:
+    running.run(sockets=[listening])

@@ -1,0 +1,125 @@
+"""Stripe's test payment methods (docs.stripe.com/testing), by name, and what paying with each leads to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from reference_node.stripe_simulator.errors import CARD, INVALID_REQUEST, Object
+
+
+@dataclass(frozen=True, slots=True)
+class Decline:
+    """Why a payment fails."""
+
+    code: str
+    message: str
+    decline_code: str | None = None
+    kind: str = CARD
+
+    def view(self) -> Object:
+        """The members that an error object has of it."""
+        error: Object = {"code": self.code, "message": self.message, "type": self.kind}
+        return error if self.decline_code is None else error | {"decline_code": self.decline_code}
+
+
+GENERIC = Decline("card_declined", "Your card was declined.", "generic_decline")
+INSUFFICIENT_FUNDS = Decline("card_declined", "Your card has insufficient funds.", "insufficient_funds")
+LOST = Decline("card_declined", "Your card was declined.", "lost_card")
+STOLEN = Decline("card_declined", "Your card was declined.", "stolen_card")
+FRAUDULENT = Decline("card_declined", "Your card was declined.", "fraudulent")
+EXPIRED = Decline("expired_card", "Your card has expired.", "expired_card")
+INCORRECT_CVC = Decline("incorrect_cvc", "Your card's security code is incorrect.", "incorrect_cvc")
+PROCESSING_ERROR = Decline(
+    "processing_error",
+    "An error occurred while processing your card. Try again in a little bit.",
+    "processing_error",
+)
+AUTHENTICATION_REQUIRED = Decline(
+    "authentication_required",
+    "Your card was declined. This transaction requires authentication.",
+    "authentication_required",
+)
+AUTHENTICATION_FAILED = Decline(
+    "payment_intent_authentication_failure",
+    "We are unable to authenticate your payment method. Please choose a different payment method and try again.",
+    kind=INVALID_REQUEST,
+)
+ACCOUNT_CLOSED = Decline("account_closed", "The customer's bank account has been closed.", kind=INVALID_REQUEST)
+NO_ACCOUNT = Decline("no_account", "The bank account could not be located.", kind=INVALID_REQUEST)
+BANK_FUNDS = Decline("insufficient_funds", "The customer's account has insufficient funds.", kind=INVALID_REQUEST)
+NOT_AUTHORIZED = Decline(
+    "debit_not_authorized",
+    "The customer has notified their bank that this payment was unauthorized.",
+    kind=INVALID_REQUEST,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TestMethod:
+    """What a test payment method is, and what happens to a payment with it."""
+
+    brand: str
+    last4: str
+    funding: str = "credit"
+    bank: bool = False
+    """A US bank account: the payment is `processing` first."""
+    stays: bool = False
+    """It stays `processing` until the control interface settles it."""
+    authentication: bool = False
+    """3D Secure comes first."""
+    decline: Decline | None = None
+    disputed: bool = False
+
+    @property
+    def type(self) -> str:
+        """The type of the payment method."""
+        return "us_bank_account" if self.bank else "card"
+
+
+def _visa(
+    last4: str, decline: Decline | None = None, *, authentication: bool = False, disputed: bool = False
+) -> TestMethod:
+    return TestMethod("visa", last4, decline=decline, authentication=authentication, disputed=disputed)
+
+
+def _bank(last4: str, decline: Decline | None = None, *, stays: bool = False, disputed: bool = False) -> TestMethod:
+    return TestMethod("", last4, bank=True, decline=decline, stays=stays, disputed=disputed)
+
+
+TEST_METHODS = {
+    "pm_card_visa": _visa("4242"),
+    "pm_card_visa_debit": TestMethod("visa", "5556", "debit"),
+    "pm_card_mastercard": TestMethod("mastercard", "4444"),
+    "pm_card_amex": TestMethod("amex", "8431"),
+    "pm_card_discover": TestMethod("discover", "9424"),
+    "pm_card_chargeDeclined": _visa("0002", GENERIC),
+    "pm_card_visa_chargeDeclined": _visa("0002", GENERIC),
+    "pm_card_chargeDeclinedInsufficientFunds": _visa("9995", INSUFFICIENT_FUNDS),
+    "pm_card_visa_chargeDeclinedInsufficientFunds": _visa("9995", INSUFFICIENT_FUNDS),
+    "pm_card_visa_chargeDeclinedLostCard": _visa("9987", LOST),
+    "pm_card_visa_chargeDeclinedStolenCard": _visa("9979", STOLEN),
+    "pm_card_chargeDeclinedFraudulent": _visa("0019", FRAUDULENT),
+    "pm_card_chargeDeclinedExpiredCard": _visa("0069", EXPIRED),
+    "pm_card_chargeDeclinedIncorrectCvc": _visa("0127", INCORRECT_CVC),
+    "pm_card_chargeDeclinedProcessingError": _visa("0119", PROCESSING_ERROR),
+    "pm_card_chargeCustomerFail": _visa("0341", GENERIC),
+    "pm_card_authenticationRequired": _visa("3184", authentication=True),
+    "pm_card_threeDSecure2Required": _visa("3220", authentication=True),
+    "pm_card_threeDSecureRequired": _visa("3063", authentication=True),
+    "pm_card_threeDSecureRequiredChargeDeclined": _visa("1629", GENERIC, authentication=True),
+    "pm_card_authenticationRequiredChargeDeclinedInsufficientFunds": _visa(
+        "3178", INSUFFICIENT_FUNDS, authentication=True
+    ),
+    "pm_card_createDispute": _visa("0259", disputed=True),
+    "pm_usBankAccount_success": _bank("6789"),
+    "pm_usBankAccount_processing": _bank("6006", stays=True),
+    "pm_usBankAccount_accountClosed": _bank("1113", ACCOUNT_CLOSED),
+    "pm_usBankAccount_noAccount": _bank("1116", NO_ACCOUNT),
+    "pm_usBankAccount_insufficientFunds": _bank("2227", BANK_FUNDS),
+    "pm_usBankAccount_debitNotAuthorized": _bank("3335", NOT_AUTHORIZED),
+    "pm_usBankAccount_dispute": _bank("4444", disputed=True),
+}
+"""By the name that stands for it wherever the id of a payment method may."""
+
+TOKENS = {f"tok_{name.removeprefix('pm_card_')}": name for name in TEST_METHODS if name.startswith("pm_card_")}
+"""Test tokens for cards, by which a payment method can be made: the names of the methods that they lead to."""

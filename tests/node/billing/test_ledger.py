@@ -1,0 +1,289 @@
+"""The ledger of credits: what it takes, what it refuses, and what a file of it says to those who check it."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from reference_node.billing.audit import history, verify
+from reference_node.billing.ledger import InsufficientCredit, Ledger
+from reference_node.billing.schema import LedgerError
+
+ALICE, BOB, CAROL = b"\x01" * 20, b"\x02" * 20, b"\x03" * 20
+ACCOUNT = 7
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "ledger.sqlite"
+
+
+def pay(ledger: Ledger, wallet: bytes, intent: str, cents: int) -> bool:
+    """Record an intent and credit it."""
+    ledger.note_intent(wallet, intent, "cus_1", cents, "usd")
+    return ledger.credit(intent)
+
+
+def test_wallet_never_heard_of_has_nothing() -> None:
+    assert Ledger().balance(ALICE) == 0
+
+
+def test_grant_is_given_once() -> None:
+    ledger = Ledger()
+    ledger.grant(ALICE, 500)
+    ledger.grant(ALICE, 500)
+    assert ledger.balance(ALICE) == 500
+
+
+def test_payment_is_credited_once_however_often_and_in_parallel_it_is_confirmed() -> None:
+    ledger = Ledger()
+    ledger.note_intent(ALICE, "pi_1", "cus_1", 500, "usd")
+    with ThreadPoolExecutor(16) as pool:
+        credited = list(pool.map(ledger.credit, ["pi_1"] * 100))
+    assert credited.count(True) == 1
+    assert ledger.balance(ALICE) == 500
+    assert [intent.id for intent in ledger.open_intents()] == []
+
+
+def test_credit_for_an_intent_that_was_never_recorded_is_refused() -> None:
+    ledger = Ledger()
+    with pytest.raises(KeyError):
+        ledger.credit("pi_1")
+    assert ledger.open_intents() == []
+
+
+def test_hold_counts_as_spent_until_it_is_released() -> None:
+    ledger = Ledger()
+    ledger.grant(ALICE, 3)
+    hold = ledger.hold(ALICE, 2)
+    assert ledger.balance(ALICE) == 1
+    with pytest.raises(InsufficientCredit) as refused:
+        ledger.hold(ALICE, 2)
+    assert refused.value.free == 1
+    ledger.release(hold)
+    assert ledger.balance(ALICE) == 3
+
+
+def test_settled_hold_charges_at_most_what_was_held_and_gives_back_the_rest() -> None:
+    ledger = Ledger()
+    ledger.grant(ALICE, 10)
+    ledger.settle(ledger.hold(ALICE, 4), 1)
+    ledger.settle(ledger.hold(ALICE, 4), 9)
+    assert ledger.balance(ALICE) == 5
+
+
+def test_hold_is_settled_once() -> None:
+    ledger = Ledger()
+    ledger.grant(ALICE, 10)
+    hold = ledger.hold(ALICE, 4)
+    for _ in range(3):
+        ledger.settle(hold, 4)
+    ledger.release(hold)
+    assert ledger.balance(ALICE) == 6
+
+
+def test_call_that_costs_nothing_needs_no_credit() -> None:
+    ledger = Ledger()
+    ledger.settle(ledger.hold(ALICE, 0), 0)
+    assert ledger.balance(ALICE) == 0
+
+
+def test_parallel_holds_never_take_more_than_there_is() -> None:
+    ledger = Ledger()
+    ledger.grant(ALICE, 25)
+    barrier = threading.Barrier(8)
+
+    def spend(_: int) -> int:
+        barrier.wait()
+        taken = 0
+        for _ in range(10):
+            try:
+                ledger.settle(ledger.hold(ALICE, 1), 1)
+            except InsufficientCredit:
+                continue
+            taken += 1
+        return taken
+
+    with ThreadPoolExecutor(8) as pool:
+        assert sum(pool.map(spend, range(8))) == 25
+    assert ledger.balance(ALICE) == 0
+
+
+def test_record_moves_with_its_holds_and_open_intents_once() -> None:
+    ledger = Ledger()
+    ledger.grant(ALICE, 10)
+    ledger.grant(BOB, 5)
+    hold = ledger.hold(ALICE, 4)
+    ledger.note_intent(ALICE, "pi_1", "cus_1", 500, "usd")
+    ledger.move(ACCOUNT, ALICE, BOB)
+    assert (ledger.balance(ALICE), ledger.balance(BOB)) == (0, 11)
+    ledger.settle(hold, 3)
+    assert ledger.balance(BOB) == 12
+    ledger.credit("pi_1")
+    assert ledger.balance(BOB) == 512
+    ledger.grant(ALICE, 1)  # already granted: nothing to move
+    ledger.move(ACCOUNT, ALICE, CAROL)
+    assert (ledger.balance(BOB), ledger.balance(CAROL)) == (512, 0)
+
+
+def test_record_that_moves_to_its_own_wallet_stays() -> None:
+    ledger = Ledger()
+    ledger.grant(ALICE, 10)
+    ledger.move(ACCOUNT, ALICE, ALICE)
+    assert ledger.balance(ALICE) == 10
+
+
+def test_customer_that_was_remembered_first_counts() -> None:
+    ledger = Ledger()
+    assert ledger.customer(ALICE) is None
+    assert ledger.note_customer(ALICE, "cus_1") == "cus_1"
+    assert ledger.note_customer(ALICE, "cus_2") == "cus_1"
+    assert ledger.customer(ALICE) == "cus_1"
+
+
+def test_abandoned_intent_is_no_longer_open() -> None:
+    ledger = Ledger()
+    ledger.note_intent(ALICE, "pi_1", "cus_1", 500, "usd")
+    ledger.abandon("pi_1")
+    assert ledger.open_intents() == []
+    assert ledger.intent("pi_1") is not None
+
+
+# --------------------------------------------------------------------------------------------------------------- files
+
+
+def test_file_keeps_credits_and_intents_over_a_restart(file: Path) -> None:
+    with closing(Ledger(file)) as ledger:
+        pay(ledger, ALICE, "pi_1", 500)
+        ledger.note_intent(BOB, "pi_2", "cus_2", 700, "usd")
+        ledger.set_position("blocks", 12)
+    with closing(Ledger(file)) as ledger:
+        assert ledger.balance(ALICE) == 500
+        assert [(intent.id, intent.wallet, intent.cents) for intent in ledger.open_intents()] == [("pi_2", BOB, 700)]
+        assert ledger.position("blocks") == 12
+
+
+def test_holds_that_a_process_left_are_charged_only_where_their_transaction_landed(file: Path) -> None:
+    with closing(Ledger(file)) as ledger:
+        ledger.grant(ALICE, 10)
+        ledger.hold(ALICE, 1)
+        landed, lost, pending = ledger.hold(ALICE, 2), ledger.hold(ALICE, 3), ledger.hold(ALICE, 1)
+        for hold, transaction in ((landed, b"\x01"), (lost, b"\x02"), (pending, b"\x03")):
+            ledger.note_transaction(hold, transaction * 32)
+    with closing(Ledger(file)) as ledger:
+        known: dict[bytes, bool | None] = {b"\x01" * 32: True, b"\x02" * 32: False, b"\x03" * 32: None}
+        assert ledger.resolve(ledger.left_holds(), known.__getitem__) == [pending.id]
+        assert ledger.balance(ALICE) == 7
+        assert ledger.resolve([pending.id], lambda _: True) == []
+        assert ledger.balance(ALICE) == 7
+    assert verify(file).faults == ()
+    assert verify(file).cents == {"charge": 3, "grant": 10}
+
+
+def test_second_node_on_one_ledger_is_refused_with_words(file: Path) -> None:
+    with closing(Ledger(file)), pytest.raises(LedgerError, match="another node uses this ledger"):
+        Ledger(file)
+    Ledger(file).close()
+
+
+def test_file_that_is_no_ledger_is_refused_and_left_alone(file: Path) -> None:
+    with closing(sqlite3.connect(file)) as other:
+        other.execute("CREATE TABLE theirs (a)")
+    before = file.read_bytes()
+    with pytest.raises(LedgerError, match="is a database, but no ledger"):
+        Ledger(file)
+    assert file.read_bytes() == before
+    file.write_bytes(b"no database at all" * 100)
+    with pytest.raises(LedgerError, match="can't be used"):
+        Ledger(file)
+
+
+def test_ledger_of_a_newer_node_is_refused(file: Path) -> None:
+    Ledger(file).close()
+    with closing(sqlite3.connect(file)) as other:
+        other.execute("PRAGMA user_version = 99")
+    with pytest.raises(LedgerError, match="use a newer node"):
+        Ledger(file)
+
+
+def test_folder_that_does_not_exist_is_told(tmp_path: Path) -> None:
+    with pytest.raises(LedgerError, match="No such file"):
+        Ledger(tmp_path / "nowhere" / "ledger.sqlite")
+
+
+@pytest.mark.parametrize("change", ["UPDATE transfer SET cents = 1", "DELETE FROM transfer"])
+def test_transfers_are_never_changed_or_deleted(file: Path, change: str) -> None:
+    with closing(Ledger(file)) as ledger:
+        pay(ledger, ALICE, "pi_1", 500)
+    with closing(sqlite3.connect(file)) as other, pytest.raises(sqlite3.IntegrityError, match="append-only"):
+        other.execute(change)
+
+
+# --------------------------------------------------------------------------------------------------------------- audit
+
+
+def used(file: Path) -> None:
+    """A ledger with every kind of movement."""
+    with closing(Ledger(file, now=lambda: 1_700_000_000)) as ledger:
+        ledger.grant(ALICE, 10)
+        pay(ledger, ALICE, "pi_1", 500)
+        ledger.settle(ledger.hold(ALICE, 4), 4)
+        ledger.move(ACCOUNT, ALICE, BOB)
+        ledger.hold(BOB, 2)
+
+
+def test_audit_counts_each_kind_and_finds_nothing_wrong(file: Path) -> None:
+    used(file)
+    audit = verify(file)
+    assert audit.faults == ()
+    assert audit.cents == {"charge": 4, "conversion": 506, "grant": 10, "payment": 500}
+    assert (audit.transfers, audit.held) == (4, 2)
+
+
+def test_history_gives_each_accounts_movements_with_the_balance_after_each(file: Path) -> None:
+    used(file)
+    of_alice = [(one.kind, one.cents, one.balance) for one in history(file) if one.account == ALICE.hex()]
+    assert of_alice == [("grant", 10, 10), ("payment", 500, 510), ("charge", -4, 506), ("conversion", -506, 0)]
+    assert {one.at for one in history(file)} == {1_700_000_000}
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        ("UPDATE account SET balance = balance + 1 WHERE held", "its transfers give"),
+        ("UPDATE account SET balance = balance + 1 WHERE held", "sum to 1 cents instead of 0"),
+        ("UPDATE account SET held = 1 WHERE held", "its holds give 2"),
+        ("DROP TRIGGER transfer_is_not_deleted; DELETE FROM transfer WHERE id = 2", "transfers 2 to 2 are missing"),
+        ("DROP TRIGGER transfer_is_not_deleted; DELETE FROM transfer WHERE id = 4", "transfers 4 to 4 are missing"),
+        ("UPDATE intent SET state = 'open'", "intent pi_1 of 500 cents is open, and 500 was credited"),
+        ("UPDATE intent SET cents = 5000", "intent pi_1 of 5000 cents is credited, and 500 was credited"),
+        (
+            "PRAGMA ignore_check_constraints = 1; UPDATE account SET balance = -1 WHERE NOT source",
+            "has -1",
+        ),
+    ],
+)
+def test_audit_tells_what_does_not_add_up(file: Path, damage: str, said: str) -> None:
+    used(file)
+    with closing(sqlite3.connect(file)) as other:
+        other.executescript(damage)
+    assert any(said in fault for fault in verify(file).faults), verify(file).faults
+
+
+def test_audit_reads_a_ledger_that_a_node_has_open(file: Path) -> None:
+    with closing(Ledger(file)) as ledger:
+        pay(ledger, ALICE, "pi_1", 500)
+        assert verify(file).cents == {"payment": 500}
+
+
+@pytest.mark.parametrize("content", [None, b"", b"no database" * 100])
+def test_audit_of_what_is_no_ledger_is_one_clear_line(file: Path, content: bytes | None) -> None:
+    if content is not None:
+        file.write_bytes(content)
+    with pytest.raises(LedgerError, match=r"ledger\.sqlite"):
+        verify(file)

@@ -1,0 +1,103 @@
+"""Idempotency keys, and requests that meet on one object."""
+
+from __future__ import annotations
+
+import pytest
+from simulators import KEYS, Caller, CheckedSimulator, Raw, refusal
+
+
+def test_key_used_again_gives_the_same_answer(simulator: CheckedSimulator, merchant: Caller) -> None:
+    raw = Raw(simulator, KEYS.secret)
+    first = raw.send("POST", "/v1/customers", b"email=a@example.com", {"idempotency-key": "k"})
+    again = raw.send("POST", "/v1/customers", b"email=a@example.com", {"idempotency-key": "k"})
+    assert again.text == first.text
+    assert (again.headers["idempotent-replayed"], again.headers["original-request"]) == (
+        "true",
+        first.headers["request-id"],
+    )
+    assert again.headers["request-id"] != first.headers["request-id"]
+    assert len(merchant.v1.customers.list().data) == 1
+
+
+def test_key_with_other_parameters_is_refused(merchant: Caller) -> None:
+    merchant.v1.customers.create({"email": "a@example.com"}, {"idempotency_key": "k"})
+    fault = refusal(lambda: merchant.v1.customers.create({"email": "b@example.com"}, {"idempotency_key": "k"}))
+    assert (fault.http_status, fault.error and fault.error.type) == (400, "idempotency_error")
+    assert "same parameters" in str(fault)
+
+
+def test_key_for_another_endpoint_is_refused(merchant: Caller) -> None:
+    merchant.v1.customers.create(options={"idempotency_key": "k"})
+    fault = refusal(
+        lambda: merchant.v1.payment_intents.create({"amount": 100, "currency": "usd"}, {"idempotency_key": "k"})
+    )
+    assert "('/v1/payment_intents' vs '/v1/customers')" in str(fault)
+
+
+def test_decline_is_kept_under_its_key(merchant: Caller) -> None:
+    intent = merchant.intent()
+    for _ in range(2):
+        fault = refusal(
+            lambda: merchant.v1.payment_intents.confirm(
+                intent.id, {"payment_method": "pm_card_visa_chargeDeclined"}, {"idempotency_key": "k"}
+            )
+        )
+        assert fault.http_status == 402
+    assert len(merchant.v1.charges.list({"payment_intent": intent.id}).data) == 1
+
+
+def test_invalid_parameters_are_not_kept_under_the_key(merchant: Caller) -> None:
+    refusal(
+        lambda: merchant.v1.payment_intents.create({"amount": 100, "currency": "dollars"}, {"idempotency_key": "k"})
+    )
+    kept = merchant.v1.payment_intents.create({"amount": 100, "currency": "usd"}, {"idempotency_key": "k"})
+    assert kept.amount == 100
+
+
+def test_key_is_forgotten_after_a_day(simulator: CheckedSimulator, merchant: Caller) -> None:
+    first = merchant.v1.customers.create(options={"idempotency_key": "k"})
+    simulator.clock.offset_seconds = 24 * 3600 + 1
+    assert merchant.v1.customers.create(options={"idempotency_key": "k"}).id != first.id
+
+
+@pytest.mark.parametrize(("key", "status"), [("x" * 255, 200), ("x" * 256, 400), ("", 400)])
+def test_length_of_keys_is_limited(simulator: CheckedSimulator, key: str, status: int) -> None:
+    headers = {"idempotency-key": key}
+    assert Raw(simulator, KEYS.secret).send("POST", "/v1/customers", b"", headers).status == status
+
+
+def test_key_in_use_is_a_conflict(simulator: CheckedSimulator) -> None:
+    raw = Raw(simulator, KEYS.secret)
+    headers = {"idempotency-key": "k"}
+    under_way = simulator.begin(raw.request("POST", "/v1/customers", b"", headers))
+    meanwhile = raw.send("POST", "/v1/customers", b"", headers)
+    assert (meanwhile.status, meanwhile.error["code"]) == (409, "idempotency_key_in_use")
+    first = simulator.complete(under_way)
+    assert first is not None
+    assert raw.send("POST", "/v1/customers", b"", headers).text == first.body.decode()
+
+
+def test_object_in_use_is_locked(simulator: CheckedSimulator, merchant: Caller) -> None:
+    intent = merchant.intent()
+    raw = Raw(simulator, KEYS.secret)
+    path = f"/v1/payment_intents/{intent.id}/confirm"
+    under_way = simulator.begin(raw.request("POST", path, b"payment_method=pm_card_visa"))
+    meanwhile = raw.send("POST", path, b"payment_method=pm_card_visa")
+    assert (meanwhile.status, meanwhile.error["code"]) == (429, "lock_timeout")
+    assert meanwhile.headers["stripe-should-retry"] == "true"
+    assert merchant.v1.payment_intents.retrieve(intent.id).status == "requires_payment_method"
+    done = simulator.complete(under_way)
+    assert done is not None
+    assert done.status == 200
+    assert merchant.v1.payment_intents.update(intent.id, {"description": "free again"}).status == "succeeded"
+
+
+def test_refused_object_releases_the_key(simulator: CheckedSimulator, merchant: Caller) -> None:
+    intent = merchant.intent()
+    raw = Raw(simulator, KEYS.secret)
+    path, headers = f"/v1/payment_intents/{intent.id}/cancel", {"idempotency-key": "k"}
+    under_way = simulator.begin(raw.request("POST", path, b""))
+    assert raw.send("POST", path, b"", headers).status == 429
+    simulator.complete(under_way)
+    later = raw.send("POST", path, b"", headers)
+    assert (later.status, later.error["code"]) == (400, "payment_intent_unexpected_state")

@@ -1,0 +1,157 @@
+"""Requests are paced and counted; JSON is read strictly; the chain is read by human signatures."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+
+import httpx
+import pytest
+from eth_abi import encode
+
+from conformance.endpoints.chain import ChainClient, decoded, encoded, selector
+from conformance.endpoints.client import Answer, Message, Target
+from conformance.endpoints.log import ExchangeLog
+from conformance.endpoints.pace import Budget, Pace
+from conformance.endpoints.redaction import Secrets
+from conformance.problems import BudgetSpent, ChainReverted, ChainTrouble, Malformed, Mismatch
+from conformance.profile import Function, Profile
+from conformance.values.json_text import parse
+
+
+def test_requests_are_evenly_spaced_over_all_threads() -> None:
+    pace = Pace(50)
+    began = time.monotonic()
+    threads = [threading.Thread(target=pace.wait) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert time.monotonic() - began >= 5 / 50 - 0.001
+
+
+def test_budget_is_never_exceeded_and_refused_calls_cost_nothing() -> None:
+    budget = Budget(3)
+    budget.take(2)
+    with pytest.raises(BudgetSpent):
+        budget.take(2)
+    budget.give_back(2)
+    budget.take(3)
+
+    assert budget.spent == 3
+
+
+def test_budget_without_a_limit_counts() -> None:
+    budget = Budget(None)
+    budget.take(10_000)
+
+    assert budget.spent == 10_000
+
+
+@pytest.mark.parametrize(("text", "value"), [("1", 1), ('{"a":{"b":[null]}}', {"a": {"b": [None]}}), (" true ", True)])
+def test_strict_json_is_read(text: str, value: object) -> None:
+    assert parse(text) == value
+
+
+@pytest.mark.parametrize("text", ["", "{", '{"a":1,"a":1}', '[{"a":1,"b":2,"a":3}]', "NaN", "-Infinity", "[1,]", "'a'"])
+def test_other_json_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"\w"):
+        parse(text)
+
+
+def test_selector_is_that_of_the_standard_example() -> None:
+    assert selector(Function.parse("transfer(address to, uint256 amount) returns (bool)")).hex() == "a9059cbb"
+
+
+@pytest.mark.parametrize(
+    ("signature", "arguments", "abi", "values"),
+    [
+        ("f(uint256 a)", ["42"], ["uint256"], [42]),
+        ("f(uint256 a)", ["0x2a"], ["uint256"], [42]),
+        ("f(bytes32 a)", ["0x" + "ab" * 32], ["bytes32"], [b"\xab" * 32]),
+        ("f(bytes32[] a, string b)", [["0x" + "00" * 32], "0x00"], ["bytes32[]", "string"], [[bytes(32)], "0x00"]),
+        ("f(address a, bool b)", ["0x" + "11" * 20, True], ["address", "bool"], ["0x" + "11" * 20, True]),
+    ],
+)
+def test_arguments_are_encoded(signature: str, arguments: list[object], abi: list[str], values: list[object]) -> None:
+    assert encoded(Function.parse(signature).inputs, arguments) == encode(abi, values)
+
+
+@pytest.mark.parametrize(
+    ("signature", "arguments"),
+    [
+        ("f(uint256 a)", []),
+        ("f(uint256 a)", ["x"]),
+        ("f(uint64 a)", [2**64]),
+        ("f(address a)", [5]),
+        ("f(bytes32 a)", ["0xz"]),
+    ],
+)
+def test_arguments_of_other_types_depart(signature: str, arguments: list[object]) -> None:
+    with pytest.raises(Mismatch):
+        encoded(Function.parse(signature).inputs, arguments)
+
+
+def test_results_are_json_values_by_their_names() -> None:
+    function = Function.parse("f() returns ((uint64 id, bytes32 hash, address[] who)[] groups, uint256 n)")
+    data = encode(["(uint64,bytes32,address[])[]", "uint256"], [[(1, b"\x01" * 32, ["0x" + "AB" * 20])], 2**200])
+
+    assert decoded(function.outputs, f"0x{data.hex()}") == {
+        "groups": [{"id": 1, "hash": "0x" + "01" * 32, "who": ["0x" + "ab" * 20]}],
+        "n": 2**200,
+    }
+
+
+def test_single_unnamed_result_is_the_value_itself() -> None:
+    assert decoded(Function.parse("f() returns (uint256)").outputs, f"0x{5:064x}") == 5
+
+
+@pytest.mark.parametrize("result", ["0x", "0x12", None, "zz"])
+def test_result_of_another_form_is_malformed(result: object) -> None:
+    with pytest.raises(Malformed):
+        decoded(Function.parse("f() returns (uint256)").outputs, result)
+
+
+CONTRACT = "0x" + "11" * 20
+
+
+@pytest.mark.parametrize(
+    ("code", "message", "contract", "problem"),
+    [
+        (3, "execution reverted", CONTRACT, ChainReverted),
+        (-32015, "VM execution error.", CONTRACT, ChainReverted),
+        (-32602, "BlockOutOfRangeError: block height is 9 but requested was 8", CONTRACT, ChainTrouble),
+        (-32000, "header not found", CONTRACT, ChainTrouble),
+        (-32602, "invalid address", "no address at all", ChainReverted),
+    ],
+    ids=["revert", "revert-otherwise", "pruned", "behind", "address-of-the-nodes"],
+)
+def test_chain_that_cannot_answer_is_no_fault_of_the_node(
+    monkeypatch: pytest.MonkeyPatch, code: int, message: str, contract: str, problem: type[Exception]
+) -> None:
+    told = {"jsonrpc": "2.0", "id": 1, "error": {"code": code, "message": message}}
+
+    def exchange(_: Target, sent: Message, __: ExchangeLog) -> Answer:
+        assert json.loads(sent.body or "")["method"] == "eth_call"
+        return Answer(200, httpx.Headers(), json.dumps(told), 0)
+
+    monkeypatch.setattr(Target, "exchange", exchange)
+    profile = Profile.model_validate({"chain": {"rpc_url": "http://chain.invalid"}})
+    with Target("http://node.invalid", profile) as target, pytest.raises(problem) as raised:
+        ChainClient(target, ExchangeLog(Secrets())).view(contract, "count() returns (uint256)", [])
+    assert type(raised.value) is problem
+
+
+def test_chain_that_answers_at_the_third_time_of_asking_has_answered(monkeypatch: pytest.MonkeyPatch) -> None:
+    behind = {"error": {"code": -32000, "message": "header not found"}}
+    told = iter([behind, behind, {"result": f"0x{7:064x}"}])
+
+    def exchange(*_: object) -> Answer:
+        return Answer(200, httpx.Headers(), json.dumps({"jsonrpc": "2.0", "id": 1} | next(told)), 0)
+
+    monkeypatch.setattr(Target, "exchange", exchange)
+    profile = Profile.model_validate({"chain": {"rpc_url": "http://chain.invalid"}})
+    with Target("http://node.invalid", profile) as target:
+        assert ChainClient(target, ExchangeLog(Secrets())).view(CONTRACT, "count() returns (uint256)", []) == 7

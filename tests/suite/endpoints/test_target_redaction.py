@@ -1,0 +1,113 @@
+"""No credential leaves the suite in anything that it writes down."""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import json
+import shlex
+import subprocess
+from urllib.parse import quote
+
+import pytest
+
+from conformance.endpoints.log import ExchangeLog, RawExchange
+from conformance.endpoints.redaction import Secrets, as_curl
+
+RAW = bytes(range(220, 252))
+KEY = base64.b64encode(RAW).decode()
+assert "/" in KEY
+assert "+" in KEY
+
+
+def secrets(*values: object) -> Secrets:
+    made = Secrets()
+    for value in values:
+        made.learn(value)
+    return made
+
+
+@pytest.mark.parametrize(
+    "spelling",
+    [KEY, quote(KEY, safe=""), KEY.replace("/", "\\/"), KEY.rstrip("="), RAW.hex(), RAW.hex().upper(),
+     base64.urlsafe_b64encode(RAW).decode(), base64.urlsafe_b64encode(RAW).decode().rstrip("=")],
+)  # fmt: skip
+def test_credential_is_hidden_in_every_spelling(spelling: str) -> None:
+    known = secrets(KEY)
+
+    assert known.found_in(f"a {spelling} b")
+    assert known.hide(f"a {spelling} b") == "a $API_KEY_1 b"
+
+
+def test_credentials_are_told_apart_and_the_longest_is_hidden_first() -> None:
+    known = secrets("a" * 20, "a" * 20 + "b" * 5, "a" * 20)
+
+    assert known.hide(f"{'a' * 20}bbbbb {'a' * 20}") == "$API_KEY_2 $API_KEY_1"
+
+
+@pytest.mark.parametrize("value", ["", "short", None, 5, True])
+def test_value_too_short_to_be_a_credential_blackens_nothing(value: object) -> None:
+    known = secrets(value)
+
+    assert known.hide("short and 5 and None") == "short and 5 and None"
+    assert not known.found_in("short")
+
+
+def test_unknown_credential_is_hidden_by_the_name_of_its_member() -> None:
+    text = json.dumps({"usage_api_key": "never met before, but long", "name": "a name that is long, too"})
+
+    hidden = secrets().hide(text)
+
+    assert "never met" not in hidden
+    assert "a name that is long, too" in hidden
+
+
+def test_headers_with_credentials_are_hidden_even_when_the_value_is_unknown() -> None:
+    headers = {"X-Api-Key": "whatever", "authorization": "Bearer whatever", "X-Wallet-Auth": "x", "Accept": "whatever"}
+
+    assert secrets().hide_headers(headers) == {
+        "X-Api-Key": "[redacted]",
+        "authorization": "Bearer [redacted]",
+        "X-Wallet-Auth": "[redacted]",
+        "Accept": "whatever",
+    }
+
+
+def test_exchange_is_redacted_in_every_field() -> None:
+    known = secrets(KEY)
+    log = ExchangeLog(known)
+    body = json.dumps({"usage_api_key": KEY})
+    url = f"http://node/x?k={quote(KEY, safe='')}"
+    log.add(RawExchange("POST", url, {"X-Api-Key": KEY}, body, 200, {"Set-Cookie": KEY}, body, 0.1))
+
+    shown = log.redacted(0)
+
+    text = json.dumps(dataclasses.asdict(shown))
+    assert not known.found_in(text)
+    assert not known.found_in(text.replace("\\\\", "\\"))
+    assert text.count("API_KEY_1") >= 6
+
+
+def test_credential_learnt_after_the_exchange_is_hidden_in_it_as_well() -> None:
+    known = secrets()
+    log = ExchangeLog(known)
+    log.add(RawExchange("POST", "http://node", {}, None, 200, {}, f'{{"k": "{KEY}"}}', 0.1))
+    known.learn(KEY)
+
+    assert KEY not in log.redacted(0).response_body
+
+
+def test_curl_sends_the_same_with_the_credential_from_the_shell() -> None:
+    known = secrets(KEY)
+    body = known.hide(json.dumps({"usage_api_key": KEY, "name": "it's $HOME `id`"}))
+    command = as_curl("POST", "http://node/x", known.hide_headers({"Authorization": f"Bearer {KEY}"}), body)
+
+    printed = subprocess.run(  # noqa: S603 - our own words
+        ["/bin/sh", "-c", command.replace("curl", "printf '%s\\n'", 1)],
+        env={"API_KEY_1": KEY, "HOME": "/nowhere"}, capture_output=True, text=True, check=True,
+    ).stdout.splitlines()  # fmt: skip
+
+    assert KEY not in command
+    assert printed[printed.index("-H") + 1] == f"Authorization: Bearer {KEY}"
+    assert json.loads(printed[-1]) == {"usage_api_key": KEY, "name": "it's $HOME `id`"}
+    assert shlex.split(command)[:4] == ["curl", "-i", "-X", "POST"]

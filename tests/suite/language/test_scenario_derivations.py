@@ -1,0 +1,101 @@
+"""Tests for the functions that say what follows from keys and wallets."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable
+
+import pytest
+from eth_utils.crypto import keccak
+
+from conformance.language.derivations import account_hash, pkp_id_in, usage_key_hash, wallets_of_secrets_in
+from conformance.language.scope import Scope
+from conformance.problems import Mismatch, ProfileSilent
+
+SECRET = bytes(range(1, 33))
+KEY = base64.b64encode(SECRET).decode()
+WALLET = "0x6370ef2f4db3611d657b90667de398a2cc2a370c"
+"""The address of the private key `SECRET`, as MetaMask and ethers derive it."""
+
+ADDRESS = "0x7E5F4552091A69125d5DfCb7b8C2659029395Bdf"
+PKP_ID = f"0x{keccak(bytes.fromhex(ADDRESS[2:])).hex()}"
+LEFT_PADDED = f"0x{'0' * 24}{ADDRESS[2:].lower()}"
+
+
+def scope(**keys: str) -> Scope:
+    stated = {name.replace("__", "."): value for name, value in keys.items()}
+    return Scope("seed", stated.get, {})
+
+
+@pytest.mark.parametrize("of", [account_hash, usage_key_hash])
+@pytest.mark.parametrize(("rule", "preimage"), [("decoded_bytes", SECRET), ("base64_text", KEY.encode())])
+def test_key_hash_follows_the_profiles_rule(of: Callable[..., object], rule: str, preimage: bytes) -> None:
+    asked = scope(crypto__api_key_hash_preimage=rule, crypto__usage_key_hash_preimage=rule)
+    assert of(asked, KEY) == f"0x{keccak(preimage).hex()}"
+
+
+def test_key_hash_without_a_rule_is_not_judged() -> None:
+    with pytest.raises(ProfileSilent):
+        account_hash(scope(), KEY)
+
+
+def test_key_hash_of_no_base64_departs() -> None:
+    with pytest.raises(Mismatch):
+        account_hash(scope(crypto__api_key_hash_preimage="decoded_bytes"), "not base64")
+
+
+def test_pkp_id_is_the_one_that_the_list_shows_for_the_address() -> None:
+    other = {"id": f"0x{'2' * 64}", "wallet_address": f"0x{'2' * 40}"}
+    listed = [other, {"id": f"0x{'1' * 64}", "wallet_address": ADDRESS.lower()}]
+    assert pkp_id_in(scope(), listed, ADDRESS) == f"0x{'1' * 64}"
+
+
+@pytest.mark.parametrize(("rule", "expected"), [("keccak256_of_address", PKP_ID), ("left_padded_address", LEFT_PADDED)])
+def test_pkp_id_follows_the_rule_where_items_hold_none(rule: str, expected: str) -> None:
+    listed = [{"wallet_address": ADDRESS}]
+    found = pkp_id_in(scope(wire__pkp__id_source__rule=rule), listed, ADDRESS)
+    assert str(found).lower() == expected
+
+
+@pytest.mark.parametrize(
+    "listed",
+    [
+        [],
+        [{"id": f"0x{'1' * 64}", "wallet_address": f"0x{'2' * 40}"}],
+        [{"id": f"0x{'1' * 64}", "wallet_address": ADDRESS}] * 2,
+        [{"id": 7, "wallet_address": ADDRESS}],
+        "no list",
+    ],
+)
+def test_pkp_id_of_a_wallet_that_is_not_listed_once_departs(listed: object) -> None:
+    with pytest.raises(Mismatch):
+        pkp_id_in(scope(wire__pkp__id_source__rule="keccak256_of_address"), listed, ADDRESS)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        SECRET.hex(),
+        f"0x{SECRET.hex().upper()}",
+        f"0xabc{SECRET.hex()}def",
+        KEY,
+        KEY.rstrip("="),
+        base64.urlsafe_b64encode(SECRET).decode(),
+        f"key={KEY}; path=/",
+        base64.b64encode(b"{'key': " + SECRET + b"}").decode(),
+        base64.b64encode(b"x" + SECRET).decode(),
+        int.from_bytes(SECRET),
+        str(int.from_bytes(SECRET)),
+        {"items": [{"note": [SECRET.hex()]}]},
+        {SECRET.hex(): None},
+    ],
+)
+def test_wallet_of_a_secret_is_found_however_it_is_written(value: object) -> None:
+    found = wallets_of_secrets_in(scope(), "nothing", value)
+    assert isinstance(found, list)
+    assert WALLET in found
+
+
+@pytest.mark.parametrize("value", ["", "text", None, True, 0, -1, 2**256, "f" * 64, f"0x{'0' * 64}", ADDRESS])
+def test_what_cannot_be_a_private_key_gives_no_wallet(value: object) -> None:
+    assert wallets_of_secrets_in(scope(), value) == []

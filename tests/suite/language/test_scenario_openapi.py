@@ -1,0 +1,107 @@
+"""Tests for how answers are held against an OpenAPI description."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx
+import pytest
+
+from conformance.drivers.openapi.answers import check_answer
+from conformance.drivers.openapi.description import Description
+from conformance.endpoints.client import Answer
+from conformance.endpoints.requests import OutgoingRequest
+from conformance.problems import Mismatch
+from conformance.profile import Profile, resolve
+
+URL = "http://node.invalid/core/v1/openapi.json"
+ACCOUNT = {
+    "type": "object",
+    "required": ["api_key", "wallet_address"],
+    "properties": {"api_key": {"type": "string"}, "wallet_address": {"type": "string"}},
+}
+
+
+def description(version: str = "3.1.0", path: str = "/core/v1/new_account", **more: Any) -> Description:
+    schema = {"$ref": "#/components/schemas/Account"}
+    responses = {
+        "200": {"content": {"application/json": {"schema": schema}}},
+        "4XX": {"$ref": "#/components/responses/Refusal"},
+    }
+    refusal = {"content": {"application/problem+json": {"schema": {"type": "object", "required": ["code"]}}}}
+    document = {
+        "openapi": version,
+        "paths": {path: {"summary": "no operation", "post": {"responses": responses}}},
+        "components": {"schemas": {"Account": ACCOUNT}, "responses": {"Refusal": refusal}},
+    }
+    return Description({**document, **more}, URL)
+
+
+def answer(text: str, status: int = 200, media: str = "application/json") -> Answer:
+    return Answer(status, httpx.Headers({"content-type": media}), text, 0, resolve(Profile(), "new_account"))
+
+
+WANTED = OutgoingRequest(resolve(Profile(), "new_account"))
+RIGHT = '{"api_key": "k", "wallet_address": "w"}'
+
+
+@pytest.mark.parametrize(
+    ("path", "servers"),
+    [
+        ("/core/v1/new_account", []),
+        ("/new_account", [{"url": "/core/v1"}]),
+        ("/new_account", [{"url": "http://elsewhere.invalid/core/v1/"}]),
+        ("/new_account", [{"url": "."}]),
+        ("/v1/new_account", [{"url": "/other"}, {"url": "/core"}]),
+    ],
+)
+def test_operations_are_found_below_their_servers(path: str, servers: list[dict[str, str]]) -> None:
+    assert ("POST", "/core/v1/new_account") in description(path=path, servers=servers).operations
+
+
+def test_operations_are_only_what_is_named_like_a_method() -> None:
+    assert set(description().operations) == {("POST", "/core/v1/new_account")}
+
+
+@pytest.mark.parametrize("version", ["3.0.3", "3.1.0", "3.2.0"])
+def test_answer_as_described_passes(version: str) -> None:
+    check_answer(description(version), WANTED, answer(RIGHT))
+    check_answer(description(version), WANTED, answer('{"code": "x"}', 422, "application/problem+json; charset=utf-8"))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        answer('{"api_key": "k"}'),
+        answer('{"api_key": 5, "wallet_address": "w"}'),
+        answer("[]"),
+        answer(RIGHT, 201),
+        answer(RIGHT, 200, "text/plain"),
+        answer('{"detail": "x"}', 422, "application/problem+json"),
+    ],
+    ids=["member-missing", "member-of-another-type", "array", "status", "media-type", "refusal"],
+)
+def test_answer_that_departs_is_told(wrong: Answer) -> None:
+    with pytest.raises(Mismatch):
+        check_answer(description(), WANTED, wrong)
+
+
+def test_null_is_no_text_in_one_dialect_and_may_be_in_the_other() -> None:
+    nullable = {"type": "object", "properties": {"api_key": {"type": "string", "nullable": True}}}
+    components = {"schemas": {"Account": nullable}}
+    check_answer(description("3.0.3", components=components), WANTED, answer('{"api_key": null}'))
+    with pytest.raises(Mismatch):
+        check_answer(description("3.1.0", components=components), WANTED, answer('{"api_key": null}'))
+
+
+def test_refusal_that_is_not_described_passes() -> None:
+    undescribed = description(paths={"/core/v1/new_account": {"post": {"responses": {}}}})
+    check_answer(undescribed, WANTED, answer("no JSON", 405, "text/plain"))
+
+
+@pytest.mark.parametrize("reference", ["http://elsewhere.invalid/x", "#/components/responses/Loop", "#/nowhere"])
+def test_response_that_refers_to_nothing_is_told(reference: str) -> None:
+    components = {"responses": {"Loop": {"$ref": "#/components/responses/Loop"}}}
+    paths = {"/core/v1/new_account": {"post": {"responses": {"200": {"$ref": reference}}}}}
+    with pytest.raises(Mismatch):
+        check_answer(description(paths=paths, components=components), WANTED, answer(RIGHT))

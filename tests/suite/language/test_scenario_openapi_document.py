@@ -1,0 +1,175 @@
+"""Tests for the drivers that judge an OpenAPI description as a whole, and its viewer."""
+
+from __future__ import annotations
+
+import copy
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from conformance.drivers.openapi.document import OF_ACCOUNTS, OPEN, check_document, check_viewer
+from conformance.endpoints.client import Target
+from conformance.problems import Mismatch, NotAccepted
+from conformance.profile import Profile, resolve
+from conformance.service.session import Session
+
+DESCRIPTION = "/core/v1/openapi.json"
+VIEWER = "/core/v1/swagger-ui"
+Page = tuple[int, dict[str, str], str]
+
+
+@pytest.fixture
+def pages() -> dict[str, Page]:
+    """Method and path to what is answered; everything else is a 404."""
+    return {}
+
+
+@pytest.fixture
+def session(pages: dict[str, Page]) -> Iterator[Session]:
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            status, headers, text = pages.get(f"{self.command} {self.path}", (404, {}, ""))
+            self.rfile.read(int(self.headers.get("content-length", 0)))
+            self.send_response(status)
+            for name, value in ({"content-length": str(len(text.encode()))} | headers).items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(text.encode())
+
+        do_POST = do_GET  # noqa: N815 - the name that http.server calls
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name of the base class
+            """Say nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
+    thread.start()
+    with Target(f"http://127.0.0.1:{server.server_port}", Profile()) as target:
+        yield Session(target, "versioning::only")
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+def whole_document() -> dict[str, dict[str, dict[str, object]]]:
+    document: dict[str, dict[str, dict[str, object]]] = {"info": {"title": {}, "version": {}}, "paths": {}}
+    document.update({"openapi": "3.1.0", "info": {"title": "T", "version": "1"}})  # type: ignore[dict-item]
+    for name in OPEN | OF_ACCOUNTS:
+        operation = resolve(Profile(), name)
+        described = {"responses": {"200": {"description": "d"}}}
+        document["paths"].setdefault(operation.path, {})[operation.method.lower()] = described
+    return document
+
+
+def json_page(value: object) -> Page:
+    return 200, {"content-type": "application/json"}, json.dumps(value)
+
+
+def test_document_with_every_endpoint_passes(session: Session, pages: dict[str, Page]) -> None:
+    pages[f"GET {DESCRIPTION}"] = json_page(whole_document())
+    check_document(session)
+
+
+@pytest.mark.parametrize("path", ["/core/v1/list_groups", "/core/v1/get_api_payers"])
+def test_document_without_an_endpoint_is_told(session: Session, pages: dict[str, Page], path: str) -> None:
+    document = whole_document()
+    del document["paths"][path]
+    pages[f"GET {DESCRIPTION}"] = json_page(document)
+    with pytest.raises(Mismatch, match=path):
+        check_document(session)
+
+
+def test_document_with_another_method_is_told(session: Session, pages: dict[str, Page]) -> None:
+    document = whole_document()
+    item = document["paths"]["/core/v1/add_group"]
+    item["put"] = item.pop("post")
+    pages[f"GET {DESCRIPTION}"] = json_page(document)
+    with pytest.raises(Mismatch, match="POST /core/v1/add_group"):
+        check_document(session)
+
+
+def test_document_that_breaks_the_openapi_specification_is_told(session: Session, pages: dict[str, Page]) -> None:
+    document = copy.deepcopy(whole_document())
+    document["paths"]["/core/v1/add_group"]["post"] = {"responses": {"200": {}}}
+    pages[f"GET {DESCRIPTION}"] = json_page(document)
+    with pytest.raises(Mismatch, match="description"):
+        check_document(session)
+
+
+def test_document_without_a_served_further_endpoint_is_told(session: Session, pages: dict[str, Page]) -> None:
+    pages[f"GET {DESCRIPTION}"] = json_page(whole_document())
+    pages["POST /core/v1/service_action"] = (401, {}, "")
+    with pytest.raises(Mismatch, match="service_action"):
+        check_document(session)
+
+
+HTML = {"content-type": "text/html; charset=utf-8"}
+
+
+@pytest.mark.parametrize(
+    "served",
+    [
+        {f"GET {VIEWER}": (200, HTML, f"<script>show('{DESCRIPTION}')</script>")},
+        {
+            f"GET {VIEWER}": (308, {"location": f"{VIEWER}/"}, ""),
+            f"GET {VIEWER}/": (200, HTML, '<SCRIPT async src="./start.js"></SCRIPT>'),
+            f"GET {VIEWER}/start.js": (200, {"content-type": "text/javascript"}, f"url: '{DESCRIPTION}'"),
+        },
+        {
+            f"GET {VIEWER}": (303, {"location": f"{VIEWER}/index.html"}, ""),
+            f"GET {VIEWER}/index.html": (200, HTML, '<script>show({configUrl: "./config.json"})</script>'),
+            f"GET {VIEWER}/config.json": json_page({"url": "../openapi.json"}),
+        },
+        {
+            f"GET {VIEWER}": (200, HTML, '<script src="swagger-ui/start.js"></script>'),
+            f"GET {VIEWER}/start.js": (200, {"content-type": "text/javascript"}, "ui({'configUrl': '/config'})"),
+            "GET /config": json_page({"urls": [{"url": DESCRIPTION}]}),
+        },
+        {
+            f"GET {VIEWER}": (302, {"location": f"{VIEWER}/?url=%2Fcore%2Fv1%2Fopenapi.json"}, ""),
+            f"GET {VIEWER}/?url=%2Fcore%2Fv1%2Fopenapi.json": (200, HTML, "<p>a viewer</p>"),
+        },
+        {
+            f"GET {VIEWER}": (200, HTML, '<script src="swagger-ui/start.js"></script>'),
+            f"GET {VIEWER}/start.js": (200, {}, f"show({{swaggerDoc: {json.dumps(whole_document())}}})"),
+        },
+    ],
+    ids=[
+        "by-itself",
+        "by-a-script-after-a-redirect",
+        "by-configuration",
+        "by-a-scripts-configuration",
+        "by-address",
+        "by-holding-it",
+    ],
+)
+def test_viewer_that_refers_to_the_description_passes(
+    session: Session, pages: dict[str, Page], served: dict[str, Page]
+) -> None:
+    pages.update(served)
+    check_viewer(session)
+
+
+@pytest.mark.parametrize(
+    "served",
+    [
+        {},
+        {f"GET {VIEWER}": (200, HTML, "<p>nothing here</p>")},
+        {f"GET {VIEWER}": (200, {"content-type": "application/json"}, f'"{DESCRIPTION}"')},
+        {f"GET {VIEWER}": (302, {"location": VIEWER}, "")},
+        {
+            f"GET {VIEWER}": (200, HTML, '<script>show({configUrl: "/config"})</script>'),
+            "GET /config": json_page({"url": "https://petstore.example/v2.json"}),
+        },
+    ],
+    ids=["not-served", "no-reference", "no-page", "redirects-without-end", "configured-for-another"],
+)
+def test_viewer_that_shows_no_description_is_told(
+    session: Session, pages: dict[str, Page], served: dict[str, Page]
+) -> None:
+    pages.update(served)
+    with pytest.raises((Mismatch, NotAccepted)):
+        check_viewer(session)

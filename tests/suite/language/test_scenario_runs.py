@@ -1,0 +1,130 @@
+"""Tests for the sources of actions and for the functions of packs that run them."""
+
+from __future__ import annotations
+
+import pytest
+from eth_account import Account
+from eth_account.messages import encode_defunct
+from pydantic import JsonValue
+
+from conformance.language.runs import (
+    action_source,
+    address_of_private_key,
+    recover_digest,
+    recover_message,
+    returned,
+    run_params,
+)
+from conformance.language.scope import Scope
+from conformance.problems import Mismatch, ProfileSilent
+from conformance.profile import Profile
+from conformance.profile.paths import value_at
+from conformance.service.action_sources import PLACEHOLDER, names, needs, source
+
+KEY = "0x" + "11" * 32
+WALLET = Account.from_key(KEY)
+
+
+def profile(**execution: JsonValue) -> Profile:
+    return Profile.model_validate({"exec": execution})
+
+
+def scope(**execution: JsonValue) -> Scope:
+    stated = profile(**execution)
+    return Scope("seed", lambda key: value_at(stated, key), {})
+
+
+@pytest.mark.parametrize("name", names())
+def test_source_has_no_placeholder_left(name: str) -> None:
+    assert PLACEHOLDER.findall(source(name, Profile())) == []
+    assert "main(" in source(name, Profile())
+
+
+def test_source_has_the_names_of_the_profile() -> None:
+    code = source("sign_message", profile(sandbox_api={"namespace": "{title}Box", "sign_message": "sign"}))
+    assert 'ServiceBox.sign({ ...{ "pkpId": params["pkpId"] }, message: params.message })' in code
+
+
+def test_source_leaves_the_wallet_to_nodes_that_read_it_themselves() -> None:
+    code = source("sign_message", profile(pkp_selection={"named_by": "js_params_member", "member": "wallet"}))
+    assert "Service.Actions.signMessage({ ...{}, message: params.message })" in code
+
+
+def test_source_with_a_mark_is_the_source_and_a_comment() -> None:
+    assert source("echo", Profile(), "one") == source("echo", Profile()) + "// one\n"
+
+
+def test_source_says_what_it_needs() -> None:
+    assert needs("echo").uses == frozenset()
+    assert "exec.sandbox_api.sign_digest" in needs("sign_digest").uses
+    assert needs("sign_both").names_wallets_itself
+    assert not needs("sign_digest").names_wallets_itself
+
+
+def test_source_that_nobody_wrote_is_told_with_those_there_are() -> None:
+    with pytest.raises(Mismatch, match=r"one of the actions echo, .*; got dance"):
+        action_source(scope(), "dance")
+
+
+@pytest.mark.parametrize("silent", [{"sandbox_api": None}, {"sandbox_api": {"sign_message": None}}])
+def test_source_without_its_names_is_for_other_nodes(silent: dict[str, JsonValue]) -> None:
+    with pytest.raises(ProfileSilent, match=r"exec\.sandbox_api"):
+        action_source(scope(**silent), "sign_message")
+
+
+def test_parameters_name_the_wallet_as_the_profile_says() -> None:
+    assert run_params(scope(pkp_selection={"member": "wallet"}), "0x01", {"a": 1}) == {"wallet": "0x01", "a": 1}
+    assert run_params(scope(), "0x01") == {"pkpId": "0x01"}
+
+
+@pytest.mark.parametrize(
+    ("form", "response", "value"),
+    [
+        ("value", {"a": 1}, {"a": 1}),
+        ("value", '{"a":1}', '{"a":1}'),
+        ("text", '{"a":1}', {"a": 1}),
+        ("text", "0x12", "0x12"),
+        ("text", None, None),
+    ],
+)
+def test_returned_undoes_the_form_of_the_response(form: str, response: JsonValue, value: JsonValue) -> None:
+    assert returned(scope(response_form=form), response) == value
+
+
+@pytest.mark.parametrize("text", ["", "hello", "zwölf 二 \U0001f600", "x" * 1000])
+def test_signer_of_a_message_is_the_one_that_others_recover(text: str) -> None:
+    signed = WALLET.sign_message(encode_defunct(text=text)).signature.hex()
+    assert recover_message(scope(), text, signed) == WALLET.address
+    assert recover_message(scope(), text, f"0x{signed}") == WALLET.address
+    assert recover_message(scope(), f"{text}.", signed) != WALLET.address
+
+
+@pytest.mark.parametrize("subtracted", [0, 27])
+def test_signer_of_a_digest_is_found_with_either_recovery_byte(subtracted: int) -> None:
+    digest = "0x" + "22" * 32
+    signed = bytearray(WALLET.unsafe_sign_hash(digest).signature)
+    signed[-1] -= subtracted
+    assert recover_digest(scope(), digest, bytes(signed).hex()) == WALLET.address
+
+
+@pytest.mark.parametrize("signature", ["", "0x", "hello", None, "0x" + "00" * 65, "0x" + "11" * 64, "0x" + "ff" * 65])
+def test_signature_that_nobody_made_departs(signature: object) -> None:
+    with pytest.raises(Mismatch, match="a signature that recovers to a signer"):
+        recover_message(scope(), "hello", signature)
+
+
+def test_digest_of_another_length_departs() -> None:
+    with pytest.raises(Mismatch, match="a digest"):
+        recover_digest(scope(), "0x1122", "0x" + "11" * 65)
+
+
+def test_private_key_gives_its_address_also_from_under_a_mask() -> None:
+    mask = "0x" + "0f" * 32
+    assert address_of_private_key(scope(), KEY) == WALLET.address
+    assert address_of_private_key(scope(), "0x" + "1e" * 32, mask) == WALLET.address
+
+
+@pytest.mark.parametrize("key", ["0x" + "00" * 32, "0x" + "ff" * 32, "0x11", "key", None])
+def test_private_key_that_is_none_departs(key: object) -> None:
+    with pytest.raises(Mismatch, match="a private key"):
+        address_of_private_key(scope(), key)

@@ -1,0 +1,72 @@
+"""Tests for the matcher and functions about how bodies and bytes are written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from conformance.language.scope import Scope
+from conformance.language.templates import CompileContext
+from conformance.language.vocabulary import standard
+from conformance.language.wire_forms import bare_hex, json_text, parse_json, text_base64, text_hex, texts_in_hex
+from conformance.problems import BadShape, Mismatch
+from conformance.values.marked_yaml import Document
+
+
+@pytest.fixture
+def scope() -> Scope:
+    return Scope("seed", lambda _: None, {})
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> CompileContext:
+    path = tmp_path / "pack.yaml"
+    path.write_text("pack: pack\n")
+    return CompileContext(Document(path), standard())
+
+
+@pytest.mark.parametrize("body", ["", "null", '"text"', '{"a": [1, 2]}', " [] \n"])
+def test_json_text_takes_json_and_the_empty_body(site: CompileContext, scope: Scope, body: str) -> None:
+    assert json_text(True, site)(body, scope) is None
+
+
+@pytest.mark.parametrize("body", ["OK", "{", "<p>no</p>", '{"a": 1, "a": 2}', "NaN", "[1] [2]"])
+def test_json_text_refuses_what_is_no_json(site: CompileContext, scope: Scope, body: str) -> None:
+    assert json_text(True, site)(body, scope) is not None
+
+
+def test_json_text_takes_nothing_but_true(site: CompileContext) -> None:
+    with pytest.raises(BadShape):
+        json_text(False, site)
+
+
+def test_text_hex_is_of_the_utf8_bytes(scope: Scope) -> None:
+    assert text_hex(scope, "é") == "0xc3a9"
+
+
+def test_text_base64_is_padded_standard_base64(scope: Scope) -> None:
+    assert text_base64(scope, "?>:") == "Pz46"
+    assert text_base64(scope, "a") == "YQ=="
+
+
+def test_bare_hex_drops_prefix_and_capitals(scope: Scope) -> None:
+    assert bare_hex(scope, "0xAB01") == "ab01"
+
+
+def test_bare_hex_refuses_what_is_no_hex(scope: Scope) -> None:
+    with pytest.raises(Mismatch):
+        bare_hex(scope, "0xabc")
+
+
+def test_parse_json_gives_the_value(scope: Scope) -> None:
+    assert parse_json(scope, '["a", 1]') == ["a", 1]
+
+
+def test_parse_json_departs_from_what_is_no_json(scope: Scope) -> None:
+    with pytest.raises(Mismatch):
+        parse_json(scope, "[1")
+
+
+def test_texts_in_hex_are_found_at_any_depth(scope: Scope) -> None:
+    assert texts_in_hex(scope, [{"input": "0x6b6579", "number": 5, "note": "no hex"}, "ff"]) == ["key", "\xff"]

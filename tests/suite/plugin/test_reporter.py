@@ -1,0 +1,111 @@
+"""What ``service-conformance run`` tells while cases end, and what it keeps for the end."""
+
+from __future__ import annotations
+
+from io import StringIO
+from types import SimpleNamespace
+
+import pytest
+from rich.console import Console
+
+from conformance.run import reporter
+from conformance.run.items import RUNNING
+from conformance.run.reporter import SECONDS_BETWEEN_LINES, Count, Reporter
+from conformance.verdict import Outcome, Verdict
+
+
+class Clock:
+    """Stands still until it is moved."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    monkeypatch.setattr(reporter, "cost", lambda case: {"p::slow": 30}.get(case, 10))
+    return Clock()
+
+
+def test_time_left_follows_what_the_cases_cost(clock: Clock) -> None:
+    count = Count(["p::a", "p::b", "p::slow"], clock)
+    assert str(count) == "0 of 3 cases"
+
+    clock.now = 4
+    count.add("p::a", Verdict.PASS)
+    assert str(count) == "1 of 3 cases, 0.2 a second, 0:16 left: 1 passed"
+
+    clock.now = 40
+    count.add("p::slow", Verdict.FAIL)
+    assert str(count) == "2 of 3 cases, 0.1 a second, 0:10 left: 1 passed, 1 failed"
+
+
+class Run:
+    """A reporter that listens to cases as they end."""
+
+    def __init__(self, clock: Clock, *, terminal: bool) -> None:
+        self.text = StringIO()
+        self.reporter = Reporter(Console(file=self.text, force_terminal=terminal, width=200), clock)
+        self._outcomes: dict[str, Outcome] = {}
+        running = SimpleNamespace(outcomes=self._outcomes, unwritten="", about=lambda: "node n, seed s")
+        stash = pytest.Stash()
+        stash[RUNNING] = running
+        self._config = SimpleNamespace(stash=stash)
+        self.reporter.pytest_sessionstart(SimpleNamespace(config=self._config))  # type: ignore[arg-type]  # a stand-in
+
+    def collect(self, *cases: str) -> None:
+        self.reporter.pytest_xdist_node_collection_finished(cases)
+
+    def end(self, case: str, verdict: Verdict) -> None:
+        self._outcomes[case] = Outcome(case=case, title="t", requirements=(), verdict=verdict, reason="")
+        failed = verdict in {Verdict.FAIL, Verdict.INCONCLUSIVE}
+        report = SimpleNamespace(nodeid=case, when="call", failed=failed, longreprtext=f"why {case} {verdict}")
+        self.reporter.pytest_runtest_logreport(report)  # type: ignore[arg-type]  # a stand-in
+
+    def tell(self) -> str:
+        """What is printed at the end."""
+        before = len(self.text.getvalue())
+        self.reporter.pytest_unconfigure(self._config)  # type: ignore[arg-type]  # a stand-in
+        self.reporter.tell()
+        return self.text.getvalue()[before:]
+
+
+def test_output_that_is_no_terminal_gets_a_line_now_and_then(clock: Clock) -> None:
+    run = Run(clock, terminal=False)
+    run.collect("p::a", "p::b", "p::c", "p::d")
+    run.collect("p::a", "p::b", "p::c", "p::d")
+    run.end("p::a", Verdict.PASS)
+    clock.now = SECONDS_BETWEEN_LINES
+    run.end("p::b", Verdict.PASS)
+    run.end("p::c", Verdict.PASS)
+
+    assert run.text.getvalue().splitlines() == [
+        "node n, seed s, 4 cases",
+        "2 of 4 cases, 0.1 a second, 0:15 left: 2 passed",
+    ]
+
+
+def test_failure_is_named_at_once_and_explained_at_the_end(clock: Clock) -> None:
+    run = Run(clock, terminal=False)
+    run.collect("p::a", "p::b")
+    run.end("p::a", Verdict.FAIL)
+    run.end("p::b", Verdict.INCONCLUSIVE)
+
+    assert run.text.getvalue().splitlines()[1:] == ["failed: p::a", "inconclusive: p::b"]
+    told = run.tell()
+    assert "why p::a fail" in told
+    assert "why p::b inconclusive" in told
+
+
+def test_terminal_gets_a_bar_that_leaves_nothing_behind(clock: Clock) -> None:
+    run = Run(clock, terminal=True)
+    run.collect("p::a", "p::b")
+    clock.now = 1
+    run.end("p::a", Verdict.PASS)
+    text = run.text.getvalue()
+    assert "1 of 2 cases, 1.0 a second, 0:01 left: 1 passed" in text
+
+    assert "\x1b[2K" in run.tell(), "the line is erased"

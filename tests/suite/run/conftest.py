@@ -1,0 +1,59 @@
+"""Packs written on the spot, run against a tiny node."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from textwrap import dedent, indent
+
+import pytest
+from tiny_node import TinyNode
+
+from conformance.profile import Profile
+from conformance.run.loader import load_pack
+from conformance.run.runner import Case, Target, run_case
+from conformance.verdict import Outcome
+
+HEAD = """\
+pack: trial
+title: A trial
+cases:
+  - id: one
+    title: The one case
+    requirements: [GRP-010]
+"""
+
+
+@pytest.fixture
+def patience() -> float | None:
+    """How long the suite waits for an answer, in seconds; None: as long as it usually does."""
+    return None
+
+
+@pytest.fixture
+def target(node: TinyNode, patience: float | None) -> Iterator[Target]:
+    with Target(node.url, Profile(), seed="7", timeout=patience) as made:
+        yield made
+
+
+@pytest.fixture
+def cases_of(tmp_path: Path) -> Callable[[str], list[Case]]:
+    """Load a pack whose one case has this body."""
+
+    def load(body: str) -> list[Case]:
+        path = tmp_path / "trial.yaml"
+        path.write_text(HEAD + indent(dedent(body), "    "), encoding="utf-8")
+        return load_pack(path)
+
+    return load
+
+
+@pytest.fixture
+def run(cases_of: Callable[[str], list[Case]], target: Target) -> Callable[[str], Outcome]:
+    """Run the one case that has this body against the tiny node."""
+
+    def run_one(body: str) -> Outcome:
+        (case,) = cases_of(body)
+        return run_case(case, target)
+
+    return run_one

@@ -1,0 +1,158 @@
+"""Cases in Python: what the loader refuses, and what a judge's blocks make of a departure."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+
+import pytest
+from tiny_node import Asked, TinyNode, Told
+
+from conformance.problems import LoadProblem, UnjudgedRequirement
+from conformance.run.loader import load_pack, pack_files
+from conformance.run.python_cases import list_python_cases
+from conformance.run.runner import Target, run_case
+from conformance.verdict import Outcome, Verdict
+
+IMPORTS = """
+    from __future__ import annotations
+
+    from conformance.cases import Judge, case
+    from conformance.service.accounts import Accounts
+    from conformance.service.groups import Groups
+"""
+TWO_GROUPS = """
+    @case("two-groups", requirements=["GRP-010", "GRP-020"])
+    def two_groups(judge: Judge, accounts: Accounts, groups: Groups) -> None:
+        '''Two groups differ.'''
+        alice = accounts.new()
+        with judge("GRP-010"):
+            first = groups.add(alice.key)
+        with judge("GRP-020"):
+            second = groups.add(alice.key)
+            judge.that(first.id != second.id, "another id than the first group's", second.id)
+"""
+
+
+def written(folder: Path, text: str, name: str = "mine.py") -> Path:
+    """A pack of these lines below the usual imports."""
+    path = folder / name
+    path.write_text(textwrap.dedent(IMPORTS) + textwrap.dedent(text), encoding="utf-8")
+    return path
+
+
+def outcome(folder: Path, text: str, target: Target) -> Outcome:
+    (case,) = load_pack(written(folder, text))
+    return run_case(case, target)
+
+
+def refuse(_: Asked) -> Told:
+    return Told(400, {"code": "no"})
+
+
+def test_case_that_finds_what_it_expects_passes(tmp_path: Path, target: Target) -> None:
+    found = outcome(tmp_path, TWO_GROUPS, target)
+    assert (found.verdict, found.case, found.title) == (Verdict.PASS, "mine::two-groups", "Two groups differ.")
+    assert found.requirements == ("GRP-010", "GRP-020")
+
+
+def test_departure_outside_of_a_block_is_inconclusive(tmp_path: Path, target: Target, node: TinyNode) -> None:
+    node.faults["new_account"] = refuse
+    found = outcome(tmp_path, TWO_GROUPS, target)
+    assert found.verdict is Verdict.INCONCLUSIVE
+    assert found.failure is not None
+    assert found.failure.step == "line 11"
+
+
+def test_departure_inside_of_a_block_breaks_its_requirements_and_no_others(
+    tmp_path: Path, target: Target, node: TinyNode
+) -> None:
+    node.faults["add_group"] = refuse
+    found = outcome(tmp_path, TWO_GROUPS, target)
+    assert (found.verdict, found.contradicted) == (Verdict.FAIL, ("GRP-010",))
+    assert found.failure is not None
+    assert found.failure.step == "line 13"
+
+
+def test_value_that_differs_is_told_in_the_words_of_the_case(tmp_path: Path, target: Target) -> None:
+    text = TWO_GROUPS.replace("first.id != second.id", "first.id == second.id")
+    found = outcome(tmp_path, text, target)
+    assert (found.verdict, found.contradicted) == (Verdict.FAIL, ("GRP-020",))
+    assert found.failure is not None
+    assert (found.failure.expected, found.failure.got) == ("another id than the first group's", "2")
+
+
+def test_requirement_that_no_block_judges_is_an_error_of_the_case(tmp_path: Path, target: Target) -> None:
+    text = TWO_GROUPS.replace('"GRP-010", "GRP-020"]', '"GRP-010", "GRP-020", "GRP-030"]')
+    with pytest.raises(UnjudgedRequirement, match="no block of the case judges GRP-030"):
+        outcome(tmp_path, text, target)
+
+
+def test_block_that_names_another_requirement_is_an_error_of_the_case(tmp_path: Path, target: Target) -> None:
+    with pytest.raises(UnjudgedRequirement, match="is about ACC-010"):
+        outcome(tmp_path, TWO_GROUPS.replace('judge("GRP-020")', 'judge("ACC-010")'), target)
+
+
+def test_profile_that_is_silent_about_what_the_case_needs_makes_it_not_offered(tmp_path: Path, target: Target) -> None:
+    text = """
+        from conformance.service.contract import Contract
+
+        @case("code", requirements=["GRP-010"])
+        def code(judge: Judge, contract: Contract) -> None:
+            '''The contract answers.'''
+            with judge():
+                contract.view("account_exists", "0x00")
+    """
+    assert outcome(tmp_path, text, target).verdict is Verdict.NOT_OFFERED
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "said"),
+    [
+        (TWO_GROUPS.replace("GRP-020", "GRP-999"), 8, "no requirement is called 'GRP-999'"),
+        (TWO_GROUPS.replace("two-groups", "Two Groups"), 8, "is not in kebab case"),
+        (TWO_GROUPS.replace("'''Two groups differ.'''", ""), 8, "has no docstring"),
+        (TWO_GROUPS.replace("groups: Groups", "groups: int"), 8, "the argument 'groups' of two-groups has no type of"),
+        (TWO_GROUPS.replace("groups: Groups", "groups: Nowhere"), 8, "typed by something unknown"),
+        (TWO_GROUPS.replace("judge: Judge, ", ""), 8, "asks for no Judge: nothing in it could fail"),
+        (TWO_GROUPS.replace('["GRP-010", "GRP-020"]', "[]"), 8, "names no requirement"),
+        (TWO_GROUPS.replace("])", "], needs=['magic'])", 1), 8, "no capability is called 'magic'"),
+        (TWO_GROUPS.replace("])", "], uses=['wire.magic'])", 1), 8, "no profile key is called 'wire.magic'"),
+        (TWO_GROUPS + TWO_GROUPS.replace("def two", "def other"), 18, "another case of this pack has the id"),
+        ("\n    x = 1\n", 0, "no function of the file is a case"),
+        ("\n    x = 1 / 0\n", 8, "cannot be imported: ZeroDivisionError: division by zero"),
+        ("\n    def x(:\n", 8, "is not Python: invalid syntax"),
+    ],
+)
+def test_file_that_cannot_work_is_refused_with_its_line(tmp_path: Path, text: str, line: int, said: str) -> None:
+    path = written(tmp_path, text)
+    with pytest.raises(LoadProblem) as refused:
+        load_pack(path)
+    assert said in str(refused.value)
+    assert str(refused.value).startswith(f"{path}:{line}: " if line else f"{path}: ")
+
+
+def test_all_that_is_wrong_with_a_file_is_told_at_once(tmp_path: Path) -> None:
+    text = TWO_GROUPS.replace("two-groups", "Two Groups").replace("GRP-020", "GRP-999")
+    with pytest.raises(LoadProblem) as refused:
+        load_pack(written(tmp_path, text))
+    assert "kebab case" in str(refused.value)
+    assert "GRP-999" in str(refused.value)
+
+
+def test_cases_are_listed_without_running_the_file(tmp_path: Path) -> None:
+    (listed,) = list_python_cases(written(tmp_path, TWO_GROUPS + "\n    raise SystemExit\n"))
+    assert (listed.id, listed.requirements) == ("mine::two-groups", ("GRP-010", "GRP-020"))
+
+
+def test_pack_may_have_a_yaml_and_a_python_file_side_by_side(tmp_path: Path) -> None:
+    beside = tmp_path / "mine.yaml"
+    beside.touch()
+    (tmp_path / "_parts.py").touch()
+    cases = written(tmp_path, TWO_GROUPS)
+    assert pack_files([tmp_path]) == [cases, beside]
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    written(elsewhere, TWO_GROUPS)
+    with pytest.raises(LoadProblem, match="the pack 'mine' is also in"):
+        pack_files([tmp_path, elsewhere])

@@ -1,0 +1,97 @@
+"""The list of known failures is read strictly and must stay true."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from conformance.problems import LoadProblem
+from conformance.run.runner import Case, Known, load_known
+from conformance.verdict import Outcome, Verdict
+
+ROW = "reason: we know\n    link: https://tracker.example/1\n"
+
+
+def known(tmp_path: Path, *entries: str) -> Known:
+    path = tmp_path / "known.yaml"
+    path.write_text("known:\n" + "".join(f"  - {entry}\n    {ROW}" for entry in entries), encoding="utf-8")
+    return load_known(path)
+
+
+def outcome(case: str, verdict: Verdict) -> Outcome:
+    return Outcome(case=case, title="t", requirements=("GRP-010",), verdict=verdict, reason="because")
+
+
+@pytest.mark.parametrize("entry", ["case: trial::one", "case: trial::one[x]", "requirement: GRP-010"])
+def test_listed_failure_is_known_and_keeps_its_reason(tmp_path: Path, entry: str) -> None:
+    judged = known(tmp_path, entry).apply(outcome("trial::one[x]", Verdict.FAIL))
+
+    assert judged.verdict is Verdict.KNOWN
+    assert all(word in judged.reason for word in ("we know", "https://tracker.example/1", "because"))
+
+
+@pytest.mark.parametrize("entry", ["case: trial::on", "case: trial::one[y]", "requirement: GRP-020"])
+def test_failure_that_is_not_listed_stays_a_failure(tmp_path: Path, entry: str) -> None:
+    assert known(tmp_path, entry).apply(outcome("trial::one[x]", Verdict.FAIL)).verdict is Verdict.FAIL
+
+
+def test_listed_case_that_passes_fails(tmp_path: Path) -> None:
+    judged = known(tmp_path, "case: trial::one").apply(outcome("trial::one", Verdict.PASS))
+
+    assert judged.verdict is Verdict.FAIL
+    assert "take it off the list" in judged.reason
+
+
+@pytest.mark.parametrize("verdict", [Verdict.INCONCLUSIVE, Verdict.NOT_OFFERED])
+def test_listed_case_that_taught_nothing_stays_so(tmp_path: Path, verdict: Verdict) -> None:
+    assert known(tmp_path, "case: trial::one").apply(outcome("trial::one", verdict)).verdict is verdict
+
+
+@pytest.mark.parametrize("entry", ["case: trial::two", "requirement: GRP-020"])
+def test_entry_that_matches_no_case_is_a_fault(
+    tmp_path: Path, cases_of: Callable[[str], list[Case]], entry: str
+) -> None:
+    cases = cases_of("steps: [{account: a}, {call: list_groups}]")
+
+    (fault,) = known(tmp_path, entry).faults(cases, [])
+
+    assert "matches no case" in fault
+
+
+def test_requirement_entry_without_a_failing_case_is_a_fault(
+    tmp_path: Path, cases_of: Callable[[str], list[Case]]
+) -> None:
+    cases = cases_of("steps: [{account: a}, {call: list_groups}]")
+    listed = known(tmp_path, "requirement: GRP-010")
+
+    assert len(listed.faults(cases, [outcome("trial::one", Verdict.PASS)])) == 1
+    both = [outcome("trial::one", Verdict.PASS), outcome("trial::two", Verdict.KNOWN)]
+    assert listed.faults(cases, both) == ()
+    assert listed.faults(cases, []) == (), "not selected: not judged"
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "words"),
+    [
+        ("[]", 1, "one member"),
+        ("known: {}", 1, "one member"),
+        ("known:\n- case: a\n  reason: r\n", 2, "link"),
+        ("known:\n- case: a\n  reason: r\n  link: somewhere\n", 4, "link"),
+        ("known:\n- case: a\n  reason: ''\n  link: https://a.example\n", 3, "reason"),
+        ("known:\n- reason: r\n  link: https://a.example\n", 2, "either `case` or `requirement`"),
+        ("known:\n- {case: a, requirement: b, reason: r, link: https://a.example}\n", 2, "either"),
+        ("known:\n" + 2 * "- {case: a, reason: r, link: https://a.example}\n", 3, "twice"),
+        ("known:\n- {case: a, reason: r, link: https://a.example, until: x}\n", 2, "until"),
+    ],
+)
+def test_list_with_a_fault_is_refused_with_its_line(tmp_path: Path, text: str, line: int, words: str) -> None:
+    path = tmp_path / "known.yaml"
+    path.write_text(text, encoding="utf-8")
+
+    with pytest.raises(LoadProblem) as caught:
+        load_known(path)
+
+    assert words in str(caught.value)
+    assert caught.value.line == line

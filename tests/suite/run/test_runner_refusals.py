@@ -1,0 +1,292 @@
+"""Refusals: what counts as one, and that it is worth nothing without its control and the unchanged state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from textwrap import dedent
+
+import pytest
+from tiny_node import DROP, Asked, TinyNode, Told, always
+
+from conformance.profile import Profile
+from conformance.run.runner import Case, Target, run_case
+from conformance.verdict import Outcome, Verdict
+
+Run = Callable[[str], Outcome]
+REFUSED_WRITE = dedent("""\
+    setup:
+      - account: alice
+      - call: add_usage_api_key
+        with: {name: k, description: d}
+        save: {key: usage_api_key}
+    steps:
+      - call: add_usage_api_key
+        id: owner-adds
+        with: {name: l, description: d}
+      - call: add_usage_api_key
+        as: ${key}
+        with: {name: m, description: d}
+        refused: forbidden
+        control: owner-adds
+        unchanged: [list_groups, {list: list_api_keys, as: alice}]
+    """)
+
+
+def by_key(node: TinyNode, told: Callable[[Asked], Told]) -> Callable[[Asked], Told]:
+    """Answer usage keys in another way; the account itself gets what it should."""
+    return lambda asked: told(asked) if asked.key in node.owners else node.honest(asked)
+
+
+def test_refusal_with_control_and_unchanged_state_passes(run: Run, node: TinyNode) -> None:
+    outcome = run(REFUSED_WRITE)
+
+    assert outcome.verdict is Verdict.PASS, outcome.reason
+    reads = [path for path in node.paths() if path.startswith("list_")]
+    assert reads == ["list_groups", "list_api_keys", "list_groups", "list_api_keys"]
+
+
+def test_accepted_request_that_must_be_refused_fails(run: Run, node: TinyNode) -> None:
+    node.faults["add_usage_api_key"] = by_key(node, always(200, {"success": True}))
+
+    outcome = run(REFUSED_WRITE)
+
+    assert (outcome.verdict, outcome.properties["problem"]) == (Verdict.FAIL, "not-refused")
+
+
+@pytest.mark.parametrize("status", [400, 401, 404, 422])
+def test_refusal_of_another_class_fails(run: Run, node: TinyNode, status: int) -> None:
+    node.faults["add_usage_api_key"] = by_key(node, always(status))
+
+    outcome = run(REFUSED_WRITE)
+
+    assert (outcome.verdict, outcome.properties["problem"]) == (Verdict.FAIL, "wrong-refusal")
+
+
+@pytest.mark.parametrize("status", [500, 503, DROP])
+def test_server_fault_is_never_a_refusal(run: Run, node: TinyNode, status: int) -> None:
+    node.faults["add_usage_api_key"] = by_key(node, always(status))
+
+    for classes in ("forbidden", "any"):
+        outcome = run(REFUSED_WRITE.replace("refused: forbidden", f"refused: {classes}"))
+
+        assert (outcome.verdict, outcome.properties["problem"]) == (Verdict.FAIL, "server-fault")
+
+
+@pytest.mark.parametrize("patience", [1.0])
+def test_time_out_is_never_a_refusal(run: Run, node: TinyNode) -> None:
+    node.faults["add_usage_api_key"] = by_key(node, node.hang)
+
+    outcome = run(REFUSED_WRITE)
+
+    assert (outcome.verdict, outcome.properties["problem"]) == (Verdict.FAIL, "server-fault")
+
+
+@pytest.mark.parametrize("status", [402, 429])
+def test_lack_of_credit_or_patience_is_no_refusal_of_any_class(run: Run, node: TinyNode, status: int) -> None:
+    node.faults["add_usage_api_key"] = by_key(node, always(status))
+
+    assert run(REFUSED_WRITE.replace("forbidden", "any")).verdict is Verdict.INCONCLUSIVE
+
+
+def test_lack_of_credit_is_a_refusal_where_it_is_awaited(run: Run, node: TinyNode) -> None:
+    node.faults["add_usage_api_key"] = by_key(node, always(402))
+
+    assert run(REFUSED_WRITE.replace("forbidden", "insufficient_credit")).verdict is Verdict.PASS
+
+
+def test_refusal_that_has_its_effect_nevertheless_fails(run: Run, node: TinyNode) -> None:
+    def refuse_and_do(asked: Asked) -> Told:
+        node.owners["another key, long enough"] = node.owners[asked.key]
+        return Told(403)
+
+    node.faults["add_usage_api_key"] = by_key(node, refuse_and_do)
+
+    outcome = run(REFUSED_WRITE)
+
+    assert (outcome.verdict, outcome.properties["problem"]) == (Verdict.FAIL, "state-changed")
+    assert "list_api_keys" in outcome.reason
+
+
+def test_unchanged_state_is_compared_over_all_pages(run: Run, node: TinyNode, target: Target) -> None:
+    target.page_size = 2
+
+    def refuse_and_add(asked: Asked) -> Told:
+        node.groups[node.owners[asked.key]].append({"id": 9, "name": "the seventh", "description": ""})
+        return Told(403)
+
+    node.faults["add_usage_api_key"] = by_key(node, refuse_and_add)
+    many = "  - {repeat: {times: 6, steps: [{call: add_group, with: {group_name: g}}]}}\nsteps:"
+
+    outcome = run(REFUSED_WRITE.replace("steps:", many))
+
+    assert (outcome.verdict, outcome.properties["problem"]) == (Verdict.FAIL, "state-changed")
+
+
+@pytest.mark.parametrize(
+    "leak",
+    [
+        lambda asked: Told(403, {"title": f"the key {asked.key} may not"}),
+        lambda asked: Told(403, {"title": "no"}, {"X-Debug": asked.key}),
+        lambda asked: Told(403, {"title": asked.key.replace("/", "\\/")}),
+        lambda _: Told(403, {"usage_api_key": "a fresh key"}),
+        lambda _: Told(403, {"success": True}),
+    ],
+    ids=["key in the body", "key in a header", "key, escaped", "a new key", "success"],
+)
+def test_refusal_that_gives_something_away_fails(run: Run, node: TinyNode, leak: Callable[[Asked], Told]) -> None:
+    node.faults["add_usage_api_key"] = by_key(node, leak)
+
+    outcome = run(REFUSED_WRITE)
+
+    assert (outcome.verdict, outcome.properties["problem"]) == (Verdict.FAIL, "leaky-refusal")
+
+
+def test_refused_list_that_holds_items_nevertheless_fails(run: Run, node: TinyNode) -> None:
+    node.faults["list_groups"] = lambda asked: node.honest(asked) if asked.key else Told(401, [{"id": 1}])
+
+    outcome = run("""\
+        steps:
+          - account: alice
+          - {list: list_groups, id: with-key}
+          - {call: list_groups, as: nobody, refused: unauthenticated, control: with-key}
+        """)
+
+    assert (outcome.verdict, outcome.properties["problem"]) == (Verdict.FAIL, "leaky-refusal")
+
+
+def test_refusal_whose_body_is_no_json_fails(run: Run, node: TinyNode) -> None:
+    node.faults["add_usage_api_key"] = by_key(node, always(403, "<html>"))
+
+    outcome = run(REFUSED_WRITE)
+
+    assert (outcome.verdict, outcome.properties["problem"]) == (Verdict.FAIL, "malformed")
+
+
+@pytest.mark.parametrize("told", [{"success": False}, {"success": None, "usage_api_key": ""}, {"usage_api_key": None}])
+def test_success_member_without_a_value_gives_nothing_away(run: Run, node: TinyNode, told: dict[str, object]) -> None:
+    node.faults["add_usage_api_key"] = by_key(node, always(403, told))
+
+    assert run(REFUSED_WRITE).verdict is Verdict.PASS
+
+
+ELSEWHERE = dedent("""\
+    setup: [{account: alice}]
+    steps:
+      - {call: add_group, id: adds, with: {group_name: g}}
+      - {call: add_group, PLACE, with: {group_name: g}, refused: any, control: adds, unchanged: [list_groups]}
+    """)
+OUTSIDE, UNKNOWN, METHOD = "path: /core/v2/add_group", "path: /core/v1/add_groups", "method: PUT"
+
+
+@pytest.mark.parametrize(
+    ("place", "told", "problem"),
+    [
+        (OUTSIDE, Told(404, "<html>"), None),
+        (OUTSIDE, Told(200, "<html>"), None),
+        (OUTSIDE, Told(308, "", {"Location": "/docs"}), None),
+        (OUTSIDE, Told(200, {"success": True}), "not-refused"),
+        (OUTSIDE, Told(200, ""), "not-refused"),
+        (OUTSIDE, Told(500, "<html>"), "server-fault"),
+        (UNKNOWN, Told(404, "not found"), None),
+        (UNKNOWN, Told(200, "<html>"), "malformed"),
+        (METHOD, Told(405, "<html>"), None),
+        (METHOD, Told(308, ""), "wrong-refusal"),
+        (METHOD, Told(405, {"success": True}), "leaky-refusal"),
+    ],
+)
+def test_what_is_no_endpoint_may_have_pages_of_its_own(
+    run: Run, node: TinyNode, place: str, told: Told, problem: str | None
+) -> None:
+    def elsewhere(asked: Asked) -> Told:
+        return told if place == METHOD and asked.method == "PUT" else node.honest(asked)
+
+    node.faults |= {"/core/v2/add_group": lambda _: told, "add_groups": lambda _: told, "add_group": elsewhere}
+
+    outcome = run(ELSEWHERE.replace("PLACE", place))
+
+    assert outcome.properties.get("problem") == problem, outcome.reason
+    assert outcome.verdict is (Verdict.FAIL if problem else Verdict.PASS)
+
+
+def test_control_that_did_not_run_leaves_the_case_inconclusive(run: Run) -> None:
+    outcome = run("""\
+        setup: [{account: alice}, {let: {none: 0}}]
+        steps:
+          - repeat: {times: "${none}", steps: [{call: list_groups, id: never, with: {page_number: 0, page_size: 1}}]}
+          - {call: list_groups, as: nobody, refused: any, control: never}
+        """)
+
+    assert (outcome.verdict, outcome.properties["problem"]) == (Verdict.INCONCLUSIVE, "control-not-accepted")
+
+
+def test_profile_decides_the_statuses_of_a_class(cases_of: Callable[[str], list[Case]], node: TinyNode) -> None:
+    node.faults["add_usage_api_key"] = by_key(node, always(418))
+    (case,) = cases_of(REFUSED_WRITE)
+    verdicts = []
+    for codes in ({"forbidden": (403,)}, {"forbidden": (403, 418)}, {"forbidden": None}, None):
+        profile = Profile.model_validate({"errors": {"status_codes": codes}})
+        with Target(node.url, profile) as target:
+            verdicts.append(run_case(case, target).verdict)
+
+    assert verdicts == [Verdict.FAIL, Verdict.PASS, Verdict.PASS, Verdict.PASS]
+
+
+DUPLICATE = """\
+    setup: [{account: alice}]
+    steps:
+      - {call: add_group, id: first, with: {group_name: a}}
+      - call: add_group
+        with: {group_name: a}
+        refused: "${profile.semantics.add_action_duplicate}"
+        control: first
+        unchanged: [list_groups]
+    """
+
+
+@pytest.mark.parametrize(
+    ("stated", "answer", "verdict"),
+    [
+        ("conflict", 409, Verdict.PASS),
+        ("conflict", 200, Verdict.FAIL),
+        ("keeps_first", 200, Verdict.PASS),
+        ("keeps_first", 409, Verdict.FAIL),
+        (None, 409, Verdict.NOT_OFFERED),
+    ],
+)
+def test_refusal_that_the_profile_decides(
+    cases_of: Callable[[str], list[Case]], node: TinyNode, stated: str | None, answer: int, verdict: Verdict
+) -> None:
+    (case,) = cases_of(DUPLICATE)
+    node.faults["add_group"] = lambda asked: (
+        Told(answer, {}) if "add_group" in node.paths()[:-1] else node.honest(asked)
+    )
+    with Target(node.url, Profile.model_validate({"semantics": {"add_action_duplicate": stated}})) as target:
+        assert run_case(case, target).verdict is verdict
+
+
+MAYBE = """\
+    setup: [{account: alice}]
+    steps:
+      - call: remove_group
+        with: {group_id: 1}
+        may_be_refused: not_found
+        save: {opened: "@accepted", status: "@status"}
+        expect: {success: true}
+      - check: {that: "${opened} ${status}", equals: "false 404"}
+    """
+
+
+@pytest.mark.parametrize(("status", "verdict"), [(404, Verdict.PASS), (403, Verdict.FAIL), (500, Verdict.FAIL)])
+def test_step_that_may_be_refused_takes_its_class_only(run: Run, node: TinyNode, status: int, verdict: Verdict) -> None:
+    node.faults["remove_group"] = always(status)
+
+    assert run(MAYBE).verdict is verdict
+
+
+def test_step_that_may_be_refused_is_judged_when_accepted(run: Run, node: TinyNode) -> None:
+    node.faults["remove_group"] = always(200, {"success": False})
+
+    outcome = run(MAYBE)
+
+    assert outcome.verdict is Verdict.FAIL
+    assert "at success" in outcome.reason

@@ -1,0 +1,358 @@
+"""What each kind of step sends, saves and expects."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable
+
+import pytest
+from eth_abi import encode
+from eth_utils import keccak
+from tiny_node import Asked, TinyNode, Told, always
+
+from conformance.profile import Profile
+from conformance.run.runner import Case, Target, run_case
+from conformance.verdict import Outcome, Verdict
+
+Run = Callable[[str], Outcome]
+
+
+def passed(outcome: Outcome) -> None:
+    assert outcome.verdict is Verdict.PASS, outcome.reason
+
+
+@pytest.mark.parametrize(
+    ("step", "headers"),
+    [
+        ("{call: list_groups}", {"x-api-key": "KEY"}),
+        ("{call: list_groups, via: bearer}", {"authorization": "Bearer KEY"}),
+        ('{call: list_groups, as: "${other}"}', {"x-api-key": "somebody else's key"}),
+        ("{call: list_groups, as: bob}", {"x-api-key": "BOB"}),
+        ("{call: list_groups, as: nobody}", {}),
+        ("{call: get_api_payers}", {}),
+        ("{call: get_api_payers, as: alice}", {"x-api-key": "KEY"}),
+        ('{call: list_groups, headers: {X-Api-Key: "${other}"}}', {"x-api-key": "somebody else's key"}),
+        ("{call: list_groups, headers: {x-api-key: null}}", {}),
+        (
+            '{call: list_groups, headers: {Authorization: "Bearer ${other}"}}',
+            {"x-api-key": "KEY", "authorization": "Bearer somebody else's key"},
+        ),
+    ],
+)
+def test_credential_travels_as_the_step_says(run: Run, node: TinyNode, step: str, headers: dict[str, str]) -> None:
+    node.faults |= {"list_groups": always(200, []), "get_api_payers": always(200, [])}
+
+    passed(run(f"steps: [{{account: alice}}, {{account: bob}}, {{let: {{other: somebody else's key}}}}, {step}]"))
+
+    keys = dict(zip(("KEY", "BOB"), node.groups, strict=True))
+    sent = node.asked[-1].headers
+    wanted = {name: value.replace("KEY", keys["KEY"]).replace("BOB", keys["BOB"]) for name, value in headers.items()}
+    assert {name: sent[name] for name in ("x-api-key", "authorization") if name in sent} == wanted
+
+
+WAYS = [
+    (
+        "call: add_group\n    with: {group_name: a}\n    extra: {n: [1, true]}",
+        "POST",
+        "add_group",
+        {},
+        '{"group_name":"a","n":[1,true]}',
+    ),
+    (
+        "call: list_actions\n    with: {group_id: 3}\n    extra: {x: true}",
+        "GET",
+        "list_actions",
+        {"group_id": "3", "x": "true"},
+        "",
+    ),
+    ("call: create_wallet", "POST", "create_wallet", {}, ""),
+    ("call: get_action_ipfs_id\n    with: {code: 'a \"b\"'}", "POST", "get_service_action_ipfs_id", {}, '"a \\"b\\""'),
+    ("call: remove_group\n    with: {group_id: 1}", "POST", "remove_group", {}, '{"group_id":"1"}'),
+    ("call: remove_group\n    body: {json: {group_id: 1}}", "POST", "remove_group", {}, '{"group_id":1}'),
+    ("call: remove_group\n    body: {raw: '{\"a\": '}", "POST", "remove_group", {}, '{"a": '),
+    ("call: remove_group\n    body: {json: null}", "POST", "remove_group", {}, "null"),
+    ("call: add_group\n    method: GET\n    with: {group_name: a}", "GET", "add_group", {"group_name": "a"}, ""),
+    ("call: list_groups\n    method: POST\n    with: {page_size: 1}", "POST", "list_groups", {"page_size": "1"}, ""),
+    ("call: list_groups\n    path: /core/v2/x?a=b\n    extra: {c: d}", "GET", "/core/v2/x", {"a": "b", "c": "d"}, ""),
+]
+
+
+@pytest.mark.parametrize(("step", "method", "path", "query", "text"), WAYS)
+def test_members_travel_where_the_operation_takes_them(
+    run: Run, node: TinyNode, step: str, method: str, path: str, query: dict[str, str], text: str
+) -> None:
+    node.faults[path] = always(200)
+
+    passed(run(f"steps:\n  - account: alice\n  - {step}\n"))
+
+    sent = node.asked[1]
+    assert (sent.method, sent.path, sent.query, sent.text) == (method, path, query, text)
+    assert ("content-type" in sent.headers) == bool(text)
+
+
+def test_profile_names_members_and_paths(cases_of: Callable[[str], list[Case]], node: TinyNode) -> None:
+    profile = Profile.model_validate(
+        {
+            "wire": {
+                "new_account": {"fields": {"account_name": "label"}},
+                "account_exists": {"request_response": {"key_in": "body", "key_member": "k", "answer_member": "there"}},
+                "operations": {"method_and_path": {"account_exists": "POST /exists"}},
+                "list_groups": {"item_fields": {"name": "title"}},
+                "mutating_responses": {"group_id": "gid"},
+            }
+        }
+    )
+    node.faults |= {"exists": always(200, {"there": True}), "add_group": always(200, {"gid": "4"})}
+    node.faults["list_groups"] = always(200, [{"id": 1, "title": "t"}])
+    (case,) = cases_of("""\
+        steps:
+          - account: alice
+          - {call: account_exists, expect: {exists: true}}
+          - {list: list_groups, expect: {"": [{name: t}]}}
+          - {call: add_group, expect: {group_id: 4}}
+        """)
+    with Target(node.url, profile) as target:
+        passed(run_case(case, target))
+
+    assert "label" in node.asked[0].body
+    assert node.asked[1].body == {"k": next(iter(node.groups))}
+    assert "x-api-key" not in node.asked[1].headers
+
+
+def test_ids_that_lists_show_as_texts_are_sent_as_integers(
+    cases_of: Callable[[str], list[Case]], node: TinyNode
+) -> None:
+    (case,) = cases_of("""\
+        steps:
+          - account: alice
+          - {call: add_group, with: {group_name: "7"}, save: {g: group_id}}
+          - {call: add_usage_api_key, with: {name: "7", execute_in_groups: ["${g}", 0]}}
+          - {call: remove_group, with: {group_id: "${g}"}}
+          - {check: {that: "${g}", equals: "1"}}
+        """)
+    with Target(node.url, Profile.model_validate({"wire": {"list_groups": {"id_form": "decimal_string"}}})) as target:
+        passed(run_case(case, target))
+
+    bodies = {asked.path: asked.body for asked in node.asked}
+    assert bodies["add_group"] == {"group_name": "7"}
+    assert bodies["add_usage_api_key"] == {"name": "7", "execute_in_groups": [1, 0]}
+    assert bodies["remove_group"] == {"group_id": "1"}
+
+
+def test_list_reads_every_page_and_stops_at_a_short_one(run: Run, node: TinyNode) -> None:
+    passed(
+        run("""\
+        setup:
+          - account: alice
+          - repeat: {times: 5, steps: [{call: add_group, with: {group_name: "g${index}"}}]}
+        steps:
+          - {list: list_groups, page_size: 2, save: {all: ""}, expect: {"": {length: 5}, -1.name: g4}}
+          - check: {that: "${all}", pluck: name, then: [g0, g1, g2, g3, g4]}
+        """)
+    )
+
+    assert [asked.query for asked in node.asked if asked.path == "list_groups"] == [
+        {"page_number": str(number), "page_size": "2"} for number in (0, 1, 2)
+    ]
+
+
+def test_list_counts_pages_from_the_profile_s_first_number(
+    cases_of: Callable[[str], list[Case]], node: TinyNode
+) -> None:
+    (case,) = cases_of("steps: [{account: a}, {list: list_groups}]")
+    with Target(node.url, Profile.model_validate({"wire": {"paging": {"first_page_number": 1}}})) as target:
+        run_case(case, target)
+
+    assert node.asked[-1].query["page_number"] == "1"
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (lambda _: Told(body=[{"id": 1}, {"id": 2}]), "other items on page 1"),
+        (lambda _: Told(body=[{"id": n} for n in range(3)]), "at most 2 items"),
+        (lambda _: Told(body={"items": []}), "an array of items"),
+        (lambda asked: Told(body=[{"id": asked.query["page_number"] + x} for x in "ab"]), "an end of the list"),
+    ],
+    ids=["same page again", "page too long", "no array", "endless"],
+)
+def test_list_that_does_not_page_fails(run: Run, node: TinyNode, answer: Callable[[Asked], Told], words: str) -> None:
+    node.faults["list_groups"] = answer
+
+    outcome = run("steps: [{account: a}, {list: list_groups, page_size: 2}]")
+
+    assert outcome.verdict is Verdict.FAIL
+    assert words in outcome.reason
+
+
+def test_saved_member_that_is_missing_fails(run: Run, node: TinyNode) -> None:
+    node.faults["add_group"] = always(200, {"success": True})
+
+    outcome = run("steps: [{account: a}, {call: add_group, save: {g: group_id}}]")
+
+    assert outcome.verdict is Verdict.FAIL
+    assert "group_id" in outcome.reason
+
+
+def test_paths_reach_around_the_body(run: Run, node: TinyNode) -> None:
+    node.faults["openapi.json"] = always(201, {"a": [{"b": 1}]}, X_Note="here")
+
+    passed(
+        run("""\
+        steps:
+          - account: a
+          - call: openapi
+            save: {raw: "@text", all: "@headers"}
+            expect:
+              "@status": 201
+              "@accepted": true
+              "@headers.x-note": here
+              "@headers.x-none": {absent: true}
+              a.0.b: 1
+              paths.1: {absent: true}
+              "": {a: {length: 1}}
+          - check: {that: "${all.x-note} ${raw}", matches: 'here .*"b"'}
+        """)
+    )
+
+
+def test_check_tells_why(run: Run) -> None:
+    outcome = run('steps: [{let: {a: 1}}, {check: {that: "${a}", equals: 2, why: two are needed}}]')
+
+    assert outcome.verdict is Verdict.FAIL
+    assert "two are needed" in outcome.reason
+
+
+def test_rows_run_once_each_with_their_variables(
+    cases_of: Callable[[str], list[Case]], target: Target, node: TinyNode
+) -> None:
+    cases = cases_of("""\
+        each:
+          - {id: x, word: "${label}", n: 1}
+          - {id: y, word: w, n: 2}
+        steps:
+          - account: a
+          - {call: add_group, with: {group_name: "${word}"}, extra: {n: "${n}"}}
+        """)
+
+    assert [case.id for case in cases] == ["trial::one[x]", "trial::one[y]"]
+    for case in cases:
+        passed(run_case(case, target))
+    first, second = (asked.body for asked in node.asked if asked.path == "add_group")
+    assert str(first["group_name"]).startswith("suite ")
+    assert (first["n"], second) == (1, {"group_name": "w", "n": 2})
+
+
+def test_repeat_gives_index_rows_and_collected_values(run: Run, node: TinyNode) -> None:
+    passed(
+        run("""\
+        setup: [{account: a}]
+        steps:
+          - repeat:
+              times: 3
+              steps: [{call: add_group, with: {group_name: "g${index}"}, save: {g: group_id}}]
+              collect: {ids: "${g}"}
+          - repeat:
+              each: [{id: one, word: x}, {id: two, word: y}]
+              steps: [{call: add_group, with: {group_name: "${word}${index}"}}]
+          - check: {that: "${ids}", equals: [1, 2, 3]}
+        """)
+    )
+
+    names = [asked.body["group_name"] for asked in node.asked if asked.path == "add_group"]
+    assert names == ["g0", "g1", "g2", "x0", "y1"]
+
+
+def test_parallel_steps_run_at_the_same_time_and_share_what_they_save(run: Run, node: TinyNode) -> None:
+    meeting = threading.Barrier(2)
+
+    def wait_for_the_other(asked: Asked) -> Told:
+        meeting.wait(60)
+        return node.honest(asked)
+
+    node.faults |= {"add_group": wait_for_the_other, "add_usage_api_key": wait_for_the_other}
+
+    passed(
+        run("""\
+        setup: [{account: a}]
+        steps:
+          - parallel:
+              - {call: add_group, with: {group_name: g}, save: {g: group_id}}
+              - {call: add_usage_api_key, save: {k: usage_api_key}}
+          - check: {that: "${g} ${k}", matches: "^1 .{20}"}
+        """)
+    )
+
+
+def test_crowd_saves_each_answer(run: Run) -> None:
+    passed(
+        run("""\
+        setup: [{account: a}, {call: add_group, with: {group_name: g}, save: {g: group_id}}]
+        steps:
+          - parallel:
+              times: 6
+              step: {call: remove_group, with: {group_id: "${g}"}, may_be_refused: not_found}
+              save: {answers: ""}
+          - check: {that: "${answers}", where: {accepted: true}, then: {length: 1}}
+          - check: {that: "${answers}", where: {accepted: false, status: 404}, then: {length: 5}}
+        """)
+    )
+
+
+def test_departure_among_parallel_steps_fails_the_case_and_names_the_step(run: Run, node: TinyNode) -> None:
+    node.faults["add_group"] = always(500)
+
+    outcome = run("""\
+        setup: [{account: a}]
+        steps:
+          - parallel: [{call: list_groups, with: {page_number: 0, page_size: 1}}, {call: add_group, id: adds}]
+        """)
+
+    assert outcome.verdict is Verdict.FAIL
+    assert outcome.failure is not None
+    assert outcome.failure.step == "steps[0] parallel[1] call add_group (adds)"
+
+
+def test_writes_are_let_settle_before_anything_follows(cases_of: Callable[[str], list[Case]], node: TinyNode) -> None:
+    moments: list[tuple[str, float]] = []
+
+    def noted(asked: Asked) -> Told:
+        moments.append((asked.path, time.monotonic()))
+        return node.honest(asked)
+
+    node.faults |= {"add_group": noted, "list_groups": noted}
+    (case,) = cases_of("steps: [{account: a}, {call: add_group, with: {group_name: g}}, {list: list_groups}]")
+    with Target(node.url, Profile.model_validate({"semantics": {"settle_time_seconds": 0.2}})) as target:
+        passed(run_case(case, target))
+
+    assert moments[1][1] - moments[0][1] >= 0.15
+
+
+def test_chain_steps_read_the_contract_through_json_rpc(cases_of: Callable[[str], list[Case]], node: TinyNode) -> None:
+    data = encode(["bool", "address", "string", "string"], [True, "0x" + "ab" * 20, "n", "d"])
+
+    def rpc(asked: Asked) -> Told:
+        result = "0x" + data.hex() if asked.body["method"] == "eth_call" else "0x7a69"
+        return Told(body={"jsonrpc": "2.0", "id": asked.body["id"], "result": result})
+
+    node.faults["/rpc"] = rpc
+    (case,) = cases_of("""\
+        steps:
+          - {chain: get_account, with: [5], expect: {managed: true, adminWalletAddress: {address: true}, name: n}}
+          - {rpc: eth_chainId, expect: {"": "0x7a69"}}
+          - {chain: get_account, with: [5], expect: {managed: false}}
+        """)
+    profile = Profile.model_validate(
+        {"capabilities": ("managed_accounts", "chain_rpc"), "chain": {"rpc_url": f"{node.url}/rpc"}}
+    )
+    with Target(node.url, profile) as target:
+        outcome = run_case(case, target)
+
+    assert outcome.verdict is Verdict.FAIL
+    assert outcome.failure is not None
+    assert outcome.failure.step == "steps[2] chain get_account"
+    sent = json.loads(next(asked.text for asked in node.asked if asked.path == "/rpc"))
+    selector = keccak(text="getAccount(uint256)")[:4].hex()
+    assert sent["params"] == [{"to": "0x" + "11" * 20, "data": f"0x{selector}{5:064x}"}, "latest"]

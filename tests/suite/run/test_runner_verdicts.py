@@ -1,0 +1,345 @@
+"""What a case's verdict is, whatever a node does."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Callable
+
+import pytest
+from tiny_node import DROP, Asked, TinyNode, Told, always
+
+from conformance.endpoints.pace import Budget
+from conformance.profile import Profile
+from conformance.run.runner import Case, Target, run_case
+from conformance.verdict import NOT_APPLICABLE, Outcome, Verdict
+
+Run = Callable[[str], Outcome]
+ADD = """\
+    setup:
+      - account: alice
+    steps:
+      - call: add_group
+        id: adds
+        with: {group_name: a, group_description: d}
+        save: {g: group_id}
+      - list: list_groups
+        expect: {"": [{id: "${g}", name: a}]}
+"""
+
+
+def test_case_passes_when_every_step_holds(run: Run) -> None:
+    outcome = run(ADD)
+
+    assert (outcome.verdict, outcome.reason) == (Verdict.PASS, "")
+    assert (outcome.case, outcome.requirements) == ("trial::one", ("GRP-010",))
+
+
+def test_wrong_value_fails_and_shows_step_and_exchange(run: Run, node: TinyNode) -> None:
+    node.faults["list_groups"] = always(200, [{"id": 1, "name": "b"}])
+
+    outcome = run(ADD)
+
+    assert outcome.verdict is Verdict.FAIL
+    assert outcome.failure is not None
+    assert outcome.failure.step == "steps[1] list list_groups"
+    assert (outcome.failure.expected, outcome.failure.got) == ('"a" at 0.name', '"b"')
+    assert outcome.failure.exchange is not None
+    assert "list_groups" in outcome.failure.exchange.url
+
+
+def test_refused_step_that_must_be_accepted_fails(run: Run, node: TinyNode) -> None:
+    node.faults["add_group"] = always(403, {"title": "no"})
+
+    outcome = run(ADD)
+
+    assert outcome.verdict is Verdict.FAIL
+    assert outcome.properties["problem"] == "not-accepted"
+
+
+@pytest.mark.parametrize("status", [500, 502, 503, 599])
+def test_server_error_in_a_step_is_a_failure_of_its_own(run: Run, node: TinyNode, status: int) -> None:
+    node.faults["add_group"] = always(status, {"title": "oops"})
+
+    outcome = run(ADD)
+
+    assert (outcome.verdict, outcome.properties["problem"]) == (Verdict.FAIL, "server-fault")
+
+
+def test_dropped_connection_in_a_step_is_a_failure_of_its_own(run: Run, node: TinyNode) -> None:
+    node.faults["add_group"] = always(DROP)
+
+    outcome = run(ADD)
+
+    assert (outcome.verdict, outcome.properties["problem"]) == (Verdict.FAIL, "server-fault")
+    assert outcome.failure is not None
+    assert outcome.failure.exchange is not None
+    assert outcome.failure.exchange.status is None
+
+
+@pytest.mark.parametrize("patience", [1.0])
+def test_time_out_in_a_step_is_a_failure_of_its_own(run: Run, node: TinyNode) -> None:
+    node.faults["add_group"] = node.hang
+
+    outcome = run(ADD)
+
+    assert (outcome.verdict, outcome.properties["problem"]) == (Verdict.FAIL, "server-fault")
+    assert "no answer in time" in outcome.reason
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [always(403), always(500), always(DROP), always(200, "not json"), always(200, {"no": "key"})],
+    ids=["refused", "server error", "dropped", "no JSON", "no key"],
+)
+def test_trouble_with_the_account_is_inconclusive(run: Run, node: TinyNode, fault: Callable[[Asked], Told]) -> None:
+    node.faults["new_account"] = fault
+
+    outcome = run(ADD)
+
+    assert outcome.verdict is Verdict.INCONCLUSIVE
+    assert outcome.failure is not None
+    assert outcome.failure.step == "setup[0] account alice"
+
+
+@pytest.mark.parametrize("patience", [1.0])
+def test_time_out_of_the_account_is_inconclusive(run: Run, node: TinyNode) -> None:
+    test_trouble_with_the_account_is_inconclusive(run, node, node.hang)
+
+
+def test_account_made_among_the_steps_is_still_setup(run: Run, node: TinyNode) -> None:
+    node.faults["new_account"] = always(500)
+
+    assert run("steps: [{account: alice}, {call: list_groups}]").verdict is Verdict.INCONCLUSIVE
+    assert run("steps: [{call: new_account}]").verdict is Verdict.FAIL
+
+
+def test_departure_in_setup_is_inconclusive(run: Run, node: TinyNode) -> None:
+    node.faults["add_group"] = always(403)
+
+    outcome = run(
+        ADD.replace("    steps:\n      - call: add", "      - call: add").replace(
+            "      - list", "    steps:\n      - list"
+        )
+    )
+
+    assert (outcome.verdict, outcome.properties["problem"]) == (Verdict.INCONCLUSIVE, "setup-failed")
+
+
+def test_nobody_listening_is_inconclusive_also_in_steps(cases_of: Callable[[str], list[Case]]) -> None:
+    (case,) = cases_of("steps: [{call: get_node_chain_config}]")
+    with Target("http://127.0.0.1:9", Profile()) as target:
+        outcome = run_case(case, target)
+
+    assert (outcome.verdict, outcome.properties["problem"]) == (Verdict.INCONCLUSIVE, "unreachable")
+    assert "--node-url" in outcome.reason
+
+
+@pytest.mark.parametrize(
+    ("fault", "problem"),
+    [
+        (always(402), "out-of-credit"),
+        (always(429), "throttled"),
+        (always(503, None, Retry_After="1"), "throttled"),
+    ],
+)
+def test_lack_of_credit_and_patience_is_inconclusive_with_a_hint(
+    run: Run, node: TinyNode, fault: Callable[[Asked], Told], problem: str
+) -> None:
+    node.faults["add_group"] = fault
+
+    outcome = run(ADD)
+
+    assert (outcome.verdict, outcome.properties["problem"]) == (Verdict.INCONCLUSIVE, problem)
+    assert outcome.reason.count(";") >= 2, "cause; got; hint"
+
+
+def test_spent_budget_is_inconclusive_and_sends_no_more_writes(
+    cases_of: Callable[[str], list[Case]], node: TinyNode
+) -> None:
+    (case,) = cases_of("steps: [{account: a}, {repeat: {times: 5, steps: [{call: add_group, with: {group_name: x}}]}}]")
+    with Target(node.url, Profile(), budget=Budget(3)) as target:
+        outcome = run_case(case, target)
+
+    assert (outcome.verdict, outcome.properties["problem"]) == (Verdict.INCONCLUSIVE, "budget-spent")
+    assert node.paths().count("add_group") == 3
+
+
+@pytest.mark.parametrize(
+    ("body", "profile", "word"),
+    [
+        ("needs: [chain_rpc]\nsteps: [{account: a}, {call: list_groups}]", Profile(), "chain_rpc"),
+        ("steps: [{rpc: eth_chainId, expect: {'': 1}}]", Profile(), "chain_rpc"),
+        (
+            "uses: [semantics.group_id_scope]\nsteps: [{account: a}, {call: list_groups}]",
+            Profile.model_validate({"semantics": {"group_id_scope": None}}),
+            "group_id_scope",
+        ),
+        (
+            'steps: [{check: {that: "${profile.limits.page_size_max}", equals: 1}}]',
+            Profile.model_validate({"limits": {"page_size_max": None}}),
+            "page_size_max",
+        ),
+        (
+            "uses: [{semantics.group_id_scope: global}]\nsteps: [{account: a}, {call: list_groups}]",
+            Profile(),
+            "group_id_scope is global; here it is account",
+        ),
+        (
+            "steps: [{call: create_wallet}]",
+            Profile.model_validate({"wire": {"operations": {"method_and_path": {"create_wallet": None}}}}),
+            "create_wallet",
+        ),
+        (
+            "steps: [{call: get_api_payers}]",
+            Profile.model_validate({"wire": {"chain_info": None}}),
+            "get_api_payers needs a profile that says wire.chain_info",
+        ),
+        (
+            "steps: [{account: a}, {call: list_groups}]",
+            Profile.model_validate({"accounts": {"credits": None}}),
+            "accounts.credits",
+        ),
+    ],
+    ids=["needs", "needs of a step", "uses", "uses of a variable", "uses a value", "operation", "answer", "no credits"],
+)
+def test_case_the_profile_rules_out_is_not_offered_and_sends_nothing(
+    cases_of: Callable[[str], list[Case]], node: TinyNode, body: str, profile: Profile, word: str
+) -> None:
+    (case,) = cases_of(body)
+    with Target(node.url, profile) as target:
+        outcome = run_case(case, target)
+
+    assert outcome.verdict is Verdict.NOT_OFFERED
+    assert word in outcome.reason
+    assert node.asked == []
+
+
+@pytest.mark.parametrize(
+    ("call", "profile", "key"),
+    [
+        ("account_hash: AAAA", {"crypto": {"api_key_hash_preimage": None}}, "crypto.api_key_hash_preimage"),
+        ("usage_key_hash: AAAA", {"crypto": {"usage_key_hash_preimage": None}}, "crypto.usage_key_hash_preimage"),
+        ("account_wallet: AAAA", {"crypto": {"account_wallet_derivation": None}}, "crypto.account_wallet_derivation"),
+        ("pkp_id_of: AAAA", {"wire": {"pkp": {"id_source": None}}}, "wire.pkp.id_source.rule"),
+        ("wallet_auth: AAAA", {"wire": {"x_wallet_auth": {"encoding": None}}}, "wire.x_wallet_auth.encoding"),
+        ("returned: done", {"exec": {"response_form": None}}, "exec.response_form"),
+    ],
+)
+def test_function_that_asks_the_profile_is_for_nodes_that_state_it(
+    cases_of: Callable[[str], list[Case]], node: TinyNode, call: str, profile: dict[str, object], key: str
+) -> None:
+    (case,) = cases_of(f"steps: [{{account: a}}, {{let: {{found: {{{call}}}}}}}, {{call: list_groups}}]")
+    with Target(node.url, Profile.model_validate(profile)) as target:
+        outcome = run_case(case, target)
+
+    assert (outcome.verdict, outcome.reason) == (Verdict.NOT_OFFERED, f"the profile states nothing about {key}")
+
+
+@pytest.mark.parametrize(
+    ("profile", "problem"),
+    [
+        ({"wire": {"list_items": {"fields": {"wallet": {"name": None}}}}}, NOT_APPLICABLE),
+        ({"wire": {"list_items": {"fields": None}}}, None),
+        ({"semantics": {"group_id_scope": "global"}}, NOT_APPLICABLE),
+        ({"semantics": {"group_id_scope": None}}, None),
+    ],
+    ids=["no such member", "members not stated", "another choice", "no choice stated"],
+)
+def test_case_for_nodes_that_choose_otherwise_is_told_from_one_that_lacks_an_answer(
+    cases_of: Callable[[str], list[Case]], node: TinyNode, profile: dict[str, object], problem: str | None
+) -> None:
+    (case,) = cases_of(
+        "uses: [wire.list_items.fields.wallet.name, {semantics.group_id_scope: account}]\n"
+        "steps: [{account: a}, {call: list_groups}]"
+    )
+    with Target(node.url, Profile.model_validate(profile)) as target:
+        outcome = run_case(case, target)
+
+    assert outcome.verdict is Verdict.NOT_OFFERED
+    assert outcome.properties.get("problem") == problem
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["not json", '{"a": 1, "a": 2}', '{"a": NaN}', "[" * 100_000, '{"a": 1} trailing'],
+    ids=["text", "twice", "NaN", "deep", "trailing"],
+)
+def test_accepted_answer_that_is_no_strict_json_fails(run: Run, node: TinyNode, body: str) -> None:
+    node.faults["add_group"] = always(200, body)
+
+    outcome = run("steps: [{account: a}, {call: add_group, with: {group_name: x}}]")
+
+    assert (outcome.verdict, outcome.properties["problem"]) == (Verdict.FAIL, "malformed")
+
+
+def test_answer_without_an_end_is_a_server_fault(run: Run, node: TinyNode, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("conformance.endpoints.client.LONGEST_ANSWER", 1_000)
+    node.faults["add_group"] = always(200, "[" + "1," * 1_000 + "1]")
+
+    outcome = run("steps: [{account: a}, {call: add_group, with: {group_name: x}}]")
+
+    assert (outcome.verdict, outcome.properties["problem"]) == (Verdict.FAIL, "server-fault")
+
+
+@pytest.mark.parametrize(
+    ("answer", "steps"),
+    [
+        ('{"a": ' + "[" * 450 + "]" * 450 + "}", '{check: {that: "${a}", equals: "${a}"}}'),
+        ('{"a": "\\ud800"}', '{let: {h: {keccak_text: "${a}"}}}'),
+        ('{"a": "\\ud800"}', '{check: {that: "${a}", equals: x}}'),
+        ('{"a": {"b": 1}}', '{let: {h: {repeat_text: [x, "${a}"]}}}'),
+        ('{"a": "\\ud800"}', '{call: list_actions, with: {group_id: "${a}"}}'),
+    ],
+    ids=["deep", "half a character hashed", "half a character shown", "object as a number", "half a character sent"],
+)
+def test_strange_values_end_in_a_verdict_that_can_be_written_down(
+    run: Run, node: TinyNode, answer: str, steps: str
+) -> None:
+    node.faults["openapi.json"] = always(200, answer)
+
+    outcome = run(f"steps: [{{account: a}}, {{call: openapi, save: {{a: a}}}}, {steps}]")
+
+    assert outcome.verdict in {Verdict.FAIL, Verdict.PASS}
+    json.dumps(dataclasses.asdict(outcome), ensure_ascii=False).encode()
+
+
+def test_empty_accepted_answer_is_null(run: Run, node: TinyNode) -> None:
+    node.faults["add_group"] = always(200)
+
+    outcome = run('steps: [{account: a}, {call: add_group, with: {group_name: x}, expect: {"": {type: "null"}}}]')
+
+    assert outcome.verdict is Verdict.PASS, outcome.reason
+
+
+def test_text_is_an_answer_of_the_viewer_only(run: Run, node: TinyNode) -> None:
+    node.faults |= {"swagger-ui": always(200, "<html>", Content_Type="text/html"), "add_group": always(200, "ok")}
+
+    assert run('steps: [{call: swagger_ui, expect: {"@text": {includes: html}}}]').verdict is Verdict.PASS
+    assert run("steps: [{account: a}, {call: add_group}]").verdict is Verdict.FAIL
+
+
+@pytest.mark.parametrize(("status", "patience"), [(302, None), (304, None), (199, 1.0)])
+def test_status_that_is_neither_acceptance_nor_refusal_fails(run: Run, node: TinyNode, status: int) -> None:
+    node.faults["add_group"] = always(status)
+
+    assert run("steps: [{account: a}, {call: add_group}]").verdict is not Verdict.PASS
+
+
+def test_same_seed_gives_the_same_requests_and_another_seed_does_not(
+    cases_of: Callable[[str], list[Case]], node: TinyNode
+) -> None:
+    (case,) = cases_of(
+        "steps: [{account: a}, {let: {k: {random_key: }, c: {sample_cid: x}}},"
+        ' {parallel: {times: 2, step: {call: add_group, with: {group_name: "${label} ${k} ${c} ${index}"}}}}]'
+    )
+    bodies = []
+    for seed in ("1", "1", "2"):
+        node.groups.clear()
+        node.asked.clear()
+        with Target(node.url, Profile(), seed=seed) as target:
+            run_case(case, target)
+        bodies.append(sorted(asked.text for asked in node.asked if asked.path == "add_group"))
+
+    assert bodies[0] == bodies[1]
+    assert bodies[0] != bodies[2]

@@ -1,0 +1,360 @@
+"""Wallets of the suite's own: the steps `wallet`, `contract_wallet`, `send` and `clock`, and the cleaning up."""
+
+from __future__ import annotations
+
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from conformance.endpoints.clock import turn
+from conformance.endpoints.locks import between_processes
+from conformance.endpoints.pace import GasBudget
+from conformance.endpoints.sending import Sender
+from conformance.endpoints.signing import Fees, Transaction
+from conformance.problems import ChainReverted, ChainTrouble, GasSpent, LoadProblem, ServerFault
+from conformance.run.runner import Case, Target, run_case
+from conformance.selftest.tools.serving import target_node
+from conformance.values.typed_data import Wallet
+from conformance.verdict import Outcome, Verdict
+from reference_node.node import Node
+
+Load = Callable[[str], list[Case]]
+
+
+@pytest.fixture(scope="module")
+def nodes() -> Iterator[tuple[Node, Target]]:
+    """A reference node, and what a case speaks to."""
+    taken: list[Node] = []
+    with target_node(taken.append, "7") as target:
+        yield taken[0], target
+
+
+@pytest.fixture
+def on_node(cases_of: Load, nodes: tuple[Node, Target]) -> Callable[[str], Outcome]:
+    """Run the one case that has this body against the reference node."""
+
+    def run(body: str) -> Outcome:
+        (case,) = cases_of(body)
+        return run_case(case, nodes[1])
+
+    return run
+
+
+ACCOUNT = """\
+steps:
+  - wallet: carol
+  - wallet: mallory
+  - account: dana
+    chain_secured: {admin: carol}
+  - send: add_group
+    id: adds
+    from: carol
+    with: ["${dana}", first, d, [], []]
+"""
+UNCHANGED = 'unchanged: [{chain: list_groups, with: ["${dana}", 0, 100]}]'
+UNMOVED = 'unchanged: [{chain: get_account, with: ["${dana}"]}]'
+SECOND = 'send: add_group, with: ["${dana}", second, d, [], []]'
+REVERTS = f"reverts: true, control: adds, {UNCHANGED}"
+
+
+def test_wallet_sends_and_the_receipt_can_be_judged(on_node: Callable[[str], Outcome]) -> None:
+    outcome = on_node(
+        ACCOUNT
+        + """\
+  - send: add_group
+    from: ${carol}
+    with: ["${dana}", second, d, [], []]
+    save: {hash: hash}
+    expect: {hash: {matches: "^0x[0-9a-f]{64}$"}, block: {type: integer}, logs: {length: 1}}
+  - chain: list_groups
+    with: ["${dana}", 0, 100]
+    expect: {groups: {pluck: name, then: {equals: [first, second]}}}
+"""
+    )
+    assert outcome.verdict is Verdict.PASS, outcome.reason
+
+
+@pytest.mark.parametrize(
+    ("step", "verdict", "words"),
+    [
+        (f"{{{SECOND}, from: mallory, {REVERTS}}}", Verdict.PASS, ""),
+        (f"{{{SECOND}, from: carol, {REVERTS}}}", Verdict.FAIL, "succeeded"),
+        (f"{{{SECOND}, from: mallory}}", Verdict.FAIL, "reverted"),
+        (f"{{{SECOND}, from: mallory, reverts: either, {UNCHANGED}}}", Verdict.PASS, ""),
+        (f"{{{SECOND}, from: carol, reverts: either, {UNMOVED}}}", Verdict.PASS, ""),
+        (f"{{{SECOND}, from: carol, reverts: either, {UNCHANGED}}}", Verdict.FAIL, "before"),
+        ('{send: add_group, from: "${dana}", with: []}', Verdict.FAIL, "a wallet of this case"),
+    ],
+    ids=["refused", "not-refused", "not-accepted", "either-refused", "either-taken", "either-moved", "no-wallet"],
+)
+def test_send_is_judged(on_node: Callable[[str], Outcome], step: str, verdict: Verdict, words: str) -> None:
+    outcome = on_node(f"{ACCOUNT}  - {step}\n")
+    assert outcome.verdict is verdict, outcome.reason
+    assert words in outcome.reason
+
+
+def test_contract_wallet_owns_an_account_through_its_owner(on_node: Callable[[str], Outcome]) -> None:
+    outcome = on_node(
+        """\
+        steps:
+          - wallet: carol
+          - contract_wallet: vault
+            owner: carol
+          - account: dana
+            chain_secured: {admin: vault}
+          - send: add_group
+            id: adds
+            from: vault
+            with: ["${dana}", first, d, [], []]
+          - send: add_group
+            from: carol
+            with: ["${dana}", second, d, [], []]
+            reverts: true
+            control: adds
+            unchanged: [{chain: list_groups, with: ["${dana}", 0, 100]}]
+        """
+    )
+    assert outcome.verdict is Verdict.PASS, outcome.reason
+
+
+CONVERSION = """\
+steps:
+  - account: alice
+  - wallet: carol
+  - let: {before: {account_hash: "${alice}"}}
+  - call: add_group
+    with: {group_name: g, group_description: d, pkp_ids_permitted: [], cid_hashes_permitted: []}
+  - call: add_usage_api_key
+    with: {name: n, description: d}
+  - let: {proof: {envelope: [ConvertAccount, "${carol}"]}}
+  - call: convert_to_chain_secured_account
+    with: {typed_data: "${proof.typed_data}", signature: "${proof.signature}", new_admin_wallet_address: "${carol}"}
+"""
+
+
+@pytest.mark.parametrize("after", ["", "  - check: {that: 1, equals: 2}\n"])
+def test_account_that_changed_hands_is_cleaned_up_on_the_chain(
+    on_node: Callable[[str], Outcome], nodes: tuple[Node, Target], after: str
+) -> None:
+    made: list[int] = []
+    accounts = nodes[0].accounts
+    new_account = accounts.new_account
+    accounts.new_account = lambda *given: (made.append(given[0]), new_account(*given))  # type: ignore[method-assign,func-returns-value]
+    try:
+        outcome = on_node(CONVERSION + after)
+    finally:
+        accounts.new_account = new_account  # type: ignore[method-assign]
+    assert outcome.verdict is (Verdict.FAIL if after else Verdict.PASS), outcome.reason
+    assert not accounts.account(made[0]).managed
+    assert accounts.groups(made[0], 0, 100) == []
+    assert accounts.usage_keys(made[0], 0, 100) == []
+
+
+@pytest.mark.parametrize(
+    ("options", "refused"),
+    [
+        ("{}", False),
+        ("{issued: 200}", False),
+        ("{issued: 400}", True),
+        ("{chain_id: 5}", True),
+        ('{signed_by: "${other}"}', True),
+        ('{address: "${other}"}', True),
+        ('{address: "${other}", signed_by: "${other}"}', False),
+    ],
+)
+def test_envelope_is_valid_but_for_its_options(
+    on_node: Callable[[str], Outcome], options: str, *, refused: bool
+) -> None:
+    outcome = on_node(
+        f"""\
+        steps:
+          - wallet: carol
+          - wallet: other
+          - let: {{proof: {{envelope: [CreateWallet, "${{carol}}", {options}]}}}}
+          - call: create_wallet_with_signature
+            with: "${{proof}}"
+        """
+    )
+    assert outcome.verdict is (Verdict.FAIL if refused else Verdict.PASS), outcome.reason
+
+
+@pytest.mark.parametrize("ends_with_run", [False, True])
+def test_clock_is_put_right_and_envelopes_follow_it(
+    on_node: Callable[[str], Outcome], nodes: tuple[Node, Target], ends_with_run: bool
+) -> None:
+    nodes[1].ends_with_run = ends_with_run
+    outcome = on_node(
+        """\
+        steps:
+          - wallet: carol
+          - clock: 4000
+          - let: {proof: {envelope: [CreateWallet, "${carol}"]}}
+          - call: create_wallet_with_signature
+            with: "${proof}"
+          - check: {that: 1, equals: 2}
+        """
+    )
+    assert outcome.reason.startswith("a value is not as expected"), outcome.reason
+    assert nodes[0].clock.offset_seconds == 0
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        "{send: add_group, from: nobody, with: []}",
+        "{send: list_groups, from: carol, with: []}",
+        "{send: add_group, from: carol, reverts: true}",
+        f"{{send: remove_group, from: carol, reverts: true, control: adds, {UNCHANGED}}}",
+        "{send: add_group, from: carol, reverts: true, control: adds}",
+        f"{{send: add_group, from: carol, {UNCHANGED}}}",
+        "{send: add_group, from: carol, reverts: either}",
+        f"{{send: add_group, from: carol, reverts: either, control: adds, {UNCHANGED}}}",
+        f"{{send: add_group, from: carol, reverts: perhaps, {UNCHANGED}}}",
+        "{wallet: carol}",
+        "{wallet: dana}",
+        "{contract_wallet: vault, owner: dana}",
+        "{account: erin, chain_secured: {admin: dana}}",
+        "{account: erin, chain_secured: {admin: carol}, with: {account_name: x}}",
+        "{call: list_groups, as: dana}",
+        "{clock: soon}",
+    ],
+)
+def test_step_that_cannot_work_is_a_load_error(cases_of: Load, step: str) -> None:
+    with pytest.raises(LoadProblem):
+        cases_of(f"{ACCOUNT}  - {step}\n")
+
+
+# ------------------------------------------------------------------------------------------------ a difficult chain
+
+
+class DifficultChain:
+    """A chain whose answers to `eth_sendRawTransaction` and for receipts are given; the last is repeated."""
+
+    def __init__(self, answers: list[Exception | None], receipt: object = None) -> None:
+        self.answers = answers
+        self.receipt = receipt
+        self.sent: list[object] = []
+
+    def chain_id(self) -> int:
+        return 1
+
+    def next_nonce(self, _: str) -> int:
+        return len(self.sent)
+
+    def fees(self) -> Fees:
+        return Fees(2, 1)
+
+    def estimate(self, _: object) -> int:
+        return 21_000
+
+    def read(self, method: str, _: list[object]) -> object:
+        assert method == "eth_getTransactionReceipt"
+        return self.receipt
+
+    def request(self, method: str, params: list[object]) -> object:
+        assert method == "eth_sendRawTransaction"
+        self.sent.append(params[0])
+        answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        if answer is not None:
+            raise answer
+        return "0x"
+
+
+MINED = {"transactionHash": "0xAA", "status": "0x1", "blockNumber": "0x5", "gasUsed": "0x5208", "logs": []}
+
+
+def error(message: str) -> ChainReverted:
+    return ChainReverted("a result", message, by_contract="revert" in message)
+
+
+def sent_over(
+    chain: DifficultChain, budget: GasBudget | None = None, *, to_be_reverted: bool = False
+) -> SimpleNamespace:
+    sender = Sender(chain, budget or GasBudget(None), patience=0.05)  # type: ignore[arg-type]  # what is asked of it
+    transaction = Transaction("0x" + "11" * 20)
+    receipt = sender.send(Wallet("w"), transaction, lambda *_: None, to_be_reverted=to_be_reverted)
+    return SimpleNamespace(succeeded=receipt.succeeded, block=receipt.block, times=len(chain.sent))
+
+
+@pytest.mark.parametrize(
+    ("answers", "times"),
+    [
+        ([None], 1),
+        ([error("nonce too low"), None], 2),
+        ([error("replacement transaction underpriced"), error("nonce too low"), None], 3),
+        ([error("already known")], 1),
+        ([ServerFault("an answer", "none"), error("already known")], 2),
+    ],
+)
+def test_transaction_gets_through(answers: list[Exception | None], times: int) -> None:
+    assert sent_over(DifficultChain(answers, MINED)) == SimpleNamespace(succeeded=True, block=5, times=times)
+
+
+@pytest.mark.parametrize(
+    ("answers", "receipt"),
+    [
+        ([None], None),
+        ([error("insufficient funds for gas")], MINED),
+        ([error("nonce too low")], MINED),
+        ([ServerFault("an answer", "none")], MINED),
+        ([None], {**MINED, "status": None}),
+    ],
+    ids=["never-mined", "poor", "never-its-turn", "silent", "no-receipt"],
+)
+def test_what_the_chain_does_not_do_is_no_fault_of_the_node(answers: list[Exception | None], receipt: object) -> None:
+    with pytest.raises(ChainTrouble):
+        sent_over(DifficultChain(answers, receipt))
+
+
+def test_revert_that_the_chain_foresees_counts_as_one() -> None:
+    chain = DifficultChain([error("execution reverted")], MINED)
+    assert sent_over(chain, to_be_reverted=True) == SimpleNamespace(succeeded=False, block=None, times=1)
+
+
+def test_gas_is_counted_by_what_was_used() -> None:
+    budget = GasBudget(50_000)
+    sent_over(DifficultChain([None], MINED), budget)
+    assert budget.spent == 21_000
+    sent_over(DifficultChain([None], MINED), budget)
+    with pytest.raises(GasSpent):
+        sent_over(DifficultChain([None], MINED), budget)
+
+
+@pytest.fixture
+def own_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Locks that no other process of this machine holds."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+
+
+@pytest.mark.usefixtures("own_locks")
+def test_lock_is_shared_or_held_alone() -> None:
+    with between_processes("test of locks", shared=True), between_processes("test of locks", shared=True):
+        pass
+    with between_processes("test of locks"):
+        pass
+
+
+@pytest.mark.usefixtures("own_locks")
+@pytest.mark.parametrize(
+    ("first", "second", "together"), [(False, False, True), (True, False, False), (False, True, False)]
+)
+def test_case_that_moves_the_clock_has_the_node_for_itself(
+    nodes: tuple[Node, Target], *, first: bool, second: bool, together: bool
+) -> None:
+    profile = nodes[1].profile
+    entered, done = threading.Event(), threading.Event()
+
+    def other() -> None:
+        with Target("http://shared.invalid", profile, shared=True) as target, turn(target, alone=second):
+            entered.set()
+        done.set()
+
+    waiting = threading.Thread(target=other, daemon=True)
+    with Target("http://shared.invalid", profile, shared=True) as target, turn(target, alone=first):
+        waiting.start()
+        assert entered.wait(30 if together else 0.3) is together
+    assert done.wait(30)

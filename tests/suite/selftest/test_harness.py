@@ -1,0 +1,43 @@
+"""The order of cases on a mutant, and when its trial is over."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from conformance.resources import scenarios
+from conformance.run.loader import load
+from conformance.selftest.tools.harness import Bench, trials
+from conformance.selftest.tools.mutant import all_mutants
+from conformance.verdict import Verdict
+
+NAME = "group-names-are-cut"
+MUTANTS = {mutant.name: mutant for mutant in all_mutants()}
+CASES = [case for case in load([scenarios()], ["groups"]) if "GRP-020" in case.requirements]
+
+
+def tried(*first: str) -> list[str]:
+    """The cases that ran on the mutant, in their order."""
+    bench = Bench({NAME: MUTANTS[NAME]}, CASES, "0", {NAME: first})
+    trial = bench.try_node(NAME)
+    assert trial.missed == ()
+    assert trial.server_faults == ()
+    assert trial.outcomes[-1].verdict is Verdict.FAIL
+    return [outcome.case for outcome in trial.outcomes]
+
+
+def test_trial_runs_the_recorded_case_first_and_ends_when_it_fails() -> None:
+    recorded = tried()[-1]
+    assert tried(recorded) == [recorded]
+
+
+def test_trial_runs_the_other_cases_when_the_recorded_ones_do_not_fail() -> None:
+    assert tried("groups::gone") == tried()
+
+
+def test_trial_that_raises_is_reported_as_a_crash() -> None:
+    def broken(_: object) -> None:
+        raise LookupError("no such node")
+
+    bench = Bench({NAME: replace(MUTANTS[NAME], alter=broken)}, CASES, "0")
+    (trial,) = trials(bench, [NAME], 1)
+    assert trial.crash == "LookupError: no such node"

@@ -1,0 +1,94 @@
+"""Planted code that crashes is an error of its mutant, unless the mutant declares a server fault."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+import httpx
+
+from conformance.selftest.tools.alter import Answered, Forward, Received, intercept, refusal, wrap
+from conformance.selftest.tools.findings import findings
+from conformance.selftest.tools.harness import Trial
+from conformance.selftest.tools.mutant import Mutant
+from conformance.selftest.tools.server_faults import LOGGERS, ServerFaults
+from conformance.selftest.tools.serving import target_node
+from reference_node.node import Node
+
+
+def faults_of(alter: Callable[[Node], None]) -> tuple[str, ...]:
+    """What is recorded while an account is made on the altered node."""
+    faults = ServerFaults()
+    with target_node(alter, "0", faults=faults) as target:
+        httpx.post(f"{target.base_url}/core/v1/new_account", json={"account_name": "n", "account_description": "d"})
+    return faults.told
+
+
+def crashing_service(node: Node) -> None:
+    wrap(node.accounts, "new_account", lambda *_: {}["absent"])
+
+
+def crashing_layer(node: Node) -> None:
+    async def handler(_: Received, __: Forward) -> Answered:
+        raise ValueError("planted")
+
+    intercept(node, "new_account", handler)
+
+
+def answering_503(node: Node) -> None:
+    async def handler(_: Received, __: Forward) -> Answered:
+        return refusal(503)
+
+    intercept(node, "new_account", handler)
+
+
+def test_exception_in_a_service_is_recorded_with_its_place() -> None:
+    assert any(fault.startswith("KeyError: 'absent' at ") for fault in faults_of(crashing_service))
+
+
+def test_exception_in_an_http_layer_is_recorded() -> None:
+    assert any(fault.startswith("ValueError: planted at ") for fault in faults_of(crashing_layer))
+
+
+def test_answer_of_5xx_is_recorded_with_its_request() -> None:
+    assert faults_of(answering_503) == ("POST /core/v1/new_account was answered with 503",)
+
+
+def test_refusal_is_no_server_fault() -> None:
+    def refusing(node: Node) -> None:
+        async def handler(_: Received, __: Forward) -> Answered:
+            return refusal(409)
+
+        intercept(node, "new_account", handler)
+
+    assert faults_of(refusing) == ()
+
+
+def test_loggers_are_left_as_they_were() -> None:
+    before = [(logger.handlers, logger.propagate) for logger in map(logging.getLogger, LOGGERS)]
+    with ServerFaults().listening():
+        pass
+    assert [(logger.handlers, logger.propagate) for logger in map(logging.getLogger, LOGGERS)] == before
+
+
+def mutant(*, server_fault: bool = False) -> Mutant:
+    return Mutant("m", "family", "Do it wrong.", ("GRP-010",), lambda _: None, server_fault)
+
+
+def found(tested: Mutant, *server_faults: str) -> list[str]:
+    trial = Trial(tested.name, server_faults=server_faults)
+    return findings({tested.name: tested}, {tested.name: trial}, [])
+
+
+def test_mutant_that_crashes_is_reported_with_the_first_fault() -> None:
+    assert found(mutant(), "KeyError: 'a' at m.py:3", "KeyError: 'b' at m.py:4") == [
+        "m: planted code failed: KeyError: 'a' at m.py:3 (the first of 2)"
+    ]
+
+
+def test_mutant_that_declares_a_server_fault_may_have_one() -> None:
+    assert found(mutant(server_fault=True), "POST /x was answered with 500") == []
+
+
+def test_mutant_that_declares_a_server_fault_and_has_none_is_reported() -> None:
+    assert found(mutant(server_fault=True)) == ["m declares a server fault, and none occurred"]

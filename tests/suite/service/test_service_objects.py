@@ -1,0 +1,123 @@
+"""Accounts, groups and usage keys, made over HTTP."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from tiny_node import Asked, TinyNode, Told, always
+
+from conformance.endpoints.client import Target
+from conformance.problems import Malformed, Mismatch, ProfileSilent
+from conformance.profile import Profile
+from conformance.service import Accounts, Groups, Permissions, Session, UsageKeys, unchanged_list
+from conformance.service.groups import group_id
+from conformance.service.usage_keys import NO_PERMISSIONS
+
+
+def test_account_has_its_key_its_wallet_and_the_label_of_the_case(session: Session, node: TinyNode) -> None:
+    alice = Accounts(session).new("alice of a trial")
+
+    assert alice.key in node.groups
+    assert alice.wallet_address == "0x" + "ab" * 20
+    assert node.asked[0].body == {"account_name": session.label, "account_description": "alice of a trial"}
+
+
+def test_members_of_the_case_go_before_those_of_the_suite(session: Session, node: TinyNode) -> None:
+    Accounts(session).new(members={"account_name": "own", "email": "a@b.example"})
+
+    assert node.asked[0].body["account_name"] == "own"
+    assert node.asked[0].body["email"] == "a@b.example"
+
+
+def test_answer_without_a_key_is_no_account(session: Session, node: TinyNode) -> None:
+    node.faults["new_account"] = always(200, {"wallet_address": "0x00"})
+
+    with pytest.raises(Malformed, match="api_key"):
+        Accounts(session).new()
+
+
+def test_account_without_credits_is_made_only_where_it_spends_nothing(node: TinyNode) -> None:
+    profile = Profile.model_validate({"accounts": {"credits": None}})
+    with Target(node.url, profile, seed="7") as target:
+        accounts = Accounts(Session(target, "trial::one"))
+
+        with pytest.raises(ProfileSilent, match=r"accounts\.credits"):
+            accounts.new()
+        assert accounts.new(spends=False).key in node.groups
+
+
+def test_group_has_the_id_of_the_answer(session: Session, node: TinyNode) -> None:
+    alice = Accounts(session).new()
+
+    group = Groups(session).add(alice.key, "readers")
+
+    assert (group.id, group.listed_id) == (1, 1)
+    assert "list_groups" not in node.paths()
+    assert node.groups[alice.key][0]["name"] == f"{session.label} readers"
+
+
+def test_group_whose_answer_has_no_id_is_the_last_in_the_list(session: Session, node: TinyNode) -> None:
+    def without_id(asked: Asked) -> Told:
+        node.honest(asked)
+        return Told(body={"success": True})
+
+    node.faults["add_group"] = without_id
+    alice = Accounts(session).new()
+    groups = Groups(session)
+    groups.add(alice.key, "first")
+
+    assert groups.add(alice.key, "second").id == 2
+
+
+@pytest.mark.parametrize("listed", [7, "7"])
+def test_group_id_is_the_integer_of_either_form(listed: object) -> None:
+    assert group_id(listed) == 7
+
+
+@pytest.mark.parametrize("listed", [None, True, -1.5, "0x7", ""])
+def test_anything_else_is_no_group_id(listed: object) -> None:
+    with pytest.raises(Mismatch):
+        group_id(listed)
+
+
+def test_usage_key_without_permissions_names_all_seven(session: Session, node: TinyNode) -> None:
+    alice = Accounts(session).new()
+
+    UsageKeys(session).add(alice.key)
+
+    body = json.loads(node.asked[-1].text)
+    assert {name: body[name] for name in NO_PERMISSIONS.members} == {
+        "can_create_groups": False,
+        "can_delete_groups": False,
+        "can_create_pkps": False,
+        "manage_ipfs_ids_in_groups": [],
+        "add_pkp_to_groups": [],
+        "remove_pkp_from_groups": [],
+        "execute_in_groups": [],
+    }
+
+
+def test_permissions_are_the_arguments_of_the_contract_in_its_order() -> None:
+    permissions = Permissions(can_delete_groups=True, add_pkp_to_groups=(1, 2), execute_in_groups=[0])
+
+    assert permissions.arguments == [False, True, False, [], [1, 2], [], [0]]
+
+
+def test_usage_key_that_is_not_answered_is_told(session: Session, node: TinyNode) -> None:
+    alice = Accounts(session).new()
+    node.faults["add_usage_api_key"] = always(200, {"success": True})
+
+    with pytest.raises(Malformed, match="usage key"):
+        UsageKeys(session).add(alice.key)
+
+
+def test_unchanged_list_reads_every_page_each_time(session: Session) -> None:
+    alice = Accounts(session).new()
+    read = unchanged_list(session, "list_groups", alice.key)
+
+    before = read.get()
+    Groups(session).add(alice.key)
+
+    assert (read.name, before) == ("list_groups", [])
+    assert read.get() != before

@@ -1,0 +1,207 @@
+"""The rule of refusals as Python calls it: control and unchanged state are insisted on, and one answer is judged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+from tiny_node import DROP, Asked, TinyNode, Told, always
+
+from conformance.endpoints.requests import OutgoingRequest
+from conformance.problems import (
+    ControlNotAccepted,
+    LeakyRefusal,
+    NotRefused,
+    OutOfCredit,
+    ServerFault,
+    StateChanged,
+    StepProblem,
+    Throttled,
+    UnprovenRefusal,
+    WrongRefusal,
+)
+from conformance.service import (
+    Account,
+    Accounts,
+    Permissions,
+    Read,
+    Refusals,
+    Session,
+    UsageKeys,
+    must_refuse,
+    unchanged_list,
+)
+from conformance.service.acceptance import Accepted
+
+ADD = "add_usage_api_key"
+
+
+@pytest.fixture
+def alice(session: Session) -> Account:
+    return Accounts(session).new()
+
+
+@pytest.fixture
+def control(session: Session, alice: Account) -> Accepted:
+    """The addition of a usage key by the account key."""
+    return UsageKeys(session).add(alice.key, Permissions(), "by the owner").accepted
+
+
+@pytest.fixture
+def refused(session: Session, alice: Account, control: Accepted) -> OutgoingRequest:
+    """The same with a usage key."""
+    assert control.request is not None
+    return replace(control.request, credential=UsageKeys(session).add(alice.key).key)
+
+
+@pytest.fixture
+def lists(session: Session, alice: Account) -> list[Read]:
+    return [unchanged_list(session, name, alice.key) for name in ("list_groups", "list_api_keys")]
+
+
+def by_usage_key(node: TinyNode, fault: Callable[[Asked], Told]) -> Callable[[Asked], Told]:
+    """Answer usage keys in another way; the account itself gets what it should."""
+    return lambda asked: fault(asked) if asked.key in node.owners else node.honest(asked)
+
+
+def test_refusal_with_control_and_unchanged_state_passes(
+    session: Session, node: TinyNode, refused: OutgoingRequest, control: Accepted, lists: list[Read]
+) -> None:
+    before = len(node.asked)
+
+    answer = must_refuse(session, refused, ["forbidden"], control=control, unchanged=lists)
+
+    assert answer.status == 403
+    assert node.paths()[before:] == ["list_groups", "list_api_keys", ADD, "list_groups", "list_api_keys"]
+
+
+def test_write_without_reads_is_no_proof_and_is_not_sent(
+    session: Session, node: TinyNode, refused: OutgoingRequest, control: Accepted
+) -> None:
+    before = len(node.asked)
+
+    with pytest.raises(UnprovenRefusal, match="writes"):
+        must_refuse(session, refused, ["forbidden"], control=control, unchanged=[])
+
+    assert len(node.asked) == before
+
+
+def test_control_of_another_operation_is_no_proof(
+    session: Session, alice: Account, refused: OutgoingRequest, lists: list[Read]
+) -> None:
+    with pytest.raises(UnprovenRefusal, match="control of a refused add_usage_api_key is a new_account"):
+        must_refuse(session, refused, ["forbidden"], control=alice.accepted, unchanged=lists)
+
+
+def test_refused_read_needs_no_reads(session: Session, alice: Account) -> None:
+    first = {"page_number": 0, "page_size": 1}
+    _, control = session.accept(session.request("list_groups", alice.key, **first))
+
+    must_refuse(session, session.request("list_groups", **first), ["unauthenticated"], control=control, unchanged=[])
+
+
+@pytest.mark.parametrize(
+    ("fault", "problem"),
+    [
+        (always(200, {"success": True}), NotRefused),
+        (always(404), WrongRefusal),
+        (always(403, {"usage_api_key": "k" * 40}), LeakyRefusal),
+        (always(500), ServerFault),
+        (always(DROP), ServerFault),
+        (always(429), Throttled),
+        (always(402), OutOfCredit),
+    ],
+    ids=["accepted", "another-class", "leaky", "crash", "dropped", "throttled", "no-credit"],
+)
+def test_answer_that_is_no_refusal_of_the_class_is_told(
+    session: Session,
+    node: TinyNode,
+    refused: OutgoingRequest,
+    control: Accepted,
+    lists: list[Read],
+    fault: Callable[[Asked], Told],
+    problem: type[StepProblem],
+) -> None:
+    node.faults[ADD] = by_usage_key(node, fault)
+
+    with pytest.raises(problem):
+        must_refuse(session, refused, ["forbidden"], control=control, unchanged=lists)
+
+
+def test_refusal_that_repeats_a_credential_is_leaky(
+    session: Session, node: TinyNode, alice: Account, refused: OutgoingRequest, control: Accepted, lists: list[Read]
+) -> None:
+    node.faults[ADD] = by_usage_key(node, always(403, {"detail": f"only {alice.key} may"}))
+
+    with pytest.raises(LeakyRefusal):
+        must_refuse(session, refused, ["forbidden"], control=control, unchanged=lists)
+
+
+def test_refused_request_that_wrote_nevertheless_is_told_with_its_exchange(
+    session: Session, node: TinyNode, refused: OutgoingRequest, control: Accepted, lists: list[Read]
+) -> None:
+    def write_and_refuse(asked: Asked) -> Told:
+        node.owners["a key that nobody asked for"] = node.owners[asked.key]
+        return Told(403, {})
+
+    node.faults[ADD] = by_usage_key(node, write_and_refuse)
+
+    with pytest.raises(StateChanged, match="list_api_keys as before") as caught:
+        must_refuse(session, refused, ["forbidden"], control=control, unchanged=lists)
+
+    assert caught.value.exchange is not None
+    assert session.log.redacted(caught.value.exchange).url.endswith(ADD)
+
+
+def test_many_refusals_share_one_look_at_the_state(
+    session: Session, node: TinyNode, refused: OutgoingRequest, control: Accepted, lists: list[Read]
+) -> None:
+    before = len(node.asked)
+
+    with Refusals(session, control=control, unchanged=lists) as refusals:
+        for _ in range(3):
+            refusals.send(refused, ["forbidden"])
+
+    assert node.paths()[before:].count("list_groups") == 2
+    assert node.paths()[before:].count(ADD) == 3
+
+
+def test_departure_inside_the_block_is_told_before_the_state_is_compared(
+    session: Session, node: TinyNode, refused: OutgoingRequest, control: Accepted, lists: list[Read]
+) -> None:
+    node.faults[ADD] = by_usage_key(node, always(404))
+    before = len(node.asked)
+
+    with pytest.raises(WrongRefusal), Refusals(session, control=control, unchanged=lists) as refusals:
+        refusals.send(refused, ["forbidden"])
+
+    assert node.paths()[before:] == ["list_groups", "list_api_keys", ADD]
+
+
+def test_control_that_is_tried_last_comes_after_the_comparison(
+    session: Session, node: TinyNode, alice: Account, refused: OutgoingRequest, lists: list[Read]
+) -> None:
+    before = len(node.asked)
+
+    def add_by_owner() -> None:
+        session.accept(replace(refused, credential=alice.key))
+
+    with Refusals(session, control=add_by_owner, unchanged=lists) as refusals:
+        refusals.send(refused, ["forbidden"])
+
+    assert node.paths()[before:] == ["list_groups", "list_api_keys", ADD, "list_groups", "list_api_keys", ADD]
+
+
+def test_control_that_is_tried_last_and_refused_leaves_the_refusals_unproven(
+    session: Session, refused: OutgoingRequest, lists: list[Read]
+) -> None:
+    with (
+        pytest.raises(ControlNotAccepted),
+        Refusals(session, control=lambda: must_accept_as(session, refused), unchanged=lists) as refusals,
+    ):
+        refusals.send(refused, ["forbidden"])
+
+
+def must_accept_as(session: Session, request: OutgoingRequest) -> None:
+    session.accept(request)

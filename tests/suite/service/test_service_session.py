@@ -1,0 +1,99 @@
+"""A case's session: what it remembers of its requests, what it asks once, and what it cleans up."""
+
+from __future__ import annotations
+
+import pytest
+from tiny_node import TinyNode, always
+
+from conformance.endpoints.client import Answer, Target
+from conformance.endpoints.requests import OutgoingRequest
+from conformance.problems import Malformed, NotAccepted
+from conformance.service import Accounts, Groups, Session, UsageKeys, chain_id, contract_address
+from conformance.service.cleanup import clean_up
+
+
+def test_call_that_is_refused_raises(session: Session) -> None:
+    with pytest.raises(NotAccepted, match="401"):
+        session.call("list_groups", "no key", page_number=0, page_size=1)
+
+
+def test_credentials_of_requests_and_answers_are_hidden_in_the_log(session: Session) -> None:
+    alice = Accounts(session).new()
+    UsageKeys(session).add(alice.key)
+
+    shown = [session.log.redacted(number) for number in range(len(session.log))]
+
+    assert "$API_KEY_1" in shown[0].response_body
+    assert all(alice.key not in str(exchange) for exchange in shown)
+
+
+def test_witness_sees_every_request_with_its_answer(session: Session) -> None:
+    seen: list[tuple[str, int]] = []
+
+    def witness(request: OutgoingRequest, answer: Answer) -> None:
+        seen.append((request.operation.name, answer.status))
+
+    session.witnesses.append(witness)
+    alice = Accounts(session).new()
+    Groups(session).add(alice.key)
+
+    assert seen == [("new_account", 200), ("add_group", 200)]
+
+
+def test_two_cases_have_other_labels_and_one_case_always_the_same(target: Target) -> None:
+    first, again, other = (Session(target, name).label for name in ("a::one", "a::one", "a::two"))
+
+    assert first == again != other
+
+
+def test_branch_has_randomness_of_its_own_and_shares_everything_else(session: Session) -> None:
+    branch, other = session.branch("first"), session.branch("second")
+
+    assert branch.random.random() != other.random.random()
+    assert branch.log is session.log
+    assert branch.cleanup is session.cleanup
+
+
+def test_chain_configuration_is_asked_once_for_all_cases(target: Target, node: TinyNode) -> None:
+    for name in ("a::one", "a::two"):
+        session = Session(target, name)
+        assert chain_id(session) == 31337
+        assert contract_address(session) == "0x" + "11" * 20
+
+    assert node.paths().count("get_node_chain_config") == 2
+
+
+def test_chain_configuration_that_cannot_be_read_is_asked_again(session: Session, node: TinyNode) -> None:
+    node.faults["get_node_chain_config"] = always(200, {"chain_id": "many"})
+    with pytest.raises(Malformed):
+        chain_id(session)
+    del node.faults["get_node_chain_config"]
+
+    assert chain_id(session) == 31337
+
+
+def test_clean_up_removes_what_the_case_made_and_left(session: Session, node: TinyNode) -> None:
+    alice = Accounts(session).new()
+    groups, keys = Groups(session), UsageKeys(session)
+    groups.remove(alice.key, groups.add(alice.key, "first").id)
+    groups.add(alice.key, "second")
+    keys.remove(alice.key, keys.add(alice.key).key)
+    keys.add(alice.key)
+    before = len(node.asked)
+
+    clean_up(session)
+
+    assert node.groups[alice.key] == []
+    assert node.owners == {}
+    assert node.paths()[before:] == ["remove_usage_api_key", "remove_group"]
+
+
+def test_clean_up_goes_on_where_something_cannot_be_removed(session: Session, node: TinyNode) -> None:
+    alice = Accounts(session).new()
+    UsageKeys(session).add(alice.key)
+    Groups(session).add(alice.key)
+    node.faults["remove_usage_api_key"] = always(500)
+
+    clean_up(session)
+
+    assert node.groups[alice.key] == []
