@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from conformance.target import jsontext
 
 _NO_HEX = "not an even number of hex digits with an optional 0x"
-_PEM = re.compile(rb"-----BEGIN CERTIFICATE-----\r?\n([A-Za-z0-9+/=\r\n]+?)\r?\n-----END CERTIFICATE-----\r?\n?")
+_PEM = re.compile(rb"-----BEGIN CERTIFICATE-----\r?\n((?:[A-Za-z0-9+/=]+\r?\n)+)-----END CERTIFICATE-----\r?\n?")
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 _MAYBE_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 MOST_CERTIFICATES = 8
