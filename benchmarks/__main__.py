@@ -6,7 +6,7 @@ import platform
 import sys
 from pathlib import Path
 
-from benchmarks import attestation, envelope, matrix, node, runs, suite, vectors
+from benchmarks import attestation, envelope, matrix, node, runs, suite, vectors, verification
 from benchmarks.timing import Row
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
@@ -34,6 +34,7 @@ def main() -> int:
         *matrix.rows(),
         *attestation.rows(),
         *vectors.rows(),
+        *verification.rows(),
     ]
     text = "\n".join(map(_line, table))
     print(text)

@@ -42,6 +42,7 @@ from conformance.verify.quote_library import (
     library_status,
 )
 from conformance.verify.signatures import check_signatures
+from conformance.verify.strict import when
 from conformance.verify.tcb import TcbVerdict, evaluate, module_fault, qe_fault
 
 INTEL_QE = bytes.fromhex("939a7233f79c4ca9940a0db3957f0607")
@@ -113,21 +114,7 @@ def judge_quote(
     check_root(chain.root, root, where)
     _check_anchor(root)
     collateral = read_collateral(collateral_body())
-    _check_roots(collateral, root)
-    check_signers(collateral, root)
-    check_dates(collateral, at)
-    for certificate in (
-        root,
-        chain.ca,
-        chain.leaf,
-        collateral.signed_tcb_info.signer,
-        collateral.signed_qe_identity.signer,
-    ):
-        fault = certificate.validity_fault(at)
-        if fault is not None:
-            raise Fault("collateral-date", f"{fault}; judged at {at}", where)
-    check_revocation_issuers(collateral, chain.ca, root)
-    check_revoked(collateral, chain.leaf, chain.ca, root)
+    _check_collateral(collateral, chain, root, at, where)
     enclave = _check_enclave(quote, collateral, where)
     _check_platform(chain.extension, collateral, where)
     module = module_fault(quote.report, collateral.tcb_info)
@@ -136,11 +123,29 @@ def judge_quote(
     debug = _check_attributes(quote.report, policy, where)
     verdict = _own_verdict(quote, collateral, chain.extension, enclave, where)
     _check_with_library(quote, chain, collateral, root, at, verdict, policy, where)
+    _check_status(verdict, policy, where)
+    return Platform(verdict.status, verdict.advisories, debug, chain.extension.fmspc, chain.extension.ppid)
+
+
+def _check_collateral(collateral: Collateral, chain: PckChain, root: Certificate, at: int, where: str) -> None:
+    """Signed by whom it must be, valid now, and it revokes nothing of the chains."""
+    _check_roots(collateral, root)
+    check_signers(collateral, root)
+    check_dates(collateral, at)
+    signers = (collateral.signed_tcb_info.signer, collateral.signed_qe_identity.signer)
+    for certificate in (root, chain.ca, chain.leaf, *signers):
+        fault = certificate.validity_fault(at)
+        if fault is not None:
+            raise Fault("collateral-date", f"{fault}; judged for {when(at)}", where)
+    check_revocation_issuers(collateral, chain.ca, root)
+    check_revoked(collateral, chain.leaf, chain.ca, root)
+
+
+def _check_status(verdict: TcbVerdict, policy: Policy, where: str) -> None:
     if verdict.status not in policy.accepted_statuses:
         accepted = ", ".join(sorted(policy.accepted_statuses))
         advisories = f" ({', '.join(verdict.advisories)})" if verdict.advisories else ""
         raise Fault("tcb-status", f"the platform is {verdict.status}{advisories}; accepted: {accepted}", where)
-    return Platform(verdict.status, verdict.advisories, debug, chain.extension.fmspc, chain.extension.ppid)
 
 
 def _check_header(quote: Quote, where: str) -> None:

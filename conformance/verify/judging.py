@@ -60,4 +60,6 @@ def _finding(rule: Rule, fault: Fault, alone: bool) -> Finding:
 def printable(text: str) -> str:
     """Text from evidence, fit for a terminal: no control characters, no lone surrogates, of bounded length."""
     short = text if len(text) <= 600 else f"{text[:600]}…"
+    if short.isprintable():
+        return short
     return "".join(character if character.isprintable() else f"\\x{ord(character):02x}" for character in short)

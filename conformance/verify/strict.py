@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 
 from conformance.values import json_text
 
-_HEX = re.compile(r"(?:0x)?((?:[0-9a-fA-F]{2})*)")
-_PEM = re.compile(rb"-----BEGIN CERTIFICATE-----\r?\n([A-Za-z0-9+/=\r\n]+?)\r?\n-----END CERTIFICATE-----\r?\n?")
+_NO_HEX = "not an even number of hex digits with an optional 0x"
+_PEM = re.compile(rb"-----BEGIN CERTIFICATE-----\r?\n((?:[A-Za-z0-9+/=]+\r?\n)+)-----END CERTIFICATE-----\r?\n?")
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 _MAYBE_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 MOST_CERTIFICATES = 8
@@ -42,10 +42,14 @@ def text_member(members: dict[str, object], name: str) -> str:
 
 def hex_bytes(text: str, length: int | None = None) -> bytes:
     """The bytes of a hex text with an optional `0x`, in either case of letters."""
-    found = _HEX.fullmatch(text)
-    if found is None:
-        raise ValueError("not an even number of hex digits with an optional 0x")
-    value = bytes.fromhex(found[1])
+    digits = text.removeprefix("0x")
+    # `fromhex` lets blanks through; this check is many times faster than a pattern
+    if digits and not (digits.isascii() and digits.isalnum()):
+        raise ValueError(_NO_HEX)
+    try:
+        value = bytes.fromhex(digits)
+    except ValueError as problem:
+        raise ValueError(_NO_HEX) from problem
     if length is not None and len(value) != length:
         raise ValueError(f"{len(value)} bytes where {length} belong")
     return value

@@ -195,9 +195,9 @@ class Fuzzer:
         for _ in range(rng.choice((1, 2))):
             name = rng.choice([name for name in vars(usual) if name != "ppid"])
             changes = {name: _tcb_value(rng, name, getattr(usual, name))}
-            if name == "components":
-                changes["cpusvn"] = bytes(usual.components)
             tcb = replace(tcb, **changes)  # type: ignore[arg-type]  # each of the type that it had
+        if tcb.components != usual.components and tcb.cpusvn is None:
+            tcb = replace(tcb, cpusvn=bytes(usual.components))
         form = replace(scene.collateral, tcb_info=tcb_info_document(scene.machine))
         changed = replace(scene, platform=replace(scene.platform, tcb=tcb), collateral=form)
         files = changed.files()
@@ -250,7 +250,8 @@ class Fuzzer:
     def _evidence_fault(self, files: Mapping[str, bytes]) -> str | None:
         try:
             told = meaning.of_evidence(files, self.certificate)
-            differing = [name for name in self.sound if told[name] != self.sound[name]]
+            names = {*told, *(name for name in self.sound if not name.startswith(meaning.BOOT))}
+            differing = sorted(name for name in names if told.get(name) != self.sound.get(name))
             if differing:
                 return f"accepted with other {', '.join(differing)}"
             leaf = meaning.certificates(files[self.certificate])[0]

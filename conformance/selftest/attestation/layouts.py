@@ -152,6 +152,7 @@ def _chain(scene: QuoteScene) -> Iterator[Test]:
         "text behind the root": usual + "end\n",
         "text between the certificates": leaf + "issued by\n" + ca + root,
         "blanks at the ends of lines": usual.replace("\n", " \n"),
+        "an empty line inside the base64": usual.replace("\n-----END", "\n\n-----END", 1),
         "a line without its end": usual.replace("-----END CERTIFICATE-----\n", "", 1),
         "labelled as X509 CERTIFICATE": usual.replace("CERTIFICATE", "X509 CERTIFICATE"),
         "a key behind the chain": usual + "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n",

@@ -30,6 +30,8 @@ from conformance.verify.evidence import (
 Meaning = Mapping[str, object]
 _PINNED = re.compile(r"[^\s@$]+@sha256:[0-9a-f]{64}")
 _RUNTIME = 0x08000001
+BOOT = "boot events of register"
+"""How the names of what need not be told begin."""
 
 
 def of_quote(raw: bytes) -> Meaning:
@@ -62,12 +64,18 @@ def of_collateral(body: bytes) -> Meaning:
     return {"tcb_info": members["tcb_info"], "qe_identity": members["qe_identity"]} | chains | lists
 
 
-def of_log(text: str) -> object:
-    """What a log says was measured into the runtime register, and the digests of every other."""
-    events = json.loads(text)
-    runtime = [(e["event"], bytes.fromhex(_plain(e["event_payload"]))) for e in events if e["event_type"] == _RUNTIME]
-    boot = [(e.get("imr"), bytes.fromhex(_plain(e["digest"]))) for e in events if e["event_type"] != _RUNTIME]
-    return runtime, boot
+def of_log(text: str) -> Meaning:
+    """What a log says was measured: runtime events, and the digests of each boot register.
+
+    The order of events of different registers is nobody's statement, and a register may have no events in the log.
+    """
+    told: dict[str, list[object]] = {"runtime events": []}
+    for event in json.loads(text):
+        if event["event_type"] == _RUNTIME:
+            told["runtime events"].append((event["event"], bytes.fromhex(_plain(event["event_payload"]))))
+        else:
+            told.setdefault(f"{BOOT} {event['imr']}", []).append(bytes.fromhex(_plain(event["digest"])))
+    return told
 
 
 def _plain(text: str) -> str:
@@ -83,7 +91,7 @@ def of_evidence(files: Mapping[str, bytes], certificate: str) -> Meaning:
         "compose_hash": bytes.fromhex(_plain(info["compose_hash"])),
         "app_compose": tcb_info["app_compose"],
         "quote": of_quote(bytes.fromhex(_plain(first["quote"]))),
-        "log": of_log(first["event_log"]),
+        **of_log(first["event_log"]),
         "evidence quote": of_quote(bytes.fromhex(_plain(second["quote"]))),
         "report data": bytes.fromhex(_plain(second["report_data"]))[:32],
         "collateral": of_collateral(files[COLLATERAL]),

@@ -84,6 +84,8 @@ def _pem(scene: EvidenceScene) -> Iterator[Test]:
         "no end": chain[: chain.index(b"-----END")],
         "a letter that is not base64": chain.replace(b"MII", b"M*I", 1),
         "the wrong padding": leaf.replace(b"\n-----END", b"=\n-----END"),
+        "an empty line inside the base64": leaf.replace(b"\n-----END", b"\n\n-----END"),
+        "an empty line in front of the base64": leaf.replace(b"-----\nM", b"-----\n\nM"),
         "blanks in front of lines": leaf.replace(b"\n", b"\n "),
         "a header as in RFC 1421": chain.replace(label, label + b"\nProc-Type: 4,ENCRYPTED\n", 1),
         "a byte behind the DER": _as_pem(_leaf(chain) + b"\x00"),

@@ -49,6 +49,13 @@ class Service:
         return (404, {}, b"{}") if body is None else (200, {}, body)
 
 
+class _QuietServer(ThreadingHTTPServer):
+    """Says nothing of clients that went away."""
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        pass
+
+
 @contextmanager
 def serving(
     service: Service, certificate: x509.Certificate | None = None, folder: Path | None = None
@@ -78,7 +85,7 @@ def serving(
             pass
 
     with ExitStack() as stack:
-        server = stack.enter_context(ThreadingHTTPServer(("127.0.0.1", 0), Handler))
+        server = stack.enter_context(_QuietServer(("127.0.0.1", 0), Handler))
         server.daemon_threads = True
         scheme = "http"
         if certificate is not None and folder is not None:
