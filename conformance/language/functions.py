@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import hashlib
 from collections.abc import Callable, Sequence
 from typing import TypeAlias, TypeVar
 
@@ -16,7 +15,6 @@ from conformance.language.templates import CompileContext
 from conformance.problems import Mismatch
 from conformance.service import derivations
 from conformance.values.json_values import MISSING, member, printed
-from conformance.values.key_text import key_like
 
 Function: TypeAlias = Callable[..., object]
 Made = TypeVar("Made", bound=Function)
@@ -27,7 +25,6 @@ Preparation: TypeAlias = Callable[[Sequence[JsonValue], CompileContext], None]
 PREPARATIONS: dict[str, Preparation] = {}
 """What some functions do when a pack is loaded, with their arguments as the pack has them: note what the case needs."""
 
-BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
@@ -87,23 +84,13 @@ def random_address(scope: Scope) -> str:
 @function
 def sample_cid(scope: Scope, label: object = "") -> str:
     """A valid CIDv0: base58 of the multihash code of SHA2-256, its length, and 32 bytes from the seed and the label."""
-    digest = hashlib.sha256(f"{scope.seed.partition('//')[0]}|{printed(label)}".encode()).digest()
-    number = int.from_bytes(b"\x12\x20" + digest)
-    text = ""
-    while number:
-        number, digit = divmod(number, 58)
-        text = BASE58[digit] + text
-    return text
+    return derivations.sample_cid(f"{scope.seed.partition('//')[0]}|{printed(label)}")
 
 
 @function
 def flip_key_bit(_: Scope, key: object, index: int = -1) -> str:
     """The key with one bit turned over: the lowest of the byte at this index, of the last byte unless given."""
-    raw = bytearray(derivations.bytes_of_key(printed(key)))
-    if not -len(raw) <= index < len(raw):
-        raise Mismatch(f"a key with a byte {index}", printed(key))
-    raw[index] ^= 1
-    return key_like(printed(key), bytes(raw))
+    return derivations.key_with_flipped_bit(printed(key), index)
 
 
 @function

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import hashlib
 
 from eth_keys.datatypes import PrivateKey
 from eth_utils.address import is_hex_address
@@ -16,12 +17,15 @@ from eth_utils.crypto import keccak
 
 from conformance.problems import Mismatch, ProfileSilent
 from conformance.profile import Profile
-from conformance.values.ids import AccountHash, HashedCid, PkpId, UsageKeyHash
+from conformance.values.ids import AccountHash, Cid, HashedCid, PkpId, UsageKeyHash
 from conformance.values.json_values import MISSING, member, printed
-from conformance.values.key_text import key_bytes
+from conformance.values.key_text import key_bytes, key_like
 from conformance.values.typed_data import CURVE_ORDER
 
 SECRET_BYTES = 32
+BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+SHA2_256_OF_32_BYTES = b"\x12\x20"
+"""The beginning of a multihash: the code of the function, and the length of the digest."""
 
 
 def account_hash(key: str, profile: Profile) -> AccountHash:
@@ -90,6 +94,28 @@ def _has_address(item: object, address: str) -> bool:
 def hashed_cid(cid: str) -> HashedCid:
     """keccak256 of the raw CID ("Resources and their fields / Action")."""
     return HashedCid(f"0x{keccak(text=cid).hex()}")
+
+
+# -------------------------------------------------------------------------------------------------------- test data
+
+
+def sample_cid(seed: str) -> Cid:
+    """A valid CIDv0 of content that nobody has: base58 of a multihash of SHA2-256, decided by the seed."""
+    number = int.from_bytes(SHA2_256_OF_32_BYTES + hashlib.sha256(seed.encode()).digest())
+    text = ""
+    while number:
+        number, digit = divmod(number, len(BASE58))
+        text = BASE58[digit] + text
+    return Cid(text)
+
+
+def key_with_flipped_bit(key: str, index: int = -1) -> str:
+    """A key in the same form with the lowest bit of the byte at this index turned over."""
+    raw = bytearray(bytes_of_key(key))
+    if not -len(raw) <= index < len(raw):
+        raise Mismatch(f"a key with a byte {index}", key)
+    raw[index] ^= 1
+    return key_like(key, bytes(raw))
 
 
 # --------------------------------------------------------------------------------------------------- bytes of texts

@@ -2,7 +2,7 @@
 
 Drawn numbers (`search`) become acts by the model's state (`acts`, `world`), with what must become of each by the
 specification and the profile (`ruling`, `effects`, `plan`). They are sent as steps of a pack (`script`), and after each
-the lists and the contract's views are compared (`views`, `play`). A failing sequence is shrunk and told as a pack
+the lists and the contract's views are compared (`views`, `play`). A failing sequence is shrunk and written as a pack
 (`replay`), with the requirements that it contradicts (`blame`).
 """
 
@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from conformance.drivers.model.form import ModelCase
 from conformance.drivers.model.plan import Planned, Planner
-from conformance.drivers.model.play import Failed, Play, on_stage
+from conformance.drivers.model.play import Failed, Play, fresh_run
 from conformance.drivers.model.replay import replay_case, replay_text
 from conformance.drivers.model.ruling import ExpectedOutcomeRules
 from conformance.drivers.model.script import SOURCE, Script
@@ -44,12 +44,12 @@ def compile_model(form: ModelCase, site: CompileContext) -> Callable[[CaseRun], 
         facts.uses |= {MEMBER, RESPONSE_FORM, *needs(SOURCE).uses}
 
     def program(run: CaseRun) -> None:
-        Judging(form, site, run).judge()
+        ModelRun(form, site, run).play_sequences()
 
     return program
 
 
-class Judging:
+class ModelRun:
     """One run of a case."""
 
     def __init__(self, form: ModelCase, site: CompileContext, run: CaseRun) -> None:
@@ -60,7 +60,7 @@ class Judging:
         self._planner = Planner(ExpectedOutcomeRules(profile), form.accounts, tuple(form.operations), form.usage_keys)
         self._played = 0
 
-    def judge(self) -> None:
+    def play_sequences(self) -> None:
         """Search. Raises Departure for a failing sequence, Inconclusive when the search ended early without one."""
         extent = self._run.target.extent
         sequences = extent.budget or self._form.sequences
@@ -69,19 +69,19 @@ class Judging:
         for number in range(1, sequences + 1):
             search.run(f"{self._run.scope.seed}{number}")
             if search.shortest is not None:
-                raise self._told(number, *search.shortest)
+                raise self._departure(number, *search.shortest)
             if search.trouble is not None:
                 raise search.trouble
             self._run.log.forget()
 
     def _play(self, plan: tuple[Planned, ...], only: str | None) -> Failed | None:
         self._played += 1
-        run, site = on_stage(self._run, self._site, f"playing {self._played}")
-        return Play(run, site, self._script, self._planner.law, self._form.accounts, self._chain, only).play(plan)
+        run, site = fresh_run(self._run, self._site, f"playing {self._played}")
+        return Play(run, site, self._script, self._planner.rules, self._form.accounts, self._chain, only).play(plan)
 
-    def _told(self, number: int, plan: tuple[Planned, ...], failed: Failed) -> Departure:
+    def _departure(self, number: int, plan: tuple[Planned, ...], failed: Failed) -> Departure:
         """The failure, shown once more by its replay. The replay is left out when it does not show it."""
-        known = tuple(one for one in failed.requirements if one in self._form.requirements)
+        known = tuple(name for name in failed.requirements if name in self._form.requirements)
         source = self._run.scope.seed.rstrip("/").rpartition("/")[2]
         title = f"{len(plan)} acts in sequence {number}, after which the node and the model disagree"
         for steps in (failed.essential, failed.everything):
@@ -94,7 +94,7 @@ class Judging:
         return _with(failed.problem, known, f"sequence {number}, act {failed.acts}, and not when repeated alone")
 
     def _shown_by(self, case: Members) -> Departure | None:
-        _, site = on_stage(self._run, self._site, "replay")
+        _, site = fresh_run(self._run, self._site, "replay")
         program = compile_case(StepsCase.model_validate(case), site)
         site.check()
         self._run.accepted = {}

@@ -111,7 +111,7 @@ def _fill(act: Act, drawn: Drawn, account: Account, world: World) -> Act | None:
         case operation if operation in ON_KEYS:
             return _on_key(act, drawn, account, world)
         case operation if operation in ON_ACTIONS:
-            registered = (one in account.actions for one in ACTIONS)
+            registered = (action in account.actions for action in ACTIONS)
             return replace(act, action=_choose(ACTIONS, registered, drawn.target, wanted=operation != "add_action"))
         case "run_action":
             return replace(act, action=_pick(ACTIONS[:2], drawn.target), wallet=_pick(account.wallets[:2], drawn.other))
@@ -139,8 +139,8 @@ def _possible(operation: str, account: Account) -> bool:
 
 
 def _pick(items: Iterable[str], number: int) -> str:
-    found = list(items)
-    return found[number % len(found)] if found else ""
+    choices = list(items)
+    return choices[number % len(choices)] if choices else ""
 
 
 def _choose(items: Iterable[str], has: Iterable[bool], number: int, *, wanted: bool) -> str:
@@ -183,7 +183,7 @@ def _on_group(act: Act, drawn: Drawn, account: Account, world: World) -> Act | N
     adds = act.operation.startswith("add")
     group = account.groups.get(act.group, Group(""))
     if "action" in act.operation:
-        listed = (one in group.actions for one in ACTIONS)
+        listed = (action in group.actions for action in ACTIONS)
         return replace(act, action=_choose(ACTIONS, listed, drawn.other, wanted=not adds))
     if "pkp" in act.operation:
         wallet = _wallet(act, drawn, account, world)
@@ -193,10 +193,10 @@ def _on_group(act: Act, drawn: Drawn, account: Account, world: World) -> Act | N
 
 def _wallet(act: Act, drawn: Drawn, account: Account, world: World) -> str:
     if drawn.other == 7:
-        others = [one for other in world.others(account.name) for one in other.wallets]
+        others = [wallet for other in world.others(account.name) for wallet in other.wallets]
         return ANY if drawn.some & 1 else _pick(others, 0)
     group = account.groups.get(act.group, Group(""))
-    listed = (one in group.wallets for one in account.wallets)
+    listed = (wallet in group.wallets for wallet in account.wallets)
     return _choose(account.wallets, listed, drawn.other, wanted="remove" in act.operation)
 
 
@@ -217,7 +217,7 @@ def _permissions(drawn: Drawn, account: Account) -> Permissions:
     numbers = (drawn.more & 3, drawn.more >> 2 & 3, drawn.more >> 4 & 3, drawn.some >> 3 & 3)
     arrays = []
     for name, number in zip(ARRAYS, numbers, strict=True):
-        one = (_pick(standing, drawn.other),) if standing else ()
-        arrays.append((name, ((), (ANY,), one, tuple(standing))[number]))
+        picked = (_pick(standing, drawn.other),) if standing else ()
+        arrays.append((name, ((), (ANY,), picked, tuple(standing))[number]))
     switches = frozenset(name for index, name in enumerate(SWITCHES) if drawn.some >> index & 1)
     return Permissions(switches, tuple(arrays))

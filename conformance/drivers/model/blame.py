@@ -1,4 +1,4 @@
-"""Which requirements a failure breaks, told from the act before it and from what went wrong.
+"""Which requirements a failure breaks, by the act before it and by what went wrong.
 
 A model case watches many requirements, and a failure is no news about most of them. So each failure names those that it
 contradicts, and no others.
@@ -182,7 +182,7 @@ def of_request(planned: Planned) -> Ids:
     """The act itself went otherwise than it must."""
     act = planned.act
     if planned.reasons:
-        return _once(one for reason in planned.reasons for one in _of_reason(reason, act))
+        return _once(name for reason in planned.reasons for name in _of_reason(reason, act))
     if act.wallet == ANY:
         return BY_ANYBODY["adds or removes the wildcard"][act.operation]
     if act.by_owner:
@@ -235,7 +235,7 @@ def watched(operations: Sequence[str], *, usage_keys: bool, chain: bool) -> froz
     tables = [BY_OWNER, MADE, *BY_ANYBODY.values()]
     tables += [BY_USAGE_KEY, *BY_KEYS.values()] if usage_keys else []
     tables += [PERMISSION] if chain else []
-    found = {*ALWAYS, *ANOTHERS}
-    found |= {one for table in tables for name in chosen & table.keys() for one in table[name]}
-    found |= {one for table in (AFTER, BESIDE) for key, ids in table.items() if key[0] in chosen for one in ids}
-    return frozenset(found)
+    names = {*ALWAYS, *ANOTHERS}
+    names |= {name for table in tables for operation in chosen & table.keys() for name in table[operation]}
+    names |= {name for table in (AFTER, BESIDE) for key, ids in table.items() if key[0] in chosen for name in ids}
+    return frozenset(names)

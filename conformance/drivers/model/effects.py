@@ -7,7 +7,7 @@ from conformance.drivers.model.ruling import ExpectedOutcomeRules
 from conformance.drivers.model.world import Account, Group, Key, World
 
 
-def apply(act: Act, world: World, law: ExpectedOutcomeRules) -> None:
+def apply(act: Act, world: World, rules: ExpectedOutcomeRules) -> None:
     """Bring the world into the state after the act."""
     account = world.accounts[act.account]
     match act.operation:
@@ -16,37 +16,37 @@ def apply(act: Act, world: World, law: ExpectedOutcomeRules) -> None:
         case "add_usage_api_key":
             account.keys[act.makes] = Key(account.name, act.label, act.permissions)
         case "update_usage_api_key" | "update_usage_api_key_metadata" | "remove_usage_api_key":
-            _on_key(act, account.keys[act.key], law)
+            _on_key(act, account.keys[act.key], rules)
         case "add_action" | "update_action_metadata" | "delete_action":
-            _on_action(act, account, law)
+            _on_action(act, account, rules)
         case "run_action":
             return
         case _:
             _on_groups(act, account)
-    account.ever_listed.update(one for group in account.groups.values() for one in group.actions)
+    account.ever_listed.update(action for group in account.groups.values() for action in group.actions)
 
 
-def _on_key(act: Act, key: Key, law: ExpectedOutcomeRules) -> None:
+def _on_key(act: Act, key: Key, rules: ExpectedOutcomeRules) -> None:
     if act.operation == "remove_usage_api_key":
         key.removed = True
         return
     if act.operation == "update_usage_api_key":
         key.permissions = act.permissions
         key.lingering.clear()
-        if law.keeps_labels():
+        if rules.keeps_labels():
             return
     key.label = act.label
 
 
-def _on_action(act: Act, account: Account, law: ExpectedOutcomeRules) -> None:
+def _on_action(act: Act, account: Account, rules: ExpectedOutcomeRules) -> None:
     if act.operation != "delete_action":
-        if act.operation != "add_action" or act.action not in account.actions or not law.keeps_first():
+        if act.operation != "add_action" or act.action not in account.actions or not rules.keeps_first():
             account.actions[act.action] = act.label
         return
     del account.actions[act.action]
-    if not law.keeps_membership():
+    if not rules.keeps_membership():
         for group in account.groups.values():
-            group.actions = [one for one in group.actions if one != act.action]
+            group.actions = [action for action in group.actions if action != act.action]
 
 
 def _on_groups(act: Act, account: Account) -> None:
@@ -69,7 +69,7 @@ def _once(items: tuple[str, ...]) -> list[str]:
 
 def _move(act: Act, items: list[str], item: str) -> None:
     if act.operation.startswith("remove"):
-        items[:] = [one for one in items if one != item]
+        items[:] = [kept for kept in items if kept != item]
     elif item not in items:
         items.append(item)
 

@@ -33,7 +33,7 @@ class Planned:
 class Planner:
     """What plans are made of."""
 
-    law: ExpectedOutcomeRules
+    rules: ExpectedOutcomeRules
     accounts: int
     operations: tuple[str, ...]
     usage_keys: bool
@@ -43,14 +43,14 @@ class Planner:
         world = World.of(self.accounts)
         plan: list[Planned] = []
         accepted: dict[str, int] = {}
-        for one in drawn:
+        for drawn_act in drawn:
             number = len(plan) + 1
-            act = meant(one, world, self.operations, usage_keys=self.usage_keys, label=str(number))
-            reasons = None if act is None else self.law.reasons(act, world)
+            act = meant(drawn_act, world, self.operations, usage_keys=self.usage_keys, label=str(number))
+            reasons = None if act is None else self.rules.reasons(act, world)
             if act is None or reasons is None or (reasons and act.operation not in accepted):
                 continue
-            plan.append(Planned(number, one, act, reasons, accepted.get(act.operation) if reasons else None))
+            plan.append(Planned(number, drawn_act, act, reasons, accepted.get(act.operation) if reasons else None))
             if not reasons:
-                apply(act, world, self.law)
+                apply(act, world, self.rules)
                 accepted[act.operation] = number
         return tuple(plan)

@@ -67,7 +67,7 @@ class Play:
     run: CaseRun
     site: CompileContext
     script: Script
-    law: ExpectedOutcomeRules
+    rules: ExpectedOutcomeRules
     accounts: int
     chain: bool
     only: str | None = None
@@ -85,7 +85,7 @@ class Play:
         for planned in plan:
             failed = self._act(planned)
             if not planned.refused:
-                apply(planned.act, self._world, self.law)
+                apply(planned.act, self._world, self.rules)
             if failed is None and self.only is None:
                 failed = self._look_all(planned, self._due(planned))
             if failed:
@@ -189,7 +189,7 @@ class Play:
         return Failed(acts, problem, what, aspect, ids, self.essential, self.everything)
 
 
-def on_stage(run: CaseRun, site: CompileContext, name: str) -> tuple[CaseRun, CompileContext]:
+def fresh_run(run: CaseRun, site: CompileContext, name: str) -> tuple[CaseRun, CompileContext]:
     """A run and a site for one playing: variables, step ids and controls of its own."""
     branch = run.branch(name)
     branch.accepted = {}

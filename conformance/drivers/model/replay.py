@@ -60,11 +60,11 @@ def _used(steps: Sequence[StepData]) -> list[StepData]:
 
 def _names(step: StepData) -> list[str] | None:
     """The names that a step gives, if that is all that it does."""
-    given = step.get("let") or step.get("save") or {}
+    names = step.get("let") or step.get("save") or {}
     if "account" in step:
         return [str(step["account"])]
     naming = {"let", "list", "chain"} & step.keys() or step.get("call") == "get_action_ipfs_id"
-    return list(given) if naming and isinstance(given, dict) and "expect" not in step else None
+    return list(names) if naming and isinstance(names, dict) and "expect" not in step else None
 
 
 def _mentions(text: str, name: str) -> bool:

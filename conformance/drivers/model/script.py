@@ -98,7 +98,7 @@ class Script:
         return [{"let": {"params": {"run_params": [f"${{{act.wallet}}}", {"message": _name(act)}]}}}]
 
     def _after(self, act: Act, call: StepData) -> list[StepData]:
-        """How what an act made gets its name. It may put a `save` into the call."""
+        """Name the objects that an act creates. It may put a `save` into the call."""
         made = act.makes
         match act.operation:
             case "create_wallet":
@@ -164,8 +164,8 @@ def _key_members(act: Act, labels: StepData) -> StepData:
     return members
 
 
-def _permissions(given: Permissions) -> StepData:
-    members: StepData = {name: name in given.switches for name in SWITCHES}
+def _permissions(permissions: Permissions) -> StepData:
+    members: StepData = {name: name in permissions.switches for name in SWITCHES}
     for name in ARRAYS:
-        members[name] = [0 if group == ANY else f"${{{group}}}" for group in given.groups(name)]
+        members[name] = [0 if group == ANY else f"${{{group}}}" for group in permissions.groups(name)]
     return members

@@ -81,7 +81,7 @@ class Search:
         return done or self.trouble is not None
 
     def _fails_anew(self, drawn: Drawing) -> bool:
-        plan = self._planner.plan([Drawn.of(one) for one in drawn])
+        plan = self._planner.plan([Drawn.of(numbers) for numbers in drawn])
         return self._judged(plan)
 
     def _judged(self, plan: Plan) -> bool:
@@ -89,8 +89,8 @@ class Search:
         if self.shortest is None and len(acts) * 2 < self._steps:
             return False
         if acts not in self._known:
-            found = any(self._known.get(acts[:end]) for end in range(len(acts)))
-            self._known[acts] = found or self._plays_badly(plan)
+            fails_early = any(self._known.get(acts[:end]) for end in range(len(acts)))
+            self._known[acts] = fails_early or self._plays_badly(plan)
         return self._known[acts]
 
     def _plays_badly(self, plan: Plan) -> bool:

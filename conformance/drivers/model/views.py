@@ -132,7 +132,7 @@ class Views:
             listed: list[JsonValue] = [*self._was_there(account, "actions", "hashed_cid"), *hashes]
             checks = [Check(_seen(pluck="hashed_cid", then={"any_order": listed}), "existence")]
         else:
-            checks = [Check(_seen(pluck="hashed_cid", then={"includes": one}), "existence") for one in hashes]
+            checks = [Check(_seen(pluck="hashed_cid", then={"includes": entry}), "existence") for entry in hashes]
         for name, label in account.actions.items():
             for member, text in (("name", name_text(label)), ("description", description_text(label))):
                 if getattr(self._action, member) is not None:
@@ -143,9 +143,11 @@ class Views:
     def inside(self, account: Account, name: str) -> Iterator[Look]:
         """The two lists of one group."""
         group = account.groups[name]
+        wallets = [f"${{{wallet}}}" for wallet in group.wallets if wallet != ANY]
+        actions = [f"${{{action}_hash}}" for action in group.actions if action != ANY]
         for what, operation, member, listed in (
-            ("wallets", "list_wallets_in_group", "id", [f"${{{one}}}" for one in group.wallets if one != ANY]),
-            ("actions", "list_actions", "hashed_cid", [f"${{{one}_hash}}" for one in group.actions if one != ANY]),
+            ("wallets", "list_wallets_in_group", "id", wallets),
+            ("actions", "list_actions", "hashed_cid", actions),
         ):
             wildcard = ANY in getattr(group, what)
             if wildcard and self._semantics.list_wildcard_group != "zero_entry":
@@ -155,7 +157,7 @@ class Views:
             if what == "wallets" and self._wallet.id is None:
                 step = _seen(length=len(hexes))
             else:
-                step = _seen(pluck=member, then={"any_order": [{"same_hex": one} for one in hexes]})
+                step = _seen(pluck=member, then={"any_order": [{"same_hex": text} for text in hexes]})
             reading["save"] = {"seen": ""}
             yield Look(account.name, f"{what} of a group", reading, (Check(step, "members", name),), name)
 
@@ -181,7 +183,7 @@ class ChainViews:
     def of(self, account: Account, whats: frozenset[str]) -> Iterator[Look]:
         """Those of an account's views that are about these: groups, keys, wallets, actions."""
         for what, function, member, result, own in (
-            ("groups", "list_groups", "id", "groups", [f"${{{one}_number}}" for one in account.groups]),
+            ("groups", "list_groups", "id", "groups", [f"${{{name}_number}}" for name in account.groups]),
             ("keys", "list_usage_api_keys", "name", "usageKeys", _names_of(account)),
             ("wallets", "list_wallets", "walletAddress", "wallets", _hexes(account.wallets, "_address")),
             ("actions", "list_actions", "cidHash", "actions", _hexes(account.actions, "_hash")),
@@ -211,13 +213,15 @@ class ChainViews:
     def inside(self, account: Account, name: str) -> Iterator[Look]:
         """The two lists of one group. The zero entry is its wildcard on the chain as in a request."""
         group = account.groups[name]
+        wallets = [f"${{{wallet}}}" for wallet in group.wallets]
+        actions = [f"${{{action}_hash}}" for action in group.actions]
         for what, function, member, result, listed in (
-            ("wallets", "list_wallets_in_group", "id", "wallets", [f"${{{one}}}" for one in group.wallets]),
-            ("actions", "list_actions_in_group", "cidHash", "actions", [f"${{{one}_hash}}" for one in group.actions]),
+            ("wallets", "list_wallets_in_group", "id", "wallets", wallets),
+            ("actions", "list_actions_in_group", "cidHash", "actions", actions),
         ):
             if getattr(self._abi, function) is None or ANY in getattr(group, what):
                 continue
-            step = _seen(pluck=member, then={"any_order": [{"same_hex": one} for one in listed]})
+            step = _seen(pluck=member, then={"any_order": [{"same_hex": text} for text in listed]})
             reading = _view(account, function, result, f"${{{name}_number}}")
             yield Look(account.name, f"{what} of a group", reading, (Check(step, "members", name),), name)
 
@@ -248,12 +252,14 @@ def reading_before(account: str, *, chain: bool, profile: Profile) -> Iterator[t
 
 def array_matcher(key: Key, name: str) -> JsonValue:
     """What a permission array must show; groups that were removed since may still stand in it, or not."""
-    wanted: list[JsonValue] = [0 if one == ANY else _either_form(one) for one in key.permissions.groups(name)]
+    wanted: list[JsonValue] = [0 if group == ANY else _either_form(group) for group in key.permissions.groups(name)]
     lingering = sorted(key.lingering.get(name, ()))
     if not lingering:
         return {"any_order": wanted}
-    every: JsonValue = {"every": {"any_of": [*wanted, *(_either_form(one) for one in lingering)]}}
-    return {"all_of": [*({"includes": one} for one in wanted), every]}
+    every: JsonValue = {"every": {"any_of": [*wanted, *(_either_form(group) for group in lingering)]}}
+    if wanted:
+        return {"all_of": [*({"includes": entry} for entry in wanted), every]}
+    return {"any_of": [{"length": 0}, every]}
 
 
 def _either_form(group: str) -> JsonValue:

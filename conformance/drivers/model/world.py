@@ -37,7 +37,7 @@ class Permissions:
         """The same when a group is gone."""
         return Permissions(
             self.switches,
-            tuple((name, tuple(one for one in groups if one != group)) for name, groups in self.arrays),
+            tuple((name, tuple(kept for kept in groups if kept != group)) for name, groups in self.arrays),
         )
 
 
@@ -96,12 +96,11 @@ class World:
 
     def key(self, name: str) -> Key | None:
         """A usage key by its name; None for an account, whose name is its key's."""
-        found = [account.keys[name] for account in self.accounts.values() if name in account.keys]
-        return found[0] if found else None
+        return next((account.keys[name] for account in self.accounts.values() if name in account.keys), None)
 
     def others(self, account: str) -> Iterator[Account]:
         """All accounts but one."""
-        return (one for name, one in self.accounts.items() if name != account)
+        return (other for name, other in self.accounts.items() if name != account)
 
     def decide(self, by: str, account: str, action: str, wallet: str) -> Decision:
         """The Execution rule for a key of an account."""
@@ -111,7 +110,7 @@ class World:
         else:
             groups = frozenset(usage_key.permissions.groups("execute_in_groups"))
             key = rule.Key(account, groups, counts=not usage_key.removed)
-        return rule.decide(key, action, wallet, {name: _ruled(one) for name, one in self.accounts.items()})
+        return rule.decide(key, action, wallet, {name: _ruled(other) for name, other in self.accounts.items()})
 
 
 def _ruled(account: Account) -> rule.Account:
