@@ -6,6 +6,7 @@ import base64
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from typing import Any
 
 import httpx
@@ -205,7 +206,7 @@ def test_payment_that_was_never_confirmed_is_found_at_the_next_start(shop: Runni
     pay(shop, secret)
     ledger = shop.node.billing.ledger  # type: ignore[attr-defined]
     assert shop.node.payments is not None
-    with closing(Payments(ledger, shop.node.payments._provider)) as restarted:  # noqa: SLF001 - as after a restart
+    with closing(Payments(ledger, shop.node.payments._provider)) as restarted:
         restarted.recover()
         while balance(shop, account) == 0:
             threading.Event().wait(0.05)
