@@ -25,7 +25,7 @@ def _new_accounts(node: Node, change: Callable[[dict[str, JsonValue]], dict[str,
 
 
 def _new_keys(node: Node, change: Callable[[bytes], bytes]) -> None:
-    """`new_account` answers a key with another secret than the account has."""
+    """Answer a key with another secret than the account has."""
 
     def changed(answer: dict[str, JsonValue]) -> dict[str, JsonValue]:
         secret = change(base64.b64decode(str(answer["api_key"])))
@@ -82,14 +82,14 @@ def account_secret_is_weak(node: Node, change: Callable[[bytes], bytes]) -> None
 
 @mutant("AKEY-030")
 def account_secrets_differ_in_length(node: Node) -> None:
-    """Every other secret lacks its last byte."""
+    """Leave the last byte out of every other secret."""
     lengths = cycle((32, 31))
     _new_keys(node, lambda secret: secret[: next(lengths)])
 
 
 @mutant("AKEY-050")
 def lists_repeat_the_account_key(node: Node) -> None:
-    """`list_wallets` tells in each item by which key it was asked for."""
+    """Show in each item of `list_wallets` the key of the request."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
         given = await forward(request)
@@ -103,7 +103,7 @@ def lists_repeat_the_account_key(node: Node) -> None:
 
 @mutant("AKEY-050")
 def answers_carry_the_secret_in_a_header(node: Node) -> None:
-    """`add_group` answers with a session header that holds the secret in hex."""
+    """Answer `add_group` with a session header that holds the key's secret in hex."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
         given = await forward(request)
@@ -117,7 +117,7 @@ def answers_carry_the_secret_in_a_header(node: Node) -> None:
 
 @mutant("AKEY-050")
 def usage_keys_learn_the_account_key(node: Node) -> None:
-    """`list_api_keys` shows, in URL-safe base64, the account key that created the usage key."""
+    """Show in `list_api_keys`, in URL-safe base64, the account key that created the usage key."""
     creators: set[str] = set()
 
     async def remember(request: Received, forward: Forward) -> Answered:
@@ -138,7 +138,7 @@ def usage_keys_learn_the_account_key(node: Node) -> None:
 
 @mutant("AKEY-060", "ACC-200")
 def keys_open_the_newest_account(node: Node) -> None:
-    """`list_groups` answers every key with the groups of the account that was created last."""
+    """Answer `list_groups` with the groups of the newest account, whatever the key."""
     newest: list[bytes] = []
 
     async def remember(request: Received, forward: Forward) -> Answered:
@@ -199,7 +199,7 @@ def part_of_a_key_suffices(node: Node, operations: tuple[str, ...], part: Callab
 
 @mutant("AKEY-110")
 def key_in_hex_is_accepted(node: Node) -> None:
-    """Lists take the key in hex, too."""
+    """Accept the key in hex for lists, too."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
         try:
@@ -214,7 +214,7 @@ def key_in_hex_is_accepted(node: Node) -> None:
 
 @mutant("AKEY-110")
 def case_of_a_key_is_ignored(node: Node) -> None:
-    """Lists find a key in a column that does not tell capitals from small letters."""
+    """Compare keys for lists without regard to case."""
     book = key_book(node)
 
     def as_given_out(request: Received) -> str:

@@ -26,39 +26,39 @@ Read = Callable[..., list[object]]
 
 @mutant("ACC-010")
 def wallets_are_never_listed(node: Node) -> None:
-    """`list_wallets` is always empty."""
+    """Answer `list_wallets` with an empty list."""
     change_items(node, "list_wallets", lambda _: [])
 
 
 @mutant("ACC-010", "ACC-110")
 def wallets_go_to_the_first_account(node: Node) -> None:
-    """`create_wallet` registers every wallet to the account that was created first."""
+    """Register every wallet to the account that was created first."""
     made = accounts_made(node)
     wrap(node.accounts, "create_wallet", lambda write, _, *arguments: write(made[0], *arguments))
 
 
 @mutant("ACC-080", "PKP-040", "PKP-110")
 def all_wallets_have_one_path(node: Node) -> None:
-    """The contract is told the derivation path 7 for each wallet."""
+    """Register each wallet with derivation path 7."""
     wrap(node.accounts, "create_wallet", lambda write, key, address, _, *labels: write(key, address, 7, *labels))
 
 
 @mutant("ACC-020", "ACC-080", "ACC-140")
 def writes_reach_no_public_chain(node: Node) -> None:
-    """The node keeps its accounts on a chain of its own; the public one has the contract, and nothing in it."""
+    """Write to a chain of the node's own; the contract on the public one stays empty."""
     node.rpc = build_node(node.settings).rpc
 
 
 @mutant("ACC-030")
 def payer_is_every_accounts_admin(node: Node) -> None:
-    """The contract is told the payer's address as each account's admin wallet."""
+    """Create each account with the payer's address as its admin wallet."""
     payer = node.accounts.api_payers()[0]
     wrap(node.accounts, "new_account", lambda write, account, _, *labels: write(account, payer, *labels))
 
 
 @mutant("ACC-040", "AKEY-070")
 def accounts_are_born_chain_secured(node: Node) -> None:
-    """`new_account` hands each account over to its wallet at once, so that it is not managed."""
+    """Convert each account to its own wallet when it is created, so that it is not managed."""
 
     def create(write: Write, account: int, wallet: bytes, *labels: str) -> None:
         write(account, wallet, *labels)
@@ -69,19 +69,19 @@ def accounts_are_born_chain_secured(node: Node) -> None:
 
 @mutant("ACC-070", "ACC-140")
 def groups_are_not_created(node: Node) -> None:
-    """`add_group` answers a group id and creates nothing."""
+    """Answer a group id from `add_group` and create nothing."""
     wrap(node.accounts, "add_group", lambda *_: 1)
 
 
 @mutant("ACC-070")
 def newest_group_is_not_listed(node: Node) -> None:
-    """`list_groups` leaves out the last group."""
+    """Leave the last group out of `list_groups`."""
     change_items(node, "list_groups", lambda items: list(items[:-1]))
 
 
 @mutant("ACC-090")
 def only_one_action_is_kept(node: Node) -> None:
-    """`list_actions` shows the action that was registered first, and no other."""
+    """Show in `list_actions` only the action that was registered first."""
     change_items(node, "list_actions", lambda items: list(items[:1]))
 
 
@@ -159,7 +159,7 @@ def write_reaches_the_action_in_every_account(node: Node, method: str) -> None:
 
 @mutant("ACC-200", "AKEY-030")
 def equal_bodies_give_one_account(node: Node) -> None:
-    """`new_account` answers the account that was made with the same body before."""
+    """Answer `new_account` with the account that was made with the same body before."""
     known: dict[bytes, Answered] = {}
 
     async def create(request: Received, forward: Forward) -> Answered:
@@ -172,7 +172,7 @@ def equal_bodies_give_one_account(node: Node) -> None:
 
 @mutant("ACC-200")
 def equal_bodies_share_a_wallet(node: Node) -> None:
-    """`new_account` answers one wallet address for all accounts."""
+    """Answer `new_account` with the same wallet address for all accounts."""
     wallet = "0x7E5F4552091A69125d5DfCb7b8C2659029395Bdf"
     change_answer(
         node, "new_account", lambda value: {**value, "wallet_address": wallet} if isinstance(value, dict) else value
@@ -181,7 +181,7 @@ def equal_bodies_share_a_wallet(node: Node) -> None:
 
 @mutant("ACC-200")
 def emails_belong_to_one_account(node: Node) -> None:
-    """`new_account` refuses an email that an account was made with before."""
+    """Refuse `new_account` with an email that was used before."""
     known: set[str] = set()
 
     async def create(request: Received, forward: Forward) -> Answered:

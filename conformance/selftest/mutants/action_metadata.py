@@ -13,7 +13,7 @@ from reference_node.node import Node
 
 @mutant("ACT-020", "ACT-210")
 def metadata_is_shared(node: Node) -> None:
-    """An action has one name and description for all accounts: those written last."""
+    """Keep one name and description of an action for all accounts: those written last."""
     shared: dict[bytes, tuple[str, str]] = {}
 
     def keep(write: Write, acting_key: int, cid: bytes, name: str, description: str) -> None:
@@ -29,8 +29,8 @@ def metadata_is_shared(node: Node) -> None:
 
 
 @mutant("ACT-210")
-def deletion_reaches_everyaccount_of(node: Node) -> None:
-    """`delete_action` deletes the action in all accounts."""
+def deletion_reaches_every_account(node: Node) -> None:
+    """Delete an action from all accounts in `delete_action`."""
     deleted: set[bytes] = set()
 
     def delete(write: Write, acting_key: int, cid: bytes) -> None:
@@ -47,7 +47,7 @@ def deletion_reaches_everyaccount_of(node: Node) -> None:
 
 @mutant("ACT-030")
 def groups_take_registered_actions_only(node: Node) -> None:
-    """`add_action_to_group` refuses a CID that the account has not registered."""
+    """Refuse `add_action_to_group` with a CID that the account has not registered."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
         return refusal(404) if text_member(request, "action_ipfs_cid") not in registered else await forward(request)
@@ -63,7 +63,7 @@ def groups_take_registered_actions_only(node: Node) -> None:
 
 @mutant("ACT-060", "ACC-090", "EP-280")
 def description_of_an_action_is_lost(node: Node) -> None:
-    """`add_action` stores the name and no description."""
+    """Store the name and no description in `add_action`."""
     wrap(
         node.accounts,
         "add_action",
@@ -73,7 +73,7 @@ def description_of_an_action_is_lost(node: Node) -> None:
 
 @mutant("ACT-060")
 def action_labels_are_swapped(node: Node) -> None:
-    """`add_action` stores the name as the description, and the other way round."""
+    """Store the name as the description in `add_action`, and the description as the name."""
     wrap(
         node.accounts,
         "add_action",
@@ -83,7 +83,7 @@ def action_labels_are_swapped(node: Node) -> None:
 
 @mutant("ACT-060", "ACT-100", "EP-300")
 def metadata_of_all_actions_is_updated(node: Node) -> None:
-    """`update_action_metadata` renames every action of the account."""
+    """Rename every action of the account in `update_action_metadata`."""
 
     def update(write: Write, acting_key: int, cid: bytes, *labels: str) -> None:
         write(acting_key, cid, *labels)
@@ -95,7 +95,7 @@ def metadata_of_all_actions_is_updated(node: Node) -> None:
 
 @mutant("ACT-060", "CHAIN-050")
 def updated_metadata_stays_off_chain(node: Node) -> None:
-    """`update_action_metadata` keeps the new labels in the node's memory; the contract has the old ones."""
+    """Keep updated names and descriptions of actions in memory, and not in the contract."""
     kept: dict[tuple[int, bytes], tuple[str, str]] = {}
 
     def update(_: Write, acting_key: int, cid: bytes, name: str, description: str) -> None:
@@ -111,7 +111,7 @@ def updated_metadata_stays_off_chain(node: Node) -> None:
 
 @mutant("ACT-070")
 def registering_joins_every_group(node: Node) -> None:
-    """`add_action` also puts the action in every group of the account."""
+    """Put a registered action into every group of the account, too."""
 
     def register(write: Write, acting_key: int, cid: bytes, *labels: str) -> None:
         write(acting_key, cid, *labels)
@@ -123,7 +123,7 @@ def registering_joins_every_group(node: Node) -> None:
 
 @mutant("ACT-070")
 def new_groups_hold_registered_actions(node: Node) -> None:
-    """A new group lists all actions that the account has registered."""
+    """Put all registered actions of the account into a new group."""
 
     def add(write: Callable[..., int], key: int, name: str, description: str, pkps: object, cids: list[bytes]) -> int:
         registered = [action.cid_hash for action in actions_of(node, key)]
@@ -134,7 +134,7 @@ def new_groups_hold_registered_actions(node: Node) -> None:
 
 @mutant("ACT-080")
 def action_is_in_one_group(node: Node) -> None:
-    """Adding an action to a group takes it out of the group that it was in."""
+    """Take an action that is added to a group out of its other groups."""
 
     def add(write: Write, acting_key: int, group_id: int, cid: bytes) -> None:
         _leave(node, acting_key, cid, node.accounts.remove_action_from_group)
@@ -145,7 +145,7 @@ def action_is_in_one_group(node: Node) -> None:
 
 @mutant("ACT-080", "EP-210")
 def action_leaves_all_its_groups(node: Node) -> None:
-    """`remove_action_from_group` takes the action out of all groups of the account."""
+    """Take an action out of all groups of the account in `remove_action_from_group`."""
     remove = node.accounts.remove_action_from_group
 
     def remove_everywhere(_: Write, acting_key: int, group_id: int, cid: bytes) -> None:

@@ -55,7 +55,7 @@ def raw_cid_has_another_hash(node: Node, rule: Callable[[str], bytes]) -> None:
 
 @mutant("ACT-090")
 def cid_of_a_group_is_hashed_otherwise(node: Node) -> None:
-    """`add_action_to_group` hashes the CID with a line feed behind it."""
+    """Hash the CID with a line feed at its end in `add_action_to_group`."""
     texts: dict[bytes, str] = {}
 
     async def remember(request: Received, forward: Forward) -> Answered:
@@ -72,7 +72,7 @@ def cid_of_a_group_is_hashed_otherwise(node: Node) -> None:
 
 @mutant("ACT-040")
 def hash_is_listed_without_0x(node: Node) -> None:
-    """`list_actions` shows hashes without 0x."""
+    """Show hashes without 0x in `list_actions`."""
     change_items(
         node,
         "list_actions",
@@ -82,7 +82,7 @@ def hash_is_listed_without_0x(node: Node) -> None:
 
 @mutant("ACT-010")
 def deletion_takes_the_newest_action(node: Node) -> None:
-    """`delete_action` deletes the action registered last, whichever hash it is given."""
+    """Delete the action registered last, whichever hash `delete_action` names."""
     wrap(
         node.accounts,
         "delete_action",
@@ -92,7 +92,7 @@ def deletion_takes_the_newest_action(node: Node) -> None:
 
 @mutant("ACT-010")
 def unknown_hash_updates_the_only_action(node: Node) -> None:
-    """`update_action_metadata` with a hash that is not registered updates the first action."""
+    """Update the account's first action where `update_action_metadata` names an unknown hash."""
 
     def update(write: Write, acting_key: int, cid: bytes, *labels: str) -> None:
         known = [action.cid_hash for action in actions_of(node, acting_key)]
@@ -103,7 +103,7 @@ def unknown_hash_updates_the_only_action(node: Node) -> None:
 
 @mutant("ACT-020", "ACT-210")
 def cid_belongs_to_who_comes_first(node: Node) -> None:
-    """A CID that one account registered can't be registered by another."""
+    """Refuse to register a CID that another account has registered."""
     owners: dict[bytes, int] = {}
 
     async def handler(request: Received, forward: Forward) -> Answered:

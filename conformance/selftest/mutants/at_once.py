@@ -18,7 +18,7 @@ def equal_requests_at_once_get_one_answer(node: Node, operation: str) -> None:
 
 
 def _removal_overtakes(node: Node, method: str) -> Overtaking:
-    """Has removals by this method wait for somebody whom they overtake, and then lets them go."""
+    """Make removals by this method wait for a request that they overtake, and release it when they are done."""
     overtaking = Overtaking()
 
     def remove(write: Write, *given: object) -> None:
@@ -32,7 +32,7 @@ def _removal_overtakes(node: Node, method: str) -> Overtaking:
 
 @mutant("KEYLIFE-100", "KEYLIFE-150")
 def update_brings_back_a_key_removed_meanwhile(node: Node) -> None:
-    """`update_usage_api_key` looks whether there is the key, and then writes it, whether or not it is still there."""
+    """Check in an update that the key exists, and write it even if it was removed meanwhile."""
     removal = _removal_overtakes(node, "remove_usage_key")
 
     def update(write: Write, key: int, updated: int, name: str, description: str, given: Permissions) -> None:
@@ -48,7 +48,7 @@ def update_brings_back_a_key_removed_meanwhile(node: Node) -> None:
 
 @mutant("GRPLIFE-150")
 def update_brings_back_a_group_removed_meanwhile(node: Node) -> None:
-    """`update_group` looks whether there is the group, and then writes one, whether or not it is still there."""
+    """Check in `update_group` that the group exists, and write it even if it was removed meanwhile."""
     removal = _removal_overtakes(node, "remove_group")
 
     def update(write: Write, key: int, group: Group, *lists: Hashes) -> None:
@@ -67,7 +67,7 @@ def update_brings_back_a_group_removed_meanwhile(node: Node) -> None:
 
 @mutant("GRPLIFE-230", "LIST-170")
 def removal_rewrites_the_list(node: Node) -> None:
-    """`remove_pkp_from_group` reads the list, and a moment later writes it back without the wallet."""
+    """Read a group's wallets in `remove_pkp_from_group`, and write them back later without the removed one."""
     rendezvous = Rendezvous()
 
     def remove(write: Write, key: int, group_id: int, wallet: bytes) -> None:

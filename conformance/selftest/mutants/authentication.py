@@ -31,19 +31,19 @@ def x_api_key_is_not_taken(node: Node, operations: str | tuple[str, ...]) -> Non
 
 @mutant("AUTH-030")
 def bearer_has_every_right(node: Node) -> None:
-    """A usage key in Authorization is taken for the account key of its account."""
+    """Treat a usage key in `Authorization` as the account key of its account."""
     promote(node, WRITES, lambda book, request: live(book, request) and not header(request, b"x-api-key"))
 
 
 @mutant("AUTH-030", "AUTH-050")
 def removed_keys_live_on_as_bearer(node: Node) -> None:
-    """A removed usage key goes on working in Authorization."""
+    """Accept removed usage keys in `Authorization`."""
     promote(node, SERVED, lambda book, request: not live(book, request) and not header(request, b"x-api-key"))
 
 
 @mutant("AUTH-030")
 def bearer_writes_nothing(node: Node) -> None:
-    """`add_group` under a Bearer key says yes and does nothing."""
+    """Answer success to `add_group` under a Bearer key, and create nothing."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
         if header(request, b"authorization") and (await forward(replace(request, body=b"{}"))).status == 422:
@@ -55,14 +55,14 @@ def bearer_writes_nothing(node: Node) -> None:
 
 @mutant("AUTH-040")
 def no_key_is_the_newest_account(node: Node) -> None:
-    """A request without a key is served as if the newest account sent it."""
+    """Serve a request without a key as the newest account's."""
     book = key_book(node)
     ask_as(node, (*LISTS, *WRITES), lambda request: presented(request) or book.accounts[-1])
 
 
 @mutant("AUTH-040")
 def keyless_lists_are_empty(node: Node) -> None:
-    """A list without a key is no refusal but an empty list."""
+    """Answer a list without a key with an empty list."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
         given = await forward(request)
@@ -73,7 +73,7 @@ def keyless_lists_are_empty(node: Node) -> None:
 
 @mutant("AUTH-040")
 def keyless_lists_are_shown_beside_the_refusal(node: Node) -> None:
-    """`list_groups` without a key has the status of a refusal and the page for a body."""
+    """Answer `list_groups` without a key with status 401 and the page as its body."""
     book = key_book(node)
 
     async def handler(request: Received, forward: Forward) -> Answered:
@@ -87,7 +87,7 @@ def keyless_lists_are_shown_beside_the_refusal(node: Node) -> None:
 
 @mutant("AUTH-040")
 def keyless_removal_is_refused_and_done(node: Node) -> None:
-    """`remove_pkp_from_group` without a key is refused and done all the same."""
+    """Refuse `remove_pkp_from_group` without a key, and remove the wallet."""
     book = key_book(node)
 
     async def handler(request: Received, forward: Forward) -> Answered:
@@ -101,7 +101,7 @@ def keyless_removal_is_refused_and_done(node: Node) -> None:
 
 @mutant("AUTH-050")
 def unknown_keys_pass_as_bearer(node: Node) -> None:
-    """Whatever follows Bearer opens the newest account."""
+    """Treat any unknown Bearer key as the newest account's in `delete_action`."""
     book = key_book(node)
     known: Callable[[str], bool] = lambda key: key in book.accounts or key in book.owners  # noqa: E731 - one expression
 
@@ -114,7 +114,7 @@ def unknown_keys_pass_as_bearer(node: Node) -> None:
 
 @mutant("AUTH-050")
 def keys_are_compared_by_their_beginning(node: Node) -> None:
-    """A key counts as a known one when their first thirty characters are equal."""
+    """Compare the first thirty characters of keys only."""
     book = key_book(node)
 
     def key_for(request: Received) -> str:
@@ -127,7 +127,7 @@ def keys_are_compared_by_their_beginning(node: Node) -> None:
 
 @mutant("AUTH-050")
 def hash_of_a_key_opens(node: Node) -> None:
-    """The hash of an account key, which the chain shows to everybody, opens the account."""
+    """Accept the hash of an account key, which the chain shows to everybody, as the key."""
     book = key_book(node)
 
     def key_for(request: Received) -> str:
@@ -139,13 +139,13 @@ def hash_of_a_key_opens(node: Node) -> None:
 
 @mutant("AUTH-050")
 def removed_keys_still_list(node: Node) -> None:
-    """A removed usage key goes on reading the lists."""
+    """Let removed usage keys read the lists."""
     promote(node, LISTS, lambda book, request: not live(book, request))
 
 
 @mutant("AUTH-050")
 def key_of_zeros_opens_the_newest_account(node: Node) -> None:
-    """The key whose 32 bytes are zero, as an empty database column gives it, is taken for the newest account's."""
+    """Treat the key of 32 zero bytes, like an empty database column, as the newest account's."""
     book = key_book(node)
     zeros = base64.b64encode(bytes(32)).decode()
     ask_as(node, SERVED, lambda request: book.accounts[-1] if presented(request) == zeros else presented(request))
@@ -153,7 +153,7 @@ def key_of_zeros_opens_the_newest_account(node: Node) -> None:
 
 @mutant("AUTH-050")
 def empty_key_creates_wallets(node: Node) -> None:
-    """An empty X-Api-Key opens `create_wallet` of the newest account."""
+    """Serve `create_wallet` with an empty `X-Api-Key` as the newest account's."""
     book = key_book(node)
 
     async def handler(request: Received, forward: Forward) -> Answered:
@@ -175,7 +175,7 @@ def open_endpoint_needs_a_key(node: Node, operation: str) -> None:
 
 @mutant("AUTH-070")
 def wrong_key_closes_what_is_open(node: Node) -> None:
-    """The open endpoints refuse a key that nobody holds."""
+    """Refuse open endpoints to an unknown key."""
     book = key_book(node)
 
     async def handler(request: Received, forward: Forward) -> Answered:
@@ -187,7 +187,7 @@ def wrong_key_closes_what_is_open(node: Node) -> None:
 
 @mutant("AUTH-070")
 def wrong_key_changes_what_is_answered(node: Node) -> None:
-    """With a key that nobody holds, `get_api_payers` is an empty list."""
+    """Answer an empty list from `get_api_payers` when a key is sent."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
         return answer(200, []) if presented(request) else await forward(request)

@@ -34,7 +34,7 @@ def _text(status: int, body: str) -> Answered:
 
 @mutant("EP-010")
 def writes_answer_ok(node: Node) -> None:
-    """An accepted write answers the bare word OK."""
+    """Answer accepted writes with the bare word OK."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
         given = await forward(request)
@@ -45,7 +45,7 @@ def writes_answer_ok(node: Node) -> None:
 
 @mutant("EP-010")
 def refusals_are_plain_text(node: Node) -> None:
-    """A refusal is a line of text."""
+    """Answer refusals with a line of text."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
         given = await forward(request)
@@ -56,7 +56,7 @@ def refusals_are_plain_text(node: Node) -> None:
 
 @mutant("EP-010")
 def cid_is_a_bare_word(node: Node) -> None:
-    """`get_service_action_ipfs_id` answers the CID without the quotes of a JSON string."""
+    """Answer the CID from `get_service_action_ipfs_id` without the quotes of a JSON string."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
         given = await forward(request)
@@ -67,7 +67,7 @@ def cid_is_a_bare_word(node: Node) -> None:
 
 @mutant("EP-010")
 def json_is_written_with_members_twice(node: Node) -> None:
-    """The answer of `new_account` holds `wallet_address` twice."""
+    """Write `wallet_address` twice into the answer of `new_account`."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
         given = await forward(request)
@@ -82,7 +82,7 @@ def json_is_written_with_members_twice(node: Node) -> None:
 
 @mutant("EP-030", server_fault=True)
 def malformed_bodies_break_the_node(node: Node) -> None:
-    """A body that is no JSON ends in status 500."""
+    """Answer a body that is no JSON with status 500."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
         try:
@@ -96,7 +96,7 @@ def malformed_bodies_break_the_node(node: Node) -> None:
 
 @mutant("EP-030", server_fault=True)
 def deep_json_breaks_the_node(node: Node) -> None:
-    """Brackets thousands deep end in status 500."""
+    """Answer brackets thousands deep with status 500."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
         return _text(500, "stack overflow") if b"[" * 5000 in request.body else await forward(request)
@@ -106,7 +106,7 @@ def deep_json_breaks_the_node(node: Node) -> None:
 
 @mutant("EP-030", server_fault=True)
 def bytes_that_are_no_text_break_the_node(node: Node) -> None:
-    """A body that is not UTF-8 ends in status 500."""
+    """Answer a body that is not UTF-8 with status 500."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
         try:
@@ -120,7 +120,7 @@ def bytes_that_are_no_text_break_the_node(node: Node) -> None:
 
 @mutant("EP-030")
 def first_json_value_counts(node: Node) -> None:
-    """Whatever follows the first JSON value of a body is ignored."""
+    """Ignore what follows the first JSON value of a body."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
         try:
@@ -134,7 +134,7 @@ def first_json_value_counts(node: Node) -> None:
 
 @mutant("EP-030")
 def unclosed_json_is_closed(node: Node) -> None:
-    """A JSON string without its last quote is read as if it had it."""
+    """Add the last quote to a JSON string that lacks it."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
         text = request.body.decode()
@@ -146,7 +146,7 @@ def unclosed_json_is_closed(node: Node) -> None:
 
 @mutant("EP-030")
 def bare_code_is_code(node: Node) -> None:
-    """A body that is no JSON is taken for the code itself."""
+    """Take a body that is no JSON for the code itself."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
         try:
@@ -211,7 +211,7 @@ def member_of_the_wrong_type_is_converted(
 
 @mutant("EP-030")
 def refused_group_is_made(node: Node) -> None:
-    """A group with a malformed description is refused and made all the same."""
+    """Refuse a group with a malformed description, and create it without one."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
         given = await forward(request)
@@ -224,7 +224,7 @@ def refused_group_is_made(node: Node) -> None:
 
 @mutant("EP-030")
 def malformed_metadata_update_blanks_the_name(node: Node) -> None:
-    """A metadata update with a malformed name is refused, and the name is blank afterwards."""
+    """Refuse a metadata update with a malformed name, and store an empty name."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
         given = await forward(request)
@@ -237,7 +237,7 @@ def malformed_metadata_update_blanks_the_name(node: Node) -> None:
 
 @mutant("EP-030")
 def node_refuses_all_after_a_malformed_body(node: Node) -> None:
-    """After a malformed body, `add_group` refuses what is right as well."""
+    """Refuse every `add_action` after a malformed body."""
     broken: list[bool] = []
 
     async def handler(request: Received, forward: Forward) -> Answered:

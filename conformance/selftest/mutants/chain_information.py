@@ -26,12 +26,12 @@ Write = Callable[..., object]
 
 
 def _config(node: Node, **changed: JsonValue) -> None:
-    """The chain configuration with some members changed."""
+    """Change members of the chain configuration."""
     change_answer(node, CONFIG, lambda value: {**members(value), **changed})
 
 
 def _rpc(node: Node, method: str, change: Callable[[dict[str, JsonValue]], JsonValue]) -> None:
-    """Requests of a JSON-RPC method are changed; one for which `change` gives no object is answered with that."""
+    """Change requests of a JSON-RPC method; answer one directly with what `change` gives, if that is no object."""
 
     def handle(answer: Callable[[bytes], bytes | None], body: bytes) -> bytes | None:
         request = json.loads(body)
@@ -46,7 +46,7 @@ def _rpc(node: Node, method: str, change: Callable[[dict[str, JsonValue]], JsonV
 
 
 def _call(request: dict[str, JsonValue]) -> dict[str, JsonValue]:
-    """The call that an eth_call asks for."""
+    """Return the call that an eth_call asks for."""
     params = request["params"]
     return members(params[0]) if isinstance(params, list) else {}
 
@@ -56,7 +56,7 @@ def _call(request: dict[str, JsonValue]) -> dict[str, JsonValue]:
 
 @mutant("CHAIN-010")
 def config_without_a_chain_id(node: Node) -> None:
-    """The chain configuration calls its `chain_id` otherwise."""
+    """Rename `chain_id` in the chain configuration."""
     change_answer(node, CONFIG, lambda value: {k if k != "chain_id" else "chain": v for k, v in members(value).items()})
 
 
@@ -79,19 +79,19 @@ def config_has_a_wrong_member(node: Node, changed: dict[str, JsonValue]) -> None
 
 @mutant("CHAIN-030")
 def chain_id_is_of_another_chain(node: Node) -> None:
-    """`chain_id` is that of another chain."""
+    """Answer the `chain_id` of another chain."""
     _config(node, chain_id=node.chain.chain_id + 1)
 
 
 @mutant("CHAIN-040")
 def contract_is_a_wallet(node: Node) -> None:
-    """`contract_address` is the address of a payer."""
+    """Answer the address of a payer as `contract_address`."""
     _config(node, contract_address=to_checksum_address(node.accounts.api_payers()[0]))
 
 
 @mutant("CHAIN-040")
 def contract_knows_everybody(node: Node) -> None:
-    """The contract says of every hash that its account exists."""
+    """Answer true from the contract's `accountExists` for every hash."""
     selector = f"0x{keccak(text='accountExists(uint256)')[:4].hex()}"
     _rpc(node, "eth_call", lambda asked: f"0x{1:064x}" if str(_call(asked)["data"]).startswith(selector) else asked)
 
@@ -128,7 +128,7 @@ def payers_are_told_wrongly(node: Node, operation: str, change: Callable[[JsonVa
 
 @mutant("CHAIN-190")
 def contract_address_alternates(node: Node) -> None:
-    """Every other answer names another contract."""
+    """Name another contract in every other answer."""
     asked = count()
 
     def changed(value: JsonValue) -> JsonValue:
@@ -155,7 +155,7 @@ def contract_address_changes_with_a_write(node: Node, operation: str) -> None:
 
 @mutant("CHAIN-190")
 def payers_take_turns(node: Node) -> None:
-    """Each answer of `get_api_payers` lacks another payer."""
+    """Leave another payer out of each answer of `get_api_payers`."""
     asked = count()
 
     def changed(value: JsonValue) -> JsonValue:
@@ -168,7 +168,7 @@ def payers_take_turns(node: Node) -> None:
 
 @mutant("CHAIN-190")
 def payers_are_out_of_gas(node: Node) -> None:
-    """The chain shows no balance of any payer."""
+    """Answer a balance of zero for every address."""
     _rpc(node, "eth_getBalance", lambda _: "0x0")
 
 
@@ -177,7 +177,7 @@ def payers_are_out_of_gas(node: Node) -> None:
 
 @mutant("CHAIN-050")
 def permissions_are_not_on_the_chain(node: Node) -> None:
-    """Updated permissions of a usage key stand in the node's memory alone."""
+    """Keep updated permissions of usage keys in memory, and not in the contract."""
     updated: dict[int, Permissions] = {}
 
     def update(_: Write, __: int, key: int, ___: str, ____: str, sent: Permissions) -> None:
@@ -192,7 +192,7 @@ def permissions_are_not_on_the_chain(node: Node) -> None:
 
 @mutant("CHAIN-050")
 def wallets_of_groups_are_not_on_the_chain(node: Node) -> None:
-    """Wallets that join a group stand in the node's memory alone."""
+    """Keep wallets that are added to groups in memory, and not in the contract."""
     joined: dict[int, list[bytes]] = {}
     wrap(node.accounts, "add_pkp_to_group", lambda _, __, group_id, pkp: joined.setdefault(group_id, []).append(pkp))
 
@@ -205,7 +205,7 @@ def wallets_of_groups_are_not_on_the_chain(node: Node) -> None:
 
 @mutant("CHAIN-130")
 def contract_takes_writes_from_anybody(node: Node) -> None:
-    """The contract does not ask who sends a write."""
+    """Skip the contract's check of the sender in every `eth_call`."""
     payer = to_checksum_address(node.accounts.api_payers()[0])
 
     def as_payer(asked: dict[str, JsonValue]) -> JsonValue:
@@ -238,7 +238,7 @@ def anybody_sends_one_write(node: Node, *signatures: str) -> None:
 
 @mutant("CHAIN-140")
 def usage_key_is_written_to_the_chain(node: Node) -> None:
-    """A metadata update writes the usage key's value into its description."""
+    """Write the usage key's value into its description in a metadata update."""
 
     def revealing(value: JsonValue) -> JsonValue:
         found = members(value)
@@ -249,7 +249,7 @@ def usage_key_is_written_to_the_chain(node: Node) -> None:
 
 @mutant("CHAIN-140")
 def account_key_is_written_to_the_chain(node: Node) -> None:
-    """A new account's secret is kept on the chain, in hex, as the description of its first usage key."""
+    """Write the account's key, reversed, into the description of its first usage key."""
     secrets: list[str] = []
 
     def keep(value: JsonValue) -> JsonValue:

@@ -25,7 +25,7 @@ def _unmanaged(node: Node, account_hash: int) -> bool:
 
 
 def _remembered(node: Node, *methods: str) -> dict[Hashable, Any]:
-    """What these methods once gave is given again; the memory, to be cleared."""
+    """Make these methods give again what they once gave; return the memory, to be cleared."""
     memory: dict[Hashable, Any] = {}
     for method in methods:
 
@@ -40,7 +40,7 @@ def _remembered(node: Node, *methods: str) -> dict[Hashable, Any]:
 
 @mutant("CHAIN-050", "ACC-150")
 def lists_are_kept_until_a_write_over_http(node: Node) -> None:
-    """Lists are kept in the node's memory until it writes something itself."""
+    """Cache lists until the node itself writes something."""
     memory = _remembered(node, *VIEWS)
 
     def forgetting(write: View, *arguments: object) -> object:
@@ -54,7 +54,7 @@ def lists_are_kept_until_a_write_over_http(node: Node) -> None:
 
 @mutant("CHAIN-050")
 def lists_of_a_group_are_kept(node: Node) -> None:
-    """Which actions a group lists is asked of the contract once for each group of a ChainSecured account."""
+    """Cache the actions of each group of a ChainSecured account for good."""
     memory: dict[tuple[int, ...], Any] = {}
 
     def listed(view: View, account: int, *asked: int) -> object:
@@ -67,7 +67,7 @@ def lists_of_a_group_are_kept(node: Node) -> None:
 
 @mutant("CHAIN-050", "ACC-150")
 def wallets_of_other_origin_are_not_listed(node: Node) -> None:
-    """`list_wallets` shows the wallets that the node created over HTTP."""
+    """List only the wallets that the node created over HTTP."""
     own: set[bytes] = set()
 
     def create(write: View, account: int, address: bytes, *others: object) -> object:
@@ -83,7 +83,7 @@ def wallets_of_other_origin_are_not_listed(node: Node) -> None:
 
 @mutant("CHAIN-050")
 def keys_are_known_for_good(node: Node) -> None:
-    """Whose key a hash is, once found out, is never asked again: a key that was removed on the chain stays one."""
+    """Cache for good whose key a hash is, so that a key removed on the chain still counts."""
     known: dict[int, KeyInfo] = {}
 
     def info(view: View, key: int) -> KeyInfo:
@@ -97,7 +97,7 @@ def keys_are_known_for_good(node: Node) -> None:
 
 @mutant("CHAIN-050")
 def verdicts_of_the_rule_are_kept(node: Node) -> None:
-    """What the contract once said of a key, an action and a wallet of a ChainSecured account is never asked again."""
+    """Cache for good what the contract decided on runs in ChainSecured accounts."""
     said: dict[tuple[object, ...], bool] = {}
 
     def kept(verdict: bool, asked: tuple[int, bytes, bytes | None]) -> bool:
@@ -108,7 +108,7 @@ def verdicts_of_the_rule_are_kept(node: Node) -> None:
 
 @mutant("CHAIN-050", "CHAIN-180")
 def attached_keys_are_of_the_first_account(node: Node) -> None:
-    """A usage key that a wallet attached is taken for one of the account that was first asked for."""
+    """Take usage keys that wallets attached for keys of the account that was looked up first."""
     first: list[int] = []
 
     def info(view: View, key: int) -> KeyInfo:
@@ -123,7 +123,7 @@ def attached_keys_are_of_the_first_account(node: Node) -> None:
 
 @mutant("CHAIN-050", "ACC-150", "MINT-150", "AUTH-170")
 def attached_keys_count_for_nothing(node: Node) -> None:
-    """A usage key of a ChainSecured account is unknown over HTTP."""
+    """Treat usage keys of ChainSecured accounts as unknown over HTTP."""
 
     def info(view: View, key: int) -> KeyInfo:
         found: KeyInfo = view(key)
@@ -135,12 +135,12 @@ def attached_keys_count_for_nothing(node: Node) -> None:
 
 @mutant("UKEY-390", "UKEY-380", "MINT-120")
 def expired_keys_are_let_in(node: Node) -> None:
-    """The node does not look at the expiration of a usage key."""
+    """Ignore the expiration of usage keys."""
     wrap(node.accounts, "key_info", lambda view, key: view(key)._replace(expiration=0))
 
 
 def _listed_keys(node: Node, change: Callable[[UsageKey], UsageKey]) -> None:
-    """Usage keys of ChainSecured accounts are listed otherwise than the contract has them."""
+    """List usage keys of ChainSecured accounts otherwise than the contract has them."""
 
     def listed(view: View, account: int, *page: int) -> list[UsageKey]:
         keys: list[UsageKey] = view(account, *page)
@@ -151,19 +151,19 @@ def _listed_keys(node: Node, change: Callable[[UsageKey], UsageKey]) -> None:
 
 @mutant("UKEY-380", "CHAIN-050")
 def listed_keys_never_expire(node: Node) -> None:
-    """`list_api_keys` shows no expiration of keys that were attached with one."""
+    """Show no expiration of attached keys in `list_api_keys`."""
     _listed_keys(node, lambda key: replace(key, expiration=0))
 
 
 @mutant("UKEY-380", "CHAIN-050")
 def listed_balances_are_zero(node: Node) -> None:
-    """`list_api_keys` shows no balance of attached keys."""
+    """Show no balance of attached keys in `list_api_keys`."""
     _listed_keys(node, lambda key: replace(key, balance=0))
 
 
 @mutant("CHAIN-050")
 def listed_arrays_are_exchanged(node: Node) -> None:
-    """`list_api_keys` shows the groups where an attached key may add wallets as those where it may remove them."""
+    """Exchange `add_pkp_to_groups` and `remove_pkp_from_groups` of attached keys in `list_api_keys`."""
 
     def exchanged(key: UsageKey) -> UsageKey:
         given = key.permissions
@@ -175,13 +175,13 @@ def listed_arrays_are_exchanged(node: Node) -> None:
 
 @mutant("MINT-150", "AUTH-170")
 def attached_keys_run_everything(node: Node) -> None:
-    """A usage key of a ChainSecured account runs whatever the account lists anywhere."""
+    """Permit every run with a usage key of a ChainSecured account."""
     change_verdicts(node, lambda verdict, asked: verdict or _unmanaged(node, account_of(node, asked[0])))
 
 
 @mutant("MINT-150")
 def every_array_of_attached_keys_lets_run(node: Node) -> None:
-    """An attached key runs in each group that any of its four arrays names."""
+    """Let an attached key run in each group that any of its four arrays names."""
 
     def reach(node: Node, key: int) -> list[Lists]:
         permissions = permissions_of(node, key)
@@ -196,7 +196,7 @@ def every_array_of_attached_keys_lets_run(node: Node) -> None:
 
 @mutant("MINT-150")
 def attached_wildcards_are_not_read(node: Node) -> None:
-    """An attached key with 0 in `execute_in_groups` runs in no group."""
+    """Ignore the 0 in `execute_in_groups` of attached keys."""
 
     def reach(node: Node, key: int) -> list[Lists]:
         permissions = permissions_of(node, key)
@@ -209,7 +209,7 @@ def attached_wildcards_are_not_read(node: Node) -> None:
 
 @mutant("GRP-070", "GRP-080")
 def zeros_that_wallets_write_are_ordinary_entries(node: Node) -> None:
-    """In a group of a ChainSecured account the zero hash permits nothing."""
+    """Ignore the zero hash in groups of ChainSecured accounts."""
 
     def exact(verdict: bool, asked: tuple[int, bytes, bytes | None]) -> bool:
         key, action, wallet = asked
@@ -223,7 +223,7 @@ def zeros_that_wallets_write_are_ordinary_entries(node: Node) -> None:
 
 @mutant("MINT-050")
 def derivation_paths_are_capabilities(node: Node) -> None:
-    """Whoever registers a derivation path signs with the key that it leads to, whosever wallet that is."""
+    """Sign with the key of any derivation path that the account has registered, whosever wallet it is."""
 
     def key(_: View, run: Run, pkp: bytes) -> bytes:
         return node.keys.wallet_key(node.accounts.wallet(run.caller.account_hash, pkp).derivation_path)
@@ -233,7 +233,7 @@ def derivation_paths_are_capabilities(node: Node) -> None:
 
 @mutant("PKP-150", "MINT-050")
 def copied_registrations_sign(node: Node) -> None:
-    """Whoever registers another account's wallet, address and path as the chain shows them, signs with it."""
+    """Sign with another account's wallet once its address and path are registered in the caller's account."""
 
     def key(derived: View, run: Run, pkp: bytes) -> object:
         wallet = node.accounts.wallet(run.caller.account_hash, pkp)

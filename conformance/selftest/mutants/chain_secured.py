@@ -48,7 +48,7 @@ def payers_send_one_write(node: Node, function: str) -> None:
 
 @mutant("CHAIN-100")
 def payers_write_for_usage_keys(node: Node) -> None:
-    """Payers may write for an unmanaged account in the name of a usage key with the scope."""
+    """Let payers write for an unmanaged account on behalf of a usage key with the scope."""
 
     def change(sent: Sent) -> Sent:
         info = node.accounts.key_info(sent.arguments[0])
@@ -64,7 +64,7 @@ def payers_write_for_usage_keys(node: Node) -> None:
 
 @mutant("CHAIN-110")
 def wallets_of_usage_keys_write(node: Node) -> None:
-    """The contract takes writes from the wallet of a usage key, as registered in the account."""
+    """Let the contract take writes from registered wallets of the account."""
 
     def registered(sender: Address, admin: Address) -> bool:
         account_hash = int.from_bytes(keccak(admin))
@@ -76,7 +76,7 @@ def wallets_of_usage_keys_write(node: Node) -> None:
 
 @mutant("CHAIN-110")
 def former_owner_writes(node: Node) -> None:
-    """The admin wallet that an account had before its conversion goes on writing."""
+    """Let the contract take writes from the account's former admin wallet after a conversion."""
     former: dict[Address, Address] = {}
 
     def convert(write: Write, account_hash: int, new_admin: Address) -> None:
@@ -106,7 +106,7 @@ def admin_is_refused_one_write(node: Node, function: str) -> None:
 
 @mutant("CHAIN-090")
 def admins_changes_of_keys_do_nothing(node: Node) -> None:
-    """The admin wallet's change of a usage key's permissions succeeds and changes its labels alone."""
+    """Change only the labels when the admin wallet changes a usage key's permissions."""
 
     def change(sent: Sent) -> Sent:
         if sent.function != "update_usage_api_key":
@@ -118,7 +118,7 @@ def admins_changes_of_keys_do_nothing(node: Node) -> None:
 
 @mutant("MODE-250")
 def new_admins_writes_are_not_seen(node: Node) -> None:
-    """Lists of groups of a converted account are those of the moment of its conversion."""
+    """List the groups of a converted account as they were at its conversion."""
     seen: dict[int, list[object]] = {}
 
     def convert(write: Write, account_hash: int, new_admin: Address) -> None:
@@ -138,7 +138,7 @@ def new_admins_writes_are_not_seen(node: Node) -> None:
 
 
 def _taken(node: Node) -> dict[int, int]:
-    """The account hash for which each usage key's hash was last sent to be attached, whatever the contract said."""
+    """Return the account for which each usage key's hash was last sent to be attached, whatever the contract said."""
     taken: dict[int, int] = {}
 
     def change(sent: Sent) -> Sent:
@@ -152,7 +152,7 @@ def _taken(node: Node) -> dict[int, int]:
 
 @mutant("ACC-120")
 def attached_keys_change_hands(node: Node) -> None:
-    """A usage key is of the account that attached its hash last, also where another account made it."""
+    """Count a usage key for the account that last tried to attach its hash."""
     taken = _taken(node)
 
     def key_info(view: Callable[[int], KeyInfo], presented: int) -> KeyInfo:
@@ -164,7 +164,7 @@ def attached_keys_change_hands(node: Node) -> None:
 
 @mutant("ACC-120")
 def attached_account_keys_are_usage_keys(node: Node) -> None:
-    """An account key whose hash another account attaches is a usage key of that account from then on."""
+    """Count an account key as a usage key of the account that last tried to attach its hash."""
     taken = _taken(node)
 
     def key_info(view: Callable[[int], KeyInfo], presented: int) -> KeyInfo:
@@ -178,7 +178,7 @@ def attached_account_keys_are_usage_keys(node: Node) -> None:
 
 @mutant("KEYLIFE-180")
 def removals_reach_keys_of_other_accounts(node: Node) -> None:
-    """`removeUsageApiKey` by an admin wallet removes a key of that hash from whatever account has it."""
+    """Let an admin's `removeUsageApiKey` remove the key from whatever account has it."""
 
     def change(sent: Sent) -> Sent:
         account_hash, usage_key = sent.arguments

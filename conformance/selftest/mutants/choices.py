@@ -26,7 +26,7 @@ def _forgiving(write: Write, error: str, *arguments: object) -> None:
 
 @mutant("ACT-180")
 def second_registration_is_refused_and_written(node: Node) -> None:
-    """A second `add_action` of one CID is refused, and its labels are stored."""
+    """Refuse a second `add_action` of one CID, and store its labels."""
 
     def add(write: Write, *arguments: object) -> None:
         try:
@@ -40,7 +40,7 @@ def second_registration_is_refused_and_written(node: Node) -> None:
 
 @mutant("ACT-190")
 def grouped_actions_are_the_accounts(node: Node) -> None:
-    """`add_action_to_group` also registers the action, where the profile states that it does not."""
+    """Register an action in `add_action_to_group`, though the profile states otherwise."""
 
     def add(write: Write, key: int, group_id: int, cid: bytes) -> None:
         write(key, group_id, cid)
@@ -51,7 +51,7 @@ def grouped_actions_are_the_accounts(node: Node) -> None:
 
 @mutant("ACT-200")
 def deleted_actions_stay_in_groups(node: Node) -> None:
-    """`delete_action` leaves the action in the groups that list it, where the profile states that it does not."""
+    """Keep a deleted action in its groups, though the profile states otherwise."""
 
     def delete(write: Write, key: int, cid: bytes) -> None:
         account = account_of(node, key)
@@ -83,7 +83,7 @@ def refusal_is_answered_as_success(node: Node, methods: Sequence[str], error: st
 
 @mutant("PKP-160")
 def unknown_wallets_are_left_out(node: Node) -> None:
-    """`add_group` and `update_group` leave ids of no wallet out, where the profile states that they are not found."""
+    """Drop unknown wallets from a group's list, though the profile states that they are not found."""
 
     def known(key: int, pkps: Hashes) -> list[bytes]:
         own = [wallet.id for wallet in node.accounts.wallets(account_of(node, key), 0, 100)]
@@ -101,13 +101,13 @@ def unknown_wallets_are_left_out(node: Node) -> None:
 
 @mutant("LIST-080")
 def default_page_has_two_items(node: Node) -> None:
-    """Without `page_size` a page has two items, where the profile states twenty."""
+    """Show two items on a page without `page_size`, though the profile states twenty."""
     change_query(node, LISTS, lambda query: {"page_size": "2", **query})
 
 
 @mutant("LIST-090")
 def larger_pages_are_cut_down(node: Node) -> None:
-    """A page size over the largest is served as the largest, where the profile states that it is refused."""
+    """Cut a page size over the largest down, though the profile states that it is refused."""
 
     def cut(query: dict[str, str]) -> dict[str, str]:
         size = query.get("page_size", "")
@@ -118,7 +118,7 @@ def larger_pages_are_cut_down(node: Node) -> None:
 
 @mutant("LIST-090")
 def largest_page_is_refused(node: Node) -> None:
-    """The largest page size that the profile states is refused."""
+    """Refuse the largest page size that the profile states."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
         return refusal(422) if f"page_size={LARGEST_PAGE}" in request.query else await forward(request)
@@ -139,7 +139,7 @@ def view_is_newest_first(node: Node, view: str) -> None:
 
 @mutant("LIST-160")
 def unknown_groups_are_empty(node: Node) -> None:
-    """The lists of a group that is not there are empty, where the profile states that it is not found."""
+    """Answer an empty list for an unknown group, though the profile states that it is not found."""
 
     def forgiving(view: Callable[..., list[object]], *arguments: int) -> list[object]:
         try:
@@ -153,7 +153,7 @@ def unknown_groups_are_empty(node: Node) -> None:
 
 @mutant("LIST-160")
 def lists_of_foreign_groups_are_shown(node: Node) -> None:
-    """`list_actions` with the id of a group that another account has shows that group's actions."""
+    """Show another account's group in `list_actions`, where the caller has none of that id."""
     accounts: list[int] = []
 
     def add(write: Callable[..., int], key: int, *arguments: object) -> int:
@@ -174,7 +174,7 @@ def lists_of_foreign_groups_are_shown(node: Node) -> None:
 
 @mutant("LIST-180")
 def own_wallet_is_listed(node: Node) -> None:
-    """`list_wallets` begins with the account's own wallet, where the profile states that it is not listed."""
+    """Show the account's own wallet first in `list_wallets`, though the profile states that it is not listed."""
 
     def wallets(view: Callable[..., list[Wallet]], account: int, page: int, size: int) -> list[Wallet]:
         admin = node.accounts.account(account).admin_wallet
@@ -186,11 +186,11 @@ def own_wallet_is_listed(node: Node) -> None:
 
 @mutant("AUTH-140")
 def usage_keys_rename_keys(node: Node) -> None:
-    """Every usage key may rename the keys of its account, where the profile leaves that to the account key."""
+    """Let every usage key rename keys of its account, though the profile leaves that to the account key."""
     acts_as_owner(node, "update_usage_key_metadata")
 
 
 @mutant("SCOPE-130")
 def creators_fill_groups(node: Node) -> None:
-    """`can_create_groups` is enough to fill a new group, where the profile asks for the wildcard scopes."""
+    """Let `can_create_groups` suffice to fill a new group, though the profile asks for the wildcard scopes."""
     acts_as_owner(node, "add_group", lambda permissions: permissions.can_create_groups)

@@ -32,7 +32,7 @@ HASHED = ("delete_action", "remove_action_from_group", "update_action_metadata")
 
 @mutant("ACT-100")
 def hashed_cid_takes_raw_cids_alone(node: Node) -> None:
-    """The operations on a `hashed_cid` want the raw CID: the listed hash is refused."""
+    """Refuse hashes as `hashed_cid`, and take raw CIDs."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
         text = text_member(request, "hashed_cid")
@@ -43,7 +43,7 @@ def hashed_cid_takes_raw_cids_alone(node: Node) -> None:
 
 @mutant("ACT-110")
 def hashed_cid_takes_raw_cids_too(node: Node) -> None:
-    """The operations on a `hashed_cid` hash whatever is no hash."""
+    """Take raw CIDs as `hashed_cid`, too."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
         text = text_member(request, "hashed_cid")
@@ -59,7 +59,7 @@ def _with_hash(request: Received, raw_cid: str) -> Received:
 
 @mutant("ACT-120")
 def raw_cid_may_be_a_hash(node: Node) -> None:
-    """What looks like a hash in `action_ipfs_cid` is taken as one already."""
+    """Take a hash as `action_ipfs_cid`, as it is."""
     taken: dict[bytes, bytes] = {}
     stand_in = "QmYwAPJzv5CZsnA625s3Xf2nemtYgPpHdWEz79ojWnPbdG"
 
@@ -81,7 +81,7 @@ def raw_cid_may_be_a_hash(node: Node) -> None:
 
 @mutant("ACT-130", "GRP-050")
 def listed_hashes_are_hashed_again(node: Node) -> None:
-    """`add_group` and `update_group` hash what they are given in `cid_hashes_permitted` once more."""
+    """Hash the entries of `cid_hashes_permitted` once more."""
 
     def again(hashes: Iterable[bytes]) -> list[bytes]:
         return [cid_hash(f"0x{cid.hex()}") for cid in hashes]
@@ -107,7 +107,7 @@ def computed_cid_is_of_another_code(node: Node, change: Callable[[str], str]) ->
 
 @mutant("ACT-170")
 def any_text_is_a_cid(node: Node) -> None:
-    """`action_ipfs_cid` may be any text."""
+    """Take any text as `action_ipfs_cid`."""
     texts: dict[bytes, str] = {}
     stand_in = "QmYwAPJzv5CZsnA625s3Xf2nemtYgPpHdWEz79ojWnPbdG"
 
@@ -131,7 +131,7 @@ def any_text_is_a_cid(node: Node) -> None:
 
 @mutant("ACT-220")
 def leaving_a_group_deletes_the_metadata(node: Node) -> None:
-    """`remove_action_from_group` also deletes the action's name and description."""
+    """Clear the action's name and description in `remove_action_from_group`."""
 
     def remove(write: Write, acting_key: int, group_id: int, cid: bytes) -> None:
         write(acting_key, group_id, cid)
@@ -143,7 +143,7 @@ def leaving_a_group_deletes_the_metadata(node: Node) -> None:
 
 @mutant("ACT-220")
 def leaving_a_group_deletes_the_action(node: Node) -> None:
-    """`remove_action_from_group` deletes the action from the account."""
+    """Delete the action from the account in `remove_action_from_group`."""
 
     def remove(write: Write, acting_key: int, group_id: int, cid: bytes) -> None:
         write(acting_key, group_id, cid)

@@ -20,7 +20,7 @@ ALL = 100
 
 
 def _before_conversion(node: Node, act: Callable[[AccountConfig, int], None]) -> None:
-    """Something done to the account before it is handed over."""
+    """Do something to the account before its conversion."""
 
     def convert(write: Write, account_hash: int, new_admin: Address) -> None:
         act(node.accounts, account_hash)
@@ -41,25 +41,25 @@ def _permit(accounts: AccountConfig, account_hash: int, change: Callable[[Permis
 
 @mutant("MODE-010", "MODE-020", "MODE-030")
 def conversion_does_nothing(node: Node) -> None:
-    """The conversion answers success, and the account stays as it is."""
+    """Answer success to a conversion, and convert nothing."""
     around_conversion(node, lambda *_: None)
 
 
 @mutant("MODE-030", "MODE-160", "MODE-250")
 def conversion_sets_no_admin(node: Node) -> None:
-    """The account becomes unmanaged under the admin wallet that it had."""
+    """Keep the admin wallet that the account had in a conversion."""
     around_conversion(node, lambda write, account, _: write(account, node.accounts.account(account).admin_wallet))
 
 
 @mutant("MODE-030", "MODE-160", "CHAIN-100")
 def payer_becomes_the_admin(node: Node) -> None:
-    """The payer that sends the conversion becomes the new admin."""
+    """Make the payer that sends the conversion the new admin."""
     around_conversion(node, lambda write, account, _: write(account, node.accounts.api_payers()[0]))
 
 
 @mutant("MODE-040")
 def conversion_changes_the_hash(node: Node) -> None:
-    """To whom asks the contract, a converted account is known by the hash of its admin wallet, no more by its own."""
+    """Answer `eth_call` for a converted account under the hash of its new admin wallet only."""
     swapped: dict[bytes, bytes] = {}
 
     def convert(write: Write, account_hash: int, new_admin: Address) -> None:
@@ -79,7 +79,7 @@ def conversion_changes_the_hash(node: Node) -> None:
 
 @mutant("MODE-080", "MODE-090", "MODE-360")
 def conversion_drops_usage_keys(node: Node) -> None:
-    """Usage keys are removed when their account is converted."""
+    """Remove the account's usage keys in a conversion."""
 
     def act(accounts: AccountConfig, account_hash: int) -> None:
         for key in _keys(accounts, account_hash):
@@ -90,20 +90,20 @@ def conversion_drops_usage_keys(node: Node) -> None:
 
 @mutant("MODE-080", "MODE-090")
 def conversion_clears_permissions(node: Node) -> None:
-    """Usage keys lose what they may do."""
+    """Clear the permissions of usage keys in a conversion."""
     _before_conversion(node, lambda accounts, account: _permit(accounts, account, lambda _: NOTHING))
 
 
 @mutant("MODE-080", "MODE-090")
 def conversion_widens_permissions(node: Node) -> None:
-    """Usage keys may run in every group from then on."""
+    """Let usage keys run in every group after a conversion."""
     everywhere: Callable[[Permissions], Permissions] = lambda given: replace(given, execute_in_groups=[0])  # noqa: E731 - short
     _before_conversion(node, lambda accounts, account: _permit(accounts, account, everywhere))
 
 
 @mutant("MODE-080")
 def conversion_renames_usage_keys(node: Node) -> None:
-    """Usage keys lose their names."""
+    """Clear the names of usage keys in a conversion."""
 
     def act(accounts: AccountConfig, account_hash: int) -> None:
         for key in _keys(accounts, account_hash):
@@ -114,7 +114,7 @@ def conversion_renames_usage_keys(node: Node) -> None:
 
 @mutant("MODE-050")
 def conversion_removes_groups(node: Node) -> None:
-    """The account's last group is gone after the conversion."""
+    """Remove the account's last group in a conversion."""
 
     def act(accounts: AccountConfig, account_hash: int) -> None:
         for group in accounts.groups(account_hash, 0, ALL)[-1:]:
@@ -125,7 +125,7 @@ def conversion_removes_groups(node: Node) -> None:
 
 @mutant("MODE-050", "MODE-090")
 def conversion_empties_groups(node: Node) -> None:
-    """Groups stay, and list neither wallets nor actions any more."""
+    """Empty the lists of all groups in a conversion."""
 
     def act(accounts: AccountConfig, account_hash: int) -> None:
         for group in accounts.groups(account_hash, 0, ALL):
@@ -136,7 +136,7 @@ def conversion_empties_groups(node: Node) -> None:
 
 @mutant("MODE-070")
 def conversion_forgets_actions(node: Node) -> None:
-    """The account's registered actions are deleted."""
+    """Delete the account's registered actions in a conversion."""
 
     def act(accounts: AccountConfig, account_hash: int) -> None:
         for action in accounts.actions(account_hash, 0, ALL):
@@ -147,7 +147,7 @@ def conversion_forgets_actions(node: Node) -> None:
 
 @mutant("MODE-070")
 def conversion_forgets_names_of_actions(node: Node) -> None:
-    """The account's actions lose their descriptions."""
+    """Clear the descriptions of registered actions in a conversion."""
 
     def act(accounts: AccountConfig, account_hash: int) -> None:
         for action in accounts.actions(account_hash, 0, ALL):
@@ -158,7 +158,7 @@ def conversion_forgets_names_of_actions(node: Node) -> None:
 
 @mutant("MODE-060", "MODE-360")
 def wallets_of_converted_accounts_are_hidden(node: Node) -> None:
-    """No wallet of a converted account is listed."""
+    """List no wallets of a converted account."""
 
     def wallets(read: Write, account_hash: int, *page: int) -> object:
         return read(account_hash, *page) if node.accounts.account(account_hash).managed else []
@@ -168,7 +168,7 @@ def wallets_of_converted_accounts_are_hidden(node: Node) -> None:
 
 @mutant("MODE-060", "MODE-090")
 def converted_accounts_sign_with_other_wallets(node: Node) -> None:
-    """A wallet of a converted account is derived anew: runs sign with another key."""
+    """Derive other keys for the wallets of converted accounts."""
 
     def wallet_key(derive: Callable[..., bytes], run: object, pkp_id: bytes) -> bytes:
         key = derive(run, pkp_id)
@@ -180,7 +180,7 @@ def converted_accounts_sign_with_other_wallets(node: Node) -> None:
 
 @mutant("MODE-090", "MODE-330", "MODE-360")
 def converted_accounts_run_nothing(node: Node) -> None:
-    """Usage keys of unmanaged accounts are refused every run."""
+    """Refuse every run with a usage key of an unmanaged account."""
 
     def can_run(ask: Callable[..., bool], hashed: int, *rest: object) -> bool:
         return node.accounts.key_info(hashed).managed and ask(hashed, *rest)
@@ -190,13 +190,13 @@ def converted_accounts_run_nothing(node: Node) -> None:
 
 @mutant("MODE-100")
 def credits_stay_behind(node: Node) -> None:
-    """The record of credits does not follow the account to its new admin wallet."""
+    """Leave the credits with the former admin wallet in a conversion."""
     silence(node.billing, "move")
 
 
 @mutant("MODE-100")
 def billing_looks_up_the_former_wallet(node: Node) -> None:
-    """What a converted account owes is booked where the lookup of before the conversion says, and not seen any more."""
+    """Charge nothing to converted accounts."""
 
     def charged(charge: Callable[..., AbstractContextManager[None]], account_hash: int, cents: int) -> object:
         managed = node.accounts.account(account_hash).managed

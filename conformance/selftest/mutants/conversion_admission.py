@@ -43,7 +43,7 @@ IS_VALID = keccak(text="isValidSignature(bytes32,bytes)")[:4]
 
 @mutant("MODE-210", "ERR-090")
 def second_conversion_answers_success(node: Node) -> None:
-    """Whoever converts a converted account is told that it is done."""
+    """Answer success to the conversion of a converted account."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
         given = await forward(request)
@@ -54,7 +54,7 @@ def second_conversion_answers_success(node: Node) -> None:
 
 @mutant("MODE-210")
 def refused_second_conversion_renames_keys(node: Node) -> None:
-    """After a refused second conversion the account's usage keys have another name."""
+    """Rename the account's usage keys in lists after a refused second conversion."""
     refused: set[int] = set()
 
     async def handler(request: Received, forward: Forward) -> Answered:
@@ -73,7 +73,7 @@ def refused_second_conversion_renames_keys(node: Node) -> None:
 
 @mutant("MODE-220")
 def contract_takes_a_second_conversion(node: Node) -> None:
-    """The contract does not revert the conversion of an unmanaged account; it does nothing."""
+    """Accept the conversion of an unmanaged account in the contract, without effect."""
 
     def change(sent: Sent) -> Sent:
         account = account_behind(node, sent.arguments[0])
@@ -86,7 +86,7 @@ def contract_takes_a_second_conversion(node: Node) -> None:
 
 @mutant("MODE-220")
 def owner_converts_again_on_chain(node: Node) -> None:
-    """The contract lets the admin wallet of an unmanaged account convert it again."""
+    """Let the admin wallet of an unmanaged account convert it again in the contract."""
 
     def change(sent: Sent) -> Sent:
         account = account_behind(node, sent.arguments[0])
@@ -99,7 +99,7 @@ def owner_converts_again_on_chain(node: Node) -> None:
 
 @mutant("MODE-260")
 def race_lets_all_win(node: Node) -> None:
-    """Of conversions at once each is told that it is done: what the contract says to the later ones is not heard."""
+    """Answer success to every one of several concurrent conversions."""
 
     def convert(write: Write, account_hash: int, new_admin: Address) -> None:
         try:
@@ -122,7 +122,7 @@ def race_lets_all_win(node: Node) -> None:
 
 @mutant("MODE-260")
 def race_is_won_by_nobody(node: Node) -> None:
-    """Of conversions at once the first is done and told that it failed."""
+    """Convert the account in the first of several concurrent conversions, and answer a refusal."""
 
     def convert(write: Write, account_hash: int, new_admin: Address) -> None:
         write(account_hash, new_admin)
@@ -136,7 +136,7 @@ def race_is_won_by_nobody(node: Node) -> None:
 
 @mutant("MODE-120")
 def conversion_needs_no_key(node: Node) -> None:
-    """A conversion without a key is for the account that was made before the last."""
+    """Apply a conversion without a key to the account that was made before the last."""
     keys: list[str] = []
 
     async def note(request: Received, forward: Forward) -> Answered:
@@ -156,13 +156,13 @@ def conversion_needs_no_key(node: Node) -> None:
 
 @mutant("MODE-130", "AUTH-130")
 def usage_keys_convert(node: Node) -> None:
-    """A usage key with every scope converts its account."""
+    """Let a usage key with every scope convert its account."""
     acts_as_owner(node, "convert_to_chain_secured", lambda permissions: permissions.can_create_groups)
 
 
 @mutant("MODE-140", "MODE-150")
 def signature_is_not_looked_at(node: Node) -> None:
-    """Any signature will do, as long as the envelope names the new admin."""
+    """Accept any signature of a conversion whose envelope names the new admin."""
 
     def verify(original: Check, data: object, signature: object, about: About) -> object:
         try:
@@ -177,7 +177,7 @@ def signature_is_not_looked_at(node: Node) -> None:
 
 @mutant("MODE-150", "MODE-160", "MODE-170")
 def named_wallet_becomes_the_admin(node: Node) -> None:
-    """The admin is whom `new_admin_wallet_address` names; the signer is not held against it."""
+    """Make `new_admin_wallet_address` the admin without comparing it with the signer."""
     named: list[bytes] = []
 
     async def handler(request: Received, forward: Forward) -> Answered:
@@ -195,7 +195,7 @@ def named_wallet_becomes_the_admin(node: Node) -> None:
 
 @mutant("MODE-180", "ERR-070")
 def contract_signatures_convert(node: Node) -> None:
-    """A contract account that calls the signature valid (ERC-1271) becomes the new admin."""
+    """Accept the signature of a contract account that calls it valid (ERC-1271)."""
 
     def verify(original: Check, data: object, signature: object, about: About) -> object:
         try:
@@ -220,7 +220,7 @@ def _calls_valid(node: Node, address: bytes, data: object, signature: str) -> bo
 
 @mutant("MODE-370")
 def conversion_converts_the_account_before(node: Node) -> None:
-    """With a key of an account the one that was made before it is converted as well."""
+    """Convert the account that was made before the caller's as well."""
     made = accounts_made(node)
 
     def convert(write: Write, account_hash: int, new_admin: Address) -> None:
@@ -235,7 +235,7 @@ def conversion_converts_the_account_before(node: Node) -> None:
 
 @mutant("MODE-370")
 def conversion_converts_the_account_after(node: Node) -> None:
-    """With a key of an account the one that was made after it is converted as well."""
+    """Convert the account that was made after the caller's as well."""
     made = accounts_made(node)
 
     def convert(write: Write, account_hash: int, new_admin: Address) -> None:
@@ -249,7 +249,7 @@ def conversion_converts_the_account_after(node: Node) -> None:
 
 @mutant("MODE-240")
 def refused_conversion_locks_the_key_out(node: Node) -> None:
-    """After a refused conversion the master key writes nothing any more."""
+    """Refuse writes of the master key after a refused conversion."""
     locked: set[str] = set()
 
     async def convert(request: Received, forward: Forward) -> Answered:
@@ -267,13 +267,13 @@ def refused_conversion_locks_the_key_out(node: Node) -> None:
 
 @mutant("MODE-190")
 def listed_payers_send_no_conversions(node: Node) -> None:
-    """Conversions are sent by wallets that `get_api_payers` does not list."""
+    """List other wallets in `get_api_payers` than those that send conversions."""
     change_answer(node, "get_api_payers", lambda _: [f"0x{'12' * 20}", f"0x{'34' * 20}"])
 
 
 @mutant("MODE-190", "MODE-010")
 def conversions_wait_in_a_queue(node: Node) -> None:
-    """The conversion is answered at once and sent to the chain half a minute later."""
+    """Answer a conversion at once, and send it to the chain half a minute later."""
 
     def convert(write: Write, account_hash: int, new_admin: Address) -> None:
         later = threading.Timer(30, write, (account_hash, new_admin))

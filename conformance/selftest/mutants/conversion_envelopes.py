@@ -33,7 +33,7 @@ def _signer_in(body: dict[str, JsonValue]) -> JsonValue:
 
 @mutant("WSIG-020")
 def new_admin_need_not_be_the_signer(node: Node) -> None:
-    """`new_admin_wallet_address` may be anybody's: the signer becomes the admin in any case."""
+    """Make the signer the admin, whatever `new_admin_wallet_address` names."""
 
     def change(body: JsonValue) -> JsonValue:
         told = members(body)
@@ -44,7 +44,7 @@ def new_admin_need_not_be_the_signer(node: Node) -> None:
 
 @mutant("WSIG-020")
 def new_admin_may_be_left_out(node: Node) -> None:
-    """A conversion that names no new admin is good."""
+    """Accept a conversion without `new_admin_wallet_address`."""
 
     def change(body: JsonValue) -> JsonValue:
         told = members(body)
@@ -55,7 +55,7 @@ def new_admin_may_be_left_out(node: Node) -> None:
 
 @mutant("WSIG-020", "WSIG-060", "ENV-150", "ENV-220", "ENV-260")
 def account_key_alone_converts(node: Node) -> None:
-    """Where the account key is good, nobody looks at the envelope."""
+    """Accept any envelope of a conversion with a valid account key."""
 
     def verify(original: Check, data: object, signature: object, about: About) -> object:
         try:
@@ -70,7 +70,7 @@ def account_key_alone_converts(node: Node) -> None:
 
 @mutant("WSIG-020")
 def signature_alone_converts(node: Node) -> None:
-    """A conversion without a key that counts is for the account that was made last."""
+    """Apply a conversion without a valid key to the account that was made last."""
     last = last_account_key(node)
 
     async def convert(request: Received, forward: Forward) -> Answered:
@@ -95,7 +95,7 @@ def _issued(data: object, about: About) -> int:
 
 @mutant("ENV-260", "ENV-280", "MODE-350")
 def conversions_are_good_for_ever(node: Node) -> None:
-    """The window of a conversion's envelope is not checked."""
+    """Skip the check of the window of a conversion's envelope."""
 
     def verify(original: Check, data: object, signature: object, about: About) -> object:
         return original(data, signature, **about | {"now": _issued(data, about)})
@@ -105,7 +105,7 @@ def conversions_are_good_for_ever(node: Node) -> None:
 
 @mutant("ENV-260", "ENV-300", "MODE-350")
 def conversions_may_be_signed_ahead(node: Node) -> None:
-    """The window of a conversion's envelope has no end ahead."""
+    """Accept a conversion's envelope from any time ahead."""
 
     def verify(original: Check, data: object, signature: object, about: About) -> object:
         return original(data, signature, **about | {"now": max(_now(about), _issued(data, about))})
@@ -115,7 +115,7 @@ def conversions_may_be_signed_ahead(node: Node) -> None:
 
 @mutant("ENV-270", "ENV-290")
 def conversions_have_a_second_less(node: Node) -> None:
-    """A conversion's envelope is good for 299 s before and after."""
+    """Accept a conversion's envelope for 299 s before and after, not 300."""
 
     def verify(original: Check, data: object, signature: object, about: About) -> object:
         if abs(_now(about) - _issued(data, about)) >= WINDOW_SECONDS:
@@ -127,7 +127,7 @@ def conversions_have_a_second_less(node: Node) -> None:
 
 @mutant("ENV-200", "MODE-340")
 def conversions_are_for_any_chain(node: Node) -> None:
-    """The chain of a conversion's envelope is that which it says itself."""
+    """Accept a conversion's envelope for any chain."""
 
     def verify(original: Check, data: object, signature: object, about: About) -> object:
         domain = members_of(data).get("domain")
@@ -140,7 +140,7 @@ def conversions_are_for_any_chain(node: Node) -> None:
 
 @mutant("WSIG-060", "ENV-140")
 def conversions_take_any_envelope(node: Node) -> None:
-    """An envelope that was signed for another flow converts as well."""
+    """Accept an envelope of another flow for a conversion."""
 
     def verify(original: Check, data: object, signature: object, about: About) -> object:
         stated = members_of(data).get("primaryType")
@@ -152,13 +152,13 @@ def conversions_take_any_envelope(node: Node) -> None:
 
 @mutant("ENV-320")
 def conversions_may_be_of_any_size(node: Node) -> None:
-    """The size of a conversion's envelope does not count."""
+    """Skip the check of the size of a conversion's envelope."""
     read_as(node, lambda document, _: document, CONVERT)
 
 
 @mutant("ERR-150")
 def refused_conversions_convert(node: Node) -> None:
-    """The account is handed over before the envelope is judged."""
+    """Convert the account although the envelope is refused."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
         given = await forward(request)
@@ -173,7 +173,7 @@ def refused_conversions_convert(node: Node) -> None:
 
 @mutant("WSIG-040", "ENV-010")
 def conversions_take_no_object(node: Node) -> None:
-    """The conversion takes its envelope as a string and in no other form."""
+    """Accept a conversion's envelope only as a string."""
 
     def change(body: JsonValue) -> JsonValue:
         told = members(body)
@@ -184,7 +184,7 @@ def conversions_take_no_object(node: Node) -> None:
 
 @mutant("ENV-310")
 def conversions_have_to_be_short(node: Node) -> None:
-    """A conversion's envelope has to be a byte shorter than the limit."""
+    """Accept a conversion's envelope only when it is a byte shorter than the limit."""
 
     def verify(original: Check, data: object, signature: object, about: About) -> object:
         if isinstance(data, str) and len(data.encode()) >= SIZE_LIMIT:

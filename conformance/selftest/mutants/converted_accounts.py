@@ -18,7 +18,7 @@ from reference_node.typed_data import Flow
 
 @mutant("AUTH-020")
 def conversion_takes_no_bearer(node: Node) -> None:
-    """The conversion looks for the master key in X-Api-Key alone."""
+    """Look for the master key of a conversion in `X-Api-Key` alone."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
         return refusal(401) if header(request, b"authorization") else await forward(request)
@@ -28,7 +28,7 @@ def conversion_takes_no_bearer(node: Node) -> None:
 
 @mutant("ENV-460")
 def envelopes_convert_one_account(node: Node) -> None:
-    """The envelope of a conversion counts once, whichever account it is sent for."""
+    """Accept a conversion's envelope once, whichever account it is sent for."""
     spent: set[str] = set()
 
     def verify(original: Check, data: object, signature: object, about: About) -> object:
@@ -43,7 +43,7 @@ def envelopes_convert_one_account(node: Node) -> None:
 
 @mutant("CHAIN-100")
 def payers_fill_groups_of_converted_accounts(node: Node) -> None:
-    """Of accounts that were converted, and of no others, the contract lets payers write what groups list."""
+    """Let payers write what groups of converted accounts list."""
     former, payers = former_admins(node), payers_of(node)
     writes = {"update_group", "add_pkp_to_group", "remove_pkp_from_group", "remove_action_from_group"}
     let_in(node, lambda sender, account: sender in payers and account.admin_wallet in former, writes)
@@ -51,7 +51,7 @@ def payers_fill_groups_of_converted_accounts(node: Node) -> None:
 
 @mutant("CHAIN-100")
 def payers_attach_keys_to_converted_accounts(node: Node) -> None:
-    """Of accounts that were converted, and of no others, the contract lets payers write usage keys."""
+    """Let payers write usage keys of converted accounts."""
     former, payers = former_admins(node), payers_of(node)
     writes = {"set_usage_api_key", "update_usage_api_key"}
     let_in(node, lambda sender, account: sender in payers and account.admin_wallet in former, writes)
@@ -59,14 +59,14 @@ def payers_attach_keys_to_converted_accounts(node: Node) -> None:
 
 @mutant("CHAIN-110")
 def former_owner_attaches_keys(node: Node) -> None:
-    """The admin wallet that an account had before its conversion goes on attaching usage keys."""
+    """Let the former admin wallet attach usage keys after a conversion."""
     former = former_admins(node)
     let_in(node, lambda sender, account: former.get(account.admin_wallet) == sender, {"set_usage_api_key"})
 
 
 @mutant("AUTH-170")
 def keys_of_wallets_register_actions(node: Node) -> None:
-    """Any usage key of a ChainSecured account registers, renames and deletes the account's actions over HTTP."""
+    """Let any usage key of a ChainSecured account register, rename and delete its actions over HTTP."""
     payers = payers_of(node)
 
     def info(view: Check, key: int) -> object:
@@ -84,7 +84,7 @@ def keys_of_wallets_register_actions(node: Node) -> None:
 
 
 def _converted(node: Node) -> set[int]:
-    """The accounts that are converted from now on; it grows with them."""
+    """Return the accounts that are converted from now on; it grows with them."""
     converted: set[int] = set()
 
     def convert(write: Write, account: int, admin: Address) -> None:
@@ -97,7 +97,7 @@ def _converted(node: Node) -> set[int]:
 
 @mutant("MODE-250", "CHAIN-050")
 def verdicts_on_converted_accounts_are_kept(node: Node) -> None:
-    """What the contract once said of a run in a converted account is never asked again."""
+    """Cache for good what the contract decided on runs in converted accounts."""
     converted = _converted(node)
     kept: dict[tuple[int, bytes, bytes], bool] = {}
 
@@ -110,7 +110,7 @@ def verdicts_on_converted_accounts_are_kept(node: Node) -> None:
 
 @mutant("MODE-250", "CHAIN-050")
 def keys_of_converted_accounts_are_kept(node: Node) -> None:
-    """A usage key of a converted account goes on running, whoever removes it on the chain."""
+    """Let usage keys of converted accounts run after their removal on the chain."""
     converted = _converted(node)
     known: dict[int, KeyInfo] = {}
     permitted: set[tuple[int, bytes]] = set()

@@ -34,13 +34,13 @@ def _other(key: bytes) -> bytes:
 
 @mutant("PKP-170", "EXEC-190", "PKP-100")
 def another_key_signs(node: Node) -> None:
-    """The key that a run uses is not the one that gave the wallet its address."""
+    """Sign with another key than that of the wallet's address."""
     _change_key(node, lambda _run, _pkp, key: _other(key))
 
 
 @mutant("PKP-170", "EXEC-190")
 def the_first_wallet_signs_for_all(node: Node) -> None:
-    """Whatever wallet a run names, the first of the account signs."""
+    """Sign with the account's first wallet, whichever a run names."""
 
     def first(run: Run, _pkp: bytes, _key: bytes) -> bytes:
         path = node.accounts.wallets(run.caller.account_hash, 0, 1)[0].derivation_path
@@ -51,7 +51,7 @@ def the_first_wallet_signs_for_all(node: Node) -> None:
 
 @mutant("PKP-170", "EXEC-190")
 def the_last_wallet_used_signs(node: Node) -> None:
-    """A key that was derived once is used for the wallet that is named next."""
+    """Sign with the key of the wallet that was used before."""
     last: list[bytes] = []
 
     def of_the_one_before(_run: Run, _pkp: bytes, key: bytes) -> bytes:
@@ -64,7 +64,7 @@ def the_last_wallet_used_signs(node: Node) -> None:
 
 @mutant("PKP-170", "EXEC-190")
 def every_account_signs_with_one_key(node: Node) -> None:
-    """The wallets of all accounts have one key."""
+    """Sign with one key for the wallets of all accounts."""
     kept: list[bytes] = []
 
     def the_same(_run: Run, _pkp: bytes, key: bytes) -> bytes:
@@ -76,7 +76,7 @@ def every_account_signs_with_one_key(node: Node) -> None:
 
 @mutant("PKP-100")
 def keys_change_after_some_uses(node: Node) -> None:
-    """A wallet's key is another one from its fifth use on."""
+    """Use another key of a wallet from its fifth use on."""
     uses: Counter[bytes] = Counter()
 
     def worn(_run: Run, pkp: bytes, key: bytes) -> bytes:
@@ -88,7 +88,7 @@ def keys_change_after_some_uses(node: Node) -> None:
 
 @mutant("PKP-100")
 def keys_change_with_time(node: Node) -> None:
-    """A wallet's key is another one ten minutes later."""
+    """Use another key of a wallet ten minutes after its first use."""
     first: dict[bytes, int] = {}
 
     def aged(_run: Run, pkp: bytes, key: bytes) -> bytes:
@@ -100,7 +100,7 @@ def keys_change_with_time(node: Node) -> None:
 
 @mutant("PKP-100")
 def keys_depend_on_who_runs(node: Node) -> None:
-    """A usage key gets another key of the wallet than the account key does."""
+    """Use another key of a wallet for usage keys than for the account key."""
     _change_key(node, lambda run, _pkp, key: key if run.caller.key_hash == run.caller.account_hash else _other(key))
 
 
@@ -110,7 +110,7 @@ ALONE_SECONDS = 0.5
 
 @mutant("PKP-100")
 def keys_collide_under_load(node: Node) -> None:
-    """Two uses of wallets at the same moment get keys that are none of theirs."""
+    """Use wrong keys when two runs use wallets at the same moment."""
     busy, rendezvous = threading.Lock(), Rendezvous(ALONE_SECONDS)
 
     def use(key_of: KeyOf, run: Run, pkp: bytes) -> bytes:
@@ -127,7 +127,7 @@ def keys_collide_under_load(node: Node) -> None:
 
 
 def _signs(node: Node, name: str, member: str, digest: Callable[[str], bytes]) -> None:
-    """What a call signs of its argument."""
+    """Change what a call signs of its argument."""
 
     def call(host_call: Callable[..., object], run: Run, called: str, arguments: Mapping[str, object]) -> object:
         if called != name:
@@ -140,13 +140,13 @@ def _signs(node: Node, name: str, member: str, digest: Callable[[str], bytes]) -
 
 @mutant("PKP-170", "EXEC-190")
 def messages_are_signed_without_their_prefix(node: Node) -> None:
-    """A message is hashed and signed as it is, without the prefix of EIP-191."""
+    """Sign a message without the prefix of EIP-191."""
     _signs(node, "signMessage", "message", lambda text: keccak(text=text))
 
 
 @mutant("PKP-170", "EXEC-190")
 def messages_in_hex_are_signed_as_bytes(node: Node) -> None:
-    """A message that is hex is signed as the bytes that it stands for."""
+    """Sign a message in hex as the bytes that it stands for."""
 
     def digest(text: str) -> bytes:
         raw = bytes.fromhex(text[2:]) if text.startswith("0x") else text.encode()
@@ -157,7 +157,7 @@ def messages_in_hex_are_signed_as_bytes(node: Node) -> None:
 
 @mutant("PKP-170", "EXEC-190")
 def messages_are_counted_in_characters(node: Node) -> None:
-    """The prefix counts the characters of a message, not its bytes."""
+    """Count the characters of a message for the prefix, not its bytes."""
 
     def digest(text: str) -> bytes:
         return keccak(b"\x19Ethereum Signed Message:\n" + str(len(text)).encode() + text.encode())
@@ -167,13 +167,13 @@ def messages_are_counted_in_characters(node: Node) -> None:
 
 @mutant("PKP-170", "EXEC-190")
 def digests_are_hashed_again(node: Node) -> None:
-    """A digest is hashed once more before it is signed."""
+    """Hash a digest once more before signing it."""
     _signs(node, "signDigest", "digest", lambda text: keccak(bytes.fromhex(text[2:])))
 
 
 @mutant("PKP-170", "EXEC-190")
 def private_keys_are_of_another_wallet(node: Node) -> None:
-    """Signatures are right, and the private key that an action gets is another one."""
+    """Give an action a private key that is not the wallet's, though signatures are right."""
 
     def call(host_call: Callable[..., object], run: Run, called: str, arguments: Mapping[str, object]) -> object:
         given = host_call(run, called, arguments)
@@ -183,7 +183,7 @@ def private_keys_are_of_another_wallet(node: Node) -> None:
 
 
 def _paths(node: Node) -> dict[bytes, int]:
-    """The derivation path of every wallet that is created from now on, by its PKP id."""
+    """Return the derivation path of every wallet that is created from now on, by its PKP id."""
     paths: dict[bytes, int] = {}
 
     def create(write: Callable[..., object], acting: int, wallet: bytes, path: int, *labels: str) -> None:
@@ -196,7 +196,7 @@ def _paths(node: Node) -> dict[bytes, int]:
 
 @mutant("PKP-150")
 def all_wallets_are_those_of_everybody(node: Node) -> None:
-    """A group that permits all wallets permits the wallets of other accounts, too."""
+    """Let a group that permits all wallets permit those of other accounts, too."""
     paths = _paths(node)
 
     def may_use(right: Callable[..., bool], run: Run, pkp: bytes) -> bool:
@@ -227,7 +227,7 @@ class _Numbered:
 
 @mutant("PKP-150")
 def wallets_are_numbered_in_each_account(node: Node) -> None:
-    """A wallet's key follows from its number in its account alone, so that two accounts have the same wallets."""
+    """Derive a wallet's key from its number in its account alone, the same for all accounts."""
     numbered = _Numbered(node.keys)
     made: Counter[str] = Counter()
 

@@ -26,7 +26,7 @@ KeyOf = Callable[[Run, bytes], bytes]
 
 
 def _watch_keys(node: Node) -> list[str]:
-    """The private keys that runs use from now on, in hex."""
+    """Return the private keys that runs use from now on, in hex."""
     used: list[str] = []
 
     def use(key_of: KeyOf, run: Run, pkp: bytes) -> bytes:
@@ -40,7 +40,7 @@ def _watch_keys(node: Node) -> list[str]:
 
 @mutant("PKP-090")
 def logs_hold_the_private_key(node: Node) -> None:
-    """The logs of a run that signs hold the key that it signed with."""
+    """Append the private key of a run's wallet to its logs."""
     used = _watch_keys(node)
 
     def with_key(value: JsonValue) -> JsonValue:
@@ -52,7 +52,7 @@ def logs_hold_the_private_key(node: Node) -> None:
 
 @mutant("PKP-090")
 def headers_hold_the_private_key(node: Node) -> None:
-    """A header meant for tracing holds the key that a run signed with, in decimals."""
+    """Send the private key of a run's wallet in a header for tracing, in decimals."""
     used = _watch_keys(node)
 
     async def handler(request: Received, forward: Forward) -> Answered:
@@ -67,14 +67,14 @@ def headers_hold_the_private_key(node: Node) -> None:
 
 @mutant("PKP-090")
 def sandbox_holds_the_last_private_key(node: Node) -> None:
-    """The key that was used last stays in the sandbox, where the next action finds it."""
+    """Leave the private key that was used last in the sandbox, where the next action finds it."""
     used = _watch_keys(node)
     change_code(node, lambda code: f'globalThis.__cache = {{ keys: ["{used[-1]}"] }};{code}' if used else code)
 
 
 @mutant("PKP-090")
 def refusals_hold_the_private_key(node: Node) -> None:
-    """The refusal of a run tells, to help its reader, with which key it would have been signed."""
+    """Show in the refusal of a run the private key that was used last."""
     used = _watch_keys(node)
 
     async def handler(request: Received, forward: Forward) -> Answered:

@@ -10,7 +10,7 @@ from eth_utils.crypto import keccak
 from conformance.selftest.tools.accounts import account_of
 from conformance.selftest.tools.alter import wrap
 from conformance.selftest.tools.concurrent_requests import Rendezvous
-from conformance.selftest.tools.mutant import mutant
+from conformance.selftest.tools.mutant import mutant, row
 from reference_node.keys import CURVE_ORDER
 from reference_node.node import Node
 from reference_node.runs import Run
@@ -20,8 +20,24 @@ HostCall = Callable[[Run, str, Mapping[str, object]], object]
 NONCE = 0x5EED
 
 
-def _change_message(node: Node, change: Callable[[str], str]) -> None:
-    """Sign another text than the one that was given."""
+def _hex_as_text(text: str) -> str:
+    try:
+        return bytes.fromhex(text).decode("latin-1") or text
+    except ValueError:
+        return text
+
+
+@mutant(
+    "PKP-170",
+    "EXEC-190",
+    each=[
+        row("up-to-zero", lambda text: text.split("\0")[0]),
+        row("digits-as-number", lambda text: str(int(text)) if text.isdecimal() else text),
+        row("hex-as-latin-1", _hex_as_text),
+    ],
+)
+def another_message_is_signed(node: Node, change: Callable[[str], str]) -> None:
+    """Sign another text than was given; the label says which."""
 
     def call(host_call: HostCall, run: Run, name: str, arguments: Mapping[str, object]) -> object:
         message = arguments.get("message")
@@ -31,34 +47,9 @@ def _change_message(node: Node, change: Callable[[str], str]) -> None:
     wrap(node.runs, "host_call", call)
 
 
-@mutant("PKP-170", "EXEC-190")
-def messages_end_at_a_zero(node: Node) -> None:
-    """A message is signed up to the character zero."""
-    _change_message(node, lambda text: text.split("\0")[0])
-
-
-@mutant("PKP-170", "EXEC-190")
-def messages_of_digits_are_numbers(node: Node) -> None:
-    """A message of digits alone is signed as the number that it stands for, without its leading zeros."""
-    _change_message(node, lambda text: str(int(text)) if text.isdecimal() else text)
-
-
-@mutant("PKP-170", "EXEC-190")
-def messages_of_hex_digits_are_bytes(node: Node) -> None:
-    """A message of hex digits without 0x is signed as the text that these bytes are in Latin-1."""
-
-    def read(text: str) -> str:
-        try:
-            return bytes.fromhex(text).decode("latin-1") or text
-        except ValueError:
-            return text
-
-    _change_message(node, read)
-
-
 @mutant("PKP-090")
 def every_signature_has_the_same_nonce(node: Node) -> None:
-    """All signatures are made with one secret number, so that two of them give the key away."""
+    """Sign always with one nonce, so that two signatures give the key away."""
 
     def call(host_call: HostCall, run: Run, name: str, arguments: Mapping[str, object]) -> object:
         if name != "signMessage":
@@ -80,7 +71,7 @@ def _signed(key: int, digest: bytes) -> str:
 
 @mutant("PKP-170", "PKP-180")
 def wallets_of_usage_keys_have_another_key(node: Node) -> None:
-    """A wallet that a usage key created signs with a key that leads to another address."""
+    """Sign for wallets that usage keys created with a key of another address."""
     theirs: set[bytes] = set()
 
     def create(write: Callable[..., object], acting: int, wallet: bytes, *others: object) -> None:
@@ -98,7 +89,7 @@ def wallets_of_usage_keys_have_another_key(node: Node) -> None:
 
 @mutant("PKP-170")
 def third_wallet_signs_as_the_second(node: Node) -> None:
-    """From the third wallet of an account on all sign with the key of the second."""
+    """Sign for the third and later wallets of an account with the key of the second."""
 
     def key_of(original: Callable[[Run, bytes], bytes], run: Run, pkp: bytes) -> bytes:
         ids = [one.id for one in node.accounts.wallets(run.caller.account_hash, 0, 100)]
@@ -107,8 +98,9 @@ def third_wallet_signs_as_the_second(node: Node) -> None:
     wrap(node.runs, "wallet_key", key_of)
 
 
-def _keep(node: Node, name: str) -> None:
-    """The answer to the first call of this name in a run is that to every later one of the same wallet, or of any."""
+@mutant("PKP-170", each=[row("signature", "signMessage"), row("private-key", "getPrivateKey")])
+def first_answer_of_a_run_is_repeated(node: Node, name: str) -> None:
+    """Answer later calls of `{name}` in a run with the first answer: for the same wallet's messages, or for any key."""
     kept: dict[tuple[int, object], tuple[Run, object]] = {}
 
     def call(host_call: HostCall, run: Run, called: str, arguments: Mapping[str, object]) -> object:
@@ -121,21 +113,9 @@ def _keep(node: Node, name: str) -> None:
     wrap(node.runs, "host_call", call)
 
 
-@mutant("PKP-170")
-def a_run_has_one_signature_of_a_wallet(node: Node) -> None:
-    """Once a wallet has signed in a run, that signature is the answer for each text of the run."""
-    _keep(node, "signMessage")
-
-
-@mutant("PKP-170")
-def a_run_has_one_private_key(node: Node) -> None:
-    """The private key that a run got first is what it gets for each of its wallets."""
-    _keep(node, "getPrivateKey")
-
-
 @mutant("PKP-170", "EXEC-190")
 def runs_at_once_sign_with_the_wallet_named_last(node: Node) -> None:
-    """The wallet that is to sign stands in one place for all runs: that which was named last signs."""
+    """Sign in all concurrent runs with the wallet that was named last."""
     rendezvous, named = Rendezvous(), [""]
 
     def call(host_call: HostCall, run: Run, name: str, arguments: Mapping[str, object]) -> object:

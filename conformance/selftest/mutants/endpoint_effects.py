@@ -12,32 +12,32 @@ from reference_node.node import Node
 
 @mutant("EP-160")
 def group_is_not_made(node: Node) -> None:
-    """`add_group` answers an id and makes nothing."""
+    """Answer a fresh id from `add_group`, and create nothing."""
     ids = count(1000)
     wrap(node.accounts, "add_group", lambda *_: next(ids))
 
 
 @mutant("EP-190")
 def newest_group_is_removed(node: Node) -> None:
-    """`remove_group` removes the newest group, whichever it names."""
+    """Remove the newest group, whichever `remove_group` names."""
     wrap(node.accounts, "remove_group", lambda write, key, _: write(key, node.accounts.groups(key, 0, 100)[-1].id))
 
 
 @mutant("EP-200")
 def group_items_have_no_id(node: Node) -> None:
-    """Items of `list_groups` call their id otherwise."""
+    """Rename `id` in the items of `list_groups`."""
     change_items(node, "list_groups", each(lambda item: {"group_id" if k == "id" else k: item[k] for k in item}))
 
 
 @mutant("EP-200")
 def groups_come_in_an_object(node: Node) -> None:
-    """`list_groups` answers an object around its array."""
+    """Answer `list_groups` with an object around the array."""
     change_items(node, "list_groups", lambda items: {"groups": items})
 
 
 @mutant("EP-220")
 def every_wallet_leaves(node: Node) -> None:
-    """`remove_pkp_from_group` empties the group of its wallets."""
+    """Empty the group of its wallets in `remove_pkp_from_group`."""
 
     def remove(write: Write, key: int, group_id: int, _: bytes) -> None:
         for wallet in node.accounts.wallets_in_group(key, group_id, 0, 100):
@@ -48,7 +48,7 @@ def every_wallet_leaves(node: Node) -> None:
 
 @mutant("EP-360")
 def action_joins_every_group(node: Node) -> None:
-    """`add_action_to_group` adds the action to all groups."""
+    """Add the action to all groups in `add_action_to_group`."""
 
     def add(write: Write, key: int, _: int, cid_hash: bytes) -> None:
         for group in node.accounts.groups(key, 0, 100):

@@ -27,7 +27,7 @@ from reference_node.node import Node
 
 
 class OtherMethod:
-    """ASGI layer that serves a path with another method as if it were the stated one."""
+    """Serves a path with another method as if it were the stated one; an ASGI layer."""
 
     def __init__(self, app: ASGIApp, names: tuple[str, ...], method: str, instead: str) -> None:
         self._app = app
@@ -79,7 +79,7 @@ def get_and_post_are_exchanged(node: Node, names: tuple[str, ...], method: str, 
 
 
 def _misspelt(address: JsonValue) -> str:
-    """An address with one letter of its checksum in the wrong case."""
+    """Return an address with one letter of its checksum in the wrong case."""
     text = str(address)
     place = next(index for index in range(2, len(text)) if text[index].isalpha())
     return text[:place] + text[place].swapcase() + text[place + 1 :]
@@ -87,13 +87,13 @@ def _misspelt(address: JsonValue) -> str:
 
 @mutant("EP-430")
 def checksum_of_a_wallet_is_wrong(node: Node) -> None:
-    """Items of `list_wallets` have an address with a wrong checksum."""
+    """Show addresses with a wrong checksum in `list_wallets`."""
     change_items(node, "list_wallets", each(lambda item: {**item, "wallet_address": _misspelt(item["wallet_address"])}))
 
 
 @mutant("EP-430")
 def checksum_of_the_contract_is_wrong(node: Node) -> None:
-    """`contract_address` has a wrong checksum."""
+    """Answer `contract_address` with a wrong checksum."""
     change_answer(
         node,
         "get_node_chain_config",
@@ -103,7 +103,7 @@ def checksum_of_the_contract_is_wrong(node: Node) -> None:
 
 @mutant("EP-430")
 def new_wallet_address_is_padded(node: Node) -> None:
-    """`create_wallet` answers its address padded to 32 bytes."""
+    """Answer the address from `create_wallet` padded to 32 bytes."""
     change_answer(
         node, "create_wallet", lambda value: {"wallet_address": f"0x{str(members(value)['wallet_address'])[2:]:0>64}"}
     )
@@ -123,7 +123,7 @@ def post_has_an_alias(node: Node, operation: str, method: str) -> None:
 
 
 class AlsoBy:
-    """ASGI layer that takes another method of an operation for POST."""
+    """Takes another method of an operation for POST; an ASGI layer."""
 
     def __init__(self, app: ASGIApp, operation: str, method: str) -> None:
         self._app = app
@@ -138,7 +138,7 @@ class AlsoBy:
 
 @mutant("EP-340")
 def newest_account_alone_exists(node: Node) -> None:
-    """`account_exists` says true of the account that was created last, and of no other."""
+    """Answer true from `account_exists` only for the account that was created last."""
     book = key_book(node)
 
     async def handler(request: Received, _: Forward) -> Answered:

@@ -31,13 +31,13 @@ Write = Callable[..., object]
 
 @mutant("EP-040")
 def new_account_takes_another_name_for_the_name(node: Node) -> None:
-    """`new_account` refuses the names of its members."""
+    """Expect other member names in the body of `new_account`."""
     change_body(node, "new_account", lambda value: {"name": members(value).get("account_name")})
 
 
 @mutant("EP-060")
 def new_account_needs_a_key(node: Node) -> None:
-    """`new_account` is refused without a key."""
+    """Refuse `new_account` without a key."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
         return await forward(request) if presented(request) else refusal(401)
@@ -47,7 +47,7 @@ def new_account_needs_a_key(node: Node) -> None:
 
 @mutant("EP-070")
 def email_is_required(node: Node) -> None:
-    """`new_account` is refused without an email."""
+    """Refuse `new_account` without an email."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
         return await forward(request) if "email" in body_of(request) else refusal(422)
@@ -57,7 +57,7 @@ def email_is_required(node: Node) -> None:
 
 @mutant("EP-070")
 def email_is_refused(node: Node) -> None:
-    """`new_account` is refused with an email."""
+    """Refuse `new_account` with an email."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
         return refusal(422) if "email" in body_of(request) else await forward(request)
@@ -67,13 +67,13 @@ def email_is_refused(node: Node) -> None:
 
 @mutant("EP-100")
 def account_name_is_optional(node: Node) -> None:
-    """`new_account` takes a body without a name."""
+    """Accept `new_account` without a name."""
     change_body(node, "new_account", lambda value: {"account_name": "", **members(value)})
 
 
 @mutant("EP-100")
 def nameless_account_is_refused_with_its_key(node: Node) -> None:
-    """`new_account` without a name is refused, with the key of the account that was made all the same."""
+    """Refuse `new_account` without a name, and create the account and answer its key."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
         if "account_name" in body_of(request):
@@ -86,7 +86,7 @@ def nameless_account_is_refused_with_its_key(node: Node) -> None:
 
 @mutant("EP-110")
 def usage_key_is_always_the_same(node: Node) -> None:
-    """Every `add_usage_api_key` answers the value that the first one did."""
+    """Answer every `add_usage_api_key` with the first key's value."""
     first: list[JsonValue] = []
 
     def changed(value: JsonValue) -> JsonValue:
@@ -98,7 +98,7 @@ def usage_key_is_always_the_same(node: Node) -> None:
 
 @mutant("EP-130")
 def usage_key_update_only_adds(node: Node) -> None:
-    """`update_usage_api_key` takes no permission away."""
+    """Keep `can_create_groups` in `update_usage_api_key`, where the key had it."""
 
     def update(write: Write, acting_key: int, key: int, name: str, description: str, sent: Permissions) -> object:
         held = node.accounts.usage_key(acting_key, key).permissions
@@ -110,7 +110,7 @@ def usage_key_update_only_adds(node: Node) -> None:
 
 @mutant("EP-150")
 def usage_key_values_are_listed(node: Node) -> None:
-    """`list_api_keys` shows the values of keys."""
+    """Show the values of keys in `list_api_keys`."""
     values: list[JsonValue] = []
 
     def keep(value: JsonValue) -> JsonValue:

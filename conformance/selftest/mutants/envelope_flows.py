@@ -31,7 +31,7 @@ def _flow_of(typed_data: object) -> Flow | None:
 
 @mutant("ENV-140", "WSIG-050", "WSIG-070")
 def any_flow_will_do(node: Node) -> None:
-    """An envelope that is good for one flow is good for each."""
+    """Accept an envelope for any flow in each flow."""
 
     def verify(original: Check, data: object, signature: object, about: About) -> object:
         return original(data, signature, **about | {"flow": _flow_of(data) or about["flow"]})
@@ -41,7 +41,7 @@ def any_flow_will_do(node: Node) -> None:
 
 @mutant("ENV-150")
 def signatures_are_not_bound_to_a_flow(node: Node) -> None:
-    """A signature over any flow's envelope with these values is good for this flow."""
+    """Accept a signature over another flow's envelope with the same values."""
     where_another_signed(node, _by_any_flow)
 
 
@@ -58,13 +58,13 @@ def _by_any_flow(verify: Check, data: Members, signature: object, about: About) 
 
 @mutant("ENV-460")
 def envelopes_are_good_once(node: Node) -> None:
-    """An envelope that was accepted is refused from then on."""
+    """Refuse an envelope that was accepted before."""
     good_once(node)
 
 
 @mutant("ENV-280", "ENV-460")
 def accepted_envelopes_stay_good(node: Node) -> None:
-    """What was accepted once is accepted for ever: the verdict is remembered, its window is not."""
+    """Accept for ever an envelope that was accepted once."""
     known: dict[str, object] = {}
 
     def verify(original: Check, data: object, signature: object, about: About) -> object:
@@ -78,7 +78,7 @@ def accepted_envelopes_stay_good(node: Node) -> None:
 
 @mutant("ENV-220")
 def domain_is_good_without_its_chain(node: Node) -> None:
-    """A signature over the envelope without its chain is good on every chain."""
+    """Accept a signature over the envelope without its chain id."""
 
     def judge(_: Check, data: dict[str, Any], signature: object, __: About) -> object:
         types = {**data["types"], "EIP712Domain": DOMAIN_FIELDS[:2]}
@@ -91,7 +91,7 @@ def domain_is_good_without_its_chain(node: Node) -> None:
 
 @mutant("WSIG-090")
 def keys_are_asked_of_mints(node: Node) -> None:
-    """A mint that carries a key is refused."""
+    """Refuse a mint that carries a key."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
         if request.key is not None:
@@ -103,7 +103,7 @@ def keys_are_asked_of_mints(node: Node) -> None:
 
 @mutant("WSIG-090")
 def keys_stand_in_for_signatures(node: Node) -> None:
-    """A mint that carries a key needs no signature: it is given what the one before was given."""
+    """Answer a mint that carries a key with the previous mint's answer, whatever its signature."""
     last: list[Answered] = []
 
     async def handler(request: Received, forward: Forward) -> Answered:
@@ -117,7 +117,7 @@ def keys_stand_in_for_signatures(node: Node) -> None:
 
 @mutant("WSIG-080")
 def mints_give_the_signer_back(node: Node) -> None:
-    """The wallet of the answer is the one that signed."""
+    """Answer the signer's address as the minted wallet."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
         given = await forward(request)
@@ -132,7 +132,7 @@ def mints_give_the_signer_back(node: Node) -> None:
 
 @mutant("WSIG-100")
 def refused_mints_give_a_wallet_all_the_same(node: Node) -> None:
-    """The wallet is derived before the envelope is judged, and stands in the refusal."""
+    """Show a wallet and a path in the refusal of a mint."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
         given = await forward(request)
@@ -147,7 +147,7 @@ def refused_mints_give_a_wallet_all_the_same(node: Node) -> None:
 
 @mutant("EP-030", "ERR-140", server_fault=True)
 def bodies_without_envelopes_are_server_faults(node: Node) -> None:
-    """A wallet-signed call whose body is no object ends in a server fault."""
+    """Answer a wallet-signed call whose body is no object with status 500."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
         if not body_of(request):

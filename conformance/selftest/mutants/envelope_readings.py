@@ -16,7 +16,7 @@ PADDED_LENGTH = 66
 
 
 def _read(node: Node, part: str, member: str, change: Callable[[str], str]) -> None:
-    """A text in the envelope is read as what `change` makes of it; an envelope that this leaves alone, as it came."""
+    """Verify an envelope with a text changed; one that `change` leaves alone, as it came."""
 
     def verify(original: Check, data: object, signature: object, about: About) -> object:
         read: Members = copy.deepcopy(members_of(data))
@@ -36,31 +36,31 @@ def _as_it_looks(text: str) -> str:
 
 @mutant("ENV-470")
 def domain_name_is_compared_as_it_looks(node: Node) -> None:
-    """Letters of another width and characters without width make no difference in the domain name."""
+    """Compare the domain name in Unicode's compatibility form, without zero-width characters."""
     _read(node, "domain", "name", _as_it_looks)
 
 
 @mutant("ENV-480")
 def domain_version_is_a_number(node: Node) -> None:
-    """The version of the domain is compared as a number: 01 is 1."""
+    """Compare the domain version as a number, so that 01 is 1."""
     _read(node, "domain", "version", lambda text: str(int(text)) if text.isdecimal() else text)
 
 
 @mutant("ENV-430")
 def line_break_behind_a_number_is_overlooked(node: Node) -> None:
-    """A time is matched with a `$` that also stands before a last line break."""
+    """Ignore a line break at the end of `issuedAt`."""
     _read(node, "message", "issuedAt", lambda text: text.removesuffix("\n"))
 
 
 @mutant("ENV-490")
 def address_may_be_filled_up(node: Node) -> None:
-    """Of an address in 32 bytes, as contracts are called with it, the last 20 count."""
+    """Take the last 20 bytes of an address in 32 bytes, as contracts are called with it."""
     _read(node, "message", "address", lambda text: f"0x{text[-40:]}" if len(text) == PADDED_LENGTH else text)
 
 
 @mutant("ENV-350")
 def blanks_around_a_signature_are_overlooked(node: Node) -> None:
-    """A signature is trimmed before it is read."""
+    """Trim a signature before reading it."""
 
     def verify(original: Check, data: object, signature: object, about: About) -> object:
         return original(data, signature.strip() if isinstance(signature, str) else signature, **about)

@@ -13,7 +13,7 @@ from reference_node.typed_data import MESSAGE_FIELDS, Flow, Members, domain_name
 
 @mutant("ENV-410")
 def order_of_members_counts(node: Node) -> None:
-    """The members of the envelope have to stand in the order of the specification."""
+    """Refuse an envelope whose members stand in another order than in the specification."""
 
     def check(original: Check, document: object, flow: Flow) -> object:
         if isinstance(document, dict) and [*document] != ["types", "primaryType", "domain", "message"]:
@@ -25,7 +25,7 @@ def order_of_members_counts(node: Node) -> None:
 
 @mutant("ENV-340")
 def envelopes_have_to_be_objects(node: Node) -> None:
-    """An envelope in a JSON string is refused."""
+    """Refuse an envelope in a JSON string."""
 
     def check(original: Check, typed_data: object) -> object:
         if isinstance(typed_data, str):
@@ -37,7 +37,7 @@ def envelopes_have_to_be_objects(node: Node) -> None:
 
 @mutant("ENV-160")
 def primary_types_need_no_struct(node: Node) -> None:
-    """`types` need not hold the struct that `primaryType` names."""
+    """Accept `types` without the struct that `primaryType` names."""
 
     def change(document: Members, about: About) -> Members:
         types = document["types"]
@@ -57,7 +57,7 @@ def _message(document: Members) -> Members:
 
 @mutant("ENV-240")
 def fractions_of_seconds_are_cut(node: Node) -> None:
-    """An `issuedAt` with a fraction counts as the whole second."""
+    """Cut the fraction off `issuedAt`."""
 
     def change(document: Members, _: About) -> Members:
         message = _message(document)
@@ -69,7 +69,7 @@ def fractions_of_seconds_are_cut(node: Node) -> None:
 
 @mutant("ENV-240")
 def negative_times_count_from_the_end(node: Node) -> None:
-    """The sign of `issuedAt` is not looked at."""
+    """Ignore the sign of `issuedAt`."""
 
     def change(document: Members, _: About) -> Members:
         message = _message(document)
@@ -81,7 +81,7 @@ def negative_times_count_from_the_end(node: Node) -> None:
 
 @mutant("ENV-400")
 def missing_domains_are_the_nodes_own(node: Node) -> None:
-    """What the domain lacks is filled in."""
+    """Fill in what the domain lacks."""
 
     def change(document: Members, about: About) -> Members:
         own = {"name": domain_name(str(about["title"])), "version": "1", "chainId": str(about["chain_id"])}
@@ -94,7 +94,7 @@ def missing_domains_are_the_nodes_own(node: Node) -> None:
 
 @mutant("ENV-430")
 def leading_zeros_do_not_count(node: Node) -> None:
-    """Numbers may begin with zeros, blanks and a plus sign."""
+    """Accept numbers that begin with zeros, blanks or a plus sign."""
 
     def change(document: Members, _: About) -> Members:
         domain, message = document["domain"], _message(document)
@@ -109,7 +109,7 @@ def leading_zeros_do_not_count(node: Node) -> None:
 
 @mutant("ENV-430")
 def numbers_have_to_be_texts(node: Node) -> None:
-    """A chain id or a time as a JSON integer is refused, though the profile says that it is accepted."""
+    """Refuse a chain id or a time as a JSON integer, though the profile says that it is accepted."""
 
     def check(original: Check, document: object, flow: Flow) -> object:
         if isinstance(document, dict) and (
@@ -123,7 +123,7 @@ def numbers_have_to_be_texts(node: Node) -> None:
 
 @mutant("ENV-430")
 def numbers_are_never_hex(node: Node) -> None:
-    """A chain id or a time in hex is refused, though the profile says that it is accepted."""
+    """Refuse a chain id or a time in hex, though the profile says that it is accepted."""
 
     def check(original: Check, document: object, flow: Flow) -> object:
         if re.search(r"'(chainId|issuedAt)': '0x", str(document)):
@@ -135,7 +135,7 @@ def numbers_are_never_hex(node: Node) -> None:
 
 @mutant("ENV-440")
 def undeclared_members_are_ignored(node: Node) -> None:
-    """Members that `types` does not declare do no harm, though the profile says that they are refused."""
+    """Ignore members that `types` does not declare, though the profile says that they are refused."""
 
     def change(document: Members, _: About) -> Members:
         known = {name: document[name] for name in ("types", "primaryType", "domain", "message")}

@@ -18,7 +18,7 @@ from reference_node.signatures import parse_signature, recover
 
 
 def _spelling(node: Node, change: Callable[[str], str]) -> None:
-    """Signatures are brought into another spelling before they are judged."""
+    """Verify signatures in another spelling than they came in."""
     around_verdict(
         node,
         lambda verify, data, signature, about: verify(
@@ -29,13 +29,13 @@ def _spelling(node: Node, change: Callable[[str], str]) -> None:
 
 @mutant("ENV-360")
 def signatures_need_no_prefix(node: Node) -> None:
-    """A signature without `0x` is accepted."""
+    """Accept a signature without `0x`."""
     _spelling(node, lambda text: text if text.startswith("0x") else f"0x{text}")
 
 
 @mutant("ENV-350")
 def signatures_may_be_longer(node: Node) -> None:
-    """What stands after 65 bytes does not count."""
+    """Ignore what follows the 65 bytes of a signature."""
     _spelling(node, lambda text: text[:132])
 
 
@@ -48,13 +48,13 @@ def _low(text: str) -> str:
 
 @mutant("ENV-370")
 def twins_of_signatures_are_accepted(node: Node) -> None:
-    """A signature with s in the upper half is accepted."""
+    """Accept a signature with s in the upper half."""
     _spelling(node, _low)
 
 
 @mutant("ENV-370")
 def any_recovery_byte_will_do(node: Node) -> None:
-    """Of the last byte only the lowest bit counts."""
+    """Look only at the lowest bit of a signature's last byte."""
     _spelling(node, lambda text: re.sub(r"^(0x.{128})(..)$", lambda found: found[1] + _bit(found[2]), text))
 
 
@@ -65,7 +65,7 @@ def _bit(byte: str) -> str:
 
 @mutant("ENV-390")
 def personal_signatures_are_good_too(node: Node) -> None:
-    """A personal_sign over the envelope's JSON is accepted as well."""
+    """Accept a personal_sign over the envelope's JSON."""
 
     def judge(_: Check, data: dict[str, Any], signature: object, __: About) -> object:
         text = json.dumps(data, separators=(",", ":"), ensure_ascii=False).encode()
@@ -79,7 +79,7 @@ def personal_signatures_are_good_too(node: Node) -> None:
 
 @mutant("ENV-380")
 def nobody_signs_what_nobody_can_sign(node: Node) -> None:
-    """A signature that recovers to no wallet is the zero address's."""
+    """Take a signature that recovers to no wallet for the zero address's."""
 
     def verify(original: Check, data: object, signature: object, about: About) -> object:
         try:

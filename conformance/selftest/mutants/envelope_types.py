@@ -13,7 +13,7 @@ from reference_node.typed_data import DOMAIN_FIELDS, MESSAGE_FIELDS, Flow
 
 
 def _canonical(types: object, flow: Flow, seen: Callable[[object], object]) -> None:
-    """The check of types, by what `seen` makes of each list of fields."""
+    """Check the types by what `seen` makes of each list of fields."""
     wanted = {"EIP712Domain": DOMAIN_FIELDS, flow.value: MESSAGE_FIELDS}
     if not isinstance(types, dict) or any(seen(types.get(name)) != seen(fields) for name, fields in wanted.items()):
         raise refuse("typed-data-types")
@@ -25,7 +25,7 @@ def _types(node: Node, seen: Callable[[object], object]) -> None:
 
 @mutant("ENV-040", "ENV-050", "ENV-060", "ENV-070", "ENV-080", "ENV-090", "ENV-100", "ENV-110", "ENV-120")
 def types_are_not_checked(node: Node) -> None:
-    """The digest is that of the canonical types, whatever the envelope says about itself."""
+    """Skip the check of the types."""
     silence(node.envelopes, "check_types")
 
 
@@ -37,19 +37,19 @@ def _names(fields: object) -> object:
 
 @mutant("ENV-040", "ENV-050")
 def order_of_fields_does_not_count(node: Node) -> None:
-    """Fields may stand in any order."""
+    """Accept the fields of a type in any order."""
     _types(node, lambda fields: sorted(map(str, fields)) if isinstance(fields, list) else fields)
 
 
 @mutant("ENV-100")
 def types_of_fields_do_not_count(node: Node) -> None:
-    """Only the names of the fields are compared."""
+    """Compare only the names of the fields."""
     _types(node, _names)
 
 
 @mutant("ENV-060", "ENV-080")
 def more_fields_do_no_harm(node: Node) -> None:
-    """Fields after the canonical ones are not looked at."""
+    """Ignore fields after the canonical ones."""
 
     def check(types: object, flow: Flow) -> None:
         wanted = {"EIP712Domain": DOMAIN_FIELDS, flow.value: MESSAGE_FIELDS}
@@ -63,13 +63,13 @@ def more_fields_do_no_harm(node: Node) -> None:
 
 @mutant("ENV-110", "ENV-120")
 def more_structs_do_no_harm(node: Node) -> None:
-    """Structs beside the two canonical ones are not looked at."""
+    """Ignore structs beside the two canonical ones."""
     _types(node, lambda fields: fields)
 
 
 @mutant("ENV-100")
 def aliases_of_types_are_good(node: Node) -> None:
-    """`uint` is `uint256`, and blanks around a type do not count."""
+    """Accept `uint` for `uint256`, and blanks around a type."""
 
     def plain(fields: object) -> str:
         return re.sub(r"'uint'", "'uint256'", re.sub(r" *'", "'", str(fields)))

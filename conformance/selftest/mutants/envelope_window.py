@@ -10,7 +10,7 @@ from reference_node.typed_data import WINDOW_SECONDS
 
 
 def _window(node: Node, before: int, after: int, divisor: int = 1) -> None:
-    """A window of other widths."""
+    """Check a window of other widths."""
 
     def check(issued_at: int, now: int) -> None:
         if not now - before <= issued_at // divisor <= now + after:
@@ -21,61 +21,61 @@ def _window(node: Node, before: int, after: int, divisor: int = 1) -> None:
 
 @mutant("ENV-260", "ENV-280", "ENV-300")
 def window_is_not_checked(node: Node) -> None:
-    """An envelope is good for ever."""
+    """Skip the check of the window."""
     silence(node.envelopes, "check_window")
 
 
 @mutant("ENV-260", "ENV-300")
 def window_is_open_ahead(node: Node) -> None:
-    """An envelope from the future is good, however far ahead."""
+    """Accept an envelope from any time ahead."""
     _window(node, WINDOW_SECONDS, 2**256)
 
 
 @mutant("ENV-260", "ENV-280")
 def window_is_open_behind(node: Node) -> None:
-    """An old envelope is good, however old."""
+    """Accept an envelope of any age."""
     _window(node, 2**256, WINDOW_SECONDS)
 
 
 @mutant("ENV-250", "ENV-290")
 def window_takes_nothing_from_ahead(node: Node) -> None:
-    """A clock that is ahead of the node's is no excuse."""
+    """Refuse an envelope from more than two seconds ahead."""
     _window(node, WINDOW_SECONDS, 2)
 
 
 @mutant("ENV-270")
 def window_ends_a_second_early(node: Node) -> None:
-    """300 s ago is too old."""
+    """Refuse an envelope that is 300 s old."""
     _window(node, WINDOW_SECONDS - 1, WINDOW_SECONDS)
 
 
 @mutant("ENV-280")
 def window_ends_a_second_late(node: Node) -> None:
-    """301 s ago is not yet too old."""
+    """Accept an envelope that is 301 s old."""
     _window(node, WINDOW_SECONDS + 1, WINDOW_SECONDS)
 
 
 @mutant("ENV-290")
 def window_begins_a_second_late(node: Node) -> None:
-    """300 s ahead is too early."""
+    """Refuse an envelope from 300 s ahead."""
     _window(node, WINDOW_SECONDS, WINDOW_SECONDS - 1)
 
 
 @mutant("ENV-300")
 def window_begins_a_second_early(node: Node) -> None:
-    """301 s ahead is not yet too early."""
+    """Accept an envelope from 301 s ahead."""
     _window(node, WINDOW_SECONDS, WINDOW_SECONDS + 1)
 
 
 @mutant("ENV-010", "ENV-230")
 def time_is_in_milliseconds(node: Node) -> None:
-    """`issuedAt` counts milliseconds."""
+    """Read `issuedAt` in milliseconds."""
     _window(node, WINDOW_SECONDS, WINDOW_SECONDS, 1000)
 
 
 @mutant("ENV-260")
 def milliseconds_are_good_too(node: Node) -> None:
-    """An `issuedAt` in milliseconds is taken as one in seconds."""
+    """Accept an `issuedAt` in milliseconds, too."""
 
     def check(original: Check, issued_at: int, now: int) -> None:
         original(issued_at // 1000 if issued_at > 10**11 else issued_at, now)
@@ -85,7 +85,7 @@ def milliseconds_are_good_too(node: Node) -> None:
 
 @mutant("ENV-280")
 def window_counts_in_minutes(node: Node) -> None:
-    """Seconds are rounded to minutes before they are compared."""
+    """Round ages down to minutes before comparing them."""
 
     def check(issued_at: int, now: int) -> None:
         if abs((now - issued_at) // 60) > WINDOW_SECONDS // 60:

@@ -20,7 +20,7 @@ Remark = Callable[[Received, Answered], Answered]
 
 
 def _remark(node: Node, operations: str | Iterable[str], remark: Remark) -> None:
-    """Refusals are changed before they go out."""
+    """Change refusals before they go out."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
         given = await forward(request)
@@ -30,12 +30,12 @@ def _remark(node: Node, operations: str | Iterable[str], remark: Remark) -> None
 
 
 def _told(given: Answered, **more: JsonValue) -> Answered:
-    """The refusal with more members."""
+    """Add members to a refusal."""
     return replace(given, body=json.dumps({**json.loads(given.body), **more}).encode())
 
 
 def _account_of(request: Received) -> int | None:
-    """The hash of the key that a request presents, None when it presents none that can be one."""
+    """Return the hash of the key of a request; None where it has none that can be a key."""
     secret = parse_key(presented(request))
     return None if secret is None else key_hash(secret)
 
@@ -45,37 +45,37 @@ def _account_of(request: Received) -> int | None:
 
 @mutant("ERR-140")
 def refusals_have_status_200(node: Node) -> None:
-    """A refusal is told in the body of a status 200."""
+    """Answer refusals with status 200 and an error in the body."""
     _remark(node, (*WRITES, "get_service_action_ipfs_id"), lambda _, given: answer(200, {"error": given.status}))
 
 
 @mutant("ERR-140")
 def refusals_redirect(node: Node) -> None:
-    """A refusal is a redirection to a page about it."""
+    """Answer refusals of `remove_group` with status 303."""
     _remark(node, "remove_group", lambda _, given: replace(given, status=303))
 
 
 @mutant("ERR-140", server_fault=True)
 def unknown_groups_are_server_faults(node: Node) -> None:
-    """What is not there ends in status 500."""
+    """Answer status 500 instead of 404."""
     _remark(node, WRITES, lambda _, given: replace(given, status=500) if given.status == 404 else given)
 
 
 @mutant("ERR-140")
 def unknown_things_are_ignored(node: Node) -> None:
-    """A write about what is not there says yes."""
+    """Answer success instead of 404."""
     _remark(node, WRITES, lambda _, given: answer(200, {"success": True}) if given.status == 404 else given)
 
 
 @mutant("ERR-140")
 def refusals_say_success(node: Node) -> None:
-    """The body of a refused write says that it succeeded."""
+    """Write `success: true` into refusals."""
     _remark(node, WRITES, lambda _, given: _told(given, success=True))
 
 
 @mutant("ERR-140")
 def refused_code_has_a_cid(node: Node) -> None:
-    """`get_service_action_ipfs_id` of no string answers the CID of nothing."""
+    """Answer the CID of nothing from `get_service_action_ipfs_id` when the body is no string."""
     _remark(
         node, "get_service_action_ipfs_id", lambda *_: answer(200, "QmbFMke1KXqnYyBBWxB74N4c5SBnJMVAiMNRcGu6x1AwQH")
     )
@@ -83,7 +83,7 @@ def refused_code_has_a_cid(node: Node) -> None:
 
 @mutant("ERR-140", "ERR-150")
 def keys_of_other_accounts_can_be_removed(node: Node) -> None:
-    """`remove_usage_api_key` removes a usage key of whichever account."""
+    """Remove any account's usage key in `remove_usage_api_key`."""
     book = key_book(node)
 
     async def handler(request: Received, forward: Forward) -> Answered:
@@ -98,7 +98,7 @@ def keys_of_other_accounts_can_be_removed(node: Node) -> None:
 
 @mutant("ERR-150")
 def wrong_group_costs_the_newest_group(node: Node) -> None:
-    """`remove_group` of a group that is not there is refused, and the account's newest group is gone."""
+    """Remove the account's newest group when `remove_group` refuses an unknown one."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
         given = await forward(request)
@@ -128,7 +128,7 @@ def refused_write_is_done_in_the_other_account(node: Node, operation: str) -> No
 
 @mutant("ERR-150")
 def refused_wallet_is_on_the_chain(node: Node) -> None:
-    """`create_wallet` without the permission is refused and registers a wallet that no list over HTTP shows."""
+    """Refuse `create_wallet` without the permission, and register a wallet that lists over HTTP hide."""
     book = key_book(node)
     hidden: set[str] = set()
 
@@ -152,7 +152,7 @@ def refused_wallet_is_on_the_chain(node: Node) -> None:
 
 @mutant("ERR-150")
 def half_of_a_refused_group_is_made(node: Node) -> None:
-    """`add_group` with a malformed entry is refused, and a group without its lists is made."""
+    """Refuse `add_group` with a malformed entry, and create the group without its lists."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
         given = await forward(request)
@@ -176,19 +176,19 @@ def refusals_repeat_the_body(node: Node, status: int) -> None:
 
 @mutant("ERR-160")
 def refusals_repeat_the_query(node: Node) -> None:
-    """The refusal of a malformed query holds the query."""
+    """Repeat the query in refusals of a malformed one."""
     _remark(node, LISTS, lambda got, given: _told(given, query=got.query) if given.status == 422 else given)
 
 
 @mutant("ERR-160")
 def refusals_name_the_unknown_key(node: Node) -> None:
-    """The refusal of an unknown key says which key it is."""
+    """Repeat an unknown key in its refusal."""
     _remark(node, SERVED, lambda got, given: _told(given, key=presented(got)) if given.status == 401 else given)
 
 
 @mutant("ERR-160")
 def refusals_name_the_powerless_key(node: Node) -> None:
-    """The refusal for want of a permission says which key it is, in a header."""
+    """Repeat a key that lacks the permission in a header of the refusal."""
 
     def named(got: Received, given: Answered) -> Answered:
         header = (b"x-refused-key", presented(got).encode())
@@ -199,7 +199,7 @@ def refusals_name_the_powerless_key(node: Node) -> None:
 
 @mutant("ERR-160")
 def refusals_spell_the_key_in_hex(node: Node) -> None:
-    """The refusal about a usage key that is not there says in hex which one."""
+    """Repeat an unknown usage key in hex in the refusal."""
 
     def named(got: Received, given: Answered) -> Answered:
         key = body_of(got).get("usage_api_key")
@@ -212,7 +212,7 @@ def refusals_spell_the_key_in_hex(node: Node) -> None:
 
 @mutant("ERR-160")
 def refusals_quote_a_key_for_urls(node: Node) -> None:
-    """The refusal of an unknown key refers to a page about it, with the key in URL-safe base64."""
+    """Repeat an unknown key in URL-safe base64 in the refusal's URL."""
 
     def named(got: Received, given: Answered) -> Answered:
         key = presented(got).replace("+", "-").replace("/", "_").rstrip("=")

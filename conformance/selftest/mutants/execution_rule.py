@@ -15,7 +15,7 @@ from reference_node.runs import Run
 
 
 def _decide_wallets(node: Node, executable: Callable[[int, bytes, bytes], bool]) -> None:
-    """Whether a key may run an action at all stays as it is; whether with a wallet is decided by this."""
+    """Decide by this whether a key may run an action with a wallet; whether it may begin, as before."""
     wrap(node.accounts, "can_execute", lambda _, *question: executable(*question))
 
 
@@ -24,7 +24,7 @@ def _decide_wallets(node: Node, executable: Callable[[int, bytes, bytes], bool])
 
 @mutant("EXEC-060", "EXEC-080", "EXEC-090", "ERR-100")
 def conditions_hold_in_different_groups(node: Node) -> None:
-    """One group lists the action, another the wallet, and the key may use both: the run is permitted."""
+    """Permit a run where one of the key's groups lists the action and another one the wallet."""
 
     def executable(key: int, action: bytes, wallet: bytes) -> bool:
         groups = own_groups(node, key)
@@ -35,7 +35,7 @@ def conditions_hold_in_different_groups(node: Node) -> None:
 
 @mutant("EXEC-060", "EXEC-070")
 def wallet_is_looked_for_in_all_groups(node: Node) -> None:
-    """The action has to be in a group of the key's; the wallet may be in any group of the account."""
+    """Look for the wallet in all groups of the account, not only in the key's."""
 
     def executable(key: int, action: bytes, wallet: bytes) -> bool:
         listed = any(one.has_wallet(wallet) for one in all_groups(node, key))
@@ -46,7 +46,7 @@ def wallet_is_looked_for_in_all_groups(node: Node) -> None:
 
 @mutant("EXEC-070")
 def action_is_looked_for_in_all_groups(node: Node) -> None:
-    """The wallet has to be in a group of the key's; the action may be in any group of the account."""
+    """Look for the action in all groups of the account, not only in the key's."""
 
     def executable(key: int, action: bytes, wallet: bytes) -> bool:
         listed = any(one.has_action(action) for one in all_groups(node, key))
@@ -62,13 +62,13 @@ def action_is_looked_for_in_all_groups(node: Node) -> None:
 
 @mutant("EXEC-070")
 def fitting_group_helps_every_key(node: Node) -> None:
-    """A key that may execute in some group may use every group of the account that lists both."""
+    """Let a key that may execute in some group use every group of the account."""
     decide(node, reach=lambda node, key: all_groups(node, key) if own_groups(node, key) else [])
 
 
 @mutant("EXEC-350")
 def first_group_with_the_action_decides(node: Node) -> None:
-    """Of a key's groups that list the action only the first is asked about the wallet."""
+    """Look for the wallet only in the first of the key's groups that list the action."""
 
     def executable(key: int, action: bytes, wallet: bytes) -> bool:
         fitting = [one for one in own_groups(node, key) if one.has_action(action)]
@@ -79,7 +79,7 @@ def first_group_with_the_action_decides(node: Node) -> None:
 
 @mutant("EXEC-350")
 def every_group_has_to_list_both(node: Node) -> None:
-    """The run is refused where one of the key's groups lacks the action or the wallet."""
+    """Refuse a run where one of the key's groups lacks the action or the wallet."""
 
     def executable(key: int, action: bytes, wallet: bytes) -> bool:
         return all(permits(one, action, wallet) for one in own_groups(node, key))
@@ -89,7 +89,7 @@ def every_group_has_to_list_both(node: Node) -> None:
 
 @mutant("EXEC-350")
 def newest_group_decides_for_the_account_key(node: Node) -> None:
-    """A run by the account key is decided by the account's newest group alone."""
+    """Decide a run of the account key by the account's newest group alone."""
     decide(
         node,
         reach=lambda node, key: (
@@ -167,7 +167,7 @@ def group_permits_by_another_rule(node: Node, rule: Permits) -> None:
 
 @mutant("EXEC-200")
 def first_wallet_opens_the_others(node: Node) -> None:
-    """Once a run has used a wallet, it is not asked about others."""
+    """Permit every wallet in a run that has used one."""
     opened: list[Run] = []
 
     def may_use(original: Callable[[Run, bytes], bool], run: Run, pkp_id: bytes) -> bool:
@@ -183,7 +183,7 @@ def first_wallet_opens_the_others(node: Node) -> None:
 
 @mutant("EXEC-080")
 def wildcards_combine_across_groups(node: Node) -> None:
-    """Concrete entries have to stand in one group; a wildcard of one of the key's groups counts in the others, too."""
+    """Let a wildcard of one of the key's groups count in the others, too."""
 
     def executable(key: int, action: bytes, wallet: bytes) -> bool:
         groups = own_groups(node, key)
@@ -213,7 +213,7 @@ def wildcard_counts_in_every_group(node: Node, kind: str) -> None:
 
 @mutant("EXEC-130")
 def groups_of_the_same_number_are_shared(node: Node) -> None:
-    """What a group of another account lists counts for a key that may execute in a group of its number."""
+    """Let groups of other accounts count for a key that may execute in a group of the same number."""
     accounts = accounts_made(node)
 
     def reach(node: Node, key: int) -> list[Lists]:
@@ -225,7 +225,7 @@ def groups_of_the_same_number_are_shared(node: Node) -> None:
 
 @mutant("EXEC-130")
 def wildcards_reach_other_accounts(node: Node) -> None:
-    """A group of any account that permits all wallets permits the actions that it lists to the keys of all accounts."""
+    """Let groups of other accounts count for every key, where they permit all wallets."""
     accounts = accounts_made(node)
 
     def reach(node: Node, key: int) -> list[Lists]:
@@ -237,7 +237,7 @@ def wildcards_reach_other_accounts(node: Node) -> None:
 
 @mutant("EXEC-130")
 def all_wallets_are_those_of_all_accounts(node: Node) -> None:
-    """A group that permits all wallets permits those of other accounts, too."""
+    """Let a group that permits all wallets permit those of other accounts, too."""
     accounts = accounts_made(node)
 
     def executable(key: int, action: bytes, wallet: bytes) -> bool:

@@ -55,7 +55,7 @@ def codes_alike_are_one_action(node: Node, canonical: Callable[[str], str]) -> N
 
 @mutant("EXEC-220", "EXEC-040")
 def one_code_is_decided_and_another_run(node: Node) -> None:
-    """Of two members `code` in one request the first decides what is permitted and the last is run."""
+    """Decide on the first of two members `code` in a request, and run the last."""
     other: dict[str, str] = {}
 
     async def handler(request: Received, forward: Forward) -> Answered:
@@ -82,13 +82,13 @@ def _pairs(body: bytes) -> list[tuple[str, JsonValue]]:
 
 @mutant("EXEC-010", "EXEC-020", "EXEC-330")
 def actions_have_to_be_registered(node: Node) -> None:
-    """Only actions with registered metadata run."""
+    """Run only actions with registered metadata."""
     change_verdicts(node, lambda right, question: right and _is_registered(node, question[0], question[1]))
 
 
 @mutant("EXEC-330")
 def registered_actions_need_no_group(node: Node) -> None:
-    """An action with registered metadata counts as listed in every group."""
+    """Treat an action with registered metadata as listed in every group."""
 
     def change(right: bool, question: tuple[int, bytes, bytes | None]) -> bool:
         return right or _is_registered(node, question[0], question[1])

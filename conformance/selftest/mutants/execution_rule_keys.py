@@ -87,7 +87,7 @@ def kind_of_key_decides(node: Node, change: Callable[[bool, bool], bool]) -> Non
 
 @mutant("EXEC-010", "EXEC-240")
 def running_needs_a_management_permission(node: Node) -> None:
-    """A usage key runs actions only where it may also add some to groups."""
+    """Refuse runs of usage keys without `manage_ipfs_ids_in_groups`."""
 
     def change(right: bool, question: Question) -> bool:
         permissions = permissions_of(node, question[0])
@@ -98,7 +98,7 @@ def running_needs_a_management_permission(node: Node) -> None:
 
 @mutant("EXEC-030", "EXEC-090")
 def verdicts_are_remembered_for_every_key(node: Node) -> None:
-    """That an action was permitted a wallet is remembered, but not to which key."""
+    """Remember that an action may use a wallet, but not for which key."""
     granted: set[tuple[bytes, bytes | None]] = set()
 
     def change(right: bool, question: Question) -> bool:
@@ -111,7 +111,7 @@ def verdicts_are_remembered_for_every_key(node: Node) -> None:
 
 @mutant("EXEC-050", "EXEC-200", "EXEC-090")
 def verdicts_are_remembered_for_every_wallet(node: Node) -> None:
-    """That a key may run an action with a wallet is remembered, but not with which wallet."""
+    """Remember that a key may run an action with a wallet, but not with which."""
     granted: set[tuple[int, bytes]] = set()
 
     def may_use(original: Callable[[Run, bytes], bool], run: Run, pkp_id: bytes) -> bool:
@@ -128,7 +128,7 @@ def verdicts_are_remembered_for_every_wallet(node: Node) -> None:
 
 @mutant("EXEC-120", "EXEC-050")
 def account_key_uses_every_wallet(node: Node) -> None:
-    """The account key runs what some group lists, with whichever wallet."""
+    """Let the account key run what some group lists, with any wallet."""
     can_run = node.accounts.can_run
 
     def change(right: bool, question: Question) -> bool:
@@ -139,7 +139,7 @@ def account_key_uses_every_wallet(node: Node) -> None:
 
 @mutant("EXEC-120")
 def account_key_runs_every_action(node: Node) -> None:
-    """The account key runs any action with a wallet that some group lists."""
+    """Let the account key run any action with a wallet that some group lists."""
 
     def change(right: bool, question: Question) -> bool:
         key, _, wallet = question
@@ -150,7 +150,7 @@ def account_key_runs_every_action(node: Node) -> None:
 
 @mutant("EXEC-020")
 def account_key_runs_what_some_usage_key_may(node: Node) -> None:
-    """The account key may use only the groups in which one of the account's usage keys may execute."""
+    """Let the account key use only groups in which some usage key may execute."""
 
     def reach(node: Node, key: int) -> list[Lists]:
         if not _is_account_key(node, key):
@@ -166,7 +166,7 @@ def account_key_runs_what_some_usage_key_may(node: Node) -> None:
 
 @mutant("EXEC-260", "EXEC-090", "KEYLIFE-080", "AUTH-030", "AUTH-050")
 def removed_keys_still_run(node: Node) -> None:
-    """A removed usage key runs what the account key may."""
+    """Let a removed usage key run what the account key may."""
     book = key_book(node)
 
     async def handler(request: Received, forward: Forward) -> Answered:
@@ -178,7 +178,7 @@ def removed_keys_still_run(node: Node) -> None:
 
 @mutant("EXEC-260")
 def runs_need_no_key(node: Node) -> None:
-    """A run without a key is one by the newest account."""
+    """Take a run without a key for one of the newest account."""
     book = key_book(node)
 
     async def handler(request: Received, forward: Forward) -> Answered:
@@ -189,7 +189,7 @@ def runs_need_no_key(node: Node) -> None:
 
 @mutant("EXEC-090")
 def keys_of_other_accounts_run(node: Node) -> None:
-    """A key that may not run an action is tried for every other account."""
+    """Try a refused run with the key of every other account."""
     book = key_book(node)
 
     async def handler(request: Received, forward: Forward) -> Answered:
@@ -204,7 +204,7 @@ def keys_of_other_accounts_run(node: Node) -> None:
 
 @mutant("EXEC-250")
 def runs_take_the_key_as_bearer_alone(node: Node) -> None:
-    """A run finds no key in `X-Api-Key`."""
+    """Ignore the key in `X-Api-Key` for runs."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
         return await forward(under(request, "") if header(request, b"x-api-key") else request)
@@ -214,5 +214,5 @@ def runs_take_the_key_as_bearer_alone(node: Node) -> None:
 
 @mutant("EXEC-250")
 def chain_secured_accounts_run_nothing(node: Node) -> None:
-    """Actions run in managed accounts alone."""
+    """Refuse runs in ChainSecured accounts."""
     wrap(node.runs, "may_run", lambda original, run: run.caller.managed and original(run))

@@ -40,7 +40,7 @@ def code_runs_before_it_is_refused(node: Node, told: Callable[[RunResult], str])
 
 @mutant("EXEC-030", "EXEC-040", "EXEC-050", "EXEC-090", "ERR-100")
 def refusal_is_a_success_with_an_error(node: Node) -> None:
-    """A refused run is answered with 200, like code that failed."""
+    """Answer a refused run with 200, like code that failed."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
         given = await forward(request)
@@ -59,13 +59,13 @@ def _rejecting(original: Called, run: Run, name: str, arguments: Mapping[str, ob
 
 @mutant("EXEC-050", "EXEC-200", "EXEC-090", "ERR-100")
 def refusal_is_an_exception_of_the_script(node: Node) -> None:
-    """A wallet that is refused rejects the script's promise: one that catches it ends as a success."""
+    """Reject the script's promise when a wallet is refused, and let it go on."""
     wrap(node.runs, "host_call", _rejecting)
 
 
 @mutant("EXEC-200", "EXEC-090")
 def refusal_can_be_swallowed(node: Node) -> None:
-    """A refused wallet makes the run a refusal only where the script does not catch the exception."""
+    """Refuse a run for a refused wallet only where the script does not catch the exception."""
 
     def run(original: Ran, caller: Caller, code: str, params: str) -> RunResult:
         result = original(caller, code, params)
@@ -81,7 +81,7 @@ def refusal_can_be_swallowed(node: Node) -> None:
 
 
 def _telling(node: Node, tell: Callable[[Run, bytes, str, Mapping[str, object]], str]) -> None:
-    """A refusal of a wallet says more than it should."""
+    """Add to the refusal of a wallet what `tell` says."""
 
     def host_call(original: Called, run: Run, name: str, arguments: Mapping[str, object]) -> object:
         try:
@@ -95,13 +95,13 @@ def _telling(node: Node, tell: Callable[[Run, bytes, str, Mapping[str, object]],
 
 @mutant("EXEC-090")
 def refusal_discloses_the_wallets_key(node: Node) -> None:
-    """The refusal of a wallet tells, for whoever looks into the matter, its private key."""
+    """Show the wallet's private key in its refusal."""
     _telling(node, lambda run, pkp_id, *_: node.runs.wallet_key(run, pkp_id).hex())
 
 
 @mutant("EXEC-090")
 def refusal_holds_the_signature(node: Node) -> None:
-    """The refusal of a wallet tells the signature that would have been given."""
+    """Show in the refusal of a wallet the signature that was asked for."""
 
     def signature(run: Run, pkp_id: bytes, _name: str, arguments: Mapping[str, object]) -> str:
         key = node.runs.wallet_key(run, pkp_id)
@@ -146,7 +146,7 @@ def runs_sign_with_one_wallet(node: Node, place: int) -> None:
 
 @mutant("EXEC-010", "EXEC-020")
 def runs_sign_with_a_payers_key(node: Node) -> None:
-    """Whichever wallet a run names, the node signs with the key of its payer."""
+    """Sign with the payer's key, whichever wallet a run names."""
     wrap(node.runs, "wallet_key", lambda *_: node.keys.payer_key(0))
 
 
@@ -155,7 +155,7 @@ def runs_sign_with_a_payers_key(node: Node) -> None:
 
 @mutant("EXEC-290")
 def named_wallet_is_decided_before_the_run(node: Node) -> None:
-    """A run that names a wallet which it may not use is refused, whether it uses it or not."""
+    """Refuse a run that names a wallet which it may not use, even if it does not use it."""
 
     def run(original: Ran, caller: Caller, code: str, params: str) -> RunResult:
         named = json.loads(params).get("pkpId")
@@ -168,7 +168,7 @@ def named_wallet_is_decided_before_the_run(node: Node) -> None:
 
 @mutant("EXEC-300")
 def every_run_needs_a_listed_wallet(node: Node) -> None:
-    """A group that lists no wallet permits no run, not even one that uses none."""
+    """Refuse runs in groups that list no wallet, even those that use none."""
 
     def may_run(original: Callable[[Run], bool], run: Run) -> bool:
         groups = own_groups(node, run.caller.key_hash)

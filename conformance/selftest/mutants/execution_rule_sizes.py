@@ -22,7 +22,7 @@ Running = Callable[[Caller, str, str], RunResult]
 
 @mutant("EXEC-020", "EXEC-350")
 def only_a_page_of_groups_is_asked(node: Node) -> None:
-    """Of the groups of an account the first twenty decide: their list has a second page."""
+    """Let only the account's first twenty groups count: their list has a second page."""
     decide(
         node,
         reach=lambda node, key: [one for one in own_groups(node, key) if one in all_groups(node, key)[:PAGE]],
@@ -40,7 +40,7 @@ def only_a_page_of_a_group_is_asked(node: Node, kind: str) -> None:
 
 @mutant("UKEY-290", "EXEC-350")
 def only_some_groups_of_a_key_count(node: Node) -> None:
-    """Of a key's `execute_in_groups` the first ten entries count."""
+    """Let only the first ten entries of `execute_in_groups` count."""
 
     def reach(node: Node, key: int) -> list[Lists]:
         permissions = permissions_of(node, key)
@@ -54,7 +54,7 @@ def only_some_groups_of_a_key_count(node: Node) -> None:
 
 @mutant("EXEC-070")
 def group_ids_are_found_in_texts(node: Node) -> None:
-    """A group counts as named where its number stands anywhere in the text of `execute_in_groups`: 2 in `[23]`."""
+    """Look for a group's id in the text of `execute_in_groups`, so that 2 is found in `[23]`."""
 
     def reach(node: Node, key: int) -> list[Lists]:
         permissions = permissions_of(node, key)
@@ -67,7 +67,7 @@ def group_ids_are_found_in_texts(node: Node) -> None:
 
 @dataclass
 class _Flight:
-    """A run that is under way."""
+    """Holds a run that is under way."""
 
     over: threading.Event = field(default_factory=threading.Event)
     result: RunResult | None = None
@@ -75,7 +75,7 @@ class _Flight:
 
 @mutant("EXEC-030")
 def equal_runs_at_once_are_one(node: Node) -> None:
-    """While a run is under way, requests with the same code and parameters get its result, whoever asks."""
+    """Answer runs with equal code and parameters that come while one is under way with its result."""
     flights: dict[tuple[str, str], _Flight] = {}
     lock = threading.Lock()
 

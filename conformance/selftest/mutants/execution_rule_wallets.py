@@ -54,7 +54,7 @@ def wallet_named_otherwise_is_not_guarded(node: Node, wallet: Callable[[str], by
 
 @mutant("PKP-140")
 def ids_in_capitals_name_no_wallet(node: Node) -> None:
-    """A run that names its wallet in capitals is refused."""
+    """Refuse a run that names its wallet in capitals."""
 
     def call(host_call: HostCall, run: Run, name: str, arguments: Arguments) -> object:
         named = str(arguments.get("pkpId"))
@@ -67,7 +67,7 @@ def ids_in_capitals_name_no_wallet(node: Node) -> None:
 
 @mutant("EXEC-200")
 def used_wallet_opens_the_keys_of_others(node: Node) -> None:
-    """Whether a wallet may be used is asked once a run; then it gets the private key of any."""
+    """Give a run the private key of any wallet after its first permitted call."""
     begun: list[Run] = []
 
     def call(host_call: HostCall, run: Run, name: str, arguments: Arguments) -> object:

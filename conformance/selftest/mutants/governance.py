@@ -51,13 +51,13 @@ CONVERSION = "convert_to_chain_secured_account"
 
 
 def _payers_are_heard(node: Node) -> None:
-    """The contract takes writes for ChainSecured accounts from payers too."""
+    """Let the contract take writes for ChainSecured accounts from payers, too."""
     payers = payers_of(node)
     let_in(node, lambda sender, _: sender in payers)
 
 
 def _taken_for_managed(node: Node, which: Callable[[KeyInfo], bool]) -> None:
-    """The node takes such keys of ChainSecured accounts for keys of an API-mode account, and writes for them."""
+    """Treat such keys of ChainSecured accounts as keys of managed accounts, and write for them."""
 
     def info(view: Callable[[int], KeyInfo], key: int) -> KeyInfo:
         found = view(key)
@@ -68,7 +68,7 @@ def _taken_for_managed(node: Node, which: Callable[[KeyInfo], bool]) -> None:
 
 
 def _write_as_the_owner(node: Node, methods: Iterable[str], when: Callable[[Permissions], bool]) -> None:
-    """Usage keys of ChainSecured accounts with such permissions do these writes as if they were the owner."""
+    """Do these writes of usage keys of ChainSecured accounts with such permissions as if the owner asked."""
 
     def write_for(write: Callable[..., object], acting_key: int, *arguments: object) -> object:
         account, permissions = account_of(node, acting_key), permissions_of(node, acting_key)
@@ -86,7 +86,7 @@ def _write_as_the_owner(node: Node, methods: Iterable[str], when: Callable[[Perm
 
 @mutant("AUTH-170")
 def contract_wallets_are_not_heard(node: Node) -> None:
-    """The contract takes writes from plain wallets alone, so that a contract wallet cannot use what it owns."""
+    """Let the contract revert writes that come through a contract wallet."""
     creation = selector(WRITES["new_chain_secured_account"])
     state, contract = node.chain._state, EthAddress(node.accounts.address)  # type: ignore[attr-defined]
 
@@ -108,7 +108,7 @@ def contract_wallets_are_not_heard(node: Node) -> None:
 
 @mutant("AUTH-170")
 def wallets_behind_contracts_are_heard(node: Node) -> None:
-    """The contract takes writes for a contract wallet's account from any plain wallet."""
+    """Let the contract take writes for a contract wallet's account from any plain wallet."""
 
     def who(sender: Address, account: Any) -> bool:
         return bool(node.chain.code(account.admin_wallet)) and not node.chain.code(sender)
@@ -118,7 +118,7 @@ def wallets_behind_contracts_are_heard(node: Node) -> None:
 
 @mutant("AUTH-170", "AUTH-160")
 def keys_of_wallets_do_not_run(node: Node) -> None:
-    """Usage keys of ChainSecured accounts run nothing."""
+    """Refuse runs of usage keys of ChainSecured accounts."""
     change_verdicts(node, lambda verdict, asked: verdict and node.accounts.account(account_of(node, asked[0])).managed)
 
 
@@ -127,19 +127,19 @@ def keys_of_wallets_do_not_run(node: Node) -> None:
 
 @mutant("AUTH-170", "AUTH-160", "AUTH-220")
 def keys_of_wallets_write_as_the_owner(node: Node) -> None:
-    """A usage key of a ChainSecured account writes over HTTP whatever it likes, whatever its scopes."""
+    """Let usage keys of ChainSecured accounts write everything over HTTP, whatever their scopes."""
     _write_as_the_owner(node, GATEWAY_WRITES, lambda _: True)
 
 
 @mutant("AUTH-220")
 def payers_relay_for_scoped_keys(node: Node) -> None:
-    """A usage key of a ChainSecured account writes over HTTP what it holds the scope for."""
+    """Let usage keys of ChainSecured accounts write over HTTP what they hold the scope for."""
     _taken_for_managed(node, lambda found: not found.is_account_key)
 
 
 @mutant("AUTH-160")
 def broad_keys_run_in_one_group(node: Node) -> None:
-    """A key for all groups runs in the first group alone."""
+    """Let a key for all groups run only in the first group."""
 
     def reach(node: Node, key: int) -> list[Lists]:
         permissions = permissions_of(node, key)
@@ -151,13 +151,13 @@ def broad_keys_run_in_one_group(node: Node) -> None:
 
 @mutant("AUTH-160")
 def broad_keys_hand_accounts_over(node: Node) -> None:
-    """A usage key with every permission converts its account."""
+    """Let a usage key with every permission convert its account."""
     acts_as_owner(node, "convert_to_chain_secured", lambda given: given.can_create_groups and given.can_delete_groups)
 
 
 @mutant("AUTH-160")
 def broad_keys_of_wallets_make_keys(node: Node) -> None:
-    """A usage key of a ChainSecured account that may create groups makes and removes usage keys."""
+    """Let usage keys of ChainSecured accounts that may create groups create and remove usage keys."""
     _write_as_the_owner(node, ("set_usage_key", "remove_usage_key"), lambda given: given.can_create_groups)
 
 
@@ -166,14 +166,14 @@ def broad_keys_of_wallets_make_keys(node: Node) -> None:
 
 @mutant("ACC-160")
 def conversions_hand_out_a_key(node: Node) -> None:
-    """The conversion answers a new account key."""
+    """Answer a new account key from the conversion."""
     fresh = base64.b64encode(bytes(32)).decode()
     change_answer(node, CONVERSION, lambda value: {**members(value), "api_key": fresh})
 
 
 @mutant("ACC-160", "AUTH-180")
 def addresses_of_admins_are_keys(node: Node) -> None:
-    """Who presents the bytes of an admin's address, whose hash is the account's, lists the account."""
+    """Accept the bytes of an admin's address, whose hash is the account's, as a key in `list_groups`."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
         given = await forward(request)
@@ -189,7 +189,7 @@ def addresses_of_admins_are_keys(node: Node) -> None:
 
 @mutant("ACC-160", "AUTH-180")
 def hashes_of_accounts_are_keys(node: Node) -> None:
-    """Who presents an account's hash as the key of a ChainSecured account creates groups there."""
+    """Accept the hash of a ChainSecured account as a key in `add_group`."""
     _payers_are_heard(node)
 
     async def handler(request: Received, forward: Forward) -> Answered:
@@ -207,13 +207,13 @@ def hashes_of_accounts_are_keys(node: Node) -> None:
 
 @mutant("AUTH-180", "AUTH-230")
 def old_master_keys_go_on_writing(node: Node) -> None:
-    """The master key of a converted account writes as before, through the payers."""
+    """Let the master key of a converted account write as before, through the payers."""
     _taken_for_managed(node, lambda found: found.is_account_key)
 
 
 @mutant("AUTH-230")
 def proofs_for_billing_open_writes(node: Node) -> None:
-    """Who proves by `X-Wallet-Auth` to be the admin creates groups over HTTP."""
+    """Let a proof in `X-Wallet-Auth` of the admin create groups over HTTP."""
     accounts: dict[str, int] = {}
 
     def convert(write: Callable[[int, Address], None], account: int, admin: Address) -> None:
@@ -238,7 +238,7 @@ def proofs_for_billing_open_writes(node: Node) -> None:
 
 @mutant("AUTH-230")
 def any_account_removes_keys_of_chain_secured_accounts(node: Node) -> None:
-    """The key of any account removes usage keys of ChainSecured accounts."""
+    """Let any account's key remove usage keys of ChainSecured accounts."""
 
     def remove(write: Callable[[int, int], None], acting: int, key: int) -> None:
         owner = account_of(node, key)

@@ -17,7 +17,7 @@ from reference_node.node import Node
 
 @mutant("GRPLIFE-150", "GRPLIFE-200")
 def update_of_no_group_makes_one(node: Node) -> None:
-    """`update_group` with the id of no group makes a group."""
+    """Create a group in `update_group` when the id is unknown."""
 
     def update(write: Write, key: int, group: Group, *lists: Hashes) -> None:
         if group in [group_of(node, key, group.id)] or group.id in _ids(node, key):
@@ -34,7 +34,7 @@ def _ids(node: Node, key: int) -> list[int]:
 
 @mutant("GRPLIFE-150", "GRPLIFE-200")
 def removing_no_group_succeeds(node: Node) -> None:
-    """`remove_group` of a group that is not there reports success."""
+    """Answer success to `remove_group` of an unknown group."""
 
     def remove(write: Write, key: int, group_id: int) -> None:
         if group_id in _ids(node, key):
@@ -45,7 +45,7 @@ def removing_no_group_succeeds(node: Node) -> None:
 
 @mutant("GRPLIFE-150", "GRPLIFE-200")
 def filling_no_group_succeeds(node: Node) -> None:
-    """Adding to and removing from a group that is not there report success."""
+    """Answer success to additions to and removals from an unknown group."""
     for name in GROUP_MEMBER_WRITES:
 
         def forgiving(write: Write, key: int, group_id: int, item: bytes) -> None:
@@ -57,7 +57,7 @@ def filling_no_group_succeeds(node: Node) -> None:
 
 @mutant("GRPLIFE-200")
 def unknown_group_falls_to_the_newest(node: Node) -> None:
-    """Additions to a group that is not there go to the account's newest group."""
+    """Add to the account's newest group when the group is unknown."""
 
     def add(write: Write, key: int, group_id: int, item: bytes) -> None:
         ids = _ids(node, key)
@@ -77,19 +77,19 @@ def _remove_group_takes(node: Node, kind: type) -> None:
 
 @mutant("GRPLIFE-180")
 def quoted_ids_are_refused(node: Node) -> None:
-    """`remove_group` refuses an id in quotes."""
+    """Refuse an id in quotes in `remove_group`."""
     _remove_group_takes(node, int)
 
 
 @mutant("GRPLIFE-190")
 def unquoted_ids_are_refused(node: Node) -> None:
-    """`remove_group` refuses an id that is a JSON number."""
+    """Refuse an id that is a JSON number in `remove_group`."""
     _remove_group_takes(node, str)
 
 
 @mutant("GRPLIFE-190")
 def group_calls_want_quoted_ids(node: Node) -> None:
-    """The calls that fill a group refuse the id as `list_groups` shows it and want it in quotes."""
+    """Refuse an id that is a JSON number in additions to and removals from a group."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
         body = members(json.loads(request.body))
@@ -103,7 +103,7 @@ def group_calls_want_quoted_ids(node: Node) -> None:
 
 @mutant("GRPLIFE-180")
 def quoted_ids_do_nothing(node: Node) -> None:
-    """`remove_group` with an id in quotes reports success and removes nothing."""
+    """Answer success to `remove_group` with an id in quotes, and remove nothing."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
         given = members(json.loads(request.body)).get("group_id")
@@ -114,7 +114,7 @@ def quoted_ids_do_nothing(node: Node) -> None:
 
 @mutant("GRPLIFE-230")
 def update_is_two_writes(node: Node) -> None:
-    """`update_group` writes the labels first and the lists a moment later, another update perhaps in between."""
+    """Write the labels of `update_group` first and its lists later, so that another update may come between."""
     halves = Overtaking()
 
     def update(write: Write, key: int, group: Group, *lists: Hashes) -> None:
@@ -128,7 +128,7 @@ def update_is_two_writes(node: Node) -> None:
 
 @mutant("GRPLIFE-230")
 def addition_rewrites_the_list(node: Node) -> None:
-    """`add_pkp_to_group` reads the list, and a moment later writes it back with the new wallet."""
+    """Read a group's wallets in `add_pkp_to_group`, and write them back later with the new one."""
     rendezvous = Rendezvous()
 
     def add(_: Write, key: int, group_id: int, wallet: bytes) -> None:
@@ -143,7 +143,7 @@ def addition_rewrites_the_list(node: Node) -> None:
 
 @mutant("GRPLIFE-040", "GRPLIFE-050")
 def updated_lists_stay_off_chain(node: Node) -> None:
-    """`update_group` keeps the new lists in the node's memory; the contract has the old ones."""
+    """Keep updated lists of groups in memory, and not in the contract."""
     kept: dict[tuple[int, int], tuple[list[Wallet], list[Action]]] = {}
     view_wallets, view_actions = node.accounts.wallets_in_group, node.accounts.actions_in_group
 

@@ -13,13 +13,13 @@ from reference_node.node import Node
 
 @mutant("GRPLIFE-010")
 def group_is_promised_and_not_made(node: Node) -> None:
-    """`add_group` reports success with the id that is next and makes nothing."""
+    """Answer the next id from `add_group`, and create nothing."""
     wrap(node.accounts, "add_group", lambda _, key, *__: len(node.accounts.groups(account_of(node, key), 0, 100)) + 1)
 
 
 @mutant("GRPLIFE-010", "GRPLIFE-220")
 def groups_come_in_pairs(node: Node) -> None:
-    """`add_group` makes two groups, as after a retry of a transaction that had landed."""
+    """Create two groups in `add_group`, as after a retry of a transaction that had landed."""
 
     def add(write: Callable[..., int], *arguments: object) -> int:
         write(*arguments)
@@ -30,7 +30,7 @@ def groups_come_in_pairs(node: Node) -> None:
 
 @mutant("GRPLIFE-010")
 def group_is_made_for_everybody(node: Node) -> None:
-    """A new group is listed in every account."""
+    """List a new group in every account that has none."""
     made: list[Group] = []
 
     def add(write: Callable[..., int], key: int, name: str, description: str, *lists: Hashes) -> int:
@@ -44,7 +44,7 @@ def group_is_made_for_everybody(node: Node) -> None:
 
 @mutant("GRPLIFE-020")
 def update_keeps_the_name(node: Node) -> None:
-    """`update_group` does not change the name."""
+    """Keep the name in `update_group`."""
     wrap(
         node.accounts,
         "update_group",
@@ -54,7 +54,7 @@ def update_keeps_the_name(node: Node) -> None:
 
 @mutant("GRPLIFE-030", "EP-180")
 def update_keeps_the_description(node: Node) -> None:
-    """`update_group` does not change the description."""
+    """Keep the description in `update_group`."""
 
     def update(write: Write, key: int, group: Group, *lists: Hashes) -> None:
         write(key, group._replace(description=group_of(node, key, group.id).description), *lists)
@@ -64,7 +64,7 @@ def update_keeps_the_description(node: Node) -> None:
 
 @mutant("GRPLIFE-020", "GRPLIFE-030")
 def updated_labels_stay_off_chain(node: Node) -> None:
-    """`update_group` keeps the new labels in the node's memory; the contract has the old ones."""
+    """Keep updated labels of groups in memory, and not in the contract."""
     kept: dict[tuple[int, int], Group] = {}
     chain_groups = node.accounts.groups
 
@@ -83,7 +83,7 @@ def updated_labels_stay_off_chain(node: Node) -> None:
 
 @mutant("GRPLIFE-040", "GRPLIFE-060", "GRPLIFE-080")
 def update_adds_wallets(node: Node) -> None:
-    """`update_group` adds the wallets it is given to those that are there."""
+    """Add the wallets of `update_group` to those that the group lists."""
 
     def update(write: Write, key: int, group: Group, wallets: Hashes, actions: Hashes) -> None:
         write(key, group, [*lists_of(node, key, group.id)[0], *wallets], actions)
@@ -93,7 +93,7 @@ def update_adds_wallets(node: Node) -> None:
 
 @mutant("GRPLIFE-050", "GRPLIFE-060", "GRPLIFE-080")
 def update_adds_actions(node: Node) -> None:
-    """`update_group` adds the action hashes it is given to those that are there."""
+    """Add the actions of `update_group` to those that the group lists."""
 
     def update(write: Write, key: int, group: Group, wallets: Hashes, actions: Hashes) -> None:
         write(key, group, wallets, [*lists_of(node, key, group.id)[1], *actions])
@@ -103,7 +103,7 @@ def update_adds_actions(node: Node) -> None:
 
 @mutant("GRPLIFE-060")
 def update_takes_empty_lists_as_absent(node: Node) -> None:
-    """An empty list in `update_group` leaves the group's list as it is."""
+    """Keep a group's list when `update_group` sends an empty one."""
 
     def update(write: Write, key: int, group: Group, wallets: Hashes, actions: Hashes) -> None:
         old_wallets, old_actions = lists_of(node, key, group.id)
@@ -114,7 +114,7 @@ def update_takes_empty_lists_as_absent(node: Node) -> None:
 
 @mutant("GRPLIFE-080")
 def update_keeps_what_was_added(node: Node) -> None:
-    """`update_group` replaces what `add_group` and itself listed, not what was added item by item."""
+    """Keep in `update_group` what was added to the group item by item."""
     added_wallets: dict[int, list[bytes]] = {}
     added_actions: dict[int, list[bytes]] = {}
 
@@ -137,7 +137,7 @@ def update_keeps_what_was_added(node: Node) -> None:
 
 @mutant("GRPLIFE-090", "LIST-030")
 def update_moves_the_group_to_the_end(node: Node) -> None:
-    """An updated group is listed last."""
+    """List an updated group last."""
     updated: list[int] = []
 
     def update(write: Write, key: int, group: Group, *lists: Hashes) -> None:
@@ -154,7 +154,7 @@ def update_moves_the_group_to_the_end(node: Node) -> None:
 
 @mutant("GRPLIFE-090")
 def update_makes_a_new_group(node: Node) -> None:
-    """`update_group` removes the group and makes one with the new values, so that its id changes."""
+    """Remove the group in `update_group` and create another, so that its id changes."""
 
     def update(_: Write, key: int, group: Group, *lists: Hashes) -> None:
         node.accounts.remove_group(key, group.id)
@@ -165,7 +165,7 @@ def update_makes_a_new_group(node: Node) -> None:
 
 @mutant("GRPLIFE-090")
 def update_fills_every_group(node: Node) -> None:
-    """`update_group` replaces the lists of all groups of the account."""
+    """Replace the lists of all groups of the account in `update_group`."""
 
     def update(write: Write, key: int, group: Group, *lists: Hashes) -> None:
         write(key, group, *lists)

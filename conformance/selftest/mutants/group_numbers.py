@@ -21,7 +21,7 @@ WORD = 32
 
 
 def _reached_by(node: Node, names: Callable[[int, int], bool]) -> None:
-    """A key may execute in each group whose number one of its entries `names`."""
+    """Let a key execute in each group whose number one of its entries `names`."""
 
     def reach(node: Node, key: int) -> list[Lists]:
         permissions = permissions_of(node, key)
@@ -39,13 +39,13 @@ def _begins(entry: int, number: int) -> bool:
 
 @mutant("EXEC-070")
 def execute_groups_are_bits_of_a_word(node: Node) -> None:
-    """`execute_in_groups` is kept as bits of 32, so that a key for the group 4 may execute in the group 36."""
+    """Keep `execute_in_groups` as 32 bits, so that a key for group 4 may execute in group 36."""
     _reached_by(node, lambda entry, number: number % WORD == entry % WORD)
 
 
 @mutant("EXEC-070")
 def execute_groups_are_beginnings_of_numbers(node: Node) -> None:
-    """What a store has under the beginning of a name is the key's: one for the group 3 may execute in the group 36."""
+    """Compare group numbers by their beginning, so that a key for group 3 may execute in group 36."""
     _reached_by(node, _begins)
 
 
@@ -55,7 +55,7 @@ def _alike(node: Node, account: int, number: int) -> list[int]:
 
 @mutant("EP-250")
 def actions_of_groups_alike_are_listed(node: Node) -> None:
-    """`list_actions` of the group 3 also shows what the groups list whose number begins with 3."""
+    """Show in `list_actions` of group 3 also the actions of groups whose number begins with 3."""
 
     def listed(view: Callable[..., list[Action]], account: int, number: int, page: int, size: int) -> list[Action]:
         shown = view(account, number, page, size)
@@ -68,7 +68,7 @@ def actions_of_groups_alike_are_listed(node: Node) -> None:
 
 @mutant("GRPLIFE-100")
 def removal_takes_groups_alike(node: Node) -> None:
-    """`remove_group` of the group 3 also removes the groups whose number begins with 3."""
+    """Remove with group 3 also the groups whose number begins with 3."""
 
     def remove(write: Write, key: int, number: int) -> None:
         alike = _alike(node, account_of(node, key), number)
@@ -94,13 +94,13 @@ def _zero_is_every_group(node: Node, method: str) -> None:
 
 @mutant("GRPLIFE-200")
 def removing_group_zero_removes_all(node: Node) -> None:
-    """`remove_group` takes 0 for all groups, as the arrays of keys do."""
+    """Remove all groups in `remove_group` of group 0."""
     _zero_is_every_group(node, "remove_group")
 
 
 @mutant("GRPLIFE-200")
 def group_zero_is_every_group(node: Node) -> None:
-    """What is added to the group 0, or taken out of it, is added to all groups, or taken out of them."""
+    """Add to or remove from all groups when a write names group 0."""
     for method in GROUP_MEMBER_WRITES:
         _zero_is_every_group(node, method)
 
@@ -117,13 +117,13 @@ def _cut(value: JsonValue) -> JsonValue:
 
 @mutant("GRPLIFE-200")
 def numbers_of_groups_are_cut_to_32_bits(node: Node) -> None:
-    """Writes keep the lowest 32 bits of a group's number."""
+    """Read only the lowest 32 bits of a group's number in writes."""
     change_body(node, ("update_group", "remove_group", *GROUP_MEMBER_WRITES), _cut)
 
 
 @mutant("LIST-160")
 def listed_numbers_of_groups_are_cut_to_32_bits(node: Node) -> None:
-    """The lists of a group keep the lowest 32 bits of its number."""
+    """Read only the lowest 32 bits of a group's number in lists."""
 
     def change(query: dict[str, str]) -> dict[str, str]:
         number = query.get("group_id", "")

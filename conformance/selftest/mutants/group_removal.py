@@ -18,7 +18,7 @@ NAMING_A_GROUP = ("update_group", "remove_group", *GROUP_MEMBER_WRITES)
 
 @mutant("GRPLIFE-100")
 def removal_takes_the_later_groups_too(node: Node) -> None:
-    """`remove_group` removes the group and all that were made after it."""
+    """Remove with a group all that were made after it."""
 
     def remove(write: Write, key: int, group_id: int) -> None:
         for group in node.accounts.groups(account_of(node, key), 0, 100):
@@ -29,7 +29,7 @@ def removal_takes_the_later_groups_too(node: Node) -> None:
 
 
 def _hide_removed(node: Node) -> set[tuple[int, int]]:
-    """Let `remove_group` only hide the group from `list_groups`; account and id of what is hidden."""
+    """Only hide removed groups from `list_groups`; return account and id of each."""
     hidden: set[tuple[int, int]] = set()
 
     def remove(_: Write, key: int, group_id: int) -> None:
@@ -45,13 +45,13 @@ def _hide_removed(node: Node) -> set[tuple[int, int]]:
 
 @mutant("GRPLIFE-110", "GRPLIFE-150", "CHAIN-050")
 def removed_groups_are_only_hidden(node: Node) -> None:
-    """`remove_group` takes the group out of the list, and out of nothing else."""
+    """Remove a group from the list only."""
     _hide_removed(node)
 
 
 @mutant("GRPLIFE-100")
 def removed_group_stays_on_chain(node: Node) -> None:
-    """`remove_group` takes the group out of the node's lists and refuses it from then on; the contract keeps it."""
+    """Hide and refuse a removed group over HTTP, and keep it in the contract."""
     hidden = _hide_removed(node)
 
     async def handler(request: Received, forward: Forward) -> Answered:
@@ -63,7 +63,7 @@ def removed_group_stays_on_chain(node: Node) -> None:
 
 @mutant("GRPLIFE-120")
 def removed_ids_are_used_again(node: Node) -> None:
-    """A new group gets the id of a removed one, and with it the keys that still name it."""
+    """Give a new group the id of a removed one, which keys may still name."""
     hidden = _hide_removed(node)
 
     def add(write: Callable[..., int], key: int, name: str, description: str, *lists: Hashes) -> int:
@@ -79,7 +79,7 @@ def removed_ids_are_used_again(node: Node) -> None:
 
 @mutant("GRPLIFE-130")
 def keys_of_a_removed_group_lose_all_groups(node: Node) -> None:
-    """`remove_group` empties the arrays of every key that named the group."""
+    """Empty the arrays of every key that named a removed group."""
 
     def remove(write: Write, key: int, group_id: int) -> None:
         account = account_of(node, key)
@@ -93,7 +93,7 @@ def keys_of_a_removed_group_lose_all_groups(node: Node) -> None:
 
 @mutant("GRPLIFE-130")
 def removal_ends_wildcards(node: Node) -> None:
-    """`remove_group` empties the arrays that hold the wildcard."""
+    """Empty the arrays with a wildcard when a group is removed."""
 
     def remove(write: Write, key: int, group_id: int) -> None:
         write(key, group_id)
@@ -122,7 +122,7 @@ def _empty(node: Node, owner: int, key: UsageKey) -> None:
 
 @mutant("GRPLIFE-140")
 def removal_deletes_the_groups_actions(node: Node) -> None:
-    """`remove_group` deletes the actions that the group listed from the account."""
+    """Delete from the account the actions that a removed group listed."""
 
     def remove(write: Write, key: int, group_id: int) -> None:
         account = account_of(node, key)
@@ -137,7 +137,7 @@ def removal_deletes_the_groups_actions(node: Node) -> None:
 
 @mutant("GRPLIFE-140")
 def removal_hides_the_groups_wallets(node: Node) -> None:
-    """Wallets that a removed group listed are in no list any more."""
+    """Hide from all lists the wallets that a removed group listed."""
     hidden: set[bytes] = set()
 
     def remove(write: Write, key: int, group_id: int) -> None:
@@ -153,7 +153,7 @@ def removal_hides_the_groups_wallets(node: Node) -> None:
 
 @mutant("GRPLIFE-140")
 def removal_removes_the_groups_keys(node: Node) -> None:
-    """`remove_group` removes the usage keys that named the group."""
+    """Remove the usage keys that named a removed group."""
 
     def remove(write: Write, key: int, group_id: int) -> None:
         named = [

@@ -74,13 +74,13 @@ def new_group_is_stored_otherwise(node: Node, change: Callable[..., tuple[object
 
 @mutant("GRP-020")
 def group_names_are_cut(node: Node) -> None:
-    """A group's name is cut after 16 characters."""
+    """Cut a group's name after 16 characters."""
     wrap(node.accounts, "add_group", lambda write, key, name, *rest: write(key, name[:16], *rest))
 
 
 @mutant("GRP-020")
 def groups_share_the_last_name(node: Node) -> None:
-    """`list_groups` shows every group with the name of the newest."""
+    """Show every group with the name of the newest in `list_groups`."""
 
     def groups(view: Callable[..., list[Group]], *arguments: int) -> list[Group]:
         found = view(*arguments)
@@ -91,7 +91,7 @@ def groups_share_the_last_name(node: Node) -> None:
 
 @mutant("GRP-040", "GRP-050")
 def new_group_starts_with_the_last_ones_lists(node: Node) -> None:
-    """A new group also holds what the group made before it was given."""
+    """Add to a new group what the group before it was created with."""
     last: dict[int, tuple[Hashes, Hashes]] = {}
 
     def add(write: Callable[..., int], key: int, name: str, description: str, pkps: Hashes, cids: Hashes) -> int:
@@ -104,7 +104,7 @@ def new_group_starts_with_the_last_ones_lists(node: Node) -> None:
 
 @mutant("GRP-180")
 def group_ids_start_at_zero(node: Node) -> None:
-    """Groups are numbered from 0."""
+    """Number groups from 0."""
     change_items(node, "list_groups", each(lambda item: {**item, "id": _number(item["id"]) - 1}))
     change_body(node, NAMING_A_GROUP, lambda value: _numbered_up(members(value)))
     change_query(node, LISTS_OF_A_GROUP, _query_numbered_up)
@@ -122,7 +122,7 @@ def _query_numbered_up(query: dict[str, str]) -> dict[str, str]:
 
 @mutant("GRP-190", "GRPLIFE-220")
 def groups_made_at_once_are_one(node: Node) -> None:
-    """While `add_group` is at work for an account, others of the account get the group that it makes."""
+    """Answer concurrent `add_group` requests of an account with one group."""
     one_answer_at_a_time(node, "add_group", lambda request: request.key)
 
 
@@ -146,7 +146,7 @@ def _entries(body: dict[str, JsonValue], name: str) -> list[JsonValue]:
 
 @mutant("GRP-230")
 def duplicates_count_twice(node: Node) -> None:
-    """A wallet that `add_group` is given twice is listed twice."""
+    """List a wallet twice that `add_group` was sent twice."""
     twice: set[bytes] = set()
 
     def add(write: Callable[..., int], key: int, name: str, description: str, pkps: Hashes, cids: Hashes) -> int:
@@ -163,7 +163,7 @@ def duplicates_count_twice(node: Node) -> None:
 
 @mutant("GRP-230")
 def duplicates_outlive_one_removal(node: Node) -> None:
-    """A wallet that `update_group` was given twice has to be removed twice."""
+    """Require two removals of a wallet that `update_group` was sent twice."""
     counts: dict[tuple[int, bytes], int] = {}
 
     def update(write: Write, key: int, group: Group, pkps: Hashes, cids: Hashes) -> None:
@@ -181,7 +181,7 @@ def duplicates_outlive_one_removal(node: Node) -> None:
 
 @mutant("GRP-240")
 def hashes_are_repaired(node: Node) -> None:
-    """A hashed CID of the wrong length is cut or filled up, and what is not hex becomes 0."""
+    """Cut or pad a hashed CID of the wrong length, and read digits that are not hex as 0."""
     change_body(node, ("add_group", "update_group"), lambda value: _repaired_list(members(value)))
     change_body(
         node,
@@ -201,7 +201,7 @@ def _repaired(text: str) -> str:
 
 @mutant("GRP-250")
 def groups_belong_to_their_maker(node: Node) -> None:
-    """The account key can't write to a group that a usage key made."""
+    """Refuse writes of the account key to groups that a usage key made."""
     foreign: set[int] = set()
 
     def add(write: Callable[..., int], key: int, *arguments: object) -> int:
@@ -220,7 +220,7 @@ def groups_belong_to_their_maker(node: Node) -> None:
 
 @mutant("GRP-250")
 def groups_of_usage_keys_are_hidden(node: Node) -> None:
-    """`list_groups` does not show groups that usage keys made."""
+    """Hide groups that usage keys made from `list_groups`."""
     foreign: set[int] = set()
 
     def add(write: Callable[..., int], key: int, *arguments: object) -> int:
@@ -238,7 +238,7 @@ def groups_of_usage_keys_are_hidden(node: Node) -> None:
 
 @mutant("GRP-270", "EP-370")
 def later_additions_replace(node: Node) -> None:
-    """`add_pkp_to_group` leaves the added wallet as the only one in the group."""
+    """Leave the added wallet as the only one in the group in `add_pkp_to_group`."""
 
     def add(write: Write, key: int, group_id: int, pkp: bytes) -> None:
         account = account_of(node, key)
@@ -252,7 +252,7 @@ def later_additions_replace(node: Node) -> None:
 
 @mutant("GRP-270", "GRPLIFE-040", "GRPLIFE-050", "EP-180")
 def update_group_ignores_its_lists(node: Node) -> None:
-    """`update_group` changes the labels and leaves both lists as they are."""
+    """Keep both lists of a group in `update_group`."""
 
     def update(write: Write, key: int, group: Group, *_: object) -> None:
         write(key, group, *lists_of(node, key, group.id))

@@ -29,13 +29,13 @@ def _both(one: Permissions, other: Permissions) -> Permissions:
 
 @mutant("KEYLIFE-010")
 def new_usage_keys_hold_nothing(node: Node) -> None:
-    """A key is created without its permissions; only an update gives them."""
+    """Create usage keys without permissions; only an update gives them."""
     change_permissions(node, lambda *_: NOTHING)
 
 
 @mutant("KEYLIFE-010")
 def new_usage_keys_are_not_listed(node: Node) -> None:
-    """`list_api_keys` shows a key only after its first update."""
+    """Show a usage key in `list_api_keys` only after its first update."""
     updated: set[int] = set()
 
     def update(write: Write, acting_key: int, key: int, *arguments: object) -> None:
@@ -48,13 +48,13 @@ def new_usage_keys_are_not_listed(node: Node) -> None:
 
 @mutant("KEYLIFE-030")
 def update_adds_permissions(node: Node) -> None:
-    """An update leaves the permissions that the key had, beside those that it carries."""
+    """Add the permissions of an update to those that the key has."""
     updated_to(node, _both)
 
 
 @mutant("KEYLIFE-030")
 def update_keeps_group_ids(node: Node) -> None:
-    """An update replaces the bools, and adds to the arrays."""
+    """Replace the bools in an update, and add to the arrays."""
 
     def change(before: Permissions, sent: Permissions) -> Permissions:
         return replace(
@@ -69,7 +69,7 @@ def update_keeps_group_ids(node: Node) -> None:
 
 @mutant("KEYLIFE-030")
 def false_in_an_update_counts_as_left_out(node: Node) -> None:
-    """A bool that an update sends as false stays as it was."""
+    """Keep a bool that an update sends as false."""
 
     def change(before: Permissions, sent: Permissions) -> Permissions:
         return replace(
@@ -84,7 +84,7 @@ def false_in_an_update_counts_as_left_out(node: Node) -> None:
 
 @mutant("KEYLIFE-030")
 def left_out_permissions_survive_an_update(node: Node) -> None:
-    """An update without permission fields is accepted, and leaves the permissions as they were."""
+    """Accept an update without permission fields, and keep the permissions."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
         if "can_create_groups" in json.loads(request.body):
@@ -96,7 +96,7 @@ def left_out_permissions_survive_an_update(node: Node) -> None:
 
 @mutant("KEYLIFE-020")
 def update_only_takes_away(node: Node) -> None:
-    """An update can withdraw permissions, and grants none."""
+    """Withdraw permissions in an update, and grant none."""
 
     def change(before: Permissions, sent: Permissions) -> Permissions:
         return replace(
@@ -118,13 +118,13 @@ def _common(one: object, other: object) -> list[int]:
 
 @mutant("KEYLIFE-020")
 def update_forgets_the_remove_permission(node: Node) -> None:
-    """An update stores no `remove_pkp_from_groups`."""
+    """Drop `remove_pkp_from_groups` from an update."""
     updated_to(node, lambda _, sent: replace(sent, remove_pkp_from_groups=[]))
 
 
 @mutant("KEYLIFE-040")
 def update_makes_another_key(node: Node) -> None:
-    """An update removes the key and creates one with a fresh value, which nobody is told."""
+    """Remove the key in an update, and create one with a fresh secret that nobody gets."""
 
     def update(_: Write, acting_key: int, key: int, name: str, description: str, sent: Permissions) -> None:
         node.accounts.remove_usage_key(acting_key, key)
@@ -141,7 +141,7 @@ def _of_the_same_name(node: Node, account: int, key: int) -> list[int]:
 
 @mutant("KEYLIFE-050")
 def update_finds_keys_by_name(node: Node) -> None:
-    """An update reaches every key of the account that has the same name."""
+    """Update every key of the account with the same name."""
 
     def update(write: Write, acting_key: int, key: int, *arguments: object) -> None:
         for named in _of_the_same_name(node, acting_key, key):
@@ -152,7 +152,7 @@ def update_finds_keys_by_name(node: Node) -> None:
 
 @mutant("KEYLIFE-050")
 def removal_finds_keys_by_name(node: Node) -> None:
-    """A removal takes every key of the account that has the same name."""
+    """Remove every key of the account with the same name."""
 
     def remove(write: Write, acting_key: int, key: int) -> None:
         for named in _of_the_same_name(node, acting_key, key):
@@ -163,7 +163,7 @@ def removal_finds_keys_by_name(node: Node) -> None:
 
 @mutant("KEYLIFE-050", "KEYLIFE-090", "EP-120")
 def removal_takes_all_keys(node: Node) -> None:
-    """A removal takes every key of the account."""
+    """Remove every key of the account with a removed one."""
 
     def remove(write: Write, acting_key: int, key: int) -> None:
         write(acting_key, key)
@@ -175,7 +175,7 @@ def removal_takes_all_keys(node: Node) -> None:
 
 @mutant("KEYLIFE-060", "EP-140")
 def metadata_update_keeps_the_description(node: Node) -> None:
-    """A metadata update replaces the name alone."""
+    """Replace only the name in a metadata update."""
 
     def rename(write: Write, acting_key: int, key: int, name: str, _: str) -> None:
         write(acting_key, key, name, node.accounts.usage_key(acting_key, key).description)
@@ -185,7 +185,7 @@ def metadata_update_keeps_the_description(node: Node) -> None:
 
 @mutant("KEYLIFE-060")
 def metadata_update_renames_all_keys(node: Node) -> None:
-    """A metadata update gives its name and description to every key of the account."""
+    """Rename every key of the account in a metadata update."""
 
     def rename(write: Write, acting_key: int, _: int, *labels: str) -> None:
         for key in node.accounts.usage_keys(acting_key, 0, 100):
@@ -196,7 +196,7 @@ def metadata_update_renames_all_keys(node: Node) -> None:
 
 @mutant("KEYLIFE-070")
 def metadata_update_resets_permissions(node: Node) -> None:
-    """A metadata update leaves the key without permissions."""
+    """Clear the key's permissions in a metadata update."""
 
     def rename(_: Write, acting_key: int, key: int, name: str, description: str) -> None:
         node.accounts.update_usage_key(acting_key, key, name, description, NOTHING)
@@ -206,7 +206,7 @@ def metadata_update_resets_permissions(node: Node) -> None:
 
 @mutant("KEYLIFE-070")
 def metadata_update_grants_creation(node: Node) -> None:
-    """A metadata update turns the three bools on."""
+    """Turn the three bools on in a metadata update."""
 
     def rename(_: Write, acting_key: int, key: int, name: str, description: str) -> None:
         before = permissions_of(node, key) or NOTHING
@@ -218,7 +218,7 @@ def metadata_update_grants_creation(node: Node) -> None:
 
 @mutant("KEYLIFE-080", "CHAIN-050")
 def removal_only_hides_the_key(node: Node) -> None:
-    """A removed key leaves the list, and goes on working."""
+    """Hide a removed key from the list, and let it work on."""
     hidden: set[int] = set()
     wrap(node.accounts, "remove_usage_key", lambda _write, _acting, key: hidden.add(key))
     wrap(node.accounts, "usage_keys", lambda view, *page: [key for key in view(*page) if key.key_hash not in hidden])
@@ -226,7 +226,7 @@ def removal_only_hides_the_key(node: Node) -> None:
 
 @mutant("KEYLIFE-090")
 def removal_only_empties_the_key(node: Node) -> None:
-    """A removed key loses its permissions, and stays in the list."""
+    """Clear a removed key's permissions, and keep it in the list."""
 
     def remove(_: Write, acting_key: int, key: int) -> None:
         node.accounts.update_usage_key(acting_key, key, "removed", "", NOTHING)
@@ -236,7 +236,7 @@ def removal_only_empties_the_key(node: Node) -> None:
 
 @mutant("KEYLIFE-090")
 def removed_keys_stay_on_small_pages(node: Node) -> None:
-    """A page of one item comes from a list that removals do not reach."""
+    """Keep removed keys on pages of one item."""
     everything: list[UsageKey] = []
 
     def read(view: Callable[..., list[UsageKey]], account: int, page: int, size: int) -> list[UsageKey]:

@@ -8,10 +8,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
-from conformance.selftest.tools.accounts import NOTHING, Write, account_of, permissions_of
+from conformance.selftest.tools.accounts import NOTHING, Write, account_of
 from conformance.selftest.tools.alter import Answered, Forward, Received, answer, intercept, wrap
 from conformance.selftest.tools.alter_permissions import updated_to
-from conformance.selftest.tools.mutant import mutant
+from conformance.selftest.tools.mutant import mutant, row
 from reference_node.chain.account_config import Permissions, UsageKey
 from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.node import Node
@@ -19,7 +19,7 @@ from reference_node.node import Node
 
 @mutant("KEYLIFE-100", "KEYLIFE-110")
 def update_creates_keys(node: Node) -> None:
-    """An update of a value that is no usage key creates one with that value."""
+    """Create a usage key in an update of an unknown value."""
 
     def update(write: Write, acting_key: int, key: int, name: str, description: str, sent: Permissions) -> None:
         try:
@@ -34,7 +34,7 @@ def update_creates_keys(node: Node) -> None:
 
 @mutant("KEYLIFE-100")
 def renaming_revives_keys(node: Node) -> None:
-    """A metadata update of a removed key brings it back."""
+    """Create a removed usage key again in its metadata update."""
 
     def rename(write: Write, acting_key: int, key: int, name: str, description: str) -> None:
         try:
@@ -47,31 +47,23 @@ def renaming_revives_keys(node: Node) -> None:
     wrap(node.accounts, "update_usage_key_metadata", rename)
 
 
-@mutant("KEYLIFE-100")
-def update_of_a_removed_key_succeeds(node: Node) -> None:
-    """An update of a removed key answers success, without effect."""
-    _ignores(node, "update_usage_key", "UsageKeyUnknown")
+@mutant(each=[row("update_usage_key", breaks="KEYLIFE-100"), row("remove_usage_key", breaks="KEYLIFE-120 KEYLIFE-180")])
+def write_of_an_unknown_key_succeeds(node: Node, method: str) -> None:
+    """Answer success to `{method}` of an unknown usage key, and write nothing."""
 
-
-@mutant("KEYLIFE-120")
-def removal_of_nothing_succeeds(node: Node) -> None:
-    """A removal of a key that is not there answers success."""
-    _ignores(node, "remove_usage_key", "UsageKeyUnknown")
-
-
-def _ignores(node: Node, method: str, error: str) -> None:
     def write_for(write: Write, *arguments: object) -> None:
         try:
             write(*arguments)
         except ContractRefusal as refusal:
-            if refusal.error != error:
+            if refusal.error != "UsageKeyUnknown":
                 raise
 
     wrap(node.accounts, method, write_for)
 
 
-def _counts_six_more_times(node: Node, method: str) -> None:
-    """A write about a usage key takes effect only after the key has created six more groups."""
+@mutant("KEYLIFE-150", each=["remove_usage_key", "update_usage_key"])
+def write_about_a_key_takes_effect_late(node: Node, method: str) -> None:
+    """Do `{method}` only after the key has created six more groups."""
     waiting: dict[int, Callable[[], object]] = {}
     uses: list[int] = []
 
@@ -90,20 +82,9 @@ def _counts_six_more_times(node: Node, method: str) -> None:
     wrap(node.accounts, "add_group", create)
 
 
-@mutant("KEYLIFE-150")
-def removed_keys_count_six_more_times(node: Node) -> None:
-    """A removed key is good for six more groups."""
-    _counts_six_more_times(node, "remove_usage_key")
-
-
-@mutant("KEYLIFE-150")
-def old_permissions_count_six_more_times(node: Node) -> None:
-    """After an update the old permissions are good for six more groups."""
-    _counts_six_more_times(node, "update_usage_key")
-
-
-def _by_the_owner_of_the_key(node: Node, method: str) -> None:
-    """A write about a usage key is done whoever asks for it."""
+@mutant("KEYLIFE-180", "ACC-120", each=["update_usage_key", "update_usage_key_metadata", "remove_usage_key"])
+def any_account_writes_about_a_key(node: Node, method: str) -> None:
+    """Do `{method}` without asking whose usage key it is."""
 
     def write_for(write: Write, acting_key: int, key: int, *arguments: object) -> None:
         write(account_of(node, key) or acting_key, key, *arguments)
@@ -111,31 +92,10 @@ def _by_the_owner_of_the_key(node: Node, method: str) -> None:
     wrap(node.accounts, method, write_for)
 
 
-@mutant("KEYLIFE-180", "ACC-120")
-def any_account_updates_a_key(node: Node) -> None:
-    """`update_usage_api_key` does not ask whose key it is."""
-    _by_the_owner_of_the_key(node, "update_usage_key")
+@mutant("KEYLIFE-190", each=["update_usage_api_key", "remove_usage_api_key"])
+def account_key_passes_for_a_usage_key(node: Node, operation: str) -> None:
+    """Answer success to `{operation}` of the account key."""
 
-
-@mutant("KEYLIFE-180", "ACC-120")
-def any_account_renames_a_key(node: Node) -> None:
-    """`update_usage_api_key_metadata` does not ask whose key it is."""
-    _by_the_owner_of_the_key(node, "update_usage_key_metadata")
-
-
-@mutant("KEYLIFE-180", "ACC-120")
-def any_account_removes_a_key(node: Node) -> None:
-    """`remove_usage_api_key` does not ask whose key it is."""
-    _by_the_owner_of_the_key(node, "remove_usage_key")
-
-
-@mutant("KEYLIFE-180")
-def other_accounts_removal_seems_to_succeed(node: Node) -> None:
-    """`remove_usage_api_key` of another account's key answers success, without effect."""
-    _ignores(node, "remove_usage_key", "UsageKeyUnknown")
-
-
-def _taken_for_a_usage_key(node: Node, operation: str) -> None:
     async def handler(request: Received, forward: Forward) -> Answered:
         if json.loads(request.body).get("usage_api_key") == request.key:
             return answer(200, {"success": True})
@@ -144,21 +104,9 @@ def _taken_for_a_usage_key(node: Node, operation: str) -> None:
     intercept(node, operation, handler)
 
 
-@mutant("KEYLIFE-190")
-def account_key_can_be_updated(node: Node) -> None:
-    """`update_usage_api_key` answers success for the account key."""
-    _taken_for_a_usage_key(node, "update_usage_api_key")
-
-
-@mutant("KEYLIFE-190")
-def account_key_can_be_removed(node: Node) -> None:
-    """`remove_usage_api_key` answers success for the account key."""
-    _taken_for_a_usage_key(node, "remove_usage_api_key")
-
-
 @mutant("KEYLIFE-130")
 def update_keeps_the_labels(node: Node) -> None:
-    """`update_usage_api_key` replaces the permissions alone, though the node says that it replaces all nine values."""
+    """Keep the labels in `update_usage_api_key`, though the profile says that it replaces them."""
 
     def update(write: Write, acting_key: int, key: int, _name: str, _description: str, sent: Permissions) -> None:
         before = node.accounts.usage_key(acting_key, key)
@@ -169,7 +117,7 @@ def update_keeps_the_labels(node: Node) -> None:
 
 @mutant("KEYLIFE-200")
 def updates_at_once_mix(node: Node) -> None:
-    """Of different updates, one gives the bools and another the arrays."""
+    """Store the bools of one and the arrays of another of several concurrent updates."""
     sent_so_far: list[Permissions] = []
     more = threading.Condition()
 
@@ -192,7 +140,7 @@ def updates_at_once_mix(node: Node) -> None:
 
 @mutant("KEYLIFE-210")
 def removal_takes_the_keys_groups(node: Node) -> None:
-    """With a usage key go the groups that it created."""
+    """Remove with a usage key the groups that it created."""
     created: list[tuple[int, int]] = []
 
     def create(write: Write, acting_key: int, *arguments: object) -> object:
@@ -212,7 +160,7 @@ def removal_takes_the_keys_groups(node: Node) -> None:
 
 @mutant("KEYLIFE-210")
 def removal_hides_the_keys_wallets(node: Node) -> None:
-    """With a usage key its wallets leave the list."""
+    """Hide with a removed usage key the wallets that it created."""
     created: dict[bytes, int] = {}
 
     def create(write: Write, acting_key: int, address: bytes, *arguments: object) -> None:
@@ -229,7 +177,7 @@ def removal_hides_the_keys_wallets(node: Node) -> None:
 
 @mutant("KEYLIFE-020", "KEYLIFE-060", "KEYLIFE-090")
 def chain_never_hears_of_changes(node: Node) -> None:
-    """Updates and removals of usage keys are remembered by the node, and not written to the contract."""
+    """Keep updates and removals of usage keys in memory, and not in the contract."""
     known: dict[int, UsageKey | None] = {}
 
     def update(_write: Write, _acting: int, key: int, name: str, description: str, sent: Permissions) -> None:
@@ -254,24 +202,13 @@ def chain_never_hears_of_changes(node: Node) -> None:
 
 @mutant("KEYLIFE-020", "KEYLIFE-030")
 def update_leaves_execute_as_it_was(node: Node) -> None:
-    """`update_usage_api_key` replaces all permissions but `execute_in_groups`."""
+    """Keep `execute_in_groups` in `update_usage_api_key`."""
     updated_to(node, lambda before, sent: replace(sent, execute_in_groups=before.execute_in_groups))
-
-
-@mutant("KEYLIFE-070")
-def metadata_update_takes_execute_away(node: Node) -> None:
-    """`update_usage_api_key_metadata` empties `execute_in_groups`."""
-
-    def update(_: Write, acting_key: int, key: int, name: str, description: str) -> None:
-        kept = replace(permissions_of(node, key) or NOTHING, execute_in_groups=[])
-        node.accounts.update_usage_key(acting_key, key, name, description, kept)
-
-    wrap(node.accounts, "update_usage_key_metadata", update)
 
 
 @mutant("KEYLIFE-210")
 def removal_deletes_the_accounts_actions(node: Node) -> None:
-    """`remove_usage_api_key` deletes the actions that the account has registered."""
+    """Delete the account's registered actions in `remove_usage_api_key`."""
 
     def remove(write: Write, acting_key: int, key: int) -> None:
         for action in node.accounts.actions(account_of(node, acting_key), 0, 100):

@@ -3,28 +3,30 @@
 from __future__ import annotations
 
 import json
+import operator
+from collections.abc import Callable
 
 from conformance.selftest.tools.alter import Answered, Forward, Received, answer, intercept, refusal
 from conformance.selftest.tools.api_keys import key_book, live, presented, promote, under
-from conformance.selftest.tools.mutant import mutant
+from conformance.selftest.tools.mutant import mutant, row
 from conformance.selftest.tools.operations import WRITES
 from reference_node.node import Node
 
 
 def _named_key(request: Received) -> str:
-    """The key that a request is about."""
+    """Return the key that a request is about."""
     return str(json.loads(request.body).get("usage_api_key"))
 
 
 @mutant("AUTH-080", "AUTH-100", "AUTH-110", "AUTH-120", "AUTH-160", "AUTH-210")
 def usage_keys_have_every_right(node: Node) -> None:
-    """A usage key is taken for the account key of its account."""
+    """Treat a usage key as the account key of its account."""
     promote(node, WRITES, live)
 
 
 @mutant("AUTH-080")
 def refused_removal_is_done(node: Node) -> None:
-    """`remove_group` by a key without the permission is refused and done all the same."""
+    """Refuse `remove_group` to a key without the permission, and remove the group."""
     book = key_book(node)
 
     async def handler(request: Received, forward: Forward) -> Answered:
@@ -36,57 +38,33 @@ def refused_removal_is_done(node: Node) -> None:
     intercept(node, "remove_group", handler)
 
 
-@mutant("AUTH-080")
-def usage_keys_rewrite_groups(node: Node) -> None:
-    """`update_group` asks for no permission."""
-    promote(node, "update_group", live)
+@mutant(
+    each=[
+        row("update_group", breaks="AUTH-080"),
+        row("delete_action", breaks="AUTH-080"),
+        row("add_usage_api_key", breaks="AUTH-100 AUTH-160"),
+    ]
+)
+def usage_key_does_what_only_the_owner_may(node: Node, operation: str) -> None:
+    """Let every usage key do `{operation}`."""
+    promote(node, operation, live)
 
 
-@mutant("AUTH-080")
-def usage_keys_delete_action_metadata(node: Node) -> None:
-    """`delete_action` asks for no permission."""
-    promote(node, "delete_action", live)
-
-
-@mutant("AUTH-100", "AUTH-160")
-def usage_keys_add_usage_keys(node: Node) -> None:
-    """A usage key adds usage keys."""
-    promote(node, "add_usage_api_key", live)
-
-
-@mutant("AUTH-110", "AUTH-210")
-def usage_keys_remove_themselves(node: Node) -> None:
-    """A usage key removes itself, though no other."""
-    promote(
-        node,
-        "remove_usage_api_key",
-        lambda book, request: live(book, request) and _named_key(request) == presented(request),
-    )
-
-
-@mutant("AUTH-110")
-def usage_keys_remove_each_other(node: Node) -> None:
-    """A usage key removes any other of its account, though not itself."""
-    promote(
-        node,
-        "remove_usage_api_key",
-        lambda book, request: live(book, request) and _named_key(request) != presented(request),
-    )
-
-
-@mutant("AUTH-120")
-def usage_keys_widen_themselves(node: Node) -> None:
-    """A usage key updates its own permissions."""
-    promote(
-        node,
-        "update_usage_api_key",
-        lambda book, request: live(book, request) and _named_key(request) == presented(request),
-    )
+@mutant(
+    each=[
+        row("remove-itself", "remove_usage_api_key", operator.eq, breaks="AUTH-110 AUTH-210"),
+        row("remove-another", "remove_usage_api_key", operator.ne, breaks="AUTH-110"),
+        row("update-itself", "update_usage_api_key", operator.eq, breaks="AUTH-120"),
+    ]
+)
+def usage_key_writes_about_keys(node: Node, operation: str, which: Callable[[str, str], bool]) -> None:
+    """Let a usage key do `{operation}` of itself, or of any other key of its account; the label says which."""
+    promote(node, operation, lambda book, got: live(book, got) and which(_named_key(got), presented(got)))
 
 
 @mutant("AUTH-120")
 def widening_is_refused_and_done(node: Node) -> None:
-    """A usage key's update of its own permissions is refused and done, which only the key's new rights show."""
+    """Refuse a usage key's update of its own permissions, and let it remove groups from then on."""
     book = key_book(node)
     widened: set[str] = set()
 
@@ -106,7 +84,7 @@ def widening_is_refused_and_done(node: Node) -> None:
 
 @mutant("AUTH-160")
 def wildcard_does_not_empty_groups(node: Node) -> None:
-    """`remove_pkp_from_group` refuses usage keys whatever they hold."""
+    """Refuse `remove_pkp_from_group` to usage keys, whatever they hold."""
     book = key_book(node)
 
     async def handler(request: Received, forward: Forward) -> Answered:
@@ -117,7 +95,7 @@ def wildcard_does_not_empty_groups(node: Node) -> None:
 
 @mutant("AUTH-160")
 def usage_keys_remove_groups_without_effect(node: Node) -> None:
-    """`remove_group` by a usage key says yes and does nothing."""
+    """Answer success to a usage key's `remove_group`, and remove nothing."""
     book = key_book(node)
 
     async def handler(request: Received, forward: Forward) -> Answered:

@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl
 
 from conformance.selftest.tools.alter import Answered, Forward, Received, intercept
 from conformance.selftest.tools.api_keys import KeyBook, ask_as, header, key_book, presented, under
-from conformance.selftest.tools.mutant import mutant
+from conformance.selftest.tools.mutant import mutant, row
 from conformance.selftest.tools.operations import LISTS
 from reference_node.node import Node
 
@@ -22,14 +22,14 @@ def _first(candidates: Iterable[str], book: KeyBook) -> str:
 
 @mutant("AUTH-200")
 def key_in_the_query_opens(node: Node) -> None:
-    """A key in the query opens as one in a header does."""
+    """Accept a key in the query."""
     book = key_book(node)
     ask_as(node, LISTS, lambda got: presented(got) or _first((text for _, text in parse_qsl(got.query)), book))
 
 
 @mutant("AUTH-200")
 def key_in_the_body_opens(node: Node) -> None:
-    """A member `api_key` of the body opens as a header does."""
+    """Accept a key in the member `api_key` of the body."""
     book = key_book(node)
 
     async def handler(request: Received, forward: Forward) -> Answered:
@@ -43,7 +43,7 @@ def key_in_the_body_opens(node: Node) -> None:
 
 @mutant("AUTH-200")
 def key_in_a_cookie_opens(node: Node) -> None:
-    """A key in a cookie opens, so that any page in a browser writes with it."""
+    """Accept a key in a cookie, so that any page in a browser can use it."""
     book = key_book(node)
 
     def in_cookies(request: Received) -> str:
@@ -53,46 +53,37 @@ def key_in_a_cookie_opens(node: Node) -> None:
     ask_as(node, LISTS, lambda request: presented(request) or in_cookies(request))
 
 
-def _in_authorization(node: Node, read: Callable[[str], Iterable[str]]) -> None:
+def _basic(value: str) -> list[str]:
+    scheme, _, credentials = value.partition(" ")
+    if scheme.lower() != "basic" or len(credentials) % 4:
+        return []
+    return base64.b64decode(credentials).decode("latin-1").split(":")
+
+
+@mutant(
+    "AUTH-200",
+    each=[
+        row("basic", _basic),
+        row("any-scheme", lambda value: value.split(" ")[1:]),
+        row("no-scheme", lambda value: [value]),
+    ],
+)
+def authorization_is_read_otherwise(node: Node, read: Callable[[str], Iterable[str]]) -> None:
+    """Accept a key in `Authorization` in another form than after Bearer; the label says in which."""
     book = key_book(node)
     ask_as(node, LISTS, lambda got: presented(got) or _first(read(header(got, b"authorization")), book))
 
 
 @mutant("AUTH-200")
-def basic_opens(node: Node) -> None:
-    """The user name or password of Basic opens."""
-
-    def read(value: str) -> list[str]:
-        scheme, _, credentials = value.partition(" ")
-        if scheme.lower() != "basic" or len(credentials) % 4:
-            return []
-        return base64.b64decode(credentials).decode("latin-1").split(":")
-
-    _in_authorization(node, read)
-
-
-@mutant("AUTH-200")
-def any_scheme_opens(node: Node) -> None:
-    """Whatever stands before the key in Authorization is ignored."""
-    _in_authorization(node, lambda value: value.split(" ")[1:])
-
-
-@mutant("AUTH-200")
-def no_scheme_opens(node: Node) -> None:
-    """A bare key in Authorization opens."""
-    _in_authorization(node, lambda value: [value])
-
-
-@mutant("AUTH-200")
 def another_header_opens(node: Node) -> None:
-    """A key in `Api-Key` opens."""
+    """Accept a key in the header `Api-Key`."""
     book = key_book(node)
     ask_as(node, LISTS, lambda got: presented(got) or _first([header(got, b"api-key")], book))
 
 
 @mutant("AUTH-210")
 def metadata_update_takes_permissions(node: Node) -> None:
-    """A usage key's metadata update is let through, and takes permission fields along."""
+    """Let a usage key update its own metadata, and `can_create_pkps` with it."""
     book = key_book(node)
     wide: set[str] = set()
 
@@ -114,7 +105,7 @@ def metadata_update_takes_permissions(node: Node) -> None:
 
 @mutant("AUTH-210")
 def makers_of_groups_own_them(node: Node) -> None:
-    """A usage key has every right in the groups that it made."""
+    """Let a usage key add to the groups that it created."""
     book = key_book(node)
     made: set[tuple[str, str]] = set()
 
@@ -135,7 +126,7 @@ def makers_of_groups_own_them(node: Node) -> None:
 
 @mutant("AUTH-210")
 def rights_outlive_their_group(node: Node) -> None:
-    """A usage key that held a removed group holds the next group that is made."""
+    """Let a usage key that removed a group add to the next one that is created."""
     book = key_book(node)
     heirs: set[tuple[str, str]] = set()
     waiting: set[str] = set()

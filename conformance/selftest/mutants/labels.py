@@ -32,7 +32,7 @@ def labels_lose_foreign_letters(node: Node, method: str) -> None:
 
 @mutant("GRPLIFE-020", "GRPLIFE-030")
 def updated_group_labels_lose_foreign_letters(node: Node) -> None:
-    """`update_group` keeps of name and description what is ASCII."""
+    """Keep only ASCII of the labels in `update_group`."""
 
     def update(write: Write, key: int, group: Group, *lists: object) -> None:
         write(key, Group(group.id, _ascii(group.name), _ascii(group.description)), *lists)
@@ -42,7 +42,7 @@ def updated_group_labels_lose_foreign_letters(node: Node) -> None:
 
 @mutant("GRPLIFE-030")
 def empty_description_of_a_group_counts_as_left_out(node: Node) -> None:
-    """`update_group` with an empty description keeps the old one."""
+    """Keep the description when `update_group` sends an empty one."""
 
     def update(write: Write, key: int, group: Group, *lists: object) -> None:
         groups = node.accounts.groups(account_of(node, key), 0, 100)
@@ -54,7 +54,7 @@ def empty_description_of_a_group_counts_as_left_out(node: Node) -> None:
 
 @mutant("KEYLIFE-060")
 def empty_description_of_a_usage_key_counts_as_left_out(node: Node) -> None:
-    """`update_usage_api_key_metadata` with an empty description keeps the old one."""
+    """Keep the description when `update_usage_api_key_metadata` sends an empty one."""
 
     def update(write: Write, acting_key: int, key: int, name: str, description: str) -> None:
         before = node.accounts.usage_key(account_of(node, acting_key), key).description
@@ -65,7 +65,7 @@ def empty_description_of_a_usage_key_counts_as_left_out(node: Node) -> None:
 
 @mutant("ACT-060", "EP-300")
 def empty_description_of_an_action_counts_as_left_out(node: Node) -> None:
-    """`update_action_metadata` with an empty description keeps the old one."""
+    """Keep the description when `update_action_metadata` sends an empty one."""
 
     def update(write: Write, key: int, cid_hash: bytes, name: str, description: str) -> None:
         known: list[Action] = node.accounts.actions(account_of(node, key), 0, 100)
@@ -77,7 +77,7 @@ def empty_description_of_an_action_counts_as_left_out(node: Node) -> None:
 
 @mutant("KEYLIFE-060")
 def renaming_to_the_same_name_is_refused(node: Node) -> None:
-    """`update_usage_api_key_metadata` counts the rows that it changed: with what is there already it finds no key."""
+    """Answer 404 when `update_usage_api_key_metadata` changes nothing."""
 
     def update(write: Write, key: int, renamed: int, *labels: str) -> None:
         there = node.accounts.usage_key(account_of(node, key), renamed)

@@ -26,13 +26,13 @@ BEYOND_64_BITS = 2**63
     ],
 )
 def page_size_is_ignored(node: Node, operation: str) -> None:
-    """`{operation}` answers as many items as there are."""
+    """Answer up to the largest page of `{operation}`, whatever size is asked for."""
     change_query(node, operation, lambda query: {**query, "page_size": LARGEST_PAGE})
 
 
 @mutant("LIST-040")
 def pages_are_one_short(node: Node) -> None:
-    """A full page of any list but `list_groups` lacks its last item."""
+    """Leave the last item out of a full page of any list but `list_groups`."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
         size = int(dict(parse_qsl(request.query)).get("page_size", "0"))
@@ -50,7 +50,7 @@ def page_number_is_ignored(node: Node, operation: str) -> None:
 
 @mutant("LIST-050", "LIST-060")
 def page_number_of_wallets_wraps(node: Node) -> None:
-    """A page of `list_wallets` behind the last is the first one again."""
+    """Answer every page of `list_wallets` with the first one."""
     change_query(
         node, "list_wallets", lambda query: {**query, "page_number": str(int(query.get("page_number", "0")) % 1)}
     )
@@ -58,7 +58,7 @@ def page_number_of_wallets_wraps(node: Node) -> None:
 
 @mutant("LIST-050")
 def later_pages_are_empty(node: Node) -> None:
-    """`list_wallets_in_group` and `list_actions` have a first page only."""
+    """Answer later pages of `list_wallets_in_group` and `list_actions` with nothing."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
         first = dict(parse_qsl(request.query)).get("page_number", "0") == "0"
@@ -69,7 +69,7 @@ def later_pages_are_empty(node: Node) -> None:
 
 @mutant("LIST-060")
 def empty_pages_are_not_found(node: Node) -> None:
-    """A page of any list but the first that has no items is refused with 404."""
+    """Refuse a later page without items with 404."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
         given = await forward(request)
@@ -81,7 +81,7 @@ def empty_pages_are_not_found(node: Node) -> None:
 
 @mutant("LIST-060")
 def pages_behind_the_last_are_the_last(node: Node) -> None:
-    """A page of `list_groups` behind the last is the last one again."""
+    """Answer pages after the last of `list_groups` with the last one."""
 
     def groups(view: View, account: int, page: int, size: int) -> list[Group]:
         last = max(len(view(account, 0, 100)) - 1, 0) // size
@@ -92,7 +92,7 @@ def pages_behind_the_last_are_the_last(node: Node) -> None:
 
 @mutant("LIST-100", server_fault=True)
 def bad_page_fields_crash(node: Node) -> None:
-    """A page number or size that is no number, or none of 64 bits, ends in a server fault."""
+    """Answer a page number or size that is no number of 64 bits with status 500."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
         query = dict(parse_qsl(request.query, keep_blank_values=True))
@@ -105,7 +105,7 @@ def bad_page_fields_crash(node: Node) -> None:
 
 @mutant("LIST-100", server_fault=True)
 def empty_page_size_divides_by_zero(node: Node) -> None:
-    """`list_actions` with a page size of 0 ends in a server fault."""
+    """Answer `list_actions` with a page size of 0 with status 500."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
         return refusal(500) if "page_size=0" in request.query else await forward(request)
@@ -115,7 +115,7 @@ def empty_page_size_divides_by_zero(node: Node) -> None:
 
 @mutant("LIST-100")
 def bad_page_field_sticks(node: Node) -> None:
-    """After a page number that is none `list_groups` is empty."""
+    """Answer `list_groups` with an empty list after a malformed page number."""
     broken: list[str] = []
 
     async def handler(request: Received, forward: Forward) -> Answered:

@@ -42,7 +42,7 @@ WRITES = (
 
 @mutant("LIST-120")
 def keys_change_places(node: Node) -> None:
-    """Every second `list_api_keys` is in the opposite order."""
+    """Reverse every second answer of `list_api_keys`."""
     turn = itertools.cycle([1, -1])
     change_items(node, "list_api_keys", lambda items: items[:: next(turn)])
     change_query(node, "list_api_keys", lambda query: {**query, "page_number": "0", "page_size": LARGEST_PAGE})
@@ -50,7 +50,7 @@ def keys_change_places(node: Node) -> None:
 
 @mutant("LIST-120")
 def wallets_change_places(node: Node) -> None:
-    """The order of `list_wallets` moves on by one at each call."""
+    """Rotate the order of `list_wallets` by one at each call."""
     calls = itertools.count()
 
     def wallets(view: Callable[..., list[object]], account: int, page: int, size: int) -> list[object]:
@@ -63,7 +63,7 @@ def wallets_change_places(node: Node) -> None:
 
 @mutant("LIST-150")
 def listing_groups_makes_a_group(node: Node) -> None:
-    """`list_groups` of an account with two groups makes a third, named default."""
+    """Create a third group when `list_groups` shows two."""
     owners: dict[int, int] = {}
 
     def add(write: Callable[..., int], key: int, *arguments: object) -> int:
@@ -82,7 +82,7 @@ def listing_groups_makes_a_group(node: Node) -> None:
 
 @mutant("LIST-150")
 def listing_keys_sends_a_transaction(node: Node) -> None:
-    """`list_api_keys` writes each key's metadata back as it is."""
+    """Write each key's metadata back as it is in `list_api_keys`."""
     owners: dict[int, int] = {}
 
     def add(write: Callable[..., object], key: int, *arguments: object) -> None:
@@ -101,7 +101,7 @@ def listing_keys_sends_a_transaction(node: Node) -> None:
 
 @mutant("LIST-170")
 def lists_lag_behind_by_one_write(node: Node) -> None:
-    """`list_groups` shows the groups as they were before the account's last write on groups."""
+    """Show in `list_groups` the groups as they were before the account's last write on groups."""
     before: dict[str | None, Answered] = {}
 
     async def remember(request: Received, forward: Forward) -> Answered:
@@ -118,7 +118,7 @@ def lists_lag_behind_by_one_write(node: Node) -> None:
 
 @mutant("LIST-170")
 def lists_are_cached_for_ever(node: Node) -> None:
-    """A list, once answered to a key, is answered in the same way again."""
+    """Cache every answer of a list for good."""
     answers: dict[tuple[str, str, str | None], Answered] = {}
 
     async def handler(request: Received, forward: Forward) -> Answered:
@@ -132,7 +132,7 @@ def lists_are_cached_for_ever(node: Node) -> None:
 
 @mutant("LIST-170")
 def refused_writes_take_effect(node: Node) -> None:
-    """A write with a key that nobody owns is refused, and done with the key of the last accepted write."""
+    """Refuse a write with an unknown key, and do it with the key of the last accepted write."""
     last: list[tuple[tuple[bytes, bytes], ...]] = []
 
     async def handler(request: Received, forward: Forward) -> Answered:
@@ -148,7 +148,7 @@ def refused_writes_take_effect(node: Node) -> None:
 
 @mutant("LIST-060")
 def page_behind_a_full_one_repeats_it(node: Node) -> None:
-    """Where the last page is full, the page behind it shows its items again."""
+    """Repeat a full last page as the page after it."""
 
     def page(view: Callable[..., list[object]], *arguments: int) -> list[object]:
         *whose, number, size = arguments
@@ -162,7 +162,7 @@ def page_behind_a_full_one_repeats_it(node: Node) -> None:
 
 @mutant("LIST-170")
 def second_wallet_is_listed_late(node: Node) -> None:
-    """Where wallets were listed before, `list_wallets` shows once more what it showed then."""
+    """Answer `list_wallets` with what it answered before, once."""
     shown: dict[tuple[int, ...], list[object]] = {}
 
     def page(view: Callable[..., list[object]], *arguments: int) -> list[object]:
@@ -174,7 +174,7 @@ def second_wallet_is_listed_late(node: Node) -> None:
 
 @mutant("LIST-150")
 def lists_cost_a_cent(node: Node) -> None:
-    """A list is charged as a write is."""
+    """Charge a cent for a list."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
         key = presented(request)

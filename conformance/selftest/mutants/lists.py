@@ -11,7 +11,7 @@ from reference_node.node import Node
 
 @mutant("LIST-010", "LIST-020")
 def groups_are_listed_newest_first(node: Node) -> None:
-    """`list_groups` shows the newest group first."""
+    """List groups newest first."""
 
     def groups(view: View, account: int, page: int, size: int) -> list[Group]:
         return view(account, 0, 100)[::-1][page * size : (page + 1) * size]
@@ -21,7 +21,7 @@ def groups_are_listed_newest_first(node: Node) -> None:
 
 @mutant("LIST-010")
 def groups_are_sorted_by_name(node: Node) -> None:
-    """`list_groups` is in the order of the names."""
+    """List groups by their names."""
 
     def groups(view: View, account: int, page: int, size: int) -> list[Group]:
         return sorted(view(account, 0, 100), key=lambda group: group.name)[page * size : (page + 1) * size]
@@ -31,7 +31,7 @@ def groups_are_sorted_by_name(node: Node) -> None:
 
 @mutant("LIST-020")
 def pages_are_in_order_and_the_list_is_not(node: Node) -> None:
-    """The pages of `list_groups` come newest first; within a page the groups are in creation order."""
+    """List the pages of groups newest first, and the groups within a page oldest first."""
 
     def groups(view: View, account: int, page: int, size: int) -> list[Group]:
         found = view(account, 0, 100)
@@ -43,7 +43,7 @@ def pages_are_in_order_and_the_list_is_not(node: Node) -> None:
 
 @mutant("LIST-020", "LIST-050")
 def pages_overlap(node: Node) -> None:
-    """A page of `list_groups` begins with the last item of the page before it."""
+    """Begin a page of groups with the last item of the page before."""
 
     def groups(view: View, account: int, page: int, size: int) -> list[Group]:
         start = max(page * size - 1, 0)
@@ -54,7 +54,7 @@ def pages_overlap(node: Node) -> None:
 
 @mutant("LIST-020", "LIST-050")
 def pages_leave_an_item_out(node: Node) -> None:
-    """Between two pages of `list_groups` one item is missing."""
+    """Leave a group out between two pages."""
 
     def groups(view: View, account: int, page: int, size: int) -> list[Group]:
         start = page * (size + 1)
@@ -65,7 +65,7 @@ def pages_leave_an_item_out(node: Node) -> None:
 
 @mutant("LIST-030")
 def removal_moves_the_last_group(node: Node) -> None:
-    """The newest group takes the place of a removed one, as in an array from which items are removed by swapping."""
+    """List the newest group in the place of a removed one, as in an array with swapped removal."""
 
     def groups(view: View, account: int, page: int, size: int) -> list[Group]:
         found = view(account, 0, 100)

@@ -32,7 +32,7 @@ Arguments = tuple[Any, ...]
 
 
 def _exchanged(arguments: Arguments, one: int, other: int) -> Arguments:
-    """Two arguments in each other's place."""
+    """Exchange two arguments."""
     changed = [*arguments]
     changed[one], changed[other] = changed[other], changed[one]
     return tuple(changed)
@@ -47,7 +47,7 @@ def _register(node: Node, request: Received, given: Answered) -> None:
 
 @mutant("MINT-010", "MINT-200")
 def minted_wallet_joins_the_callers_account(node: Node) -> None:
-    """A mint that comes with an account's key registers the wallet in that account."""
+    """Register a minted wallet in the account whose key the mint carries."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
         given = await forward(request)
@@ -60,7 +60,7 @@ def minted_wallet_joins_the_callers_account(node: Node) -> None:
 
 @mutant("MINT-080", "MINT-110", "MINT-200")
 def minted_key_joins_the_callers_account(node: Node) -> None:
-    """A mint that comes with an account's key attaches the usage key to that account."""
+    """Attach a minted usage key to the account whose key the mint carries."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
         given = await forward(request)
@@ -75,7 +75,7 @@ def minted_key_joins_the_callers_account(node: Node) -> None:
 
 @mutant("MINT-200")
 def mints_are_noted_on_the_chain(node: Node) -> None:
-    """The service registers every minted wallet in an account of its own."""
+    """Register every minted wallet in an account of the service."""
     node.accounts.new_account(1, Address(b"\x05" * 20), "mints", "")
 
     async def handler(request: Received, forward: Forward) -> Answered:
@@ -91,7 +91,7 @@ def mints_are_noted_on_the_chain(node: Node) -> None:
 
 @mutant("MINT-200")
 def mints_make_the_signer_an_account(node: Node) -> None:
-    """Whoever mints comes by an account under the hash of the wallet that signed."""
+    """Create an account under the hash of the wallet that signs a mint."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
         given = await forward(request)
@@ -107,7 +107,7 @@ def mints_make_the_signer_an_account(node: Node) -> None:
 
 @mutant("PKP-080", "MINT-010")
 def minted_wallets_are_listed_everywhere(node: Node) -> None:
-    """A minted wallet is in the list of every account until one registers it."""
+    """List a minted wallet in every account until one registers it."""
     minted = follow_mints(node)
 
     def wallets(read: Callable[..., list[Wallet]], account_hash: int, page: int, size: int) -> list[Wallet]:
@@ -125,7 +125,7 @@ def minted_wallets_are_listed_everywhere(node: Node) -> None:
 
 @mutant("MINT-030", "PKP-080", "CHAIN-090")
 def registration_does_nothing(node: Node) -> None:
-    """The contract takes a registration and registers nothing."""
+    """Accept a registration in the contract, and register nothing."""
 
     def change(sent: Sent) -> Sent:
         return replace(sent, function="add_action", arguments=(sent.arguments[0], secrets.token_bytes(32), "", ""))
@@ -135,7 +135,7 @@ def registration_does_nothing(node: Node) -> None:
 
 @mutant("MINT-030", "PKP-080")
 def registered_wallets_are_not_listed(node: Node) -> None:
-    """The node lists the wallets of its own making, and no registered one."""
+    """Leave registered wallets that were minted out of lists."""
     minted = follow_mints(node)
 
     def wallets(read: Callable[..., list[Wallet]], *page: int) -> list[Wallet]:
@@ -160,7 +160,7 @@ def registered_wallet_is_stored_otherwise(node: Node, change: Callable[[Argument
 
 
 def _counts(node: Node, account_of: Callable[[int], int]) -> None:
-    """A minted key counts for the account that `account_of` finds for its wallet's path; 0: for none."""
+    """Count a minted key for the account that `account_of` finds for its wallet's path; 0: for none."""
     minted = follow_mints(node)
 
     def key_info(ask: Callable[[int], KeyInfo], hashed: int) -> KeyInfo:
@@ -175,13 +175,13 @@ def _counts(node: Node, account_of: Callable[[int], int]) -> None:
 
 @mutant("MINT-130")
 def registration_alone_attaches_a_key(node: Node) -> None:
-    """A minted key counts as soon as its wallet is registered."""
+    """Count a minted key as soon as its wallet is registered."""
     _counts(node, node.accounts.derivation_owner)
 
 
 @mutant("MINT-140")
 def set_usage_key_alone_attaches_a_key(node: Node) -> None:
-    """A minted key counts as soon as it is set, whether or not its wallet is registered."""
+    """Count a minted key as soon as it is set, whether or not its wallet is registered."""
 
     def wallet(read: Callable[..., Wallet], account_hash: int, wallet_id: bytes) -> Wallet:
         try:
@@ -194,7 +194,7 @@ def set_usage_key_alone_attaches_a_key(node: Node) -> None:
 
 @mutant("MINT-110", "MINT-190")
 def minted_key_lists_nothing_but_lists(node: Node) -> None:
-    """A key that was minted and never attached is let into the lists, which are empty."""
+    """Answer empty lists to a minted key that was never attached."""
     minted = follow_mints(node)
 
     async def handler(request: Received, forward: Forward) -> Answered:
@@ -210,7 +210,7 @@ def minted_key_lists_nothing_but_lists(node: Node) -> None:
 
 @mutant("MINT-110")
 def minted_key_acts_for_the_last_account(node: Node) -> None:
-    """A key that was minted and never attached acts for the account that was made last."""
+    """Let a minted key that was never attached act for the account made last."""
     minted = follow_mints(node)
     last = last_account_key(node)
 
@@ -248,7 +248,7 @@ def attached_key_is_stored_otherwise(node: Node, change: Callable[[Arguments], A
 
 @mutant("MINT-120")
 def attached_keys_count_no_more_after_a_while(node: Node) -> None:
-    """A key that is attached on the chain is not known to the node, whatever has landed."""
+    """Treat attached keys that were minted as unknown."""
     minted = follow_mints(node)
 
     def key_info(ask: Callable[[int], KeyInfo], hashed: int) -> KeyInfo:
@@ -259,7 +259,7 @@ def attached_keys_count_no_more_after_a_while(node: Node) -> None:
 
 @mutant("UKEY-380", "MINT-120")
 def expiration_by_another_clock(node: Node) -> None:
-    """Expirations count by a clock that the chain does not follow: for the node no time passes."""
+    """Compare expirations with a minute after the node's start, whatever time has passed."""
     begun = node.chain.timestamp()
 
     def key_info(ask: Callable[[int], KeyInfo], hashed: int) -> KeyInfo:
@@ -272,7 +272,7 @@ def expiration_by_another_clock(node: Node) -> None:
 
 @mutant("MINT-200")
 def mints_cost_a_cent(node: Node) -> None:
-    """A mint that comes with an account's key is charged to that account."""
+    """Charge a mint to the account whose key it carries."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
         given = await forward(request)

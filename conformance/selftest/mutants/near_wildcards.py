@@ -12,7 +12,7 @@ ALL_WALLETS = f"0x{'0' * 64}"
 
 
 def _entries(node: Node, member: str, nothing: tuple[str, ...], wildcard: JsonValue) -> None:
-    """Such texts in this list of `add_group` and `update_group` are read as the wildcard."""
+    """Read such texts in this list of `add_group` and `update_group` as the wildcard."""
 
     def read(value: JsonValue) -> JsonValue:
         given = members(value)
@@ -26,11 +26,11 @@ def _entries(node: Node, member: str, nothing: tuple[str, ...], wildcard: JsonVa
 
 @mutant("PKP-130")
 def short_ids_are_filled_up_with_zeros(node: Node) -> None:
-    """A PKP id without enough digits is filled up with zeros, so that 0x0 is the wildcard."""
+    """Pad a PKP id that is too short with zeros, so that 0x0 is the wildcard."""
     _entries(node, "pkp_ids_permitted", ("0x0", "0x"), ALL_WALLETS)
 
 
 @mutant("GRP-240")
 def empty_hashes_permit_all_actions(node: Node) -> None:
-    """An empty text among the hashes of actions counts as 0."""
+    """Read an empty text among the hashes of actions as 0."""
     _entries(node, "cid_hashes_permitted", ("", "0x"), 0)

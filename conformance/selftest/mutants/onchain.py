@@ -24,7 +24,7 @@ FLAGS, ARRAYS = 6, 9
 
 
 def _changed(sent: Sent, index: int, value: object) -> Sent:
-    """Another value of one argument."""
+    """Replace one argument."""
     return replace(sent, arguments=(*sent.arguments[:index], value, *sent.arguments[index + 1 :]))
 
 
@@ -33,20 +33,20 @@ def _changed(sent: Sent, index: int, value: object) -> Sent:
 
 @mutant("ACC-050", "ACC-180")
 def accounts_of_wallets_are_managed(node: Node) -> None:
-    """The contract says of the account that a wallet made that it is managed."""
+    """Show accounts that wallets made as managed."""
     change_view(node, "get_account", lambda _, told: (True, *told[1:]))
 
 
 @mutant("ACC-030", "ACC-180", "AUTH-170")
 def accounts_of_wallets_are_a_payers(node: Node) -> None:
-    """The admin of the account that a wallet made is a payer of the service."""
+    """Show a payer as the admin of accounts that wallets made."""
     payer = to_checksum_address(node.accounts.api_payers()[0])
     change_view(node, "get_account", lambda _, told: told if told[0] else (told[0], payer, *told[2:]))
 
 
 @mutant("ACC-060")
 def accounts_are_named_by_the_padded_address(node: Node) -> None:
-    """The account of a wallet is named by the hash of its address in 32 bytes."""
+    """Find the account of a wallet under the hash of its address in 32 bytes."""
     made = admins_made(node)
 
     def exists(asked: Values, told: Values) -> Values:
@@ -58,7 +58,7 @@ def accounts_are_named_by_the_padded_address(node: Node) -> None:
 
 @mutant("ACC-060")
 def accounts_are_named_by_the_text_of_the_address_too(node: Node) -> None:
-    """Who asks for the hash of the text of a wallet's address finds an account as well."""
+    """Find the account of a wallet also under the hash of its address as text."""
     made = admins_made(node)
 
     def exists(asked: Values, told: Values) -> Values:
@@ -76,7 +76,7 @@ def accounts_are_named_by_the_text_of_the_address_too(node: Node) -> None:
 
 @mutant("CHAIN-180", "ACC-150")
 def writes_of_wallets_land_in_the_first_account(node: Node) -> None:
-    """What a wallet registers, attaches and groups lands in the account that a wallet made first."""
+    """Write what a wallet registers, attaches and groups into the account that a wallet made first."""
 
     def change(sent: Sent) -> Sent:
         if sent.arguments[0] not in made:
@@ -90,14 +90,14 @@ def writes_of_wallets_land_in_the_first_account(node: Node) -> None:
 
 @mutant("CHAIN-180")
 def any_admin_attaches_to_any_account(node: Node) -> None:
-    """The contract asks whether the sender is the admin of some account, not of which."""
+    """Let the admin of any account register and attach in every account."""
     let_in(node, lambda sender, _: sender in made.values(), ATTACH)
     made = admins_made(node)
 
 
 @mutant("CHAIN-180")
 def attached_keys_show_in_every_account(node: Node) -> None:
-    """The contract's list of usage keys is one for all accounts."""
+    """Show the usage keys of all accounts in the contract's list of each."""
     made = admins_made(node)
 
     def everybodys(_: Values, __: Values) -> Values:
@@ -114,7 +114,7 @@ def attached_keys_show_in_every_account(node: Node) -> None:
 
 @mutant("MINT-170")
 def anybody_attaches_to_managed_accounts(node: Node) -> None:
-    """The contract lets anybody attach usage keys to API-mode accounts."""
+    """Let the contract attach usage keys to managed accounts for anybody."""
     payer = node.accounts.api_payers()[0]
 
     def change(sent: Sent) -> Sent:
@@ -129,14 +129,14 @@ def anybody_attaches_to_managed_accounts(node: Node) -> None:
 
 @mutant("MODE-200")
 def anybody_converts_accounts(node: Node) -> None:
-    """The contract does not ask who sends a conversion."""
+    """Let the contract take a conversion from anybody."""
     payer = node.accounts.api_payers()[0]
     change_contract(node, lambda sent: replace(sent, sender=payer), CONVERSION)
 
 
 @mutant("MODE-200")
 def owners_convert_nothing(node: Node) -> None:
-    """The contract takes conversions from payers alone, not from the account's owner."""
+    """Let the contract refuse a conversion that the account's owner sends."""
     payers = payers_of(node)
     change_contract(
         node, lambda sent: sent if sent.sender in payers else replace(sent, sender=ZERO_ADDRESS), CONVERSION
@@ -145,7 +145,7 @@ def owners_convert_nothing(node: Node) -> None:
 
 @mutant("MODE-200")
 def new_admins_convert_accounts_to_themselves(node: Node) -> None:
-    """The contract takes a conversion from the wallet that it would make the admin."""
+    """Let the contract take a conversion from the wallet that is to be the admin."""
     payer = node.accounts.api_payers()[0]
 
     def change(sent: Sent) -> Sent:
@@ -160,7 +160,7 @@ def new_admins_convert_accounts_to_themselves(node: Node) -> None:
 
 @mutant("CHAIN-160")
 def no_write_leaves_a_log(node: Node) -> None:
-    """Receipts hold no logs."""
+    """Leave logs out of receipts."""
     change_result(
         node, "eth_getTransactionReceipt", lambda _, told: {**members(told), "logs": []} if told is not None else told
     )
@@ -168,7 +168,7 @@ def no_write_leaves_a_log(node: Node) -> None:
 
 @mutant("CHAIN-160")
 def updates_leave_no_log(node: Node) -> None:
-    """Updates of groups leave no log."""
+    """Leave logs of updated groups out of receipts."""
     quiet = f"0x{keccak(text='GroupUpdated(uint256,uint64,string,string,bytes32[],bytes32[])').hex()}"
 
     def without(_: dict[str, JsonValue], told: JsonValue) -> JsonValue:
@@ -181,7 +181,7 @@ def updates_leave_no_log(node: Node) -> None:
 
 @mutant("CHAIN-160")
 def writes_of_payers_leave_no_log(node: Node) -> None:
-    """Logs of what the service's payers send are not to be found."""
+    """Leave logs of payers' transactions out of `eth_getLogs`."""
     payers = {f"0x{payer.hex()}" for payer in payers_of(node)}
 
     def without(_: dict[str, JsonValue], told: JsonValue) -> JsonValue:
@@ -192,7 +192,7 @@ def writes_of_payers_leave_no_log(node: Node) -> None:
 
 
 def _sender(node: Node, transaction_hash: str) -> str:
-    """Who sent a transaction, in lower case."""
+    """Return who sent a transaction, in lower case."""
     request = {"jsonrpc": "2.0", "id": 1, "method": "eth_getTransactionByHash", "params": [transaction_hash]}
     told = node.rpc.handle(json.dumps(request).encode()) if node.rpc else None
     return str(members(members(json.loads(told or b"{}")).get("result")).get("from")).lower()
@@ -200,13 +200,13 @@ def _sender(node: Node, transaction_hash: str) -> str:
 
 @mutant("CHAIN-080")
 def one_payer_is_published(node: Node) -> None:
-    """`get_api_payers` names one payer, though several send the writes."""
+    """Name only the first payer in `get_api_payers`."""
     change_answer(node, "get_api_payers", lambda value: value[:1] if isinstance(value, list) else value)
 
 
 @mutant("CHAIN-040")
 def config_names_an_older_contract(node: Node) -> None:
-    """`contract_address` is that of another AccountConfig, which knows none of the accounts."""
+    """Answer as `contract_address` another AccountConfig, which knows none of the accounts."""
     payers = node.accounts._payers
     receipt = payers.submit(b"", creation_code(node.accounts.admin_api_payer(), node.accounts.api_payers()))
     older = to_checksum_address(receipt.contract_address or ZERO_ADDRESS)

@@ -15,7 +15,7 @@ NEWEST = 4
 
 
 def _done_in_other_accounts(node: Node, method: str) -> None:
-    """The write is done in other accounts as well, where it can be."""
+    """Do a write in other accounts as well, where it is possible."""
     made = accounts_made(node)
 
     def write_for(write: Write, key: int, *given: object) -> None:
@@ -30,13 +30,13 @@ def _done_in_other_accounts(node: Node, method: str) -> None:
 
 @mutant("ACC-120")
 def additions_reach_groups_of_the_same_number(node: Node) -> None:
-    """An action added to a group is added to the groups of that number in other accounts, too."""
+    """Add an action to the groups of the same number in other accounts, too."""
     _done_in_other_accounts(node, "add_action_to_group")
 
 
 @mutant("ACC-120")
 def deletion_empties_groups_of_other_accounts(node: Node) -> None:
-    """`delete_action` takes the action out of the groups of other accounts; their metadata stays."""
+    """Remove a deleted action from the groups of other accounts, too."""
     made = accounts_made(node)
 
     def delete(write: Write, key: int, action: bytes) -> None:

@@ -11,7 +11,7 @@ from reference_node.node import Node
 
 @mutant("LIST-170", "EP-220", "PKP-070")
 def removal_takes_the_last_wallet_along(node: Node) -> None:
-    """A wallet that is taken out of a group and not its last takes the last one along."""
+    """Remove a group's last wallet, too, when another one is removed."""
 
     def remove(write: Write, key: int, group_id: int, wallet: bytes) -> None:
         listed = lists_of(node, key, group_id)[0]
@@ -24,7 +24,7 @@ def removal_takes_the_last_wallet_along(node: Node) -> None:
 
 @mutant("LIST-170", "KEYLIFE-090")
 def moved_usage_key_is_not_found(node: Node) -> None:
-    """The last usage key of an account takes the place of one that is removed, and is not found there."""
+    """Refuse to remove a usage key that took the place of a removed one."""
     moved: set[int] = set()
 
     def remove(write: Write, key: int, removed: int) -> None:

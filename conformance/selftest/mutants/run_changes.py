@@ -16,7 +16,7 @@ from conformance.selftest.tools.alter_runs import (
     own_groups,
 )
 from conformance.selftest.tools.api_keys import key_book, presented, under
-from conformance.selftest.tools.mutant import mutant
+from conformance.selftest.tools.mutant import mutant, row
 from reference_node.chain.account_config import Permissions
 from reference_node.node import Node
 
@@ -29,7 +29,7 @@ STALE_RUNS = 3
     "GRPLIFE-080", "GRPLIFE-110", "GRPLIFE-160", "GRPLIFE-170", "PKP-070", "EP-210", "EP-220",
 )  # fmt: skip
 def what_was_permitted_stays_permitted(node: Node) -> None:
-    """A run that was permitted once is permitted for ever."""
+    """Permit for ever a run that was permitted once."""
     permitted: set[Question] = set()
 
     def remembered(right: bool, question: Question) -> bool:
@@ -42,7 +42,7 @@ def what_was_permitted_stays_permitted(node: Node) -> None:
 
 @mutant("EXEC-230", "KEYLIFE-020", "UKEY-260", "EP-360", "EP-370", "GRPLIFE-040", "GRPLIFE-050", "GRPLIFE-070")
 def what_was_refused_stays_refused(node: Node) -> None:
-    """A run that was refused once is refused for ever."""
+    """Refuse for ever a run that was refused once."""
     refused: set[Question] = set()
 
     def remembered(right: bool, question: Question) -> bool:
@@ -55,7 +55,7 @@ def what_was_refused_stays_refused(node: Node) -> None:
 
 @mutant("EXEC-230", "KEYLIFE-020", "KEYLIFE-030", "UKEY-270")
 def groups_of_a_key_are_cached(node: Node) -> None:
-    """Which groups a key may use is asked once; what the groups hold is asked each time."""
+    """Cache which groups a key may use; look up each time what they list."""
     cached: dict[int, set[int]] = {}
 
     def reach(node: Node, key: int) -> list[Lists]:
@@ -70,7 +70,7 @@ def groups_of_a_key_are_cached(node: Node) -> None:
 
 @mutant("EXEC-230", "EP-210", "EP-360", "EP-220", "EP-370", "GRPLIFE-040", "GRPLIFE-050", "GRPLIFE-060", "GRPLIFE-070")
 def lists_of_a_group_are_cached(node: Node) -> None:
-    """What a group holds is asked once; which groups a key may use is asked each time."""
+    """Cache what a group lists; look up each time which groups a key may use."""
     cached: dict[tuple[int, int], Lists] = {}
 
     def reach(node: Node, key: int) -> list[Lists]:
@@ -81,7 +81,7 @@ def lists_of_a_group_are_cached(node: Node) -> None:
 
 @mutant("EXEC-230", "KEYLIFE-150", "GRPLIFE-110", "EP-210", "EP-220")
 def changes_count_after_three_runs(node: Node) -> None:
-    """For three more runs the verdict of before the change is given."""
+    """Decide three more runs as before a change."""
     verdicts: dict[Question, bool] = {}
     stale: dict[Question, int] = {}
 
@@ -96,31 +96,20 @@ def changes_count_after_three_runs(node: Node) -> None:
     change_verdicts(node, late)
 
 
-@mutant("KEYLIFE-070")
-def a_new_name_costs_the_permission_to_run(node: Node) -> None:
-    """After an update of its name a key may execute nowhere."""
+@mutant("KEYLIFE-070", each=[row("nothing", []), row("wildcard", [0])])
+def metadata_update_changes_execute(node: Node, groups: list[int]) -> None:
+    """Set `execute_in_groups` to {groups} in a metadata update."""
 
     def rename(write: Write, acting_key: int, key: int, *labels: str) -> None:
         write(acting_key, key, *labels)
-        change_execute_groups(node, key, lambda _: [])
-
-    wrap(node.accounts, "update_usage_key_metadata", rename)
-
-
-@mutant("KEYLIFE-070")
-def a_new_name_gives_the_wildcard(node: Node) -> None:
-    """After an update of its name a key may execute everywhere."""
-
-    def rename(write: Write, acting_key: int, key: int, *labels: str) -> None:
-        write(acting_key, key, *labels)
-        change_execute_groups(node, key, lambda _: [0])
+        change_execute_groups(node, key, lambda _: groups)
 
     wrap(node.accounts, "update_usage_key_metadata", rename)
 
 
 @mutant("KEYLIFE-050")
 def an_update_reaches_keys_of_the_same_name(node: Node) -> None:
-    """What an update says of `execute_in_groups` goes to every key with the name of the one it is for."""
+    """Store `execute_in_groups` of an update for every key with the same name."""
 
     def update(write: Write, acting_key: int, key: int, name: str, text: str, sent: Permissions) -> None:
         write(acting_key, key, name, text, sent)
@@ -134,7 +123,7 @@ def an_update_reaches_keys_of_the_same_name(node: Node) -> None:
 
 @mutant("KEYLIFE-200")
 def parallel_updates_lose_their_groups(node: Node) -> None:
-    """An update writes the bools first and `execute_in_groups` a moment later, as another write."""
+    """Store `execute_in_groups` of the update before with the bools of each one."""
     groups_of_the_one_before: dict[int, list[int]] = {}
 
     def update(write: Write, acting_key: int, key: int, name: str, text: str, sent: Permissions) -> None:
@@ -147,7 +136,7 @@ def parallel_updates_lose_their_groups(node: Node) -> None:
 
 @mutant("KEYLIFE-030", "UKEY-300")
 def no_groups_in_an_update_count_as_left_out(node: Node) -> None:
-    """An update with an empty `execute_in_groups` leaves what there was."""
+    """Keep `execute_in_groups` when an update sends it empty."""
 
     def update(write: Write, acting_key: int, key: int, name: str, text: str, sent: Permissions) -> None:
         before = permissions_of(node, key)
@@ -159,7 +148,7 @@ def no_groups_in_an_update_count_as_left_out(node: Node) -> None:
 
 @mutant("KEYLIFE-150", "KEYLIFE-080")
 def removed_keys_run_while_a_run_is_under_way(node: Node) -> None:
-    """A key that ran when it was removed is let in for another while."""
+    """Permit a removed key three more runs."""
     book = key_book(node)
     left: dict[str, int] = {}
 

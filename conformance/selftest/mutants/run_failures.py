@@ -22,19 +22,19 @@ from reference_node.sandbox import RunResult, SandboxBroken
 
 @mutant("EXEC-320")
 def failures_look_like_results(node: Node) -> None:
-    """The mark of an error is never set."""
+    """Answer always that a run has not failed."""
     change_result(node, lambda _code, _params, result: replace(result, has_error=False))
 
 
 @mutant("EXEC-320")
 def every_run_is_marked_as_failed(node: Node) -> None:
-    """The mark of an error is always set."""
+    """Answer always that a run has failed."""
     change_answer(node, RUN, lambda value: {**members(value), "has_error": True})
 
 
 @mutant("EXEC-320", server_fault=True)
 def failures_are_server_faults(node: Node) -> None:
-    """Code that fails is answered with 500."""
+    """Answer code that fails with status 500."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
         given = await forward(request)
@@ -45,7 +45,7 @@ def failures_are_server_faults(node: Node) -> None:
 
 @mutant("EXEC-320")
 def failures_are_refusals(node: Node) -> None:
-    """Code that fails is refused, otherwise than the profile says."""
+    """Refuse code that fails, though the profile says otherwise."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
         given = await forward(request)
@@ -56,7 +56,7 @@ def failures_are_refusals(node: Node) -> None:
 
 @mutant("EXEC-320")
 def the_message_of_a_failure_is_hidden(node: Node) -> None:
-    """Only what the action itself wrote is in the logs of a failure."""
+    """Leave the error's message out of the logs of a failure."""
 
     def hidden(_code: str, _params: str, result: RunResult) -> RunResult:
         return replace(result, logs=result.logs.partition("\n")[0]) if result.has_error else result
@@ -66,7 +66,7 @@ def the_message_of_a_failure_is_hidden(node: Node) -> None:
 
 @mutant("EXEC-320")
 def the_logs_of_a_failure_are_lost(node: Node) -> None:
-    """Only the message of the error is in the logs of a failure."""
+    """Leave everything but the error's message out of the logs of a failure."""
 
     def lost(_code: str, _params: str, result: RunResult) -> RunResult:
         return replace(result, logs=result.logs.rpartition("\n")[2]) if result.has_error else result
@@ -76,7 +76,7 @@ def the_logs_of_a_failure_are_lost(node: Node) -> None:
 
 @mutant("EXEC-320")
 def a_failure_spoils_the_next_run(node: Node) -> None:
-    """The run after one that failed fails, too."""
+    """Let the run after a failed one fail, too."""
     failed: list[RunResult] = []
 
     def run(sandboxed: Sandboxed, *given: object) -> RunResult:
@@ -91,7 +91,7 @@ def a_failure_spoils_the_next_run(node: Node) -> None:
 
 @mutant("EXEC-320")
 def code_without_a_main_succeeds(node: Node) -> None:
-    """Code that defines no `main` ends well, with nothing."""
+    """Answer success to code that defines no `main`."""
 
     def run(sandboxed: Sandboxed, code: str, *others: object) -> RunResult:
         if "main" not in code:
@@ -103,7 +103,7 @@ def code_without_a_main_succeeds(node: Node) -> None:
 
 @mutant("EXEC-320", server_fault=True)
 def what_json_cannot_hold_breaks_the_sandbox(node: Node) -> None:
-    """A response that cannot be written as JSON ends the machinery; no Retry-After tells to come again."""
+    """Break the sandbox over a response that JSON can't hold, and answer 503 without Retry-After."""
 
     def run(sandboxed: Sandboxed, code: str, *others: object) -> RunResult:
         if "10n" in code:
@@ -115,7 +115,7 @@ def what_json_cannot_hold_breaks_the_sandbox(node: Node) -> None:
 
 @mutant("EXEC-370", server_fault=True)
 def nothing_returned_is_a_server_fault(node: Node) -> None:
-    """A `main` that returns nothing is answered with 500."""
+    """Answer a `main` that returns nothing with status 500."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
         given = await forward(request)

@@ -15,7 +15,7 @@ NEAR_BITS = 8
 
 @mutant("GRP-060")
 def a_group_pairs_its_lists(node: Node) -> None:
-    """The first action of a group may use its first wallet alone, the second its second."""
+    """Permit a group's first action its first wallet alone, the second its second."""
 
     def paired(group: Lists, action: bytes, wallet: bytes | None) -> bool:
         if len(group.actions) == 1 or len(group.wallets) == 1 or wallet is None:
@@ -27,7 +27,7 @@ def a_group_pairs_its_lists(node: Node) -> None:
 
 @mutant("GRP-090")
 def the_wildcard_covers_the_wallets_of_its_day(node: Node) -> None:
-    """A group's all-zero PKP id permits the wallets that there were when the group was made."""
+    """Let a group's wildcard permit only the wallets that existed when the group was made."""
     there: dict[int, set[bytes]] = {}
 
     def add(write: Callable[..., int], key: int, *given: object) -> int:
@@ -47,7 +47,7 @@ def the_wildcard_covers_the_wallets_of_its_day(node: Node) -> None:
 
 @mutant("GRP-100")
 def a_wildcard_counts_only_alone(node: Node) -> None:
-    """A wildcard beside concrete entries has no effect."""
+    """Ignore a wildcard beside concrete entries."""
 
     def alone(group: Lists, action: bytes, wallet: bytes | None) -> bool:
         any_action, any_wallet = group.actions == (WILDCARD,), group.wallets == (WILDCARD,)
@@ -58,7 +58,7 @@ def a_wildcard_counts_only_alone(node: Node) -> None:
 
 @mutant("GRP-120", "GRP-150")
 def wildcards_hold_in_every_group(node: Node) -> None:
-    """A group with both wildcards lets every key of the account in."""
+    """Let a group with both wildcards count for every key of the account."""
 
     def reach(node: Node, key: int) -> list[Lists]:
         both = [group for group in all_groups(node, key) if WILDCARD in group.actions and WILDCARD in group.wallets]
@@ -69,7 +69,7 @@ def wildcards_hold_in_every_group(node: Node) -> None:
 
 @mutant("GRP-130")
 def nearly_zero_is_the_wildcard_of_actions(node: Node) -> None:
-    """A hash of which all but the last byte is zero permits all actions."""
+    """Read a hash whose last byte alone is not zero as the wildcard."""
 
     def near(group: Lists, action: bytes, wallet: bytes | None) -> bool:
         wild = any(int.from_bytes(entry) >> NEAR_BITS == 0 for entry in group.actions)
@@ -80,7 +80,7 @@ def nearly_zero_is_the_wildcard_of_actions(node: Node) -> None:
 
 @mutant("GRP-130")
 def a_hash_that_ends_in_zeros_is_the_wildcard(node: Node) -> None:
-    """Of a hash only the last eight bytes are compared with zero."""
+    """Read a hash whose last eight bytes are zero as the wildcard."""
 
     def near(group: Lists, action: bytes, wallet: bytes | None) -> bool:
         wild = any(not any(entry[-8:]) for entry in group.actions)
@@ -91,7 +91,7 @@ def a_hash_that_ends_in_zeros_is_the_wildcard(node: Node) -> None:
 
 @mutant("GRP-200")
 def removing_an_entry_removes_the_wildcard(node: Node) -> None:
-    """When a concrete entry is removed from a group, a wildcard beside it goes as well."""
+    """Remove a wildcard with a concrete entry beside it."""
     for method, listed in (("remove_pkp_from_group", "wallets"), ("remove_action_from_group", "actions")):
 
         def remove(write: Callable[..., None], key: int, group_id: int, entry: bytes, kind: str = listed) -> None:
@@ -105,7 +105,7 @@ def removing_an_entry_removes_the_wildcard(node: Node) -> None:
 
 @mutant("GRP-200")
 def removed_entries_are_denied(node: Node) -> None:
-    """What was removed from a group is refused there, also where the wildcard permits it."""
+    """Refuse what was removed from a group, even if the group's wildcard permits it."""
     denied: set[tuple[int, bytes]] = set()
     for method in ("remove_pkp_from_group", "remove_action_from_group"):
 
@@ -123,7 +123,7 @@ def removed_entries_are_denied(node: Node) -> None:
 
 @mutant("ACT-070")
 def registered_actions_may_run(node: Node) -> None:
-    """An action that the account has registered runs with every wallet that some group lists."""
+    """Permit a registered action every wallet that some group lists."""
 
     def may(view: Callable[..., bool], key: int, action: bytes, *wallet: bytes) -> bool:
         account = node.accounts.key_info(key).account_hash
@@ -137,7 +137,7 @@ def registered_actions_may_run(node: Node) -> None:
 
 @mutant("ACT-120")
 def hashes_in_the_place_of_cids_are_taken_as_hashed(node: Node) -> None:
-    """A 0x hash in `action_ipfs_cid` joins the group as it is."""
+    """Add a 0x hash in `action_ipfs_cid` to the group as it is."""
     hashes: dict[bytes, bytes] = {}
 
     def remember(value: object) -> object:
@@ -161,7 +161,7 @@ EMPTY_CID = "QmbFMke1KXqnYyBBWxB74N4c5SBnJMVAiMNRcGu6x1AwQH"
 
 @mutant("GRP-250")
 def the_account_key_runs_in_its_own_groups_alone(node: Node) -> None:
-    """The account key does not use groups that a usage key has made."""
+    """Ignore groups that usage keys made in runs of the account key."""
     foreign: set[int] = set()
 
     def add(write: Callable[..., int], key: int, *given: object) -> int:

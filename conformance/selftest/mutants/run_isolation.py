@@ -41,7 +41,7 @@ def what_a_run_sets_survives(node: Node, name: str, leaves: str) -> None:
 
 @mutant("EXEC-270")
 def parameters_survive_a_run(node: Node) -> None:
-    """The parameters of a run are a global of the next."""
+    """Set the parameters of a run as a global of the next."""
     last = ["{}"]
 
     def begin(code: str, params: str) -> tuple[str, str]:
@@ -53,7 +53,7 @@ def parameters_survive_a_run(node: Node) -> None:
 
 @mutant("EXEC-270")
 def runs_at_once_share_their_globals(node: Node) -> None:
-    """Runs under way at the same time have one global object."""
+    """Show a run the parameters of others under way in a global."""
     lock = threading.Lock()
     under_way: list[str] = []
 
@@ -72,7 +72,7 @@ def runs_at_once_share_their_globals(node: Node) -> None:
 
 @mutant("EXEC-270")
 def parameters_of_runs_at_once_are_mixed(node: Node) -> None:
-    """A run that begins while another is under way gets that one's parameters."""
+    """Run with the parameters of another run that is under way."""
     lock = threading.Lock()
     under_way: list[str] = []
 
@@ -100,7 +100,7 @@ def parameters_of_runs_at_once_are_mixed(node: Node) -> None:
     ],
 )
 def host_is_within_reach(node: Node, offered: str) -> None:
-    """Offer actions what a host has, as by `{offered}`."""
+    """Offer actions a part of the host, as by `{offered}`."""
     change_code(node, lambda code: offered + code)
 
 
@@ -116,7 +116,7 @@ def _after_each_run(node: Node, then: object) -> None:
 
 @mutant("EXEC-340")
 def runs_register_their_action(node: Node) -> None:
-    """A run enters its action among those of the account."""
+    """Register the action of each run."""
 
     def run(running: object, caller: Caller, code: str, params: str) -> object:
         result = running(caller, code, params)  # type: ignore[operator]  # the method as it was
@@ -130,13 +130,13 @@ def runs_register_their_action(node: Node) -> None:
 
 @mutant("EXEC-340")
 def runs_make_a_group(node: Node) -> None:
-    """Each run, also one that is refused, notes itself in a group of its own."""
+    """Create a group in each run, also in a refused one."""
     _after_each_run(node, lambda caller: node.accounts.add_group(account_of(node, caller.key_hash), "run", "", [], []))
 
 
 @mutant("EXEC-340")
 def failed_runs_empty_the_groups(node: Node) -> None:
-    """A run that ends with an error takes the wallets out of the account's groups."""
+    """Remove the wallets from the account's groups after a run that fails."""
 
     def run(running: object, caller: Caller, *given: object) -> RunResult:
         result: RunResult = running(caller, *given)  # type: ignore[operator]  # the method as it was
@@ -151,7 +151,7 @@ def failed_runs_empty_the_groups(node: Node) -> None:
 
 @mutant("AKEY-050", "UKEY-360")
 def the_key_is_a_global(node: Node) -> None:
-    """The key that a run was called with stands in its global object."""
+    """Set the key of a run's request as a global."""
     keys: list[str] = []
 
     async def remember(request: Received, forward: Forward) -> Answered:

@@ -17,7 +17,7 @@ from reference_node.node import Node
 
 @mutant("UKEY-320")
 def the_wildcard_covers_the_groups_of_its_day(node: Node) -> None:
-    """A key with the wildcard runs in the groups that there were when it was made."""
+    """Let a key with the wildcard run only in the groups that existed when it was made."""
     there: dict[int, set[int]] = {}
 
     def create(write: Callable[..., None], acting_key: int, key: object) -> None:
@@ -33,7 +33,7 @@ def the_wildcard_covers_the_groups_of_its_day(node: Node) -> None:
 
 @mutant("UKEY-330")
 def the_wildcard_reaches_other_accounts(node: Node) -> None:
-    """A usage key with the wildcard begins runs, and signs with the wallets, of every account."""
+    """Try a refused run of a usage key as every account."""
     book = key_book(node)
 
     async def handler(request: Received, forward: Forward) -> Answered:
@@ -50,7 +50,7 @@ def the_wildcard_reaches_other_accounts(node: Node) -> None:
 
 @mutant("SCOPE-120", "SCOPE-110", "AUTH-210")
 def makers_of_a_group_run_in_it(node: Node) -> None:
-    """A usage key that makes a group may execute there."""
+    """Let a usage key execute in a group that it made."""
     made: dict[int, set[int]] = {}
 
     def add(write: Callable[..., int], key: int, *given: object) -> int:
@@ -71,7 +71,7 @@ def makers_of_a_group_run_in_it(node: Node) -> None:
 
 @mutant("SCOPE-110", "SCOPE-090", "AUTH-080")
 def who_fills_groups_runs_in_them(node: Node) -> None:
-    """A key that may add actions or wallets to a group may execute there."""
+    """Let a key execute in groups to which it may add actions or wallets."""
 
     def reach(node: Node, key: int) -> list[Lists]:
         permissions = permissions_of(node, key)
@@ -85,7 +85,7 @@ def who_fills_groups_runs_in_them(node: Node) -> None:
 
 @mutant("SCOPE-090", "AUTH-080")
 def who_runs_everywhere_makes_groups(node: Node) -> None:
-    """A key with the wildcard in `execute_in_groups` may create groups."""
+    """Let a key with the wildcard in `execute_in_groups` create groups."""
 
     def add(write: Callable[..., int], key: int, *given: object) -> int:
         permissions = permissions_of(node, key)
@@ -97,7 +97,7 @@ def who_runs_everywhere_makes_groups(node: Node) -> None:
 
 @mutant("AUTH-160", "AUTH-150")
 def broad_keys_do_not_run(node: Node) -> None:
-    """A key that may create groups, wallets and more is one for management: its runs are refused."""
+    """Refuse runs of keys that may create wallets."""
 
     def reach(node: Node, key: int) -> list[Lists]:
         permissions = permissions_of(node, key)
@@ -108,7 +108,7 @@ def broad_keys_do_not_run(node: Node) -> None:
 
 @mutant("AUTH-010", "EXEC-250")
 def runs_take_bearer_keys_alone(node: Node) -> None:
-    """A run is refused unless its key comes as a bearer token."""
+    """Refuse runs with a key in `X-Api-Key`."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
         return refusal(401) if header(request, b"x-api-key") else await forward(request)
@@ -118,7 +118,7 @@ def runs_take_bearer_keys_alone(node: Node) -> None:
 
 @mutant("AUTH-020", "AUTH-030")
 def runs_take_no_bearer_keys(node: Node) -> None:
-    """A run is refused unless its key comes in X-Api-Key."""
+    """Refuse runs without a key in `X-Api-Key`."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
         return await forward(request) if header(request, b"x-api-key") else refusal(401)
@@ -128,7 +128,7 @@ def runs_take_no_bearer_keys(node: Node) -> None:
 
 @mutant("AUTH-030")
 def bearer_keys_run_everything(node: Node) -> None:
-    """A usage key that comes as a bearer token runs with the rights of its account."""
+    """Treat a usage key in `Authorization` as its account key in runs."""
     book = key_book(node)
 
     async def handler(request: Received, forward: Forward) -> Answered:
@@ -141,7 +141,7 @@ def bearer_keys_run_everything(node: Node) -> None:
 
 @mutant("AUTH-040")
 def runs_without_a_key_are_the_last_ones(node: Node) -> None:
-    """A run without a key counts as one of whoever ran last."""
+    """Take a run without a key for one of whoever ran last."""
     keys: list[str] = []
 
     async def handler(request: Received, forward: Forward) -> Answered:
@@ -155,7 +155,7 @@ def runs_without_a_key_are_the_last_ones(node: Node) -> None:
 
 @mutant("AUTH-050", "EXEC-260")
 def unknown_keys_are_guests(node: Node) -> None:
-    """A run with an unknown key is a guest's, and guests run as the newest account."""
+    """Take a run with an unknown key for one of the newest account."""
     book = key_book(node)
 
     async def handler(request: Received, forward: Forward) -> Answered:
@@ -168,7 +168,7 @@ def unknown_keys_are_guests(node: Node) -> None:
 
 @mutant("EXEC-250")
 def usage_keys_do_not_run_in_x_api_key(node: Node) -> None:
-    """A usage key in X-Api-Key is refused in runs: only the account key is taken there."""
+    """Refuse usage keys in `X-Api-Key` in runs."""
     book = key_book(node)
 
     async def handler(request: Received, forward: Forward) -> Answered:
@@ -180,7 +180,7 @@ def usage_keys_do_not_run_in_x_api_key(node: Node) -> None:
 
 @mutant("ERR-160")
 def refusals_of_runs_tell_the_key(node: Node) -> None:
-    """The refusal of a run says which key it was asked with."""
+    """Repeat the key in the refusal of a run."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
         given = await forward(request)
@@ -194,5 +194,5 @@ def refusals_of_runs_tell_the_key(node: Node) -> None:
 
 @mutant("AUTH-160")
 def broad_keys_make_no_groups(node: Node) -> None:
-    """A usage key with every permission is refused the creation of groups."""
+    """Refuse new groups to usage keys that may create wallets."""
     refused_to_usage_keys(node, "add_group", lambda permissions: permissions.can_create_pkps)

@@ -24,7 +24,7 @@ def _placed(code: str) -> str:
 
 @mutant("EXEC-270")
 def globals_of_a_failed_run_survive(node: Node) -> None:
-    """The global object is made anew after a run that ended well, and after no other."""
+    """Keep the globals of a failed run for the next."""
     left = [""]
 
     def run(sandboxed: Sandboxed, code: str, *others: object) -> RunResult:
@@ -37,7 +37,7 @@ def globals_of_a_failed_run_survive(node: Node) -> None:
 
 @mutant("EXEC-270")
 def globals_of_a_refused_run_survive(node: Node) -> None:
-    """The global object is made anew after each run but one that ended in a refusal."""
+    """Keep the globals of a refused run for the next."""
     left = [""]
 
     def run(sandboxed: Sandboxed, code: str, *others: object) -> RunResult:
@@ -53,7 +53,7 @@ def globals_of_a_refused_run_survive(node: Node) -> None:
 
 @mutant("EXEC-270")
 def variables_of_the_same_code_survive(node: Node) -> None:
-    """An action stays loaded: its variables are in the next run of the same code what they were at last."""
+    """Keep the variables of an action for the next run of the same code."""
     runs: Counter[str] = Counter()
 
     def run(sandboxed: Sandboxed, code: str, *others: object) -> RunResult:
@@ -66,7 +66,7 @@ def variables_of_the_same_code_survive(node: Node) -> None:
 
 @mutant("EXEC-270")
 def replaced_functions_survive(node: Node) -> None:
-    """What a run puts in the place of a function of the library is there in the next."""
+    """Keep library functions that a run replaced for later runs."""
     left: list[str] = []
 
     def run(sandboxed: Sandboxed, code: str, *others: object) -> RunResult:
@@ -79,7 +79,7 @@ def replaced_functions_survive(node: Node) -> None:
 
 @mutant("EXEC-280")
 def fetch_reads_files(node: Node) -> None:
-    """The sandbox offers `fetch`, which takes addresses of files."""
+    """Offer a `fetch` that reads files."""
     change_code(
         node,
         lambda code: (

@@ -18,7 +18,7 @@ KEPT_LINES = 10
 
 @mutant("EXEC-180")
 def logs_are_those_of_the_run_before(node: Node) -> None:
-    """Each run answers what the one before it wrote."""
+    """Answer the logs of the run before."""
     last = [""]
 
     def of_the_one_before(logs: str) -> str:
@@ -30,7 +30,7 @@ def logs_are_those_of_the_run_before(node: Node) -> None:
 
 @mutant("EXEC-180")
 def logs_add_up(node: Node) -> None:
-    """The logs of a run begin with those of all runs before it."""
+    """Put the logs of all earlier runs before those of each run."""
     written: list[str] = []
 
     def with_all(logs: str) -> str:
@@ -65,13 +65,13 @@ def logs_are_altered(node: Node, change: Callable[[str], str]) -> None:
 
 @mutant("EXEC-180")
 def logs_hold_the_response(node: Node) -> None:
-    """What `main` returns is logged as well."""
+    """Add to the logs what `main` returns."""
     change_result(node, lambda _code, _params, result: replace(result, logs=f"{result.logs}\n{result.response}"))
 
 
 @mutant("EXEC-180")
 def logs_of_runs_at_once_are_one(node: Node) -> None:
-    """Runs that are under way at the same time write into one log."""
+    """Write the logs of concurrent runs into one log."""
     lock = threading.Lock()
     under_way: list[list[str]] = []
 
@@ -91,19 +91,19 @@ def logs_of_runs_at_once_are_one(node: Node) -> None:
 
 @mutant("EXEC-180")
 def first_argument_alone_is_logged(node: Node) -> None:
-    """Of several arguments of `console.log` the first is written."""
+    """Log only the first argument of `console.log`."""
     change_code(node, lambda code: f"console.log = (log => first => log(first))(console.log);{code}")
 
 
 @mutant("EXEC-180")
 def errors_of_the_console_are_lost(node: Node) -> None:
-    """What goes to `console.error` is written nowhere."""
+    """Drop what goes to `console.error`."""
     change_code(node, lambda code: f"console.error = () => {{}};{code}")
 
 
 @mutant("EXEC-180")
 def logs_of_a_failure_come_with_the_next_run(node: Node) -> None:
-    """What a run wrote that failed is written out with the logs of the run after it."""
+    """Put the logs of a failed run before those of the next, too."""
     kept: list[str] = []
 
     def with_kept(_code: str, _params: str, result: RunResult) -> RunResult:

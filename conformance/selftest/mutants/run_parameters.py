@@ -32,13 +32,13 @@ DIGITS = 15
 
 @mutant("EXEC-150", "EXEC-160")
 def parameters_never_arrive(node: Node) -> None:
-    """`main` always gets an empty object."""
+    """Call `main` always with an empty object."""
     change_params(node, lambda _: {})
 
 
 @mutant("EXEC-150", "EXEC-160")
 def parameters_arrive_as_text(node: Node) -> None:
-    """`main` gets the JSON text of the parameters."""
+    """Call `main` with the JSON text of the parameters."""
     change_input(node, lambda code, params: (code, json.dumps(params)))
 
 
@@ -87,7 +87,7 @@ def parameters_are_altered(node: Node, change: Callable[[JsonValue], JsonValue])
 
 @mutant("EXEC-170")
 def parameters_have_to_be_there(node: Node) -> None:
-    """A run without `jsParams` is refused."""
+    """Refuse a run without `jsParams`."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
         body = body_of(request)
@@ -98,7 +98,7 @@ def parameters_have_to_be_there(node: Node) -> None:
 
 @mutant("EXEC-170")
 def parameters_that_are_missing_are_those_of_the_last_run(node: Node) -> None:
-    """A run without parameters gets the parameters that were given before."""
+    """Run without parameters with those of the last run."""
     last = ["{}"]
 
     def given(code: str, params: str) -> tuple[str, str]:
@@ -111,7 +111,7 @@ def parameters_that_are_missing_are_those_of_the_last_run(node: Node) -> None:
 
 @mutant("EP-030")
 def odd_parameters_are_taken_for_none(node: Node) -> None:
-    """`jsParams` that are no object count as an empty one."""
+    """Take `jsParams` that are no object for an empty one."""
 
     def mended(value: JsonValue) -> JsonValue:
         body = members(value)

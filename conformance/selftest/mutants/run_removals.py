@@ -21,7 +21,7 @@ from reference_node.node import Node
 
 @mutant("GRPLIFE-110", "GRPLIFE-160", "EXEC-230")
 def removed_groups_still_permit(node: Node) -> None:
-    """A removed group is no longer listed, and permits what it did."""
+    """Let a removed group permit what it did."""
     gone: list[tuple[int, Lists, set[int]]] = []
 
     def remove(write: Write, key: int, group_id: int) -> None:
@@ -47,14 +47,14 @@ def removed_groups_still_permit(node: Node) -> None:
 
 
 def _users(node: Node, account: int, group_id: int) -> list[int]:
-    """The usage keys that name the group in `execute_in_groups`."""
+    """Return the usage keys that name the group in `execute_in_groups`."""
     keys = node.accounts.usage_keys(account, 0, 100)
     return [key.key_hash for key in keys if group_id in key.permissions.execute_in_groups]
 
 
 @mutant("GRPLIFE-120")
 def keys_of_a_removed_group_get_the_next(node: Node) -> None:
-    """Keys that named a removed group may execute in the next group that is made."""
+    """Let keys that named a removed group execute in the next new one."""
     waiting: list[int] = []
 
     def remove(write: Write, key: int, group_id: int) -> None:
@@ -73,7 +73,7 @@ def keys_of_a_removed_group_get_the_next(node: Node) -> None:
 
 @mutant("GRPLIFE-130", "GRPLIFE-170")
 def a_removed_group_takes_the_others_along(node: Node) -> None:
-    """Keys that named a removed group may execute nowhere any more."""
+    """Empty `execute_in_groups` of keys that named a removed group."""
 
     def remove(write: Write, key: int, group_id: int) -> None:
         users = _users(node, account_of(node, key), group_id)
@@ -86,7 +86,7 @@ def a_removed_group_takes_the_others_along(node: Node) -> None:
 
 @mutant("GRPLIFE-130")
 def a_removed_group_narrows_the_wildcard(node: Node) -> None:
-    """When a group is removed, keys with the wildcard may execute nowhere any more."""
+    """Empty `execute_in_groups` of keys with the wildcard when a group is removed."""
 
     def remove(write: Write, key: int, group_id: int) -> None:
         users = _users(node, account_of(node, key), 0)
@@ -99,7 +99,7 @@ def a_removed_group_narrows_the_wildcard(node: Node) -> None:
 
 @mutant("PKP-070", "GRPLIFE-170")
 def a_wallet_leaves_all_groups_at_once(node: Node) -> None:
-    """A wallet that is taken out of one group, or whose group is removed, is in no other any more."""
+    """Remove a wallet from all groups when it leaves one, or when its group is removed."""
 
     def leave_others(key: int, group_id: int, wallets: list[bytes]) -> None:
         for group in all_groups(node, key):
@@ -122,7 +122,7 @@ def a_wallet_leaves_all_groups_at_once(node: Node) -> None:
 
 @mutant("PKP-060")
 def a_wallet_runs_through_its_first_group(node: Node) -> None:
-    """A wallet in several groups is permitted through the first of them alone."""
+    """Permit a wallet only through the first group that lists it."""
 
     def reach(node: Node, key: int) -> list[Lists]:
         groups = all_groups(node, key)
@@ -135,7 +135,7 @@ def a_wallet_runs_through_its_first_group(node: Node) -> None:
 
 @mutant("EXEC-230")
 def removals_by_usage_keys_are_not_noticed(node: Node) -> None:
-    """What was permitted stays permitted where it was a usage key that took the wallet out of the group."""
+    """Permit on what a usage key removed from a group, where it was permitted before."""
     permitted: set[tuple[int, bytes, bytes | None]] = set()
     taken: set[bytes] = set()
 

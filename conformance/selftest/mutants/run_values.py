@@ -34,7 +34,7 @@ RESERVED = ("code", "jsParams")
 
 @mutant("EXEC-160")
 def names_arrive_in_camel_case(node: Node) -> None:
-    """Names of members with underscores reach `main` in camel case."""
+    """Turn parameters' names with underscores into camel case."""
 
     def renamed(value: JsonValue) -> JsonValue:
         if not isinstance(value, dict):
@@ -46,7 +46,7 @@ def names_arrive_in_camel_case(node: Node) -> None:
 
 @mutant("EXEC-160")
 def reserved_names_do_not_arrive(node: Node) -> None:
-    """Parameters with a name that the request itself has are lost."""
+    """Drop parameters that are named like members of the request."""
 
     def without(value: JsonValue) -> JsonValue:
         return (
@@ -58,7 +58,7 @@ def reserved_names_do_not_arrive(node: Node) -> None:
 
 @mutant("EXEC-160")
 def names_of_digits_make_an_array(node: Node) -> None:
-    """An object whose names are digits reaches `main` as an array."""
+    """Pass an object whose names are digits as an array."""
 
     def as_array(value: JsonValue) -> JsonValue:
         numbered = isinstance(value, dict) and value and all(name.isdecimal() for name in value)
@@ -69,7 +69,7 @@ def names_of_digits_make_an_array(node: Node) -> None:
 
 @mutant("EXEC-160")
 def deep_values_arrive_as_null(node: Node) -> None:
-    """What lies deeper than sixteen levels in the parameters is null."""
+    """Pass null for parameters deeper than sixteen levels."""
 
     def shallow(value: JsonValue, depth: int = 0) -> JsonValue:
         if depth > DEPTH:
@@ -83,7 +83,7 @@ def deep_values_arrive_as_null(node: Node) -> None:
 
 @mutant("EXEC-160", "EXEC-370")
 def texts_end_after_64_kib(node: Node) -> None:
-    """A text in the parameters and in the response ends after 65,535 characters."""
+    """Cut texts in parameters and responses after 65,535 characters."""
     cut = everywhere(lambda value: value[:TEXT_LENGTH] if isinstance(value, str) else value)
     change_params(node, cut)
     change_response(node, cut)
@@ -91,7 +91,7 @@ def texts_end_after_64_kib(node: Node) -> None:
 
 @mutant("EXEC-150")
 def parameters_are_put_into_the_code(node: Node) -> None:
-    """The code is taken for a template: `{{name}}` in it becomes the parameter of that name."""
+    """Replace `{{name}}` in the code with the parameter of that name."""
 
     def run(sandboxed: Sandboxed, code: str, params: str, *others: object) -> RunResult:
         values = json.loads(params)
@@ -103,7 +103,7 @@ def parameters_are_put_into_the_code(node: Node) -> None:
 
 @mutant("EXEC-150")
 def main_is_called_twice(node: Node) -> None:
-    """`main` is called once to see whether it works, and a second time for its answer."""
+    """Call `main` twice, and answer with the second result."""
     change_code(
         node,
         lambda code: (
@@ -151,7 +151,7 @@ def response_is_altered(node: Node, change: Callable[[JsonValue], JsonValue]) ->
 
 @mutant("EXEC-370")
 def member_called_error_is_a_failure(node: Node) -> None:
-    """A returned object with a member `error` counts as code that failed."""
+    """Take a returned object with a member `error` for a failure."""
 
     def failing(_code: str, _params: str, result: RunResult) -> RunResult:
         value = json.loads(result.response or "null")
@@ -163,7 +163,7 @@ def member_called_error_is_a_failure(node: Node) -> None:
 
 @mutant("EXEC-370")
 def the_word_error_in_logs_is_a_failure(node: Node) -> None:
-    """A run whose logs hold the word error counts as one that failed."""
+    """Take a run whose logs hold the word error for a failure."""
     change_result(
         node, lambda _code, _params, result: replace(result, has_error="error" in result.logs or result.has_error)
     )

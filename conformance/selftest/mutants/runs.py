@@ -31,7 +31,7 @@ def runs_lack_a_member(node: Node, member: str) -> None:
 
 @mutant("VER-050")
 def logs_are_answered_line_by_line(node: Node) -> None:
-    """`logs` is an array of lines, where the OpenAPI description says that it is a text."""
+    """Answer `logs` as an array of lines, though the description says text."""
 
     def in_lines(value: JsonValue) -> JsonValue:
         lines: list[JsonValue] = [*str(members(value).get("logs")).split("\n")]
@@ -42,7 +42,7 @@ def logs_are_answered_line_by_line(node: Node) -> None:
 
 @mutant("VER-050")
 def failures_of_runs_have_no_response(node: Node) -> None:
-    """A run that ends with an error answers no `response`, which the description says is always there."""
+    """Answer a failed run without `response`, which the description requires."""
 
     def without(value: JsonValue) -> JsonValue:
         told = members(value)
@@ -53,7 +53,7 @@ def failures_of_runs_have_no_response(node: Node) -> None:
 
 @mutant("EXEC-150", "EXEC-160")
 def results_are_kept_by_code(node: Node) -> None:
-    """The same code is answered what it answered first, whatever the parameters are."""
+    """Answer the same code with its first result, whatever the parameters."""
     kept: dict[str, RunResult] = {}
 
     def run(sandboxed: Sandboxed, code: str, *others: object) -> RunResult:
@@ -66,25 +66,25 @@ def results_are_kept_by_code(node: Node) -> None:
 
 @mutant("EXEC-150")
 def promises_are_not_waited_for(node: Node) -> None:
-    """What `main` returns is answered at once, also where it is a promise."""
+    """Answer a run before the promise of `main` settles."""
     change_code(node, lambda code: f"{code}\n;main = (begin => params => ({{ value: {{}}, ...begin(params) }}))(main);")
 
 
 @mutant("EXEC-150")
 def functions_beside_main_are_not_there(node: Node) -> None:
-    """Only `main` itself is taken out of the code."""
+    """Run only the function `main` of the code."""
     change_code(node, lambda code: code[code.find("async function main") :].partition("\nfunction ")[0])
 
 
 @mutant("EXEC-150")
 def other_scripts_in_code_are_lost(node: Node) -> None:
-    """Characters of the code that are not ASCII become question marks."""
+    """Replace characters of the code that are not ASCII with question marks."""
     change_code(node, lambda code: code.encode("ascii", "replace").decode())
 
 
 @mutant("EP-030", server_fault=True)
 def broken_run_requests_are_server_faults(node: Node) -> None:
-    """A run request whose body is no JSON is answered with 500."""
+    """Answer a run request whose body is no JSON with status 500."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
         given = await forward(request)
@@ -95,7 +95,7 @@ def broken_run_requests_are_server_faults(node: Node) -> None:
 
 @mutant("EXEC-360")
 def cids_are_run(node: Node) -> None:
-    """A CID that the node has computed stands for its code."""
+    """Run the code of a CID that the node has computed."""
     known: dict[str, str] = {}
 
     async def remember(request: Received, forward: Forward) -> Answered:

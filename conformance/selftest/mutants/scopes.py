@@ -15,7 +15,7 @@ from reference_node.node import Node
 
 
 def _held(given: Permissions) -> int:
-    """How many of the six management scopes."""
+    """Return how many of the six management scopes a key holds."""
     return sum(map(bool, given.arguments()[:6]))
 
 
@@ -34,7 +34,7 @@ def scope_of_a_new_key_is_dropped(node: Node, dropped: dict[str, Any]) -> None:
 
 @mutant("SCOPE-010")
 def one_scope_a_key(node: Node) -> None:
-    """Of several bools the first one is granted, and the others are dropped."""
+    """Grant the first of several bools, and drop the others."""
 
     def change(_: int, given: Permissions) -> Permissions:
         if given.can_create_groups:
@@ -70,19 +70,19 @@ def scope_opens_another_operation(node: Node, scope: str, method: str) -> None:
 
 @mutant("SCOPE-090")
 def no_scope_at_all_is_read_as_the_owner(node: Node) -> None:
-    """A key without any scope may delete groups."""
+    """Let a key without any scope remove groups."""
     acts_as_owner(node, "remove_group", lambda given: not _held(given) and not given.execute_in_groups)
 
 
 @mutant("SCOPE-090")
 def nearly_all_scopes_are_all(node: Node) -> None:
-    """A key that holds five of the six management scopes may remove actions."""
+    """Let a key with five of the six management scopes remove actions."""
     acts_as_owner(node, "remove_action_from_group", lambda given: _held(given) == 5)
 
 
 @mutant("SCOPE-120")
 def creators_manage_their_groups(node: Node) -> None:
-    """The id of a group is added to all arrays of the usage key that creates it."""
+    """Add the id of a new group to the arrays of the usage key that creates it."""
 
     def create(write: Write, acting_key: int, *arguments: object) -> object:
         created = write(acting_key, *arguments)
@@ -105,7 +105,7 @@ def creators_manage_their_groups(node: Node) -> None:
 
 @mutant("SCOPE-120")
 def creators_may_take_from_their_groups(node: Node) -> None:
-    """A usage key may remove PKPs from the groups that it created."""
+    """Let a usage key remove PKPs from groups that it created."""
     created: set[tuple[int, int]] = set()
 
     def create(write: Write, acting_key: int, *arguments: object) -> object:
@@ -123,7 +123,7 @@ def creators_may_take_from_their_groups(node: Node) -> None:
 
 @mutant("SCOPE-120", "UKEY-070")
 def creators_delete_their_groups(node: Node) -> None:
-    """A usage key may remove the groups that it created."""
+    """Let a usage key remove groups that it created."""
     created: set[tuple[int, int]] = set()
 
     def add(write: Callable[..., int], acting_key: int, *arguments: object) -> int:
@@ -140,7 +140,7 @@ def creators_delete_their_groups(node: Node) -> None:
 
 @mutant("SCOPE-120")
 def creators_execute_in_their_groups(node: Node) -> None:
-    """A group that a usage key creates is added to its `execute_in_groups`."""
+    """Add the id of a new group to `execute_in_groups` of the usage key that creates it."""
 
     def add(write: Callable[..., int], acting_key: int, *arguments: object) -> int:
         group = write(acting_key, *arguments)

@@ -20,7 +20,7 @@ ZERO = bytes(32)
 
 @mutant("KEYLIFE-050")
 def third_key_is_updated_with_the_first(node: Node) -> None:
-    """Where an account has three usage keys or more, an update of one changes the permissions of the oldest, too."""
+    """Update the oldest of three or more usage keys with any other."""
 
     def update(write: Write, acting_key: int, key: int, name: str, description: str, sent: Permissions) -> None:
         write(acting_key, key, name, description, sent)
@@ -33,7 +33,7 @@ def third_key_is_updated_with_the_first(node: Node) -> None:
 
 @mutant("KEYLIFE-030")
 def second_update_adds(node: Node) -> None:
-    """The first `update_usage_api_key` of a key replaces its permissions; every later one adds to them."""
+    """Add permissions in every update of a key after its first."""
     updated: set[int] = set()
 
     def update(write: Write, acting_key: int, key: int, name: str, description: str, sent: Permissions) -> None:
@@ -56,7 +56,7 @@ def _ids(value: object) -> Sequence[int]:
 
 @mutant("KEYLIFE-070")
 def labels_bring_back_first_permissions(node: Node) -> None:
-    """`update_usage_api_key_metadata` of a key that was updated gives it the permissions that it was made with."""
+    """Restore a key's first permissions in a metadata update."""
     first: dict[int, Permissions] = {}
 
     def update(write: Write, acting_key: int, key: int, name: str, description: str, sent: Permissions) -> None:
@@ -81,7 +81,7 @@ def _only(given: Permissions, groups: set[int]) -> Permissions:
 
 @mutant("EP-360")
 def action_taken_out_never_comes_back(node: Node) -> None:
-    """`add_action_to_group` does nothing for an action that was once removed from that group."""
+    """Ignore `add_action_to_group` of an action that was removed from the group."""
     removed: set[tuple[int, int, bytes]] = set()
 
     def remove(write: Write, acting_key: int, group: int, action: bytes) -> None:
@@ -98,7 +98,7 @@ def action_taken_out_never_comes_back(node: Node) -> None:
 
 @mutant("GRPLIFE-140")
 def second_removal_takes_a_wallet(node: Node) -> None:
-    """With the second group that is removed, the account's first wallet disappears from the list."""
+    """Hide the account's first wallet when its second group is removed."""
     removals: Counter[int] = Counter()
     hidden: set[bytes] = set()
 
@@ -118,7 +118,7 @@ def second_removal_takes_a_wallet(node: Node) -> None:
 
 @mutant("LIST-030")
 def update_after_removal_moves_the_group(node: Node) -> None:
-    """Once a group of the account was removed, `update_group` moves a group to the end of the list."""
+    """List an updated group last, once a group of the account was removed."""
     removed: set[int] = set()
     moved: dict[int, int] = {}
 
@@ -141,7 +141,7 @@ def update_after_removal_moves_the_group(node: Node) -> None:
 
 @mutant("EXEC-090")
 def second_question_gets_the_first_answer(node: Node) -> None:
-    """What a key was first told of an action, and of an action with a wallet, is what it is told ever after."""
+    """Cache for good what a key was told of an action and a wallet."""
     answers: dict[tuple[int, bytes, bytes], bool] = {}
 
     def told(decide: Callable[..., bool], run: Run, wallet: bytes = b"") -> bool:
@@ -154,7 +154,7 @@ def second_question_gets_the_first_answer(node: Node) -> None:
 
 @mutant("GRP-210")
 def zero_id_is_no_wallet_to_add(node: Node) -> None:
-    """`add_pkp_to_group` knows no wallet with the all-zero id."""
+    """Refuse the all-zero id in `add_pkp_to_group`."""
 
     def add(write: Write, acting_key: int, group: int, wallet: bytes) -> None:
         if wallet == ZERO:
@@ -166,13 +166,13 @@ def zero_id_is_no_wallet_to_add(node: Node) -> None:
 
 @mutant("SCOPE-140")
 def keys_that_create_groups_update_them(node: Node) -> None:
-    """A usage key with `can_create_groups` may call `update_group`, which the profile says it may not."""
+    """Let `can_create_groups` suffice for `update_group`, though the profile says otherwise."""
     acts_as_owner(node, "update_group", lambda given: given.can_create_groups)
 
 
 @mutant("SCOPE-150")
 def keys_register_actions(node: Node) -> None:
-    """Usage keys may register actions, which the profile says they may not."""
+    """Let usage keys register actions, though the profile says otherwise."""
     for method in ("add_action", "update_action_metadata", "delete_action"):
         acts_as_owner(node, method)
 
@@ -182,7 +182,7 @@ LATE = 9
 
 
 def _late(node: Node) -> Callable[[int], bool]:
-    """Whether the account of a key has had so many writes."""
+    """Return whether the account of a key has had more than nine writes."""
     writes: Counter[int] = Counter()
 
     def write(original: Callable[..., object], function: str, acting_key: int, *arguments: object) -> object:
@@ -196,7 +196,7 @@ def _late(node: Node) -> Callable[[int], bool]:
 
 @mutant("GRPLIFE-030")
 def late_descriptions_are_lost(node: Node) -> None:
-    """Once an account has had nine writes, `update_group` keeps the description."""
+    """Keep the description in `update_group` after nine writes of the account."""
     late = _late(node)
 
     def update(write: Write, acting_key: int, group: Group, *lists: Sequence[bytes]) -> None:
@@ -211,7 +211,7 @@ def late_descriptions_are_lost(node: Node) -> None:
 
 @mutant("UKEY-100")
 def late_keys_manage_no_actions(node: Node) -> None:
-    """Once an account has had nine writes, its usage keys add no actions to groups any more."""
+    """Refuse usage keys to add actions after nine writes of the account."""
     late = _late(node)
 
     def add(write: Write, acting_key: int, group: int, action: bytes) -> None:
@@ -224,7 +224,7 @@ def late_keys_manage_no_actions(node: Node) -> None:
 
 @mutant("EXEC-010")
 def late_keys_run_nothing(node: Node) -> None:
-    """Once an account has had nine writes, its usage keys run no action any more."""
+    """Refuse usage keys to run after nine writes of the account."""
     late = _late(node)
 
     def may_run(decide: Callable[[Run], bool], run: Run) -> bool:

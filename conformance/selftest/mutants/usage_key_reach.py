@@ -29,7 +29,7 @@ def usage_key_needs_no_permission(node: Node, method: str) -> None:
 
 @mutant("UKEY-050")
 def refused_group_is_created_all_the_same(node: Node) -> None:
-    """`add_group` without the permission is refused, after the group was created."""
+    """Refuse `add_group` without the permission, and create the group."""
 
     def create(write: Write, acting_key: int, *arguments: object) -> object:
         try:
@@ -43,19 +43,19 @@ def refused_group_is_created_all_the_same(node: Node) -> None:
 
 @mutant("UKEY-110", "UKEY-150", "UKEY-190", "UKEY-230", "UKEY-290")
 def arrays_are_read_as_ranges(node: Node) -> None:
-    """An array opens every group from its lowest id to its highest."""
+    """Read an array as the range from its lowest id to its highest."""
     change_arrays(node, lambda ids: list(range(min(ids), max(ids) + 1)) if ids and min(ids) else list(ids))
 
 
 @mutant("UKEY-300")
 def empty_array_means_all_groups(node: Node) -> None:
-    """A key whose array is empty may remove PKPs from all groups."""
+    """Let a key with an empty `remove_pkp_from_groups` remove PKPs from all groups."""
     acts_as_owner(node, "remove_pkp_from_group", lambda given: not given.remove_pkp_from_groups)
 
 
 @mutant("UKEY-330")
 def add_wildcard_reaches_every_account(node: Node) -> None:
-    """A key with 0 in its array adds PKPs to the groups of all accounts."""
+    """Let a key with the wildcard add PKPs to groups of other accounts."""
     made = accounts_made(node)
 
     def add(write: Write, acting_key: int, group_id: int, pkp_id: bytes) -> None:

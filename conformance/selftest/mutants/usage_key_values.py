@@ -71,13 +71,13 @@ def _ids(change: Change) -> Callable[[Members], Members]:
     ]
 )
 def odd_values_of_a_new_key_are_read(node: Node, change: Callable[[Members], Members]) -> None:
-    """Read what `add_usage_api_key` has to refuse, or has a default for, as another value; the label says as which."""
+    """Read what `add_usage_api_key` has to refuse or has a default for as another value; the label says which."""
     change_new_keys(node, change)
 
 
 @mutant("UKEY-460")
 def large_group_ids_are_rounded(node: Node) -> None:
-    """Group ids that exist nowhere are accepted, and read as floating-point numbers."""
+    """Read large group ids as floating-point numbers."""
     rounded: dict[str, list[JsonValue]] = {}
 
     async def create(request: Received, forward: Forward) -> Answered:
@@ -126,7 +126,7 @@ def list_shows_the_key(node: Node, show: Callable[[str], Members]) -> None:
 
 @mutant("UKEY-360")
 def update_answers_the_key_value(node: Node) -> None:
-    """`update_usage_api_key` answers the key that it updated."""
+    """Answer the key's value from `update_usage_api_key`."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
         given = await forward(request)
@@ -140,7 +140,7 @@ def update_answers_the_key_value(node: Node) -> None:
 
 @mutant("UKEY-360")
 def creation_repeats_the_keys_before(node: Node) -> None:
-    """`add_usage_api_key` answers the values of earlier keys as well."""
+    """Answer the values of earlier keys, too, from `add_usage_api_key`."""
     earlier: list[JsonValue] = []
 
     def change(value: JsonValue) -> JsonValue:
@@ -169,7 +169,7 @@ def usage_key_secret_is_weak(node: Node, change: Callable[[bytes], bytes]) -> No
 
 @mutant("UKEY-420")
 def equal_requests_give_one_key(node: Node) -> None:
-    """`add_usage_api_key` answers the key that was made by the same request before."""
+    """Answer `add_usage_api_key` with the key that the same request made before."""
     known: dict[tuple[str | None, bytes], Answered] = {}
 
     async def create(request: Received, forward: Forward) -> Answered:
@@ -183,7 +183,7 @@ def equal_requests_give_one_key(node: Node) -> None:
 
 @mutant("UKEY-010", "UKEY-020", "UKEY-030")
 def contract_is_told_other_labels(node: Node) -> None:
-    """The contract gets no name or description of a usage key; the node remembers them."""
+    """Keep the labels of usage keys in memory, and not in the contract."""
     labels: dict[int, tuple[str, str]] = {}
 
     def create(write: Write, acting_key: int, key: UsageKey) -> None:

@@ -16,7 +16,7 @@ from reference_node.node import Node
 
 @mutant("UKEY-010")
 def pkp_arrays_are_listed_for_each_other(node: Node) -> None:
-    """`list_api_keys` shows the groups to add PKPs to where those to remove them from belong, and the reverse."""
+    """Exchange `add_pkp_to_groups` and `remove_pkp_from_groups` in `list_api_keys`."""
     change_items(
         node,
         "list_api_keys",
@@ -32,7 +32,7 @@ def pkp_arrays_are_listed_for_each_other(node: Node) -> None:
 
 @mutant("UKEY-010")
 def newest_usage_key_is_not_listed(node: Node) -> None:
-    """`list_api_keys` leaves out the last key."""
+    """Leave the last key out of `list_api_keys`."""
     change_items(node, "list_api_keys", lambda items: list(items[:-1]))
 
 
@@ -117,7 +117,7 @@ def arrays_of_a_new_key_lose_ids(node: Node, change: Callable[[Sequence[int]], S
 
 @mutant("UKEY-320")
 def wildcard_means_the_groups_of_today(node: Node) -> None:
-    """0 is replaced by the groups that exist when the key is created."""
+    """Replace the wildcard with the groups that exist when the key is created."""
 
     def change(account: int, given: Permissions) -> Permissions:
         existing = [group.id for group in node.accounts.groups(account, 0, 100)]

@@ -23,7 +23,7 @@ from conformance.selftest.tools.alter import (
     refusal,
 )
 from conformance.selftest.tools.api_keys import presented
-from conformance.selftest.tools.mutant import mutant
+from conformance.selftest.tools.mutant import mutant, row
 from reference_node.node import Node
 
 DESCRIPTION = "openapi.json"
@@ -32,7 +32,7 @@ Members = dict[str, JsonValue]
 
 
 class Prefix:
-    """ASGI layer that serves the paths under another prefix as well."""
+    """Serves the paths under another prefix as well; an ASGI layer."""
 
     def __init__(self, app: ASGIApp, prefix: str, names: tuple[str, ...]) -> None:
         self._app = app
@@ -44,63 +44,54 @@ class Prefix:
         await self._app({**scope, "path": path, "raw_path": path.encode()} if path else scope, receive, send)
 
 
-@mutant("VER-010")
-def paths_without_prefix(node: Node) -> None:
-    """The open endpoints are served without the prefix as well."""
-    node.app.add_middleware(Prefix, prefix="/", names=("get_node_chain_config", "get_api_payers"))
-
-
-@mutant("VER-010")
-def second_version_is_the_first(node: Node) -> None:
-    """Everything is served under /core/v2 as well."""
-    node.app.add_middleware(Prefix, prefix="/core/v2/", names=("list_groups", "add_group"))
-
-
-@mutant("VER-010")
-def cid_without_core(node: Node) -> None:
-    """`get_service_action_ipfs_id` is served under /v1 as well."""
-    node.app.add_middleware(Prefix, prefix="/v1/", names=("get_service_action_ipfs_id",))
-
-
-@mutant("VER-010")
-def prefix_is_missing(node: Node) -> None:
-    """`get_api_payers` is not served under the prefix."""
-
-    async def handler(_: Received, __: Forward) -> Answered:
-        return refusal(404)
-
-    intercept(node, "get_api_payers", handler)
+@mutant(
+    "VER-010",
+    each=[
+        row("none", "/", "get_node_chain_config", "get_api_payers"),
+        row("v2", "/core/v2/", "list_groups", "add_group"),
+        row("without-core", "/v1/", "get_service_action_ipfs_id"),
+    ],
+)
+def prefix_has_an_alias(node: Node, prefix: str, *names: str) -> None:
+    """Serve some operations under `{prefix}` as well."""
+    node.app.add_middleware(Prefix, prefix=prefix, names=names)
 
 
 # ----------------------------------------------------------------------------------------------- the description
 
 
 def _described(node: Node, change: Callable[[Members], Members]) -> None:
-    """The description changed."""
+    """Change the description."""
     change_answer(node, DESCRIPTION, lambda value: change(members(value)))
 
 
 def _at(document: JsonValue, *names: str) -> Members:
-    """An object inside the description."""
+    """Return an object inside the description."""
     found = members(document)
     for name in names:
         found = members(found[name])
     return found
 
 
-@mutant("VER-020")
-def description_is_not_served(node: Node) -> None:
-    """There is no openapi.json."""
+@mutant(
+    each=[
+        row("description", DESCRIPTION, breaks="VER-020"),
+        row("viewer", VIEWER, breaks="VER-030"),
+        row("payers", "get_api_payers", breaks="VER-010"),
+    ]
+)
+def path_is_not_served(node: Node, operation: str) -> None:
+    """Answer 404 to `{operation}`."""
 
     async def handler(_: Received, __: Forward) -> Answered:
         return refusal(404)
 
-    intercept(node, DESCRIPTION, handler)
+    intercept(node, operation, handler)
 
 
 @mutant("VER-020")
 def description_needs_a_key(node: Node) -> None:
-    """openapi.json is refused without a key."""
+    """Refuse openapi.json without a key."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
         return await forward(request) if presented(request) else refusal(401)
@@ -108,15 +99,29 @@ def description_needs_a_key(node: Node) -> None:
     intercept(node, DESCRIPTION, handler)
 
 
-@mutant("VER-020")
-def description_is_of_swagger_2(node: Node) -> None:
-    """openapi.json is a document of Swagger 2.0."""
-    _described(node, lambda found: {"swagger": "2.0", "info": found["info"], "paths": {}})
+def _without_path(found: Members, name: str) -> Members:
+    return {**found, "paths": {path: item for path, item in _at(found, "paths").items() if name not in path}}
+
+
+@mutant(
+    each=[
+        row(
+            "swagger-2",
+            lambda found: {"swagger": "2.0", "info": found["info"], "paths": {}},
+            breaks="VER-020",
+        ),
+        row("without-a-list", lambda found: _without_path(found, "list_wallets_in_group"), breaks="VER-040"),
+        row("without-a-title", lambda found: {**found, "info": {"version": "1"}}, breaks="VER-040"),
+    ]
+)
+def description_is_wrong(node: Node, change: Callable[[Members], Members]) -> None:
+    """Answer another OpenAPI description; the label says which."""
+    _described(node, change)
 
 
 @mutant("VER-020")
 def description_is_yaml(node: Node) -> None:
-    """openapi.json is YAML."""
+    """Answer YAML as openapi.json."""
 
     async def handler(_: Received, __: Forward) -> Answered:
         return Answered(200, ((b"content-type", b"application/yaml"),), b"openapi: 3.1.0\npaths: {}\n")
@@ -125,18 +130,8 @@ def description_is_yaml(node: Node) -> None:
 
 
 @mutant("VER-030")
-def viewer_is_not_served(node: Node) -> None:
-    """There is no viewer."""
-
-    async def handler(_: Received, __: Forward) -> Answered:
-        return refusal(404)
-
-    intercept(node, VIEWER, handler)
-
-
-@mutant("VER-030")
 def viewer_shows_another_description(node: Node) -> None:
-    """The viewer shows a description that is not the node's."""
+    """Show another description in the viewer."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
         given = await forward(request)
@@ -147,7 +142,7 @@ def viewer_shows_another_description(node: Node) -> None:
 
 @mutant("VER-030")
 def viewer_is_json(node: Node) -> None:
-    """The viewer is the description itself."""
+    """Answer JSON as the viewer."""
 
     async def handler(_: Received, __: Forward) -> Answered:
         return answer(200, {"openapi": "3.1.0", "see": "/core/v1/openapi.json"})
@@ -156,20 +151,8 @@ def viewer_is_json(node: Node) -> None:
 
 
 @mutant("VER-040")
-def description_lacks_a_list(node: Node) -> None:
-    """The description leaves `list_wallets_in_group` out."""
-    _described(
-        node,
-        lambda found: {
-            **found,
-            "paths": {path: item for path, item in _at(found, "paths").items() if "list_wallets_in_group" not in path},
-        },
-    )
-
-
-@mutant("VER-040")
 def description_says_put(node: Node) -> None:
-    """The description gives `update_group` the method PUT."""
+    """Describe `update_group` with the method PUT."""
 
     def changed(found: Members) -> Members:
         item = _at(found, "paths", f"{CORE}update_group")
@@ -180,7 +163,7 @@ def description_says_put(node: Node) -> None:
 
 @mutant("VER-040")
 def description_is_of_another_prefix(node: Node) -> None:
-    """The description's paths stand under /api."""
+    """Describe paths under /api."""
 
     def changed(found: Members) -> Members:
         return {**found, "paths": {path.replace(CORE, "/api/"): item for path, item in _at(found, "paths").items()}}
@@ -190,7 +173,7 @@ def description_is_of_another_prefix(node: Node) -> None:
 
 @mutant("VER-040")
 def description_is_invalid(node: Node) -> None:
-    """An operation of the description has a response without a description, which OpenAPI requires."""
+    """Describe a response without a description, which OpenAPI requires."""
 
     def changed(found: Members) -> Members:
         broken: JsonValue = {"post": {"responses": {"200": {}}}}
@@ -199,18 +182,12 @@ def description_is_invalid(node: Node) -> None:
     _described(node, changed)
 
 
-@mutant("VER-040")
-def description_has_no_title(node: Node) -> None:
-    """The description has no title, which OpenAPI requires."""
-    _described(node, lambda found: {**found, "info": {"version": "1"}})
-
-
 # ------------------------------------------------------------------------------------------ answers as described
 
 
 @mutant("VER-050")
 def created_wallets_have_another_status(node: Node) -> None:
-    """`create_wallet` answers 201, which the description does not hold."""
+    """Answer `create_wallet` with 201, which the description lacks."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
         given = await forward(request)
@@ -221,13 +198,13 @@ def created_wallets_have_another_status(node: Node) -> None:
 
 @mutant("VER-050")
 def listed_names_may_be_null(node: Node) -> None:
-    """Items of `list_actions` have a null where the description says text."""
+    """Show null descriptions in `list_actions`, though the OpenAPI description says text."""
     change_items(node, "list_actions", each(lambda item: {**item, "description": None}))
 
 
 @mutant("VER-050")
 def chain_id_is_a_text_and_described_as_an_integer(node: Node) -> None:
-    """`chain_id` is a text where the description says integer."""
+    """Answer `chain_id` as a text, though the description says integer."""
     change_answer(
         node, "get_node_chain_config", lambda value: {**members(value), "chain_id": str(members(value)["chain_id"])}
     )
@@ -235,7 +212,7 @@ def chain_id_is_a_text_and_described_as_an_integer(node: Node) -> None:
 
 @mutant("VER-050")
 def payers_are_described_as_numbers(node: Node) -> None:
-    """The description says that payers are integers."""
+    """Describe payers as integers."""
 
     def changed(found: Members) -> Members:
         content: JsonValue = {"application/json": {"schema": {"type": "array", "items": {"type": "integer"}}}}
@@ -247,7 +224,7 @@ def payers_are_described_as_numbers(node: Node) -> None:
 
 @mutant("VER-050")
 def refusals_lack_a_described_member(node: Node) -> None:
-    """Refusals have no `code`, which the description requires."""
+    """Leave `code` out of refusals, though the description requires it."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
         given = await forward(request)
@@ -261,7 +238,7 @@ def refusals_lack_a_described_member(node: Node) -> None:
 
 @mutant("VER-050")
 def lists_have_another_media_type(node: Node) -> None:
-    """`list_api_keys` answers a media type that the description does not hold."""
+    """Answer `list_api_keys` with a media type that the description lacks."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
         return replace(await forward(request), headers=((b"content-type", b"application/vnd.keys+json"),))

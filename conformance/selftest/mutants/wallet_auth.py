@@ -34,7 +34,7 @@ PROOF = Flow.BILLING_AUTH
 
 
 def _believes(node: Node, change: Callable[[Members, About], About]) -> None:
-    """The judge is told something else about a proof than what is true."""
+    """Verify a proof against changed facts."""
 
     def verify(original: Check, data: object, signature: object, about: About) -> object:
         try:
@@ -69,13 +69,13 @@ def _now(about: About) -> int:
     ],
 )
 def proof_is_judged_as_it_says_itself(node: Node, change: Callable[[Members, About], About]) -> None:
-    """Judge a proof by what it says itself; the label says in what."""
+    """Verify a proof against what it says itself; the label says in what."""
     _believes(node, change)
 
 
 @mutant("BILL-240")
 def proofs_are_good_for_a_second_more(node: Node) -> None:
-    """A proof is good for 301 s."""
+    """Accept a proof for 301 s."""
 
     def change(document: Members, about: About) -> About:
         late = _now(about) - _issued(document) == WINDOW_SECONDS + 1
@@ -86,7 +86,7 @@ def proofs_are_good_for_a_second_more(node: Node) -> None:
 
 @mutant("BILL-240")
 def proofs_are_for_any_chain(node: Node) -> None:
-    """The chain of a proof is that which it says itself."""
+    """Accept a proof for any chain."""
 
     def change(document: Members, _: About) -> About:
         domain = document["domain"]
@@ -97,7 +97,7 @@ def proofs_are_for_any_chain(node: Node) -> None:
 
 @mutant("BILL-240", "BILL-260")
 def proofs_are_by_any_wallet(node: Node) -> None:
-    """A proof is believed whoever signed it."""
+    """Accept a proof whoever signed it."""
 
     def verify(original: Check, data: object, signature: object, about: About) -> object:
         try:
@@ -113,18 +113,18 @@ def proofs_are_by_any_wallet(node: Node) -> None:
 
 @mutant("BILL-240", "ENV-320")
 def proofs_may_be_of_any_size(node: Node) -> None:
-    """The size limit is for bodies alone."""
+    """Skip the check of a proof's size."""
     read_as(node, lambda document, _: document, PROOF)
 
 
 @mutant("BILL-300")
 def proofs_are_good_once(node: Node) -> None:
-    """A proof that was accepted is refused from then on."""
+    """Refuse a proof that was accepted before."""
     good_once(node, PROOF)
 
 
 def _without_key(node: Node, decide: Callable[[Received, Answered], Answered]) -> None:
-    """Something about the balance of those who send no key."""
+    """Change the answer of the balance to requests without a key."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
         given = await forward(request)
@@ -135,7 +135,7 @@ def _without_key(node: Node, decide: Callable[[Received, Answered], Answered]) -
 
 @mutant("BILL-230", "ENV-010", "ENV-130")
 def balance_is_for_keys_alone(node: Node) -> None:
-    """`X-Wallet-Auth` is not looked at."""
+    """Ignore `X-Wallet-Auth`."""
     _without_key(node, lambda _, __: refusal(401))
 
 
@@ -144,7 +144,7 @@ NOTHING_LEFT = answer(200, {"balance_cents": 0, "balance_display": "$0.00"})
 
 @mutant("BILL-240", "EP-030")
 def headers_that_cannot_be_read_show_nothing_left(node: Node) -> None:
-    """Who sends a header that holds no proof is shown a balance of nothing."""
+    """Answer a balance of zero to an unreadable `X-Wallet-Auth`."""
 
     def decide(request: Received, given: Answered) -> Answered:
         return given if given.accepted or b"x-wallet-auth" not in dict(request.headers) else NOTHING_LEFT
@@ -154,7 +154,7 @@ def headers_that_cannot_be_read_show_nothing_left(node: Node) -> None:
 
 @mutant("EP-030", server_fault=True)
 def headers_that_cannot_be_read_are_server_faults(node: Node) -> None:
-    """A header that holds no proof ends in a server fault."""
+    """Answer an unreadable `X-Wallet-Auth` with status 500."""
 
     def decide(_: Received, given: Answered) -> Answered:
         code = json.loads(given.body).get("code", "")
@@ -165,7 +165,7 @@ def headers_that_cannot_be_read_are_server_faults(node: Node) -> None:
 
 @mutant("BILL-270")
 def nobody_has_nothing_left(node: Node) -> None:
-    """Who sends neither key nor proof is shown a balance of nothing."""
+    """Answer a balance of zero without key and proof."""
 
     def decide(request: Received, given: Answered) -> Answered:
         return given if b"x-wallet-auth" in dict(request.headers) else NOTHING_LEFT
@@ -175,7 +175,7 @@ def nobody_has_nothing_left(node: Node) -> None:
 
 @mutant("BILL-260")
 def every_proof_shows_the_same_balance(node: Node) -> None:
-    """Each proof is answered with the balance that the first one saw."""
+    """Answer each proof with the balance of the first."""
     first: list[Answered] = []
 
     def decide(_: Received, given: Answered) -> Answered:
@@ -189,7 +189,7 @@ def every_proof_shows_the_same_balance(node: Node) -> None:
 
 @mutant("WSIG-050", "WSIG-070", "ENV-150")
 def proofs_mint(node: Node) -> None:
-    """A `BillingAuth` envelope is good for the mints as well."""
+    """Accept a `BillingAuth` envelope for mints."""
 
     def verify(original: Check, data: object, signature: object, about: About) -> object:
         stated = members_of(data).get("primaryType") if isinstance(data, dict) else None
@@ -200,5 +200,5 @@ def proofs_mint(node: Node) -> None:
 
 @mutant("BILL-230")
 def balances_have_no_amount(node: Node) -> None:
-    """The balance is a text without the cents."""
+    """Leave the cents out of the balance."""
     change_answer(node, BALANCE, lambda value: {"balance_display": members(value).get("balance_display")})

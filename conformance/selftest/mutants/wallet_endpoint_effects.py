@@ -31,25 +31,25 @@ from reference_node.node import Node
 
 @mutant("EP-230")
 def only_the_newest_wallet_is_listed(node: Node) -> None:
-    """`list_wallets` shows the last wallet alone."""
+    """Show only the last wallet in `list_wallets`."""
     wrap(node.accounts, "wallets", lambda view, key, *_: view(key, 0, 100)[-1:])
 
 
 @mutant("EP-240")
 def wallets_of_a_group_are_all_wallets(node: Node) -> None:
-    """`list_wallets_in_group` shows every wallet of the account."""
+    """Show every wallet of the account in `list_wallets_in_group`."""
     wrap(node.accounts, "wallets_in_group", lambda _, key, __, page, size: node.accounts.wallets(key, page, size))
 
 
 @mutant("EP-250")
 def group_of_actions_is_ignored(node: Node) -> None:
-    """`list_actions` ignores `group_id`."""
+    """Ignore `group_id` in `list_actions`."""
     change_query(node, "list_actions", lambda query: {name: query[name] for name in query if name != "group_id"})
 
 
 @mutant("EP-260")
 def actions_of_the_account_are_those_in_groups(node: Node) -> None:
-    """`list_actions` without a group shows only actions that are in one."""
+    """Show only actions of groups in `list_actions` without a group."""
 
     def listed(view: Callable[..., list[object]], key: int, page: int, size: int) -> list[object]:
         groups = node.accounts.groups(key, 0, 100)
@@ -61,7 +61,7 @@ def actions_of_the_account_are_those_in_groups(node: Node) -> None:
 
 @mutant("EP-270")
 def listed_hashes_are_reversed(node: Node) -> None:
-    """`hashed_cid` of `list_actions` has its bytes the other way round."""
+    """Reverse the bytes of `hashed_cid` in `list_actions`."""
 
     def reversed_hash(item: dict[str, JsonValue]) -> dict[str, JsonValue]:
         return {**item, "hashed_cid": f"0x{bytes.fromhex(str(item['hashed_cid'])[2:])[::-1].hex()}"}
@@ -71,7 +71,7 @@ def listed_hashes_are_reversed(node: Node) -> None:
 
 @mutant("EP-290")
 def deleted_metadata_come_back(node: Node) -> None:
-    """An action that is registered again has the texts that it had before it was deleted."""
+    """Restore the labels of a deleted action when it is registered again."""
     buried: dict[tuple[int, bytes], tuple[str, str]] = {}
 
     def delete(write: Write, key: int, cid_hash: bytes) -> None:
@@ -89,7 +89,7 @@ def deleted_metadata_come_back(node: Node) -> None:
 
 @mutant("EP-310")
 def unregistered_action_is_registered_by_its_update(node: Node) -> None:
-    """`update_action_metadata` of a hash that is not registered registers it."""
+    """Register an unknown action in `update_action_metadata`."""
 
     def update(write: Write, key: int, cid_hash: bytes, name: str, description: str) -> None:
         if any(found.cid_hash == cid_hash for found in node.accounts.actions(key, 0, 100)):
@@ -102,7 +102,7 @@ def unregistered_action_is_registered_by_its_update(node: Node) -> None:
 
 @mutant("EP-310")
 def unregistered_action_is_deleted(node: Node) -> None:
-    """`delete_action` of a hash that is not registered says yes."""
+    """Answer success to `delete_action` of an unknown hash."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
         given = await forward(request)
@@ -129,7 +129,7 @@ def answer_is_wrong(node: Node, operation: str, change: Callable[[JsonValue], Js
 
 @mutant("EP-320")
 def cid_is_new_each_time(node: Node) -> None:
-    """`get_service_action_ipfs_id` of one code is another each time."""
+    """Answer another CID for the same code each time."""
     times = count()
     change_body(
         node, "get_service_action_ipfs_id", lambda code: f"{code}{next(times)}" if isinstance(code, str) else code
@@ -138,7 +138,7 @@ def cid_is_new_each_time(node: Node) -> None:
 
 @mutant("EP-330")
 def cid_is_of_the_body_as_sent(node: Node) -> None:
-    """The CID is computed over the JSON text."""
+    """Compute the CID of the JSON text."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
         return await forward(replace(request, body=json.dumps(request.body.decode()).encode()))
@@ -148,7 +148,7 @@ def cid_is_of_the_body_as_sent(node: Node) -> None:
 
 @mutant("EP-330")
 def surrogate_pairs_are_two_characters(node: Node) -> None:
-    r"""A character beyond the basic plane that comes as two \u escapes is read as two question marks."""
+    r"""Read a character that comes as two \u escapes as two question marks."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
         return await forward(replace(request, body=request.body.replace(rb"\ud83d\ude00", b"??")))
@@ -158,6 +158,6 @@ def surrogate_pairs_are_two_characters(node: Node) -> None:
 
 @mutant("EP-350")
 def wallet_is_answered_as_another(node: Node) -> None:
-    """`create_wallet` answers an address that is not the registered one."""
+    """Answer another address from `create_wallet` than is registered."""
     other = to_checksum_address(bytes(range(20)))
     change_answer(node, "create_wallet", lambda value: {**members(value), "wallet_address": other})

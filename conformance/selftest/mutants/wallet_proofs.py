@@ -22,7 +22,7 @@ DONE: JsonValue = {"success": True}
 
 
 def _prover(request: Received) -> bytes | None:
-    """The wallet that a request's proof names, signed or not; None where it holds no proof."""
+    """Return the wallet that a request's proof names, signed or not; None where it holds no proof."""
     try:
         proof = members(json.loads(base64.b64decode(header(request, b"x-wallet-auth"))))
     except ValueError:
@@ -55,7 +55,7 @@ def proof_opens_another_operation(node: Node, operation: str, given: JsonValue) 
 
 @mutant("BILL-260")
 def strangers_see_the_first_balance(node: Node) -> None:
-    """A wallet that is no account's admin is shown the credit of the first account."""
+    """Answer the first account's balance to a wallet that is no account's admin."""
     made = accounts_made(node)
 
     def balance(read: Write, wallet: Address) -> object:
@@ -67,7 +67,7 @@ def strangers_see_the_first_balance(node: Node) -> None:
 
 @mutant("BILL-260")
 def former_wallets_go_on_seeing_the_balance(node: Node) -> None:
-    """The wallet that an account had before its conversion is shown what the new admin wallet has."""
+    """Answer the account's balance to its former admin wallet after a conversion."""
     former = former_admins(node)
 
     def balance(read: Write, wallet: Address) -> object:
@@ -78,7 +78,7 @@ def former_wallets_go_on_seeing_the_balance(node: Node) -> None:
 
 @mutant("BILL-240", "BILL-260")
 def proofs_beside_a_key_are_believed(node: Node) -> None:
-    """Where a key comes along, nobody looks who signed the proof."""
+    """Accept an unverified proof when a key comes with it."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
         named = _prover(request)
@@ -92,7 +92,7 @@ def proofs_beside_a_key_are_believed(node: Node) -> None:
 
 @mutant("AUTH-230")
 def proofs_beside_a_key_open_writes(node: Node) -> None:
-    """Who sends, beside any key, a proof that names the admin of a ChainSecured account creates groups there."""
+    """Let a proof of the admin of a ChainSecured account beside any key create groups there."""
     converted: dict[bytes, int] = {}
 
     def convert(write: Write, account: int, admin: Address) -> None:

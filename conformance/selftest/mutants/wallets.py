@@ -36,13 +36,13 @@ Members = dict[str, JsonValue]
 
 @mutant("PKP-030")
 def wallet_address_is_zero(node: Node) -> None:
-    """`create_wallet` answers the zero address."""
+    """Answer the zero address from `create_wallet`."""
     change_answer(node, "create_wallet", lambda value: {**members(value), "wallet_address": f"0x{'0' * 40}"})
 
 
 @mutant("PKP-030")
 def wallet_address_without_0x(node: Node) -> None:
-    """`create_wallet` and the lists write addresses without 0x."""
+    """Write addresses without 0x in `create_wallet` and in lists."""
     change_answer(node, "create_wallet", lambda value: _bare(members(value), "wallet_address"))
     change_items(node, WALLET_LISTS, each(lambda item: _bare(item, "wallet_address")))
 
@@ -73,7 +73,7 @@ def wallets_are_listed_otherwise(node: Node, change: Callable[[Members], Members
 
 @mutant("PKP-020")
 def wallet_id_without_0x(node: Node) -> None:
-    """`list_wallets` writes ids without 0x, and the calls take them so."""
+    """Write wallet ids without 0x in lists, and accept them so."""
     change_items(node, WALLET_LISTS, each(lambda item: _bare(item, "id")))
     change_body(node, ("add_pkp_to_group", "remove_pkp_from_group"), _with_0x)
 
@@ -85,7 +85,7 @@ def _with_0x(value: JsonValue) -> JsonValue:
 
 @mutant("PKP-010")
 def wallet_added_is_the_first_one(node: Node) -> None:
-    """`add_pkp_to_group` adds the account's first wallet, whichever id it is given."""
+    """Add the account's first wallet, whichever `add_pkp_to_group` names."""
 
     def add(write: Write, acting_key: int, group_id: int, _: bytes) -> None:
         account = node.accounts.key_info(acting_key).account_hash
@@ -96,7 +96,7 @@ def wallet_added_is_the_first_one(node: Node) -> None:
 
 @mutant("PKP-110")
 def wallets_of_two_accounts_are_one(node: Node) -> None:
-    """An account's n-th wallet is derived by n alone, so that two accounts get the same wallets."""
+    """Derive an account's n-th wallet from n alone, the same for all accounts."""
     made: dict[int, bytes] = {}
 
     def create(write: Write, acting_key: int, _: bytes, path: int, *labels: str) -> None:
@@ -111,7 +111,7 @@ def wallets_of_two_accounts_are_one(node: Node) -> None:
 
 @mutant("PKP-110")
 def account_has_one_wallet(node: Node) -> None:
-    """`create_wallet` makes a wallet once; from then on it answers the one that is there."""
+    """Create one wallet for an account, and answer it from each `create_wallet`."""
 
     def create(write: Write, acting_key: int, *arguments: object) -> None:
         if not _wallets(node, acting_key):
@@ -138,7 +138,7 @@ def _answer_address(node: Node, address: Callable[[int], bytes]) -> None:
 
 @mutant("PKP-060", "PKP-070")
 def wallet_is_in_one_group(node: Node) -> None:
-    """Adding a wallet to a group takes it out of the group that it was in."""
+    """Take a wallet that is added to a group out of its other groups."""
 
     def add(write: Write, acting_key: int, group_id: int, wallet: bytes) -> None:
         _leave_all(node, acting_key, wallet)
@@ -149,7 +149,7 @@ def wallet_is_in_one_group(node: Node) -> None:
 
 @mutant("PKP-070")
 def wallet_leaves_every_group(node: Node) -> None:
-    """`remove_pkp_from_group` takes the wallet out of all groups of the account."""
+    """Take a wallet out of all groups of the account in `remove_pkp_from_group`."""
     remove = node.accounts.remove_pkp_from_group
 
     def remove_everywhere(_: Write, acting_key: int, group_id: int, wallet: bytes) -> None:
@@ -168,7 +168,7 @@ def _leave_all(node: Node, acting_key: int, wallet: bytes, remove: Write | None 
 
 @mutant("PKP-090")
 def creation_answers_the_private_key(node: Node) -> None:
-    """`create_wallet` answers the wallet's private key beside its address."""
+    """Answer the wallet's private key from `create_wallet`."""
     paths: list[int] = []
 
     def create(write: Write, acting_key: int, wallet: bytes, path: int, *labels: str) -> None:
@@ -185,7 +185,7 @@ def creation_answers_the_private_key(node: Node) -> None:
 
 @mutant("PKP-090")
 def refusals_tell_the_private_key(node: Node) -> None:
-    """Refusals carry a debugging header with the key that was derived last."""
+    """Send a private key in a debugging header of refusals."""
     paths: list[int] = []
 
     def create(write: Write, acting_key: int, wallet: bytes, path: int, *labels: str) -> None:
@@ -205,7 +205,7 @@ def refusals_tell_the_private_key(node: Node) -> None:
 
 @mutant("PKP-090")
 def wallets_description_is_the_private_key(node: Node) -> None:
-    """A wallet is registered with its private key as the description."""
+    """Register a wallet with its private key as the description."""
 
     def create(write: Write, acting_key: int, wallet: bytes, path: int, name: str, _: str) -> None:
         write(acting_key, wallet, path, name, node.keys.wallet_key(path).hex())
@@ -223,13 +223,13 @@ class PathsAreKeys(KeyDerivation):
 
 @mutant("PKP-090")
 def derivation_path_is_the_private_key(node: Node) -> None:
-    """The private key is the derivation path, which the contract shows to everybody."""
+    """Use the derivation path, which the contract shows, as the private key."""
     node.keys = PathsAreKeys(node.keys.root_secret)
 
 
 @mutant("PKP-130")
 def wallet_ids_are_repaired(node: Node) -> None:
-    """A PKP id of the wrong form is cut or filled up until it has 64 digits."""
+    """Cut or pad a malformed PKP id to 64 digits."""
     change_body(node, ("add_pkp_to_group", "remove_pkp_from_group"), lambda value: _repaired(members(value)))
     change_body(node, ("add_group", "update_group"), lambda value: _repaired_list(members(value)))
 
@@ -249,7 +249,7 @@ def _repaired_id(text: str) -> str:
 
 @mutant("PKP-130")
 def malformed_wallet_ids_are_dropped(node: Node) -> None:
-    """`add_group` and `update_group` leave malformed ids out of the lists and go on."""
+    """Drop malformed ids from the lists of `add_group` and `update_group`."""
 
     def drop(value: JsonValue) -> JsonValue:
         body = members(value)
@@ -262,7 +262,7 @@ def malformed_wallet_ids_are_dropped(node: Node) -> None:
 
 @mutant("PKP-140")
 def capitals_are_another_wallet(node: Node) -> None:
-    """PKP ids are compared as texts: one in capitals is of no wallet."""
+    """Compare PKP ids as texts, so that one in capitals is unknown."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
         return refusal(404) if re.search(rb"0x[0-9a-f]*[A-F]", request.body) else await forward(request)
@@ -272,7 +272,7 @@ def capitals_are_another_wallet(node: Node) -> None:
 
 @mutant("PKP-180")
 def wallet_of_a_usage_key_is_lost(node: Node) -> None:
-    """A wallet that a usage key creates is derived and answered, and registered to no account."""
+    """Answer a wallet that a usage key creates, and register it to no account."""
 
     def create(write: Write, acting_key: int, *arguments: object) -> None:
         if node.accounts.key_info(acting_key).is_account_key:
@@ -283,7 +283,7 @@ def wallet_of_a_usage_key_is_lost(node: Node) -> None:
 
 @mutant("PKP-180")
 def wallet_of_a_usage_key_is_hidden(node: Node) -> None:
-    """Wallets that usage keys created are not listed to the account key."""
+    """Hide wallets that usage keys created from lists."""
     hidden: set[bytes] = set()
 
     def create(write: Write, acting_key: int, wallet: bytes, *arguments: object) -> None:
@@ -300,7 +300,7 @@ def wallet_of_a_usage_key_is_hidden(node: Node) -> None:
 
 @mutant("PKP-090")
 def wallets_of_a_group_tell_their_private_keys(node: Node) -> None:
-    """`list_wallets_in_group` shows each wallet's private key, as a decimal number, for a description."""
+    """Show each wallet's private key as its description in `list_wallets_in_group`."""
 
     def listed(view: Callable[..., list[Wallet]], *arguments: int) -> list[Wallet]:
         return [

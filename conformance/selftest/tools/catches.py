@@ -1,4 +1,4 @@
-"""Which cases caught each mutant last time, and with how many requests: `conformance/selftest/catches.json`.
+"""Reads and writes `catches.json`: which cases caught each mutant last time, and with how many requests.
 
 The harness runs these cases first, so that a trial takes one case where it took many; tier one takes the mutants that
 are cheapest to catch.
@@ -31,7 +31,7 @@ class Catch:
 
 
 def load_catches(path: Path = CATCHES) -> dict[str, Catch]:
-    """The recorded catches by the mutant's name."""
+    """Read the recorded catches, by the mutant's name."""
     recorded = json.loads(path.read_text())
     return {name: Catch(tuple(entry["cases"]), entry["requests"]) for name, entry in recorded.items()}
 
@@ -47,14 +47,14 @@ def record(catches: Mapping[str, Catch], names: Iterable[str], path: Path = CATC
 
 
 def catch_of(trial: Trial) -> Catch:
-    """How the mutant of this trial was caught: of each broken requirement the first case that failed."""
+    """Return how the mutant of this trial was caught: for each broken requirement by the first case that failed."""
     cases = dict.fromkeys(trial.noticed(requirement)[0] for requirement in trial.breaks)
     requests = {outcome.case: outcome.exchanges for outcome in trial.outcomes}
     return Catch(tuple(cases), sum(requests[case] for case in cases))
 
 
 def tier_one(mutants: Iterable[Mutant], catches: Mapping[str, Catch]) -> list[Mutant]:
-    """The cheapest mutants of each requirement, in the order given; new ones, of which no catch is recorded, always."""
+    """Choose the cheapest mutants of each requirement, and those of which no catch is recorded; keep their order."""
     every = list(mutants)
     chosen = {mutant.name for mutant in every if mutant.name not in catches}
     known = [mutant for mutant in every if mutant.name in catches]

@@ -1,4 +1,4 @@
-"""What trials show to be wrong with the suite or with the mutants, a sentence each."""
+"""Finds what trials show to be wrong with the suite or with the mutants, a sentence each."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from conformance.verdict import Verdict
 
 
 def findings(mutants: Mapping[str, Mutant], done: Mapping[str, Trial], packs: Iterable[str]) -> list[str]:
-    """What the trials show to be wrong with the suite, or with the mutants."""
+    """Return what the trials show to be wrong with the suite or with the mutants."""
     faults = [f"{trial.name}: the suite itself failed: {trial.crash}" for trial in done.values() if trial.crash]
     faults += [f"{name} breaks {i}, and no check of it noticed" for name in mutants for i in done[name].missed]
     faults += [fault for mutant in mutants.values() for fault in _crashed(mutant, done[mutant.name])]
@@ -25,7 +25,7 @@ def findings(mutants: Mapping[str, Mutant], done: Mapping[str, Trial], packs: It
 
 
 def _crashed(mutant: Mutant, trial: Trial) -> list[str]:
-    """A mutant that crashes shows how the suite takes a crash, not that it notices the fault."""
+    """Report a mutant that crashes: it shows that the suite notices a crash, not the fault."""
     if mutant.server_fault and not trial.server_faults and not trial.crash:
         return [f"{mutant.name} declares a server fault, and none occurred"]
     if mutant.server_fault or not trial.server_faults:
@@ -43,7 +43,7 @@ def _not_green(trial: Trial) -> list[str]:
 
 
 def _satisfied(trial: Trial, packs: Iterable[str]) -> list[str]:
-    """The packs that find nothing wrong with a sham: no case fails, and some passes or none is inconclusive."""
+    """Report packs that find nothing wrong with a sham: no case fails, and some passes or none is inconclusive."""
     faults = []
     for pack in sorted(packs):
         verdicts = {outcome.verdict for outcome in of_pack(trial, pack)}
@@ -53,7 +53,7 @@ def _satisfied(trial: Trial, packs: Iterable[str]) -> list[str]:
 
 
 def unchecked(mutants: Iterable[Mutant], checked: set[str]) -> list[str]:
-    """The requirements that mutants break and that no case checks."""
+    """Report the requirements that mutants break and that no case checks."""
     return [
         f"{mutant.name} breaks {requirement}, which no case checks"
         for mutant in mutants

@@ -26,7 +26,7 @@ SEQUENCES = 24
 
 @dataclass(frozen=True)
 class Trial:
-    """One node before the suite."""
+    """What the suite found on one node."""
 
     name: str
     breaks: tuple[str, ...] = ()
@@ -39,7 +39,7 @@ class Trial:
     """What the suite itself stumbled over; nothing is known of the node then."""
 
     def noticed(self, requirement: str) -> list[str]:
-        """The cases of a requirement that failed."""
+        """Return the cases of a requirement that failed."""
         return [
             outcome.case
             for outcome in self.outcomes
@@ -85,13 +85,13 @@ class Bench:
         return Trial(name, mutant.breaks, outcomes, faults.told)
 
     def _in_order(self, name: str) -> list[Case]:
-        """The cases for a mutant: those that caught it before, the others, and those of random sequences last."""
+        """Order the cases for a mutant: those that caught it before, the others, and those of random sequences last."""
         first = self.first.get(name, ())
         return sorted(self.cases, key=lambda case: (case.id not in first, case.facts.drawn))
 
 
 def trials(bench: Bench, names: Sequence[str], jobs: int) -> Iterator[Trial]:
-    """The trials of the named nodes as they end, `jobs` at a time, in processes that are forked from this one."""
+    """Run the trials of the named nodes, `jobs` at a time, in processes forked from this one; yield each as it ends."""
     gc.collect()
     gc.freeze()  # what all trials share is not looked through again in each
     context = multiprocessing.get_context("fork")
@@ -114,7 +114,7 @@ def _try_node(name: str) -> Trial:
 
 
 def _until_noticed(breaks: Sequence[str], cases: Iterable[Case], target: Target) -> Iterator[Outcome]:
-    """The cases of the broken requirements, until one has failed for each of them: more would prove nothing more."""
+    """Run the cases of the broken requirements, until one has failed for each of them: more would prove no more."""
     target.extent = SampleOptions(until_wrong=True, budget=SEQUENCES)
     unnoticed = set(breaks)
     for case in cases:

@@ -1,4 +1,4 @@
-"""Mutants: reference nodes with one fault each, made from the outside. They prove that a check can fail."""
+"""Registers mutants: reference nodes with one fault each, made from the outside. They prove that a check can fail."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def _add(made: Mutant) -> None:
 
 
 def all_mutants() -> tuple[Mutant, ...]:
-    """Every mutant, in the order of their families and of their definition."""
+    """Return every mutant, in the order of their families and of their definition."""
     for module in sorted(pkgutil.iter_modules(mutants.__path__), key=lambda found: found.name):
         importlib.import_module(f"{mutants.__name__}.{module.name}")
     return tuple(_registry.values())
