@@ -30,6 +30,7 @@ from conformance.service.actions import Actions
 from conformance.service.clock import Clock
 from conformance.service.contract import Contract
 from conformance.service.groups import Groups
+from conformance.service.payments import Payments
 from conformance.service.pkps import Pkps
 from conformance.service.runs import Runs
 from conformance.service.session import Session
@@ -104,6 +105,7 @@ SERVICES: Mapping[type, Callable[[CaseRun], object]] = {
     Clock: lambda run: run.clock,
     Contract: Contract,
     Groups: Groups,
+    Payments: Payments,
     Pkps: Pkps,
     Runs: Runs,
     UsageKeys: UsageKeys,

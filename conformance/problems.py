@@ -351,6 +351,22 @@ class ChainTrouble(Inconclusive):
     hint = "check the chain's JSON-RPC, and that the wallet with the suite's ether has enough of it"
 
 
+class ProviderTrouble(Inconclusive):
+    """The payment provider did not do as asked, for reasons that are not the node's."""
+
+    code = "provider-trouble"
+    cause = "the payment provider did not do as asked"
+    hint = "check payments.provider_url and payments.methods of the profile"
+
+
+class LivePayments(Inconclusive):
+    """The node sells credits for real money: the suite pays in test mode alone."""
+
+    code = "live-payments"
+    cause = "payments of the node move real money"
+    hint = "run the node with keys of the provider's test mode"
+
+
 class ControlNotAccepted(Inconclusive):
     """The control of a refused step was not reached or not accepted."""
 

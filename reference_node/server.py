@@ -142,7 +142,9 @@ def describe(node: Node, listening: NodeSockets) -> dict[str, Json]:
         "control_url": f"{url}/control" if node.settings.control else None,
         "https_url": _https_url(listening),
         "tls_root_certificate": node.attestation.tls_root_pem if listening.https is not None else None,
-        "profile": vendor_profile(node.settings) | {"attestation": attestation_profile(node, listening)},
+        "profile": vendor_profile(node.settings)
+        | {"attestation": attestation_profile(node, listening)}
+        | {"payments": {"provider_url": payments_url(node.settings, url)}},
     }
 
 
@@ -183,6 +185,8 @@ def vendor_profile(settings: Settings) -> dict[str, Json]:
         capabilities.append("clock_control")
         if settings.rpc_url is None:
             capabilities.append("funded_wallet")
+    if settings.payments == "simulator":
+        capabilities.append("payment_sandbox")
     profile: dict[str, Json] = {"capabilities": capabilities}
     if (settings.slug, settings.title) != (Settings.slug, Settings.title):
         profile["brand"] = {"slug": settings.slug, "title": settings.title}

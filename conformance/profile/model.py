@@ -20,6 +20,7 @@ from conformance.profile.flows import Flows
 from conformance.profile.limits import Limits
 from conformance.profile.mode import Mode
 from conformance.profile.operations import CORE
+from conformance.profile.payments import Payments
 from conformance.profile.section import Section
 from conformance.profile.semantics import Semantics
 from conformance.profile.wire import Wire
@@ -56,8 +57,9 @@ def _without_core(url: str) -> str:
 class Accounts(Section):
     """How the accounts that the suite makes come to credits."""
 
-    credits: Literal["granted"] | None = "granted"
+    credits: Literal["granted", "bought"] | None = "granted"
     """`granted`: what `new_account` makes can pay for its writes, because it starts with credits or nothing is charged.
+    `bought`: the suite buys credits in the payment provider's test mode (`payments.provider_url`) for each account.
     Null: it cannot, and every case that makes an account is not offered."""
 
 
@@ -96,6 +98,7 @@ class Profile(Section):
     env: Envelope = Envelope()
     mode: Mode = Mode()
     billing: Billing = Billing()
+    payments: Payments = Payments()
     exec: Execution = Execution()
     attestation: Attestation = Attestation()
     events: Events = Events()
@@ -110,6 +113,7 @@ class Profile(Section):
                 ("chain_rpc", self.chain.rpc_url, "chain.rpc_url"),
                 ("clock_control", self.control_url, "control_url"),
                 ("funded_wallet", self.chain.rpc_url, "chain.rpc_url"),
+                ("payment_sandbox", self.payments.provider_url, "payments.provider_url"),
                 ("funded_wallet", gas, "chain.funder_key_variable, or control_url"),
             )
             if capability in self.capabilities and value is None

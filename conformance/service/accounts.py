@@ -15,6 +15,7 @@ from conformance.service.acceptance import Accepted
 from conformance.service.contract import Contract, must_succeed
 from conformance.service.derivations import account_hash, wallet_hash
 from conformance.service.envelopes import sign_envelope
+from conformance.service.payments import Payments
 from conformance.service.session import DESCRIPTION, Session
 from conformance.service.suite_wallet import SuiteWallet
 from conformance.values.ids import AccountHash, Address, ApiKey
@@ -77,11 +78,13 @@ class Accounts:
             self._provide_credits(account)
         return account
 
-    def _provide_credits(self, account: Account) -> None:  # noqa: ARG002 - what is granted needs no account
+    def _provide_credits(self, account: Account) -> None:
         """See to it that the account can pay, by the profile's `accounts.credits`."""
         match self._session.profile.accounts.credits:
             case "granted":
                 return
+            case "bought":
+                Payments(self._session).buy(account.key)
             case None:
                 raise ProfileSilent("a profile that says accounts.credits", "a profile that leaves it out")
 

@@ -33,7 +33,7 @@ class Credits:
         """`how_to_buy` tells in words where credit comes from; `chain_name` names the chain that is followed."""
         self.ledger = ledger
         self._accounts = accounts
-        self._starter_credits = starter_credits
+        self.starter_credits = starter_credits
         self._how_to_buy = how_to_buy
         self._position = f"{chain_name}:{accounts.address.hex()}"
         self._following = threading.Lock()
@@ -54,7 +54,7 @@ class Credits:
 
     def open_record(self, wallet: Address) -> None:
         """Begin a record with the starter credits."""
-        self.ledger.grant(wallet, self._starter_credits)
+        self.ledger.grant(wallet, self.starter_credits)
 
     def balance(self, wallet: Address) -> int:
         """The credit left, in cents, without what is held."""

@@ -17,6 +17,7 @@ from conformance.selftest.variants.other_envelope_forms import other_envelope_fo
 from conformance.selftest.variants.other_member_names import other_member_names
 from conformance.selftest.variants.other_run_choices import other_run_choices
 from conformance.selftest.variants.prefilled import prefilled
+from conformance.selftest.variants.sells_credits import sells_credits
 from conformance.selftest.variants.stricter import stricter
 from conformance.selftest.variants.variant import Choices, together
 
@@ -26,7 +27,7 @@ VARIANTS: Mapping[str, Choices] = {
     "lenient": together(lenient, other_envelope_forms, no_chain_logs, behind_a_web_server),
     "other-run-choices": together(prefilled, other_member_names, other_run_choices),
     "stricter": stricter,
-    "bare-lists": bare_lists,
+    "bare-lists": together(bare_lists, sells_credits),
     "minimal-answers": minimal_answers,
 }
 """By name; a combination is named after the choice that most cases depend on."""

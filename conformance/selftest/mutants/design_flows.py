@@ -1,0 +1,87 @@
+"""Faults of the design-level flow paths ("Design-level flow paths", "Authentication" 9)."""
+
+from __future__ import annotations
+
+from conformance.selftest.tools.alter import wrap
+from conformance.selftest.tools.mutant import mutant
+from reference_node.chain.account_config import Permissions
+from reference_node.node import Node
+
+ACTIONS, PKPS = "change_actions_of_group", "add_pkps_to_group"
+
+
+@mutant("FLOW-010")
+def added_actions_are_dropped(node: Node) -> None:
+    """Ignore the CIDs of `add`."""
+
+    def change(original: object, key: int, group: int, _added: object, removed: object) -> None:
+        original(key, group, [], removed)  # type: ignore[operator]
+
+    wrap(node.accounts, ACTIONS, change)
+
+
+@mutant("FLOW-020")
+def removed_actions_stay(node: Node) -> None:
+    """Ignore the CIDs of `remove`."""
+
+    def change(original: object, key: int, group: int, added: object, _removed: object) -> None:
+        original(key, group, added, [])  # type: ignore[operator]
+
+    wrap(node.accounts, ACTIONS, change)
+
+
+@mutant("FLOW-030")
+def both_lists_at_once_only_remove(node: Node) -> None:
+    """Ignore `add` where there is something to `remove`."""
+
+    def change(original: object, key: int, group: int, added: object, removed: object) -> None:
+        original(key, group, [] if removed else added, removed)  # type: ignore[operator]
+
+    wrap(node.accounts, ACTIONS, change)
+
+
+@mutant("FLOW-050")
+def only_the_first_wallet_is_added(node: Node) -> None:
+    """Put only the first of several wallets into the group."""
+
+    def add(original: object, key: int, group: int, pkp_ids: list[bytes]) -> None:
+        original(key, group, pkp_ids[:1])  # type: ignore[operator]
+
+    wrap(node.accounts, PKPS, add)
+
+
+@mutant("FLOW-040")
+def created_pkp_is_no_wallet_of_the_account(node: Node) -> None:
+    """Derive a wallet for /pkps/create and forget to register every second one of an account."""
+    made: list[int] = []
+
+    def create(original: object, key: int, *arguments: object) -> None:
+        made.append(key)
+        if made.count(key) != 3:
+            original(key, *arguments)  # type: ignore[operator]
+
+    wrap(node.accounts, "create_wallet", create)
+
+
+@mutant("FLOW-060", each=[ACTIONS, PKPS])
+def flow_asks_for_no_scope(node: Node, function: str) -> None:
+    """Let every usage key of the account `{function}`."""
+
+    def change(original: object, key: int, *arguments: object) -> None:
+        original(node.accounts.key_info(key).account_hash, *arguments)  # type: ignore[operator]
+
+    wrap(node.accounts, function, change)
+
+
+@mutant("FLOW-060")
+def scope_for_another_group_is_enough(node: Node) -> None:
+    """Take a key that may manage the actions of any group for one that may manage those of this group."""
+
+    def change(original: object, key: int, *arguments: object) -> None:
+        info = node.accounts.key_info(key)
+        found = [known for known in node.accounts.usage_keys(info.account_hash, 0, 100) if known.key_hash == key]
+        permissions: Permissions | None = found[0].permissions if found else None
+        owner = permissions is not None and bool(permissions.manage_ipfs_ids_in_groups)
+        original(info.account_hash if owner else key, *arguments)  # type: ignore[operator]
+
+    wrap(node.accounts, ACTIONS, change)

@@ -1,0 +1,150 @@
+"""Buying credits as a browser does: an intent of the node, paid in the provider's test mode, and its confirmation.
+
+Specification: "Billing". Nothing secret of the vendor's is needed: the publishable key and the intent's own secret
+pay it.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+from conformance.endpoints.client import Answer, Message
+from conformance.endpoints.requests import OutgoingRequest
+from conformance.problems import LivePayments, Malformed, NotAccepted, ProfileSilent, ProviderTrouble
+from conformance.service.acceptance import Accepted, must_accept
+from conformance.service.session import Session
+from conformance.values.json_values import member, printed
+
+BOUGHT_CENTS = 5_000
+"""What an account is given to spend where credits are bought: more than any case spends."""
+
+SMALLEST_CENTS = 500
+"""The smallest payment ("Limits")."""
+
+NOT_PAID = 402
+
+SHOWN = 300
+
+
+@dataclass(frozen=True)
+class PaymentIntent:
+    """An intent that the node has made."""
+
+    id: str
+    client_secret: str
+    cents: int
+    accepted: Accepted
+    """The control for refusals of `create_payment_intent`."""
+
+
+class Payments:
+    """What is done about credits, with the key of an account."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def publishable_key(self) -> str:
+        """The provider's publishable key. LivePayments: it would move real money."""
+        answer = self._session.call("stripe_config")
+        key = member(answer.value, "publishable_key")
+        if not isinstance(key, str) or not key:
+            raise Malformed("a publishable key", printed(answer.value)[:SHOWN], answer.exchange)
+        if "_live_" in key:
+            raise LivePayments("a publishable key of test mode", "one of live mode, so nothing was bought")
+        return key
+
+    def balance(self, key: str) -> int:
+        """The credit left in cents, positive where there is any."""
+        answer = self._session.call("balance", key)
+        return self._cents(answer)
+
+    def balance_by(self, request: OutgoingRequest) -> int:
+        """The same for a request that authenticates in another way."""
+        answer, _ = self._session.accept(request)
+        return self._cents(answer)
+
+    def _cents(self, answer: Answer) -> int:
+        fields = self._session.profile.wire.billing.fields
+        if fields is None:
+            raise ProfileSilent("a profile that says wire.billing.fields", "a profile that leaves it out")
+        cents = member(answer.value, "balance_cents")
+        if not isinstance(cents, int) or isinstance(cents, bool):
+            raise Malformed("a balance in whole cents", printed(answer.value)[:SHOWN], answer.exchange)
+        return cents if fields.positive_is_credit else -cents
+
+    def intent_request(self, key: str | None, cents: object) -> OutgoingRequest:
+        """A request of `create_payment_intent`."""
+        return self._session.request("create_payment_intent", key, amount_cents=cents)
+
+    def intend(self, key: str, cents: int = SMALLEST_CENTS) -> PaymentIntent:
+        """A new intent."""
+        return self.intend_by(self.intent_request(key, cents), cents)
+
+    def intend_by(self, request: OutgoingRequest, cents: int) -> PaymentIntent:
+        """A new intent by a request of one's own."""
+        answer, accepted = self._session.accept(request)
+        secret = member(answer.value, "client_secret")
+        if not isinstance(secret, str) or not secret.partition("_secret_")[1]:
+            got = printed(answer.value)[:SHOWN]
+            raise Malformed("a client_secret that holds the intent's id", got, answer.exchange)
+        return PaymentIntent(secret.partition("_secret_")[0], secret, cents, accepted)
+
+    def pay(self, intent: PaymentIntent, method: str | None = None) -> str:
+        """Pay an intent with a test payment method; the status that the provider then gives it.
+
+        A declined payment leaves `requires_payment_method`. ProviderTrouble: the provider gave no such answer.
+        """
+        profile = self._session.profile.payments
+        form = {"client_secret": intent.client_secret, "payment_method": method or profile.methods.succeeds}
+        message = Message(
+            "POST",
+            f"{profile.provider_url}/v1/payment_intents/{intent.id}/confirm",
+            {
+                "Authorization": f"Bearer {self.publishable_key()}",
+                "Content-Type": "application/x-www-form-urlencoded",
+            },
+            urlencode(form),
+        )
+        answer = self._session.target.exchange(message, self._session.log)
+        return self._status(answer)
+
+    def _status(self, answer: Answer) -> str:
+        try:
+            told = json.loads(answer.text)
+        except ValueError:
+            told = None
+        found = told if answer.accepted else member(member(told, "error"), "payment_intent")
+        status = member(found, "status")
+        if not isinstance(status, str):
+            raise ProviderTrouble("a payment intent with its status", answer.text[:SHOWN], answer.exchange)
+        return status
+
+    def confirm_request(self, key: str | None, intent_id: object) -> OutgoingRequest:
+        """A request of `confirm_payment`."""
+        return self._session.request("confirm_payment", key, payment_intent_id=intent_id)
+
+    def confirm(self, key: str, intent: PaymentIntent) -> Accepted:
+        """Have a paid intent credited; the control for refusals of `confirm_payment`."""
+        accepted = self.confirm_by(self.confirm_request(key, intent.id))
+        time.sleep(self._session.profile.payments.credited_within_seconds)
+        return accepted
+
+    def confirm_by(self, request: OutgoingRequest) -> Accepted:
+        """The same by a request of one's own. Here 402 refuses the payment; it does not say that credit is short."""
+        answer = self._session.send(request)
+        if answer.status == NOT_PAID:
+            raise NotAccepted("a paid intent to be confirmed", f"status 402: {answer.text[:SHOWN]}", answer.exchange)
+        must_accept(answer)
+        return Accepted(request.operation.name, request)
+
+    def buy(self, key: str, cents: int = BOUGHT_CENTS) -> PaymentIntent:
+        """Buy credit for an account: intent, payment and confirmation."""
+        intent = self.intend(key, cents)
+        status = self.pay(intent)
+        if status != "succeeded":
+            raise ProviderTrouble("a payment that succeeds", f"one whose status is {status}")
+        self.confirm(key, intent)
+        return intent

@@ -1,0 +1,113 @@
+"""The design-level flow paths, for nodes that serve them: other spellings of management operations.
+
+Specification: "Design-level flow paths", "Authentication" 9.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from conformance.cases import Judge, case
+from conformance.service import Accounts, Group, Groups, Permissions, Pkps, Session, UsageKeys, read_list
+from conformance.service.derivations import hashed_cid, sample_cid
+from conformance.service.refusal import Read, Refusals
+from conformance.values.json_values import member
+
+NEEDS = ("managed_accounts", "design_flows")
+USES = ("flows.relationship",)
+
+
+def flow_cids(session: Session, raw: Sequence[str]) -> list[str]:
+    """CIDs as the profile says that the flow paths take them."""
+    relationship = session.profile.flows.relationship
+    return [hashed_cid(cid) for cid in raw] if relationship and relationship.cids == "hashed" else list(raw)
+
+
+def listed_actions(session: Session, key: str, group: Group) -> list[object]:
+    """The hashed CIDs that a group lists."""
+    return [member(item, "hashed_cid") for item in read_list(session, "list_actions", key, group_id=group.id)]
+
+
+def listed_pkps(session: Session, key: str, group: Group) -> list[object]:
+    """The PKP ids that a group lists."""
+    return [member(item, "id") for item in read_list(session, "list_wallets_in_group", key, group_id=group.id)]
+
+
+@case("actions-are-added-and-removed", requirements=["FLOW-010", "FLOW-020", "FLOW-030"], needs=NEEDS, uses=USES)
+def actions_are_added_and_removed(judge: Judge, accounts: Accounts, groups: Groups, session: Session) -> None:
+    """/groups/:id/actions puts the CIDs of `add` into the group and takes those of `remove` out of it."""
+    alice = accounts.new()
+    group, other = groups.add(alice.key), groups.add(alice.key)
+    raw: list[str] = [sample_cid(f"{session.seed}{number}") for number in range(3)]
+    first, second, third = flow_cids(session, raw)
+    hashes = [hashed_cid(cid) for cid in raw]
+
+    def change(**body: object) -> None:
+        session.call("flow_group_actions", alice.key, group_id=group.id, **body)
+
+    def listed() -> list[str]:
+        return sorted(map(str, listed_actions(session, alice.key, group)))
+
+    with judge("FLOW-010"):
+        change(add=[first, second])
+        judge.same(listed(), sorted(hashes[:2]), "the actions of the group after `add`")
+    with judge("FLOW-020"):
+        change(remove=[second])
+        judge.same(listed(), hashes[:1], "the actions of the group after `remove`")
+    with judge("FLOW-030"):
+        change(add=[third], remove=[first])
+        judge.same(listed(), hashes[2:], "the actions of the group after `add` and `remove` in one request")
+        judge.same(listed_actions(session, alice.key, other), [], "the actions of another group")
+
+
+@case("wallets-are-created-and-added", requirements=["FLOW-040", "FLOW-050"], needs=NEEDS, uses=USES)
+def wallets_are_created_and_added(
+    judge: Judge, accounts: Accounts, groups: Groups, pkps: Pkps, session: Session
+) -> None:
+    """/pkps/create creates a wallet, and /groups/:id/pkps puts wallets into a group."""
+    alice = accounts.new()
+    group, own = groups.add(alice.key), pkps.create_several(alice.key, 2)
+    before = len(pkps.list(alice.key))
+    with judge("FLOW-040"):
+        session.call("flow_create_pkp", alice.key)
+        judge.same(len(pkps.list(alice.key)), before + 1, "the number of wallets after /pkps/create")
+    with judge("FLOW-050"):
+        session.call("flow_group_pkps", alice.key, group_id=group.id, add=[pkp.id for pkp in own])
+        found = sorted(map(str, listed_pkps(session, alice.key, group)))
+        judge.same(found, sorted(pkp.id for pkp in own), "the wallets of the group after `add`")
+
+
+@case("flows-need-the-scope-of-their-operation", requirements=["FLOW-060", "FLOW-070"], needs=NEEDS, uses=USES)
+def flows_need_the_scope_of_their_operation(
+    judge: Judge, accounts: Accounts, groups: Groups, keys: UsageKeys, pkps: Pkps, session: Session
+) -> None:
+    """The flow paths are open to the account key and to keys with the scope for the group, and to nobody else."""
+    alice = accounts.new()
+    group, other = groups.add(alice.key), groups.add(alice.key)
+    wallets = pkps.create_several(alice.key, 2)
+    cids = flow_cids(session, [sample_cid(f"{session.seed}{number}") for number in range(2)])
+    manages = Permissions(manage_ipfs_ids_in_groups=[group.id])
+    adds = Permissions(add_pkp_to_groups=[group.id])
+    elsewhere = keys.add(
+        alice.key,
+        Permissions(manage_ipfs_ids_in_groups=[other.id], add_pkp_to_groups=[other.id]),
+    )
+    reads = [
+        Read("the actions of the group", lambda: listed_actions(session, alice.key, group)),
+        Read("the wallets of the group", lambda: listed_pkps(session, alice.key, group)),
+        Read("the wallets of the account", lambda: pkps.list(alice.key)),
+    ]
+    for operation, scope, body, again in (
+        ("flow_group_actions", manages, {"group_id": group.id, "add": cids[:1]}, {"add": cids[1:]}),
+        ("flow_group_pkps", adds, {"group_id": group.id, "add": [wallets[0].id]}, {"add": [wallets[1].id]}),
+        ("flow_create_pkp", Permissions(can_create_pkps=True), {}, {}),
+    ):
+        permitted = keys.add(alice.key, scope)
+        with judge("FLOW-060"):
+            _, accepted = session.accept(session.request(operation, permitted.key, **body))
+            with Refusals(session, control=accepted, unchanged=reads) as refusals:
+                refusals.send(session.request(operation, elsewhere.key, **{**body, **again}), ["forbidden"])
+        with judge("FLOW-070"), Refusals(session, control=accepted, unchanged=reads) as refusals:
+            refusals.send(session.request(operation, None, **{**body, **again}), ["unauthenticated"])
+        with judge("FLOW-060"):
+            session.accept(session.request(operation, alice.key, **{**body, **again}))
