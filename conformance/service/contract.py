@@ -11,7 +11,8 @@ from conformance.problems import ChainTrouble, Malformed, NotAccepted, ProfileSi
 from conformance.profile import Function
 from conformance.profile.chain import FIXED_WRITES, FUNCTION_KEYS
 from conformance.service.acceptance import Accepted
-from conformance.service.refusal import Read, Refusals
+from conformance.service.reads import Read
+from conformance.service.refusal import Refusals
 from conformance.service.session import Session
 from conformance.service.suite_wallet import SuiteWallet
 from conformance.values.ids import Address
@@ -92,7 +93,7 @@ class Contract:
             self._session.settle()
             return self.view(name, *arguments)
 
-        return Read(name, read)
+        return Read(name, read, f"{name} of the contract {arguments!r}")
 
     def dry_run(self, name: str, arguments: Sequence[object], *, sender: str) -> Accepted:
         """Ask by eth_call whether a write would go through. ChainReverted: the contract refuses it."""

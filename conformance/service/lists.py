@@ -7,7 +7,7 @@ from dataclasses import replace
 from conformance.endpoints.requests import OutgoingRequest
 from conformance.problems import Malformed
 from conformance.service.acceptance import must_accept
-from conformance.service.refusal import Read
+from conformance.service.reads import Read
 from conformance.service.session import Session
 from conformance.values.json_values import printed
 
@@ -22,7 +22,8 @@ def read_list(session: Session, operation: str, key: str | None, /, **members: o
 
 def unchanged_list(session: Session, operation: str, key: str | None, /, **members: object) -> Read:
     """The same list as a read that must stay unchanged."""
-    return Read(operation, lambda: read_list(session, operation, key, **members))
+    asks = f"{operation} {key} {members!r}"
+    return Read(operation, lambda: read_list(session, operation, key, **members), asks)
 
 
 def read_pages(session: Session, request: OutgoingRequest, page_size: int | None = None) -> list[object]:

@@ -23,6 +23,7 @@ from conformance.profile import Effect, Profile
 from conformance.service.acceptance import Accepted, must_accept
 from conformance.service.clock import Clock
 from conformance.service.derivations import account_hash
+from conformance.service.reads import RecentReads
 from conformance.service.registry import CleanupRegistry
 from conformance.service.suite_wallet import SuiteWallet
 from conformance.values.json_values import printed
@@ -44,6 +45,7 @@ class Session:
         """The name of what the case makes, unlike that of any other case."""
         self.secrets = Secrets()
         self.log = ExchangeLog(self.secrets)
+        self.recent_reads = RecentReads(self.log)
         self.cleanup = CleanupRegistry()
         self.chain = ChainClient(target, self.log)
         self.clock = Clock(NodeClock(target, self.log), self._chain_config)
@@ -68,6 +70,7 @@ class Session:
         """The same session for one of several threads."""
         branch = copy.copy(self)
         branch.seed = f"{self.seed}/{name}"
+        branch.recent_reads = RecentReads(self.log, beside_others=True)
         branch.random = random.Random(branch.seed)  # noqa: S311 - repeatable test data, no secret
         return branch
 
