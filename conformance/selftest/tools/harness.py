@@ -65,8 +65,16 @@ class Bench:
     def try_node(self, name: str) -> Trial:
         """Serve the node of this name and run the cases that concern it."""
         began = time.perf_counter()
-        trial = self._try(name)
+        try:
+            trial = self._try(name)
+        except Exception as crash:  # noqa: BLE001 - told as it is: not every exception survives the way between processes
+            trial = self.crashed(name, crash)
         return replace(trial, seconds=time.perf_counter() - began)
+
+    def crashed(self, name: str, crash: BaseException) -> Trial:
+        """Record that the suite itself failed on the node of this name."""
+        breaks = self.mutants[name].breaks if name in self.mutants else ()
+        return Trial(name, breaks, crash=f"{type(crash).__name__}: {crash}")
 
     def _try(self, name: str) -> Trial:
         faults = ServerFaults()
@@ -99,7 +107,7 @@ def trials(bench: Bench, names: Sequence[str], jobs: int) -> Iterator[Trial]:
         waiting = {pool.submit(_try_node, name): name for name in names}
         for done in as_completed(waiting):
             crash = done.exception()
-            yield Trial(waiting[done], crash=f"{type(crash).__name__}: {crash}") if crash else done.result()
+            yield bench.crashed(waiting[done], crash) if crash else done.result()
 
 
 _bench: list[Bench] = []

@@ -41,3 +41,17 @@ def test_trial_that_raises_is_reported_as_a_crash() -> None:
     bench = Bench({NAME: replace(MUTANTS[NAME], alter=broken)}, CASES, "0")
     (trial,) = trials(bench, [NAME], 1)
     assert trial.crash == "LookupError: no such node"
+    assert trial.missed == ("GRP-020",)
+
+
+def test_trial_that_raises_what_cannot_be_sent_between_processes_is_reported_as_a_crash() -> None:
+    class Unsendable(Exception):
+        def __init__(self, one: str, other: str) -> None:
+            super().__init__(f"{one} {other}")
+
+    def broken(_: object) -> None:
+        raise Unsendable("no", "pickle")
+
+    bench = Bench({NAME: replace(MUTANTS[NAME], alter=broken)}, CASES, "0")
+    (trial,) = trials(bench, [NAME], 1)
+    assert trial.crash == "Unsendable: no pickle"
