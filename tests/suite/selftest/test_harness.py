@@ -45,13 +45,13 @@ def test_trial_that_raises_is_reported_as_a_crash() -> None:
 
 
 def test_trial_that_raises_what_cannot_be_sent_between_processes_is_reported_as_a_crash() -> None:
-    class Unsendable(Exception):
+    class UnsendableError(Exception):
         def __init__(self, one: str, other: str) -> None:
             super().__init__(f"{one} {other}")
 
     def broken(_: object) -> None:
-        raise Unsendable("no", "pickle")
+        raise UnsendableError("no", "pickle")
 
     bench = Bench({NAME: replace(MUTANTS[NAME], alter=broken)}, CASES, "0")
     (trial,) = trials(bench, [NAME], 1)
-    assert trial.crash == "Unsendable: no pickle"
+    assert trial.crash == "UnsendableError: no pickle"
