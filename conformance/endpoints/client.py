@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import ssl
 import time
@@ -202,7 +203,7 @@ class Target:
         self._group_id_form = profile.wire.list_groups.id_form
         self._pace = pace or Pace(None)
         self._operations: dict[str, Operation] = {}
-        self._remembered: dict[str, object] = {}
+        self._remembered: dict[str, tuple[float, object]] = {}
         self._timeout = timeout or _longest(profile)
         self._http = httpx.Client(
             timeout=self._timeout,
@@ -239,11 +240,13 @@ class Target:
                 raise ProfileSilent(f"a profile that says {problem.path}", "a profile that leaves it out") from problem
         return self._operations[name]
 
-    def remembered(self, name: str, ask: Callable[[], T]) -> T:
-        """What `ask` gave when it was first called under this name: for what stays as long as the node runs."""
-        if name not in self._remembered:
-            self._remembered[name] = ask()
-        value: T = self._remembered[name]  # type: ignore[assignment]  # one name has one type
+    def remembered(self, name: str, ask: Callable[[], T], seconds: float = math.inf) -> T:
+        """What `ask` gave at most so many seconds ago: for what stays so long, or as long as the node runs."""
+        asked, known = self._remembered.get(name, (-math.inf, None))
+        now = time.monotonic()
+        if now - asked >= seconds or asked == -math.inf:
+            asked, known = self._remembered[name] = now, ask()
+        value: T = known  # type: ignore[assignment]  # one name has one type
         return value
 
     def profile_value(self, key: str) -> object:
