@@ -27,7 +27,7 @@ from conformance.problems import (
     WrongRefusal,
 )
 from conformance.profile import OPERATIONS, WHOLE, Profile, section
-from conformance.service.acceptance import SHOWN, Accepted, raise_for_trouble
+from conformance.service.acceptance import SHOWN, Accepted, must_accept, raise_for_trouble
 from conformance.service.reads import Read
 from conformance.service.session import Session
 from conformance.values.json_values import member, printed, printed_json, same
@@ -165,6 +165,16 @@ def must_refuse(
         return refusals.send(request, classes)
 
 
+def must_be_as_stated(
+    session: Session, request: OutgoingRequest, key: str, *, control: Control, unchanged: Sequence[Read]
+) -> Answer:
+    """Send a request that the profile's key says to be refused, with the class that stands there, or accepted."""
+    stated = printed(session.stated(key))
+    if stated in REFUSAL_CLASSES:
+        return must_refuse(session, request, [stated], control=control, unchanged=unchanged)
+    return session.accept(request)[0]
+
+
 def must_be_unchanged(
     session: Session, reads: Sequence[Read], before: Sequence[object], exchange: int | None = None
 ) -> None:
@@ -190,6 +200,15 @@ def try_control(control: Callable[[], None]) -> None:
 
 
 # --------------------------------------------------------------------------------------------------------- one answer
+
+
+def was_accepted(session: Session, answer: Answer, *, or_refused: Iterable[str]) -> bool:
+    """Whether a call was accepted that may be refused with these classes. Raises for anything else."""
+    if answer.accepted:
+        must_accept(answer)
+    else:
+        check_refusal(answer, ExpectedRefusal.of(or_refused, session.profile), session.secrets)
+    return answer.accepted
 
 
 def check_refusal(answer: Answer, expected: ExpectedRefusal, secrets: Secrets) -> None:

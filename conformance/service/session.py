@@ -66,6 +66,13 @@ class Session:
         """The number of the newest exchange in the log; None before the first."""
         return len(self.log) - 1 if len(self.log) else None
 
+    def stated(self, key: str) -> object:
+        """What the profile says at a dotted key. ProfileSilent: it leaves it out."""
+        value = self.target.profile_value(key)
+        if value is None:
+            raise ProfileSilent(f"a profile that says {key}", "a profile that leaves it out")
+        return value
+
     def branch(self, name: str) -> Self:
         """The same session for one of several threads."""
         branch = copy.copy(self)
