@@ -30,13 +30,14 @@ from conformance.service.actions import Actions
 from conformance.service.clock import Clock
 from conformance.service.contract import Contract
 from conformance.service.groups import Groups
+from conformance.service.node import Node
 from conformance.service.payments import Payments
 from conformance.service.pkps import Pkps
 from conformance.service.runs import Runs
 from conformance.service.session import Session
 from conformance.service.usage_keys import UsageKeys
 from conformance.service.wallets import Wallets
-from conformance.values.json_values import printed_json, same
+from conformance.values.json_values import member, printed, printed_json, same, same_hex, same_hexes
 
 __all__ = ["Judge", "PythonCase", "case"]
 
@@ -84,6 +85,30 @@ class Judge:
         if not same(got, expected):
             raise self._departure(f"{what} to be {printed_json(expected)[:SHOWN]}", got)
 
+    def same_hex(self, got: object, expected: object, what: str) -> None:
+        """Compare two texts of hex digits, whatever their capitals and the 0x."""
+        if not same_hex(got, expected):
+            raise self._departure(f"{what} to be {printed(expected)[:SHOWN]}", got)
+
+    def same_hexes(
+        self, got: Sequence[object], expected: Sequence[object], what: str, *, any_order: bool = False
+    ) -> None:
+        """Compare two arrays of hex texts, in this order or in any."""
+        if not same_hexes(got, expected, any_order=any_order):
+            raise self._departure(f"{what} to be {printed_json(list(expected))[:SHOWN]}", got)
+
+    def members(self, got: object, expected: Mapping[str, object], what: str) -> None:
+        """Compare these members of an object; it may have others."""
+        self.same({name: member(got, name) for name in expected}, dict(expected), what)
+
+    def items(self, got: Sequence[object], expected: Sequence[Mapping[str, object]], what: str) -> None:
+        """Compare an array: as many items, in this order, each with these members."""
+        names = [list(item) for item in expected]
+        if len(got) != len(expected):
+            raise self._departure(f"{what} to be {len(expected)}", got)
+        parts = [{name: member(item, name) for name in known} for item, known in zip(got, names, strict=True)]
+        self.same(parts, [dict(item) for item in expected], what)
+
     def that(self, holds: bool, expected: str, got: object) -> None:
         """Raise a departure unless something holds; `expected` says what in the words of the clause."""
         if not holds:
@@ -106,6 +131,7 @@ SERVICES: Mapping[type, Callable[[CaseRun], object]] = {
     Contract: Contract,
     Groups: Groups,
     Payments: Payments,
+    Node: Node,
     Pkps: Pkps,
     Runs: Runs,
     UsageKeys: UsageKeys,
@@ -125,6 +151,8 @@ class PythonCase:
     needs: tuple[str, ...]
     uses: tuple[str | Mapping[str, JsonValue], ...]
     function: Callable[..., None]
+    each: Mapping[str, object] | None = None
+    """The values of its argument `row`, by id: it runs once for each."""
 
     @property
     def line(self) -> int:
@@ -137,15 +165,15 @@ class PythonCase:
         hints = get_type_hints(self.function)
         return {name: hints.get(name) for name in inspect.signature(self.function).parameters}
 
-    def program(self) -> Program:
-        """What runs it."""
-        arguments = self.arguments
+    def program(self, row: Mapping[str, object]) -> Program:
+        """What runs it, with the argument `row` of one row or with none."""
+        services = {name: kind for name, kind in self.arguments.items() if name not in row}
 
         def program(run: CaseRun) -> None:
             judge = Judge(run, self.requirements)
-            given = {name: judge if kind is Judge else SERVICES[kind](run) for name, kind in arguments.items()}  # type: ignore[index]
+            given = {name: judge if kind is Judge else SERVICES[kind](run) for name, kind in services.items()}  # type: ignore[index]
             try:
-                self.function(**given)
+                self.function(**given, **row)
             except Departure as problem:
                 problem.step = problem.step or self._step(problem)
                 if problem.judged:
@@ -171,16 +199,18 @@ def case(
     requirements: Iterable[str],
     needs: Iterable[str] = (),
     uses: Iterable[str | Mapping[str, JsonValue]] = (),
+    each: Mapping[str, object] | None = None,
 ) -> Callable[[Function], Function]:
     """Make a function a case of the pack that its file is.
 
     `id` is in kebab case, `requirements` are ids of the catalogue, `needs` capabilities and `uses` profile keys as in
-    packs (docs/packs.md). The docstring is the title. What is wrong is told when the file is loaded.
+    packs (docs/packs.md). With `each` it runs once for each of these values, which the argument `row` takes; their
+    keys are the ids of the rows. The docstring is the title. What is wrong is told when the file is loaded.
     """
 
     def mark(function: Function) -> Function:
         title = " ".join((function.__doc__ or "").strip().partition("\n\n")[0].split())
-        found = PythonCase(id, title, tuple(requirements), tuple(needs), tuple(uses), function)
+        found = PythonCase(id, title, tuple(requirements), tuple(needs), tuple(uses), function, each)
         function.__dict__["conformance_case"] = found
         return function
 

@@ -32,6 +32,8 @@ from conformance.values.json_text import parse, written
 _NUMBERS = itertools.count(1)
 PAUSES_SECONDS = (0.1, 0.4)
 """Before the chain is asked again for what it could not answer."""
+SECONDS_OF_FEES = 10.0
+"""So long fees are used again: the base fee rises by an eighth with a block at most, and they allow for its double."""
 REVERTED = 3
 """The error code with which most clients tell a revert."""
 WORDS_OF_REVERTS = ("revert", "invalid opcode", "out of gas", "invalid jump", "vm execution error")
@@ -44,6 +46,8 @@ class ChainClient:
     def __init__(self, target: Target, log: ExchangeLog) -> None:
         self._target = target
         self._log = log
+        self._nonces: dict[str, int] = {}
+        """The next of wallets from which only this case sends."""
 
     def request(self, method: str, params: Sequence[object] = ()) -> object:
         """The result of a JSON-RPC method. Raises ChainReverted for its error, Malformed for what is no JSON-RPC."""
@@ -105,8 +109,8 @@ class ChainClient:
             raise ChainTrouble(problem.expected, problem.got, problem.exchange) from problem
 
     def chain_id(self) -> int:
-        """The chain's id."""
-        return _quantity(self.read("eth_chainId"))
+        """The chain's id, which is asked once for a target."""
+        return self._target.remembered("eth_chainId", lambda: _quantity(self.read("eth_chainId")))
 
     def estimate(self, call: Mapping[str, object]) -> int:
         """The gas that a transaction needs. ChainReverted: it would be reverted."""
@@ -114,10 +118,27 @@ class ChainClient:
 
     def next_nonce(self, address: str) -> int:
         """The nonce after all transactions of an address, those included that wait to be mined."""
+        if address in self._nonces:
+            return self._nonces[address]
         return _quantity(self.read("eth_getTransactionCount", [address, "pending"]))
 
+    def note_nonce(self, address: str, nonce: int | None) -> None:
+        """From now on only this case sends from the address, next with this nonce. None: the chain has to be asked."""
+        if nonce is None:
+            self._nonces.pop(address, None)
+        else:
+            self._nonces[address] = nonce
+
+    def note_sent(self, address: str, nonce: int) -> None:
+        """The chain has taken a transaction with this nonce."""
+        if address in self._nonces:
+            self._nonces[address] = nonce + 1
+
     def fees(self) -> Fees:
-        """Enough for the base fee to double before a transaction is mined."""
+        """Enough for the base fee to double before a transaction is mined; asked for again after a while."""
+        return self._target.remembered("fees", self._fees, SECONDS_OF_FEES)
+
+    def _fees(self) -> Fees:
         latest = self.read("eth_getBlockByNumber", ["latest", False])
         base = _quantity(latest.get("baseFeePerGas", "0x0") if isinstance(latest, dict) else None)
         try:

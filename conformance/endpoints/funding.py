@@ -42,8 +42,12 @@ class Funder(Protocol):
     def salt(self) -> str:
         """Goes into the seeds of a run's wallets, so that who knows the run's seed does not know their keys."""
 
-    def give(self, purse: Purse, address: str, wei: int, fees: Fees) -> None:
-        """Have the address hold so many wei at least. Raises ChainTrouble."""
+    @property
+    def holdings(self) -> dict[str, int]:
+        """What addresses hold at least, as far as it is known: their last balance less what they have offered since."""
+
+    def give(self, purse: Purse, address: str, wei: int, fees: Fees) -> int:
+        """Have the address hold so many wei at least; how many it holds at least now. Raises ChainTrouble."""
 
     def take_back(self, purse: Purse, wallet: Wallet) -> None:
         """What is left in a wallet goes back, as far as it is worth the transfer."""
@@ -63,8 +67,12 @@ class Purse:
         """Send a transaction of a wallet that gets what it lacks, and wait for its block: see `Sender.send`."""
 
         def provide(wei: int, fees: Fees) -> None:
-            if self.chain.balance(wallet.address) < wei:
-                self.funder.give(self, wallet.address, wei, fees)
+            held = self.funder.holdings.get(wallet.address, 0)
+            if held < wei:
+                held = self.chain.balance(wallet.address)
+            if held < wei:
+                held = self.funder.give(self, wallet.address, wei, fees)
+            self.funder.holdings[wallet.address] = held - wei
 
         return self.sender.send(wallet, transaction, provide, to_be_reverted=to_be_reverted)
 
@@ -74,13 +82,18 @@ class ControlFunder:
 
     salt = ""
 
-    def give(self, purse: Purse, address: str, wei: int, fees: Fees) -> None:  # noqa: ARG002 - gas costs it nothing
+    def __init__(self) -> None:
+        self.holdings: dict[str, int] = {}
+
+    def give(self, purse: Purse, address: str, wei: int, fees: Fees) -> int:  # noqa: ARG002 - gas costs it nothing
         """Ask the control for it."""
         url = f"{purse.target.profile.control_url}/fund"
-        body = written({"address": address, "wei": max(wei, GIFT)})
+        gift = max(wei, GIFT)
+        body = written({"address": address, "wei": gift})
         answer = purse.target.exchange(Message("POST", url, {"Content-Type": JSON_TYPE}, body), purse.log)
         if not answer.accepted:
             raise ChainTrouble("ether from the test control", f"status {answer.status}", answer.exchange)
+        return gift
 
     def take_back(self, purse: Purse, wallet: Wallet) -> None:
         """Nothing has to go back."""
@@ -91,6 +104,7 @@ class KeyFunder:
 
     def __init__(self, key: bytes) -> None:
         self._wallet = Wallet.of_key(key)
+        self.holdings: dict[str, int] = {}
         self.salt = f"|{keccak(b'wallets of a run' + key).hex()}"
 
     @property
@@ -98,9 +112,10 @@ class KeyFunder:
         """Its address."""
         return self._wallet.address
 
-    def give(self, purse: Purse, address: str, wei: int, fees: Fees) -> None:
+    def give(self, purse: Purse, address: str, wei: int, fees: Fees) -> int:
         """Transfer it, one transfer at a time over all processes: the nonces of one wallet go up one by one."""
-        amount = max(wei, RESERVE_GAS * fees.most) - purse.chain.balance(address)
+        reserve = max(wei, RESERVE_GAS * fees.most)
+        amount = reserve - purse.chain.balance(address)
 
         def provide(needed: int, _: Fees) -> None:
             owned = purse.chain.balance(self.address)
@@ -112,6 +127,7 @@ class KeyFunder:
             receipt = purse.sender.send(self._wallet, Transaction(address, value=amount), provide)
         if not receipt.succeeded:
             raise ChainTrouble(f"a transfer from {self.address} to {address}", "it was reverted")
+        return reserve
 
     def take_back(self, purse: Purse, wallet: Wallet) -> None:
         """Transfer it back without waiting for a block."""

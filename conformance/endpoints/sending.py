@@ -88,7 +88,9 @@ class Sender:
             nonce = self.chain.next_nonce(wallet.address)
             raw, expected = signed(transaction, wallet, chain_id=self._chain_id, nonce=nonce, gas=gas, fees=fees)
             if self._submitted(raw):
+                self.chain.note_sent(wallet.address, nonce)
                 return expected
+            self.chain.note_nonce(wallet.address, None)
         raise ChainTrouble("a nonce that is free", f"none in {MOST_TRIES} tries for {wallet.address}")
 
     def _gas(self, wallet: Wallet, transaction: Transaction, *, to_be_reverted: bool) -> int:

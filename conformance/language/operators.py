@@ -21,6 +21,7 @@ from conformance.language.scope import Scope
 from conformance.language.shapes import SCALAR
 from conformance.language.templates import CompileContext, compile_value
 from conformance.problems import BadShape
+from conformance.values import json_values
 from conformance.values.json_values import MISSING, printed_json, same
 
 JSON_TYPES: dict[str, type | tuple[type, ...]] = {
@@ -183,8 +184,7 @@ def same_hex(raw: JsonValue, site: CompileContext) -> Matcher:
 
     def match(value: object, scope: Scope) -> Difference | None:
         wanted = template(scope)
-        fits = isinstance(value, str) and isinstance(wanted, str) and _digits(value) == _digits(wanted)
-        return None if fits else Difference(f"the hex {printed_json(wanted)}", value)
+        return None if json_values.same_hex(value, wanted) else Difference(f"the hex {printed_json(wanted)}", value)
 
     return match
 
@@ -202,10 +202,6 @@ def _is_address(value: object) -> bool:
         return False
     digits = value[2:]
     return digits in {digits.lower(), digits.upper()} or is_checksum_address(value)
-
-
-def _digits(text: str) -> str:
-    return text.lower().removeprefix("0x")
 
 
 @named("absent")

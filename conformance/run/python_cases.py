@@ -7,10 +7,11 @@ import inspect
 import re
 import sys
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
+from typing import TypeAlias
 
 from conformance.cases import SERVICES, Judge, PythonCase
 from conformance.language.facts import CaseFacts
@@ -21,6 +22,9 @@ from conformance.run.listing import ListedCase
 from conformance.service.accounts import Accounts
 
 KEBAB = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+ROW = "row"
+"""The argument of a case with `each`."""
+Assignment: TypeAlias = ast.Assign | ast.AnnAssign
 OPT_IN = "OPT_IN"
 """The name of a file's own variable: true where its cases run only if the pack is asked for by name."""
 
@@ -35,7 +39,8 @@ def load_python_pack(path: Path, vocabulary: Vocabulary) -> list[Case]:
     if not own:
         problems.append(BadShape("no function of the file is a case: see docs/packs.md", path))
     raise_all(problems)
-    return [_made(case, path, bool(getattr(module, OPT_IN, False))) for case in own]
+    opt_in = bool(getattr(module, OPT_IN, False))
+    return [_made(case, path, opt_in, row) for case in own for row in (case.each or [None])]
 
 
 def list_python_cases(path: Path) -> list[ListedCase]:
@@ -46,7 +51,25 @@ def list_python_cases(path: Path) -> list[ListedCase]:
         return []
     decorators = [d for node in tree.body if isinstance(node, ast.FunctionDef) for d in node.decorator_list]
     calls = [d for d in decorators if isinstance(d, ast.Call) and getattr(d.func, "id", "") == "case" and d.args]
-    return [ListedCase(f"{path.stem}::{_texts(call.args[0])[0]}", _requirements(call)) for call in calls]
+    tables = {name: node.value for node in tree.body for name in _assigned(node) if isinstance(node, Assignment)}
+    return [
+        ListedCase(f"{path.stem}::{_texts(call.args[0])[0]}{row}", _requirements(call))
+        for call in calls
+        for row in _rows(call, tables) or [""]
+    ]
+
+
+def _assigned(node: ast.stmt) -> list[str]:
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+    return [target.id for target in targets if isinstance(target, ast.Name)]
+
+
+def _rows(call: ast.Call, tables: Mapping[str, ast.expr | None]) -> list[str]:
+    """The ids of the rows as they stand behind the case's: those of a dict in the decorator, or of a constant."""
+    each = next((keyword.value for keyword in call.keywords if keyword.arg == "each"), None)
+    table = tables.get(each.id) if isinstance(each, ast.Name) else each
+    keys = table.keys if isinstance(table, ast.Dict) else []
+    return [f"[{key.value}]" for key in keys if isinstance(key, ast.Constant) and isinstance(key.value, str)]
 
 
 def _requirements(call: ast.Call) -> tuple[str, ...]:
@@ -100,6 +123,9 @@ def _problems(case: PythonCase, path: Path, vocabulary: Vocabulary) -> Iterator[
         yield BadShape(f"the id {case.id!r} is not in kebab case", path, case.line)
     if not case.title:
         yield BadShape(f"the case {case.id} has no docstring: its first paragraph is the title", path, case.line)
+    for row in case.each or ():
+        if not KEBAB.fullmatch(row):
+            yield BadShape(f"the id {row!r} of a row of {case.id} is not in kebab case", path, case.line)
     if not case.requirements:
         yield BadShape(f"the case {case.id} names no requirement", path, case.line)
     keys = [key for use in case.uses for key in ([use] if isinstance(use, str) else use)]
@@ -121,14 +147,16 @@ def _wrong_arguments(case: PythonCase, path: Path) -> Iterator[LoadProblem]:
         yield UnknownName(f"the arguments of {case.id} are typed by something unknown: {problem}", path, case.line)
         return
     known = ", ".join(sorted(kind.__name__ for kind in (Judge, *SERVICES)))
+    if (case.each is None) == (ROW in arguments):
+        yield BadShape(f"the case {case.id} takes the argument `row` exactly if it has `each`", path, case.line)
     for name, kind in arguments.items():
-        if kind is not Judge and kind not in SERVICES:
+        if name != ROW and kind is not Judge and kind not in SERVICES:
             yield UnknownName(f"the argument {name!r} of {case.id} has no type of {known}", path, case.line)
     if Judge not in arguments.values():
         yield BadShape(f"the case {case.id} asks for no Judge: nothing in it could fail", path, case.line)
 
 
-def _made(case: PythonCase, path: Path, opt_in: bool) -> Case:
+def _made(case: PythonCase, path: Path, opt_in: bool, row: str | None) -> Case:
     facts = CaseFacts(needs={"http", *case.needs})
     for use in case.uses:
         facts.uses.update([use] if isinstance(use, str) else use)
@@ -138,14 +166,14 @@ def _made(case: PythonCase, path: Path, opt_in: bool) -> Case:
         facts.accounts.append("account")
         facts.operations.add("new_account")
     return Case(
-        id=f"{path.stem}::{case.id}",
+        id=f"{path.stem}::{case.id}" + (f"[{row}]" if row else ""),
         pack=path.stem,
         title=case.title,
         requirements=case.requirements,
         path=path,
         line=case.line,
         facts=facts,
-        program=case.program(),
+        program=case.program({ROW: case.each[row]} if case.each and row else {}),
         opt_in=opt_in,
         silence_is_not_offered=True,
     )

@@ -23,7 +23,8 @@ from conformance.service.envelopes import SignedEnvelope, billing_auth, sign_env
 from conformance.service.groups import ALL_PKPS, Group, Groups
 from conformance.service.lists import read_list, unchanged_list
 from conformance.service.pkps import Pkp, Pkps
-from conformance.service.refusal import Read, RefusalClass, Refusals, must_refuse
+from conformance.service.reads import Read
+from conformance.service.refusal import RefusalClass, Refusals, must_refuse
 from conformance.service.runs import Run, Runs
 from conformance.service.session import Session
 from conformance.service.suite_wallet import SuiteWallet

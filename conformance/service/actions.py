@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from conformance.problems import Malformed
 from conformance.service.acceptance import Accepted
 from conformance.service.action_sources import source
-from conformance.service.derivations import hashed_cid
+from conformance.service.derivations import hashed_cid, sample_cid
 from conformance.service.lists import read_list
 from conformance.service.session import DESCRIPTION, Session
 from conformance.values.ids import Cid, GroupId, HashedCid
 from conformance.values.json_values import member, printed
+
+
+@dataclass(frozen=True)
+class ActionCode:
+    """An action that can be run, and what it is known by."""
+
+    code: str
+    cid: Cid
+    hash: HashedCid
 
 
 class Actions:
@@ -30,9 +41,19 @@ class Actions:
             raise Malformed("the CID of the code", printed(answer.value)[:300], answer.exchange)
         return Cid(stated)
 
+    def prepared(self, name: str = "sign_message", mark: str = "") -> ActionCode:
+        """The code of `fixtures/actions/NAME.js`, with the CID that the node computes for it."""
+        code = self.source(name, mark)
+        cid = self.cid(code)
+        return ActionCode(code, cid, hashed_cid(cid))
+
     def hashed_cid(self, code: str) -> HashedCid:
         """keccak256 of the CID that the node computes for code."""
         return hashed_cid(self.cid(code))
+
+    def sample_cid(self, label: str) -> Cid:
+        """A valid CID of no code that anybody has; the same label gives the same one in a case."""
+        return sample_cid(f"{self._session.seed.partition('//')[0]}|{label}")
 
     def add(self, key: str, cid: str, name: str = "") -> Accepted:
         """Register an action's name and description."""

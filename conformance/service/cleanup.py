@@ -12,7 +12,6 @@ from conformance.service.session import Session
 from conformance.service.suite_wallet import SuiteWallet
 from conformance.values.json_values import member, printed
 
-PAGE = 100
 LEFTOVERS = (
     ("list_usage_api_keys", "keyHash", "remove_usage_api_key"),
     ("list_groups", "id", "remove_group"),
@@ -75,9 +74,7 @@ def _empty(session: Session, wallet: SuiteWallet, account_hash: str) -> None:
     for view, name, removal in LEFTOVERS:
         try:
             session.settle()
-            answer = contract.view(view, account_hash, 0, PAGE)
-            page = next(iter(answer.values()), None) if isinstance(answer, dict) else answer
-            for item in page if isinstance(page, list) else []:
+            for item in contract.items(view, account_hash):
                 contract.send(wallet, removal, [account_hash, member(item, name)])
         except (Departure, Inconclusive):
             continue

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from conformance.endpoints.chain import encoded, selector
 from conformance.endpoints.sending import Receipt, in_lower_case
 from conformance.endpoints.signing import Transaction
-from conformance.problems import ChainTrouble, Malformed, NotAccepted, ProfileSilent
+from conformance.problems import ChainTrouble, Malformed, NotAccepted
 from conformance.profile import Function
 from conformance.profile.chain import FIXED_WRITES, FUNCTION_KEYS
 from conformance.service.acceptance import Accepted
-from conformance.service.refusal import Read, Refusals
+from conformance.service.reads import Read
+from conformance.service.refusal import Control, Refusals
 from conformance.service.session import Session
 from conformance.service.suite_wallet import SuiteWallet
 from conformance.values.ids import Address
@@ -22,6 +23,8 @@ EXECUTE = Function.parse("execute(address target, bytes data)")
 MOST_BLOCKS = 500
 """A case's writes are mined in fewer unless node and suite are slow and the chain is fast; more are not searched."""
 SHOWN = 300
+PAGE = 100
+"""No case makes more of anything in one account."""
 
 
 def chain_id(session: Session) -> int:
@@ -75,15 +78,20 @@ class Contract:
         """The signature of a function: the specification's where that gives one, else the profile's."""
         if name in FIXED_WRITES:
             return FIXED_WRITES[name]
-        key = FUNCTION_KEYS[name]
-        stated = self._session.target.profile_value(key)
-        if stated is None:
-            raise ProfileSilent(f"a profile that says {key}", "a profile that leaves it out")
-        return str(stated)
+        return str(self._session.stated(FUNCTION_KEYS[name]))
 
     def view(self, name: str, *arguments: object) -> object:
         """What a view answers: an object of its named results, or the one result that has no name."""
         return self._session.chain.view(self.address, self.signature(name), arguments)
+
+    def items(self, name: str, *arguments: object) -> list[object]:
+        """The first page of a view that lists something of an account: up to a hundred items."""
+        answer = self.view(name, *arguments, 0, PAGE)
+        return _array(next(iter(answer.values()), None) if isinstance(answer, dict) else answer, "items")
+
+    def unchanged_items(self, name: str, *arguments: object) -> Read:
+        """The same page as a read that must stay unchanged."""
+        return self.unchanged_view(name, *arguments, 0, PAGE)
 
     def unchanged_view(self, name: str, *arguments: object) -> Read:
         """The same view as a read that must stay unchanged."""
@@ -92,7 +100,7 @@ class Contract:
             self._session.settle()
             return self.view(name, *arguments)
 
-        return Read(name, read)
+        return Read(name, read, f"{name} of the contract {arguments!r}")
 
     def dry_run(self, name: str, arguments: Sequence[object], *, sender: str) -> Accepted:
         """Ask by eth_call whether a write would go through. ChainReverted: the contract refuses it."""
@@ -123,6 +131,13 @@ class Contract:
     def must_revert(self, refusals: Refusals, wallet: SuiteWallet, name: str, arguments: Sequence[object]) -> None:
         """Send a write that the contract must refuse."""
         refusals.must_revert(send_call(name), lambda: self.send(wallet, name, arguments, to_be_reverted=True))
+
+    def must_refuse(
+        self, wallet: SuiteWallet, name: str, *arguments: object, control: Control, unchanged: Sequence[Read]
+    ) -> None:
+        """Send one write that the contract must refuse, held against its control and an unchanged state."""
+        with Refusals(self._session, control=control, unchanged=unchanged) as refusals:
+            self.must_revert(refusals, wallet, name, arguments)
 
     def transactions_after(self, block: int) -> list[dict[str, object]]:
         """Every transaction in the blocks after this one: {hash, from, to, input, block, logs}, hex in lower case.

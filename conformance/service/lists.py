@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from conformance.endpoints.requests import OutgoingRequest
-from conformance.problems import Malformed
+from conformance.problems import Malformed, Mismatch
 from conformance.service.acceptance import must_accept
-from conformance.service.refusal import Read
+from conformance.service.reads import Read
 from conformance.service.session import Session
-from conformance.values.json_values import printed
+from conformance.values.json_values import member, printed, same, same_hex
 
 MOST_PAGES = 1_000
 """No case makes more: a list that goes on is one that ignores its page number."""
@@ -22,25 +23,44 @@ def read_list(session: Session, operation: str, key: str | None, /, **members: o
 
 def unchanged_list(session: Session, operation: str, key: str | None, /, **members: object) -> Read:
     """The same list as a read that must stay unchanged."""
-    return Read(operation, lambda: read_list(session, operation, key, **members))
+    asks = f"{operation} {key} {members!r}"
+    return Read(operation, lambda: read_list(session, operation, key, **members), asks)
+
+
+def only(items: Iterable[object], name: str, value: object) -> object:
+    """The one item whose member of this name has this value; hex digits count whatever their form. Raises Mismatch."""
+    found = [item for item in items if same(member(item, name), value) or same_hex(member(item, name), value)]
+    if len(found) != 1:
+        raise Mismatch(f"one item whose {name} is {printed(value)}", printed(found)[:300])
+    return found[0]
 
 
 def read_pages(session: Session, request: OutgoingRequest, page_size: int | None = None) -> list[object]:
     """All items in order. Departures: a refusal, a page that is no array or is too long, the same page again."""
     size = page_size or session.target.page_size
-    first = session.profile.wire.paging.first_page_number or 0
+    first = first_page(session)
     items: list[object] = []
     previous: list[object] = []
-    for number in range(first, first + MOST_PAGES):
-        members = {**request.members, "page_number": number, "page_size": size}
-        page = _page(session, replace(request, members=members), size)
+    for number in range(MOST_PAGES):
+        page = read_page(session, request, number, size)
         if page and page == previous:
-            raise Malformed(f"other items on page {number} than on the one before", printed(page)[:300])
+            raise Malformed(f"other items on page {first + number} than on the one before", printed(page)[:300])
         items += page
         if len(page) < size:
             return items
         previous = page
     raise Malformed(f"an end of the list within {MOST_PAGES} pages", f"{len(items)} items and no end")
+
+
+def first_page(session: Session) -> int:
+    """The number of the first page. ProfileSilent: the profile leaves it out."""
+    return int(printed(session.stated("wire.paging.first_page_number")))
+
+
+def read_page(session: Session, request: OutgoingRequest, number: int, size: int) -> list[object]:
+    """One page of a list, counted from 0. Departures as in `read_pages`."""
+    members = {**request.members, "page_number": first_page(session) + number, "page_size": size}
+    return _page(session, replace(request, members=members), size)
 
 
 def _page(session: Session, request: OutgoingRequest, size: int) -> list[object]:

@@ -10,7 +10,7 @@ from conformance.service.acceptance import Accepted
 from conformance.service.derivations import pkp_id_in
 from conformance.service.lists import read_list
 from conformance.service.session import DESCRIPTION, Session
-from conformance.values.ids import Address, PkpId
+from conformance.values.ids import Address, GroupId, PkpId
 from conformance.values.json_values import member, printed
 
 ID_RULE = "wire.pkp.id_source.rule"
@@ -45,9 +45,11 @@ class Pkps:
         rule = self._session.target.profile_value(ID_RULE)
         return [Pkp(pkp_id_in(listed, address, rule), address, accepted) for address, accepted in map(_address, made)]
 
-    def list(self, key: str) -> list[object]:
-        """The account's wallets as `list_wallets` shows them."""
-        return read_list(self._session, "list_wallets", key)
+    def list(self, key: str, group: GroupId | None = None) -> list[object]:
+        """The account's wallets as `list_wallets` shows them, or those of one group."""
+        if group is None:
+            return read_list(self._session, "list_wallets", key)
+        return read_list(self._session, "list_wallets_in_group", key, group_id=group)
 
 
 def wallet_labels(operation: Operation, name: str) -> dict[str, object]:

@@ -27,7 +27,8 @@ from conformance.problems import (
     WrongRefusal,
 )
 from conformance.profile import OPERATIONS, WHOLE, Profile, section
-from conformance.service.acceptance import SHOWN, Accepted, raise_for_trouble
+from conformance.service.acceptance import SHOWN, Accepted, must_accept, raise_for_trouble
+from conformance.service.reads import Read
 from conformance.service.session import Session
 from conformance.values.json_values import member, printed, printed_json, same
 
@@ -40,14 +41,6 @@ SAID_BY_REFUSALS_TOO = frozenset({"logs"})
 """Members of a success that give nothing away: a run that is refused when it asks for its wallet has logs before."""
 SHOWN_OF_STATE = 400
 """Characters of a read that a failure shows."""
-
-
-@dataclass(frozen=True)
-class Read:
-    """A read that must give the same before and after a refusal."""
-
-    name: str
-    get: Callable[[], object]
 
 
 Control: TypeAlias = Accepted | Callable[[], None]
@@ -102,7 +95,7 @@ class Refusals:
         self._last_exchange: int | None = None
 
     def __enter__(self) -> Self:
-        self._before = [read.get() for read in self._reads]
+        self._before = self._session.recent_reads.values(self._reads)
         return self
 
     def __exit__(
@@ -153,7 +146,7 @@ class Refusals:
             raise UnprovenRefusal(f"{call} writes: its refusal needs reads that must stay `unchanged`")
 
     def _must_be_unchanged(self) -> None:
-        must_be_unchanged(self._reads, self._before, self._last_exchange)
+        must_be_unchanged(self._session, self._reads, self._before, self._last_exchange)
 
 
 def must_refuse(
@@ -172,10 +165,22 @@ def must_refuse(
         return refusals.send(request, classes)
 
 
-def must_be_unchanged(reads: Sequence[Read], before: Sequence[object], exchange: int | None = None) -> None:
+def must_be_as_stated(
+    session: Session, request: OutgoingRequest, key: str, *, control: Control, unchanged: Sequence[Read]
+) -> Answer:
+    """Send a request that the profile's key says to be refused, with the class that stands there, or accepted."""
+    stated = printed(session.stated(key))
+    if stated in REFUSAL_CLASSES:
+        return must_refuse(session, request, [stated], control=control, unchanged=unchanged)
+    return session.accept(request)[0]
+
+
+def must_be_unchanged(
+    session: Session, reads: Sequence[Read], before: Sequence[object], exchange: int | None = None
+) -> None:
     """Raise StateChanged for the first read that gives something else than before."""
     for read, earlier in zip(reads, before, strict=True):
-        later = read.get()
+        later = session.recent_reads.ask(read)
         if not same(earlier, later):
             raise StateChanged(
                 f"{read.name} as before the request: {printed_json(earlier)[:SHOWN_OF_STATE]}",
@@ -195,6 +200,15 @@ def try_control(control: Callable[[], None]) -> None:
 
 
 # --------------------------------------------------------------------------------------------------------- one answer
+
+
+def was_accepted(session: Session, answer: Answer, *, or_refused: Iterable[str]) -> bool:
+    """Whether a call was accepted that may be refused with these classes. Raises for anything else."""
+    if answer.accepted:
+        must_accept(answer)
+    else:
+        check_refusal(answer, ExpectedRefusal.of(or_refused, session.profile), session.secrets)
+    return answer.accepted
 
 
 def check_refusal(answer: Answer, expected: ExpectedRefusal, secrets: Secrets) -> None:

@@ -17,6 +17,7 @@ from conformance.profile import Profile
 from conformance.profile.exec import FailureAndLimits
 from conformance.service.acceptance import SHOWN, Accepted, must_accept, raise_for_trouble
 from conformance.service.action_sources import parameters
+from conformance.service.refusal import was_accepted
 from conformance.service.session import Session
 from conformance.values.json_values import member, printed
 from conformance.values.recovery import (
@@ -77,10 +78,20 @@ class Runs:
 
     def must_succeed(self, request: OutgoingRequest) -> Run:
         """Send a run that must come to a result."""
-        answer = self._session.send(request)
+        return self.succeeded(self._session.send(request), request)
+
+    def succeeded(self, answer: Answer, request: OutgoingRequest | None = None) -> Run:
+        """The run of an answer, which must have come to a result."""
         must_accept(answer)
         must_not_fail(answer, self._session.profile)
         return Run(answer, Accepted(RUN, request), self._session.profile.exec.response_form)
+
+    def any_end(self, request: OutgoingRequest) -> Answer:
+        """Send a run that may come to a result, end with an error or be refused."""
+        answer = self._session.send(request)
+        if not failed(answer, self._session.profile):
+            was_accepted(self._session, answer, or_refused=["any"])
+        return answer
 
     def must_fail(self, request: OutgoingRequest) -> Answer:
         """Send a run that is permitted and must end with an error."""

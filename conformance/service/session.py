@@ -23,6 +23,7 @@ from conformance.profile import Effect, Profile
 from conformance.service.acceptance import Accepted, must_accept
 from conformance.service.clock import Clock
 from conformance.service.derivations import account_hash
+from conformance.service.reads import RecentReads
 from conformance.service.registry import CleanupRegistry
 from conformance.service.suite_wallet import SuiteWallet
 from conformance.values.json_values import printed
@@ -44,6 +45,7 @@ class Session:
         """The name of what the case makes, unlike that of any other case."""
         self.secrets = Secrets()
         self.log = ExchangeLog(self.secrets)
+        self.recent_reads = RecentReads(self.log)
         self.cleanup = CleanupRegistry()
         self.chain = ChainClient(target, self.log)
         self.clock = Clock(NodeClock(target, self.log), self._chain_config)
@@ -64,10 +66,18 @@ class Session:
         """The number of the newest exchange in the log; None before the first."""
         return len(self.log) - 1 if len(self.log) else None
 
+    def stated(self, key: str) -> object:
+        """What the profile says at a dotted key. ProfileSilent: it leaves it out."""
+        value = self.target.profile_value(key)
+        if value is None:
+            raise ProfileSilent(f"a profile that says {key}", "a profile that leaves it out")
+        return value
+
     def branch(self, name: str) -> Self:
         """The same session for one of several threads."""
         branch = copy.copy(self)
         branch.seed = f"{self.seed}/{name}"
+        branch.recent_reads = RecentReads(self.log, beside_others=True)
         branch.random = random.Random(branch.seed)  # noqa: S311 - repeatable test data, no secret
         return branch
 

@@ -35,8 +35,19 @@ class Permissions:
         """As arguments of the contract: three bools, then four arrays."""
         return list(self.members.values())
 
+    @property
+    def record(self) -> dict[str, object]:
+        """As members of the contract's record of a usage key, by the names of the default profile."""
+        return {_camel(name): value for name, value in self.members.items()}
+
+
+def _camel(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(part.capitalize() for part in rest)
+
 
 NO_PERMISSIONS = Permissions()
+ALL_PERMISSIONS = Permissions(True, True, True, [0], [0], [0], [0])
 
 
 @dataclass(frozen=True)
@@ -67,6 +78,13 @@ class UsageKeys:
         """Replace a usage key's labels and permissions."""
         request = self._session.request(
             "update_usage_api_key", key, usage_api_key=usage_key, **self._labels(name), **permissions.members
+        )
+        return self._session.accept(request)[1]
+
+    def rename(self, key: str, usage_key: str, name: str = "") -> Accepted:
+        """Replace a usage key's labels."""
+        request = self._session.request(
+            "update_usage_api_key_metadata", key, usage_api_key=usage_key, **self._labels(name)
         )
         return self._session.accept(request)[1]
 

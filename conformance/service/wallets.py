@@ -55,6 +55,7 @@ class Wallets:
                 return wallet
             with as_trouble():
                 if self._session.chain.next_nonce(wallet.address) == 0:
+                    self._session.chain.note_nonce(wallet.address, 0)
                     return wallet
         raise ChainTrouble("a wallet that has sent nothing", f"{MOST_WALLETS} of this seed that have")
 

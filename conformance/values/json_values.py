@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Sequence
 
 
 class Missing:
@@ -25,6 +26,11 @@ def member(value: object, name: str) -> object:
     return MISSING
 
 
+def pluck(items: Iterable[object], name: str) -> list[object]:
+    """The member of this name of each item."""
+    return [member(item, name) for item in items]
+
+
 def printed(value: object) -> str:
     """A value as it stands in a text or a query: texts as they are, everything else as JSON."""
     return value if isinstance(value, str) else json.dumps(value, separators=(",", ":"), default=str)
@@ -42,3 +48,23 @@ def same(left: object, right: object) -> bool:
     if isinstance(left, list) and isinstance(right, list):
         return len(left) == len(right) and all(same(one, other) for one, other in zip(left, right, strict=True))
     return type(left) is type(right) and left == right
+
+
+def same_hex(left: object, right: object) -> bool:
+    """Whether two texts are the same hex digits, whatever the capitals and the 0x."""
+    return isinstance(left, str) and isinstance(right, str) and _digits(left) == _digits(right)
+
+
+def same_hexes(left: Sequence[object], right: Sequence[object], *, any_order: bool = False) -> bool:
+    """Whether two arrays hold the same hex digits, in this order or in any."""
+    if any_order:
+        left, right = sorted(left, key=_hex_order), sorted(right, key=_hex_order)
+    return len(left) == len(right) and all(same_hex(one, other) for one, other in zip(left, right, strict=True))
+
+
+def _hex_order(value: object) -> str:
+    return _digits(printed(value))
+
+
+def _digits(text: str) -> str:
+    return text.lower().removeprefix("0x")

@@ -13,7 +13,7 @@ from conformance.service.accounts import Accounts, makes_accounts
 from conformance.service.contract import chain_id
 from conformance.service.envelopes import WALLET_AUTH, domain_name, wallet_auth_header
 from conformance.service.lists import unchanged_list
-from conformance.service.refusal import Read
+from conformance.service.reads import Read
 from conformance.service.session import Session
 from conformance.service.suite_wallet import SuiteWallet
 from conformance.values.ids import Address

@@ -27,7 +27,8 @@ from conformance.profile import OPERATIONS
 from conformance.service.acceptance import must_accept
 from conformance.service.contract import Contract
 from conformance.service.lists import unchanged_list
-from conformance.service.refusal import REFUSAL_CLASSES, ExpectedRefusal, Read, check_refusal, must_refuse
+from conformance.service.reads import Read
+from conformance.service.refusal import REFUSAL_CLASSES, ExpectedRefusal, check_refusal, must_refuse
 from conformance.service.runs import RUN, failed, must_fail, must_not_fail
 
 AnswerStep = Callable[[CaseRun], Answer]
@@ -181,7 +182,7 @@ def _compile_read(entry: str | UnchangedRead, site: CompileContext) -> Callable[
         key, filled = who(run), as_members(members(run.scope))
         if paged:
             return unchanged_list(run, name, key, **filled)
-        return Read(name, lambda: run.call(name, key, **filled).value)
+        return Read(name, lambda: run.call(name, key, **filled).value, f"{name} {key} {filled!r}")
 
     return read
 

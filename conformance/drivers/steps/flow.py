@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import inspect
-import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias
 
 from pydantic import JsonValue
 
@@ -23,9 +21,9 @@ from conformance.language.scope import Scope
 from conformance.language.shapes import ANYTHING, SCALAR, Array, Object
 from conformance.language.templates import CompileContext, Template, compile_value, shape_of
 from conformance.problems import BadShape, Mismatch, StepProblem, UnknownName
+from conformance.service.at_once import at_once
 from conformance.values.json_values import MISSING, printed
 
-T = TypeVar("T")
 Actions: TypeAlias = Sequence[Action]
 MOST_AT_ONCE = 200
 
@@ -186,21 +184,6 @@ def _news(scope: Scope, before: dict[str, object]) -> dict[str, object]:
 
 def _bound(action: Action, branch: CaseRun) -> Callable[[], object]:
     return lambda: action(branch)
-
-
-def at_once(thunks: Sequence[Callable[[], T]]) -> list[T]:
-    """Call all at the same moment, each in a thread; their results in order. The first one's exception is raised."""
-    if not thunks:
-        return []
-    barrier = threading.Barrier(len(thunks))
-
-    def together(thunk: Callable[[], T]) -> T:
-        barrier.wait()
-        return thunk()
-
-    with ThreadPoolExecutor(max_workers=len(thunks)) as pool:
-        futures = [pool.submit(together, thunk) for thunk in thunks]
-    return [future.result() for future in futures]
 
 
 def _count(value: object) -> int:

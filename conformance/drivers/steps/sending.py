@@ -79,9 +79,9 @@ def _refused(step: SendStep, site: CompileContext, fill: Fill) -> Action:
 
     def may_revert(run: CaseRun) -> None:
         unchanged = reads(run)
-        before = [read.get() for read in unchanged]
+        before = run.recent_reads.values(unchanged)
         Contract(run).send(*fill(run), to_be_reverted=True)
-        must_be_unchanged(unchanged, before, run.last_exchange)
+        must_be_unchanged(run, unchanged, before, run.last_exchange)
 
     return must_revert if must else may_revert
 

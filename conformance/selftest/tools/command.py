@@ -18,7 +18,7 @@ from conformance.resources import scenarios
 from conformance.run.loader import load
 from conformance.selftest.tools.catches import Catch, catch_of, load_catches, record, tier_one
 from conformance.selftest.tools.findings import findings, unchecked
-from conformance.selftest.tools.harness import Bench, Trial, trials
+from conformance.selftest.tools.harness import Trial, TrialRunner, trials
 from conformance.selftest.tools.matrix import MATRICES, print_matrix, print_packs, write_matrix
 from conformance.selftest.tools.mutant import Mutant, all_mutants
 from conformance.selftest.tools.shams import SHAMS
@@ -59,8 +59,8 @@ def main(argv: Sequence[str]) -> int:
 def _test(console: Console, mutants: Mapping[str, Mutant], options: argparse.Namespace) -> int:
     catches = load_catches()
     cases = load([scenarios()])
-    bench = Bench(mutants, cases, options.seed, {name: catch.cases for name, catch in catches.items()})
-    done, times = _run(console, bench, _tiers(mutants, catches, options), options.jobs)
+    runner = TrialRunner(mutants, cases, options.seed, {name: catch.cases for name, catch in catches.items()})
+    done, times = _run(console, runner, _tiers(mutants, catches, options), options.jobs)
     tried = {name: mutant for name, mutant in mutants.items() if name in done}
     print_matrix(console, tried, done)
     if others := {name: done[name] for name in (*VARIANTS, *SHAMS) if name in done}:
@@ -91,13 +91,13 @@ def _tiers(mutants: Mapping[str, Mutant], catches: Mapping[str, Catch], options:
     return tiers
 
 
-def _run(console: Console, bench: Bench, tiers: Iterable[Tier], jobs: int) -> tuple[dict[str, Trial], list[str]]:
+def _run(console: Console, runner: TrialRunner, tiers: Iterable[Tier], jobs: int) -> tuple[dict[str, Trial], list[str]]:
     """Every trial by its node's name, and a line for each tier that tells its time."""
     done: dict[str, Trial] = {}
     lines = []
     for tier in tiers:
         began = time.monotonic()
-        running = trials(bench, tier.names, jobs)
+        running = trials(runner, tier.names, jobs)
         for trial in track(running, tier.title, len(tier.names), console=console):
             done[trial.name] = trial
         lines.append(f"{tier.title}: {_counted(tier.names)} in {time.monotonic() - began:.0f} s")

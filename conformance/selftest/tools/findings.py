@@ -15,22 +15,23 @@ from conformance.verdict import Verdict
 def findings(mutants: Mapping[str, Mutant], done: Mapping[str, Trial], packs: Iterable[str]) -> list[str]:
     """Return what the trials show to be wrong with the suite or with the mutants."""
     faults = [f"{trial.name}: the suite itself failed: {trial.crash}" for trial in done.values() if trial.crash]
-    faults += [f"{name} breaks {i}, and no check of it noticed" for name in mutants for i in done[name].missed]
-    faults += [fault for mutant in mutants.values() for fault in _crashed(mutant, done[mutant.name])]
-    for name in VARIANTS.keys() & done.keys():
-        faults += _not_green(done[name])
-    for name in SHAMS.keys() & done.keys():
-        faults += _satisfied(done[name], packs)
+    ended = {name: trial for name, trial in done.items() if not trial.crash}
+    for name in [name for name in mutants if name in ended]:
+        faults += [f"{name} breaks {missed}, and no check of it noticed" for missed in ended[name].missed]
+        faults += _crashed(mutants[name], ended[name])
+    for name in [name for name in VARIANTS if name in ended]:
+        faults += _not_green(ended[name])
+    for name in [name for name in SHAMS if name in ended]:
+        faults += _satisfied(ended[name], packs)
     return faults
 
 
 def _crashed(mutant: Mutant, trial: Trial) -> list[str]:
     """Report a mutant that crashes: it shows that the suite notices a crash, not the fault."""
-    if mutant.server_fault and not trial.server_faults and not trial.crash:
-        return [f"{mutant.name} declares a server fault, and none occurred"]
-    if mutant.server_fault or not trial.server_faults:
-        return []
-    return [f"{mutant.name}: planted code failed: {trial.server_faults[0]} (the first of {len(trial.server_faults)})"]
+    if mutant.server_fault:
+        return [] if trial.server_faults else [f"{mutant.name} declares a server fault, and none occurred"]
+    first = trial.server_faults[:1]
+    return [f"{mutant.name}: planted code failed: {fault} (the first of {len(trial.server_faults)})" for fault in first]
 
 
 def _not_green(trial: Trial) -> list[str]:

@@ -53,8 +53,8 @@ class Trial:
 
 
 @dataclass(frozen=True)
-class Bench:
-    """What every trial needs; handed to the workers by forking, never pickled."""
+class TrialRunner:
+    """Runs trials; the workers get it by forking, it is never pickled."""
 
     mutants: Mapping[str, Mutant]
     cases: Sequence[Case]
@@ -65,8 +65,16 @@ class Bench:
     def try_node(self, name: str) -> Trial:
         """Serve the node of this name and run the cases that concern it."""
         began = time.perf_counter()
-        trial = self._try(name)
+        try:
+            trial = self._try(name)
+        except Exception as crash:  # noqa: BLE001 - told as it is: not every exception survives the way between processes
+            trial = self.crashed(name, crash)
         return replace(trial, seconds=time.perf_counter() - began)
+
+    def crashed(self, name: str, crash: BaseException) -> Trial:
+        """Record that the suite itself failed on the node of this name."""
+        breaks = self.mutants[name].breaks if name in self.mutants else ()
+        return Trial(name, breaks, crash=f"{type(crash).__name__}: {crash}")
 
     def _try(self, name: str) -> Trial:
         faults = ServerFaults()
@@ -90,27 +98,27 @@ class Bench:
         return sorted(self.cases, key=lambda case: (case.id not in first, case.facts.drawn))
 
 
-def trials(bench: Bench, names: Sequence[str], jobs: int) -> Iterator[Trial]:
+def trials(runner: TrialRunner, names: Sequence[str], jobs: int) -> Iterator[Trial]:
     """Run the trials of the named nodes, `jobs` at a time, in processes forked from this one; yield each as it ends."""
     gc.collect()
     gc.freeze()  # what all trials share is not looked through again in each
     context = multiprocessing.get_context("fork")
-    with ProcessPoolExecutor(jobs, context, _take_bench, (bench,)) as pool:
+    with ProcessPoolExecutor(jobs, context, _take_runner, (runner,)) as pool:
         waiting = {pool.submit(_try_node, name): name for name in names}
         for done in as_completed(waiting):
             crash = done.exception()
-            yield Trial(waiting[done], crash=f"{type(crash).__name__}: {crash}") if crash else done.result()
+            yield runner.crashed(waiting[done], crash) if crash else done.result()
 
 
-_bench: list[Bench] = []
+_runner: list[TrialRunner] = []
 
 
-def _take_bench(bench: Bench) -> None:
-    _bench[:] = [bench]
+def _take_runner(runner: TrialRunner) -> None:
+    _runner[:] = [runner]
 
 
 def _try_node(name: str) -> Trial:
-    return _bench[0].try_node(name)
+    return _runner[0].try_node(name)
 
 
 def _until_noticed(breaks: Sequence[str], cases: Iterable[Case], target: Target) -> Iterator[Outcome]:

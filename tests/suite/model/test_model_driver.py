@@ -13,7 +13,8 @@ from conformance.resources import scenarios
 from conformance.run.loader import load_pack
 from conformance.run.runner import Case, Target, run_case
 from conformance.selftest.tools.mutant import all_mutants
-from conformance.selftest.tools.serving import target_node
+from conformance.selftest.tools.serving import target_app, target_node
+from conformance.selftest.tools.shams import SHAMS
 from conformance.verdict import Outcome, Verdict
 
 MUTANTS = {mutant.name: mutant for mutant in all_mutants()}
@@ -113,3 +114,11 @@ def test_spent_budget_is_inconclusive(small: Case) -> None:
         target.budget = Budget(3)
         outcome = run_case(small, target)
     assert (outcome.verdict, outcome.properties) == (Verdict.INCONCLUSIVE, {"problem": "budget-spent"})
+
+
+def test_failure_before_the_first_act_is_told_without_a_replay() -> None:
+    with target_app(SHAMS["accept-everything"], "0") as target:
+        outcome = run_case(CASES["model::account-keys"], target)
+    assert outcome.verdict is Verdict.FAIL
+    assert outcome.failure is not None
+    assert outcome.failure.replay is None

@@ -33,6 +33,19 @@ TWO_GROUPS = """
             judge.that(first.id != second.id, "another id than the first group's", second.id)
 """
 
+ROWS = """
+    COUNTS = {"one": 1, "two-of-them": 2}
+
+    @case("groups", requirements=["GRP-010"], each=COUNTS)
+    def made(judge: Judge, accounts: Accounts, groups: Groups, row: int) -> None:
+        '''As many groups as the row says.'''
+        alice = accounts.new()
+        with judge():
+            for _ in range(row):
+                groups.add(alice.key)
+            judge.same(len(groups.list(alice.key)), row, "the number of groups")
+"""
+
 
 def written(folder: Path, text: str, name: str = "mine.py") -> Path:
     """A pack of these lines below the usual imports."""
@@ -119,6 +132,8 @@ def test_profile_that_is_silent_about_what_the_case_needs_makes_it_not_offered(t
         (TWO_GROUPS.replace("])", "], needs=['magic'])", 1), 8, "no capability is called 'magic'"),
         (TWO_GROUPS.replace("])", "], uses=['wire.magic'])", 1), 8, "no profile key is called 'wire.magic'"),
         (TWO_GROUPS + TWO_GROUPS.replace("def two", "def other"), 18, "another case of this pack has the id"),
+        (ROWS.replace(", row: int", ""), 10, "takes the argument `row` exactly if it has `each`"),
+        (ROWS.replace('"one"', '"One"'), 10, "the id 'One' of a row of groups is not in kebab case"),
         ("\n    x = 1\n", 0, "no function of the file is a case"),
         ("\n    x = 1 / 0\n", 8, "cannot be imported: ZeroDivisionError: division by zero"),
         ("\n    def x(:\n", 8, "is not Python: invalid syntax"),
@@ -143,6 +158,18 @@ def test_all_that_is_wrong_with_a_file_is_told_at_once(tmp_path: Path) -> None:
 def test_cases_are_listed_without_running_the_file(tmp_path: Path) -> None:
     (listed,) = list_python_cases(written(tmp_path, TWO_GROUPS + "\n    raise SystemExit\n"))
     assert (listed.id, listed.requirements) == ("mine::two-groups", ("GRP-010", "GRP-020"))
+
+
+def test_case_runs_once_for_each_row(tmp_path: Path, target: Target, node: TinyNode) -> None:
+    cases = load_pack(written(tmp_path, ROWS))
+    assert [case.id for case in cases] == ["mine::groups[one]", "mine::groups[two-of-them]"]
+    assert [run_case(case, target).verdict for case in cases] == [Verdict.PASS] * 2
+    assert [asked.path for asked in node.asked].count("add_group") == 3
+
+
+def test_rows_are_listed_without_running_the_file(tmp_path: Path) -> None:
+    path = written(tmp_path, ROWS)
+    assert [listed.id for listed in list_python_cases(path)] == [case.id for case in load_pack(path)]
 
 
 def test_pack_may_have_a_yaml_and_a_python_file_side_by_side(tmp_path: Path) -> None:

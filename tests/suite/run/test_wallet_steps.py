@@ -245,6 +245,12 @@ class DifficultChain:
     def next_nonce(self, _: str) -> int:
         return len(self.sent)
 
+    def note_nonce(self, address: str, nonce: int | None) -> None:
+        """The chain tells the nonce each time."""
+
+    def note_sent(self, address: str, nonce: int) -> None:
+        """The chain tells the nonce each time."""
+
     def fees(self) -> Fees:
         return Fees(2, 1)
 

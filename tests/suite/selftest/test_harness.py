@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from conformance.resources import scenarios
 from conformance.run.loader import load
-from conformance.selftest.tools.harness import Bench, trials
+from conformance.selftest.tools.harness import TrialRunner, trials
 from conformance.selftest.tools.mutant import all_mutants
 from conformance.verdict import Verdict
 
@@ -17,8 +17,8 @@ CASES = [case for case in load([scenarios()], ["groups"]) if "GRP-020" in case.r
 
 def tried(*first: str) -> list[str]:
     """The cases that ran on the mutant, in their order."""
-    bench = Bench({NAME: MUTANTS[NAME]}, CASES, "0", {NAME: first})
-    trial = bench.try_node(NAME)
+    runner = TrialRunner({NAME: MUTANTS[NAME]}, CASES, "0", {NAME: first})
+    trial = runner.try_node(NAME)
     assert trial.missed == ()
     assert trial.server_faults == ()
     assert trial.outcomes[-1].verdict is Verdict.FAIL
@@ -38,6 +38,20 @@ def test_trial_that_raises_is_reported_as_a_crash() -> None:
     def broken(_: object) -> None:
         raise LookupError("no such node")
 
-    bench = Bench({NAME: replace(MUTANTS[NAME], alter=broken)}, CASES, "0")
-    (trial,) = trials(bench, [NAME], 1)
+    runner = TrialRunner({NAME: replace(MUTANTS[NAME], alter=broken)}, CASES, "0")
+    (trial,) = trials(runner, [NAME], 1)
     assert trial.crash == "LookupError: no such node"
+    assert trial.missed == ("GRP-020",)
+
+
+def test_trial_that_raises_what_cannot_be_sent_between_processes_is_reported_as_a_crash() -> None:
+    class UnsendableError(Exception):
+        def __init__(self, one: str, other: str) -> None:
+            super().__init__(f"{one} {other}")
+
+    def broken(_: object) -> None:
+        raise UnsendableError("no", "pickle")
+
+    runner = TrialRunner({NAME: replace(MUTANTS[NAME], alter=broken)}, CASES, "0")
+    (trial,) = trials(runner, [NAME], 1)
+    assert trial.crash == "UnsendableError: no pickle"

@@ -92,3 +92,9 @@ def test_mutant_that_declares_a_server_fault_may_have_one() -> None:
 
 def test_mutant_that_declares_a_server_fault_and_has_none_is_reported() -> None:
     assert found(mutant(server_fault=True)) == ["m declares a server fault, and none occurred"]
+
+
+def test_trial_in_which_the_suite_failed_is_reported_once() -> None:
+    trial = Trial("m", ("GRP-010",), crash="LookupError: no such case")
+    assert findings({"m": mutant()}, {"m": trial}, []) == ["m: the suite itself failed: LookupError: no such case"]
+    assert trial.missed == ("GRP-010",)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from conformance.problems import ChainReverted, Mismatch, NotAccepted, NotRefused, StateChanged, UnprovenRefusal
@@ -57,6 +59,64 @@ def test_contract_wallet_owns_an_account_through_its_owner(on_chain: Session) ->
 
     assert receipt.succeeded
     assert dana.hash == wallet_hash(vault.address)
+
+
+class Spy:
+    """The JSON-RPC methods that a session asks for, in order."""
+
+    def __init__(self, session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.methods: list[str] = []
+        real = session.chain.request
+
+        def request(method: str, params: Sequence[object] = ()) -> object:
+            self.methods.append(method)
+            return real(method, params)
+
+        monkeypatch.setattr(session.chain, "request", request)
+
+
+EACH = ["eth_estimateGas", "eth_sendRawTransaction", "eth_getTransactionReceipt"]
+
+
+def test_second_write_of_a_wallet_asks_for_neither_fees_nor_balance_nor_nonce(
+    on_chain: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    carol = Wallets(on_chain).new("carol")
+    dana = Accounts(on_chain).by_wallet(carol)
+    spy = Spy(on_chain, monkeypatch)
+
+    for name in ("first", "second"):
+        Contract(on_chain).write(carol, "add_group", dana.hash, name, "d", [], [])
+
+    assert spy.methods == EACH * 2
+
+
+def test_write_is_sent_again_with_the_chain_s_nonce_where_another_has_taken_it(
+    on_chain: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    carol = Wallets(on_chain).new("carol")
+    dana = Accounts(on_chain).by_wallet(carol)
+    on_chain.chain.note_nonce(carol.address, 0)
+    spy = Spy(on_chain, monkeypatch)
+
+    receipt, _ = Contract(on_chain).write(carol, "add_group", dana.hash, "first", "d", [], [])
+
+    assert receipt.succeeded
+    assert spy.methods[1:] == ["eth_sendRawTransaction", "eth_getTransactionCount", *EACH[1:]]
+
+
+def test_wallet_that_has_offered_what_it_had_is_looked_at_again(
+    on_chain: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    carol = Wallets(on_chain).new("carol")
+    dana = Accounts(on_chain).by_wallet(carol)
+    assert on_chain.target.funder is not None
+    on_chain.target.funder.holdings[carol.address] = 1
+    spy = Spy(on_chain, monkeypatch)
+
+    Contract(on_chain).write(carol, "add_group", dana.hash, "first", "d", [], [])
+
+    assert spy.methods == [EACH[0], "eth_getBalance", *EACH[1:]]
 
 
 def test_write_of_a_stranger_must_revert_and_change_nothing(on_chain: Session) -> None:

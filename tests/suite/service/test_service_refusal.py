@@ -30,6 +30,7 @@ from conformance.service import (
     Session,
     UsageKeys,
     must_refuse,
+    reads,
     unchanged_list,
 )
 from conformance.service.acceptance import Accepted
@@ -205,3 +206,63 @@ def test_control_that_is_tried_last_and_refused_leaves_the_refusals_unproven(
 
 def must_accept_as(session: Session, request: OutgoingRequest) -> None:
     session.accept(request)
+
+
+LOOK = ["list_groups", "list_api_keys"]
+
+
+@pytest.fixture
+def refuse(session: Session, refused: OutgoingRequest, control: Accepted, lists: list[Read]) -> Callable[[], object]:
+    """Send the request that must be refused."""
+    return lambda: must_refuse(session, refused, ["forbidden"], control=control, unchanged=lists)
+
+
+def test_reads_after_a_refusal_serve_the_next(node: TinyNode, refuse: Callable[[], object]) -> None:
+    before = len(node.asked)
+    refuse()
+    refuse()
+    assert node.paths()[before:] == [*LOOK, ADD, *LOOK, ADD, *LOOK]
+
+
+def test_reads_are_asked_again_after_any_other_request(
+    node: TinyNode, session: Session, refuse: Callable[[], object]
+) -> None:
+    before = len(node.asked)
+    refuse()
+    session.call("get_node_chain_config")
+    refuse()
+    assert node.paths()[before:] == [*LOOK, ADD, *LOOK, "get_node_chain_config", *LOOK, ADD, *LOOK]
+
+
+def test_reads_are_asked_again_after_a_while(
+    node: TinyNode, refuse: Callable[[], object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = len(node.asked)
+    refuse()
+    monkeypatch.setattr(reads, "SECONDS_TO_REMEMBER", -1.0)
+    refuse()
+    assert node.paths()[before:] == [*LOOK, ADD, *LOOK, *LOOK, ADD, *LOOK]
+
+
+def test_reads_are_asked_again_beside_other_threads(
+    node: TinyNode, session: Session, refused: OutgoingRequest, control: Accepted, lists: list[Read]
+) -> None:
+    before, branch = len(node.asked), session.branch("one of two")
+    for _ in range(2):
+        must_refuse(branch, refused, ["forbidden"], control=control, unchanged=lists)
+    assert node.paths()[before:] == [*LOOK, ADD, *LOOK, *LOOK, ADD, *LOOK]
+
+
+def test_write_of_a_refused_request_is_told_though_the_reads_before_it_were_remembered(
+    node: TinyNode, refuse: Callable[[], object]
+) -> None:
+    refuse()
+
+    def write_and_refuse(asked: Asked) -> Told:
+        node.owners["a key that nobody asked for"] = node.owners[asked.key]
+        return Told(403, {})
+
+    node.faults[ADD] = by_usage_key(node, write_and_refuse)
+
+    with pytest.raises(StateChanged, match="list_api_keys as before"):
+        refuse()

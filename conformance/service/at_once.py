@@ -1,0 +1,35 @@
+"""Calls at the same moment: races and loads of a few threads."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import TypeVar
+
+from conformance.endpoints.client import Answer
+from conformance.endpoints.requests import OutgoingRequest
+from conformance.service.session import Session
+
+T = TypeVar("T")
+
+
+def at_once(thunks: Sequence[Callable[[], T]]) -> list[T]:
+    """Call all at the same moment, each in a thread; their results in order. The first one's exception is raised."""
+    if not thunks:
+        return []
+    barrier = threading.Barrier(len(thunks))
+
+    def together(thunk: Callable[[], T]) -> T:
+        barrier.wait()
+        return thunk()
+
+    with ThreadPoolExecutor(max_workers=len(thunks)) as pool:
+        futures = [pool.submit(together, thunk) for thunk in thunks]
+    return [future.result() for future in futures]
+
+
+def send_at_once(session: Session, requests: Sequence[OutgoingRequest]) -> list[Answer]:
+    """Send all requests at the same moment; their answers in order."""
+    return at_once([partial(session.send, request) for request in requests])

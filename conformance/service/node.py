@@ -1,0 +1,37 @@
+"""The node before a case, with every verb of the service in one object."""
+
+from __future__ import annotations
+
+from conformance.service.accounts import Accounts
+from conformance.service.actions import Actions
+from conformance.service.contract import Contract
+from conformance.service.groups import Groups
+from conformance.service.minting import Minting
+from conformance.service.pkps import Pkps
+from conformance.service.runs import Runs
+from conformance.service.session import Session
+from conformance.service.signing_runs import SigningRuns
+from conformance.service.usage_keys import UsageKeys
+from conformance.service.wallets import Wallets
+
+
+class Node:
+    """What a case does with the node, by topic."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.label = session.label
+        """The name of what the case makes, unlike that of any other case."""
+        self.accounts = Accounts(session)
+        self.actions = Actions(session)
+        self.clock = session.clock
+        self.contract = Contract(session)
+        self.groups = Groups(session)
+        self.minting = Minting(session)
+        self.pkps = Pkps(session)
+        self.runs = Runs(session)
+        self.signing = SigningRuns(session)
+        """Runs that sign the label with a wallet."""
+        self.usage_keys = UsageKeys(session)
+        self.wallets = Wallets(session)
+        """The suite's own."""

@@ -1,0 +1,71 @@
+"""Runs that prove what they were permitted: each signs a text with the wallet that it names ("Execution rule")."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from conformance.endpoints.client import Answer
+from conformance.endpoints.requests import OutgoingRequest
+from conformance.problems import Mismatch
+from conformance.service.acceptance import Accepted
+from conformance.service.actions import ActionCode
+from conformance.service.pkps import Pkp
+from conformance.service.refusal import must_refuse, was_accepted
+from conformance.service.runs import Run, Runs, signer_of_message
+from conformance.service.session import Session
+from conformance.values.json_values import same_hex
+
+SIGNATURE = re.compile(r"(?:0x)?[0-9a-fA-F]{130}")
+
+
+class SigningRuns:
+    """Runs of an action that signs the text `message` with one wallet; the text is the case's label."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._runs = Runs(session)
+
+    def request(self, key: str, action: ActionCode, pkp: Pkp) -> OutgoingRequest:
+        """A run of the action with the wallet."""
+        return self._runs.request(key, action.code, pkp_id=pkp.id, params={"message": self._session.label})
+
+    def must_sign(self, key: str, action: ActionCode, pkp: Pkp) -> Run:
+        """Run it; the wallet itself must have signed."""
+        return self._signed(self._session.send(self.request(key, action, pkp)), pkp)
+
+    def signs(self, key: str, action: ActionCode, pkp: Pkp, *, or_refused: Sequence[str] = ("forbidden",)) -> bool:
+        """Whether it is permitted. A Departure unless the wallet signs, or the run is refused with these classes."""
+        return self.has_signed(self._session.send(self.request(key, action, pkp)), pkp, or_refused=or_refused)
+
+    def has_signed(self, answer: Answer, pkp: Pkp, *, or_refused: Sequence[str] = ("forbidden",)) -> bool:
+        """The same of a run that has been sent."""
+        accepted = was_accepted(self._session, answer, or_refused=or_refused)
+        if accepted:
+            self._signed(answer, pkp)
+        return accepted
+
+    def _signed(self, answer: Answer, pkp: Pkp) -> Run:
+        run = self._runs.succeeded(answer)
+        signer = signer_of_message(self._session.label, run.result)
+        if not same_hex(signer, pkp.address):
+            raise Mismatch(f"a signature of the wallet {pkp.address}", f"one of {signer}", answer.exchange)
+        return run
+
+    def must_be_refused(
+        self, key: str, action: ActionCode, pkp: Pkp, *, control: Accepted, classes: Sequence[str] = ("forbidden",)
+    ) -> None:
+        """Run what must be refused, held against a run that was accepted."""
+        must_refuse(self._session, self.request(key, action, pkp), classes, control=control, unchanged=[])
+
+
+def signers_in(text: str, message: str) -> set[str]:
+    """The address, in lower case, of whoever made a signature of the message that stands anywhere in a text."""
+    return {signer for found in SIGNATURE.findall(text) for signer in _signers(message, found)}
+
+
+def _signers(message: str, signature: str) -> list[str]:
+    try:
+        return [signer_of_message(message, signature).lower()]
+    except Mismatch:
+        return []
