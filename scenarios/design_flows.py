@@ -8,9 +8,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from conformance.cases import Judge, case
-from conformance.service import Accounts, Group, Groups, Permissions, Pkps, Session, UsageKeys, read_list
+from conformance.service import (
+    Accounts,
+    Group,
+    Groups,
+    Permissions,
+    Pkps,
+    Read,
+    Refusals,
+    Session,
+    UsageKeys,
+    read_list,
+)
 from conformance.service.derivations import hashed_cid, sample_cid
-from conformance.service.refusal import Read, Refusals
 from conformance.values.json_values import member
 
 NEEDS = ("managed_accounts", "design_flows")
