@@ -9,10 +9,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from reference_node.stripe_simulator.control import control, encoded
-from reference_node.stripe_simulator.simulator import Answer, ApiRequest, StripeSimulator
-
-BODY_LIMIT = 1024 * 1024
-"""Bytes of a request body; longer ones are cut off, which makes them fail."""
+from reference_node.stripe_simulator.simulator import BODY_LIMIT, Answer, ApiRequest, StripeSimulator
 
 CONTROL = "/control/"
 
@@ -72,6 +69,7 @@ class SimulatorApp:
 
 
 async def _body(request: Request) -> bytes:
+    """The body, or so much of it that the simulator refuses it."""
     chunks = bytearray()
     async for chunk in request.stream():
         chunks += chunk[: BODY_LIMIT + 1 - len(chunks)]

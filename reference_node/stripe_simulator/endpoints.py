@@ -168,7 +168,7 @@ def close_dispute(call: Call) -> Dispute:
     return dispute
 
 
-EVIDENCE_MEMBERS: dict[str, Kind] = {name: Text(20000) for name in EVIDENCE}
+EVIDENCE_MEMBERS: dict[str, Kind] = {name: Text() for name in EVIDENCE}
 
 OPERATIONS = (
     *intent_endpoints.OPERATIONS,

@@ -22,6 +22,9 @@ from reference_node.stripe_simulator.simulator import StripeSimulator
 KEEP_ALIVE_SECONDS = 75
 """How long an idle connection stays open: longer than clients keep one, so that none sends into a closing one."""
 
+HEADER_LIMIT = 1024 * 1024
+"""Bytes of a request line and its headers."""
+
 GRACE_SECONDS = 2
 """How long what is under way may go on once the server is told to stop."""
 
@@ -54,6 +57,7 @@ def server(simulator: StripeSimulator, *, control: bool) -> uvicorn.Server:
         log_level="warning",
         server_header=False,
         backlog=BACKLOG,
+        h11_max_incomplete_event_size=HEADER_LIMIT,
         timeout_keep_alive=KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=GRACE_SECONDS,
     )

@@ -23,6 +23,9 @@ from reference_node.stripe_simulator.payments import Payments
 from reference_node.stripe_simulator.settings import PROCESSING_SECONDS
 from reference_node.stripe_simulator.store import SimulatedClock, Store, new_id
 
+BODY_LIMIT = 1024 * 1024
+"""Bytes of a request body."""
+
 LOG_LENGTH = 10_000
 """Requests that the log keeps."""
 
@@ -295,6 +298,8 @@ class StripeSimulator:
 
 
 def _parameters(request: ApiRequest) -> dict[str, FormValue]:
+    if len(request.body) > BODY_LIMIT:
+        raise StripeError(413, f"The request body is over {BODY_LIMIT} bytes.")
     if request.method == "GET" or not request.body:
         return parse_form(request.query)
     media_type = request.headers.get("content-type", FORM).partition(";")[0].strip().lower()
