@@ -24,6 +24,7 @@ from reference_node.stripe_simulator.payment_intents import UPDATABLE, PaymentIn
 from reference_node.stripe_simulator.payment_methods import FROM_TOKEN, PaymentMethod, from_token, named
 from reference_node.stripe_simulator.payments import require_confirmable, unexpected_state
 from reference_node.stripe_simulator.store import new_id
+from reference_node.stripe_simulator.test_clocks import time_for
 
 CAPTURE_METHODS = Choice(("automatic", "automatic_async", "manual"))
 ID = Text(unsets=False)
@@ -88,7 +89,7 @@ def create(call: Call) -> PaymentIntent:
     intent_id = new_id(PaymentIntent.prefix)
     intent = PaymentIntent(
         id=intent_id,
-        created=call.store.now(),
+        created=time_for(call.store, values.text("customer")),
         amount=amount,
         currency=currency,
         client_secret=new_id(f"{intent_id}_secret_", 25),

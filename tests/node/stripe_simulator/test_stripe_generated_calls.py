@@ -23,7 +23,10 @@ from reference_node.stripe_simulator.server import serving
 from reference_node.stripe_simulator.simulator import StripeSimulator
 from reference_node.stripe_simulator.test_methods import TEST_METHODS, TOKENS
 
-SHOWN = {"charge", "customer", "deleted_customer", "dispute", "payment_intent", "payment_method", "refund"}
+SHOWN = {"charge", "customer", "deleted_customer", "dispute", "payment_intent", "payment_method", "refund"} | {
+    "test_helpers.test_clock",
+    "deleted_test_helpers.test_clock",
+}
 """The objects that the simulator shows; where others could stand, an answer may have their ids alone."""
 
 CLIENT_PARAMETERS = {"client_secret", "payment_method_data"}
@@ -99,6 +102,7 @@ def _objects(merchant: Caller) -> dict[str, list[str]]:
     ]
     for method in methods:
         merchant.v1.payment_methods.attach(method, {"customer": customers[0]})
+    clocks = [merchant.v1.test_helpers.test_clocks.create({"frozen_time": 1000}).id for _ in range(MANY)]
     return {
         "intent": [merchant.intent(customer=customers[0]).id, paid[0].id],
         "payment_intent": [entry.id for entry in paid],
@@ -117,7 +121,10 @@ def _objects(merchant: Caller) -> dict[str, list[str]]:
         "/v1/payment_methods/{}/detach": methods[1:],
         "/v1/disputes/{}": disputes[1 : MANY // 2],
         "/v1/disputes/{}/close": disputes[MANY // 2 :],
-        "DELETE": [merchant.v1.customers.create().id for _ in range(MANY)],
+        "test_clock": clocks[:1],
+        "/v1/test_helpers/test_clocks/{}/advance": clocks[1:3],
+        "DELETE /v1/customers/{}": [merchant.v1.customers.create().id for _ in range(MANY)],
+        "DELETE /v1/test_helpers/test_clocks/{}": clocks[3:],
     }
 
 
@@ -148,7 +155,7 @@ def _described(operation: Operation, values: dict[str, list[str]]) -> dict[str, 
     for response in found["responses"].values():
         content = response["content"]["application/json"]
         content["schema"] = _answer(content["schema"])
-    target = values.get(operation.path) or values.get(operation.method)
+    target = values.get(operation.path) or values.get(f"{operation.method} {operation.path}")
     found["parameters"] = [
         {**entry, "schema": _narrowed(entry["name"], None, entry["schema"], values)}
         if entry["in"] == "query" or target is None
