@@ -1,4 +1,4 @@
-"""The node that the documentation's examples speak to."""
+"""The servers that the documentation's examples speak to."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from typing import Any
 import pytest
 
 from conformance.endpoints.bundled import BundledNode
+from reference_node.stripe_simulator.access import ApiKeys
+from reference_node.stripe_simulator.server import serving
+from reference_node.stripe_simulator.simulator import StripeSimulator
 
 
 @pytest.fixture(scope="session")
@@ -23,3 +26,10 @@ def ready() -> Iterator[dict[str, Any]]:
 def node_url(ready: dict[str, Any]) -> str:
     """The address of that node."""
     return str(ready["base_url"])
+
+
+@pytest.fixture(scope="session")
+def simulator_url() -> Iterator[str]:
+    """The address of a running Stripe simulator, with the keys that the documentation shows."""
+    with serving(StripeSimulator(ApiKeys("sk_test_local", "pk_test_local"))) as url:
+        yield url

@@ -21,6 +21,13 @@ SHOWN_RESOLVER = "127.0.0.1:5353"
 
 PACKAGES = {"dig": "bind9-dnsutils"}
 """Where a program's Debian package is called otherwise."""
+SHOWN_SIMULATOR = "http://127.0.0.1:12111"
+
+SERVERS = {
+    "reference-node serve": "--port 0 --tls-port 0 --dns-port 0",
+    "reference-node stripe-simulator": "--port 0",
+}
+"""Commands that run until they are stopped, with what has them listen at free ports."""
 
 IN_CI = {
     "pip install tox && tox run -e conformance": (".ci/run", "-e conformance\n"),
@@ -69,7 +76,9 @@ PAGES_WITH_COMMANDS = [page for page in PAGES if any(list(block.commands()) for 
 
 
 @pytest.mark.parametrize("page", PAGES_WITH_COMMANDS)
-def test_commands_of_a_page_do_what_it_says(page: str, ready: dict[str, Any], tmp_path: Path) -> None:
+def test_commands_of_a_page_do_what_it_says(
+    page: str, ready: dict[str, Any], simulator_url: str, tmp_path: Path
+) -> None:
     _need({word for block in blocks(page) for command in block.commands() for word in command.split()})
     (tmp_path / "node.json").write_text(json.dumps(ready), encoding="utf-8")
     for block in blocks(page):
@@ -77,7 +86,8 @@ def test_commands_of_a_page_do_what_it_says(page: str, ready: dict[str, Any], tm
             (tmp_path / block.file).parent.mkdir(exist_ok=True)
             (tmp_path / block.file).write_text(_on(ready, block.text), encoding="utf-8")
         commands = [command for command in block.commands() if command not in IN_CI]
-        done = _shell("".join(_line(command, ready) for command in commands), tmp_path)
+        script = "".join(_line(command, ready) for command in commands)
+        done = _shell(script.replace(SHOWN_SIMULATOR, simulator_url), tmp_path)
         assert done.returncode == 0, done.stdout
         for command in commands:
             assert ENDS_WITH.get(command, (0, ""))[1] in done.stdout
@@ -119,10 +129,11 @@ def _line(command: str, ready: dict[str, Any]) -> str:
     """Lines of shell that run a command and end the shell when its exit code is another than expected."""
     expected, _ = ENDS_WITH.get(command, (0, ""))
     typed = _on(ready, f"{command} {SHORTER.get(command, '')}")
-    if command.startswith("reference-node serve") and not expected:
-        typed = f"""{typed} --port 0 --tls-port 0 --dns-port 0 --ready-file ready.json & node=$!
-until [ -e ready.json ]; do kill -0 $node || exit 1; sleep 0.1; done
-rm ready.json; kill $node; wait $node"""
+    if command.startswith(tuple(SERVERS)) and not expected:
+        ports = next(ports for server, ports in SERVERS.items() if command.startswith(server))
+        typed = f"""{typed} {ports} --ready-file ready.json & server=$!
+until [ -e ready.json ]; do kill -0 $server || exit 1; sleep 0.1; done
+rm ready.json; kill $server; wait $server"""
     return f'{typed}\nstatus=$?; [ $status -eq {expected} ] || {{ echo "exit code $status"; exit 1; }}\n'
 
 

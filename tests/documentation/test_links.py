@@ -41,6 +41,12 @@ def of_node() -> set[str]:
     return helped("reference_node", "serve")
 
 
+@pytest.fixture(scope="module")
+def of_simulator() -> set[str]:
+    """The options of the Stripe simulator."""
+    return helped("reference_node", "stripe-simulator")
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_links_lead_to_pages_and_headings(page: str) -> None:
     for link in re.findall(r"\]\(([^)\s]+)\)", prose(page)):
@@ -76,11 +82,13 @@ def test_options_of_the_node_are_those_described(of_node: set[str]) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_options_that_a_page_names_exist(page: str, of_suite: dict[str, set[str]], of_node: set[str]) -> None:
+def test_options_that_a_page_names_exist(
+    page: str, of_suite: dict[str, set[str]], of_node: set[str], of_simulator: set[str]
+) -> None:
     for words in quoted(page):
         command = re.match(r"service-conformance (\w+)", words)
         if command:
             assert options(words) <= of_suite[command[1]], words
         elif words.startswith("pytest"):
             assert options(words) <= OF_PYTEST, words
-    assert options(" ".join(quoted(page))) <= set().union(*of_suite.values()) | of_node | OTHER_PROGRAMS
+    assert options(" ".join(quoted(page))) <= set().union(*of_suite.values()) | of_node | of_simulator | OTHER_PROGRAMS

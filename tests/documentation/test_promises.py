@@ -19,6 +19,8 @@ from conformance.selftest.tools.mutant import all_mutants
 from conformance.service.refusal import REFUSAL_CLASSES
 from conformance.verdict import Verdict
 from conformance.verify import FAULTS, RULES, Rule, Severity, TcbStatus
+from reference_node.stripe_simulator.actions import ACTIONS
+from reference_node.stripe_simulator.test_methods import TEST_METHODS
 
 FAMILIES = {requirement.id.partition("-")[0] for requirement in catalogue().requirements}
 
@@ -36,6 +38,7 @@ def test_every_requirement_that_checks_prove_is_broken_by_a_faulty_node() -> Non
         ("docs/results.md", {*map(str, Verdict), *map(str, Judgement), *Results.model_fields}),
         ("docs/requirements.md", FAMILIES),
         ("docs/verify.md", {*map(str, Rule), *map(str, TcbStatus)}),
+        ("docs/stripe-simulator.md", {*TEST_METHODS, *ACTIONS}),
     ],
 )
 def test_page_names_everything_that_there_is(page: str, names: set[str]) -> None:
