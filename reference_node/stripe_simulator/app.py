@@ -43,7 +43,7 @@ class SimulatorApp:
             body = await _body(request)
         except ClientDisconnect:
             return
-        path = scope["path"].removeprefix(scope.get("root_path", ""))
+        path = scope["raw_path"].decode("latin-1").removeprefix(scope.get("root_path", ""))
         if self._control and path.startswith(CONTROL):
             status, told = control(self._simulator, request.method, path.removeprefix(CONTROL), body)
             await Response(encoded(told), status, media_type="application/json")(scope, receive, send)

@@ -16,8 +16,7 @@ from reference_node.stripe_simulator.simulator import StripeSimulator
 
 def log_view(simulator: StripeSimulator) -> Object:
     """The latest requests, oldest first."""
-    with simulator.lock:
-        entries: list[Json] = [asdict(entry) for entry in simulator.log]
+    entries: list[Json] = [asdict(entry) for entry in simulator.log]
     return {"requests": entries}
 
 
@@ -27,7 +26,10 @@ VIEWS: dict[str, Callable[[StripeSimulator], Object]] = {"conditions": condition
 def control(simulator: StripeSimulator, method: str, path: str, body: bytes) -> tuple[int, Object]:
     """Status and answer of a request to the control interface; `path` begins after `/control/`."""
     if method == "GET":
-        return (200, VIEWS[path](simulator)) if path in VIEWS else _unknown(path, VIEWS)
+        if path not in VIEWS:
+            return _unknown(path, VIEWS)
+        with simulator.lock:
+            return 200, VIEWS[path](simulator)
     if method != "POST" or path not in ACTIONS:
         return _unknown(path, ACTIONS)
     try:

@@ -16,6 +16,9 @@ IDEMPOTENCY = "idempotency_error"
 CARD = "card_error"
 API = "api_error"
 
+MESSAGE_LIMIT, PARAM_LIMIT = 2000, 500
+"""Characters, so that hostile input makes no large answers."""
+
 DOCUMENTATION = "https://stripe.com/docs/error-codes/"
 
 
@@ -49,9 +52,9 @@ class StripeError(Exception):
         error: Object = dict(self.members)
         if self.code is not None:
             error |= {"code": self.code, "doc_url": DOCUMENTATION + self.code.replace("_", "-")}
-        error["message"] = self.message
+        error["message"] = self.message[:MESSAGE_LIMIT]
         if self.param is not None:
-            error["param"] = self.param
+            error["param"] = self.param[:PARAM_LIMIT]
         return error | {"type": self.kind}
 
 

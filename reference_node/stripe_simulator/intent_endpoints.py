@@ -141,8 +141,9 @@ def update(call: Call) -> PaymentIntent:
     if "customer" in values:
         intent.customer = values.text("customer")
         call.store.assign(intent, intent.customer)
-    if method is not None:
-        intent.payment_method, intent.status, intent.next_action = method.id, "requires_confirmation", None
+    if "payment_method" in values or method is not None:
+        intent.payment_method, intent.next_action = method.id if method else None, None
+        intent.status = "requires_confirmation" if method else "requires_payment_method"
     return intent
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from urllib.parse import unquote
 
 from reference_node.stripe_simulator.errors import StripeError
 from reference_node.stripe_simulator.paging import PAGING, Page, page
@@ -77,13 +78,13 @@ class Routes:
         ]
 
     def find(self, method: str, path: str) -> tuple[Operation, str]:
-        """The operation and the id in the path. Raises `StripeError`."""
+        """The operation and the id in the path, in which an encoded slash is no slash. Raises `StripeError`."""
         exact = self._exact.get((method, path))
         if exact is not None:
             return exact, ""
         for served, pattern, operation in self._patterns:
             if served == method and (matched := pattern.fullmatch(path)):
-                return operation, matched[1]
+                return operation, unquote(matched[1])
         raise StripeError(
             404,
             f"Unrecognized request URL ({method}: {path}). The simulator serves the part of Stripe's API that "

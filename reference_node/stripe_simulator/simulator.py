@@ -36,7 +36,7 @@ PUBLISHABLE_EXPANSIONS = {"payment_method"}
 
 @dataclass(frozen=True, slots=True)
 class ApiRequest:
-    """A request as it came; header names are in small letters."""
+    """A request as it came: the path still encoded, header names in small letters."""
 
     method: str
     path: str

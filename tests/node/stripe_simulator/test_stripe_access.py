@@ -182,6 +182,11 @@ def test_parameters_with_a_fault_are_refused(
     assert (answer.status, answer.error.get("code"), answer.error.get("param")) == (400, code, param)
 
 
+def test_answers_to_long_names_are_short(simulator: CheckedSimulator) -> None:
+    answer = Raw(simulator, KEYS.secret).send("POST", "/v1/customers", b"x" * 100_000 + b"=1")
+    assert (answer.status, len(answer.text) < 4000) == (400, True)
+
+
 def test_several_unknown_parameters_are_all_named(simulator: CheckedSimulator) -> None:
     answer = Raw(simulator, KEYS.secret).send("POST", "/v1/customers", b"one=1&two=2")
     assert answer.error["message"] == "Received unknown parameters: one, two"

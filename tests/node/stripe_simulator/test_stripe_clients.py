@@ -17,7 +17,7 @@ import httpx
 import pytest
 import stripe
 from processes import environment
-from simulators import AUTOMATIC, KEYS, CheckedSimulator
+from simulators import AUTOMATIC, KEYS, Caller, CheckedSimulator, refusal
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
@@ -156,6 +156,15 @@ def test_simulator_can_be_mounted_in_another_application(simulator: CheckedSimul
             assert (await client.get("/control/log")).json()["requests"][0]["path"] == "/v1/customers"
 
     asyncio.run(use())
+
+
+@pytest.mark.parametrize("unknown", ["a/b", "../customers", "a?b=c", "a#b", "pi_\u20ac", " "])
+def test_id_with_any_characters_is_not_found_however_it_comes(
+    simulator: CheckedSimulator, client: stripe.StripeClient, unknown: str
+) -> None:
+    for merchant in (client, Caller(simulator, KEYS.secret).client):
+        fault = refusal(lambda of=merchant: of.v1.payment_intents.retrieve(unknown))  # type: ignore[misc]
+        assert (fault.http_status, fault.code) == (404, "resource_missing")
 
 
 def test_body_that_is_too_long_is_refused(url: str) -> None:

@@ -142,6 +142,16 @@ def test_update_of_a_paid_intent_is_refused_but_for_its_description(merchant: Ca
     assert merchant.v1.payment_intents.retrieve(intent.id).amount == 1000
 
 
+def test_update_gives_and_takes_the_payment_method(merchant: Caller) -> None:
+    intent = merchant.intent()
+    given = merchant.v1.payment_intents.update(intent.id, {"payment_method": "pm_card_visa"})
+    assert given.status == "requires_confirmation"
+    taken = merchant.v1.payment_intents.update(intent.id, {"payment_method": ""})
+    assert (taken.status, taken.payment_method) == ("requires_payment_method", None)
+    merchant.v1.payment_intents.update(intent.id, {"payment_method": "pm_card_visa"})
+    assert merchant.v1.payment_intents.confirm(intent.id).status == "succeeded"
+
+
 def test_cancellation_ends_an_intent(merchant: Caller) -> None:
     intent = merchant.intent()
     canceled = merchant.v1.payment_intents.cancel(intent.id, {"cancellation_reason": "abandoned"})

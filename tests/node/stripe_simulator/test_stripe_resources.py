@@ -36,7 +36,7 @@ def test_customer_is_made_changed_and_deleted(merchant: Caller) -> None:
 def test_unknown_ids_are_not_found(simulator: CheckedSimulator, merchant: Caller) -> None:
     intent = merchant.intent()
     for kind in ("customers", "payment_intents", "payment_methods", "charges", "refunds", "disputes"):
-        for unknown in ("x", intent.id if kind != "payment_intents" else "pi_", "%2e%2e", "%00"):
+        for unknown in ("x", intent.id if kind != "payment_intents" else "pi_", "%2e%2e", "%00", f"a%2F{intent.id}"):
             answer = Raw(simulator, KEYS.secret).send("GET", f"/v1/{kind}/{unknown}")
             assert (answer.status, answer.error["code"]) == (404, "resource_missing")
 
