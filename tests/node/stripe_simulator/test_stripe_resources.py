@@ -59,6 +59,8 @@ def test_lists_have_pages_both_ways(merchant: Caller) -> None:
     assert ([entry.id for entry in last.data], last.has_more) == (ids[20:], False)
     back = merchant.v1.customers.list({"limit": 5, "ending_before": ids[20]})
     assert ([entry.id for entry in back.data], back.has_more) == (ids[15:20], True)
+    newest = merchant.v1.customers.list({"limit": 5, "ending_before": ids[5]})
+    assert ([entry.id for entry in newest.data], newest.has_more) == (ids[:5], False)
     assert [entry.id for entry in first.auto_paging_iter()] == ids
 
 
