@@ -9,7 +9,8 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from reference_node.stripe_simulator.control import control, encoded
-from reference_node.stripe_simulator.simulator import BODY_LIMIT, Answer, ApiRequest, StripeSimulator
+from reference_node.stripe_simulator.exchange import Answer, ApiRequest
+from reference_node.stripe_simulator.simulator import BODY_LIMIT, StripeSimulator
 
 CONTROL = "/control/"
 

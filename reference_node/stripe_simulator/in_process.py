@@ -9,7 +9,8 @@ from urllib.parse import urlsplit
 import stripe
 from starlette.datastructures import Headers
 
-from reference_node.stripe_simulator.simulator import ApiRequest, StripeSimulator
+from reference_node.stripe_simulator.exchange import ApiRequest
+from reference_node.stripe_simulator.simulator import StripeSimulator
 
 
 class InProcessClient(stripe.HTTPClient):

@@ -6,13 +6,13 @@ import json
 import threading
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from reference_node.stripe_simulator import access
 from reference_node.stripe_simulator.access import ApiKeys
 from reference_node.stripe_simulator.conditions import Conditions, Fault, Plan
 from reference_node.stripe_simulator.endpoints import ROUTES
 from reference_node.stripe_simulator.errors import API, Object, StripeError
+from reference_node.stripe_simulator.exchange import Answer, ApiRequest, Exchange, LogEntry
 from reference_node.stripe_simulator.form import FormValue, parse_form
 from reference_node.stripe_simulator.idempotency import IdempotencyKeys, Saved
 from reference_node.stripe_simulator.operations import Call, Operation
@@ -32,59 +32,6 @@ LOG_LENGTH = 10_000
 FORM = "application/x-www-form-urlencoded"
 
 PUBLISHABLE_EXPANSIONS = {"payment_method"}
-
-
-@dataclass(frozen=True, slots=True)
-class ApiRequest:
-    """A request as it came: the path still encoded, header names in small letters."""
-
-    method: str
-    path: str
-    query: bytes
-    headers: Mapping[str, str]
-    body: bytes
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """An answer; `None` instead of one is a connection that is closed without any."""
-
-    status: int
-    headers: dict[str, str]
-    body: bytes
-
-
-@dataclass(frozen=True, slots=True)
-class LogEntry:
-    """A request that was answered, or was to be."""
-
-    request_id: str
-    method: str
-    path: str
-    idempotency_key: str | None
-    status: int | None
-    """`None`: the connection was closed instead."""
-    replayed: bool
-
-
-@dataclass(slots=True)
-class Exchange:
-    """A request on its way through the simulator."""
-
-    request: ApiRequest
-    request_id: str
-    plan: Plan
-    version: str = access.VERSION
-    call: Call | None = None
-    operation: Operation | None = None
-    key: str | None = None
-    """The idempotency key that it has in use."""
-    target: str | None = None
-    """The object that it has in use."""
-    answer: Answer | None = None
-    answered: bool = False
-    """Whether there is nothing left to carry out."""
-    replayed: bool = False
 
 
 class StripeSimulator:

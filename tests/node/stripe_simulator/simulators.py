@@ -12,8 +12,9 @@ import description
 import stripe
 
 from reference_node.stripe_simulator.access import ApiKeys
+from reference_node.stripe_simulator.exchange import Answer, ApiRequest, Exchange
 from reference_node.stripe_simulator.in_process import InProcessClient
-from reference_node.stripe_simulator.simulator import Answer, ApiRequest, Exchange, StripeSimulator
+from reference_node.stripe_simulator.simulator import StripeSimulator
 from reference_node.stripe_simulator.store import SimulatedClock
 
 KEYS = ApiKeys("sk_test_secret", "pk_test_publishable")
