@@ -150,8 +150,8 @@ class EmbeddedSimulator:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
-        simulator = scope["app"].state.node.simulator
-        await SimulatorApp(simulator)(scope, receive, send)
+        node = scope["app"].state.node
+        await SimulatorApp(node.simulator, control=node.settings.control)(scope, receive, send)
 
 
 class RequestIds:
