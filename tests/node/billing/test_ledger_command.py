@@ -75,7 +75,7 @@ def test_node_on_an_external_chain_keeps_credits_over_a_restart(anvil: Anvil, tm
     file = tmp_path / "ledger.sqlite"
     settings = Settings(port=0, starter_credits=9, rpc_url=anvil.url, root_secret=b"\x07" * 32, payers=1, ledger=file)
     payers = Payers.derived(KeyDerivation(settings.root_secret), settings.payers)
-    anvil.fund(*map(to_checksum_address, (payers.admin, *payers.api)))
+    anvil.fund(*map(to_checksum_address, payers.addresses))
     with serving(settings) as running:
         account = running.account()
         running.done("create_wallet", account)
