@@ -10,7 +10,8 @@
             judge.that(first.id != second.id, "another id than the first group's", second.id)
 
 A departure inside a judge's block is a failure of the requirements that the block names, and of no others. One outside
-is trouble with the set-up, and inconclusive. Every requirement of a case has to be judged in some block.
+is trouble with the set-up, and inconclusive. After one inside `judge.apart(…)` the case goes on, so that one failure
+hides no other. Every requirement of a case has to be judged in some block.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from typing import TypeAlias, TypeVar, get_type_hints
 from pydantic import JsonValue
 
 from conformance.drivers.steps.caserun import CaseRun
-from conformance.problems import Departure, Mismatch, SetupFailed, UnjudgedRequirement
+from conformance.problems import Departure, Mismatch, SetupFailed, StepProblem, UnjudgedRequirement
 from conformance.service.accounts import Accounts
 from conformance.service.actions import Actions
 from conformance.service.clock import Clock
@@ -55,6 +56,7 @@ class Judge:
         self._left = set(requirements)
         self._requirements = tuple(requirements)
         self._judging = False
+        self._failures: list[Departure] = []
 
     @contextmanager
     def __call__(self, *requirements: str) -> Iterator[None]:
@@ -74,6 +76,15 @@ class Judge:
         finally:
             self._judging = False
         self._left -= set(named)
+
+    @contextmanager
+    def apart(self, *requirements: str) -> Iterator[None]:
+        """A block on which nothing behind it builds: after a departure in it the case goes on, and fails at its end."""
+        try:
+            with self(*requirements):
+                yield
+        except Departure as problem:
+            self._failures.append(problem)
 
     def set_up(self, holds: bool, expected: str) -> None:
         """Raise trouble with the set-up (inconclusive) unless something holds that the rest builds on."""
@@ -117,8 +128,23 @@ class Judge:
     def _departure(self, expected: str, got: object) -> Mismatch:
         return Mismatch(expected, printed_json(got)[:SHOWN], self._session.last_exchange)
 
-    def finish(self) -> None:
-        """Raise UnjudgedRequirement where a requirement of the case was in no block that went through."""
+    def stop(self, problem: StepProblem) -> None:
+        """End the case with a problem: one more failure of a block, or trouble that is raised unless a block failed."""
+        if isinstance(problem, Departure) and problem.judged:
+            self._failures.append(problem)
+        elif not self._failures:
+            raise SetupFailed.of(problem) if isinstance(problem, Departure) else problem
+
+    def finish(self, step: Callable[[Departure], str]) -> None:
+        """Raise the first failure, for the requirements of all of them; `step` says where one came up.
+
+        Raises UnjudgedRequirement where a requirement of the case was in no block that went through.
+        """
+        if self._failures:
+            first = self._failures[0]
+            first.step = first.step or step(first)
+            first.requirements = tuple(dict.fromkeys(name for one in self._failures for name in one.requirements))
+            raise first
         if self._left:
             raise UnjudgedRequirement(f"no block of the case judges {', '.join(sorted(self._left))}")
 
@@ -174,12 +200,11 @@ class PythonCase:
             given = {name: judge if kind is Judge else SERVICES[kind](run) for name, kind in services.items()}  # type: ignore[index]
             try:
                 self.function(**given, **row)
-            except Departure as problem:
-                problem.step = problem.step or self._step(problem)
-                if problem.judged:
-                    raise
-                raise SetupFailed.of(problem) from problem
-            judge.finish()
+            except StepProblem as problem:
+                if isinstance(problem, Departure):
+                    problem.step = problem.step or self._step(problem)
+                judge.stop(problem)
+            judge.finish(self._step)
 
         return program
 

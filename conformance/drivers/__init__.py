@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
+from conformance.drivers.attestation.driver import compile_attestation
+from conformance.drivers.attestation.form import AttestationCase
 from conformance.drivers.envelopes.driver import compile_typed_data
 from conformance.drivers.envelopes.forms import TypedDataCase
 from conformance.drivers.hostile.driver import HostileCase, compile_hostile
@@ -61,6 +63,7 @@ DRIVERS: Mapping[str, AnyDriver] = {
     "execution_matrix": Driver[ExecutionMatrixCase](ExecutionMatrixCase, compile_matrix),
     "hostile": Driver[HostileCase](HostileCase, compile_hostile),
     "typed_data": Driver[TypedDataCase](TypedDataCase, compile_typed_data),
+    "attestation": Driver[AttestationCase](AttestationCase, compile_attestation),
     "model": Driver[ModelCase](ModelCase, compile_model),
 }
 """By the name that a case gives as `driver`; without one, `steps`."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import ssl
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -204,6 +205,7 @@ class Target:
         self._pace = pace or Pace(None)
         self._operations: dict[str, Operation] = {}
         self._remembered: dict[str, tuple[float, object]] = {}
+        self._remembering = threading.RLock()
         self._timeout = timeout or _longest(profile)
         self._http = httpx.Client(
             timeout=self._timeout,
@@ -242,10 +244,11 @@ class Target:
 
     def remembered(self, name: str, ask: Callable[[], T], seconds: float = math.inf) -> T:
         """What `ask` gave at most so many seconds ago: for what stays so long, or as long as the node runs."""
-        asked, known = self._remembered.get(name, (-math.inf, None))
-        now = time.monotonic()
-        if now - asked >= seconds or asked == -math.inf:
-            asked, known = self._remembered[name] = now, ask()
+        with self._remembering:
+            asked, known = self._remembered.get(name, (-math.inf, None))
+            now = time.monotonic()
+            if now - asked >= seconds or asked == -math.inf:
+                asked, known = self._remembered[name] = now, ask()
         value: T = known  # type: ignore[assignment]  # one name has one type
         return value
 

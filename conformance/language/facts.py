@@ -26,6 +26,8 @@ class CaseFacts:
     """The wallets of the suite's own that the steps so far have made."""
     cells: list[str] = field(default_factory=list)
     """The ids of the cells that a matrix has; none where the case is no matrix."""
+    silence_is_not_offered: bool = False
+    """Whether a profile that leaves out what the case turns out to need while it runs rules it out."""
     alone: bool = False
     """Whether no other case may run meanwhile."""
     step_ids: set[str] = field(default_factory=set)

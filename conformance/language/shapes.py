@@ -37,14 +37,14 @@ class Object:
     members: Mapping[str, Shape]
 
 
+@dataclass(frozen=True)
+class Made(Object):
+    """What a step made: only its members can be used, for it is no value of the service's."""
+
+
 Shape: TypeAlias = Anything | Scalar | Array | Object
 ANYTHING = Anything()
 SCALAR = Scalar()
-
-
-def object_of(names: Sequence[str] | frozenset[str]) -> Object:
-    """An object with these members, which may hold anything."""
-    return Object(dict.fromkeys(sorted(names), ANYTHING))
 
 
 def either(shapes: Sequence[Shape]) -> Shape:

@@ -11,7 +11,7 @@ from pydantic import JsonValue
 
 from conformance.language.facts import CaseFacts
 from conformance.language.scope import Scope
-from conformance.language.shapes import ANYTHING, SCALAR, Array, Object, Shape, at_path, described
+from conformance.language.shapes import ANYTHING, SCALAR, Array, Made, Object, Shape, at_path, described
 from conformance.language.vocabulary import Vocabulary, suggestion
 from conformance.problems import LoadProblem, UndefinedVariable, UnknownName, raise_all
 from conformance.values.json_values import printed
@@ -119,8 +119,13 @@ def _reference(name: str, site: CompileContext) -> Template:
     if root not in site.names and root not in ALWAYS_DEFINED:
         known = ", ".join(sorted(site.names | ALWAYS_DEFINED))
         site.report(UndefinedVariable, f"${{{name}}} is used before anything defines it; known here: {known}")
-    if at_path(shape := site.shapes.get(root, ANYTHING), path) is None:
-        site.report(UndefinedVariable, f"${{{name}}} is not there: ${{{root}}} is {described(shape)}")
+    shape = at_path(site.shapes.get(root, ANYTHING), path)
+    if shape is None:
+        known = described(site.shapes[root])
+        site.report(UndefinedVariable, f"${{{name}}} is not there: ${{{root}}} is {known}")
+    if isinstance(shape, Made):
+        members = " or ".join(f"${{{name}.{member}}}" for member in shape.members)
+        site.report(UndefinedVariable, f"${{{name}}} stands for no value: write {members}")
     return lambda scope: scope.lookup(root, path)
 
 

@@ -8,11 +8,14 @@ from difflib import get_close_matches
 from functools import cache, cached_property
 from typing import get_args
 
-from conformance.language.shapes import ANYTHING, Array, Shape, names_in, object_of, of_outputs
+from conformance.language.shapes import ANYTHING, SCALAR, Array, Object, Shape, names_in, of_outputs
 from conformance.profile import OPERATIONS, Auth, Capability, Function, known_paths
 from conformance.profile.chain import CREATION, FUNCTION_KEYS, AccountAbi
 from conformance.profile.members import MemberNames, member_names
 from conformance.requirements import catalogue
+
+OF_ANY_FORM = frozenset({"response", "logs", "addresses"})
+"""Members of answers that may be more than a text, a number or a boolean."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +60,14 @@ def standard() -> Vocabulary:
 def _answer(names: MemberNames) -> Shape:
     if names.answer is None:
         return ANYTHING
-    return Array(object_of(names.answer)) if names.is_list else object_of(names.answer)
+    members = Object({name: _member(name) for name in sorted(names.answer)})
+    return Array(members) if names.is_list else members
+
+
+def _member(name: str) -> Shape:
+    if name in OF_ANY_FORM:
+        return ANYTHING
+    return Array(SCALAR) if name.endswith(("_in_groups", "_to_groups", "_from_groups")) else SCALAR
 
 
 def _views() -> dict[str, Shape]:

@@ -179,6 +179,7 @@ def _compile(form: CaseForm, driver: str, pack: PackForm, context: CompileContex
             facts=facts,
             program=program,
             opt_in=pack.opt_in,
+            silence_is_not_offered=facts.silence_is_not_offered,
             row=compile_row(row, context.at("each", index).case(facts)),
         )
         for index, row in enumerate(rows)

@@ -62,6 +62,8 @@ class Sources:
     """JSON-RPC of the chain of the authorisation contract; None: nobody asks it, and rule 8 is not offered."""
     gateway_domain: str | None = None
     """Domain of the CAA records; None: the host of the URL, or the domain of the listed certificate."""
+    ask_dns: bool = True
+    """Whether CAA records are asked for at all; without, rule 5 is not offered."""
     api_path: str = API_PATH
     """A path of the API, whose answer does not matter: only the certificate of its connection does."""
 
@@ -161,7 +163,7 @@ def _gateway(base_url: str, reading: Reading) -> str | None:
 
 def _caa(gateway: str | None, certificate: bytes | None, sources: Sources) -> CaaAnswer | None:
     """CAA records of the gateway domain; not asked for without TLS, unless somebody named where to ask."""
-    if gateway is None or (certificate is None and sources.resolver is None):
+    if gateway is None or not sources.ask_dns or (certificate is None and sources.resolver is None):
         return None
     return look_up_caa(gateway, sources.resolver)
 

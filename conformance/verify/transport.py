@@ -22,6 +22,8 @@ from conformance.verify.evidence import MOST_BYTES
 SECONDS = 30.0
 """For one answer, from its first byte sent to its last received."""
 MOST_REDIRECTS = 3
+BUSY = frozenset({429, 503})
+"""Statuses that tell nothing of what is served."""
 
 
 class FetchError(Exception):
@@ -94,6 +96,8 @@ class Transport:
                     raise FetchError(f"{url} answers with Content-Encoding {encoding[:40]!r}; identity was asked for")
                 location = response.headers.get("Location") if response.is_redirect else None
                 headers = {name.lower(): value for name, value in response.headers.items()}
+                if response.status_code in BUSY:
+                    raise FetchError(f"{url} answers with status {response.status_code}: ask again later")
                 certificate = _certificate(response)
                 return Answer(response.status_code, _body(response, url, end), certificate, headers), location
         except httpx.TimeoutException as problem:
@@ -151,6 +155,22 @@ def checked_url(url: str) -> str:
     return url.rstrip("/")
 
 
+def contract_exists(rpc_url: str, app_id: bytes) -> bool:
+    """Whether there is code at `app_id` on the chain (rule 8). FetchError: the JSON-RPC does not answer."""
+    url = checked_url(rpc_url)
+    with _chain_client(url) as client:
+        code = _rpc(client, url, "eth_getCode", f"0x{app_id.hex()}")
+    if not isinstance(code, str):
+        raise FetchError(f"the JSON-RPC {url} does not say what code there is at {app_id.hex()}")
+    return bool(code.removeprefix("0x").strip("0"))
+
+
+def _chain_client(url: str) -> httpx.Client:
+    """Unlike evidence, the chain's answer is signed by nobody: over HTTPS its certificate counts."""
+    context = ssl.create_default_context() if url.startswith("https:") else _unverified()
+    return httpx.Client(verify=context, timeout=SECONDS)
+
+
 def allowed_compose_hash(rpc_url: str, app_id: bytes, compose_hash: bytes) -> bool:
     """What the authorisation contract at `app_id` says of a compose hash (rule 8).
 
@@ -158,9 +178,7 @@ def allowed_compose_hash(rpc_url: str, app_id: bytes, compose_hash: bytes) -> bo
     not answer.
     """
     url = checked_url(rpc_url)
-    # unlike evidence, the chain's answer is signed by nobody: over HTTPS its certificate counts
-    context = ssl.create_default_context() if url.startswith("https:") else _unverified()
-    with httpx.Client(verify=context, timeout=SECONDS) as client:
+    with _chain_client(url) as client:
         hashes = (compose_hash, secrets.token_bytes(32))
         return _allows(client, url, app_id, hashes[0]) and not _allows(client, url, app_id, hashes[1])
 
@@ -171,12 +189,17 @@ ALLOWED_COMPOSE_HASHES = "2f6622e5"
 
 def _allows(client: httpx.Client, rpc_url: str, app_id: bytes, compose_hash: bytes) -> bool:
     call = {"to": f"0x{app_id.hex()}", "data": f"0x{ALLOWED_COMPOSE_HASHES}{compose_hash.hex()}"}
-    request = {"jsonrpc": "2.0", "id": 1, "method": "eth_call", "params": [call, "latest"]}
+    result = _rpc(client, rpc_url, "eth_call", call)
+    return isinstance(result, str) and result.lower() == f"0x{1:064x}"
+
+
+def _rpc(client: httpx.Client, rpc_url: str, method: str, about: object) -> object:
+    """The result for the latest block; None: the answer is an error."""
+    request = {"jsonrpc": "2.0", "id": 1, "method": method, "params": [about, "latest"]}
     try:
         answer = client.post(rpc_url, json=request).raise_for_status().json()
     except (httpx.HTTPError, httpx.InvalidURL, ValueError) as problem:
         raise FetchError(f"the JSON-RPC {rpc_url} does not answer: {_why(problem)}") from problem
     if not isinstance(answer, dict) or not ({"result", "error"} & answer.keys()):
         raise FetchError(f"the JSON-RPC {rpc_url} answers with neither a result nor an error")
-    result = answer.get("result")
-    return isinstance(result, str) and result.lower() == f"0x{1:064x}"
+    return answer.get("result")

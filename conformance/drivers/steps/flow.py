@@ -18,7 +18,7 @@ from conformance.language.matchers import compile_matcher
 from conformance.language.models import CheckStep, Crowd, LetStep, Repeat
 from conformance.language.rows import compile_row, define_rows
 from conformance.language.scope import Scope
-from conformance.language.shapes import ANYTHING, SCALAR, Array, Object
+from conformance.language.shapes import ANYTHING, SCALAR, Array, Object, Shape
 from conformance.language.templates import CompileContext, Template, compile_value, shape_of
 from conformance.problems import BadShape, Mismatch, StepProblem, UnknownName
 from conformance.service.at_once import at_once
@@ -26,6 +26,8 @@ from conformance.values.json_values import MISSING, printed
 
 Actions: TypeAlias = Sequence[Action]
 MOST_AT_ONCE = 200
+SCALARS = frozenset({"str", "int", "bool"})
+"""Return annotations of functions whose value has no members."""
 
 
 def compile_let(step: LetStep, site: CompileContext) -> Action:
@@ -33,7 +35,7 @@ def compile_let(step: LetStep, site: CompileContext) -> Action:
     values: list[tuple[str, Template]] = []
     for name, raw in step.let.items():
         values.append((name, _compile_computed(raw, site.at("let", name))))
-        site.define(name, ANYTHING if isinstance(raw, dict) and len(raw) == 1 else shape_of(raw, site))
+        site.define(name, _shape_computed(raw, site))
 
     def act(run: CaseRun) -> None:
         for name, template in values:
@@ -63,6 +65,14 @@ def _compile_computed(raw: JsonValue, site: CompileContext) -> Template:
         PREPARATIONS[name](arguments, site.at(name))
     templates = [_compile_argument(item, site.at(name, index)) for index, item in enumerate(arguments)]
     return lambda scope: _called(name, function, scope, [template(scope) for template in templates])
+
+
+def _shape_computed(raw: JsonValue, site: CompileContext) -> Shape:
+    if not isinstance(raw, dict) or len(raw) != 1:
+        return shape_of(raw, site)
+    function = FUNCTIONS.get(next(iter(raw)))
+    returned = inspect.signature(function).return_annotation if function else None
+    return SCALAR if returned in SCALARS else ANYTHING
 
 
 def _called(name: str, function: Function, scope: Scope, arguments: list[object]) -> object:

@@ -12,7 +12,7 @@ from dataclasses import fields
 from conformance.drivers.steps.calls import Action, Who, as_members, compile_who, must_be_list, name_operation
 from conformance.drivers.steps.caserun import CaseRun
 from conformance.language.models import Members, NewGroupStep, NewKeyStep, NewWalletStep
-from conformance.language.shapes import SCALAR, Object, Shape
+from conformance.language.shapes import SCALAR, Made, Shape
 from conformance.language.templates import CompileContext, compile_value
 from conformance.language.vocabulary import suggestion
 from conformance.problems import DuplicateId, Mismatch, UnknownName
@@ -32,7 +32,7 @@ def compile_new_wallet(step: NewWalletStep, site: CompileContext) -> Action:
     names = [step.new_wallet] if isinstance(step.new_wallet, str) else step.new_wallet
     who = _compile_maker(step, ("create_wallet", "list_wallets"), site)
     for name in names:
-        _define(name, site.at("new_wallet"), Object({"id": SCALAR, "address": SCALAR}))
+        _define(name, site.at("new_wallet"), Made({"id": SCALAR, "address": SCALAR}))
 
     def act(run: CaseRun) -> None:
         made = Pkps(run).create_several(_key(who, run), len(names))
@@ -46,7 +46,7 @@ def compile_new_group(step: NewGroupStep, site: CompileContext) -> Action:
     """A group of an account, `{id}`, which permits what `with` lists."""
     who = _compile_maker(step, ("add_group", "list_groups"), site)
     members = _compile_some(step.with_, GROUP_LISTS, site.at("with"))
-    _define(step.new_group, site.at("new_group"), Object({"id": SCALAR}))
+    _define(step.new_group, site.at("new_group"), Made({"id": SCALAR}))
 
     def act(run: CaseRun) -> None:
         wallets, actions = (_array(members(run), name) for name in GROUP_LISTS)

@@ -87,6 +87,35 @@ def test_departure_inside_of_a_block_breaks_its_requirements_and_no_others(
     assert found.failure.step == "line 13"
 
 
+def test_case_goes_on_after_a_failure_that_stands_apart(tmp_path: Path, target: Target) -> None:
+    text = """
+        @case("three", requirements=["GRP-010", "GRP-020", "GRP-030"])
+        def three(judge: Judge, accounts: Accounts) -> None:
+            '''Three requirements, of which two are broken.'''
+            accounts.new()
+            for requirement, value in {"GRP-010": 1, "GRP-020": 2, "GRP-030": 3}.items():
+                with judge.apart(requirement):
+                    judge.same(value, 2, "the value")
+    """
+    found = outcome(tmp_path, text, target)
+    assert (found.verdict, found.contradicted) == (Verdict.FAIL, ("GRP-010", "GRP-030"))
+    assert found.failure is not None
+    assert (found.failure.step, found.failure.got) == ("line 14", "1")
+
+
+def test_trouble_after_a_failure_that_stands_apart_leaves_the_failure(tmp_path: Path, target: Target) -> None:
+    text = """
+        @case("two", requirements=["GRP-010"])
+        def two(judge: Judge, accounts: Accounts) -> None:
+            '''A failure, then trouble.'''
+            with judge.apart():
+                judge.same(1, 2, "the value")
+            judge.set_up(False, "something else")
+    """
+    found = outcome(tmp_path, text, target)
+    assert (found.verdict, found.contradicted) == (Verdict.FAIL, ("GRP-010",))
+
+
 def test_value_that_differs_is_told_in_the_words_of_the_case(tmp_path: Path, target: Target) -> None:
     text = TWO_GROUPS.replace("first.id != second.id", "first.id == second.id")
     found = outcome(tmp_path, text, target)

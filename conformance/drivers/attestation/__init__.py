@@ -1,0 +1,1 @@
+"""The driver `attestation`: one rule of the verifier a case, held to the text alone ("Endpoints / Attestation")."""

@@ -1,0 +1,112 @@
+"""The driver `attestation`: judges the node's evidence by rules of the verifier and charges what the case is about.
+
+A finding about another requirement charges nobody here: the case that is about that requirement does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from conformance.drivers.attestation.evidence import Fetched, NoEvidence, fetched
+from conformance.drivers.attestation.form import AttestationCase, RuleName
+from conformance.drivers.attestation.judgements import JUDGEMENTS
+from conformance.drivers.attestation.reading import TextReading
+from conformance.drivers.steps.caserun import CaseRun
+from conformance.language.templates import CompileContext
+from conformance.problems import Inconclusive, Mismatch, ProfileSilent, UnknownName
+from conformance.verify import FAULTS, Finding, Severity
+from conformance.verify.fetching import ROTATION
+from conformance.verify.judging import Notes, run_rule
+from conformance.verify.reading import Reading
+
+NO_FAULT_OF_THE_NODE = frozenset(
+    {"caa-lookup-failed", "collateral-missing", "td-attributes", "verifier-fault", "readings-differ"}
+)
+"""Findings that refuse, and charge nobody: what they need did not answer, or the text says nothing about it."""
+NEED_MORE: frozenset[RuleName] = frozenset({"quotes", "authorisation", "authorisation-contract"})
+"""Rules that need an answer of somebody beside the node: of whoever has collateral, or of the chain."""
+
+
+class NotJudged(Inconclusive):
+    """A rule cannot be judged, because of a fault elsewhere or evidence that nobody here can read."""
+
+    code = "not-judged"
+    cause = "the evidence does not let the rule be judged"
+
+
+def compile_attestation(form: AttestationCase, site: CompileContext) -> Callable[[CaseRun], None]:
+    """The case: judge each of its rules in turn."""
+    site.facts.needs.add("attestation")
+    site.facts.silence_is_not_offered = True
+    for index, requirement in enumerate(form.because_of):
+        if requirement not in site.vocabulary.requirements:
+            site.at("because_of", index).report(UnknownName, f"no requirement is called {requirement!r}")
+    charged = frozenset(form.because_of or form.requirements)
+
+    def program(run: CaseRun) -> None:
+        Judge(fetched(run.target), form.title, charged, form.requirements).judge(form.rules)
+
+    return program
+
+
+class Judge:
+    """Judges rules for one case."""
+
+    def __init__(self, got: Fetched, title: str, charged: frozenset[str], requirements: Sequence[str]) -> None:
+        self._got = got
+        self._title = title
+        self._charged = charged
+        self._requirements = requirements
+        self._all = charged == frozenset(requirements)
+
+    def judge(self, rules: Sequence[RuleName]) -> None:
+        """Raise for the weightiest finding: Mismatch, Inconclusive, ProfileSilent; nothing where all of them hold."""
+        if self._got.reading is None:
+            raise NoEvidence("an answer", self._got.trouble)
+        answered = [rule for rule in rules if rule not in NEED_MORE or not self._got.trouble]
+        found = [finding for rule in answered for finding in self._findings(rule, self._got.reading)]
+        mine = [finding for finding in found if self._is_charged(finding)]
+        if mine:
+            raise self._departure(mine)
+        if len(answered) < len(rules):
+            raise NoEvidence("answers of whoever the profile names beside the node", self._got.trouble)
+        for finding in found:
+            if finding.severity in {Severity.REFUSED, Severity.BLOCKED, Severity.NOT_SUPPORTED}:
+                raise self._unjudged(finding)
+        silent = [finding for finding in found if finding.severity is Severity.NOT_OFFERED]
+        if silent and len(silent) == len(rules):
+            raise ProfileSilent(f"a profile that lets {rules[0]} be observed", silent[0].compared)
+
+    def _findings(self, rule: RuleName, reading: TextReading) -> list[Finding]:
+        of, judge = JUDGEMENTS[rule]
+
+        def on_text(_: Reading, notes: Notes) -> str:
+            return judge(reading, notes)
+
+        return run_rule(of, on_text, reading, alone=False)[1]
+
+    def _is_charged(self, finding: Finding) -> bool:
+        return (
+            finding.severity is Severity.REFUSED
+            and finding.requirement in self._charged
+            and finding.code not in NO_FAULT_OF_THE_NODE
+        )
+
+    def _departure(self, findings: Sequence[Finding]) -> Mismatch:
+        first = findings[0]
+        again = "; the same when all was fetched again" if self._got.twice and first.code in ROTATION else ""
+        problem = Mismatch(self._title, f"{_told(first)}{again}")
+        if self._all:
+            contradicted = {finding.requirement for finding in findings}
+            problem.requirements = tuple(one for one in self._requirements if one in contradicted)
+        return problem
+
+    def _unjudged(self, finding: Finding) -> Inconclusive:
+        if finding.code == "evidence-quote-missing" and self._got.reading and not self._got.reading.shows_quote:
+            return ProfileSilent("a node whose quote.json holds its quote", "a profile with none")
+        at_fault = f" ({finding.requirement} is at fault)" if finding.severity is Severity.BLOCKED else ""
+        return NotJudged(self._title, f"{_told(finding)}{at_fault}")
+
+
+def _told(finding: Finding) -> str:
+    return f"{FAULTS[finding.code].meaning}: {finding.compared} ({finding.where})"

@@ -1,0 +1,68 @@
+"""The node's evidence, read as the specification's text alone says: no stricter than that, unlike a relying party."""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import cached_property
+
+from conformance.profile.attestation import AttestationForms
+from conformance.verify import Evidence, Policy
+from conformance.verify.documents import EvidenceQuote, read_evidence_quote
+from conformance.verify.event_log import Event, before_ready
+from conformance.verify.evidence import EVIDENCE_QUOTE
+from conformance.verify.faults import Fault
+from conformance.verify.reading import Identity, Reading, check_replay
+from conformance.verify.strict import json_object
+
+BLOCK = re.compile(rb"-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----", re.DOTALL)
+
+
+class TextReading(Reading):
+    """Evidence under a policy, and what the profile says about its forms."""
+
+    def __init__(
+        self, evidence: Evidence, policy: Policy, forms: AttestationForms, contract_exists: bool | None
+    ) -> None:
+        super().__init__(evidence, policy)
+        self.forms = forms
+        self.contract_exists = contract_exists
+        """Whether there is code at `app_id`; None: nobody asked."""
+
+    def body(self, name: str, code: str) -> bytes:
+        """A body as served; of a certificate file without the text that RFC 7468 lets stand around certificates."""
+        body = super().body(name, code)
+        return b"\n".join([*BLOCK.findall(body), b""]) if name.startswith("evidences/cert-") else body
+
+    @property
+    def shows_quote(self) -> bool:
+        """Whether quote.json holds its quote, by the profile."""
+        return "quote" in self.forms.quote_json_members
+
+    @cached_property
+    def evidence_quote_document(self) -> EvidenceQuote:
+        """`quote.json`; the text says nothing about the forms of members beside `report_data`."""
+        body = self.body(EVIDENCE_QUOTE, "evidence-missing")
+        try:
+            return read_evidence_quote(_with_texts_alone(body))
+        except ValueError as problem:
+            raise Fault("evidence-malformed", str(problem), EVIDENCE_QUOTE) from problem
+
+    def measured(self, events: tuple[Event, ...], register: bytes, where: str) -> Identity:
+        """The identity in an event log that replays to a register. The text names the compose hash alone."""
+        check_replay(events, register, where)
+        named: dict[str, bytes] = {}
+        for event in before_ready(events):
+            if event.name == "compose-hash" and event.name in named:
+                raise Fault("identity-event-repeated", f"compose-hash stands again in event {event.index}", where)
+            named.setdefault(event.name, event.payload)
+        if "compose-hash" not in named:
+            raise Fault("identity-event-absent", "no runtime event compose-hash before system-ready", where)
+        return Identity(named.get("app-id", b""), named["compose-hash"], named.get("instance-id"))
+
+
+def _with_texts_alone(body: bytes) -> bytes:
+    """The document without those of quote and event log that are no text."""
+    members = json_object(body)
+    odd = [name for name in ("quote", "event_log") if not isinstance(members.get(name), str)]
+    return json.dumps({name: value for name, value in members.items() if name not in odd}).encode()

@@ -1,0 +1,126 @@
+"""Rules as the specification's text alone says them, where the verifier asks for more ("Verification rules").
+
+A relying party does well to refuse an unpinned issuer beside the right record, a service that is built on the spot, or
+quotes from two machines. The text allows them, so that a conforming node may have them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import yaml
+
+from conformance.drivers.attestation.reading import TextReading
+from conformance.verify.evidence import INFO
+from conformance.verify.faults import Fault
+from conformance.verify.judging import Notes
+from conformance.verify.observed import CaaAnswer
+from conformance.verify.rules.quotes import EVENTS, QUOTE, SECOND_EVENTS, SECOND_QUOTE
+
+ISSUERS = frozenset({"issue", "issuewild"})
+PINNED = re.compile(r"\S@sha256:[0-9a-fA-F]{64}\}?$")
+"""At the end of an image; a brace closes a variable's default."""
+WHERE = "observed.json: caa"
+NOTHING_KNOWN = "caa-lookup-failed"
+COMPOSE = f"{INFO}: docker_compose_file"
+
+
+def caa_account(reading: TextReading, notes: Notes) -> str:
+    """Rule 5 (ATT-190): one of the accounts in the records is the evidence's, whatever stands beside it."""
+    observed = reading.observed
+    if observed is None or observed.caa is None:
+        notes.add("caa-not-offered", "nobody asked for CAA records: no gateway domain or no resolver", WHERE)
+        return ""
+    uri = reading.acme_account
+    answer = observed.caa
+    if answer.status not in {"NOERROR", "NXDOMAIN"}:
+        raise Fault(NOTHING_KNOWN, f"DNS answered {answer.status[:40]} for {observed.gateway_domain}", WHERE)
+    named = list(_accounts(answer))
+    if uri not in named:
+        got = f"the account is {uri!r}; the CAA records of {observed.gateway_domain} name {named or 'none'}"
+        raise Fault("caa-account-absent", got, WHERE)
+    return f"accounturi of a CAA record of {observed.gateway_domain} = {uri}"
+
+
+def _accounts(answer: CaaAnswer) -> Iterator[str]:
+    """The values of `accounturi` in the records that permit a CA (RFC 8657, section 3)."""
+    for record in answer.records:
+        if record.tag.lower() in ISSUERS:
+            issuer, *parameters = record.value.split(";")
+            pairs = [parameter.partition("=") for parameter in parameters if issuer.strip()]
+            yield from (value.strip() for name, _, value in pairs if name.strip().lower() == "accounturi")
+
+
+def image_pins(reading: TextReading, _: Notes) -> str:
+    """Rule 2 (ATT-160): every `image:` line of a service ends in `@sha256:` and a digest."""
+    try:
+        documents = list(yaml.compose_all(reading.app_compose.docker_compose_file, yaml.SafeLoader))
+    except (yaml.YAMLError, ValueError, RecursionError) as problem:
+        raise Fault("app-compose-malformed", f"no YAML: {problem}"[:300], COMPOSE) from problem
+    images = [image for document in documents for image in _images(document)]
+    for image in images:
+        text = image.value if isinstance(image, yaml.ScalarNode) else "no text"
+        if not PINNED.search(text):
+            raise Fault("image-unpinned", f"the image is {text[:200]!r}", f"{COMPOSE}, line {_line(image)}")
+    return f"{len(images)} images, each @sha256: and 64 hex digits"
+
+
+def _images(document: yaml.Node | None) -> list[yaml.Node]:
+    services = [services for name, services in _members(document) if name == "services"]
+    return [image for each in services for _, service in _members(each) for image in _images_of(service)]
+
+
+def _images_of(service: yaml.Node) -> list[yaml.Node]:
+    """Its `image`; if it has none of its own, that of the mapping it is merged with."""
+    members = _members(service)
+    own = [value for name, value in members if name == "image"]
+    if own:
+        return own
+    merged = [value for name, value in members if name == "<<"]
+    sources = [part for value in merged for part in (value.value if isinstance(value, yaml.SequenceNode) else [value])]
+    return next((found for source in sources if source is not service and (found := _images_of(source))), [])
+
+
+def _members(node: yaml.Node | None) -> list[tuple[str, yaml.Node]]:
+    """The members of a mapping, in order; a key that stands twice is there twice."""
+    if not isinstance(node, yaml.MappingNode):
+        return []
+    return [(key.value, value) for key, value in node.value if isinstance(key, yaml.ScalarNode)]
+
+
+def _line(node: yaml.Node) -> int:
+    return int(node.start_mark.line) + 1 if node.start_mark else 0
+
+
+def registers(reading: TextReading, _: Notes) -> str:
+    """ATT-130: the runtime events replay to the runtime register, and name the compose hash of /info."""
+    register = reading.quote.report.rt_mr3
+    measured = reading.measured(reading.events, register, EVENTS)
+    info = reading.info
+    if measured.compose_hash != info.compose_hash:
+        got = f"measured {measured.compose_hash.hex()}, /info says {info.compose_hash.hex()}"
+        raise Fault("measured-compose-hash-differs", got, f"{EVENTS}, {INFO}")
+    if measured.app_id not in {b"", info.app_id}:
+        got = f"measured {measured.app_id.hex()}, /info says {info.app_id.hex()}"
+        raise Fault("measured-app-id-differs", got, f"{EVENTS}, {INFO}")
+    return f"log replays to RTMR3 {register.hex()}; compose_hash in it = /info"
+
+
+def same_app(reading: TextReading, _: Notes) -> str:
+    """ATT-300: both quotes are of one application; the machines may be two, and so may their quoting keys."""
+    first, second = reading.quote.report.rt_mr3, reading.evidence_quote.report.rt_mr3
+    if first == second:
+        return f"RTMR3 {first.hex()} of both quotes"
+    log = reading.evidence_events
+    if log is None:
+        got = f"RTMR3 is {first.hex()} in {QUOTE} and {second.hex()} here, without an event log that explains it"
+        raise Fault("app-unproven", got, SECOND_QUOTE)
+    mine = reading.measured(reading.events, first, EVENTS)
+    try:
+        other = reading.measured(log, second, SECOND_EVENTS)
+    except Fault as fault:
+        raise Fault("app-unproven", fault.compared, fault.where) from fault
+    if (mine.app_id, mine.compose_hash) != (other.app_id, other.compose_hash):
+        raise Fault("app-differs", f"in /attestation {mine.written}; in quote.json {other.written}", SECOND_EVENTS)
+    return f"compose hash {mine.compose_hash.hex()} of both quotes"

@@ -1,0 +1,331 @@
+"""Lists and paging, where cases compute.
+
+Specification: "Endpoints" (the query fields `page_number` and `page_size`) and "Groups" (`list_groups` is in creation
+order). Only `list_groups` has an order that the specification states; of the other lists the same call must give the
+same order, and the pages together every item once.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from conformance.cases import Judge, case
+from conformance.endpoints.requests import OutgoingRequest
+from conformance.service.derivations import hashed_cid
+from conformance.service.lists import read_page, read_pages
+from conformance.service.node import Node
+from conformance.service.refusal import must_be_as_stated, was_accepted
+from conformance.values.json_values import member, pluck, printed, same, same_hex
+
+NEEDS = ("managed_accounts",)
+FAR_BEHIND = 1000
+
+
+def counted(items: Sequence[object]) -> Counter[str]:
+    """How often an array holds each of its items."""
+    return Counter(map(printed, items))
+
+
+def newest_group(node: Node, key: str) -> object:
+    """The id at the end of `list_groups`, in the form in which it stands there."""
+    return member(member(node.groups.list(key), "-1"), "id")
+
+
+# ------------------------------------------------------------------------------------------------------- creation order
+
+
+@case("groups-in-creation-order", requirements=["LIST-010"], needs=NEEDS)
+def groups_in_creation_order(judge: Judge, node: Node) -> None:
+    """`list_groups` shows groups in the order of their creation, and each new one behind the others."""
+    alice = node.accounts.new().key
+    with judge():
+        made = []
+        # Names in no order: a list sorted by name, or newest first, shows another one last.
+        for name in ("m", "z", "a", "k"):
+            node.groups.add(alice, name)
+            made.append(newest_group(node, alice))
+        listed = pluck(node.groups.list(alice), "id")
+        judge.that(len(set(map(printed, listed))) == len(listed), "no id twice", listed)
+        judge.same([one for one in listed if one in made], made, "the ids of the four groups")
+
+
+@case("creation-order-across-pages", requirements=["LIST-020"], needs=NEEDS)
+def creation_order_across_pages(judge: Judge, node: Node) -> None:
+    """The pages of `list_groups` joined are the creation order, with no group twice and none missing."""
+    alice = node.accounts.new().key
+    made = []
+    for number in range(5):
+        node.groups.add(alice, str(number))
+        made.append(newest_group(node, alice))
+    request = node.session.request("list_groups", alice)
+    with judge():
+        groups = node.groups.list(alice)
+        listed = pluck(groups, "id")
+        judge.that(len(set(map(printed, listed))) == len(listed), "no id twice", listed)
+        judge.same([one for one in listed if one in made], made, "the ids of the five groups")
+        for number in (0, 1):
+            page = read_page(node.session, request, number, 2)
+            judge.same(page, groups[2 * number : 2 * number + 2], f"page {number} of two groups")
+        judge.same(read_pages(node.session, request, 2), groups, "all pages of two groups")
+
+
+# ---------------------------------------------------------------------------------------------------------------- pages
+
+
+def check_pages(judge: Judge, node: Node, request: OutgoingRequest, items: Sequence[object]) -> None:
+    """Ask for pages of two, and for pages behind the last; `items` is the whole list, of three or more."""
+    with judge.apart("LIST-040"):
+        first = read_page(node.session, request, 0, 2)
+        judge.same(len(first), 2, "the number of items on the first page of two")
+        read_page(node.session, request, 1, 2)
+    with judge.apart("LIST-050"):
+        joined = read_pages(node.session, request, 2)
+        judge.that(counted(joined) == counted(items), f"each of {len(items)} items once on the pages of two", joined)
+    with judge.apart("LIST-060"):
+        judge.same(read_page(node.session, request, len(items), 1), [], "the page behind the last item")
+        judge.same(read_page(node.session, request, FAR_BEHIND, 2), [], "a page far behind the last")
+
+
+@case("pages-of-list-groups", requirements=["LIST-040", "LIST-050", "LIST-060"], needs=NEEDS)
+def pages_of_list_groups(judge: Judge, node: Node) -> None:
+    """`list_groups` answers pages of at most `page_size` items that together hold each item once."""
+    alice = node.accounts.new().key
+    for number in range(5):
+        node.groups.add(alice, str(number))
+    check_pages(judge, node, node.session.request("list_groups", alice), node.groups.list(alice))
+
+
+@case(
+    "pages-of-list-api-keys",
+    requirements=["LIST-040", "LIST-050", "LIST-060"],
+    needs=NEEDS,
+    uses=["wire.list_items.fields.usage_key.name"],
+)
+def pages_of_list_api_keys(judge: Judge, node: Node) -> None:
+    """`list_api_keys` answers pages of at most `page_size` items that together hold each item once."""
+    alice = node.accounts.new().key
+    names = [f"{node.label} {number}" for number in range(3)]
+    for number in range(3):
+        node.usage_keys.add(alice, name=str(number))
+    with judge():
+        keys = node.usage_keys.list(alice)
+        judge.that(set(names) <= {printed(name) for name in pluck(keys, "name")}, f"the keys {names}", keys)
+    check_pages(judge, node, node.session.request("list_api_keys", alice), keys)
+
+
+@case("pages-of-list-wallets", requirements=["LIST-040", "LIST-050", "LIST-060"], needs=NEEDS)
+def pages_of_list_wallets(judge: Judge, node: Node) -> None:
+    """`list_wallets` answers pages of at most `page_size` items that together hold each item once."""
+    alice = node.accounts.new().key
+    node.pkps.create_several(alice, 3)
+    # With the account's own wallet, where the profile lists it, there are four.
+    check_pages(judge, node, node.session.request("list_wallets", alice), node.pkps.list(alice))
+
+
+@case(
+    "pages-of-list-wallets-in-group",
+    requirements=["LIST-040", "LIST-050", "LIST-060"],
+    needs=NEEDS,
+    uses=["wire.list_items.fields.wallet.id"],
+)
+def pages_of_list_wallets_in_group(judge: Judge, node: Node) -> None:
+    """`list_wallets_in_group` answers pages of at most `page_size` items that together hold each item once."""
+    alice = node.accounts.new().key
+    ids = [pkp.id for pkp in node.pkps.create_several(alice, 3)]
+    group = node.groups.add(alice, pkp_ids=ids).id
+    with judge():
+        wallets = node.pkps.list(alice, group)
+        judge.same_hexes(pluck(wallets, "id"), ids, "the wallets of the group", any_order=True)
+    check_pages(judge, node, node.session.request("list_wallets_in_group", alice, group_id=group), wallets)
+
+
+@case("pages-of-list-actions", requirements=["LIST-040", "LIST-050", "LIST-060"], needs=NEEDS)
+def pages_of_list_actions(judge: Judge, node: Node) -> None:
+    """`list_actions`, with and without `group_id`, answers pages of at most `page_size` items, each item once."""
+    alice = node.accounts.new().key
+    cids = [node.actions.sample_cid(name) for name in "xyz"]
+    hashes = [hashed_cid(cid) for cid in cids]
+    group = node.groups.add(alice, cid_hashes=hashes).id
+    for cid in cids:
+        node.actions.add(alice, cid)
+    for members in ({}, {"group_id": group}):
+        request = node.session.request("list_actions", alice, **members)
+        with judge():
+            actions = read_pages(node.session, request)
+            judge.same_hexes(pluck(actions, "hashed_cid"), hashes, "the actions of the list", any_order=True)
+        check_pages(judge, node, request, actions)
+
+
+@case("paging-fields-left-out", requirements=["LIST-080"], needs=NEEDS, uses=["limits.page_size_default"])
+def paging_fields_left_out(judge: Judge, node: Node) -> None:
+    """Where the profile states a default page size, the paging fields may be left out."""
+    alice = node.accounts.new().key
+    for number in range(5):
+        node.groups.add(alice, str(number))
+    groups = node.groups.list(alice)
+    size = int(printed(node.session.stated("limits.page_size_default")))
+    with judge():
+        judge.same(node.session.call("list_groups", alice).value, groups[:size], "the page without paging fields")
+        page = node.session.call("list_groups", alice, page_size=2).value
+        judge.same(page, groups[:2], "the page of two without a number")
+
+
+@case("largest-page", requirements=["LIST-090"], needs=NEEDS)
+def largest_page(judge: Judge, node: Node) -> None:
+    """The largest page size is served, and a larger one is refused or cut down as the profile says."""
+    alice = node.accounts.new().key
+    for number in range(5):
+        node.groups.add(alice, str(number))
+    request = node.session.request("list_groups", alice)
+    groups = read_pages(node.session, request, 2)
+    largest = int(printed(node.session.stated("limits.page_size_max")))
+    beyond = node.session.stated("limits.page_size_above_max")
+    with judge():
+        judge.same(read_page(node.session, request, 0, largest), groups[:largest], "the largest page")
+        first = node.session.stated("wire.paging.first_page_number")
+        asked = node.session.request("list_groups", alice, page_number=first, page_size=largest + 1)
+        answer = node.session.send(asked)
+        served = was_accepted(node.session, answer, or_refused=["invalid"])
+        judge.same("capped" if served else "refused", beyond, "what becomes of a larger page size")
+        if served:
+            judge.same(answer.value, groups[:largest], "the page that is cut down")
+
+
+# -------------------------------------------------------------------------------------------------- lists follow writes
+
+
+@case(
+    "items-go-one-by-one",
+    requirements=["LIST-170", "EP-210", "EP-220", "EP-290", "GRPLIFE-100", "KEYLIFE-050", "KEYLIFE-090", "PKP-070"],
+    needs=NEEDS,
+    uses=["wire.list_items.fields.wallet.id"],
+)
+def items_go_one_by_one(judge: Judge, node: Node) -> None:
+    """When the first item is removed, then the last, then the one between, each list loses that item and no other."""
+    alice = node.accounts.new().key
+    session = node.session
+    # A fresh account may have groups and usage keys of its own.
+    own_groups, own_keys = node.groups.list(alice), node.usage_keys.list(alice)
+    pkps = node.pkps.create_several(alice, 3)
+    cids = [node.actions.sample_cid(name) for name in "xyz"]
+    hashes = [hashed_cid(cid) for cid in cids]
+    for cid in cids:
+        node.actions.add(alice, cid)
+    groups = [node.groups.add(alice, str(number)) for number in range(3)]
+    keys = [node.usage_keys.add(alice, name="k").key for _ in range(3)]
+    g = node.groups.add(alice, "g", pkp_ids=[pkp.id for pkp in pkps], cid_hashes=hashes).id
+    all_keys = node.usage_keys.list(alice)
+    session.settle()
+
+    def keeps(items: list[object], name: str, gone: object, left: int) -> None:
+        judge.same(len(items), left, "the number of items that are left")
+        still = [item for item in items if same(member(item, name), gone) or same_hex(member(item, name), gone)]
+        judge.same(still, [], f"the items whose {name} is {printed(gone)}")
+
+    for left, turn in ((2, 0), (1, 2), (0, 1)):
+        with judge("LIST-170", "EP-220", "PKP-070"):
+            node.groups.remove_pkp(alice, g, pkps[turn].id)
+            keeps(node.pkps.list(alice, g), "id", pkps[turn].id, left)
+        with judge("LIST-170", "EP-210"):
+            node.groups.remove_action(alice, g, hashes[turn])
+            keeps(node.actions.list(alice, g), "hashed_cid", hashes[turn], left)
+        with judge("LIST-170", "EP-290"):
+            node.actions.delete(alice, hashes[turn])
+            keeps(node.actions.list(alice), "hashed_cid", hashes[turn], left)
+        with judge("LIST-170", "GRPLIFE-100"):
+            node.groups.remove(alice, groups[turn].id)
+            # With the group whose lists are looked at there is one more.
+            keeps(node.groups.list(alice), "id", groups[turn].listed_id, len(own_groups) + left + 1)
+        with judge("LIST-170", "KEYLIFE-050", "KEYLIFE-090"):
+            node.usage_keys.remove(alice, keys[turn])
+            listed = node.usage_keys.list(alice)
+            judge.same(len(listed), len(own_keys) + left, "the number of usage keys that are left")
+            judge.that(counted(listed) <= counted(all_keys), "keys that are as they were", listed)
+
+
+# -------------------------------------------------------------------------------------------------- as the profile says
+
+
+@case(
+    "order-of-the-other-lists",
+    requirements=["LIST-110"],
+    needs=NEEDS,
+    uses=[
+        "wire.list_items.fields.usage_key.name",
+        "wire.list_items.fields.wallet.id",
+        "wire.list_items.fields.wallet.wallet_address",
+    ],
+)
+def order_of_the_other_lists(judge: Judge, node: Node) -> None:
+    """Usage keys, wallets and actions, also those in a group, are listed in the order that the profile says."""
+    newest_first = node.session.stated("semantics.list_order_other") == "newest_first"
+    alice = node.accounts.new().key
+    pkps, cids = [], [node.actions.sample_cid(name) for name in "xyz"]
+    for number, cid in enumerate(cids):
+        pkps.append(node.pkps.create(alice))
+        node.actions.add(alice, cid)
+        node.usage_keys.add(alice, name=str(number))
+    g = node.groups.add(alice, "g").id
+
+    def in_order(listed: list[object], expected: Sequence[str], what: str) -> None:
+        # Others, such as the account's own wallet where the profile lists it, may stand anywhere.
+        known = [value for value in listed if any(same_hex(value, one) for one in expected)]
+        judge.same_hexes(known, [*reversed(expected)] if newest_first else expected, what)
+
+    with judge():
+        joined = (1, 2, 0)
+        for turn in joined:
+            node.groups.add_pkp(alice, g, pkps[turn].id)
+            node.groups.add_action(alice, g, cids[turn])
+        hashes = [hashed_cid(cid) for cid in cids]
+        names = [f"{node.label} {number}" for number in range(3)]
+        in_order(pluck(node.usage_keys.list(alice), "name"), names, "the order of the usage keys")
+        in_order(
+            pluck(node.pkps.list(alice), "wallet_address"), [pkp.address for pkp in pkps], "the order of the wallets"
+        )
+        in_order(pluck(node.actions.list(alice), "hashed_cid"), hashes, "the order of the actions")
+        in_order(pluck(node.pkps.list(alice, g), "id"), [pkps[turn].id for turn in joined], "the order in the group")
+        in_order(
+            pluck(node.actions.list(alice, g), "hashed_cid"), [hashes[turn] for turn in joined], "that of its actions"
+        )
+
+
+@case("list-of-an-unknown-group", requirements=["LIST-160"], needs=NEEDS)
+def list_of_an_unknown_group(judge: Judge, node: Node) -> None:
+    """A list of a group that is not there answers what the profile says, and never another account's items."""
+    alice, bob = node.accounts.new().key, node.accounts.new().key
+    pkp = node.pkps.create(bob)
+    hashed = hashed_cid(node.actions.sample_cid("x"))
+    # Bob's second group: alice has one group, so its number, if groups are counted in each account, is not hers.
+    of_bob = [node.groups.add(bob, name, pkp_ids=[pkp.id], cid_hashes=[hashed]) for name in "gh"][-1].id
+    own = node.groups.add(alice, "g").id
+    judge.set_up(of_bob != own, "another id for bob's second group than for the one of alice")
+    page: dict[str, object] = {"page_number": node.session.stated("wire.paging.first_page_number"), "page_size": 2}
+    with judge():
+        for operation in ("list_wallets_in_group", "list_actions"):
+            answer, asks = node.session.accept(node.session.request(operation, alice, group_id=own, **page))
+            judge.same(answer.value, [], f"{operation} of the own group")
+            for group in (900_000_000_000, of_bob, own + 2**32):
+                request = node.session.request(operation, alice, group_id=group, **page)
+                stated = "semantics.list_unknown_group"
+                said = must_be_as_stated(node.session, request, stated, control=asks, unchanged=[]).text.lower()
+                for secret in (pkp.id, hashed):
+                    judge.that(secret[2:].lower() not in said, "nothing of another account's group", said)
+
+
+@case(
+    "account-wallet-in-the-list",
+    requirements=["LIST-180"],
+    needs=NEEDS,
+    uses=["wire.list_items.fields.wallet.wallet_address"],
+)
+def account_wallet_in_the_list(judge: Judge, node: Node) -> None:
+    """Whether `list_wallets` shows the account's own wallet is as the profile says."""
+    alice = node.accounts.new()
+    pkp = node.pkps.create(alice.key)
+    with judge():
+        addresses = pluck(node.pkps.list(alice.key), "wallet_address")
+        judge.that(any(same_hex(one, pkp.address) for one in addresses), f"the wallet {pkp.address}", addresses)
+        listed = any(same_hex(one, alice.wallet_address) for one in addresses)
+        judge.same(listed, node.session.stated("semantics.account_wallet_listed"), "whether its own wallet is listed")
