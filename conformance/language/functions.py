@@ -6,7 +6,6 @@ import base64
 from collections.abc import Callable, Sequence
 from typing import TypeAlias, TypeVar
 
-from eth_utils.address import is_checksum_address, to_checksum_address
 from eth_utils.crypto import keccak
 from pydantic import JsonValue
 
@@ -115,12 +114,6 @@ def keccak_text(_: Scope, text: object) -> str:
 
 
 @function
-def keccak_base64(_: Scope, text: object) -> str:
-    """keccak256 of the bytes that the base64 text stands for."""
-    return f"0x{keccak(derivations.bytes_of_base64(printed(text))).hex()}"
-
-
-@function
 def keccak_hex(_: Scope, text: object) -> str:
     """keccak256 of the bytes that the hex text stands for."""
     return f"0x{keccak(derivations.bytes_of_hex(printed(text))).hex()}"
@@ -153,19 +146,6 @@ def upper_hex(_: Scope, text: object) -> str:
 def lower(_: Scope, text: object) -> str:
     """In lower case."""
     return printed(text).lower()
-
-
-@function
-def checksum_address(_: Scope, address: object) -> str:
-    """The EIP-55 form."""
-    return to_checksum_address(derivations.bytes_of_address(printed(address)))
-
-
-@function
-def checksum_ok(_: Scope, address: object) -> bool:
-    """Whether the address is in its EIP-55 form."""
-    derivations.bytes_of_address(printed(address))
-    return is_checksum_address(address)
 
 
 @function

@@ -26,12 +26,6 @@ SHORTEST_SPELLING = 16
 """Of a key; anything shorter stands in many an answer by chance."""
 
 
-@function
-def key_spellings(_: Scope, key: object) -> list[str]:
-    """The texts that disclose a key: itself, its other alphabets and paddings, its bytes in hex, all also reversed."""
-    return _spellings(printed(key))
-
-
 def _spellings(text: str) -> list[str]:
     forms = {text, text.rstrip("="), quote(text, safe=""), text.replace("/", "\\/")}
     try:
