@@ -14,6 +14,7 @@ from conformance.selftest.variants.lenient import lenient
 from conformance.selftest.variants.minimal_answers import minimal_answers
 from conformance.selftest.variants.no_chain_logs import no_chain_logs
 from conformance.selftest.variants.other_envelope_forms import other_envelope_forms
+from conformance.selftest.variants.other_evidence import other_evidence_forms, other_evidence_places
 from conformance.selftest.variants.other_member_names import other_member_names
 from conformance.selftest.variants.other_run_choices import other_run_choices
 from conformance.selftest.variants.prefilled import prefilled
@@ -26,8 +27,8 @@ __all__ = ["VARIANTS"]
 VARIANTS: Mapping[str, Choices] = {
     "lenient": together(lenient, other_envelope_forms, no_chain_logs, behind_a_web_server),
     "other-run-choices": together(prefilled, other_member_names, other_run_choices),
-    "stricter": stricter,
+    "stricter": together(stricter, other_evidence_places),
     "bare-lists": together(bare_lists, sells_credits),
-    "minimal-answers": minimal_answers,
+    "minimal-answers": together(minimal_answers, other_evidence_forms),
 }
 """By name; a combination is named after the choice that most cases depend on."""

@@ -43,7 +43,17 @@ PAGE_SIZE = 3
 @choices(
     {
         # Not `openapi`: the description would still be the reference node's.
-        "capabilities": ["managed_accounts", "chain_rpc", "clock_control", "funded_wallet", "billing"],
+        "capabilities": [
+            "managed_accounts",
+            "chain_rpc",
+            "clock_control",
+            "funded_wallet",
+            "billing",
+            "attestation",
+            "app_authorisation_contract",
+            "tls",
+            "caa_dns",
+        ],
         "wire": {
             "mutating_responses": None,
             "paging": {"first_page_number": 1, "container": {"form": "object", "items_member": "page"}},
