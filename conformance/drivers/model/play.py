@@ -36,10 +36,10 @@ LISTED = {
     "delete_action": frozenset({"actions", "actions of a group"}),
 }
 """The lists that an operation is about, beside those of its group."""
-BESIDE = 2
+BESIDE = 1
 """How many lists that an act is not about are read after it, others each time; at the end, all are."""
-QUESTIONS = 3
-"""How often the contract's execution rule is asked after an act; at the end, four times as often."""
+QUESTIONS, LAST_QUESTIONS = 1, 12
+"""How often the contract's execution rule is asked about an account after an act, and at the end."""
 
 
 @dataclass
@@ -166,7 +166,7 @@ class Play:
                 yield from self._on_chain.of(account, EVERYTHING)
                 for group in account.groups:
                     yield from self._on_chain.inside(account, group)
-                yield from self._questions(account, 0, 4 * QUESTIONS)
+                yield from self._questions(account, 0, LAST_QUESTIONS)
 
     def _questions(self, account: Account, turn: int, most: int) -> Iterator[Look]:
         """Some of the questions to the contract's execution rule, others each time."""
