@@ -28,7 +28,10 @@ class Wallets:
         self._session = session
 
     def new(self, name: str) -> SuiteWallet:
-        """A fresh wallet, decided by the run's seed; the next one where its nonce on the chain is no longer zero."""
+        """A fresh wallet, decided by the run's seed; the next one where its nonce on the chain is no longer zero.
+
+        A chain that the run has started has seen none of its wallets.
+        """
         signer = self._unused(name)
         return self._keep(SuiteWallet(Address(signer.address), signer))
 
@@ -54,7 +57,7 @@ class Wallets:
             if target.funder is None:
                 return wallet
             with as_trouble():
-                if self._session.chain.next_nonce(wallet.address) == 0:
+                if target.ends_with_run or self._session.chain.next_nonce(wallet.address) == 0:
                     self._session.chain.note_nonce(wallet.address, 0)
                     return wallet
         raise ChainTrouble("a wallet that has sent nothing", f"{MOST_WALLETS} of this seed that have")

@@ -119,6 +119,19 @@ def test_wallet_that_has_offered_what_it_had_is_looked_at_again(
     assert spy.methods == [EACH[0], "eth_getBalance", *EACH[1:]]
 
 
+def test_chain_that_the_run_has_started_is_not_asked_for_the_nonce_of_a_new_wallet(
+    on_chain: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(on_chain.target, "ends_with_run", True)
+    spy = Spy(on_chain, monkeypatch)
+
+    carol = Wallets(on_chain).new("carol")
+    assert spy.methods == []
+
+    Accounts(on_chain).by_wallet(carol)
+    assert "eth_getTransactionCount" not in spy.methods
+
+
 def test_write_of_a_stranger_must_revert_and_change_nothing(on_chain: Session) -> None:
     carol, mallory = (Wallets(on_chain).new(name) for name in ("carol", "mallory"))
     contract = Contract(on_chain)
