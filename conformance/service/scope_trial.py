@@ -1,0 +1,92 @@
+"""What a usage key may do of what the six management permissions gate, by trying it ("Resources / Usage API key")."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from conformance.problems import Mismatch
+from conformance.service.actions import Actions
+from conformance.service.derivations import hashed_cid
+from conformance.service.groups import Groups
+from conformance.service.pkps import Pkps, wallet_labels
+from conformance.service.refusal import was_accepted
+from conformance.service.session import DESCRIPTION, Session
+from conformance.service.usage_keys import Permissions
+from conformance.values.json_values import printed, same
+
+GATED = {
+    "manage_ipfs_ids_in_groups": ("add_action_to_group", "remove_action_from_group"),
+    "add_pkp_to_groups": ("add_pkp_to_group",),
+    "remove_pkp_from_groups": ("remove_pkp_from_group",),
+    "can_delete_groups": ("remove_group",),
+    "can_create_groups": ("add_group",),
+    "can_create_pkps": ("create_wallet",),
+}
+"""The operations that a permission opens; `execute_in_groups` opens none of management."""
+ALL_GATED = sorted(operation for operations in GATED.values() for operation in operations)
+
+
+def opened_by(permissions: Permissions) -> list[str]:
+    """The operations that permissions open, where their arrays are empty or hold the wildcard."""
+    members = permissions.members
+    return sorted(operation for name, operations in GATED.items() if members[name] for operation in operations)
+
+
+class _Try(NamedTuple):
+    operation: str
+    members: dict[str, object]
+    changes: str
+    """The list that shows its effect."""
+
+
+class ScopeTrial:
+    """Tries keys of one account. What is accepted has to change its list, and what is refused must not."""
+
+    def __init__(self, session: Session, owner: str) -> None:
+        self._session = session
+        self._owner = owner
+        self._pkp, self._other_pkp = Pkps(session).create_several(owner, 2)
+        self._cid, self._other_cid = (Actions(session).sample_cid(name) for name in ("one", "two"))
+
+    def opens(self, key: str) -> list[str]:
+        """The gated operations that the key may do, sorted. Mismatch: an answer and its effect do not agree."""
+        groups, pkps, actions = Groups(self._session), Pkps(self._session), Actions(self._session)
+        listed = [hashed_cid(self._cid)]
+        trial = groups.add(self._owner, "trial", pkp_ids=[self._pkp.id], cid_hashes=listed).id
+        lists: dict[str, Callable[[], object]] = {
+            "the group's actions": lambda: actions.list(self._owner, trial),
+            "the group's wallets": lambda: pkps.list(self._owner, trial),
+            "the account's groups": lambda: groups.list(self._owner),
+            "the account's wallets": lambda: pkps.list(self._owner),
+        }
+        before: dict[str, object] = {}
+        opened = []
+        for attempt in self._tries(trial, listed[0]):
+            known = before[attempt.changes] if attempt.changes in before else lists[attempt.changes]()
+            if self._may(key, attempt):
+                opened.append(attempt.operation)
+            before[attempt.changes] = lists[attempt.changes]()
+            if same(known, before[attempt.changes]) == (attempt.operation in opened):
+                said = "accepted" if attempt.operation in opened else "refused"
+                expected = f"{attempt.changes} to change exactly if {attempt.operation} is accepted; it was {said}"
+                raise Mismatch(expected, printed(before[attempt.changes])[:300], self._session.last_exchange)
+        return sorted(opened)
+
+    def _tries(self, group: int, listed: str) -> list[_Try]:
+        label = {"group_name": self._session.label, "group_description": DESCRIPTION}
+        wallet = wallet_labels(self._session.target.operation("create_wallet"), self._session.label)
+        in_group: dict[str, object] = {"group_id": group}
+        return [
+            _Try("add_action_to_group", in_group | {"action_ipfs_cid": self._other_cid}, "the group's actions"),
+            _Try("remove_action_from_group", in_group | {"hashed_cid": listed}, "the group's actions"),
+            _Try("add_pkp_to_group", in_group | {"pkp_id": self._other_pkp.id}, "the group's wallets"),
+            _Try("remove_pkp_from_group", in_group | {"pkp_id": self._pkp.id}, "the group's wallets"),
+            _Try("remove_group", in_group, "the account's groups"),
+            _Try("add_group", label | {"pkp_ids_permitted": [], "cid_hashes_permitted": []}, "the account's groups"),
+            _Try("create_wallet", wallet, "the account's wallets"),
+        ]
+
+    def _may(self, key: str, attempt: _Try) -> bool:
+        answer = self._session.send(self._session.request(attempt.operation, key, **attempt.members))
+        return was_accepted(self._session, answer, or_refused=["forbidden", "unauthenticated"])

@@ -1,0 +1,187 @@
+"""The life of a usage key, where what it opens is tried before and after ("States and transitions / Usage key").
+
+`execute_in_groups` shows only when an action is run: the pack execution_changes is about that.
+"""
+
+from __future__ import annotations
+
+from conformance.cases import Judge, case
+from conformance.service.at_once import send_at_once
+from conformance.service.lists import only, unchanged_list
+from conformance.service.node import Node
+from conformance.service.refusal import must_refuse, was_accepted
+from conformance.service.scope_trial import ALL_GATED, ScopeTrial, opened_by
+from conformance.service.session import DESCRIPTION
+from conformance.service.usage_keys import ALL_PERMISSIONS, Permissions
+from conformance.values.json_values import member, same
+
+NEEDS = ("managed_accounts",)
+FIRST = Permissions(can_create_groups=True, manage_ipfs_ids_in_groups=[0], remove_pkp_from_groups=[0])
+SECOND = Permissions(False, True, True, add_pkp_to_groups=[0], execute_in_groups=[0])
+HALVES = {"first-half": FIRST, "second-half": SECOND}
+"""Every permission is in one of the halves."""
+MISSING_FIELDS = "wire.update_usage_api_key.missing_fields.permissions"
+
+
+@case("update-grants", requirements=["KEYLIFE-020", "KEYLIFE-040"], needs=NEEDS, each=HALVES)
+def update_grants(judge: Judge, node: Node, row: Permissions) -> None:
+    """An update gives the key, under its old value, the permissions that the update carries."""
+    alice = node.accounts.new().key
+    trial = ScopeTrial(node.session, alice)
+    with judge():
+        key = node.usage_keys.add(alice).key
+        judge.same(trial.opens(key), [], "what the key opens before the update")
+        node.usage_keys.update(alice, key, row)
+        judge.same(trial.opens(key), opened_by(row), "what the key opens after the update")
+
+
+@case("update-revokes", requirements=["KEYLIFE-030"], needs=NEEDS, each=HALVES)
+def update_revokes(judge: Judge, node: Node, row: Permissions) -> None:
+    """An update takes from the key the permissions that the update does not carry."""
+    alice = node.accounts.new().key
+    trial = ScopeTrial(node.session, alice)
+    with judge():
+        key = node.usage_keys.add(alice, ALL_PERMISSIONS).key
+        judge.same(trial.opens(key), ALL_GATED, "what the key opens before the update")
+        node.usage_keys.update(alice, key, row)
+        judge.same(trial.opens(key), opened_by(row), "what the key opens after the update")
+
+
+def update_without_permissions(node: Node, alice: str, key: str) -> bool:
+    """Send an update that holds labels alone; whether it was accepted."""
+    labels = {"name": node.label, "description": DESCRIPTION}
+    request = node.session.request("update_usage_api_key", alice, usage_api_key=key, **labels)
+    return was_accepted(node.session, node.session.send(request), or_refused=["malformed", "invalid"])
+
+
+@case(
+    "update-without-a-field",
+    requirements=["KEYLIFE-030"],
+    needs=NEEDS,
+    # What it means is silent (KEYLIFE-140). A node whose profile says `kept` is not judged.
+    uses=[{MISSING_FIELDS: ["refused", "empty"]}],
+)
+def update_without_a_field(judge: Judge, node: Node) -> None:
+    """A permission field left out of an update is refused, or its permission ends."""
+    alice = node.accounts.new().key
+    trial = ScopeTrial(node.session, alice)
+    with judge():
+        key = node.usage_keys.add(alice, ALL_PERMISSIONS).key
+        updated = update_without_permissions(node, alice, key)
+        judge.same(trial.opens(key), [] if updated else ALL_GATED, "what the key opens after the update")
+
+
+@case("update-without-a-field-grants-nothing", requirements=["UKEY-440"], needs=NEEDS)
+def update_without_a_field_grants_nothing(judge: Judge, node: Node) -> None:
+    """A permission field left out of an update never grants the permission."""
+    alice = node.accounts.new().key
+    trial = ScopeTrial(node.session, alice)
+    with judge():
+        key = node.usage_keys.add(alice).key
+        update_without_permissions(node, alice, key)
+        judge.same(trial.opens(key), [], "what the key opens after an update that carried no permission")
+
+
+@case(
+    "update-touches-one-key",
+    requirements=["KEYLIFE-050"],
+    needs=NEEDS,
+    uses=["wire.list_items.fields.usage_key.name"],
+    each=HALVES,
+)
+def update_touches_one_key(judge: Judge, node: Node, row: Permissions) -> None:
+    """Update and removal of a usage key leave two equal keys' permissions and list items alone."""
+    alice = node.accounts.new().key
+    trial = ScopeTrial(node.session, alice)
+    other_half = SECOND if row is FIRST else FIRST
+    with judge():
+        key = node.usage_keys.add(alice, row, "same").key
+        item = only(node.usage_keys.list(alice), "name", f"{node.label} same")
+        node.usage_keys.add(alice, row, "third")
+        third = only(node.usage_keys.list(alice), "name", f"{node.label} third")
+        twin = node.usage_keys.add(alice, row, "same").key
+        node.usage_keys.update(alice, twin, other_half, "same")
+        listed = node.usage_keys.list(alice)
+        for other in (item, third):
+            judge.that(any(same(one, other) for one in listed), "the other keys' items as before the update", listed)
+        of_the_name = [one for one in listed if member(one, "name") == f"{node.label} same"]
+        judge.same(len(of_the_name), 2, "the number of keys of the name")
+        judge.same(trial.opens(key), opened_by(row), "what the key opens after its twin was updated")
+        node.usage_keys.remove(alice, twin)
+        ours = [one for one in node.usage_keys.list(alice) if node.label in str(member(one, "name"))]
+        judge.same(len(ours), 2, "the number of keys after the removal")
+        for other in (item, third):
+            judge.that(any(same(one, other) for one in ours), "the other keys' items as before the removal", ours)
+        judge.same(trial.opens(key), opened_by(row), "what the key opens after its twin was removed")
+
+
+@case("metadata-update-keeps-permissions", requirements=["KEYLIFE-070"], needs=NEEDS, each=HALVES)
+def metadata_update_keeps_permissions(judge: Judge, node: Node, row: Permissions) -> None:
+    """A metadata update leaves the permissions as they are."""
+    alice = node.accounts.new().key
+    trial = ScopeTrial(node.session, alice)
+    with judge():
+        key = node.usage_keys.add(alice, row).key
+        judge.same(trial.opens(key), opened_by(row), "what the key opens before the update")
+        node.usage_keys.rename(alice, key, "renamed")
+        judge.same(trial.opens(key), opened_by(row), "what the key opens after the update")
+
+
+@case("removed-key-opens-nothing", requirements=["KEYLIFE-080"], needs=NEEDS)
+def removed_key_opens_nothing(judge: Judge, node: Node) -> None:
+    """A removed usage key is refused at every management operation."""
+    alice = node.accounts.new().key
+    trial = ScopeTrial(node.session, alice)
+    page: dict[str, object] = {"page_number": node.session.stated("wire.paging.first_page_number"), "page_size": 1}
+    with judge():
+        key = node.usage_keys.add(alice, ALL_PERMISSIONS).key
+        judge.same(trial.opens(key), ALL_GATED, "what the key opens before its removal")
+        node.usage_keys.remove(alice, key)
+        judge.same(trial.opens(key), [], "what the key opens after its removal")
+        # To a node that does not know the key, it is no credential at all.
+        lists = node.session.accept(node.session.request("list_groups", alice, **page))[1]
+        request = node.session.request("list_groups", key, **page)
+        must_refuse(node.session, request, ["unauthenticated"], control=lists, unchanged=[])
+
+
+@case("other-account-cannot-touch-a-key", requirements=["KEYLIFE-180"], needs=NEEDS)
+def other_account_cannot_touch_a_key(judge: Judge, node: Node) -> None:
+    """A usage key is neither updated nor removed with another account's key."""
+    alice, bob = node.accounts.new().key, node.accounts.new().key
+    trial = ScopeTrial(node.session, alice)
+    of_bob = node.usage_keys.add(bob).key
+    unchanged = [unchanged_list(node.session, "list_api_keys", owner) for owner in (alice, bob)]
+    with judge():
+        key = node.usage_keys.add(alice, FIRST).key
+        labels: dict[str, object] = {"name": "taken", "description": "over"}
+        writes: dict[str, dict[str, object]] = {
+            "update_usage_api_key": labels | ALL_PERMISSIONS.members,
+            "update_usage_api_key_metadata": labels,
+            "remove_usage_api_key": {},
+        }
+        for operation, members in writes.items():
+            # Bob does the same with a key of his own first.
+            does = node.session.accept(node.session.request(operation, bob, usage_api_key=of_bob, **members))[1]
+            request = node.session.request(operation, bob, usage_api_key=key, **members)
+            must_refuse(node.session, request, ["not_found", "forbidden"], control=does, unchanged=unchanged)
+        judge.same(trial.opens(key), opened_by(FIRST), "what the key opens, as its own account gave it,")
+        node.usage_keys.remove(alice, key)
+
+
+@case("parallel-updates-do-not-mix", requirements=["KEYLIFE-200"], needs=NEEDS)
+def parallel_updates_do_not_mix(judge: Judge, node: Node) -> None:
+    """After parallel updates the key has the permissions of one of them, not a mixture."""
+    alice = node.accounts.new().key
+    trial = ScopeTrial(node.session, alice)
+    with judge():
+        key = node.usage_keys.add(alice).key
+        labels = {"name": node.label, "description": DESCRIPTION}
+        updates = [
+            node.session.request("update_usage_api_key", alice, usage_api_key=key, **labels, **half.members)
+            for half in (FIRST, SECOND, FIRST, SECOND)
+        ]
+        for _ in range(3):
+            for answer in send_at_once(node.session, updates):
+                was_accepted(node.session, answer, or_refused=["conflict"])
+            opened = trial.opens(key)
+            judge.that(opened in (opened_by(FIRST), opened_by(SECOND)), "what one of the updates gave", opened)

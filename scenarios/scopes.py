@@ -1,0 +1,63 @@
+"""Which scope opens which operations, tried one by one ("Resources and their fields / Usage API key", scopes)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from conformance.cases import Judge, case
+from conformance.service.node import Node
+from conformance.service.scope_trial import ALL_GATED, ScopeTrial, opened_by
+from conformance.service.usage_keys import ALL_PERMISSIONS, Permissions
+
+NEEDS = ("managed_accounts",)
+ONE_SCOPE = {
+    "group-create": Permissions(can_create_groups=True),
+    "group-delete": Permissions(can_delete_groups=True),
+    "pkp-create": Permissions(can_create_pkps=True),
+    "group-manage-actions": Permissions(manage_ipfs_ids_in_groups=[0]),
+    "group-add-pkp": Permissions(add_pkp_to_groups=[0]),
+    "group-remove-pkp": Permissions(remove_pkp_from_groups=[0]),
+}
+ONE_MISSING = {
+    "none": Permissions(),
+    "execute-alone": Permissions(execute_in_groups=[0]),
+    "all-but-group-create": replace(ALL_PERMISSIONS, can_create_groups=False),
+    "all-but-group-delete": replace(ALL_PERMISSIONS, can_delete_groups=False),
+    "all-but-pkp-create": replace(ALL_PERMISSIONS, can_create_pkps=False),
+    "all-but-group-manage-actions": replace(ALL_PERMISSIONS, manage_ipfs_ids_in_groups=[]),
+    "all-but-group-add-pkp": replace(ALL_PERMISSIONS, add_pkp_to_groups=[]),
+    "all-but-group-remove-pkp": replace(ALL_PERMISSIONS, remove_pkp_from_groups=[]),
+}
+
+
+@case("each-scope-can-be-granted", requirements=["SCOPE-010", "SCOPE-090"], needs=NEEDS, each=ONE_SCOPE)
+def each_scope_can_be_granted(judge: Judge, node: Node, row: Permissions) -> None:
+    """The owner grants a scope to a usage key, which then opens its own operations and no other."""
+    alice = node.accounts.new().key
+    trial = ScopeTrial(node.session, alice)
+    with judge():
+        opened = trial.opens(node.usage_keys.add(alice, row).key)
+    with judge.apart("SCOPE-010"):
+        judge.same([one for one in opened if one in opened_by(row)], opened_by(row), "what the scope opens")
+    with judge.apart("SCOPE-090"):
+        judge.same([one for one in opened if one not in opened_by(row)], [], "what it opens beside its own operations")
+
+
+@case("a-missing-scope-is-not-replaced", requirements=["SCOPE-090"], needs=NEEDS, each=ONE_MISSING)
+def a_missing_scope_is_not_replaced(judge: Judge, node: Node, row: Permissions) -> None:
+    """All scopes but one do not open the operations of the one that is missing."""
+    alice = node.accounts.new().key
+    trial = ScopeTrial(node.session, alice)
+    with judge():
+        opened = trial.opens(node.usage_keys.add(alice, row).key)
+        judge.same(opened, opened_by(row), "what the key opens")
+
+
+@case("seven-scopes-in-one-key", requirements=["SCOPE-010"], needs=NEEDS)
+def seven_scopes_in_one_key(judge: Judge, node: Node) -> None:
+    """A usage key can hold all seven scopes at once."""
+    alice = node.accounts.new().key
+    trial = ScopeTrial(node.session, alice)
+    with judge():
+        opened = trial.opens(node.usage_keys.add(alice, ALL_PERMISSIONS).key)
+        judge.same(opened, ALL_GATED, "what a key with every scope opens")
