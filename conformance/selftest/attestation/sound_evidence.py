@@ -13,7 +13,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding
 
 from conformance.selftest.attestation.forms import Base, Group, Test
-from conformance.selftest.attestation.quote_scene import NOW, as_file
+from conformance.selftest.attestation.sound_quote import NOW, as_file
 from conformance.verify.evidence import (
     ACME_ACCOUNT,
     ATTESTATION,
@@ -59,7 +59,7 @@ class Caa:
 
 
 @dataclass(frozen=True)
-class EvidenceScene:
+class SoundEvidence:
     """Everything behind the evidence. None stands for what follows from the rest; a test replaces one thing."""
 
     seed: bytes
@@ -72,7 +72,7 @@ class EvidenceScene:
     quote: QuoteForm = field(default_factory=QuoteForm)
     version: int = 4
     report_data: bytes = bytes(64)
-    evidence_of: EvidenceScene | None = None
+    evidence_of: SoundEvidence | None = None
     """Whose quote stands in quote.json."""
     evidence_report_data: bytes | None = None
     evidence_log: bool = True
@@ -165,7 +165,7 @@ class EvidenceScene:
         return self.with_body(name, as_file({key: value for key, value in members.items() if value is not None}))
 
     def group(self, topic: str, comment: str, tests: Sequence[Test]) -> Group:
-        """A group whose base is this scene."""
+        """A group whose base is this evidence."""
         files = {name: body.decode() for name, body in self.bodies.items()}
         base = Base("evidence", "evidence", self.platform.root_pem, int(NOW.timestamp()), files)
         return Group(topic, comment, base, tests)
