@@ -99,6 +99,8 @@ OTHERS = {
         "image twice, the pinned one first": f"services:\n  node:\n    image: {IMAGE}\n    image: node:1.0\n",
         "services twice": f"services:\n  node:\n    image: node:1.0\n{SERVICE}",
         "the same service twice": f"{SERVICE}  node:\n    image: node:1.0\n",
+        "an end of line that YAML 1.1 alone knows, in a comment": f"{SERVICE}  # proxy\x85  proxy: {{image: proxy}}\n",
+        "a byte order mark inside the file": f"services:\n  node:\n\ufeff    image: {IMAGE}\n",
         "two documents": f"{SERVICE}---\nservices:\n  node:\n    image: node:1.0\n",
         "a tag of YAML on the image": f"services:\n  node:\n    image: !!binary {DIGEST}\n",
         "a tag of one's own": f"services:\n  node:\n    image: !reset {IMAGE}\n",

@@ -7,7 +7,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding
@@ -89,12 +89,12 @@ class SoundEvidence:
     @cached_property
     def platform(self) -> Platform:
         """The machine's hardware."""
-        return Platform(self.seed, NOW)
+        return _platform(self.seed)
 
     @cached_property
     def issuer(self) -> Issuer:
         """Who issued the service's certificate."""
-        return Issuer(self.seed, int(NOW.timestamp()))
+        return _issuer(self.seed)
 
     @cached_property
     def chain(self) -> bytes:
@@ -134,7 +134,7 @@ class SoundEvidence:
             CHECKSUMS: checksums,
             EVIDENCE_QUOTE: self._evidence_quote(checksums).encode(),
             **bound,
-            COLLATERAL: as_file(make_collateral(self.platform).as_json()).encode(),
+            COLLATERAL: _collateral(self.seed),
             ROOT: self.platform.root_pem.encode(),
             OBSERVED: self._observed().encode(),
         }
@@ -208,6 +208,21 @@ class SoundEvidence:
                 "allowed_compose_hash": self.allowed,
             }
         )
+
+
+@lru_cache(maxsize=8)
+def _platform(seed: bytes) -> Platform:
+    return Platform(seed, NOW)
+
+
+@lru_cache(maxsize=8)
+def _issuer(seed: bytes) -> Issuer:
+    return Issuer(seed, int(NOW.timestamp()))
+
+
+@lru_cache(maxsize=8)
+def _collateral(seed: bytes) -> bytes:
+    return as_file(make_collateral(_platform(seed)).as_json()).encode()
 
 
 def textual(body: bytes) -> str | bytes:
