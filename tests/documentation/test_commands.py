@@ -42,6 +42,10 @@ IN_CI = {
         "service-conformance vectors attestation --kind quote "
         '--against "python examples/attestation-adapters/dcap-qvl/adapter.py"'
     ): ("tests/attestation/test_oracles.py", "compare(command, quotes"),
+    "python -m conformance.selftest.attestation.fuzzing --inputs 200000 --seed 0": (
+        "tests/attestation/test_fuzzing.py",
+        "fuzzing.campaign(1_000",
+    ),
 }
 """Commands that are not run here: they take long or rewrite the repository. Where CI does what they do."""
 
