@@ -15,6 +15,8 @@ from conformance.selftest.attestation.sound_quote import NOW
 
 AT = int(NOW.timestamp())
 DAY = 24 * 3600
+SUBJECT_KEY_IDENTIFIER, KEY_USAGE = bytes.fromhex("0603551d0e"), bytes.fromhex("0603551d0f")
+"""Object identifiers of extensions, in DER (RFC 5280)."""
 
 
 def groups(seed: bytes) -> list[Group]:
@@ -89,6 +91,7 @@ def _pem(sound: SoundEvidence) -> Iterator[Test]:
         "blanks in front of lines": leaf.replace(b"\n", b"\n "),
         "a header as in RFC 1421": chain.replace(label, label + b"\nProc-Type: 4,ENCRYPTED\n", 1),
         "a byte behind the DER": _as_pem(_leaf(chain) + b"\x00"),
+        "an extension twice": _as_pem(_leaf(chain).replace(SUBJECT_KEY_IDENTIFIER, KEY_USAGE)),
         "DER without its last byte": _as_pem(_leaf(chain)[:-1]),
         "PEM of a list of revocations": b"-----BEGIN X509 CRL-----\nAAAA\n-----END X509 CRL-----\n",
     }.items():
