@@ -16,7 +16,14 @@ from conformance.verify.strict import pem_certificates, when
 
 SIMULATED = "SIMULATED"
 """What the organisation of a simulated root says of itself."""
-_PROBLEMS = (ValueError, TypeError, x509.UnsupportedGeneralNameType, x509.InvalidVersion, UnsupportedAlgorithm)
+_PROBLEMS = (
+    ValueError,
+    TypeError,
+    x509.DuplicateExtension,
+    x509.InvalidVersion,
+    x509.UnsupportedGeneralNameType,
+    UnsupportedAlgorithm,
+)
 
 
 @dataclass(frozen=True)

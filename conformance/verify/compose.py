@@ -24,6 +24,8 @@ _MOST_NODES = 50_000
 _SAFE_LENGTH = 500
 """A text as short as this cannot nest deeply enough to hurt."""
 _MOST_BYTES = 1 << 20
+_UNCLEAR = re.compile("[\x85\u2028\u2029]|(?<!^)\ufeff")
+"""Ends of lines in YAML 1.1 alone, and byte order marks that are not at the start: readers differ on them."""
 
 
 class ComposeFault(Exception):  # noqa: N818 - becomes a finding
@@ -136,6 +138,10 @@ class _Reader:
         """The document's top mapping."""
         if len(text) > _MOST_BYTES:
             raise ComposeFault("compose-ambiguous", f"the file is longer than {_MOST_BYTES} characters")
+        unclear = _UNCLEAR.search(text)
+        if unclear is not None:
+            line = text.count("\n", 0, unclear.start()) + 1
+            raise ComposeFault("compose-ambiguous", f"the character U+{ord(unclear[0]):04X}", line)
         try:
             _check_depth(text)
             root = yaml.compose(text, _LOADER)

@@ -49,7 +49,7 @@ def go_program(folder: Path, built: Path) -> str:
     command = go()
     if command is None:
         missing("Go", "install it, for example the Debian package golang-go")
-    build = [command, "build", "-mod=readonly", "-o", str(built), "."]
+    build = [command, "build", "-mod=readonly", "-buildvcs=false", "-o", str(built), "."]
     done = subprocess.run(build, cwd=folder, capture_output=True, text=True, timeout=600, check=False)  # noqa: S603
     assert done.returncode == 0, done.stderr
     return str(built)

@@ -7,9 +7,9 @@ import random
 import pytest
 
 from conformance.selftest.attestation import fuzzing, meaning
-from conformance.selftest.attestation.evidence_scene import EvidenceScene, identity
 from conformance.selftest.attestation.mutation import bytes_mutated, text_mutated, value_mutated
-from conformance.selftest.attestation.quote_scene import QuoteScene, bit_flipped
+from conformance.selftest.attestation.sound_evidence import SoundEvidence, identity
+from conformance.selftest.attestation.sound_quote import SoundQuote, bit_flipped
 from conformance.verify import Verified
 from conformance.verify.evidence import CHECKSUMS, INFO, certificate_file
 
@@ -64,19 +64,19 @@ def test_campaign_notices_a_verifier_that_raises(monkeypatch: pytest.MonkeyPatch
 
 
 def test_meaning_is_that_of_signed_bytes_alone() -> None:
-    scene = QuoteScene(b"meaning")
-    sound = meaning.of_quote(scene.raw)
-    assert meaning.of_quote(scene.raw + bytes(9)) == sound
+    raw = SoundQuote(b"meaning").raw
+    told = meaning.of_quote(raw)
+    assert meaning.of_quote(raw + bytes(9)) == told
     signature = 48 + 584 + 4
-    assert meaning.of_quote(bit_flipped(scene.raw, signature)) == sound
+    assert meaning.of_quote(bit_flipped(raw, signature)) == told
     for place in (2, 47, 48, 300, 631, signature + 64, signature + 134, signature + 134 + 383, signature + 600):
-        assert meaning.of_quote(bit_flipped(scene.raw, place)) != sound, place
+        assert meaning.of_quote(bit_flipped(raw, place)) != told, place
 
 
 def test_meaning_of_evidence_holds_every_bound_body() -> None:
-    scene = EvidenceScene(b"meaning", identity(b"meaning"))
-    certificate = certificate_file(scene.domain)
-    sound = meaning.of_evidence(scene.bodies, certificate)
-    assert meaning.of_evidence(scene.bodies | {INFO: scene.bodies[INFO] + b"\n"}, certificate) == sound
+    evidence = SoundEvidence(b"meaning", identity(b"meaning"))
+    bodies, certificate = evidence.bodies, certificate_file(evidence.domain)
+    told = meaning.of_evidence(bodies, certificate)
+    assert meaning.of_evidence(bodies | {INFO: bodies[INFO] + b"\n"}, certificate) == told
     for name in (CHECKSUMS, certificate):
-        assert meaning.of_evidence(scene.bodies | {name: scene.bodies[name] + b"\n"}, certificate) != sound
+        assert meaning.of_evidence(bodies | {name: bodies[name] + b"\n"}, certificate) != told

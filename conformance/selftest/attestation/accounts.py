@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterator
 from dataclasses import replace
 
-from conformance.selftest.attestation.evidence_scene import Caa, EvidenceScene, identity
 from conformance.selftest.attestation.forms import Group, Test, accepted, refused, rows
-from conformance.selftest.attestation.quote_scene import NOW
+from conformance.selftest.attestation.sound_evidence import Caa, SoundEvidence, identity
+from conformance.selftest.attestation.sound_quote import NOW
 from conformance.verify.evidence import OBSERVED
 
 AT = int(NOW.timestamp())
@@ -17,31 +17,31 @@ DAY = 24 * 3600
 
 def caa_groups(seed: bytes) -> list[Group]:
     """The groups of CAA records and the ACME account."""
-    scene = EvidenceScene(seed, identity(seed))
+    sound = SoundEvidence(seed, identity(seed))
     return [
-        scene.group(
-            "caa", "Every CAA record that permits a CA names the account", [*_permits(scene), *_caa_form(scene)]
+        sound.group(
+            "caa", "Every CAA record that permits a CA names the account", [*_permits(sound), *_caa_form(sound)]
         ),
-        scene.group("caa-answer", "What DNS answers where there are no records", list(_answers(scene))),
-        scene.group("acme-account", "The account that acme-account.json names", list(_account(scene))),
+        sound.group("caa-answer", "What DNS answers where there are no records", list(_answers(sound))),
+        sound.group("acme-account", "The account that acme-account.json names", list(_account(sound))),
     ]
 
 
 def authorisation_groups(seed: bytes) -> list[Group]:
     """The groups of the registered hash and of what was observed."""
-    scene = EvidenceScene(seed, identity(seed))
+    sound = SoundEvidence(seed, identity(seed))
     return [
-        scene.group("authorisation", "The contract allows the compose hash", list(_allowed(scene))),
-        scene.group("observed", "What stands beside the bodies", list(_observed(scene))),
+        sound.group("authorisation", "The contract allows the compose hash", list(_allowed(sound))),
+        sound.group("observed", "What stands beside the bodies", list(_observed(sound))),
     ]
 
 
-def _permits(scene: EvidenceScene) -> Iterator[Test]:
-    uri = scene.issuer.account_uri
+def _permits(sound: SoundEvidence) -> Iterator[Test]:
+    uri = sound.issuer.account_uri
     mine = f"acme.example; accounturi={uri}"
 
     def caa(*records: tuple[str, str]) -> dict[str, str | bytes | None]:
-        return scene.but(caa=Caa([(0, tag, value) for tag, value in records]))
+        return sound.but(caa=Caa([(0, tag, value) for tag, value in records]))
 
     for comment, records in {
         "one issue record": [("issue", mine)],
@@ -57,7 +57,7 @@ def _permits(scene: EvidenceScene) -> Iterator[Test]:
         "the parameter's name in capitals": [("issue", f"acme.example; AccountURI={uri}")],
     }.items():
         yield accepted(comment, caa(*records), "Variant")
-    critical = scene.but(caa=Caa([(128, "issue", mine)]))
+    critical = sound.but(caa=Caa([(128, "issue", mine)]))
     yield accepted("a critical issue record", critical, "Variant")
     for comment, value in {
         "another account": mine[:-1] + ("0" if mine[-1] != "0" else "1"),
@@ -95,8 +95,8 @@ def _permits(scene: EvidenceScene) -> Iterator[Test]:
     yield refused("caa-no-issue", "only a contact", caa(("iodef", f"mailto:{uri}")), "CaaUnpinned")
 
 
-def _caa_form(scene: EvidenceScene) -> Iterator[Test]:
-    uri = scene.issuer.account_uri
+def _caa_form(sound: SoundEvidence) -> Iterator[Test]:
+    uri = sound.issuer.account_uri
     for comment, value in {
         "the account twice": f"acme.example; accounturi={uri}; accounturi={uri}",
         "two accounts in one record": f"acme.example; accounturi={uri}; accounturi=https://acme.example/7",
@@ -109,15 +109,15 @@ def _caa_form(scene: EvidenceScene) -> Iterator[Test]:
         "a letter beyond ASCII": f"acmé.example; accounturi={uri}",
         "a control character": f"acme.example; accounturi={uri}\n",
     }.items():
-        changed = scene.but(caa=Caa([(0, "issue", value)]))
+        changed = sound.but(caa=Caa([(0, "issue", value)]))
         yield refused("caa-malformed", comment, changed, "StrictCaa")
     mine = f"acme.example; accounturi={uri}"
-    unknown = scene.but(caa=Caa([(0, "issue", mine), (128, "tbs", "Unknown")]))
+    unknown = sound.but(caa=Caa([(0, "issue", mine), (128, "tbs", "Unknown")]))
     yield refused("caa-critical-unknown", "a critical property that nobody knows", unknown, "StrictCaa")
 
 
-def _answers(scene: EvidenceScene) -> Iterator[Test]:
-    yield accepted("records on the domain or above it", scene.files)
+def _answers(sound: SoundEvidence) -> Iterator[Test]:
+    yield accepted("records on the domain or above it", sound.files)
     for status, code in {
         "NXDOMAIN": "caa-domain-absent",
         "SERVFAIL": "caa-lookup-failed",
@@ -125,18 +125,18 @@ def _answers(scene: EvidenceScene) -> Iterator[Test]:
         "TIMEOUT": "caa-lookup-failed",
         "FORMERR": "caa-lookup-failed",
     }.items():
-        yield refused(code, f"DNS answers {status}", scene.but(caa=Caa([], status)), "CaaUnpinned")
-    yield refused("caa-absent", "DNS answers that there are no records", scene.but(caa=Caa([])), "CaaUnpinned")
-    records = [(0, tag, value) for tag, value in scene.issuer.caa.items()]
-    failed = scene.but(caa=Caa(records, "SERVFAIL"))
+        yield refused(code, f"DNS answers {status}", sound.but(caa=Caa([], status)), "CaaUnpinned")
+    yield refused("caa-absent", "DNS answers that there are no records", sound.but(caa=Caa([])), "CaaUnpinned")
+    records = [(0, tag, value) for tag, value in sound.issuer.caa.items()]
+    failed = sound.but(caa=Caa(records, "SERVFAIL"))
     yield refused("caa-lookup-failed", "sound records beside SERVFAIL", failed, "CaaUnpinned")
 
 
-def _account(scene: EvidenceScene) -> Iterator[Test]:
-    uri = scene.issuer.account_uri
+def _account(sound: SoundEvidence) -> Iterator[Test]:
+    uri = sound.issuer.account_uri
 
     def account(**members: object) -> dict[str, str | bytes | None]:
-        return scene.but(account=json.dumps(members).encode())
+        return sound.but(account=json.dumps(members).encode())
 
     yield accepted("account_uri in place of uri", account(account_uri=uri), "Variant")
     yield accepted("both, which say the same", account(uri=uri, account_uri=uri), "Variant")
@@ -165,29 +165,29 @@ def _account(scene: EvidenceScene) -> Iterator[Test]:
         "a byte order mark": b"\xef\xbb\xbf" + json.dumps({"uri": uri}).encode(),
         "empty": b"",
     }.items():
-        yield refused("acme-account-malformed", comment, scene.but(account=body), "StrictJson")
+        yield refused("acme-account-malformed", comment, sound.but(account=body), "StrictJson")
     other = account(uri="https://acme.example/acme/acct/7")
     yield refused("caa-account-absent", "an account that no record names", other, "CaaAccount")
 
 
-def _allowed(scene: EvidenceScene) -> Iterator[Test]:
-    yield accepted("the contract allows the hash", scene.files)
-    yield refused("compose-hash-not-allowed", "the contract does not allow it", scene.but(allowed=False), "NotAllowed")
-    unasked = scene.but(allowed=None)
+def _allowed(sound: SoundEvidence) -> Iterator[Test]:
+    yield accepted("the contract allows the hash", sound.files)
+    yield refused("compose-hash-not-allowed", "the contract does not allow it", sound.but(allowed=False), "NotAllowed")
+    unasked = sound.but(allowed=None)
     yield accepted("nobody asked the contract: not offered, which does not refuse", unasked, "NotObserved")
     for size in (19, 21, 32):
-        who = replace(scene.who, app_id=bytes(range(1, size + 1)))
-        yield refused("app-id-no-address", f"an app id of {size} bytes is no address", scene.but(who=who), "Malformed")
+        who = replace(sound.who, app_id=bytes(range(1, size + 1)))
+        yield refused("app-id-no-address", f"an app id of {size} bytes is no address", sound.but(who=who), "Malformed")
 
 
-def _observed(scene: EvidenceScene) -> Iterator[Test]:
-    observed = json.loads(scene.bodies[OBSERVED])
+def _observed(sound: SoundEvidence) -> Iterator[Test]:
+    observed = json.loads(sound.bodies[OBSERVED])
     for name in ("tls_certificate", "caa"):
         body = json.dumps(observed | {name: None}, indent=1)
-        yield accepted(f"{name} was not observed", scene.with_body(OBSERVED, body), "NotObserved")
+        yield accepted(f"{name} was not observed", sound.with_body(OBSERVED, body), "NotObserved")
     for comment, changes in {
         "tls_certificate is no base64": {"tls_certificate": "*"},
-        "tls_certificate is PEM": {"tls_certificate": scene.chain.decode()},
+        "tls_certificate is PEM": {"tls_certificate": sound.chain.decode()},
         "caa is a list": {"caa": []},
         "a record has no flags": {"caa": {"status": "NOERROR", "records": [{"tag": "issue", "value": ";"}]}},
         "flags of 256": {"caa": {"status": "NOERROR", "records": [{"flags": 256, "tag": "issue", "value": ";"}]}},
@@ -198,12 +198,12 @@ def _observed(scene: EvidenceScene) -> Iterator[Test]:
         "at is negative": {"at": -1},
     }.items():
         body = json.dumps(observed | changes, indent=1)
-        yield refused("observed-malformed", comment, scene.with_body(OBSERVED, body), "Malformed")
+        yield refused("observed-malformed", comment, sound.with_body(OBSERVED, body), "Malformed")
     cut = json.dumps(observed)[:-1]
-    yield refused("observed-malformed", "no JSON", scene.with_body(OBSERVED, cut), "StrictJson")
+    yield refused("observed-malformed", "no JSON", sound.with_body(OBSERVED, cut), "StrictJson")
     for comment, at in {
         "before everything was issued": AT - 40 * DAY,
         "after everything expired": AT + 40 * DAY,
     }.items():
         body = json.dumps(observed | {"at": at}, indent=1)
-        yield refused("collateral-date", f"observed {comment}", scene.with_body(OBSERVED, body), "Expired")
+        yield refused("collateral-date", f"observed {comment}", sound.with_body(OBSERVED, body), "Expired")

@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from conformance.selftest.attestation.evidence_scene import EvidenceScene, identity
 from conformance.selftest.attestation.forms import Files, Group, Test, accepted, refused, rows
+from conformance.selftest.attestation.sound_evidence import SoundEvidence, identity
 from conformance.verify.evidence import ATTESTATION, COLLATERAL, EVIDENCE_QUOTE, INFO
 
 
@@ -30,34 +30,34 @@ BODIES = {
 
 def groups(seed: bytes) -> list[Group]:
     """The groups of forms."""
-    scene = EvidenceScene(seed, identity(seed))
+    sound = SoundEvidence(seed, identity(seed))
     return [
-        scene.group("json", "Bodies are one JSON object that every reader understands alike", list(_json(scene))),
-        scene.group("info", "The members of /info", list(_info(scene))),
-        scene.group("quote-hex", "Quotes as hex", list(_hex(scene))),
-        scene.group("members", "The other members of /attestation and quote.json", list(_members(scene))),
+        sound.group("json", "Bodies are one JSON object that every reader understands alike", list(_json(sound))),
+        sound.group("info", "The members of /info", list(_info(sound))),
+        sound.group("quote-hex", "Quotes as hex", list(_hex(sound))),
+        sound.group("members", "The other members of /attestation and quote.json", list(_members(sound))),
     ]
 
 
-def _json(scene: EvidenceScene) -> Iterator[Test]:
+def _json(sound: SoundEvidence) -> Iterator[Test]:
     for what, body in BODIES.items():
-        text = scene.bodies[body.name].decode()
+        text = sound.bodies[body.name].decode()
         marker = f'"{next(iter(json.loads(text)))}":'
         for comment, changed in (_anywhere(text, marker) | (_once(text, marker) if body.name == INFO else {})).items():
-            files = scene.with_body(body.name, changed)
+            files = sound.with_body(body.name, changed)
             yield refused(body.malformed, f"{what} is {comment}", files, "StrictJson")
         for comment, raw in {
             "with a byte order mark": b"\xef\xbb\xbf" + text.encode(),
             "no UTF-8": text.replace("{", '{"extra": "\xff",', 1).encode("latin-1"),
         }.items():
             if body.name == INFO:
-                files = scene.with_body(body.name, raw)
+                files = sound.with_body(body.name, raw)
                 yield refused(body.malformed, f"{what} is {comment}", files, "StrictJson")
-        yield refused(body.missing, f"{what} is missing", scene.with_body(body.name, None), "Missing")
-    info = scene.bodies[INFO].decode()
-    yield accepted("/info without white space", scene.with_body(INFO, _compact(info)), "Variant")
+        yield refused(body.missing, f"{what} is missing", sound.with_body(body.name, None), "Missing")
+    info = sound.bodies[INFO].decode()
+    yield accepted("/info without white space", sound.with_body(INFO, _compact(info)), "Variant")
     turned = json.dumps(dict(reversed(json.loads(info).items())))
-    yield accepted("/info with its members in another order", scene.with_body(INFO, turned), "Variant")
+    yield accepted("/info with its members in another order", sound.with_body(INFO, turned), "Variant")
 
 
 def _anywhere(text: str, marker: str) -> dict[str, str]:
@@ -92,11 +92,11 @@ def _compact(text: str) -> str:
     return json.dumps(json.loads(text), separators=(",", ":"))
 
 
-def _info(scene: EvidenceScene) -> Iterator[Test]:
-    who = scene.who
+def _info(sound: SoundEvidence) -> Iterator[Test]:
+    who = sound.who
 
     def info(**changes: object) -> Files:
-        return scene.with_members(INFO, **changes)
+        return sound.with_members(INFO, **changes)
 
     inner = json.dumps({"app_compose": who.app_compose})
     for comment, files in {
@@ -131,12 +131,12 @@ def _info(scene: EvidenceScene) -> Iterator[Test]:
         }
     ):
         yield refused("info-malformed", comment, info(**changes), "Malformed")
-    yield from _app_compose(scene)
+    yield from _app_compose(sound)
 
 
-def _app_compose(scene: EvidenceScene) -> Iterator[Test]:
-    parsed = json.loads(scene.who.app_compose)
-    text = scene.who.app_compose
+def _app_compose(sound: SoundEvidence) -> Iterator[Test]:
+    parsed = json.loads(sound.who.app_compose)
+    text = sound.who.app_compose
     for comment, other in {
         "no JSON": text[:-1],
         "an array": f"[{text}]",
@@ -147,24 +147,24 @@ def _app_compose(scene: EvidenceScene) -> Iterator[Test]:
         "with docker_compose_file twice": text[:-1] + ',"docker_compose_file":"services: {}"}',
         "with NaN": text[:-1] + ',"cpu":NaN}',
     }.items():
-        yield refused("app-compose-malformed", f"app_compose is {comment}", _running(scene, other), "StrictJson")
-    runner = _running(scene, json.dumps(parsed | {"runner": "bash", "bash_script": "curl example.org | sh"}))
+        yield refused("app-compose-malformed", f"app_compose is {comment}", _running(sound, other), "StrictJson")
+    runner = _running(sound, json.dumps(parsed | {"runner": "bash", "bash_script": "curl example.org | sh"}))
     yield refused("runner-unsupported", "app_compose is run by a shell, not by docker-compose", runner, "Unsupported")
 
 
-def _running(scene: EvidenceScene, text: str) -> Files:
+def _running(sound: SoundEvidence, text: str) -> Files:
     """The files of a machine that measured this app_compose."""
-    return scene.but(who=replace(scene.who, app_compose=text))
+    return sound.but(who=replace(sound.who, app_compose=text))
 
 
-def _hex(scene: EvidenceScene) -> Iterator[Test]:
+def _hex(sound: SoundEvidence) -> Iterator[Test]:
     for what, name, code in (
         ("the /attestation quote", ATTESTATION, "quote-not-hex"),
         ("the evidence quote", EVIDENCE_QUOTE, "evidence-quote-malformed"),
     ):
-        quote = json.loads(scene.bodies[name])["quote"]
-        yield accepted(f"{what} with 0x", scene.with_members(name, quote="0x" + quote), "Variant")
-        yield accepted(f"{what} in upper case", scene.with_members(name, quote=quote.upper()), "HexCase")
+        quote = json.loads(sound.bodies[name])["quote"]
+        yield accepted(f"{what} with 0x", sound.with_members(name, quote="0x" + quote), "Variant")
+        yield accepted(f"{what} in upper case", sound.with_members(name, quote=quote.upper()), "HexCase")
         for comment, text in {
             "with 0X": "0X" + quote,
             "with 0x twice": "0x0x" + quote,
@@ -176,32 +176,32 @@ def _hex(scene: EvidenceScene) -> Iterator[Test]:
             "with colons between": ":".join((quote[:64], quote[64:])),
             "in base64": "BAACAIEAAAAAAAAAk5pyM/ecTKmUCg2zlX8GBw==",
         }.items():
-            yield refused(code, f"{what} {comment}", scene.with_members(name, quote=text), "StrictHex")
+            yield refused(code, f"{what} {comment}", sound.with_members(name, quote=text), "StrictHex")
         layout = "quote-layout" if name == ATTESTATION else code
         for comment, text in {
             "is empty": "",
             "is cut off": quote[:2000],
             "has bytes behind it": quote + "ff",
         }.items():
-            yield refused(layout, f"{what} {comment}", scene.with_members(name, quote=text), "Malformed")
+            yield refused(layout, f"{what} {comment}", sound.with_members(name, quote=text), "Malformed")
 
 
-def _members(scene: EvidenceScene) -> Iterator[Test]:
+def _members(sound: SoundEvidence) -> Iterator[Test]:
     for name, code in (("quote", "attestation-malformed"), ("event_log", "attestation-malformed")):
-        gone = scene.with_members(ATTESTATION, **{name: None})
+        gone = sound.with_members(ATTESTATION, **{name: None})
         yield refused(code, f"/attestation without {name}", gone, "Missing")
-        number = scene.with_members(ATTESTATION, **{name: 7})
+        number = sound.with_members(ATTESTATION, **{name: 7})
         yield refused(code, f"/attestation with a number as {name}", number, "Malformed")
-    gone = scene.with_members(ATTESTATION, vm_config=None)
+    gone = sound.with_members(ATTESTATION, vm_config=None)
     yield refused("attestation-malformed", "/attestation without vm_config", gone, "Missing")
-    yield accepted("vm_config is an object", scene.with_members(ATTESTATION, vm_config={"cpu_count": 2}), "Variant")
-    gpu = scene.with_members(ATTESTATION, nvidia_payload={"evidence": "00"})
+    yield accepted("vm_config is an object", sound.with_members(ATTESTATION, vm_config={"cpu_count": 2}), "Variant")
+    gpu = sound.with_members(ATTESTATION, nvidia_payload={"evidence": "00"})
     yield refused(
         "evidence-unsupported", "evidence of a GPU, which is not judged, never taken for fine", gpu, "Unsupported"
     )
-    gone = scene.with_members(EVIDENCE_QUOTE, quote=None)
+    gone = sound.with_members(EVIDENCE_QUOTE, quote=None)
     yield refused("evidence-quote-missing", "quote.json without a quote: nothing is signed", gone, "Missing")
-    digest = json.loads(scene.bodies[EVIDENCE_QUOTE])["report_data"]
+    digest = json.loads(sound.bodies[EVIDENCE_QUOTE])["report_data"]
     for comment, value in {
         "is missing": None,
         "is empty": "",
@@ -212,9 +212,9 @@ def _members(scene: EvidenceScene) -> Iterator[Test]:
         "is a list": [digest],
         "has a blank behind it": digest + " ",
     }.items():
-        files = scene.with_members(EVIDENCE_QUOTE, report_data=value)
+        files = sound.with_members(EVIDENCE_QUOTE, report_data=value)
         yield refused("evidence-malformed", f"report_data of quote.json {comment}", files, "Malformed")
-    upper = scene.with_members(EVIDENCE_QUOTE, report_data="0x" + digest.upper())
+    upper = sound.with_members(EVIDENCE_QUOTE, report_data="0x" + digest.upper())
     yield accepted("report_data with 0x in upper case", upper, "HexCase")
-    log = scene.with_members(EVIDENCE_QUOTE, event_log="[")
+    log = sound.with_members(EVIDENCE_QUOTE, event_log="[")
     yield refused("evidence-event-log-malformed", "the log of quote.json is no JSON", log, "StrictJson")

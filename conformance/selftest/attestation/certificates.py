@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from conformance.selftest.attestation.forms import Group, Test, accepted, refused, rows
-from conformance.selftest.attestation.quote_scene import QuoteScene
+from conformance.selftest.attestation.sound_quote import SoundQuote
 from conformance.verify import intel_root
 from reference_node.tee.pki import PlatformForm, Role, pem
 from reference_node.tee.sgx_extension import PlatformTcb
@@ -21,68 +21,68 @@ NAMES: dict[Role, str] = {
 
 def groups(seed: bytes) -> list[Group]:
     """The groups of certificates."""
-    scene = QuoteScene(seed)
-    intel = [replace(test, root=intel_root().decode()) for test in _under_intel(scene)]
+    sound = SoundQuote(seed)
+    intel = [replace(test, root=intel_root().decode()) for test in _under_intel(sound)]
     return [
-        scene.group("roots", "Which root a chain ends in", list(_roots(scene))),
-        scene.group("intel-root", "The simulated platform under Intel's root certificate", intel),
-        scene.group("chains", "Who issues which certificate, and may it", list(_chains(scene))),
-        scene.group("validity", "Every certificate is valid at the time of judgement", list(_validity(scene))),
-        scene.group("pck-extension", "What the PCK certificate says of its machine", list(_extension(scene))),
+        sound.group("roots", "Which root a chain ends in", list(_roots(sound))),
+        sound.group("intel-root", "The simulated platform under Intel's root certificate", intel),
+        sound.group("chains", "Who issues which certificate, and may it", list(_chains(sound))),
+        sound.group("validity", "Every certificate is valid at the time of judgement", list(_validity(sound))),
+        sound.group("pck-extension", "What the PCK certificate says of its machine", list(_extension(sound))),
     ]
 
 
-def _stranger(scene: QuoteScene, organization: str | None = None) -> QuoteScene:
-    """The same scene on a platform whose root is its own."""
+def _stranger(sound: SoundQuote, organization: str | None = None) -> SoundQuote:
+    """The same quote on a platform whose root is its own."""
     form = PlatformForm()
     for role in NAMES if organization else ():
         form = form.with_certificate(role, organization=organization)
-    return replace(scene, seed=scene.seed + b" stranger", platform=form)
+    return replace(sound, seed=sound.seed + b" stranger", platform=form)
 
 
-def _roots(scene: QuoteScene) -> Iterator[Test]:
-    stranger = _stranger(scene)
-    named = _stranger(scene, "Intel Corporation")
+def _roots(sound: SoundQuote) -> Iterator[Test]:
+    stranger = _stranger(sound)
+    named = _stranger(sound, "Intel Corporation")
     yield refused("root-simulated", "everything under the root of another platform", stranger.files(), "WrongRoot")
     yield refused("root-differs", "everything under another root that is named as Intel's", named.files(), "WrongRoot")
     yield refused(
         "root-simulated",
         "the quote of another platform, with this platform's collateral",
-        scene.files(stranger.raw),
+        sound.files(stranger.raw),
         "WrongRoot",
     )
     yield refused(
         "root-simulated",
         "this platform's quote, with TCB info and QE identity of another",
-        scene.files(
+        sound.files(
             members={name: stranger.members[name] for name in stranger.members if "tcb" in name or "qe" in name}
         ),
         "WrongRoot",
     )
-    ours, theirs = scene.machine, named.machine
+    ours, theirs = sound.machine, named.machine
     swapped = pem(theirs.pck, theirs.pck_ca, ours.root).encode() + b"\x00"
     changed = replace(named, quote=replace(named.quote, chain=swapped))
     yield refused(
-        "pck-chain", "another platform's chain with the trusted root put on top", scene.files(changed.raw), "WrongRoot"
+        "pck-chain", "another platform's chain with the trusted root put on top", sound.files(changed.raw), "WrongRoot"
     )
-    other = scene.with_certificate("root", key="stranger")
+    other = sound.with_certificate("root", key="stranger")
     yield refused("root-simulated", "everything under a root of the same name and another key", other, "WrongRoot")
 
 
-def _under_intel(scene: QuoteScene) -> Iterator[Test]:
+def _under_intel(sound: SoundQuote) -> Iterator[Test]:
     yield refused(
-        "root-simulated", "a sound simulated quote is no quote of Intel's hardware", scene.files(), "Simulated"
+        "root-simulated", "a sound simulated quote is no quote of Intel's hardware", sound.files(), "Simulated"
     )
-    named = replace(scene, platform=_stranger(scene, "Intel Corporation").platform)
+    named = replace(sound, platform=_stranger(sound, "Intel Corporation").platform)
     yield refused("root-differs", "the same, with Intel's names in every certificate", named.files(), "Simulated")
     root = intel_root()
-    chain = pem(scene.machine.pck, scene.machine.pck_ca).encode() + root + b"\x00"
-    yield refused("pck-chain", "Intel's root on top of the simulated chain", scene.with_form(chain=chain), "Simulated")
+    chain = pem(sound.machine.pck, sound.machine.pck_ca).encode() + root + b"\x00"
+    yield refused("pck-chain", "Intel's root on top of the simulated chain", sound.with_form(chain=chain), "Simulated")
 
 
-def _chains(scene: QuoteScene) -> Iterator[Test]:
-    yield accepted("PCK CA and root as they are", scene.files())
-    with_form = scene.with_certificate
+def _chains(sound: SoundQuote) -> Iterator[Test]:
+    yield accepted("PCK CA and root as they are", sound.files())
+    with_form = sound.with_certificate
     for comment, files in {
         "the PCK CA is signed by another key": with_form("pck_ca", signing_key="stranger"),
         "the PCK certificate is signed by another key": with_form("pck", signing_key="stranger"),
@@ -90,7 +90,7 @@ def _chains(scene: QuoteScene) -> Iterator[Test]:
         "the TCB signer is signed by another key": with_form("tcb_signer", signing_key="stranger"),
     }.items():
         yield refused("signature", comment, files, "WrongChain")
-    unsound = replace(scene, platform=scene.platform.with_certificate("root", signing_key="stranger"))
+    unsound = replace(sound, platform=sound.platform.with_certificate("root", signing_key="stranger"))
     yield _trusted(unsound, refused("signature", "the root is not signed by itself", unsound.files(), "WrongChain"))
     for comment, files in {
         "the PCK certificate is issued by the root": with_form("pck", issuer="root"),
@@ -101,7 +101,7 @@ def _chains(scene: QuoteScene) -> Iterator[Test]:
         "a PCK CA of another name": with_form("pck_ca", common_name="Intel SGX PCK Platform"),
         "a PCK certificate of another name": with_form("pck", common_name="PCK"),
         "the PCK certificate is of the processor CA, which issues for machines without TDX": replace(
-            scene, platform=PlatformForm(pck_ca="Processor")
+            sound, platform=PlatformForm(pck_ca="Processor")
         ).files(),
     }.items():
         yield refused("pck-chain", comment, files, "WrongChain")
@@ -111,12 +111,12 @@ def _chains(scene: QuoteScene) -> Iterator[Test]:
     yield refused("collateral-signer", "the TCB signer is issued by the PCK CA", below, "WrongChain")
 
 
-def _trusted(scene: QuoteScene, test: Test) -> Test:
-    """The test under the root of its own scene."""
-    return replace(test, root=scene.machine.root_pem)
+def _trusted(sound: SoundQuote, test: Test) -> Test:
+    """The test under the root of its own platform."""
+    return replace(test, root=sound.machine.root_pem)
 
 
-def _validity(scene: QuoteScene) -> Iterator[Test]:
+def _validity(sound: SoundQuote) -> Iterator[Test]:
     second = 1 / 86400
     for role, name in NAMES.items():
         for comment, code, days, flag in (
@@ -125,23 +125,23 @@ def _validity(scene: QuoteScene) -> Iterator[Test]:
             ("is not yet valid", "collateral-date", (1, 20), "NotYetValid"),
             ("is valid from this second on", None, (0, 20), "Boundary"),
         ):
-            dated = replace(scene, platform=scene.platform.with_certificate(role, valid_days=days))
+            dated = replace(sound, platform=sound.platform.with_certificate(role, valid_days=days))
             told = f"{name} {comment}"
             test = refused(code, told, dated.files(), flag) if code else accepted(told, dated.files(), flag)
             yield _trusted(dated, test)
 
 
-def _extension(scene: QuoteScene) -> Iterator[Test]:
+def _extension(sound: SoundQuote) -> Iterator[Test]:
     other = bytes.fromhex("908060000001")
     yield refused(
-        "platform-differs", "a PCK certificate of another FMSPC", scene.with_tcb(fmspc=other), "PlatformDiffers"
+        "platform-differs", "a PCK certificate of another FMSPC", sound.with_tcb(fmspc=other), "PlatformDiffers"
     )
-    pceid = scene.with_tcb(pceid=b"\x01\x00")
+    pceid = sound.with_tcb(pceid=b"\x01\x00")
     yield refused("platform-differs", "a PCK certificate of another PCE", pceid, "PlatformDiffers")
     usual = PlatformTcb().components
-    contradicting = scene.with_tcb(cpusvn=bytes(16))
+    contradicting = sound.with_tcb(cpusvn=bytes(16))
     yield refused("pck-contradiction", "CPUSVN is zero, the components are not", contradicting, "Contradiction")
-    higher = scene.with_tcb(components=(0,) * 16, cpusvn=bytes(usual))
+    higher = sound.with_tcb(components=(0,) * 16, cpusvn=bytes(usual))
     yield refused("pck-contradiction", "CPUSVN is current, the components are zero", higher, "Contradiction")
     for comment, changes in rows(
         {
@@ -157,6 +157,6 @@ def _extension(scene: QuoteScene) -> Iterator[Test]:
             "a PCESVN of 65536": {"pcesvn": 65536},
         }
     ):
-        yield refused("pck-extension", comment, scene.with_tcb(**changes), "Malformed")
-    letters = replace(scene, platform=PlatformForm(tcb=PlatformTcb(fmspc=bytes.fromhex("b0c06f000000"))))
+        yield refused("pck-extension", comment, sound.with_tcb(**changes), "Malformed")
+    letters = replace(sound, platform=PlatformForm(tcb=PlatformTcb(fmspc=bytes.fromhex("b0c06f000000"))))
     yield accepted("an FMSPC with letters, which TCB info writes in upper case", letters.files(), "HexCase")

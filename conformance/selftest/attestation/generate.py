@@ -13,6 +13,7 @@ from conformance.selftest.attestation import (
     bodies,
     bound_files,
     certificates,
+    collateral_documents,
     images,
     layouts,
     measurements,
@@ -20,7 +21,6 @@ from conformance.selftest.attestation import (
     served_certificates,
     signatures,
     td_reports,
-    vouching,
 )
 from conformance.selftest.attestation.flags import FLAGS
 from conformance.selftest.attestation.forms import Group, written
@@ -46,7 +46,7 @@ FILES: Mapping[str, File] = {
     "td_report.json": File("quotes", td_reports.groups),
     "quote_certificates.json": File("quotes", certificates.groups),
     "revocation.json": File("quotes", revocations.groups),
-    "collateral.json": File("quotes", vouching.groups),
+    "collateral.json": File("quotes", collateral_documents.groups),
     "compose_hash.json": File("compose-hash", measurements.compose_groups),
     "images.json": File("image-pins", images.groups),
     "checksums.json": File("evidence-files", bound_files.checksum_groups),

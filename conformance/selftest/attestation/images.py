@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from conformance.selftest.attestation.evidence_scene import COMPOSE, DIGEST, EvidenceScene, identity
 from conformance.selftest.attestation.forms import Files, Group, Test, accepted, refused
+from conformance.selftest.attestation.sound_evidence import COMPOSE, DIGEST, SoundEvidence, identity
 
 PIN = f"@sha256:{DIGEST}"
 IMAGE = f"registry.example/node:1.0{PIN}"
@@ -14,13 +14,13 @@ SERVICE = f"services:\n  node:\n    image: {IMAGE}\n"
 
 def groups(seed: bytes) -> list[Group]:
     """The group of the compose file."""
-    scene = EvidenceScene(seed, identity(seed))
-    return [scene.group("images", "Every image of the compose file is pinned", list(_tests(scene)))]
+    sound = SoundEvidence(seed, identity(seed))
+    return [sound.group("images", "Every image of the compose file is pinned", list(_tests(sound)))]
 
 
-def _tests(scene: EvidenceScene) -> Iterator[Test]:
+def _tests(sound: SoundEvidence) -> Iterator[Test]:
     def running(compose: str) -> Files:
-        return scene.but(who=identity(scene.seed, compose))
+        return sound.but(who=identity(sound.seed, compose))
 
     yield accepted("an image with tag and digest", running(COMPOSE))
     for comment, compose in SOUND.items():
@@ -99,6 +99,8 @@ OTHERS = {
         "image twice, the pinned one first": f"services:\n  node:\n    image: {IMAGE}\n    image: node:1.0\n",
         "services twice": f"services:\n  node:\n    image: node:1.0\n{SERVICE}",
         "the same service twice": f"{SERVICE}  node:\n    image: node:1.0\n",
+        "an end of line that YAML 1.1 alone knows, in a comment": f"{SERVICE}  # proxy\x85  proxy: {{image: proxy}}\n",
+        "a byte order mark inside the file": f"services:\n  node:\n\ufeff    image: {IMAGE}\n",
         "two documents": f"{SERVICE}---\nservices:\n  node:\n    image: node:1.0\n",
         "a tag of YAML on the image": f"services:\n  node:\n    image: !!binary {DIGEST}\n",
         "a tag of one's own": f"services:\n  node:\n    image: !reset {IMAGE}\n",

@@ -9,20 +9,22 @@ from dataclasses import replace
 from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding
 
-from conformance.selftest.attestation.evidence_scene import EvidenceScene, identity
 from conformance.selftest.attestation.forms import Group, Test, accepted, refused
-from conformance.selftest.attestation.quote_scene import NOW
+from conformance.selftest.attestation.sound_evidence import SoundEvidence, identity
+from conformance.selftest.attestation.sound_quote import NOW
 
 AT = int(NOW.timestamp())
 DAY = 24 * 3600
+SUBJECT_KEY_IDENTIFIER, KEY_USAGE = bytes.fromhex("0603551d0e"), bytes.fromhex("0603551d0f")
+"""Object identifiers of extensions, in DER (RFC 5280)."""
 
 
 def groups(seed: bytes) -> list[Group]:
     """The groups of the certificate."""
-    scene = EvidenceScene(seed, identity(seed))
+    sound = SoundEvidence(seed, identity(seed))
     return [
-        scene.group("certificate", "The certificate served over TLS is that of the evidence", list(_served(scene))),
-        scene.group("certificate-form", "The certificate file is PEM, leaf first", list(_pem(scene))),
+        sound.group("certificate", "The certificate served over TLS is that of the evidence", list(_served(sound))),
+        sound.group("certificate-form", "The certificate file is PEM, leaf first", list(_pem(sound))),
     ]
 
 
@@ -30,39 +32,39 @@ def _leaf(chain: bytes) -> bytes:
     return x509.load_pem_x509_certificate(chain).public_bytes(Encoding.DER)
 
 
-def _served(scene: EvidenceScene) -> Iterator[Test]:
-    renewed = scene.issuer.issue(scene.domain, AT, 1).chain
-    other = scene.issuer.issue("www." + scene.domain, AT, 0).chain
-    foreign = replace(scene, seed=scene.seed + b" stranger").chain
-    intermediate = scene.chain[scene.chain.index(b"-----BEGIN", 10) :]
+def _served(sound: SoundEvidence) -> Iterator[Test]:
+    renewed = sound.issuer.issue(sound.domain, AT, 1).chain
+    other = sound.issuer.issue("www." + sound.domain, AT, 0).chain
+    foreign = replace(sound, seed=sound.seed + b" stranger").chain
+    intermediate = sound.chain[sound.chain.index(b"-----BEGIN", 10) :]
     for comment, tls in {
         "was renewed since": _leaf(renewed),
         "is another domain's": _leaf(other),
         "is of another issuer for the same domain": _leaf(foreign),
         "is the issuer's own": _leaf(intermediate),
-        "differs in one bit": bytes([*_leaf(scene.chain)[:-1], _leaf(scene.chain)[-1] ^ 1]),
-        "has a byte too many": _leaf(scene.chain) + b"\x00",
+        "differs in one bit": bytes([*_leaf(sound.chain)[:-1], _leaf(sound.chain)[-1] ^ 1]),
+        "has a byte too many": _leaf(sound.chain) + b"\x00",
     }.items():
-        yield refused("tls-certificate-differs", f"the certificate over TLS {comment}", scene.but(tls=tls), "Binding")
+        yield refused("tls-certificate-differs", f"the certificate over TLS {comment}", sound.but(tls=tls), "Binding")
     yield refused(
         "tls-certificate-differs",
         "the evidence has the issuer's certificate first",
-        scene.but(certificate=intermediate + scene.chain),
+        sound.but(certificate=intermediate + sound.chain),
         "Binding",
     )
     yield refused(
         "tls-certificate-differs",
         "the evidence is of the renewed certificate, the connection is not",
-        scene.but(certificate=renewed),
+        sound.but(certificate=renewed),
         "Binding",
     )
-    expired = scene.issuer.issue(scene.domain, AT - 91 * DAY, 0).chain
+    expired = sound.issuer.issue(sound.domain, AT - 91 * DAY, 0).chain
     comment = "an expired certificate: the rule compares it, and does not judge it"
-    yield accepted(comment, scene.but(certificate=expired, tls=_leaf(expired)), "Variant")
+    yield accepted(comment, sound.but(certificate=expired, tls=_leaf(expired)), "Variant")
 
 
-def _pem(scene: EvidenceScene) -> Iterator[Test]:
-    chain = scene.chain
+def _pem(sound: SoundEvidence) -> Iterator[Test]:
+    chain = sound.chain
     leaf = chain[: chain.index(b"-----BEGIN", 10)]
     for comment, body in {
         "the leaf alone": leaf,
@@ -70,7 +72,7 @@ def _pem(scene: EvidenceScene) -> Iterator[Test]:
         "no line feed at the end": chain[:-1],
         "an empty line between the certificates": leaf + b"\n" + chain[len(leaf) :],
     }.items():
-        yield accepted(comment, scene.but(certificate=body), "Variant")
+        yield accepted(comment, sound.but(certificate=body), "Variant")
     label = b"-----BEGIN CERTIFICATE-----"
     for comment, body in {
         "empty": b"",
@@ -89,10 +91,11 @@ def _pem(scene: EvidenceScene) -> Iterator[Test]:
         "blanks in front of lines": leaf.replace(b"\n", b"\n "),
         "a header as in RFC 1421": chain.replace(label, label + b"\nProc-Type: 4,ENCRYPTED\n", 1),
         "a byte behind the DER": _as_pem(_leaf(chain) + b"\x00"),
+        "an extension twice": _as_pem(_leaf(chain).replace(SUBJECT_KEY_IDENTIFIER, KEY_USAGE)),
         "DER without its last byte": _as_pem(_leaf(chain)[:-1]),
         "PEM of a list of revocations": b"-----BEGIN X509 CRL-----\nAAAA\n-----END X509 CRL-----\n",
     }.items():
-        yield refused("certificate-malformed", comment, scene.but(certificate=body), "StrictPem")
+        yield refused("certificate-malformed", comment, sound.but(certificate=body), "StrictPem")
 
 
 def _as_pem(der: bytes) -> bytes:

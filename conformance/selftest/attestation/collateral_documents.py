@@ -10,7 +10,7 @@ from typing import cast
 
 from conformance.attestation_vectors.files import COLLATERAL
 from conformance.selftest.attestation.forms import Group, Test, accepted, refused, rows
-from conformance.selftest.attestation.quote_scene import ABSENT, NOW, Path, QuoteScene, as_file, edited
+from conformance.selftest.attestation.sound_quote import ABSENT, NOW, Path, SoundQuote, as_file, edited
 from conformance.verify import TcbStatus
 from reference_node.tee.collateral import JsonObject, canonical, qe_identity_document, tcb_info_document
 from reference_node.tee.pki import pem
@@ -21,65 +21,65 @@ REFUSED_STATUSES = [status for status in TcbStatus if status.value != "UpToDate"
 
 def groups(seed: bytes) -> list[Group]:
     """The groups of TCB info, QE identity and the collateral around them."""
-    scene = QuoteScene(seed)
+    sound = SoundQuote(seed)
     return [
-        scene.group("tcb-status", "Which TCB level the platform meets, and its status", list(_statuses(scene))),
-        scene.group("tcb-info", "What the TCB info is for", [*_tcb_info(scene), *_dates(scene)]),
-        scene.group("qe-identity", "Which quoting enclave the QE identity names", list(_qe_identity(scene))),
-        scene.group("signed-documents", "Who signs TCB info and QE identity, and which bytes", list(_signed(scene))),
-        scene.group("collateral-form", "Nine members, each in its form", list(_form(scene))),
+        sound.group("tcb-status", "Which TCB level the platform meets, and its status", list(_statuses(sound))),
+        sound.group("tcb-info", "What the TCB info is for", [*_tcb_info(sound), *_dates(sound)]),
+        sound.group("qe-identity", "Which quoting enclave the QE identity names", list(_qe_identity(sound))),
+        sound.group("signed-documents", "Who signs TCB info and QE identity, and which bytes", list(_signed(sound))),
+        sound.group("collateral-form", "Nine members, each in its form", list(_form(sound))),
     ]
 
 
-def _statuses(scene: QuoteScene) -> Iterator[Test]:
+def _statuses(sound: SoundQuote) -> Iterator[Test]:
     for status in (TcbStatus.TD_RELAUNCH_ADVISED, TcbStatus.TD_RELAUNCH_ADVISED_CONFIGURATION_NEEDED):
-        changed = scene.with_tcb_info(("tcbLevels", 0, "tcbStatus"), status.value)
+        changed = sound.with_tcb_info(("tcbLevels", 0, "tcbStatus"), status.value)
         yield refused(
             "collateral-malformed", f"the platform's level is {status.value}, which no level is", changed, "TcbStatus"
         )
     for status in REFUSED_STATUSES:
-        changed = scene.with_tcb_info(("tcbLevels", 0, "tcbStatus"), status.value)
+        changed = sound.with_tcb_info(("tcbLevels", 0, "tcbStatus"), status.value)
         yield refused("tcb-status", f"the platform's level is {status.value}", changed, "TcbStatus")
     for status in (TcbStatus.OUT_OF_DATE, TcbStatus.REVOKED):
-        changed = scene.with_tcb_info(("tdxModuleIdentities", 0, "tcbLevels", 0, "tcbStatus"), status.value)
+        changed = sound.with_tcb_info(("tdxModuleIdentities", 0, "tcbLevels", 0, "tcbStatus"), status.value)
         yield refused("tcb-status", f"the TDX module's level is {status.value}", changed, "TcbStatus")
-        changed = scene.with_qe_identity(("tcbLevels", 0, "tcbStatus"), status.value)
+        changed = sound.with_qe_identity(("tcbLevels", 0, "tcbStatus"), status.value)
         yield refused("tcb-status", f"the quoting enclave's level is {status.value}", changed, "TcbStatus")
-    yield refused("tcb-status", "a PCESVN that only the level below allows", scene.with_tcb(pcesvn=10), "TcbStatus")
+    yield refused("tcb-status", "a PCESVN that only the level below allows", sound.with_tcb(pcesvn=10), "TcbStatus")
     low = (1, 1, 1, 1, 2, 0, 0, 4, *(0,) * 8)
     yield refused(
-        "tcb-status", "SGX components that only the level below allows", scene.with_tcb(components=low), "TcbStatus"
+        "tcb-status", "SGX components that only the level below allows", sound.with_tcb(components=low), "TcbStatus"
     )
-    module = scene.with_report(tee_tcb_svn=bytes.fromhex("03010200000000000000000000000000"))
+    module = sound.with_report(tee_tcb_svn=bytes.fromhex("03010200000000000000000000000000"))
     yield refused("tcb-status", "a TDX module of a version that is out of date", module, "TcbStatus")
-    enclave = scene.with_qe_report(security_version=3)
+    enclave = sound.with_qe_report(security_version=3)
     yield refused("tcb-status", "a quoting enclave of a version that is out of date", enclave, "TcbStatus")
     for comment, files in {
-        "a PCESVN below every level": scene.with_tcb(pcesvn=4),
-        "SGX components below every level": scene.with_tcb(components=(0,) * 16),
-        "a TDX component below every level": scene.with_report(tee_tcb_svn=bytes.fromhex("0501" + "00" * 14)),
-        "a TDX module below every level": scene.with_report(tee_tcb_svn=bytes.fromhex("0101" + "02" + "00" * 13)),
-        "a TDX module of an unknown major version": scene.with_report(
+        "a PCESVN below every level": sound.with_tcb(pcesvn=4),
+        "SGX components below every level": sound.with_tcb(components=(0,) * 16),
+        "a TDX component below every level": sound.with_report(tee_tcb_svn=bytes.fromhex("0501" + "00" * 14)),
+        "a TDX module below every level": sound.with_report(tee_tcb_svn=bytes.fromhex("0101" + "02" + "00" * 13)),
+        "a TDX module of an unknown major version": sound.with_report(
             tee_tcb_svn=bytes.fromhex("0509" + "02" + "00" * 13)
         ),
-        "a quoting enclave below every level": scene.with_qe_report(security_version=1),
-        "no levels": scene.with_tcb_info(("tcbLevels",), []),
-        "no module levels": scene.with_tcb_info(("tdxModuleIdentities", 0, "tcbLevels"), []),
-        "no module identities": scene.with_tcb_info(("tdxModuleIdentities",), []),
-        "no levels of the quoting enclave": scene.with_qe_identity(("tcbLevels",), []),
+        "a quoting enclave below every level": sound.with_qe_report(security_version=1),
+        "no levels": sound.with_tcb_info(("tcbLevels",), []),
+        "no module levels": sound.with_tcb_info(("tdxModuleIdentities", 0, "tcbLevels"), []),
+        "no module identities": sound.with_tcb_info(("tdxModuleIdentities",), []),
+        "no levels of the quoting enclave": sound.with_qe_identity(("tcbLevels",), []),
     }.items():
         yield refused("tcb-unmatched", comment, files, "TcbUnmatched")
     for comment, files in {
-        "exactly the level's PCESVN": scene.with_tcb(pcesvn=11),
-        "exactly the level's components": scene.with_tcb(components=(2, 2, 2, 2, 3, 1, 0, 5, *(0,) * 8)),
-        "a quoting enclave of exactly the level's version": scene.with_qe_report(security_version=4),
+        "exactly the level's PCESVN": sound.with_tcb(pcesvn=11),
+        "exactly the level's components": sound.with_tcb(components=(2, 2, 2, 2, 3, 1, 0, 5, *(0,) * 8)),
+        "a quoting enclave of exactly the level's version": sound.with_qe_report(security_version=4),
     }.items():
         yield accepted(comment, files, "Boundary")
-    exact = scene.with_report(tee_tcb_svn=bytes.fromhex("04010200000000000000000000000000"))
+    exact = sound.with_report(tee_tcb_svn=bytes.fromhex("04010200000000000000000000000000"))
     yield accepted("a TDX module of exactly the level's version", exact, "Boundary")
 
 
-def _tcb_info(scene: QuoteScene) -> Iterator[Test]:
+def _tcb_info(sound: SoundQuote) -> Iterator[Test]:
     table: list[tuple[str, str, Path, object]] = [
         ("platform-differs", "of another FMSPC", ("fmspc",), "908060000001"),
         ("platform-differs", "of another PCE", ("pceId",), "0001"),
@@ -108,25 +108,25 @@ def _tcb_info(scene: QuoteScene) -> Iterator[Test]:
         ("tdx-module", "of a module with other attributes", ("tdxModuleIdentities", 0, "attributes"), "01" + "00" * 7),
     ]
     for code, what, path, value in table:
-        yield refused(code, f"TCB info {what}", scene.with_tcb_info(path, value), "TcbInfo")
-    unknown = scene.with_tcb_info(("comment",), "a member that does not exist yet")
+        yield refused(code, f"TCB info {what}", sound.with_tcb_info(path, value), "TcbInfo")
+    unknown = sound.with_tcb_info(("comment",), "a member that does not exist yet")
     yield accepted("TCB info with a member that is not known", unknown, "Variant")
     yield accepted(
-        "TCB info with a later level in front that the platform does not meet", _later_level(scene), "Variant"
+        "TCB info with a later level in front that the platform does not meet", _later_level(sound), "Variant"
     )
 
 
-def _later_level(scene: QuoteScene) -> dict[str, str]:
-    document = tcb_info_document(scene.machine)
+def _later_level(sound: SoundQuote) -> dict[str, str]:
+    document = tcb_info_document(sound.machine)
     levels = cast("list[JsonObject]", document["tcbLevels"])
     later = edited({"level": levels[0]}, ("level", "tcb", "pcesvn"), 99)["level"]
-    form = replace(scene.collateral, tcb_info=document | {"tcbLevels": [later, *levels]})
-    return replace(scene, collateral=form).files()
+    form = replace(sound.collateral, tcb_info=document | {"tcbLevels": [later, *levels]})
+    return replace(sound, collateral=form).files()
 
 
-def _dates(scene: QuoteScene) -> Iterator[Test]:
+def _dates(sound: SoundQuote) -> Iterator[Test]:
     second, day = timedelta(seconds=1), timedelta(days=1)
-    for what, put in {"TCB info": scene.with_tcb_info, "QE identity": scene.with_qe_identity}.items():
+    for what, put in {"TCB info": sound.with_tcb_info, "QE identity": sound.with_qe_identity}.items():
         for comment, member, moment, flag in (
             ("expired yesterday", "nextUpdate", NOW - day, "Expired"),
             ("expired a second ago", "nextUpdate", NOW - second, "Expired"),
@@ -149,7 +149,7 @@ def _dates(scene: QuoteScene) -> Iterator[Test]:
             )
 
 
-def _qe_identity(scene: QuoteScene) -> Iterator[Test]:
+def _qe_identity(sound: SoundQuote) -> Iterator[Test]:
     for comment, changes in rows(
         {
             "of another signer": {"mrsigner": bytes(32)},
@@ -160,7 +160,7 @@ def _qe_identity(scene: QuoteScene) -> Iterator[Test]:
             "without the INIT attribute": {"attributes": bytes.fromhex("1400000000000000e700000000000000")},
         }
     ):
-        yield refused("qe-identity", f"a quoting enclave {comment}", scene.with_qe_report(**changes), "QeIdentity")
+        yield refused("qe-identity", f"a quoting enclave {comment}", sound.with_qe_report(**changes), "QeIdentity")
     table: list[tuple[str, str, Path, object]] = [
         ("qe-identity", "of another signer", ("mrsigner",), "00" * 32),
         ("qe-identity", "of another product", ("isvprodid",), 1),
@@ -178,19 +178,19 @@ def _qe_identity(scene: QuoteScene) -> Iterator[Test]:
         ("collateral-malformed", "with an unknown status", ("tcbLevels", 0, "tcbStatus"), "Fine"),
     ]
     for code, what, path, value in table:
-        yield refused(code, f"a QE identity {what}", scene.with_qe_identity(path, value), "QeIdentity")
-    masked = scene.with_qe_report(attributes=bytes.fromhex("1500000000000000e702060000000000"))
+        yield refused(code, f"a QE identity {what}", sound.with_qe_identity(path, value), "QeIdentity")
+    masked = sound.with_qe_report(attributes=bytes.fromhex("1500000000000000e702060000000000"))
     yield accepted("attributes of the quoting enclave that the mask leaves out", masked, "Variant")
-    other = scene.with_qe_report(mrenclave=bytes(32))
+    other = sound.with_qe_report(mrenclave=bytes(32))
     yield accepted("another build of the quoting enclave: its signer counts, not its measurement", other, "Variant")
 
 
-def _signed(scene: QuoteScene) -> Iterator[Test]:
-    members = scene.members
+def _signed(sound: SoundQuote) -> Iterator[Test]:
+    members = sound.members
     for role in ("pck", "pck_ca", "root"):
-        form = replace(scene, collateral=replace(scene.collateral, signer=role)).files()
+        form = replace(sound, collateral=replace(sound.collateral, signer=role)).files()
         yield refused("collateral-signer", f"TCB info and QE identity are signed by the {role}", form, "WrongSigner")
-    form = replace(scene, collateral=replace(scene.collateral, signing_key="stranger")).files()
+    form = replace(sound, collateral=replace(sound.collateral, signing_key="stranger")).files()
     yield refused("signature", "TCB info and QE identity are signed by another key", form, "WrongSigner")
     for name in ("tcb_info", "qe_identity"):
         signature, text = members[f"{name}_signature"], members[name]
@@ -205,31 +205,31 @@ def _signed(scene: QuoteScene) -> Iterator[Test]:
             "has a line behind it": {name: text + "\n"},
             "is another document under the old signature": {name: text.replace('"version":', '"version": ')},
         }.items():
-            yield refused("signature", f"{name} {comment}", scene.files(members=changes), "SignedBytes")
+            yield refused("signature", f"{name} {comment}", sound.files(members=changes), "SignedBytes")
         for comment, changes in {
             "has a signature of 63 bytes": {f"{name}_signature": signature[:-2]},
             "has a signature of 65 bytes": {f"{name}_signature": signature + "00"},
             "has no signature": {f"{name}_signature": ""},
             "has a signature that is no hex": {f"{name}_signature": "x" + signature[1:]},
         }.items():
-            yield refused("collateral-malformed", f"{name} {comment}", scene.files(members=changes), "Malformed")
-    yield from _duplicates(scene)
+            yield refused("collateral-malformed", f"{name} {comment}", sound.files(members=changes), "Malformed")
+    yield from _duplicates(sound)
 
 
-def _duplicates(scene: QuoteScene) -> Iterator[Test]:
-    text = canonical(tcb_info_document(scene.machine))
+def _duplicates(sound: SoundQuote) -> Iterator[Test]:
+    text = canonical(tcb_info_document(sound.machine))
     twice = text.replace('"tcbStatus":"UpToDate"', '"tcbStatus":"Revoked","tcbStatus":"UpToDate"')
-    form = replace(scene, collateral=replace(scene.collateral, tcb_info_text=twice)).files()
+    form = replace(sound, collateral=replace(sound.collateral, tcb_info_text=twice)).files()
     yield refused("collateral-malformed", "tcb_info, signed, with a member twice", form, "StrictJson")
-    text = canonical(qe_identity_document(scene.machine)).replace('"isvprodid":2', '"isvprodid":1,"isvprodid":2')
-    form = replace(scene, collateral=replace(scene.collateral, qe_identity_text=text)).files()
+    text = canonical(qe_identity_document(sound.machine)).replace('"isvprodid":2', '"isvprodid":1,"isvprodid":2')
+    form = replace(sound, collateral=replace(sound.collateral, qe_identity_text=text)).files()
     yield refused("collateral-malformed", "qe_identity, signed, with a member twice", form, "StrictJson")
 
 
-def _form(scene: QuoteScene) -> Iterator[Test]:
-    members, machine = scene.members, scene.machine
+def _form(sound: SoundQuote) -> Iterator[Test]:
+    members, machine = sound.members, sound.machine
     for name in members:
-        yield refused("collateral-malformed", f"without {name}", scene.files(members={name: ABSENT}), "Malformed")
+        yield refused("collateral-malformed", f"without {name}", sound.files(members={name: ABSENT}), "Malformed")
     for comment, changes in rows(
         {
             "pck_crl is null": {"pck_crl": None},
@@ -243,19 +243,19 @@ def _form(scene: QuoteScene) -> Iterator[Test]:
             },
         }
     ):
-        yield refused("collateral-malformed", comment, scene.files(members=changes), "Malformed")
-    alone = scene.files(members={"tcb_info_issuer_chain": pem(machine.tcb_signer)})
+        yield refused("collateral-malformed", comment, sound.files(members=changes), "Malformed")
+    alone = sound.files(members={"tcb_info_issuer_chain": pem(machine.tcb_signer)})
     yield refused("collateral-signer", "tcb_info_issuer_chain is the signer alone", alone, "Malformed")
-    turned = scene.files(members={"tcb_info_issuer_chain": pem(machine.root, machine.tcb_signer)})
+    turned = sound.files(members={"tcb_info_issuer_chain": pem(machine.root, machine.tcb_signer)})
     yield refused("root-simulated", "tcb_info_issuer_chain has the root first", turned, "Malformed")
-    chain = scene.files(members={"pck_certificate_chain": machine.pck_chain_pem})
+    chain = sound.files(members={"pck_certificate_chain": machine.pck_chain_pem})
     yield accepted("with the PCK chain beside it, as PCCS clients write it", chain, "Variant")
-    other = replace(scene, seed=scene.seed + b" stranger")
-    overriding = scene.files(other.raw, {"pck_certificate_chain": machine.pck_chain_pem})
+    other = replace(sound, seed=sound.seed + b" stranger")
+    overriding = sound.files(other.raw, {"pck_certificate_chain": machine.pck_chain_pem})
     yield refused(
         "root-simulated", "a trusted PCK chain beside it stands in for the quote's own", overriding, "WrongChain"
     )
-    document = scene.files()
+    document = sound.files()
     text = as_file(members)
     for comment, changed in {
         "no JSON": text[:-3],

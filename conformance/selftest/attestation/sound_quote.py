@@ -31,7 +31,7 @@ Path = Sequence[str | int]
 
 
 @dataclass(frozen=True)
-class QuoteScene:
+class SoundQuote:
     """Everything behind a quote and its collateral; a test replaces one thing."""
 
     seed: bytes
@@ -99,7 +99,7 @@ class QuoteScene:
         return replace(self, collateral=replace(self.collateral, qe_identity=document)).files()
 
     def group(self, topic: str, comment: str, tests: Sequence[Test]) -> Group:
-        """A group whose base is this scene."""
+        """A group whose base is this quote."""
         name = f"quote-{self.version}"
         base = Base(name, "quote", self.machine.root_pem, int(NOW.timestamp()), self.files())
         return Group(topic, comment, base, tests)

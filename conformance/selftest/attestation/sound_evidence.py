@@ -7,13 +7,13 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding
 
 from conformance.selftest.attestation.forms import Base, Group, Test
-from conformance.selftest.attestation.quote_scene import NOW, as_file
+from conformance.selftest.attestation.sound_quote import NOW, as_file
 from conformance.verify.evidence import (
     ACME_ACCOUNT,
     ATTESTATION,
@@ -59,7 +59,7 @@ class Caa:
 
 
 @dataclass(frozen=True)
-class EvidenceScene:
+class SoundEvidence:
     """Everything behind the evidence. None stands for what follows from the rest; a test replaces one thing."""
 
     seed: bytes
@@ -72,7 +72,7 @@ class EvidenceScene:
     quote: QuoteForm = field(default_factory=QuoteForm)
     version: int = 4
     report_data: bytes = bytes(64)
-    evidence_of: EvidenceScene | None = None
+    evidence_of: SoundEvidence | None = None
     """Whose quote stands in quote.json."""
     evidence_report_data: bytes | None = None
     evidence_log: bool = True
@@ -89,12 +89,12 @@ class EvidenceScene:
     @cached_property
     def platform(self) -> Platform:
         """The machine's hardware."""
-        return Platform(self.seed, NOW)
+        return _platform(self.seed)
 
     @cached_property
     def issuer(self) -> Issuer:
         """Who issued the service's certificate."""
-        return Issuer(self.seed, int(NOW.timestamp()))
+        return _issuer(self.seed)
 
     @cached_property
     def chain(self) -> bytes:
@@ -134,7 +134,7 @@ class EvidenceScene:
             CHECKSUMS: checksums,
             EVIDENCE_QUOTE: self._evidence_quote(checksums).encode(),
             **bound,
-            COLLATERAL: as_file(make_collateral(self.platform).as_json()).encode(),
+            COLLATERAL: _collateral(self.seed),
             ROOT: self.platform.root_pem.encode(),
             OBSERVED: self._observed().encode(),
         }
@@ -165,7 +165,7 @@ class EvidenceScene:
         return self.with_body(name, as_file({key: value for key, value in members.items() if value is not None}))
 
     def group(self, topic: str, comment: str, tests: Sequence[Test]) -> Group:
-        """A group whose base is this scene."""
+        """A group whose base is this evidence."""
         files = {name: body.decode() for name, body in self.bodies.items()}
         base = Base("evidence", "evidence", self.platform.root_pem, int(NOW.timestamp()), files)
         return Group(topic, comment, base, tests)
@@ -208,6 +208,21 @@ class EvidenceScene:
                 "allowed_compose_hash": self.allowed,
             }
         )
+
+
+@lru_cache(maxsize=8)
+def _platform(seed: bytes) -> Platform:
+    return Platform(seed, NOW)
+
+
+@lru_cache(maxsize=8)
+def _issuer(seed: bytes) -> Issuer:
+    return Issuer(seed, int(NOW.timestamp()))
+
+
+@lru_cache(maxsize=8)
+def _collateral(seed: bytes) -> bytes:
+    return as_file(make_collateral(_platform(seed)).as_json()).encode()
 
 
 def textual(body: bytes) -> str | bytes:
