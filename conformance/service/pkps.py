@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from conformance.endpoints.client import Answer
+from conformance.endpoints.requests import OutgoingRequest
 from conformance.profile import Operation
 from conformance.service.acceptance import Accepted
 from conformance.service.derivations import pkp_id_in
@@ -38,12 +39,16 @@ class Pkps:
 
     def create_several(self, key: str, count: int) -> list[Pkp]:
         """So many new wallets, with one look at the list for their ids."""
-        operation = self._session.target.operation("create_wallet")
-        request = self._session.request("create_wallet", key, **wallet_labels(operation, self._session.label))
+        request = self.creation(key)
         made = [self._session.accept(request) for _ in range(count)]
         listed = self.list(key)
         rule = self._session.target.profile_value(ID_RULE)
         return [Pkp(pkp_id_in(listed, address, rule), address, accepted) for address, accepted in map(_address, made)]
+
+    def creation(self, key: str) -> OutgoingRequest:
+        """The request for a new wallet."""
+        operation = self._session.target.operation("create_wallet")
+        return self._session.request("create_wallet", key, **wallet_labels(operation, self._session.label))
 
     def list(self, key: str, group: GroupId | None = None) -> list[object]:
         """The account's wallets as `list_wallets` shows them, or those of one group."""

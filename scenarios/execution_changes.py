@@ -1,0 +1,351 @@
+"""Execution follows changes: what a write changed counts for the next run.
+
+Specification: "Endpoints / Execution rule", "States and transitions / Usage key" and "States and transitions / Group".
+A permitted run proves itself: it signs with the wallet that it names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from conformance.cases import Judge, case
+from conformance.endpoints.requests import OutgoingRequest
+from conformance.service.acceptance import Accepted, must_accept
+from conformance.service.actions import ActionCode
+from conformance.service.at_once import send_at_once
+from conformance.service.groups import ALL_PKPS
+from conformance.service.node import Node
+from conformance.service.pkps import Pkp
+from conformance.service.refusal import Refusals, was_accepted
+from conformance.service.session import DESCRIPTION
+from conformance.service.usage_keys import Permissions
+from conformance.values.ids import GroupId, UsageKey
+
+NEEDS = ("managed_accounts",)
+
+
+@dataclass(frozen=True)
+class TwoGroups:
+    """Group G binds the action X and the wallet P, group H the action Y and the wallet Q; the key executes in G."""
+
+    alice: str
+    p: Pkp
+    q: Pkp
+    x: ActionCode
+    y: ActionCode
+    g: GroupId
+    h: GroupId
+    key: UsageKey
+
+
+def two_groups(node: Node) -> TwoGroups:
+    """Make them in a fresh account."""
+    alice = node.accounts.new().key
+    p, q = node.pkps.create_several(alice, 2)
+    x, y = (node.actions.prepared(mark=mark) for mark in "xy")
+    g = node.groups.add(alice, "g", pkp_ids=[p.id], cid_hashes=[x.hash]).id
+    h = node.groups.add(alice, "h", pkp_ids=[q.id], cid_hashes=[y.hash]).id
+    return TwoGroups(alice, p, q, x, y, g, h, executing_in(node, alice, g))
+
+
+def executing_in(node: Node, alice: str, *groups: int) -> UsageKey:
+    """A new usage key that may execute in these groups and do nothing else."""
+    return node.usage_keys.add(alice, Permissions(execute_in_groups=groups)).key
+
+
+# ---------------------------------------------------------------------------------------------------- changes of keys
+
+
+@case(
+    "update-of-a-key",
+    requirements=[
+        *("EXEC-230", "KEYLIFE-020", "KEYLIFE-030"),
+        *("UKEY-260", "UKEY-270", "UKEY-290", "UKEY-300", "UKEY-310"),
+    ],
+    needs=NEEDS,
+)
+def update_of_a_key(judge: Judge, node: Node) -> None:
+    """Runs follow each update of `execute_in_groups`, gained and lost, also to the wildcard and back."""
+    on = two_groups(node)
+    with judge():
+        runs = node.signing.must_sign(on.key, on.x, on.p).accepted
+        node.signing.must_be_refused(on.key, on.y, on.q, control=runs)
+        for groups, in_g, in_h in (
+            ([on.h], False, True),
+            ([], False, False),
+            ([on.g, on.h], True, True),
+            ([on.g], True, False),
+            ([0], True, True),
+            ([on.h], False, True),
+            ([on.g, 0], True, True),
+            ([], False, False),
+        ):
+            node.usage_keys.update(on.alice, on.key, Permissions(execute_in_groups=groups))
+            judge.same(node.signing.signs(on.key, on.x, on.p), in_g, f"with {groups}, whether the key runs in G")
+            judge.same(node.signing.signs(on.key, on.y, on.q), in_h, f"with {groups}, whether the key runs in H")
+
+
+@case("one-key-of-two", requirements=["KEYLIFE-050", "KEYLIFE-070", "KEYLIFE-080", "EXEC-230"], needs=NEEDS)
+def one_key_of_two(judge: Judge, node: Node) -> None:
+    """A new name leaves the permission to run, an update or removal of one key leaves the other's."""
+    on = two_groups(node)
+    signing = node.signing
+    with judge():
+        twin, poor = executing_in(node, on.alice, on.g), executing_in(node, on.alice)
+        runs = signing.must_sign(on.key, on.x, on.p).accepted
+        twin_runs = signing.must_sign(twin, on.x, on.p).accepted
+        signing.must_be_refused(poor, on.x, on.p, control=runs)
+        for renamed in (on.key, poor):
+            node.usage_keys.rename(on.alice, renamed, "renamed")
+        for key in (on.key, twin):
+            signing.must_sign(key, on.x, on.p)
+        signing.must_be_refused(poor, on.x, on.p, control=runs)
+        node.usage_keys.update(on.alice, on.key, Permissions())
+        signing.must_be_refused(on.key, on.x, on.p, control=runs)
+        signing.must_sign(twin, on.x, on.p)
+        node.usage_keys.remove(on.alice, twin)
+        signing.must_be_refused(twin, on.x, on.p, control=twin_runs, classes=["unauthenticated"])
+        node.usage_keys.update(on.alice, on.key, Permissions(execute_in_groups=[on.g]))
+        signing.must_sign(on.key, on.x, on.p)
+        executing_in(node, on.alice, on.g)
+        signing.must_be_refused(twin, on.x, on.p, control=twin_runs, classes=["unauthenticated"])
+
+
+# -------------------------------------------------------------------------------------------------- changes of groups
+
+
+@case("members-of-a-group", requirements=["EXEC-230", "EP-210", "EP-220", "EP-360", "EP-370"], needs=NEEDS)
+def members_of_a_group(judge: Judge, node: Node) -> None:
+    """Runs follow when an action or a wallet is taken out of the group and added again."""
+    on = two_groups(node)
+    groups, signing = node.groups, node.signing
+    with judge():
+        runs = signing.must_sign(on.key, on.x, on.p).accepted
+        for _ in range(2):
+            groups.remove_action(on.alice, on.g, on.x.hash)
+            signing.must_be_refused(on.key, on.x, on.p, control=runs)
+            groups.add_action(on.alice, on.g, on.x.cid)
+            signing.must_sign(on.key, on.x, on.p)
+            groups.remove_pkp(on.alice, on.g, on.p.id)
+            signing.must_be_refused(on.key, on.x, on.p, control=runs)
+            groups.add_pkp(on.alice, on.g, on.p.id)
+            signing.must_sign(on.key, on.x, on.p)
+        # What joins is permitted, and nothing beside it: Y joins G for P, Q does not.
+        signing.must_be_refused(on.key, on.y, on.p, control=runs)
+        groups.add_action(on.alice, on.g, on.y.cid)
+        signing.must_sign(on.key, on.y, on.p)
+        signing.must_be_refused(on.key, on.x, on.q, control=runs)
+        groups.add_pkp(on.alice, on.g, on.q.id)
+        signing.must_sign(on.key, on.x, on.q)
+
+
+@case("changes-by-a-usage-key", requirements=["EXEC-230"], needs=NEEDS)
+def changes_by_a_usage_key(judge: Judge, node: Node) -> None:
+    """Runs of the account key and of a usage key follow what another usage key takes out of a group and puts back."""
+    on = two_groups(node)
+    keeping = Permissions(False, False, False, [on.g], [on.g], [on.g])
+    with judge():
+        keeper = node.usage_keys.add(on.alice, keeping).key
+        key_runs = node.signing.must_sign(on.key, on.x, on.p).accepted
+        node.signing.must_sign(on.alice, on.x, on.p)
+        by_both = [node.signing.request(key, on.x, on.p) for key in (on.key, on.alice)]
+        node.groups.remove_pkp(keeper, on.g, on.p.id)
+        all_refused(node, by_both, "forbidden", key_runs)
+        node.groups.add_pkp(keeper, on.g, on.p.id)
+        node.signing.must_sign(on.key, on.x, on.p)
+        node.groups.remove_action(keeper, on.g, on.x.hash)
+        all_refused(node, by_both, "forbidden", key_runs)
+
+
+@case(
+    "update-of-a-group",
+    requirements=["GRPLIFE-040", "GRPLIFE-050", "GRPLIFE-060", "GRPLIFE-070", "GRPLIFE-080"],
+    needs=NEEDS,
+)
+def update_of_a_group(judge: Judge, node: Node) -> None:
+    """Runs follow update_group, which replaces what was added to the group as well; wildcards come and go with it."""
+    on = two_groups(node)
+    p, q, x, y = on.p.id, on.q.id, on.x.hash, on.y.hash
+    every = node.groups.all_actions
+
+    def update(pkp_ids: Sequence[object], hashes: Sequence[object]) -> None:
+        node.groups.update(on.alice, on.g, "g", pkp_ids=pkp_ids, cid_hashes=hashes)
+
+    with judge():
+        node.signing.must_sign(on.key, on.x, on.p)
+        for pkp_ids, hashes, permitted in (
+            ([q], [x], {"xq"}),
+            ([p], [y], {"yp"}),
+            ([], [], set()),
+            ([p], [x], {"xp"}),
+            ([ALL_PKPS], [x], {"xp", "xq"}),
+            ([p], [every], {"xp", "yp"}),
+            ([ALL_PKPS], [every], {"xp", "xq", "yp", "yq"}),
+            ([p], [x], {"xp"}),
+        ):
+            update(pkp_ids, hashes)
+            ran = {
+                action_name + pkp_name
+                for action_name, action in (("x", on.x), ("y", on.y))
+                for pkp_name, pkp in (("p", on.p), ("q", on.q))
+                if node.signing.signs(on.key, action, pkp)
+            }
+            judge.same(sorted(ran), sorted(permitted), f"the pairs that run with {pkp_ids} and {hashes}")
+        # What other calls added is replaced, too.
+        node.groups.add_pkp(on.alice, on.g, q)
+        node.groups.add_action(on.alice, on.g, on.y.cid)
+        added = node.signing.must_sign(on.key, on.y, on.q).accepted
+        update([p], [x])
+        node.signing.must_sign(on.key, on.x, on.p)
+        node.signing.must_be_refused(on.key, on.x, on.q, control=added)
+        node.signing.must_be_refused(on.key, on.y, on.p, control=added)
+
+
+@case(
+    "removal-of-a-group",
+    requirements=["GRPLIFE-110", "GRPLIFE-120", "GRPLIFE-130", "GRPLIFE-160", "EXEC-230"],
+    needs=NEEDS,
+)
+def removal_of_a_group(judge: Judge, node: Node) -> None:
+    """When a group is removed, keys lose it and nothing else, and no later group gives it back."""
+    on = two_groups(node)
+    signing = node.signing
+    with judge():
+        both, every = executing_in(node, on.alice, on.g, on.h), executing_in(node, on.alice, 0)
+        # The account key needs a group as well (EXEC-120).
+        runs = {key: signing.must_sign(key, on.x, on.p).accepted for key in (on.key, both, every, on.alice)}
+        node.groups.remove(on.alice, on.g)
+        for key, ran in runs.items():
+            signing.must_be_refused(key, on.x, on.p, control=ran)
+        for key in (both, every):
+            signing.must_sign(key, on.y, on.q)
+        for _ in range(2):
+            node.groups.add(on.alice, "g", pkp_ids=[on.p.id], cid_hashes=[on.x.hash])
+        signing.must_sign(every, on.x, on.p)
+        for key in (on.key, both):
+            signing.must_be_refused(key, on.x, on.p, control=runs[key])
+
+
+@case("one-group-of-two", requirements=["GRPLIFE-170", "PKP-060", "PKP-070", "UKEY-290"], needs=NEEDS)
+def one_group_of_two(judge: Judge, node: Node) -> None:
+    """What two groups permit stays permitted through the one when the other loses it or is removed."""
+    on = two_groups(node)
+    signing = node.signing
+    with judge():
+        node.groups.update(on.alice, on.h, "h", pkp_ids=[on.p.id], cid_hashes=[on.x.hash])
+        in_h, both = executing_in(node, on.alice, on.h), executing_in(node, on.alice, on.g, on.h)
+        runs = {key: signing.must_sign(key, on.x, on.p).accepted for key in (on.key, in_h, both)}
+        node.groups.remove_pkp(on.alice, on.g, on.p.id)
+        signing.must_be_refused(on.key, on.x, on.p, control=runs[on.key])
+        for key in (in_h, both):
+            signing.must_sign(key, on.x, on.p)
+        node.groups.add_pkp(on.alice, on.g, on.p.id)
+        node.groups.remove(on.alice, on.g)
+        for key in (in_h, both):
+            signing.must_sign(key, on.x, on.p)
+        node.groups.remove(on.alice, on.h)
+        for key in (in_h, both):
+            signing.must_be_refused(key, on.x, on.p, control=runs[key])
+
+
+@case("deleted-action", requirements=["ACT-200"], needs=NEEDS)
+def deleted_action(judge: Judge, node: Node) -> None:
+    """After delete_action its runs are refused where the profile says that it leaves the groups, else permitted."""
+    on = two_groups(node)
+    stated = node.session.stated("semantics.delete_action_group_membership")
+    with judge():
+        node.actions.add(on.alice, on.x.cid)
+        node.signing.must_sign(on.key, on.x, on.p)
+        node.actions.delete(on.alice, on.x.hash)
+        ran = node.signing.signs(on.key, on.x, on.p)
+        judge.same("kept" if ran else "removed", stated, "what becomes of the action in its groups")
+
+
+# ------------------------------------------------------------------------------------------------ changes under way
+
+
+def all_refused(node: Node, requests: Sequence[OutgoingRequest], refusal: str, control: Accepted) -> None:
+    """Send runs at once, which must all be refused."""
+    with Refusals(node.session, control=control, unchanged=[]) as refusals:
+        for answer in send_at_once(node.session, requests):
+            refusals.check(answer, [refusal])
+
+
+def change_under_way(
+    node: Node, write: OutgoingRequest, runs: Sequence[OutgoingRequest], pkp: Pkp, refusals: Sequence[str]
+) -> None:
+    """Send a write, which must be accepted, among runs at the same time: either answer to these is right."""
+    written, *ran = send_at_once(node.session, [write, *runs])
+    must_accept(written)
+    for answer in ran:
+        node.signing.has_signed(answer, pkp, or_refused=refusals)
+
+
+@case("key-removed-under-way", requirements=["KEYLIFE-150", "KEYLIFE-080"], needs=NEEDS)
+def key_removed_under_way(judge: Judge, node: Node) -> None:
+    """Once the removal of a key is answered, no run begins with it, though runs were under way."""
+    on = two_groups(node)
+    late = node.actions.prepared("sign_late")
+    with judge():
+        node.groups.add_action(on.alice, on.g, late.cid)
+        # A run that began before asks for its wallet before or after the removal.
+        soon, later = (
+            node.runs.request(
+                on.key, late.code, pkp_id=on.p.id, params={"message": node.label, "milliseconds": milliseconds}
+            )
+            for milliseconds in (100, 600)
+        )
+        runs = node.runs.must_succeed(soon).accepted
+        removal = node.session.request("remove_usage_api_key", on.alice, usage_api_key=on.key)
+        change_under_way(node, removal, [soon, later, soon], on.p, ["forbidden", "unauthenticated"])
+        all_refused(node, [soon] * 4, "unauthenticated", runs)
+
+
+@case("narrowed-under-way", requirements=["KEYLIFE-150", "EXEC-230"], needs=NEEDS)
+def narrowed_under_way(judge: Judge, node: Node) -> None:
+    """Once a key is narrowed, a wallet taken out or a group removed, no run begins as before, though some are running."""
+    on = two_groups(node)
+    in_g, in_h = node.signing.request(on.key, on.x, on.p), node.signing.request(on.key, on.y, on.q)
+    only_h = {"name": node.label, "description": DESCRIPTION, **Permissions(execute_in_groups=[on.h]).members}
+    update = node.session.request("update_usage_api_key", on.alice, usage_api_key=on.key, **only_h)
+    taking_out = node.session.request("remove_pkp_from_group", on.alice, group_id=on.h, pkp_id=on.q.id)
+    removal = node.session.request("remove_group", on.alice, group_id=on.h)
+    with judge():
+        runs = node.signing.must_sign(on.key, on.x, on.p).accepted
+        change_under_way(node, update, [in_g] * 2, on.p, ["forbidden"])
+        all_refused(node, [in_g] * 3, "forbidden", runs)
+        for write in (taking_out, removal):
+            runs_in_h = node.signing.must_sign(on.key, on.y, on.q).accepted
+            change_under_way(node, write, [in_h] * 2, on.q, ["forbidden"])
+            all_refused(node, [in_h] * 3, "forbidden", runs_in_h)
+            if write is taking_out:
+                node.groups.add_pkp(on.alice, on.h, on.q.id)
+
+
+@case("parallel-updates-do-not-mix", requirements=["KEYLIFE-200"], needs=NEEDS)
+def parallel_updates_do_not_mix(judge: Judge, node: Node) -> None:
+    """After parallel updates a key runs where one of them says, and does what that one says."""
+    on = two_groups(node)
+    halves = [
+        Permissions(can_create_groups=True, execute_in_groups=[on.g]),
+        Permissions(can_create_pkps=True, execute_in_groups=[on.h]),
+    ]
+    labels = {"name": node.label, "description": DESCRIPTION}
+    updates = [
+        node.session.request("update_usage_api_key", on.alice, usage_api_key=on.key, **labels, **half.members)
+        for half in halves * 2
+    ]
+    with judge():
+        for _ in range(3):
+            for answer in send_at_once(node.session, updates):
+                was_accepted(node.session, answer, or_refused=["conflict"])
+            in_g, in_h = node.signing.signs(on.key, on.x, on.p), node.signing.signs(on.key, on.y, on.q)
+            creation = node.session.send(node.pkps.creation(on.key))
+            creates = was_accepted(node.session, creation, or_refused=["forbidden"])
+            found = (in_g, in_h, creates)
+            judge.that(
+                found in ((True, False, False), (False, True, True)),
+                "runs in G and no new wallets, or runs in H and new wallets",
+                {"runs in G": in_g, "runs in H": in_h, "creates wallets": creates},
+            )
