@@ -304,7 +304,7 @@ def key_removed_under_way(judge: Judge, node: Node) -> None:
 
 @case("narrowed-under-way", requirements=["KEYLIFE-150", "EXEC-230"], needs=NEEDS)
 def narrowed_under_way(judge: Judge, node: Node) -> None:
-    """Once a key is narrowed, a wallet taken out or a group removed, no run begins as before, though some are running."""
+    """Once a key is narrowed, a wallet taken out or a group removed, no run begins as before, also under load."""
     on = two_groups(node)
     in_g, in_h = node.signing.request(on.key, on.x, on.p), node.signing.request(on.key, on.y, on.q)
     only_h = {"name": node.label, "description": DESCRIPTION, **Permissions(execute_in_groups=[on.h]).members}
