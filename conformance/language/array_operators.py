@@ -1,4 +1,4 @@
-"""The named matchers that look into arrays (`includes`, `every`, `unique`, …). docs/packs.md has the table."""
+"""The named matchers that look into arrays (`includes`, `every`, `unique`, …). docs/pack-reference.md has the table."""
 
 from __future__ import annotations
 

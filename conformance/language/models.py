@@ -1,4 +1,4 @@
-"""The form of a pack file, as models: the source of the published JSON Schema. docs/packs.md explains each member."""
+"""The form of a pack file, as models, from which the JSON Schema is made. docs/pack-reference.md lists each member."""
 
 from __future__ import annotations
 
@@ -167,17 +167,22 @@ class UnchangedRead(Form):
     """A read that must give the same before and after."""
 
     list_: str | None = Field(default=None, alias="list")
+    """A list operation, read completely."""
     call: str | None = None
+    """A read that is not a list."""
     chain: str | None = None
     """A view of the account contract; `with` is then the list of its arguments."""
     as_: str | None = Field(default=None, alias="as")
+    """Who reads. Default: the case's first account."""
     with_: Members | list[JsonValue] | Reference = Field(default={}, alias="with")
+    """Members of the request, or the view's arguments."""
 
 
 class LetStep(Form):
     """Computed variables."""
 
     let: Annotated[dict[Variable, JsonValue], Field(min_length=1)]
+    """Variable to a value, or to one function with its argument; several arguments are a list."""
     id: Kebab | None = None
 
 
@@ -193,9 +198,11 @@ class Repeat(Form):
     """Steps several times in sequence."""
 
     times: Times | None = None
+    """How often; `${index}` counts from 0."""
     each: Rows | None = None
     """Rows of variables, one for each round, instead of `times`; each has an `id`."""
     steps: Annotated[list[Step], Field(min_length=1)]
+    """What each round does. What it saves, the last round's value stays."""
     collect: dict[Variable, JsonValue] = {}
     """Variable to the value gathered into it each round."""
 
@@ -204,6 +211,7 @@ class RepeatStep(Form):
     """Steps several times in sequence."""
 
     repeat: Repeat
+    """The rounds."""
     id: Kebab | None = None
 
 
@@ -211,14 +219,18 @@ class Crowd(Form):
     """One step several times at once."""
 
     times: Times
+    """How often."""
     step: CallStep
+    """What is called; `${index}` counts from 0."""
     save: dict[Variable, Literal[""]] = {}
+    """Variable to `""`: an array of `{accepted, status, answer}`."""
 
 
 class ParallelStep(Form):
     """Steps at the same time."""
 
     parallel: Annotated[list[Step], Field(min_length=1)] | Crowd
+    """Different steps, or one step several times. Steps of one `parallel` do not see each other's variables."""
     id: Kebab | None = None
 
 
@@ -231,18 +243,23 @@ class ChainStep(Form):
     """The arguments in order."""
     id: Kebab | None = None
     save: dict[Variable, str] = {}
+    """Variable to path in the answer."""
     expect: Members = {}
+    """Path in the answer to matcher."""
 
 
 class RpcStep(Form):
     """A JSON-RPC method of the chain."""
 
     rpc: Annotated[str, StringConstraints(pattern=r"^[a-z]+_[A-Za-z0-9]+$")]
+    """The method."""
     with_: list[JsonValue] = Field(default=[], alias="with")
     """The parameters in order."""
     id: Kebab | None = None
     save: dict[Variable, str] = {}
+    """Variable to path in the answer."""
     expect: Members = {}
+    """Path in the answer to matcher."""
 
 
 class DryRunStep(Form):
@@ -280,6 +297,7 @@ class SendStep(Form):
     save: dict[Variable, str] = {}
     """Variable to path in the receipt: {hash, block, gas_used, logs}."""
     expect: Members = {}
+    """Path in the receipt to matcher."""
 
 
 class ClockAt(Form):
@@ -310,9 +328,12 @@ class TransactionsStep(Form):
     """The transactions that the chain mined after a block, with their logs."""
 
     transactions: Mined
+    """Which ones."""
     id: Kebab | None = None
     save: dict[Variable, str] = {}
+    """Variable to path in the answer."""
     expect: Members = {}
+    """Path in the answer to matcher."""
 
 
 KINDS = (
@@ -375,7 +396,9 @@ class CaseForm(Form):
     """What every case has, whichever driver runs it."""
 
     id: Kebab
+    """In kebab case, unique in the pack. `--case` takes `pack::id`, or `pack::id[row]`."""
     title: Text
+    """What a correct node does, in one sentence."""
     requirements: Annotated[list[str], Field(min_length=1)]
     """Ids of the requirement catalogue."""
     needs: list[str] = []
@@ -407,11 +430,13 @@ class PackForm(Form):
     pack: PackName
     """The file's name without `.yaml`."""
     title: Text
+    """What it is about."""
     needs: list[str] = []
     """Capabilities that every case needs."""
     opt_in: bool = False
     """Whether it runs only where its own name is asked for."""
     cases: Annotated[list[Members], Field(min_length=1)]
+    """Its cases."""
 
 
 CallStep.model_rebuild()

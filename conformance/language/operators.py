@@ -1,4 +1,4 @@
-"""The matchers that have a name (`matches`, `includes`, `unique`, …). docs/packs.md has the table."""
+"""The matchers that have a name (`matches`, `includes`, `unique`, …). docs/pack-reference.md has the table."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ RESPONSE_FORM = "exec.response_form"
 
 @function
 def action_source(scope: Scope, name: object, mark: object = "") -> str:
-    """The code of `fixtures/actions/NAME.js` for this node; a mark makes it an action of its own."""
+    """The code of an action in `fixtures/actions` for this node; a mark makes it an action of its own."""
     try:
         return source_for(printed(name), scope.profile, printed(mark))
     except KeyError:

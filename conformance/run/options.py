@@ -105,7 +105,7 @@ class Options:
     full: Annotated[bool, Spelling("--full", "try every cell of a matrix, instead of those that are chosen")] = False
     cells: Annotated[
         tuple[str, ...],
-        Spelling("--cell", "try only these cells of a matrix (repeatable); see docs/packs.md", "GLOB"),
+        Spelling("--cell", "try only these cells of a matrix (repeatable); see docs/drivers.md", "GLOB"),
     ] = ()
     known: Annotated[
         Path | None, Spelling("--known", "known failures: a YAML list with reasons and links", "FILE", Path)

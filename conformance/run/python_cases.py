@@ -37,7 +37,7 @@ def load_python_pack(path: Path, vocabulary: Vocabulary) -> list[Case]:
     problems = [problem for case in own for problem in _problems(case, path, vocabulary)]
     problems += _twins(found, path)
     if not own:
-        problems.append(BadShape("no function of the file is a case: see docs/packs.md", path))
+        problems.append(BadShape("no function of the file is a case: see docs/python-cases.md", path))
     raise_all(problems)
     opt_in = bool(getattr(module, OPT_IN, False))
     return [_made(case, path, opt_in, row) for case in own for row in (case.each or [None])]

@@ -1,4 +1,4 @@
-"""What cases of the driver `typed_data` look like in a pack. docs/packs.md explains each member."""
+"""What cases of the driver `typed_data` look like in a pack. docs/drivers.md explains each member."""
 
 from __future__ import annotations
 
@@ -86,3 +86,4 @@ class TypedDataCase(CaseForm):
     exact_time: bool = False
     """`issued` counts from the very second in which the node judges; needs `clock_control`."""
     rows: Annotated[list[EnvelopeRow], Field(min_length=1)]
+    """The envelopes, each the valid one with its changes: see [drivers.md](drivers.md)."""

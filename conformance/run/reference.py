@@ -1,0 +1,136 @@
+"""The reference of packs, docs/pack-reference.md, made from models and docstrings.
+
+`python -m conformance.run.reference` writes it anew.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+from pydantic import BaseModel
+
+from conformance.drivers import DRIVERS
+from conformance.language import models
+from conformance.language.functions import FUNCTIONS
+from conformance.language.matchers import OPERATORS
+from conformance.run import loader  # noqa: F401 - it brings in every module with matchers and functions
+
+REFERENCE = Path(__file__).parents[2] / "docs" / "pack-reference.md"
+STEPS: tuple[type[BaseModel], ...] = (
+    models.AccountStep,
+    models.NewWalletStep,
+    models.NewGroupStep,
+    models.NewKeyStep,
+    models.CallStep,
+    models.ListStep,
+    models.LetStep,
+    models.CheckStep,
+    models.ParallelStep,
+    models.Crowd,
+    models.RepeatStep,
+    models.Repeat,
+    models.WalletStep,
+    models.ContractWalletStep,
+    models.SendStep,
+    models.DryRunStep,
+    models.ChainStep,
+    models.RpcStep,
+    models.TransactionsStep,
+    models.Mined,
+    models.ClockStep,
+    models.UnchangedRead,
+    models.Body,
+)
+HEAD = """\
+# Reference of packs
+
+Made from the models and docstrings by `python -m conformance.run.reference`; [packs.md](packs.md) explains them. Every
+step may have an `id`.
+"""
+
+
+def text() -> str:
+    """The page."""
+    return "\n".join([HEAD, *_cases(), *_steps(), *_matchers(), *_functions()])
+
+
+def _cases() -> Iterator[str]:
+    yield "## Packs and cases\n"
+    yield from _table("A pack", models.PackForm)
+    yield from _table("A case", models.CaseForm)
+    common = set(models.CaseForm.model_fields) | {"driver"}
+    for name, driver in DRIVERS.items():
+        yield from _table(f"`driver: {name}`", driver.form, common)
+
+
+def _steps() -> Iterator[str]:
+    yield "## Steps\n"
+    for model in STEPS:
+        kind = next((kind for kind in models.KINDS if kind in _members(model)), "")
+        yield from _table(f"`{kind}`" if model.__name__.endswith("Step") else _title(model), model, {"id"})
+
+
+def _title(model: type[BaseModel]) -> str:
+    return {
+        "Crowd": "`parallel`, one step several times",
+        "Repeat": "The inside of `repeat`",
+        "Mined": "The inside of `transactions`",
+        "UnchangedRead": "An entry of `unchanged`",
+        "Body": "The inside of `body`",
+    }[model.__name__]
+
+
+def _table(title: str, model: type[BaseModel], left_out: set[str] | frozenset[str] = frozenset()) -> Iterator[str]:
+    yield f"### {title}\n"
+    yield f"{inspect.cleandoc(model.__doc__ or '')}\n"
+    members = {name: meaning for name, meaning in _members(model).items() if name not in left_out}
+    if members:
+        yield "| member | |"
+        yield "|---|---|"
+        yield from (f"| `{name}` | {meaning} |" for name, meaning in members.items())
+        yield ""
+
+
+def _members(model: type[BaseModel]) -> Mapping[str, str]:
+    return {
+        field.alias or name: " ".join((field.description or "").split()) for name, field in model.model_fields.items()
+    }
+
+
+def _matchers() -> Iterator[str]:
+    yield "## Matchers\n"
+    yield "| matcher | holds for |"
+    yield "|---|---|"
+    yield "| `pluck` | with `then`: an array of which that member of every item, as an array, matches `then` |"
+    yield "| `where` | with `then`: an array of which the items that match `where`, as an array, match `then` |"
+    yield from (f"| `{name}` | {_said(maker)} |" for name, maker in sorted(OPERATORS.items()))
+    yield ""
+
+
+def _functions() -> Iterator[str]:
+    yield "## Functions of `let`\n"
+    yield "| function | takes | gives |"
+    yield "|---|---|---|"
+    for name, function in sorted(FUNCTIONS.items()):
+        yield f"| `{name}` | {', '.join(_arguments(function)) or 'nothing'} | {_said(function)} |"
+    yield ""
+
+
+def _arguments(function: Callable[..., object]) -> Iterator[str]:
+    for parameter in list(inspect.signature(function).parameters.values())[1:]:
+        name = parameter.name.replace("_", " ")
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            yield f"{name}…"
+        else:
+            yield name if parameter.default is parameter.empty else f"({name})"
+
+
+def _said(thing: Callable[..., object]) -> str:
+    first = inspect.cleandoc(thing.__doc__ or "").partition("\n\n")[0]
+    return " ".join(first.split())
+
+
+if __name__ == "__main__":
+    REFERENCE.write_text(text(), encoding="utf-8")
