@@ -15,8 +15,10 @@ from conformance.verify.evidence import ATTESTATION, CHECKSUMS, INFO, OBSERVED
 from conformance.verify.faults import Fault
 from conformance.verify.judging import Notes
 from conformance.verify.rules import connection, forms, quotes, service
-from conformance.verify.strict import json_object
+from conformance.verify.strict import hex_bytes, json_object
 
+SHORTEST_QUOTE = 400
+"""Bytes: no TEE's quote is as short."""
 Judgement = tuple[Rule, Callable[[TextReading, Notes], str]]
 
 
@@ -62,8 +64,19 @@ def _text_of(reading: TextReading, member: str, code: str) -> None:
 def quote(reading: TextReading, _: Notes) -> str:
     """ATT-050."""
     _text_of(reading, "quote", "quote-not-hex")
-    found = reading.quote
+    try:
+        found = reading.quote
+    except Fault as fault:
+        raw = hex_bytes(reading.attestation.quote) if fault.code == "tee-unsupported" else b""
+        if raw and not _may_be_a_quote(raw):
+            raise Fault("quote-layout", f"{len(raw)} bytes are no quote", fault.where) from fault
+        raise
     return f"a TDX quote of version {found.version}, {len(found.raw)} bytes"
+
+
+def _may_be_a_quote(raw: bytes) -> bool:
+    """Whether it could be one of a TEE that is not judged here: those begin with a small version number."""
+    return len(raw) >= SHORTEST_QUOTE and 0 < int.from_bytes(raw[:2], "little") < 10
 
 
 def events(reading: TextReading, _: Notes) -> str:

@@ -8,12 +8,12 @@ from functools import cached_property
 
 from conformance.profile.attestation import AttestationForms
 from conformance.verify import Evidence, Policy
-from conformance.verify.documents import EvidenceQuote, read_evidence_quote
+from conformance.verify.documents import EvidenceQuote, Info, read_evidence_quote, read_info
 from conformance.verify.event_log import Event, before_ready
-from conformance.verify.evidence import EVIDENCE_QUOTE
+from conformance.verify.evidence import EVIDENCE_QUOTE, INFO
 from conformance.verify.faults import Fault
 from conformance.verify.reading import Identity, Reading, check_replay
-from conformance.verify.strict import json_object
+from conformance.verify.strict import hex_bytes, json_object, text_member
 
 BLOCK = re.compile(rb"-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----", re.DOTALL)
 
@@ -33,6 +33,20 @@ class TextReading(Reading):
         """A body as served; of a certificate file without the text that RFC 7468 lets stand around certificates."""
         body = super().body(name, code)
         return b"\n".join([*BLOCK.findall(body), b""]) if name.startswith("evidences/cert-") else body
+
+    @cached_property
+    def info(self) -> Info:
+        """`/info`; how long a compose hash has to be, and what `app_compose` is, other rules say (ATT-150, ATT-030)."""
+        body = self.body(INFO, "info-missing")
+        try:
+            return read_info(body)
+        except ValueError as problem:
+            found = _members_of_info(body)
+            if found is None:
+                raise Fault("info-malformed", str(problem), INFO) from problem
+            if found.app_compose == "":
+                raise Fault("app-compose-malformed", "app_compose is no text", f"{INFO}: tcb_info") from problem
+            return found
 
     @property
     def shows_quote(self) -> bool:
@@ -59,6 +73,21 @@ class TextReading(Reading):
         if "compose-hash" not in named:
             raise Fault("identity-event-absent", "no runtime event compose-hash before system-ready", where)
         return Identity(named.get("app-id", b""), named["compose-hash"], named.get("instance-id"))
+
+
+def _members_of_info(body: bytes) -> Info | None:
+    """The members, the two hashes in hex; `app_compose` is empty where it is no text. None: one is absent."""
+    try:
+        document = json_object(body)
+        tcb_info = document.get("tcb_info")
+        told = json_object(tcb_info.encode()) if isinstance(tcb_info, str) else tcb_info
+        app_id, compose_hash = (hex_bytes(text_member(document, name)) for name in ("app_id", "compose_hash"))
+    except ValueError:
+        return None
+    if not isinstance(told, dict) or told.get("app_compose") is None or not app_id or not compose_hash:
+        return None
+    text = told["app_compose"]
+    return Info(app_id, compose_hash, text if isinstance(text, str) else "")
 
 
 def _with_texts_alone(body: bytes) -> bytes:
