@@ -640,7 +640,7 @@ def views_agree_with_lists(judge: Judge, node: Node) -> None:
     ],
 )
 def writes_emit_events(judge: Judge, node: Node) -> None:
-    """Each write of an admin wallet leaves a log of the node.contract."""
+    """Each write of an admin wallet leaves a log of the contract."""
     carol = node.wallets.new("carol")
     dana = ChainSecuredAccount(wallet_hash(carol.address), carol)
     wallet, key = node.minting.wallet(carol), node.minting.usage_key(carol)
