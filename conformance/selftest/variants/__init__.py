@@ -27,8 +27,8 @@ __all__ = ["VARIANTS"]
 VARIANTS: Mapping[str, Choices] = {
     "lenient": together(lenient, other_envelope_forms, no_chain_logs, behind_a_web_server),
     "other-run-choices": together(prefilled, other_member_names, other_run_choices),
-    "stricter": together(stricter, other_evidence_places),
-    "bare-lists": together(bare_lists, sells_credits),
+    "stricter": together(stricter, other_evidence_places, sells_credits),
+    "bare-lists": bare_lists,
     "minimal-answers": together(minimal_answers, other_evidence_forms),
 }
 """By name; a combination is named after the choice that most cases depend on."""
