@@ -9,10 +9,11 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import NoReturn
 
-from conformance.commands import packs, profile, requirements, run, vectors, verify
 from conformance.problems import LoadProblem, Problem
 from conformance.report import ExitCode
 
+COMMANDS = ("run", "packs", "requirements", "profile", "vectors", "verify")
+"""The modules of `conformance.commands`."""
 SELFTEST = "selftest"
 
 
@@ -24,16 +25,16 @@ class Parser(argparse.ArgumentParser):
         self.exit(ExitCode.USAGE, f"{self.prog}: {message} (see {self.prog} --help)\n")
 
 
-def parser() -> Parser:
-    """The parser of the whole command line; a subcommand's namespace holds its function as ``handle``."""
+def parser(commands: Sequence[str] = COMMANDS) -> Parser:
+    """The parser of the command line, for some subcommands; one's namespace holds its function as ``handle``."""
     top = Parser(
         prog="service-conformance",
         description="Judges a node of the account, wallet and sandboxed-code execution service by its specification.",
         allow_abbrev=False,
     )
     subcommands = top.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=Parser)
-    for module in (run, packs, requirements, profile, vectors, verify):
-        module.add_to(subcommands)
+    for name in commands:
+        import_module(f"conformance.commands.{name}").add_to(subcommands)
     subcommands.add_parser(SELFTEST, help="prove with faulty nodes that each check can fail", add_help=False)
     return top
 
@@ -44,7 +45,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         if arguments[:1] == [SELFTEST]:
             return _selftest(arguments[1:])
-        namespace = parser().parse_args(arguments)
+        # The libraries of commands that are not asked for would take a while to load.
+        asked = [name for name in COMMANDS if arguments[:1] == [name]]
+        namespace = parser(asked or COMMANDS).parse_args(arguments)
         code: int = namespace.handle(namespace)
         sys.stdout.flush()
     except LoadProblem as problem:

@@ -2,24 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Generic, Protocol, TypeVar
 
-from conformance.drivers.attestation.driver import compile_attestation
-from conformance.drivers.attestation.form import AttestationCase
-from conformance.drivers.envelopes.driver import compile_typed_data
-from conformance.drivers.envelopes.forms import TypedDataCase
-from conformance.drivers.hostile.driver import HostileCase, compile_hostile
-from conformance.drivers.matrix.driver import ExecutionMatrixCase, compile_matrix
-from conformance.drivers.model import ModelCase, compile_model
-from conformance.drivers.openapi.answers import OpenApiAnswersCase, compile_answers
-from conformance.drivers.openapi.document import (
-    OpenApiDocumentCase,
-    OpenApiViewerCase,
-    compile_document,
-    compile_viewer,
-)
 from conformance.drivers.steps.caserun import CaseRun
 from conformance.drivers.steps.driver import compile_case
 from conformance.language.models import CaseForm, StepsCase
@@ -55,15 +42,94 @@ class AnyDriver(Protocol):
         """The program of a case of this driver."""
 
 
-DRIVERS: Mapping[str, AnyDriver] = {
-    "steps": Driver[StepsCase](StepsCase, compile_case),
-    "openapi_document": Driver[OpenApiDocumentCase](OpenApiDocumentCase, compile_document),
-    "openapi_viewer": Driver[OpenApiViewerCase](OpenApiViewerCase, compile_viewer),
-    "openapi_answers": Driver[OpenApiAnswersCase](OpenApiAnswersCase, compile_answers),
-    "execution_matrix": Driver[ExecutionMatrixCase](ExecutionMatrixCase, compile_matrix),
-    "hostile": Driver[HostileCase](HostileCase, compile_hostile),
-    "typed_data": Driver[TypedDataCase](TypedDataCase, compile_typed_data),
-    "attestation": Driver[AttestationCase](AttestationCase, compile_attestation),
-    "model": Driver[ModelCase](ModelCase, compile_model),
-}
-"""By the name that a case gives as `driver`; without one, `steps`."""
+# A run of a few cases does not pay for the libraries of drivers that none of them names.
+# ruff: noqa: PLC0415
+
+
+def _steps() -> AnyDriver:
+    return Driver[StepsCase](StepsCase, compile_case)
+
+
+def _openapi_document() -> AnyDriver:
+    from conformance.drivers.openapi.document import OpenApiDocumentCase, compile_document
+
+    return Driver[OpenApiDocumentCase](OpenApiDocumentCase, compile_document)
+
+
+def _openapi_viewer() -> AnyDriver:
+    from conformance.drivers.openapi.document import OpenApiViewerCase, compile_viewer
+
+    return Driver[OpenApiViewerCase](OpenApiViewerCase, compile_viewer)
+
+
+def _openapi_answers() -> AnyDriver:
+    from conformance.drivers.openapi.answers import OpenApiAnswersCase, compile_answers
+
+    return Driver[OpenApiAnswersCase](OpenApiAnswersCase, compile_answers)
+
+
+def _execution_matrix() -> AnyDriver:
+    from conformance.drivers.matrix.driver import ExecutionMatrixCase, compile_matrix
+
+    return Driver[ExecutionMatrixCase](ExecutionMatrixCase, compile_matrix)
+
+
+def _hostile() -> AnyDriver:
+    from conformance.drivers.hostile.driver import HostileCase, compile_hostile
+
+    return Driver[HostileCase](HostileCase, compile_hostile)
+
+
+def _typed_data() -> AnyDriver:
+    from conformance.drivers.envelopes.driver import compile_typed_data
+    from conformance.drivers.envelopes.forms import TypedDataCase
+
+    return Driver[TypedDataCase](TypedDataCase, compile_typed_data)
+
+
+def _attestation() -> AnyDriver:
+    from conformance.drivers.attestation.driver import compile_attestation
+    from conformance.drivers.attestation.form import AttestationCase
+
+    return Driver[AttestationCase](AttestationCase, compile_attestation)
+
+
+def _model() -> AnyDriver:
+    from conformance.drivers.model import ModelCase, compile_model
+
+    return Driver[ModelCase](ModelCase, compile_model)
+
+
+class Drivers(Mapping[str, AnyDriver]):
+    """Drivers by the name that a case gives as `driver`. One is imported when it is first asked for."""
+
+    def __init__(self, makers: Mapping[str, Callable[[], AnyDriver]]) -> None:
+        self._makers = {name: cache(make) for name, make in makers.items()}
+
+    def __getitem__(self, name: str) -> AnyDriver:
+        return self._makers[name]()
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._makers
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._makers)
+
+    def __len__(self) -> int:
+        return len(self._makers)
+
+
+DRIVERS = Drivers(
+    {
+        "steps": _steps,
+        "openapi_document": _openapi_document,
+        "openapi_viewer": _openapi_viewer,
+        "openapi_answers": _openapi_answers,
+        "execution_matrix": _execution_matrix,
+        "hostile": _hostile,
+        "typed_data": _typed_data,
+        "attestation": _attestation,
+        "model": _model,
+    }
+)
+"""A case without `driver` has `steps`."""

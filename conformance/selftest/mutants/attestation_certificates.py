@@ -1,0 +1,133 @@
+"""Faults of the certificate: what TLS shows, what the evidence shows, and what happens when it is renewed."""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from itertools import count
+
+from conformance.selftest.tools.alter import Answered, Forward, Received, intercept
+from conformance.selftest.tools.alter_attestation import certificate_name, change_bound_file, change_evidence
+from conformance.selftest.tools.mutant import mutant, row
+from reference_node.node import Node
+from reference_node.tee.acme import Credentials, Issuer
+from reference_node.tee.attestation import Evidence
+from reference_node.tee.tls import context_of
+
+PATHS = ("/info", "/attestation", "/evidences/", "/evidences/sha256sum.txt", "/evidences/quote.json")
+END = b"-----END CERTIFICATE-----\n"
+
+
+def _other(node: Node, turn: int = 1000, domain: str | None = None, issuer: Issuer | None = None) -> Credentials:
+    machine = node.attestation
+    return (issuer or machine.issuer).issue(domain or machine.domain, node.clock.started, turn)
+
+
+def _show_over_tls(node: Node, credentials: Credentials) -> None:
+    change_evidence(node, lambda evidence: replace(evidence, tls=context_of(credentials)))
+
+
+@mutant("ATT-180", "ATT-010")
+def tls_shows_another_certificate(node: Node) -> None:
+    """Show over TLS another certificate of the same issuer and domain than the evidence has."""
+    _show_over_tls(node, _other(node))
+
+
+@mutant("ATT-180")
+def tls_shows_a_certificate_of_another_issuer(node: Node) -> None:
+    """Show over TLS a certificate for the domain that another authority issued."""
+    _show_over_tls(node, _other(node, issuer=Issuer(b"somebody", node.clock.started)))
+
+
+@mutant("ATT-180")
+def tls_shows_a_certificate_of_another_domain(node: Node) -> None:
+    """Show over TLS a certificate of the same account for another domain."""
+    _show_over_tls(node, _other(node, domain="other.example"))
+
+
+@mutant("ATT-180")
+def tls_shows_the_same_key_in_another_certificate(node: Node) -> None:
+    """Renew the certificate over the same key, and leave the evidence as it is."""
+
+    def renewed(evidence: Evidence) -> Evidence:
+        later = node.attestation.issuer.issue(node.attestation.domain, node.clock.started + 60, 0)
+        return replace(evidence, tls=context_of(later))
+
+    change_evidence(node, renewed)
+
+
+FILES = (
+    row("issuer-first", lambda chain: b"".join(part + END for part in reversed(chain.split(END)[:-1]))),
+    row("issuer-alone", lambda chain: chain.split(END)[1] + END),
+)
+
+
+@mutant("ATT-180", each=FILES)
+def evidence_begins_with_another_certificate(node: Node, change: Callable[[bytes], bytes]) -> None:
+    """Bind a file whose first certificate is not the leaf that TLS shows."""
+    change_bound_file(node, certificate_name(node), change)
+
+
+@mutant("ATT-180")
+def evidence_has_another_certificate_before(node: Node) -> None:
+    """Bind a file in which an older certificate of the domain stands before the one that TLS shows."""
+    before = _other(node).chain.split(END)[0] + END
+    change_bound_file(node, certificate_name(node), lambda chain: before + chain)
+
+
+@mutant("ATT-180")
+def evidence_has_only_the_issuer_right(node: Node) -> None:
+    """Bind another certificate of the same issuer than TLS shows."""
+    change_bound_file(node, certificate_name(node), lambda _: _other(node).chain)
+
+
+@mutant("ATT-180")
+def certificate_is_renewed_before_its_evidence(node: Node) -> None:
+    """Take a new certificate at once, and show the evidence of the one before."""
+    machine = node.attestation
+    before = machine.evidence
+    machine.rotate()
+    after = machine.evidence
+    change_evidence(node, lambda _: replace(before, tls=after.tls))
+    machine.rotate()
+
+
+@mutant("ATT-180")
+def evidence_is_renewed_before_its_certificate(node: Node) -> None:
+    """Bind a new certificate at once, and show the one before over TLS."""
+    machine = node.attestation
+    before = machine.evidence
+    change_evidence(node, lambda evidence: replace(evidence, tls=before.tls))
+    machine.rotate()
+
+
+@dataclass(frozen=True)
+class _Alternating(Evidence):
+    """Evidence of a front end with two certificates."""
+
+    other: ssl.SSLContext
+    turns: Callable[[], int]
+
+    def __getattribute__(self, name: str) -> object:
+        """Show the other certificate on every second connection."""
+        if name == "tls" and object.__getattribute__(self, "turns")() % 2:
+            return object.__getattribute__(self, "other")
+        return object.__getattribute__(self, name)
+
+
+async def _last_of_its_connection(request: Received, forward: Forward) -> Answered:
+    given = await forward(request)
+    return replace(given, headers=(*given.headers, (b"connection", b"close")))
+
+
+@mutant("ATT-280")
+def connections_end_at_two_certificates(node: Node) -> None:
+    """Show another certificate on each second connection, and end each connection of the attestation paths."""
+    intercept(node, PATHS, _last_of_its_connection)
+    other, turns = context_of(_other(node)), count()
+
+    def alternating(made: Evidence) -> Evidence:
+        return _Alternating(made.credentials, made.files, made.tls, other, lambda: next(turns))
+
+    change_evidence(node, alternating)

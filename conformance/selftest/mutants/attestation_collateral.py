@@ -1,0 +1,134 @@
+"""Faults of the collateral that vouches for the platform: stale, signed by somebody else, or for another platform."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+
+from conformance.selftest.tools.alter import members
+from conformance.selftest.tools.alter_attestation import Members, change_platform, other_platform, serve_collateral
+from conformance.selftest.tools.mutant import mutant, row
+from reference_node.node import Node
+from reference_node.tee.collateral import (
+    Collateral,
+    CollateralForm,
+    JsonObject,
+    qe_identity_document,
+    tcb_info_document,
+)
+from reference_node.tee.pki import CrlForm, PlatformForm
+
+
+@mutant("ATT-140", each=[row("stale", -60), row("stale-since-yesterday", -30), row("of-tomorrow", 2)])
+def collateral_is_of_another_time(node: Node, days: int) -> None:
+    """Serve collateral that was issued {days} days from now."""
+    serve_collateral(node, issued=node.attestation.platform.now + timedelta(days=days))
+
+
+@mutant("ATT-140")
+def collateral_is_of_another_machine(node: Node) -> None:
+    """Serve collateral that another root signed."""
+    serve_collateral(node, platform=other_platform(node))
+
+
+SIGNED = (
+    row("root", CollateralForm(signer="root")),
+    row("leaf", CollateralForm(signer="pck")),
+    row("authority", CollateralForm(signer="pck_ca")),
+    row("somebody", CollateralForm(signing_key="somebody")),
+)
+
+
+@mutant("ATT-140", each=SIGNED)
+def collateral_is_signed_by_somebody_else(node: Node, form: CollateralForm) -> None:
+    """Serve TCB info and QE identity that are not signed by the TCB signer."""
+    serve_collateral(node, form=form)
+
+
+CHANGES = (
+    row("tcb-info", lambda given: replace(given, tcb_info=given.tcb_info.replace('"OutOfDate"', '"UpToDate"'))),
+    row("qe-identity", lambda given: replace(given, qe_identity=given.qe_identity.replace('"isvsvn":4', '"isvsvn":3'))),
+    row("signatures-exchanged", lambda given: replace(given, tcb_info_signature=given.qe_identity_signature)),
+    row("lists-exchanged", lambda given: replace(given, root_ca_crl=given.pck_crl, pck_crl=given.root_ca_crl)),
+)
+
+
+@mutant("ATT-140", each=CHANGES)
+def collateral_is_changed_after_it_is_signed(node: Node, change: Callable[[Collateral], Collateral]) -> None:
+    """Change collateral after it was signed."""
+    serve_collateral(node, change=change)
+
+
+def _level(document: JsonObject, status: str) -> JsonObject:
+    levels = document["tcbLevels"]
+    first = {**members(levels[0]), "tcbStatus": status} if isinstance(levels, list) else {}
+    return {**document, "tcbLevels": [first]}
+
+
+@mutant(
+    "ATT-140",
+    each=[
+        "OutOfDate",
+        "Revoked",
+        "ConfigurationNeeded",
+        "SWHardeningNeeded",
+        "ConfigurationAndSWHardeningNeeded",
+        "OutOfDateConfigurationNeeded",
+    ],
+)
+def platform_is_known_to_be_weak(node: Node, status: str) -> None:
+    """Run on a platform whose TCB info says `{status}`."""
+    document = _level(tcb_info_document(node.attestation.platform), status)
+    serve_collateral(node, form=CollateralForm(tcb_info=document))
+
+
+@mutant("ATT-140", each=["OutOfDate", "Revoked"])
+def enclave_is_known_to_be_weak(node: Node, status: str) -> None:
+    """Quote by an enclave whose identity says `{status}`."""
+    document = _level(qe_identity_document(node.attestation.platform), status)
+    serve_collateral(node, form=CollateralForm(qe_identity=document))
+
+
+INFO = (
+    row("family", {"fmspc": "908060000001"}),
+    row("engine", {"pceId": "0001"}),
+    row("sgx", {"id": "SGX"}),
+    row("no-levels", {"tcbLevels": []}),
+    row("version", {"version": 2}),
+)
+
+
+@mutant("ATT-140", each=INFO)
+def tcb_info_is_of_another_platform(node: Node, other: Members) -> None:
+    """Serve TCB info that is rightly signed, but for another platform."""
+    document = {**tcb_info_document(node.attestation.platform), **other}
+    serve_collateral(node, form=CollateralForm(tcb_info=document))
+
+
+@mutant(
+    "ATT-140", each=[row("sgx", {"id": "QE"}), row("signer", {"mrsigner": "00" * 32}), row("product", {"isvprodid": 1})]
+)
+def qe_identity_is_of_another_enclave(node: Node, other: Members) -> None:
+    """Serve QE identity that is rightly signed, but of another enclave."""
+    document = {**qe_identity_document(node.attestation.platform), **other}
+    serve_collateral(node, form=CollateralForm(qe_identity=document))
+
+
+REVOCATION = (
+    row("leaf", lambda form: replace(form, pck_crl=CrlForm(issuer="pck_ca", revoked=("pck",)))),
+    row("authority", lambda form: replace(form, root_crl=CrlForm(issuer="root", revoked=("pck_ca",)))),
+    row("signer", lambda form: replace(form, root_crl=CrlForm(issuer="root", revoked=("tcb_signer",)))),
+    row("stale-list", lambda form: replace(form, pck_crl=CrlForm(issuer="pck_ca", valid_days=(-60, -1)))),
+    row("stale-root-list", lambda form: replace(form, root_crl=CrlForm(issuer="root", valid_days=(-60, -1)))),
+    row("list-of-somebody", lambda form: replace(form, pck_crl=CrlForm(issuer="pck_ca", signing_key="somebody"))),
+    row("list-of-the-root", lambda form: replace(form, pck_crl=CrlForm(issuer="root"))),
+    row("expired-signer", lambda form: form.with_certificate("tcb_signer", valid_days=(-60, -1))),
+    row("signer-of-somebody", lambda form: form.with_certificate("tcb_signer", signing_key="somebody")),
+)
+
+
+@mutant("ATT-140", each=REVOCATION)
+def certificate_is_not_good_any_more(node: Node, change: Callable[[PlatformForm], PlatformForm]) -> None:
+    """Revoke a certificate, or serve a revocation list that says nothing about it."""
+    change_platform(node, change)

@@ -1,0 +1,265 @@
+"""Faults of the attestation endpoints themselves: where they answer, to whom, and in what form."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from dataclasses import replace
+
+from pydantic import JsonValue
+
+from conformance.selftest.tools.alter import Answered, Forward, Received, intercept, members, refusal
+from conformance.selftest.tools.alter_attestation import Members, change_attestation, change_info, change_members
+from conformance.selftest.tools.mutant import mutant, row
+from reference_node.keys import key_hash, parse_key
+from reference_node.node import Node
+
+INFO = "/info"
+ATTESTATION = "/attestation"
+LISTING = "/evidences/"
+CHECKSUMS = "/evidences/sha256sum.txt"
+QUOTE = "/evidences/quote.json"
+ACCOUNT = "/evidences/acme-account.json"
+SIX = (INFO, ATTESTATION, LISTING, CHECKSUMS, QUOTE, ACCOUNT)
+CERTIFICATE = "/evidences/cert-node.example.pem"
+
+
+def _presented(request: Received) -> str | None:
+    headers = dict(request.headers)
+    bearer = headers.get(b"authorization", b"").decode("latin-1").removeprefix("Bearer ")
+    return request.key or bearer or None
+
+
+def _known(node: Node, presented: str) -> bool:
+    secret = parse_key(presented)
+    return secret is not None and bool(node.accounts.key_info(key_hash(secret)).account_hash)
+
+
+@mutant(
+    each=[
+        row("info", INFO, breaks="EP-020 ATT-020"),
+        row("attestation", ATTESTATION, breaks="EP-020 ATT-040"),
+        row("listing", LISTING, breaks="EP-020 ATT-070"),
+        row("checksums", CHECKSUMS, breaks="ATT-080"),
+        row("quote", QUOTE, breaks="ATT-090"),
+        row("account", ACCOUNT, breaks="ATT-100"),
+        row("certificate", CERTIFICATE, breaks="ATT-070"),
+    ]
+)
+def attestation_path_is_not_served(node: Node, path: str) -> None:
+    """Answer `{path}` with 404."""
+
+    async def handler(_request: Received, _forward: Forward) -> Answered:
+        return refusal(404)
+
+    intercept(node, path, handler)
+
+
+@mutant("EP-020", each=[row("info", INFO), row("attestation", ATTESTATION), row("listing", LISTING)])
+def attestation_path_is_below_the_api(node: Node, path: str) -> None:
+    """Answer `{path}` under `/core/v1` alone."""
+
+    async def gone(_request: Received, _forward: Forward) -> Answered:
+        return refusal(404)
+
+    async def moved(request: Received, forward: Forward) -> Answered:
+        return await forward(replace(request, path=path))
+
+    intercept(node, path, gone)
+    intercept(node, path.removeprefix("/"), moved)
+
+
+@mutant("EP-020", each=[row("info", INFO), row("attestation", ATTESTATION)])
+def attestation_path_redirects_below_the_api(node: Node, path: str) -> None:
+    """Redirect `{path}` to the same path under `/core/v1`, and answer there."""
+
+    async def redirect(_request: Received, _forward: Forward) -> Answered:
+        return Answered(308, ((b"location", b"/core/v1" + path.encode()),), b"")
+
+    async def moved(request: Received, forward: Forward) -> Answered:
+        return await forward(replace(request, path=path))
+
+    intercept(node, path, redirect)
+    intercept(node, path.removeprefix("/"), moved)
+
+
+@mutant(
+    each=[
+        *(row(path.strip("/").rpartition("/")[2].partition(".")[0], path, breaks="ATT-270") for path in SIX),
+        row("certificate", CERTIFICATE, breaks="ATT-070"),
+    ]
+)
+def attestation_asks_for_a_key(node: Node, path: str) -> None:
+    """Answer `{path}` with 401 without a known key."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        presented = _presented(request)
+        return await forward(request) if presented and _known(node, presented) else refusal(401)
+
+    intercept(node, path, handler)
+
+
+@mutant("ATT-270", each=[row(path.strip("/").rpartition("/")[2].partition(".")[0], path) for path in SIX])
+def attestation_refuses_unknown_keys(node: Node, path: str) -> None:
+    """Answer `{path}` without a key, but with 401 to an unknown one."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        presented = _presented(request)
+        return await forward(request) if presented is None or _known(node, presented) else refusal(401)
+
+    intercept(node, path, handler)
+
+
+@mutant("ATT-270")
+def attestation_is_for_keys_that_look_right(node: Node) -> None:
+    """Answer the attestation paths to anybody who presents some key, but not without one."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        return await forward(request) if _presented(request) else refusal(403)
+
+    intercept(node, SIX, handler)
+
+
+@mutant("EP-020", each=[row("info", INFO, breaks="ATT-020"), row("attestation", ATTESTATION, breaks="ATT-040")])
+def attestation_takes_post_alone(node: Node, path: str) -> None:
+    """Answer `{path}` to POST only, to GET with 405."""
+
+    async def handler(_request: Received, _forward: Forward) -> Answered:
+        return replace(refusal(405), headers=((b"allow", b"POST"), (b"content-type", b"application/problem+json")))
+
+    intercept(node, path, handler)
+
+
+def _body(node: Node, path: str, body: bytes, media_type: bytes = b"application/json") -> None:
+    async def handler(_request: Received, _forward: Forward) -> Answered:
+        return Answered(200, ((b"content-type", media_type),), body)
+
+    intercept(node, path, handler)
+
+
+@mutant(
+    each=[
+        row("info", INFO, breaks="ATT-020"),
+        row("attestation", ATTESTATION, breaks="ATT-040"),
+        row("listing", LISTING, breaks="ATT-070"),
+        row("checksums", CHECKSUMS, breaks="ATT-080"),
+        row("quote", QUOTE, breaks="ATT-090"),
+        row("account", ACCOUNT, breaks="ATT-100"),
+        row("certificate", CERTIFICATE, breaks="ATT-070"),
+    ]
+)
+def attestation_body_is_empty(node: Node, path: str) -> None:
+    """Answer `{path}` with 200 and no byte."""
+    _body(node, path, b"", b"text/plain")
+
+
+@mutant(
+    each=[
+        row("info", INFO, breaks="ATT-020"),
+        row("attestation", ATTESTATION, breaks="ATT-040"),
+        row("quote", QUOTE, breaks="ATT-090"),
+        row("account", ACCOUNT, breaks="ATT-100"),
+    ]
+)
+def attestation_is_wrapped(node: Node, path: str) -> None:
+    """Answer `{path}` with its members one level deeper, under `data`."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        return replace(given, body=b'{"data":' + given.body + b"}") if given.accepted and given.body else given
+
+    intercept(node, path, handler)
+
+
+@mutant(
+    each=[
+        row("info", INFO, breaks="ATT-020"),
+        row("attestation", ATTESTATION, breaks="ATT-040"),
+        row("account", ACCOUNT, breaks="ATT-100"),
+    ]
+)
+def attestation_is_a_list(node: Node, path: str) -> None:
+    """Answer `{path}` with a list of one object."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        return replace(given, body=b"[" + given.body + b"]") if given.accepted and given.body else given
+
+    intercept(node, path, handler)
+
+
+@mutant("ATT-070")
+def listing_is_json(node: Node) -> None:
+    """Answer `/evidences/` with a JSON list of names."""
+    _body(node, LISTING, b'["acme-account.json","cert-node.example.pem","sha256sum.txt","quote.json"]')
+
+
+@mutant(
+    each=[
+        row("app-id", "app_id", breaks="ATT-020"),
+        row("compose-hash", "compose_hash", breaks="ATT-020"),
+        row("tcb-info", "tcb_info", breaks="ATT-020"),
+    ]
+)
+def info_lacks_a_member(node: Node, name: str) -> None:
+    """Leave `{name}` out of `/info`."""
+    change_info(node, lambda shown: _without(shown, name))
+
+
+def _without(shown: Members, name: str) -> Members:
+    return {member: value for member, value in shown.items() if member != name}
+
+
+@mutant("ATT-020")
+def tcb_info_holds_no_description(node: Node) -> None:
+    """Leave `app_compose` out of `tcb_info`, and give it beside it."""
+    change_info(node, lambda shown: {**shown, "tcb_info": {}, **members(shown["tcb_info"])})
+
+
+@mutant("ATT-020", each=["app_id", "compose_hash"])
+def info_member_is_no_hex(node: Node, name: str) -> None:
+    """Answer `{name}` in base64 instead of hex."""
+    change_info(node, lambda shown: {**shown, name: b64encode(bytes.fromhex(str(shown[name]))).decode()})
+
+
+@mutant("ATT-020", each=["app_id", "compose_hash"])
+def info_member_is_null(node: Node, name: str) -> None:
+    """Answer null as `{name}`."""
+    change_info(node, lambda shown: {**shown, name: None})
+
+
+@mutant("ATT-020", each=["app_id", "compose_hash", "tcb_info"])
+def info_member_is_named_otherwise(node: Node, name: str) -> None:
+    """Answer `{name}` under its name in camel case."""
+    head, _, tail = name.partition("_")
+    change_info(node, lambda shown: {**_without(shown, name), head + tail.capitalize(): shown[name]})
+
+
+@mutant("ATT-040", each=["quote", "event_log", "vm_config"])
+def attestation_lacks_a_member(node: Node, name: str) -> None:
+    """Leave `{name}` out of `/attestation`."""
+    change_attestation(node, lambda shown: _without(shown, name))
+
+
+@mutant("ATT-040", each=["quote", "event_log", "vm_config"])
+def attestation_member_is_null(node: Node, name: str) -> None:
+    """Answer null as `{name}` of `/attestation`."""
+    change_attestation(node, lambda shown: {**shown, name: None})
+
+
+@mutant("VER-050")
+def machine_is_an_object(node: Node) -> None:
+    """Answer `vm_config` as an object, where the node's own description says text."""
+    change_attestation(node, lambda shown: {**shown, "vm_config": {"cpu_count": 2}})
+
+
+@mutant("VER-050")
+def application_is_a_name(node: Node) -> None:
+    """Answer `app_id` with `0x`, where the node's own description has a pattern without it."""
+    change_info(node, lambda shown: {**shown, "app_id": f"0x{shown['app_id']}"})
+
+
+@mutant("VER-050")
+def account_is_under_the_other_name(node: Node) -> None:
+    """Answer `account_uri` where the node's own description requires `uri`."""
+    value: dict[str, JsonValue] = {"account_uri": node.attestation.issuer.account_uri}
+    change_members(node, "acme-account.json", lambda _: value)

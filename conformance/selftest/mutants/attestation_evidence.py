@@ -1,0 +1,237 @@
+"""Faults of the evidence files: the listing, the checksums, the account, and what the evidence quote binds."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from dataclasses import replace
+
+from cryptography.hazmat.primitives.serialization import Encoding
+from cryptography.x509 import load_pem_x509_certificates
+from pydantic import JsonValue
+
+from conformance.selftest.tools.alter_attestation import (
+    ACCOUNT,
+    CHECKSUMS,
+    OF_EVIDENCE,
+    QUOTE,
+    Files,
+    bound,
+    certificate_name,
+    change_bound_file,
+    change_checksums,
+    change_file,
+    change_files,
+    change_members,
+    change_report,
+)
+from conformance.selftest.tools.mutant import mutant, row
+from reference_node.node import Node
+from reference_node.tee.documents import LISTING
+
+Text = Callable[[str], str]
+NAME = "cert-node.example.pem"
+
+
+def _edit(change: Text) -> Callable[[bytes], bytes]:
+    return lambda body: change(body.decode()).encode()
+
+
+LISTINGS = (
+    row("no-link", lambda page: page.replace(f'<a href="{NAME}">{NAME}</a>', NAME)),
+    row(
+        "link-in-a-comment",
+        lambda page: page.replace(f'<a href="{NAME}">{NAME}</a>', f'<!-- <a href="{NAME}">x</a> -->'),
+    ),
+    row("other-name", lambda page: page.replace(f'href="{NAME}"', 'href="certificate.pem"')),
+    row("other-domain", lambda page: page.replace(f'href="{NAME}"', 'href="cert-other.example.pem"')),
+    row("other-place", lambda page: page.replace(f'href="{NAME}"', f'href="https://other.example/{NAME}"')),
+    row("other-folder", lambda page: page.replace(f'href="{NAME}"', f'href="/{NAME}"')),
+    row("other-suffix", lambda page: page.replace(f'href="{NAME}"', 'href="cert-node.example.pem.txt"')),
+    row("data-attribute", lambda page: page.replace(f'<a href="{NAME}">', f'<a data-href="{NAME}">')),
+)
+
+
+@mutant("ATT-070", each=LISTINGS)
+def listing_does_not_link_the_certificate(node: Node, change: Text) -> None:
+    """List the evidence without a link to `cert-<domain>.pem`."""
+    change_file(node, LISTING, _edit(change))
+
+
+CERTIFICATES = (
+    row("der", lambda body: load_pem_x509_certificates(body)[0].public_bytes(Encoding.DER)),
+    row("key", lambda body: body.replace(b" CERTIFICATE-", b" PUBLIC KEY-")),
+    row("cut", lambda body: body[: len(body) // 2]),
+    row("html", lambda _: b"<html><body>see the other page</body></html>"),
+    row("trusted", lambda body: body.replace(b" CERTIFICATE-", b" TRUSTED CERTIFICATE-")),
+)
+
+
+@mutant("ATT-070", each=CERTIFICATES)
+def certificate_file_is_no_certificate(node: Node, change: Callable[[bytes], bytes]) -> None:
+    """Serve something else than PEM certificates as the certificate file, bound by the quote."""
+    change_bound_file(node, certificate_name(node), change)
+
+
+SUMS = (
+    row("no-names", lambda text: "".join(line.split()[0] + "\n" for line in text.splitlines())),
+    row("names-first", lambda text: "".join("{1}  {0}\n".format(*line.split()) for line in text.splitlines())),
+    row("sha-1", lambda text: "".join(f"{line[:40]}  {line.split()[1]}\n" for line in text.splitlines())),
+    row("json", lambda text: json.dumps({line.split()[1]: line.split()[0] for line in text.splitlines()})),
+    row("bsd", lambda text: "".join("SHA256 ({1}) = {0}\n".format(*line.split()) for line in text.splitlines())),
+    row("base64", lambda text: text.replace("  ", "=  ", 1)),
+    row("remark", lambda text: f"# made by the node\n{text}"),
+)
+
+
+@mutant("ATT-080", each=SUMS)
+def checksums_have_another_form(node: Node, change: Text) -> None:
+    """Serve checksums that are not lines of 64 hex digits and a name; the quote binds them."""
+    change_checksums(node, change)
+
+
+COVERED = (
+    row("account-alone", lambda text: text.splitlines(keepends=True)[0]),
+    row("certificate-alone", lambda text: text.splitlines(keepends=True)[1]),
+    row("nothing", lambda _: f"{hashlib.sha256(b'').hexdigest()}  empty\n"),
+    row("exchanged", lambda text: text.replace(ACCOUNT, "x").replace(NAME, ACCOUNT).replace("  x", f"  {NAME}")),
+    row("first-digit", lambda text: ("0" if text[0] != "0" else "1") + text[1:]),
+    row("other-domain", lambda text: text.replace(NAME, "cert-other.example.pem")),
+    row("zeros", lambda text: "".join(f"{'0' * 64}  {line.split()[1]}\n" for line in text.splitlines())),
+)
+
+
+@mutant("ATT-110", each=COVERED)
+def checksums_do_not_cover_the_evidence(node: Node, change: Text) -> None:
+    """Serve checksums that do not fit the certificate or the account; the quote binds them."""
+    change_checksums(node, change)
+
+
+@mutant("ATT-110", each=[row("account", ACCOUNT), row("certificate", NAME)])
+def evidence_changes_after_its_checksum(node: Node, name: str) -> None:
+    """Add a newline to `{name}` after its checksum was bound."""
+    change_file(node, name, lambda body: body + b"\n")
+
+
+ACCOUNTS = (
+    row("no-uri", {"status": "valid"}),
+    row("null", {"uri": None}),
+    row("number", {"uri": 4053803914}),
+    row("http", {"uri": "http://acme.example/acme/acct/1"}),
+    row("path", {"uri": "/acme/acct/1"}),
+    row("list", {"uri": ["https://acme.example/acme/acct/1"]}),
+    row("empty", {"uri": ""}),
+    row("other-name", {"url": "https://acme.example/acme/acct/1"}),
+    row("two", {"uri": "https://acme.example/acme/acct/1", "account_uri": "https://acme.example/acme/acct/2"}),
+)
+
+
+@mutant("ATT-100", each=ACCOUNTS)
+def account_has_no_uri(node: Node, account: dict[str, JsonValue]) -> None:
+    """Show an ACME account without one https URI, bound by the quote."""
+    change_bound_file(node, ACCOUNT, lambda _: json.dumps(account).encode())
+
+
+def _without_report_data(shown: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    return {name: value for name, value in shown.items() if name != "report_data"}
+
+
+REPORT_DATA = (
+    row("absent", _without_report_data),
+    row("null", lambda shown: {**shown, "report_data": None}),
+    row("base64", lambda shown: {**shown, "report_data": "FVLl" * 22}),
+    row("short", lambda shown: {**shown, "report_data": str(shown["report_data"])[:62]}),
+    row("long", lambda shown: {**shown, "report_data": f"{shown['report_data']}00"}),
+    row("odd", lambda shown: {**shown, "report_data": str(shown["report_data"])[:-1]}),
+    row("renamed", lambda shown: {**_without_report_data(shown), "reportData": shown["report_data"]}),
+    row("list", lambda shown: {**shown, "report_data": [*bytes.fromhex(str(shown["report_data"]))]}),
+)
+
+
+@mutant("ATT-090", each=REPORT_DATA)
+def evidence_has_no_report_data(node: Node, change: Callable[[dict[str, JsonValue]], dict[str, JsonValue]]) -> None:
+    """Serve quote.json without hex report data."""
+    change_members(node, QUOTE, change)
+
+
+@mutant("ATT-170", each=[row("newline", b"\n"), row("space", b" "), row("comment", b"# updated\n"), row("nul", b"\0")])
+def checksums_change_after_they_are_bound(node: Node, added: bytes) -> None:
+    """Add bytes to the checksum file after the quote bound it."""
+    change_file(node, CHECKSUMS, lambda body: body + added)
+
+
+def _otherwise(change: Callable[[bytes], bytes]) -> Callable[[Node, Files], Files]:
+    """Evidence whose quote is over something else than the checksum file."""
+
+    def rebind(node: Node, files: Files) -> Files:
+        sums = files[CHECKSUMS]
+        return {**bound(node, files, replace(sums, body=change(sums.body))), CHECKSUMS: sums}
+
+    return rebind
+
+
+BOUND = (
+    row("crlf", lambda body: body.replace(b"\n", b"\r\n")),
+    row("stripped", lambda body: body.rstrip()),
+    row("reordered", lambda body: b"".join(reversed(body.splitlines(keepends=True)))),
+    row("certificate-line", lambda body: body.splitlines(keepends=True)[1]),
+    row("first-digest", lambda body: bytes.fromhex(body[:64].decode())),
+    row("hex-of-hash", lambda body: hashlib.sha256(body).hexdigest().encode()),
+    row("twice", lambda body: hashlib.sha256(body).digest()),
+    row("nothing", lambda _: b""),
+)
+
+
+@mutant("ATT-170", "ATT-240", each=BOUND)
+def evidence_quote_is_over_something_else(node: Node, change: Callable[[bytes], bytes]) -> None:
+    """Make the evidence quote, and its shown report data, over other bytes than those of the checksum file."""
+    rebind = _otherwise(change)
+    change_files(node, lambda files: rebind(node, files))
+
+
+def _sha512(data: bytes) -> bytes:
+    return hashlib.sha512(data).digest()
+
+
+QUOTED = (
+    row("shifted", lambda data: b"\0" + data[:-1]),
+    row("shifted-back", lambda data: data[1:] + b"\0"),
+    row("second-half", lambda data: data[32:] + data[:32]),
+    row("reversed", lambda data: data[31::-1] + data[32:]),
+    row("zeros", lambda _: bytes(64)),
+    row("last-bit", lambda data: data[:31] + bytes([data[31] ^ 1]) + data[32:]),
+    row("hex", lambda data: data[:32].hex().encode()),
+    row("other-algorithm", _sha512),
+)
+
+
+@mutant("ATT-120", "ATT-240", each=QUOTED)
+def evidence_quote_reports_something_else(node: Node, change: Callable[[bytes], bytes]) -> None:
+    """Show the right report data in quote.json beside a quote that has another."""
+    change_report(node, OF_EVIDENCE, lambda report: replace(report, report_data=change(report.report_data)))
+
+
+@mutant("ATT-120")
+def shown_report_data_is_cut_short_of_the_quoted(node: Node) -> None:
+    """Quote more report data than quote.json shows: its second half is not zero, as shown."""
+    change_report(node, OF_EVIDENCE, lambda report: replace(report, report_data=report.report_data[:32] + b"\1" * 32))
+
+
+@mutant("ATT-170")
+def shown_report_data_is_shifted(node: Node) -> None:
+    """Show the report data of quote.json shifted by a byte, beside a quote that has it right."""
+    change_members(node, QUOTE, lambda shown: {**shown, "report_data": "00" + str(shown["report_data"])[:-2]})
+
+
+@mutant("ATT-240")
+def evidence_shows_no_quote(node: Node) -> None:
+    """Serve quote.json with report data alone: nothing shows that hardware reported it."""
+    change_members(node, QUOTE, lambda shown: {"report_data": shown["report_data"]})
+
+
+@mutant("ATT-240", "ATT-120")
+def evidence_shows_the_quote_of_attestation(node: Node) -> None:
+    """Put the quote of `/attestation` beside the right report data in quote.json."""
+    machine = node.attestation
+    change_members(node, QUOTE, lambda shown: {**shown, "quote": machine.quote(bytes(64)).hex()})
