@@ -22,13 +22,13 @@ class Driver(Generic[F]):
 
     form: type[F]
     compile: Callable[[F, CompileContext], Program]
-    """Makes the program of a case; raises LoadProblem. What the case needs is noted in the site's facts."""
+    """Makes the program of a case; raises LoadProblem. What the case needs is noted in the context's info."""
 
-    def prepare(self, form: CaseForm, site: CompileContext) -> Program:
+    def prepare(self, form: CaseForm, context: CompileContext) -> Program:
         """The program of a case of this driver."""
         if not isinstance(form, self.form):
             raise TypeError(f"{type(form).__name__} is not {self.form.__name__}")
-        return self.compile(form, site)
+        return self.compile(form, context)
 
 
 class AnyDriver(Protocol):
@@ -38,7 +38,7 @@ class AnyDriver(Protocol):
     def form(self) -> type[CaseForm]:
         """What its cases look like in a pack."""
 
-    def prepare(self, form: CaseForm, site: CompileContext) -> Program:
+    def prepare(self, form: CaseForm, context: CompileContext) -> Program:
         """The program of a case of this driver."""
 
 

@@ -15,9 +15,9 @@ from conformance.problems import BadShape
 from conformance.values.json_values import member, printed_json, same
 
 
-def _holds_part(raw: JsonValue, site: CompileContext) -> Callable[[object, Scope], bool | None]:
-    inner = compile_matcher(raw, _inside(raw, site))
-    text = compile_value(raw, site) if isinstance(raw, str) else None
+def _holds_part(raw: JsonValue, context: CompileContext) -> Callable[[object, Scope], bool | None]:
+    inner = compile_matcher(raw, _inside(raw, context))
+    text = compile_value(raw, context) if isinstance(raw, str) else None
 
     def found(value: object, scope: Scope) -> bool | None:
         if isinstance(value, list):
@@ -29,46 +29,46 @@ def _holds_part(raw: JsonValue, site: CompileContext) -> Callable[[object, Scope
     return found
 
 
-def _inside(raw: JsonValue, site: CompileContext) -> CompileContext:
+def _inside(raw: JsonValue, context: CompileContext) -> CompileContext:
     """Where a part of the value stands. Reports a part that no such value can have."""
-    if isinstance(site.shape, Object):
-        site.report(BadShape, f"this is for arrays and texts, and here is {described(site.shape)}")
-    item = site.shape.item if isinstance(site.shape, Array) else ANYTHING
-    if isinstance(item, Object) and isinstance(shape_of(raw, site), Scalar):
-        site.report(BadShape, f"{printed_json(raw)} is never an item of {described(site.shape)}")
-    return site.of(item)
+    if isinstance(context.shape, Object):
+        context.report(BadShape, f"this is for arrays and texts, and here is {described(context.shape)}")
+    item = context.shape.item if isinstance(context.shape, Array) else ANYTHING
+    if isinstance(item, Object) and isinstance(shape_of(raw, context), Scalar):
+        context.report(BadShape, f"{printed_json(raw)} is never an item of {described(context.shape)}")
+    return context.of(item)
 
 
 @named("includes")
-def includes(raw: JsonValue, site: CompileContext) -> Matcher:
+def includes(raw: JsonValue, context: CompileContext) -> Matcher:
     """An array with a matching item, or a text with this part."""
-    found = _holds_part(raw, site)
+    found = _holds_part(raw, context)
     return lambda value, scope: (
         None if found(value, scope) else Difference(f"something that includes {printed_json(raw)}", value)
     )
 
 
 @named("excludes")
-def excludes(raw: JsonValue, site: CompileContext) -> Matcher:
+def excludes(raw: JsonValue, context: CompileContext) -> Matcher:
     """An array without a matching item, or a text without this part."""
-    found = _holds_part(raw, site)
+    found = _holds_part(raw, context)
     return lambda value, scope: (
         None if found(value, scope) is False else Difference(f"something that excludes {printed_json(raw)}", value)
     )
 
 
 @named("items")
-def items(raw: JsonValue, site: CompileContext) -> Matcher:
+def items(raw: JsonValue, context: CompileContext) -> Matcher:
     """These items in this order, no more."""
     if not isinstance(raw, list):
-        raise site.problem(BadShape, "takes a list of matchers")
-    return compile_matcher(raw, site)
+        raise context.problem(BadShape, "takes a list of matchers")
+    return compile_matcher(raw, context)
 
 
 @named("any_order")
-def any_order(raw: JsonValue, site: CompileContext) -> Matcher:
+def any_order(raw: JsonValue, context: CompileContext) -> Matcher:
     """As many items as matchers, and each matcher has an item of its own."""
-    matchers = listed(raw, site.of(item_of(site)))
+    matchers = listed(raw, context.of(item_of(context)))
 
     def match(value: object, scope: Scope) -> Difference | None:
         if not isinstance(value, list) or len(value) != len(matchers):
@@ -95,9 +95,9 @@ def _assignable(fits: list[list[bool]]) -> bool:
 
 
 @named("every")
-def every(raw: JsonValue, site: CompileContext) -> Matcher:
+def every(raw: JsonValue, context: CompileContext) -> Matcher:
     """Every item of an array matches, and there is one: of no items at all everything would be true."""
-    inner = compile_matcher(raw, site.of(item_of(site)))
+    inner = compile_matcher(raw, context.of(item_of(context)))
 
     def match(value: object, scope: Scope) -> Difference | None:
         if not isinstance(value, list):
@@ -112,12 +112,12 @@ def every(raw: JsonValue, site: CompileContext) -> Matcher:
 
 
 @named("unique")
-def unique(raw: JsonValue, site: CompileContext) -> Matcher:
+def unique(raw: JsonValue, context: CompileContext) -> Matcher:
     """No two items, or no two items' members of this name, are equal."""
     if raw is not True and not isinstance(raw, str):
-        raise site.problem(BadShape, "`unique` takes true or the name of a member")
+        raise context.problem(BadShape, "`unique` takes true or the name of a member")
     if isinstance(raw, str):
-        item_member(raw, site)
+        item_member(raw, context)
 
     def match(value: object, _: Scope) -> Difference | None:
         if not isinstance(value, list):

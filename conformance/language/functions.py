@@ -47,7 +47,7 @@ def relies_on(*keys: str) -> Callable[[Made], Made]:
     """A case that calls the function is for nodes whose profile states these keys."""
 
     def enter(maker: Made) -> Made:
-        PREPARATIONS[maker.__name__] = lambda _, site: site.facts.uses.update(keys)
+        PREPARATIONS[maker.__name__] = lambda _, context: context.info.uses.update(keys)
         return maker
 
     return enter

@@ -74,34 +74,34 @@ OTHER_WORDS = {
 """What other tools call a matcher, to what it is called here."""
 
 
-def compile_matcher(raw: JsonValue, site: CompileContext) -> Matcher:
+def compile_matcher(raw: JsonValue, context: CompileContext) -> Matcher:
     """The matcher that a pack writes at this place. Raises LoadProblem for an unknown or half-written one."""
     if isinstance(raw, list):
-        inside = site.of(item_of(site))
+        inside = context.of(item_of(context))
         return _each_in_order([compile_matcher(item, inside.at(index)) for index, item in enumerate(raw)])
     if not isinstance(raw, dict) or not raw:
-        return _equals(raw, site)
+        return _equals(raw, context)
     matchers = OPERATORS.keys() | CONTINUED | {"then"}
     named = raw.keys() & matchers
     if not named:
-        return _equals(raw, site) if _is_near_miss(raw, matchers, site) else compile_members(raw, site)
+        return _equals(raw, context) if _is_near_miss(raw, matchers, context) else compile_members(raw, context)
     others = raw.keys() - named
     if others:
         other = sorted(others)[0]
         near = suggestion(other, matchers)
-        raise site.at(other).problem(
+        raise context.at(other).problem(
             UnknownName,
             f"{other!r} is no matcher, but stands beside the matcher {sorted(named)[0]!r}{near}; "
             "an object with members of such names is written {members: {…}}",
         )
-    return all_of([_operator(name, raw, site) for name in raw if name != "then" or not raw.keys() & CONTINUED])
+    return all_of([_operator(name, raw, context) for name in raw if name != "then" or not raw.keys() & CONTINUED])
 
 
-def compile_members(raw: dict[str, JsonValue], site: CompileContext) -> Matcher:
+def compile_members(raw: dict[str, JsonValue], context: CompileContext) -> Matcher:
     """An object that has these members, and may have others."""
-    _check_members(raw, site)
+    _check_members(raw, context)
     members = {
-        name: compile_matcher(value, site.at(name).of(member_of(site.shape, name) or ANYTHING))
+        name: compile_matcher(value, context.at(name).of(member_of(context.shape, name) or ANYTHING))
         for name, value in raw.items()
     }
 
@@ -122,37 +122,41 @@ def says_absent(raw: JsonValue) -> bool:
     return raw == {"absent": True}
 
 
-def _is_near_miss(raw: dict[str, JsonValue], matchers: Set[str], site: CompileContext) -> bool:
+def _is_near_miss(raw: dict[str, JsonValue], matchers: Set[str], context: CompileContext) -> bool:
     """Report what reads as a matcher and is none: taken for a member, it might hold on every node."""
-    faults = len(site.faults)
-    members = site.vocabulary.members | (site.shape.members.keys() if isinstance(site.shape, Object) else set())
+    faults = len(context.faults)
+    members = context.vocabulary.members | (
+        context.shape.members.keys() if isinstance(context.shape, Object) else set()
+    )
     for name in raw.keys() - members:
         meant = OTHER_WORDS.get(name, "") or next(iter(get_close_matches(name, matchers, n=1, cutoff=0.75)), "")
         if meant:
-            site.at(name).report(
+            context.at(name).report(
                 UnknownName,
                 f"{name!r} is no matcher; did you mean {meant!r}? A member of this name is written {{members: {{…}}}}",
             )
-    return len(site.faults) > faults
+    return len(context.faults) > faults
 
 
-def _check_members(raw: dict[str, JsonValue], site: CompileContext) -> None:
+def _check_members(raw: dict[str, JsonValue], context: CompileContext) -> None:
     """Report members that the value, whose shape is known, cannot have."""
-    if isinstance(site.shape, Array | Scalar):
-        site.report(BadShape, f"here is {described(site.shape)}, never an object with {', '.join(raw)}")
+    if isinstance(context.shape, Array | Scalar):
+        context.report(BadShape, f"here is {described(context.shape)}, never an object with {', '.join(raw)}")
     for name, value in raw.items():
         if says_absent(value):
-            check_known_member(name, site.at(name))
-        elif isinstance(site.shape, Object) and name not in site.shape.members:
-            near = suggestion(name, site.shape.members)
-            site.at(name).report(UnknownName, f"there is never a member {name!r}{near} in {described(site.shape)}")
+            check_known_member(name, context.at(name))
+        elif isinstance(context.shape, Object) and name not in context.shape.members:
+            near = suggestion(name, context.shape.members)
+            context.at(name).report(
+                UnknownName, f"there is never a member {name!r}{near} in {described(context.shape)}"
+            )
 
 
-def check_known_member(name: str, site: CompileContext) -> None:
+def check_known_member(name: str, context: CompileContext) -> None:
     """Report a member that must be absent, and that nothing has: a slip would hold on every node."""
-    members = site.vocabulary.members
+    members = context.vocabulary.members
     if name not in members and not name.removeprefix("-").isdecimal() and not name.startswith("@"):
-        site.report(UnknownName, f"no member of any answer is called {name!r}{suggestion(name, members)}")
+        context.report(UnknownName, f"no member of any answer is called {name!r}{suggestion(name, members)}")
 
 
 def all_of(matchers: list[Matcher]) -> Matcher:
@@ -165,14 +169,14 @@ def all_of(matchers: list[Matcher]) -> Matcher:
     )
 
 
-def _operator(name: str, raw: dict[str, JsonValue], site: CompileContext) -> Matcher:
+def _operator(name: str, raw: dict[str, JsonValue], context: CompileContext) -> Matcher:
     if name in CONTINUED:
         if "then" not in raw:
-            raise site.problem(BadShape, f"{name!r} needs a `then` beside it")
-        return (_pluck if name == "pluck" else _where)(raw[name], raw["then"], site)
+            raise context.problem(BadShape, f"{name!r} needs a `then` beside it")
+        return (_pluck if name == "pluck" else _where)(raw[name], raw["then"], context)
     if name == "then":
-        raise site.problem(BadShape, "`then` stands beside `pluck` or `where` only")
-    return OPERATORS[name](raw[name], site.at(name))
+        raise context.problem(BadShape, "`then` stands beside `pluck` or `where` only")
+    return OPERATORS[name](raw[name], context.at(name))
 
 
 def _each_in_order(matchers: list[Matcher]) -> Matcher:
@@ -188,8 +192,8 @@ def _each_in_order(matchers: list[Matcher]) -> Matcher:
     return match
 
 
-def _equals(raw: JsonValue, site: CompileContext) -> Matcher:
-    template = compile_value(raw, site)
+def _equals(raw: JsonValue, context: CompileContext) -> Matcher:
+    template = compile_value(raw, context)
 
     def match(value: object, scope: Scope) -> Difference | None:
         wanted = template(scope)
@@ -198,33 +202,33 @@ def _equals(raw: JsonValue, site: CompileContext) -> Matcher:
     return match
 
 
-def item_of(site: CompileContext) -> Shape:
+def item_of(context: CompileContext) -> Shape:
     """What is known of the items of the value. Reports a value that is no array."""
-    match site.shape:
+    match context.shape:
         case Array(item):
             return item
         case Anything():
             return ANYTHING
         case _:
-            site.report(BadShape, f"this is for arrays, and here is {described(site.shape)}")
+            context.report(BadShape, f"this is for arrays, and here is {described(context.shape)}")
             return ANYTHING
 
 
-def item_member(name: str, site: CompileContext) -> Shape:
+def item_member(name: str, context: CompileContext) -> Shape:
     """What is known of a member of the items. Reports a member that they never have."""
-    item = item_of(site)
+    item = item_of(context)
     shape = member_of(item, name)
     if shape is None:
         near = suggestion(name, item.members) if isinstance(item, Object) else ""
-        site.report(UnknownName, f"there is never a member {name!r}{near} in {described(item)}")
+        context.report(UnknownName, f"there is never a member {name!r}{near} in {described(item)}")
     return shape or ANYTHING
 
 
-def _pluck(raw: JsonValue, then: JsonValue, site: CompileContext) -> Matcher:
+def _pluck(raw: JsonValue, then: JsonValue, context: CompileContext) -> Matcher:
     if not isinstance(raw, str):
-        raise site.problem(BadShape, "`pluck` takes the name of a member")
+        raise context.problem(BadShape, "`pluck` takes the name of a member")
 
-    following = compile_matcher(then, site.at("then").of(Array(item_member(raw, site.at("pluck")))))
+    following = compile_matcher(then, context.at("then").of(Array(item_member(raw, context.at("pluck")))))
 
     def match(value: object, scope: Scope) -> Difference | None:
         if not isinstance(value, list):
@@ -235,9 +239,9 @@ def _pluck(raw: JsonValue, then: JsonValue, site: CompileContext) -> Matcher:
     return match
 
 
-def _where(raw: JsonValue, then: JsonValue, site: CompileContext) -> Matcher:
-    wanted = compile_matcher(raw, site.at("where").of(item_of(site)))
-    following = compile_matcher(then, site.at("then"))
+def _where(raw: JsonValue, then: JsonValue, context: CompileContext) -> Matcher:
+    wanted = compile_matcher(raw, context.at("where").of(item_of(context)))
+    following = compile_matcher(then, context.at("then"))
 
     def match(value: object, scope: Scope) -> Difference | None:
         if not isinstance(value, list):

@@ -44,17 +44,17 @@ def named(name: str) -> Callable[[Maker], Maker]:
     return enter
 
 
-def listed(raw: JsonValue, site: CompileContext) -> list[Matcher]:
+def listed(raw: JsonValue, context: CompileContext) -> list[Matcher]:
     """The matchers of a list."""
     if not isinstance(raw, list):
-        raise site.problem(BadShape, "takes a list of matchers")
-    return [compile_matcher(item, site.at(index)) for index, item in enumerate(raw)]
+        raise context.problem(BadShape, "takes a list of matchers")
+    return [compile_matcher(item, context.at(index)) for index, item in enumerate(raw)]
 
 
 @named("equals")
-def equals(raw: JsonValue, site: CompileContext) -> Matcher:
+def equals(raw: JsonValue, context: CompileContext) -> Matcher:
     """Exactly this value: an object has no member more."""
-    template = compile_value(raw, site)
+    template = compile_value(raw, context)
 
     def match(value: object, scope: Scope) -> Difference | None:
         wanted = template(scope)
@@ -64,9 +64,9 @@ def equals(raw: JsonValue, site: CompileContext) -> Matcher:
 
 
 @named("not")
-def negation(raw: JsonValue, site: CompileContext) -> Matcher:
+def negation(raw: JsonValue, context: CompileContext) -> Matcher:
     """There is a value, and the matcher inside does not hold for it."""
-    inner = compile_matcher(raw, site)
+    inner = compile_matcher(raw, context)
     return lambda value, scope: (
         Difference(f"anything but {printed_json(raw)}", value)
         if value is MISSING or inner(value, scope) is None
@@ -75,24 +75,24 @@ def negation(raw: JsonValue, site: CompileContext) -> Matcher:
 
 
 @named("matches")
-def matches(raw: JsonValue, site: CompileContext) -> Matcher:
+def matches(raw: JsonValue, context: CompileContext) -> Matcher:
     """A text in which the regular expression is found."""
     if not isinstance(raw, str):
-        raise site.problem(BadShape, "`matches` takes a regular expression")
+        raise context.problem(BadShape, "`matches` takes a regular expression")
     try:
         pattern = re.compile(raw)
     except re.error as problem:
-        raise site.problem(BadShape, f"{raw!r} is not a regular expression: {problem}") from problem
+        raise context.problem(BadShape, f"{raw!r} is not a regular expression: {problem}") from problem
     return lambda value, _: (
         None if isinstance(value, str) and pattern.search(value) else Difference(f"a text like {raw}", value)
     )
 
 
 @named("type")
-def json_type(raw: JsonValue, site: CompileContext) -> Matcher:
+def json_type(raw: JsonValue, context: CompileContext) -> Matcher:
     """A value of this JSON type; true is no integer."""
     if not isinstance(raw, str) or raw not in JSON_TYPES:
-        raise site.problem(BadShape, f"`type` takes one of {', '.join(JSON_TYPES)}")
+        raise context.problem(BadShape, f"`type` takes one of {', '.join(JSON_TYPES)}")
     wanted = JSON_TYPES[raw]
 
     def match(value: object, _: Scope) -> Difference | None:
@@ -103,9 +103,9 @@ def json_type(raw: JsonValue, site: CompileContext) -> Matcher:
 
 
 @named("length")
-def length(raw: JsonValue, site: CompileContext) -> Matcher:
+def length(raw: JsonValue, context: CompileContext) -> Matcher:
     """The number of characters, items or members."""
-    inner = compile_matcher(raw, site.of(SCALAR))
+    inner = compile_matcher(raw, context.of(SCALAR))
 
     def match(value: object, scope: Scope) -> Difference | None:
         if not isinstance(value, str | list | dict):
@@ -116,8 +116,8 @@ def length(raw: JsonValue, site: CompileContext) -> Matcher:
     return match
 
 
-def _bound(raw: JsonValue, site: CompileContext, words: str, holds: Callable[[float, float], bool]) -> Matcher:
-    template = compile_value(raw, site)
+def _bound(raw: JsonValue, context: CompileContext, words: str, holds: Callable[[float, float], bool]) -> Matcher:
+    template = compile_value(raw, context)
 
     def match(value: object, scope: Scope) -> Difference | None:
         limit = template(scope)
@@ -133,27 +133,27 @@ def _is_number(value: object) -> bool:
 
 
 @named("at_least")
-def at_least(raw: JsonValue, site: CompileContext) -> Matcher:
+def at_least(raw: JsonValue, context: CompileContext) -> Matcher:
     """A number, this or greater."""
-    return _bound(raw, site, "of at least", lambda value, limit: value >= limit)
+    return _bound(raw, context, "of at least", lambda value, limit: value >= limit)
 
 
 @named("at_most")
-def at_most(raw: JsonValue, site: CompileContext) -> Matcher:
+def at_most(raw: JsonValue, context: CompileContext) -> Matcher:
     """A number, this or less."""
-    return _bound(raw, site, "of at most", lambda value, limit: value <= limit)
+    return _bound(raw, context, "of at most", lambda value, limit: value <= limit)
 
 
 @named("all_of")
-def every_matcher(raw: JsonValue, site: CompileContext) -> Matcher:
+def every_matcher(raw: JsonValue, context: CompileContext) -> Matcher:
     """All of these matchers hold."""
-    return all_of(listed(raw, site))
+    return all_of(listed(raw, context))
 
 
 @named("any_of")
-def any_matcher(raw: JsonValue, site: CompileContext) -> Matcher:
+def any_matcher(raw: JsonValue, context: CompileContext) -> Matcher:
     """At least one of these matchers holds."""
-    matchers = listed(raw, site)
+    matchers = listed(raw, context)
 
     def match(value: object, scope: Scope) -> Difference | None:
         differences = [matcher(value, scope) for matcher in matchers]
@@ -165,9 +165,9 @@ def any_matcher(raw: JsonValue, site: CompileContext) -> Matcher:
 
 
 @named("one_of")
-def one_of(raw: JsonValue, site: CompileContext) -> Matcher:
+def one_of(raw: JsonValue, context: CompileContext) -> Matcher:
     """Equal to one of these values (a list, or a variable that holds one)."""
-    template = compile_value(raw, site)
+    template = compile_value(raw, context)
 
     def match(value: object, scope: Scope) -> Difference | None:
         values = template(scope)
@@ -178,9 +178,9 @@ def one_of(raw: JsonValue, site: CompileContext) -> Matcher:
 
 
 @named("same_hex")
-def same_hex(raw: JsonValue, site: CompileContext) -> Matcher:
+def same_hex(raw: JsonValue, context: CompileContext) -> Matcher:
     """The same hex digits, whatever the capitals and the 0x."""
-    template = compile_value(raw, site)
+    template = compile_value(raw, context)
 
     def match(value: object, scope: Scope) -> Difference | None:
         wanted = template(scope)
@@ -190,10 +190,10 @@ def same_hex(raw: JsonValue, site: CompileContext) -> Matcher:
 
 
 @named("address")
-def address(raw: JsonValue, site: CompileContext) -> Matcher:
+def address(raw: JsonValue, context: CompileContext) -> Matcher:
     """An address: 0x and 40 hex digits, and when these are of both cases, the EIP-55 form."""
     if raw is not True:
-        raise site.problem(BadShape, "`address` takes true")
+        raise context.problem(BadShape, "`address` takes true")
     return lambda value, _: None if _is_address(value) else Difference("an address (0x, 40 hex digits, EIP-55)", value)
 
 
@@ -205,18 +205,18 @@ def _is_address(value: object) -> bool:
 
 
 @named("absent")
-def absent(raw: JsonValue, site: CompileContext) -> Matcher:
+def absent(raw: JsonValue, context: CompileContext) -> Matcher:
     """The member is not there (`false`: it is there, with any value)."""
     if not isinstance(raw, bool):
-        raise site.problem(BadShape, "`absent` takes true or false")
+        raise context.problem(BadShape, "`absent` takes true or false")
     return lambda value, _: (
         None if (value is MISSING) is raw else Difference("no such member" if raw else "any value", value)
     )
 
 
 @named("members")
-def members(raw: JsonValue, site: CompileContext) -> Matcher:
+def members(raw: JsonValue, context: CompileContext) -> Matcher:
     """An object with these members, for names that look like matchers."""
     if not isinstance(raw, dict):
-        raise site.problem(BadShape, "`members` takes an object")
-    return compile_members(raw, site)
+        raise context.problem(BadShape, "`members` takes an object")
+    return compile_members(raw, context)

@@ -11,11 +11,11 @@ from conformance.problems import BadShape, DuplicateId
 Row = dict[str, JsonValue]
 
 
-def check_rows(rows: list[Row], site: CompileContext) -> set[str]:
+def check_rows(rows: list[Row], context: CompileContext) -> set[str]:
     """The names of a table's variables. A load error for rows without an id of their own, or of different members."""
     seen: set[str] = set()
     for index, row in enumerate(rows):
-        place = site.at(index)
+        place = context.at(index)
         name = row.get("id")
         if not isinstance(name, str) or not name:
             raise place.problem(BadShape, "a row of `each` needs an `id`, a text")
@@ -30,13 +30,13 @@ def check_rows(rows: list[Row], site: CompileContext) -> set[str]:
     return {name for name in rows[0] if name != "id"}
 
 
-def define_rows(rows: list[Row], site: CompileContext) -> None:
+def define_rows(rows: list[Row], context: CompileContext) -> None:
     """Define the variables of a table. A load error for rows without an id of their own, or of different members."""
-    for name in check_rows(rows, site):
-        shapes = [shape_of(row.get(name), site) for row in rows]
-        site.define(name, shapes[0] if all(shape == shapes[0] for shape in shapes) else either(shapes))
+    for name in check_rows(rows, context):
+        shapes = [shape_of(row.get(name), context) for row in rows]
+        context.define(name, shapes[0] if all(shape == shapes[0] for shape in shapes) else either(shapes))
 
 
-def compile_row(row: Row, site: CompileContext) -> dict[str, Template]:
+def compile_row(row: Row, context: CompileContext) -> dict[str, Template]:
     """The variables of a row."""
-    return {name: compile_value(value, site.at(name)) for name, value in row.items() if name != "id"}
+    return {name: compile_value(value, context.at(name)) for name, value in row.items() if name != "id"}

@@ -30,17 +30,17 @@ def action_source(scope: Scope, name: object, mark: object = "") -> str:
 
 
 @prepares("action_source")
-def _note_source(arguments: Sequence[JsonValue], site: CompileContext) -> None:
+def _note_source(arguments: Sequence[JsonValue], context: CompileContext) -> None:
     """A case with this source is for nodes whose profile says what stands in it."""
     name = str(arguments[0])
     if "${" in name:
         return
     if name not in names():
-        raise site.problem(UnknownName, f"no action is called {name!r}; there are {', '.join(names())}")
+        raise context.problem(UnknownName, f"no action is called {name!r}; there are {', '.join(names())}")
     found = needs(name)
-    site.facts.uses |= found.uses
+    context.info.uses |= found.uses
     if found.names_wallets_itself:
-        site.facts.stated.append((NAMED_BY, [IN_CALL]))
+        context.info.stated.append((NAMED_BY, [IN_CALL]))
 
 
 @function

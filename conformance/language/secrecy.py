@@ -69,9 +69,9 @@ def _bytes(text: object) -> bytes:
 
 
 @named("hides")
-def hides(raw: JsonValue, site: CompileContext) -> Matcher:
+def hides(raw: JsonValue, context: CompileContext) -> Matcher:
     """A value in which this key stands nowhere, in no spelling."""
-    template = compile_value(raw, site)
+    template = compile_value(raw, context)
 
     def match(value: object, scope: Scope) -> Difference | None:
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from pydantic import JsonValue
 
-from conformance.language.facts import CaseFacts
+from conformance.language.case_info import CaseInfo
 from conformance.language.scope import Scope
 from conformance.language.shapes import ANYTHING, SCALAR, Array, Made, Object, Shape, at_path, described
 from conformance.language.vocabulary import Vocabulary, suggestion
@@ -31,7 +31,7 @@ class CompileContext:
     vocabulary: Vocabulary
     place: Place = ()
     names: set[str] = field(default_factory=set)
-    facts: CaseFacts = field(default_factory=CaseFacts)
+    info: CaseInfo = field(default_factory=CaseInfo)
     faults: list[LoadProblem] = field(default_factory=list)
     """What is wrong with the pack, as far as it has been compiled."""
     shapes: dict[str, Shape] = field(default_factory=dict)
@@ -44,9 +44,9 @@ class CompileContext:
         return self.elsewhere((*self.place, *more))
 
     def elsewhere(self, place: Place) -> CompileContext:
-        """Another place of the pack, with the same names and facts."""
+        """Another place of the pack, with the same names and info."""
         return CompileContext(
-            self.document, self.vocabulary, place, self.names, self.facts, self.faults, self.shapes, self.shape
+            self.document, self.vocabulary, place, self.names, self.info, self.faults, self.shapes, self.shape
         )
 
     def of(self, shape: Shape) -> CompileContext:
@@ -58,9 +58,9 @@ class CompileContext:
         self.names.add(name)
         self.shapes[name] = shape
 
-    def case(self, facts: CaseFacts) -> CompileContext:
-        """The same place for a case, with names and facts of its own."""
-        return CompileContext(self.document, self.vocabulary, self.place, facts=facts, faults=self.faults)
+    def case(self, info: CaseInfo) -> CompileContext:
+        """The same place for a case, with names and info of its own."""
+        return CompileContext(self.document, self.vocabulary, self.place, info=info, faults=self.faults)
 
     def apart(self) -> CompileContext:
         """The same place with a set of names of its own, for a step whose variables others do not see."""
@@ -79,60 +79,60 @@ class CompileContext:
         raise_all(self.faults)
 
 
-def compile_value(raw: JsonValue, site: CompileContext) -> Template:
+def compile_value(raw: JsonValue, context: CompileContext) -> Template:
     """A JSON value whose texts may hold variables. Reports a variable that nothing defines."""
     if isinstance(raw, str):
-        return _text(raw, site)
+        return _text(raw, context)
     if isinstance(raw, dict) and raw:
-        members = {key: compile_value(value, site.at(key)) for key, value in raw.items()}
+        members = {key: compile_value(value, context.at(key)) for key, value in raw.items()}
         return lambda scope: {key: template(scope) for key, template in members.items()}
     if isinstance(raw, list) and raw:
-        items = [compile_value(value, site.at(index)) for index, value in enumerate(raw)]
+        items = [compile_value(value, context.at(index)) for index, value in enumerate(raw)]
         return lambda scope: [template(scope) for template in items]
     return lambda _: raw
 
 
-def _text(raw: str, site: CompileContext) -> Template:
+def _text(raw: str, context: CompileContext) -> Template:
     if "${" not in raw:
         return lambda _: raw
     pieces: list[str | Template] = []
     end = 0
     for found in REFERENCE.finditer(raw):
-        pieces += [raw[end : found.start()], "${" if found[1] is None else _reference(found[1], site)]
+        pieces += [raw[end : found.start()], "${" if found[1] is None else _reference(found[1], context)]
         end = found.end()
     pieces.append(raw[end:])
     filled = [piece for piece in pieces if piece != ""]
     if "${" in "".join(piece for piece in (raw[end:], raw[: raw.find("${")]) if piece):
-        site.report(UndefinedVariable, f"{raw!r} opens a variable and does not close it")
+        context.report(UndefinedVariable, f"{raw!r} opens a variable and does not close it")
     if len(filled) == 1 and not isinstance(filled[0], str):
         return filled[0]
     return lambda scope: "".join(piece if isinstance(piece, str) else printed(piece(scope)) for piece in filled)
 
 
-def _reference(name: str, site: CompileContext) -> Template:
+def _reference(name: str, context: CompileContext) -> Template:
     if not NAME.fullmatch(name):
-        site.report(UndefinedVariable, f"${{{name}}} is not a variable name (lower case, digits, _ and dots)")
+        context.report(UndefinedVariable, f"${{{name}}} is not a variable name (lower case, digits, _ and dots)")
         return lambda _: None
     root, *path = name.split(".")
     if root == "profile":
-        return _profile_reference(".".join(path), site)
-    if root not in site.names and root not in ALWAYS_DEFINED:
-        known = ", ".join(sorted(site.names | ALWAYS_DEFINED))
-        site.report(UndefinedVariable, f"${{{name}}} is used before anything defines it; known here: {known}")
-    shape = at_path(site.shapes.get(root, ANYTHING), path)
+        return _profile_reference(".".join(path), context)
+    if root not in context.names and root not in ALWAYS_DEFINED:
+        known = ", ".join(sorted(context.names | ALWAYS_DEFINED))
+        context.report(UndefinedVariable, f"${{{name}}} is used before anything defines it; known here: {known}")
+    shape = at_path(context.shapes.get(root, ANYTHING), path)
     if shape is None:
-        known = described(site.shapes[root])
-        site.report(UndefinedVariable, f"${{{name}}} is not there: ${{{root}}} is {known}")
+        known = described(context.shapes[root])
+        context.report(UndefinedVariable, f"${{{name}}} is not there: ${{{root}}} is {known}")
     if isinstance(shape, Made):
         members = " or ".join(f"${{{name}.{member}}}" for member in shape.members)
-        site.report(UndefinedVariable, f"${{{name}}} stands for no value: write {members}")
+        context.report(UndefinedVariable, f"${{{name}}} stands for no value: write {members}")
     return lambda scope: scope.lookup(root, path)
 
 
-def shape_of(raw: JsonValue, site: CompileContext) -> Shape:
+def shape_of(raw: JsonValue, context: CompileContext) -> Shape:
     """What is known of a value as a pack writes it."""
     if isinstance(raw, dict):
-        return Object({name: shape_of(value, site) for name, value in raw.items()})
+        return Object({name: shape_of(value, context) for name, value in raw.items()})
     if isinstance(raw, list):
         return Array(ANYTHING)
     if not isinstance(raw, str):
@@ -141,12 +141,12 @@ def shape_of(raw: JsonValue, site: CompileContext) -> Shape:
     if reference is None or reference[1] is None:
         return SCALAR
     root, *path = reference[1].split(".")
-    return at_path(site.shapes.get(root, ANYTHING), path) or ANYTHING
+    return at_path(context.shapes.get(root, ANYTHING), path) or ANYTHING
 
 
-def _profile_reference(key: str, site: CompileContext) -> Template:
-    if key not in site.vocabulary.profile_keys:
-        site.report(UnknownName, f"the profile has no key {key!r}{suggestion(key, site.vocabulary.profile_keys)}")
-    site.facts.uses.add(key)
+def _profile_reference(key: str, context: CompileContext) -> Template:
+    if key not in context.vocabulary.profile_keys:
+        context.report(UnknownName, f"the profile has no key {key!r}{suggestion(key, context.vocabulary.profile_keys)}")
+    context.info.uses.add(key)
     path = key.split(".")
     return lambda scope: scope.lookup("profile", path)

@@ -24,10 +24,10 @@ HEX = re.compile(r"(0x)?([0-9a-fA-F]{2})*")
 
 
 @named("json_text")
-def json_text(raw: JsonValue, site: CompileContext) -> Matcher:
+def json_text(raw: JsonValue, context: CompileContext) -> Matcher:
     """A raw body that is empty, or valid JSON without duplicate members."""
     if raw is not True:
-        raise site.problem(BadShape, "`json_text` takes true")
+        raise context.problem(BadShape, "`json_text` takes true")
 
     def match(value: object, _: Scope) -> Difference | None:
         if value == "":

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from conformance.language.facts import CaseFacts
+from conformance.language.case_info import CaseInfo
 from conformance.language.templates import Template
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ class Case:
     requirements: tuple[str, ...]
     path: Path
     line: int
-    facts: CaseFacts
+    info: CaseInfo
     """What it needs of a profile."""
     program: Callable[[CaseRun], None]
     opt_in: bool = False

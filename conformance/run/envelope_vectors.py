@@ -65,9 +65,9 @@ def typed_cases(folders: Sequence[Path]) -> Iterator[TypedCase]:
         for index, raw in enumerate(pack.cases):
             if raw.get("driver") == "typed_data":
                 form = TypedDataCase.model_validate(raw)
-                site = CompileContext(document, standard(), ("cases", index), set(VARIABLES))
-                rows = compile_rows(form, site)
-                site.check()
+                context = CompileContext(document, standard(), ("cases", index), set(VARIABLES))
+                rows = compile_rows(form, context)
+                context.check()
                 yield TypedCase(pack.pack, form, rows)
 
 

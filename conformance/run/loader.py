@@ -14,14 +14,14 @@ from conformance.drivers import DRIVERS
 from conformance.language import (  # noqa: F401 - they enter their matchers and functions under their names
     array_operators,
     derivations,
+    extraction,
     operators,
-    parts,
     runs,
     secrecy,
     wallets,
     wire_forms,
 )
-from conformance.language.facts import CaseFacts
+from conformance.language.case_info import CaseInfo
 from conformance.language.models import CaseForm, PackForm
 from conformance.language.rows import compile_row, define_rows
 from conformance.language.templates import CompileContext
@@ -161,10 +161,10 @@ def _cases(raw: dict[str, JsonValue], pack: PackForm, seen: set[str], context: C
 def _compile(form: CaseForm, driver: str, pack: PackForm, context: CompileContext) -> list[Case]:
     _check_names(form.requirements, context.vocabulary.requirements, "requirement", context.at("requirements"))
     _check_names(form.needs, context.vocabulary.capabilities, "capability", context.at("needs"))
-    facts = CaseFacts(needs={*pack.needs, *form.needs})
-    _note_uses(form, facts, context)
+    info = CaseInfo(needs={*pack.needs, *form.needs})
+    _note_uses(form, info, context)
     rows = form.each or [{}]
-    inside = context.case(facts)
+    inside = context.case(info)
     if form.each:
         define_rows(form.each, inside.at("each"))
     program = DRIVERS[driver].prepare(form, inside)
@@ -176,23 +176,23 @@ def _compile(form: CaseForm, driver: str, pack: PackForm, context: CompileContex
             requirements=tuple(form.requirements),
             path=context.document.path,
             line=context.document.line((*context.place, "each", index) if form.each else context.place),
-            facts=facts,
+            info=info,
             program=program,
             opt_in=pack.opt_in,
-            silence_is_not_offered=facts.silence_is_not_offered,
-            row=compile_row(row, context.at("each", index).case(facts)),
+            silence_is_not_offered=info.silence_is_not_offered,
+            row=compile_row(row, context.at("each", index).case(info)),
         )
         for index, row in enumerate(rows)
     ]
 
 
-def _note_uses(form: CaseForm, facts: CaseFacts, context: CompileContext) -> None:
+def _note_uses(form: CaseForm, info: CaseInfo, context: CompileContext) -> None:
     for index, use in enumerate(form.uses):
         stated = {use: None} if isinstance(use, str) else use
         _check_names(list(stated), context.vocabulary.profile_keys, "profile key", context.at("uses", index))
-        facts.uses.update(stated)
+        info.uses.update(stated)
         if not isinstance(use, str):
-            facts.stated += [(key, value if isinstance(value, list) else [value]) for key, value in use.items()]
+            info.stated += [(key, value if isinstance(value, list) else [value]) for key, value in use.items()]
 
 
 def _check_names(names: Sequence[str], known: frozenset[str], what: str, context: CompileContext) -> None:

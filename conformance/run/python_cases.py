@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import TypeAlias
 
 from conformance.cases import SERVICES, Judge, PythonCase
-from conformance.language.facts import CaseFacts
+from conformance.language.case_info import CaseInfo
 from conformance.language.vocabulary import Vocabulary, suggestion
 from conformance.problems import BadShape, DuplicateId, LoadProblem, UnknownName, Unreadable, raise_all
 from conformance.run.case import Case
@@ -157,14 +157,14 @@ def _wrong_arguments(case: PythonCase, path: Path) -> Iterator[LoadProblem]:
 
 
 def _made(case: PythonCase, path: Path, opt_in: bool, row: str | None) -> Case:
-    facts = CaseFacts(needs={"http", *case.needs})
+    info = CaseInfo(needs={"http", *case.needs})
     for use in case.uses:
-        facts.uses.update([use] if isinstance(use, str) else use)
+        info.uses.update([use] if isinstance(use, str) else use)
         if not isinstance(use, str):
-            facts.stated += [(key, value if isinstance(value, list) else [value]) for key, value in use.items()]
+            info.stated += [(key, value if isinstance(value, list) else [value]) for key, value in use.items()]
     if Accounts in case.arguments.values():
-        facts.accounts.append("account")
-        facts.operations.add("new_account")
+        info.accounts.append("account")
+        info.operations.add("new_account")
     return Case(
         id=f"{path.stem}::{case.id}" + (f"[{row}]" if row else ""),
         pack=path.stem,
@@ -172,7 +172,7 @@ def _made(case: PythonCase, path: Path, opt_in: bool, row: str | None) -> Case:
         requirements=case.requirements,
         path=path,
         line=case.line,
-        facts=facts,
+        info=info,
         program=case.program({ROW: case.each[row]} if case.each and row else {}),
         opt_in=opt_in,
         silence_is_not_offered=True,

@@ -33,7 +33,7 @@ def run_case(case: Case, target: Target) -> Outcome:
         return _outcome(
             case, Verdict.NOT_OFFERED, missing, began, problem=NOT_APPLICABLE if _for_others(case, target) else ""
         )
-    with turn(target, alone=case.facts.alone):
+    with turn(target, alone=case.info.alone):
         run = CaseRun(target, case.id)
         return replace(_run(case, run, began), cells=_cells(run))
 
@@ -62,17 +62,17 @@ def _run(case: Case, run: CaseRun, began: float) -> Outcome:
 def not_offered(case: Case, target: Target) -> str:
     """Why the profile rules the case out; empty when it does not."""
     profile = target.profile
-    lacking = sorted(need for need in case.facts.needs if not profile.offers(need))
+    lacking = sorted(need for need in case.info.needs if not profile.offers(need))
     if lacking:
         return f"the profile does not claim {', '.join(lacking)}"
-    silent = sorted(key for key in case.facts.uses if not states(profile, key) and not has_none(profile, key))
+    silent = sorted(key for key in case.info.uses if not states(profile, key) and not has_none(profile, key))
     if silent:
         return f"the profile states nothing about {', '.join(silent)}"
     if others := _for_others(case, target):
         return others
-    if case.facts.accounts and profile.accounts.credits is None:
+    if case.info.accounts and profile.accounts.credits is None:
         return "the profile states no way for new accounts to pay (accounts.credits)"
-    for name in sorted(case.facts.operations):
+    for name in sorted(case.info.operations):
         try:
             target.operation(name)
         except ProfileSilent as problem:
@@ -82,10 +82,10 @@ def not_offered(case: Case, target: Target) -> str:
 
 def _for_others(case: Case, target: Target) -> str:
     """Which nodes the case is for, when this one made another choice; empty when it is for this one."""
-    for key in sorted(case.facts.uses):
+    for key in sorted(case.info.uses):
         if has_none(target.profile, key):
             return f"it is for nodes that have {key}; this one has none"
-    for key, values in case.facts.stated:
+    for key, values in case.info.stated:
         stated = target.profile_value(key)
         if stated is not None and not any(same(value, stated) for value in values):
             return f"it is for nodes whose {key} is {' or '.join(map(printed, values))}; here it is {printed(stated)}"

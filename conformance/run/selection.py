@@ -46,7 +46,7 @@ class Selection:
     def wants(self, case: Case) -> bool:
         """Whether `--case` selects it, and `--cell` leaves something to do of a matrix."""
         selected = not self.globs or any(matches(case.id, pattern) for pattern in self.globs)
-        return selected and (not case.facts.cells or self.extent.leaves(case.facts.cells))
+        return selected and (not case.info.cells or self.extent.leaves(case.info.cells))
 
 
 def _listed(path: Path) -> list[ListedCase]:
@@ -113,7 +113,7 @@ def _may_hold(pack: str, pattern: str) -> bool:
 
 def _check_cells(selection: Selection) -> None:
     """A cell that no selected matrix has is a slip of the pen."""
-    cells = [cell for path in selection.chosen_files for case in selection.by_file[path] for cell in case.facts.cells]
+    cells = [cell for path in selection.chosen_files for case in selection.by_file[path] for cell in case.info.cells]
     for pattern in selection.extent.cells:
         if not any(fnmatchcase(cell, pattern) for cell in cells):
             example = f"; there is, for example, {cells[0]}" if cells else ": no case is a matrix"

@@ -34,13 +34,13 @@ class NotJudged(Inconclusive):
     cause = "the evidence does not let the rule be judged"
 
 
-def compile_attestation(form: AttestationCase, site: CompileContext) -> Callable[[CaseRun], None]:
+def compile_attestation(form: AttestationCase, context: CompileContext) -> Callable[[CaseRun], None]:
     """The case: judge each of its rules in turn."""
-    site.facts.needs.add("attestation")
-    site.facts.silence_is_not_offered = True
+    context.info.needs.add("attestation")
+    context.info.silence_is_not_offered = True
     for index, requirement in enumerate(form.because_of):
-        if requirement not in site.vocabulary.requirements:
-            site.at("because_of", index).report(UnknownName, f"no requirement is called {requirement!r}")
+        if requirement not in context.vocabulary.requirements:
+            context.at("because_of", index).report(UnknownName, f"no requirement is called {requirement!r}")
     charged = frozenset(form.because_of or form.requirements)
 
     def program(run: CaseRun) -> None:

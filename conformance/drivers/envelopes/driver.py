@@ -29,11 +29,11 @@ FEW_TRIES = 3
 CONTROL = Row("", VALID, lambda _: Changes([], None), lambda _: None)
 
 
-def compile_typed_data(form: TypedDataCase, site: CompileContext) -> Callable[[CaseRun], None]:
+def compile_typed_data(form: TypedDataCase, context: CompileContext) -> Callable[[CaseRun], None]:
     """The valid envelope of each flow and its rows. Raises LoadProblem for changes that lead nowhere."""
-    _note_needs(form, site)
-    site.names.update(VARIABLES)
-    rows = compile_rows(form, site)
+    _note_needs(form, context)
+    context.names.update(VARIABLES)
+    rows = compile_rows(form, context)
 
     def program(run: CaseRun) -> None:
         forms = typed_data_forms(run.profile)
@@ -56,18 +56,18 @@ def compile_typed_data(form: TypedDataCase, site: CompileContext) -> Callable[[C
     return program
 
 
-def _note_needs(form: TypedDataCase, site: CompileContext) -> None:
-    site.facts.operations.update({"get_node_chain_config", *form.flows})
-    site.facts.uses.update({"wire.typed_data.form", "brand.title"})
+def _note_needs(form: TypedDataCase, context: CompileContext) -> None:
+    context.info.operations.update({"get_node_chain_config", *form.flows})
+    context.info.uses.update({"wire.typed_data.form", "brand.title"})
     if _moves_the_clock(form):
-        site.facts.needs.add("clock_control")
-        site.facts.alone = True
+        context.info.needs.add("clock_control")
+        context.info.alone = True
     if set(form.flows) <= {CONVERSION, BILLING} or any(row.key == "account" for row in form.rows):
-        site.facts.needs.add("managed_accounts")
-        site.facts.uses.add("accounts.credits")
+        context.info.needs.add("managed_accounts")
+        context.info.uses.add("accounts.credits")
     if set(form.flows) == {BILLING}:
-        site.facts.needs.add("billing")
-        site.facts.uses.add("wire.x_wallet_auth.encoding")
+        context.info.needs.add("billing")
+        context.info.uses.add("wire.x_wallet_auth.encoding")
 
 
 def _moves_the_clock(form: TypedDataCase) -> bool:

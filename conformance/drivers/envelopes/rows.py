@@ -81,12 +81,12 @@ class Row:
         return self.form.model_copy(update={"new_admin": self.new_admin(scope)})
 
 
-def compile_rows(case: TypedDataCase, site: CompileContext) -> list[Row]:
+def compile_rows(case: TypedDataCase, context: CompileContext) -> list[Row]:
     """The rows of a case. Reports changes that lead nowhere, and what contradicts itself."""
     seen: set[str] = set()
     rows = []
     for index, row in enumerate(case.rows):
-        place = site.at("rows", index)
+        place = context.at("rows", index)
         if row.id in seen:
             place.at("id").report(DuplicateId, f"another row has the id {row.id!r}")
         seen.add(row.id)
@@ -98,32 +98,34 @@ def compile_rows(case: TypedDataCase, site: CompileContext) -> list[Row]:
     return rows
 
 
-def _check(row: EnvelopeRow, case: TypedDataCase, site: CompileContext) -> None:
+def _check(row: EnvelopeRow, case: TypedDataCase, context: CompileContext) -> None:
     if row.refused_after is not None and not row.accepted:
-        raise site.at("refused_after").problem(BadShape, "only an accepted row can be refused later")
+        raise context.at("refused_after").problem(BadShape, "only an accepted row can be refused later")
     if row.signs is not None and (row.over is not None or row.accepted):
-        raise site.at("signs").problem(BadShape, "a row says either `signs` or `over`, and with `signs` it is refused")
+        raise context.at("signs").problem(
+            BadShape, "a row says either `signs` or `over`, and with `signs` it is refused"
+        )
     if unknown := set(row.flows or ()) - set(case.flows):
-        raise site.at("flows").problem(BadShape, f"the case does not go to {', '.join(sorted(unknown))}")
+        raise context.at("flows").problem(BadShape, f"the case does not go to {', '.join(sorted(unknown))}")
 
 
-def _compile_row(row: EnvelopeRow, case: TypedDataCase, index: int, site: CompileContext) -> Row:
-    faults = len(site.faults)
-    sent = _compile_changes(row.changes, site.at("changes"))
-    signed = None if row.signs is None else _compile_changes(row.signs, site.at("signs"))
+def _compile_row(row: EnvelopeRow, case: TypedDataCase, index: int, context: CompileContext) -> Row:
+    faults = len(context.faults)
+    sent = _compile_changes(row.changes, context.at("changes"))
+    signed = None if row.signs is None else _compile_changes(row.signs, context.at("signs"))
 
     def changes(scope: Scope) -> Changes:
         return Changes(sent(scope), None if signed is None else signed(scope))
 
-    for flow in row.flows or case.flows if len(site.faults) == faults else ():
-        _try_out(row, changes, flow, site)
-    return Row(f"rows[{index}] {row.id}", row, changes, compile_value(row.new_admin, site.at("new_admin")))
+    for flow in row.flows or case.flows if len(context.faults) == faults else ():
+        _try_out(row, changes, flow, context)
+    return Row(f"rows[{index}] {row.id}", row, changes, compile_value(row.new_admin, context.at("new_admin")))
 
 
-def _compile_changes(changes: Sequence[Change], site: CompileContext) -> Callable[[Scope], list[Change]]:
+def _compile_changes(changes: Sequence[Change], context: CompileContext) -> Callable[[Scope], list[Change]]:
     templates = []
     for number, change in enumerate(changes):
-        place = site.at(number)
+        place = context.at(number)
         if kind_of(change) is None:
             raise place.problem(BadShape, f"a change has exactly one of the members {', '.join(KINDS)}")
         templates.append((change, compile_value(change.model_dump(mode="json", exclude_unset=True), place)))
@@ -135,7 +137,7 @@ def _compile_changes(changes: Sequence[Change], site: CompileContext) -> Callabl
     return filled
 
 
-def _try_out(row: EnvelopeRow, changes: Callable[[Scope], Changes], flow: Flow, site: CompileContext) -> None:
+def _try_out(row: EnvelopeRow, changes: Callable[[Scope], Changes], flow: Flow, context: CompileContext) -> None:
     """A load error for changes that cannot be made to any envelope."""
     signers = Signers("N", 1, Wallet("0"), Wallet("1"))
     always: dict[str, object] = {"label": "label", "base_url": "base_url"}
@@ -146,4 +148,4 @@ def _try_out(row: EnvelopeRow, changes: Callable[[Scope], Changes], flow: Flow, 
         applied(document, made.sent)
         applied(document, made.signed or [])
     except Mismatch as problem:
-        raise site.at("changes").problem(BadShape, f"row {row.id}: {problem}") from problem
+        raise context.at("changes").problem(BadShape, f"row {row.id}: {problem}") from problem

@@ -101,16 +101,16 @@ class Roles:
     bystander: str
 
 
-def compile_hostile(form: HostileCase, site: CompileContext) -> Callable[[CaseRun], None]:
+def compile_hostile(form: HostileCase, context: CompileContext) -> Callable[[CaseRun], None]:
     """The steps; then every action of the families, with a bystander beside and a look for what is left after each."""
     known = families()
     for index, family in enumerate(form.families):
         if family not in known:
-            raise site.at("families", index).problem(BadShape, f"no family is called {family!r}: {sorted(known)}")
-    site.facts.uses |= {FORMS, TIMEOUT, RESPONSE_FORM, MEMBER, NAMED_BY, "wire.paging.first_page_number"}
-    site.facts.operations |= {"run_action", "list_groups"}
-    program = compile_case(form, site)
-    roles = [compile_value(name, site.at(where)) for where, name in _roles(form)]
+            raise context.at("families", index).problem(BadShape, f"no family is called {family!r}: {sorted(known)}")
+    context.info.uses |= {FORMS, TIMEOUT, RESPONSE_FORM, MEMBER, NAMED_BY, "wire.paging.first_page_number"}
+    context.info.operations |= {"run_action", "list_groups"}
+    program = compile_case(form, context)
+    roles = [compile_value(name, context.at(where)) for where, name in _roles(form)]
 
     def attack(run: CaseRun) -> None:
         program(run)

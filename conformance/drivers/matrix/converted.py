@@ -27,14 +27,14 @@ LIFETIME_SECONDS = 1_000
 MARGIN_SECONDS = 5
 
 
-def note_needs(site: CompileContext) -> None:
+def note_needs(context: CompileContext) -> None:
     """Note what a matrix over a ChainSecured account needs of a profile."""
-    site.facts.needs.update({"chain_rpc", "funded_wallet", "clock_control"})
-    site.facts.alone = True
-    site.facts.operations.add(CONVERSION)
-    site.facts.uses.update({"crypto.api_key_hash_preimage", "crypto.usage_key_hash_preimage", "wire.typed_data.form"})
+    context.info.needs.update({"chain_rpc", "funded_wallet", "clock_control"})
+    context.info.alone = True
+    context.info.operations.add(CONVERSION)
+    context.info.uses.update({"crypto.api_key_hash_preimage", "crypto.usage_key_hash_preimage", "wire.typed_data.form"})
     for name in ("update_group", "set_usage_api_key"):
-        name_write(name, site)
+        name_write(name, context)
 
 
 class ConvertedMatrixAccount(MatrixAccount):

@@ -54,21 +54,21 @@ class ExecutionMatrixCase(CaseForm):
     """Whether the account is ChainSecured, which alone has keys that expire."""
 
 
-def compile_matrix(form: ExecutionMatrixCase, site: CompileContext) -> Callable[[CaseRun], None]:
+def compile_matrix(form: ExecutionMatrixCase, context: CompileContext) -> Callable[[CaseRun], None]:
     """Lays the accounts out and tries the cells that the run's extent asks for."""
     chain_secured = form.mode == "chain_secured"
     possible = CHAIN_SECURED_KEYS if chain_secured else MANAGED_KEYS
     if impossible := set(form.keys) - possible:
         message = f"a {form.mode} account has no such keys: {', '.join(sorted(impossible))}"
-        raise site.at("keys").problem(BadShape, message)
+        raise context.at("keys").problem(BadShape, message)
     cells = all_cells(form.keys, 1 if chain_secured else 2)
     if chain_secured:
-        note_needs(site)
-    site.facts.cells.extend(cell.id for cell in cells)
-    site.facts.operations.update({*OPERATIONS, "get_action_ipfs_id", "run_action"})
-    site.facts.uses.update({f"{API}.namespace", NAMED_BY, MEMBER, RESPONSE_FORM, "wire.group.cid_wildcard_form"})
-    site.facts.uses.add("wire.paging.first_page_number")
-    site.facts.accounts.append("the owner of the cells")
+        note_needs(context)
+    context.info.cells.extend(cell.id for cell in cells)
+    context.info.operations.update({*OPERATIONS, "get_action_ipfs_id", "run_action"})
+    context.info.uses.update({f"{API}.namespace", NAMED_BY, MEMBER, RESPONSE_FORM, "wire.group.cid_wildcard_form"})
+    context.info.uses.add("wire.paging.first_page_number")
+    context.info.accounts.append("the owner of the cells")
     return lambda run: Matrix(run, cells, chain_secured=chain_secured).run_cells()
 
 

@@ -32,19 +32,19 @@ __all__ = ["ModelCase", "compile_model"]
 INSIDE = ("list_wallets_in_group",)
 
 
-def compile_model(form: ModelCase, site: CompileContext) -> Callable[[CaseRun], None]:
+def compile_model(form: ModelCase, context: CompileContext) -> Callable[[CaseRun], None]:
     """The case: sequences until one fails or all have been played."""
-    facts = site.facts
-    facts.drawn = True
-    facts.needs.add("managed_accounts")
-    facts.uses |= {"accounts.credits", "wire.paging.first_page_number"}
-    facts.operations |= {"new_account", *LISTS.values(), *INSIDE, *form.operations}
+    info = context.info
+    info.drawn = True
+    info.needs.add("managed_accounts")
+    info.uses |= {"accounts.credits", "wire.paging.first_page_number"}
+    info.operations |= {"new_account", *LISTS.values(), *INSIDE, *form.operations}
     if "run_action" in form.operations:
-        facts.operations.add("get_action_ipfs_id")
-        facts.uses |= {MEMBER, RESPONSE_FORM, *needs(SOURCE).uses}
+        info.operations.add("get_action_ipfs_id")
+        info.uses |= {MEMBER, RESPONSE_FORM, *needs(SOURCE).uses}
 
     def program(run: CaseRun) -> None:
-        ModelRun(form, site, run).play_sequences()
+        ModelRun(form, context, run).play_sequences()
 
     return program
 
@@ -52,9 +52,9 @@ def compile_model(form: ModelCase, site: CompileContext) -> Callable[[CaseRun], 
 class ModelRun:
     """One run of a case."""
 
-    def __init__(self, form: ModelCase, site: CompileContext, run: CaseRun) -> None:
+    def __init__(self, form: ModelCase, context: CompileContext, run: CaseRun) -> None:
         profile = run.target.profile
-        self._form, self._site, self._run = form, site, run
+        self._form, self._site, self._run = form, context, run
         self._chain = _chain_can_be_asked(profile)
         self._script = Script(profile, runs="run_action" in form.operations, chain=self._chain)
         self._planner = Planner(ExpectedOutcomeRules(profile), form.accounts, tuple(form.operations), form.usage_keys)
@@ -76,8 +76,8 @@ class ModelRun:
 
     def _play(self, plan: tuple[Planned, ...], only: str | None) -> Failed | None:
         self._played += 1
-        run, site = fresh_run(self._run, self._site, f"playing {self._played}")
-        return Play(run, site, self._script, self._planner.rules, self._form.accounts, self._chain, only).play(plan)
+        run, context = fresh_run(self._run, self._site, f"playing {self._played}")
+        return Play(run, context, self._script, self._planner.rules, self._form.accounts, self._chain, only).play(plan)
 
     def _departure(self, number: int, plan: tuple[Planned, ...], failed: Failed) -> Departure:
         """The failure, shown once more by its replay. The replay is left out when it does not show it."""
@@ -94,10 +94,10 @@ class ModelRun:
         return _with(failed.problem, known, f"sequence {number}, act {failed.acts}, and not when repeated alone")
 
     def _shown_by(self, case: Members) -> Departure | None:
-        _, site = fresh_run(self._run, self._site, "replay")
-        program = compile_case(StepsCase.model_validate(case), site)
+        _, context = fresh_run(self._run, self._site, "replay")
+        program = compile_case(StepsCase.model_validate(case), context)
         try:
-            site.check()
+            context.check()
         except NothingAsserted:
             return None  # no step that can fail is left
         self._run.accepted = {}

@@ -65,7 +65,7 @@ class Play:
     """One playing of one plan, on accounts of its own."""
 
     run: CaseRun
-    site: CompileContext
+    context: CompileContext
     script: Script
     rules: ExpectedOutcomeRules
     accounts: int
@@ -181,16 +181,16 @@ class Play:
         if essential:
             self.essential.append(step)
         label = f"steps[{len(self.everything)}]"
-        compiled = compile_step(STEPS.validate_python(step), self.site, label)
-        self.site.check()
+        compiled = compile_step(STEPS.validate_python(step), self.context, label)
+        self.context.check()
         compiled.run(self.run)
 
     def _failed(self, acts: int, problem: Departure, ids: blame.Ids, what: str = "", aspect: str = "") -> Failed:
         return Failed(acts, problem, what, aspect, ids, self.essential, self.everything)
 
 
-def fresh_run(run: CaseRun, site: CompileContext, name: str) -> tuple[CaseRun, CompileContext]:
-    """A run and a site for one playing: variables, step ids and controls of its own."""
+def fresh_run(run: CaseRun, context: CompileContext, name: str) -> tuple[CaseRun, CompileContext]:
+    """A run and a context for one playing: variables, step ids and controls of its own."""
     branch = run.branch(name)
     branch.accepted = {}
-    return branch, CompileContext(site.document, site.vocabulary, site.place)
+    return branch, CompileContext(context.document, context.vocabulary, context.place)

@@ -23,11 +23,11 @@ class OpenApiAnswersCase(SteppedCase):
     driver: Literal["openapi_answers"]
 
 
-def compile_answers(form: OpenApiAnswersCase, site: CompileContext) -> Callable[[CaseRun], None]:
+def compile_answers(form: OpenApiAnswersCase, context: CompileContext) -> Callable[[CaseRun], None]:
     """The steps as they are; then a check of the answer to each of their requests, in order."""
-    site.facts.needs.add("openapi")
-    site.facts.operations.add("openapi")
-    program = compile_case(form, site)
+    context.info.needs.add("openapi")
+    context.info.operations.add("openapi")
+    program = compile_case(form, context)
 
     def run_and_check(run: CaseRun) -> None:
         exchanges: list[tuple[OutgoingRequest, Answer]] = []

@@ -49,10 +49,10 @@ class OpenApiViewerCase(CaseForm):
     driver: Literal["openapi_viewer"]
 
 
-def compile_document(_: OpenApiDocumentCase, site: CompileContext) -> Callable[[CaseRun], None]:
+def compile_document(_: OpenApiDocumentCase, context: CompileContext) -> Callable[[CaseRun], None]:
     """The document is valid, and lists every endpoint with its method."""
-    site.facts.needs.add("openapi")
-    site.facts.operations.add("openapi")
+    context.info.needs.add("openapi")
+    context.info.operations.add("openapi")
     return check_document
 
 
@@ -102,10 +102,10 @@ def _probed(session: Session, method: str, path: str) -> int:
     return answer.status
 
 
-def compile_viewer(_: OpenApiViewerCase, site: CompileContext) -> Callable[[CaseRun], None]:
+def compile_viewer(_: OpenApiViewerCase, context: CompileContext) -> Callable[[CaseRun], None]:
     """The viewer is a page that refers to the description or holds it, itself or by what it loads."""
-    site.facts.needs.add("openapi")
-    site.facts.operations.add("swagger_ui")
+    context.info.needs.add("openapi")
+    context.info.operations.add("swagger_ui")
     return check_viewer
 
 

@@ -39,19 +39,19 @@ Reads: TypeAlias = Callable[[CaseRun], Sequence[Read]]
 FAILURE_FORMS = "exec.failure_and_limits"
 
 
-def compile_call(step: CallStep, site: CompileContext) -> AnswerStep:
+def compile_call(step: CallStep, context: CompileContext) -> AnswerStep:
     """One request, and what must come of it."""
-    build = compile_request(step, step.call, site)
+    build = compile_request(step, step.call, context)
     if step.refused is not None and step.may_be_refused is not None:
-        raise site.at("may_be_refused").problem(BadShape, "a step is `refused` or `may_be_refused`, not both")
-    _check_fails(step, site)
+        raise context.at("may_be_refused").problem(BadShape, "a step is `refused` or `may_be_refused`, not both")
+    _check_fails(step, context)
     if step.refused is None:
-        return _compile_accepted(step, build, site)
-    _check_proof(step, site)
-    reads = compile_reads(step.unchanged or [], site)
-    classes = _compile_classes(step.refused, site.at("refused"))
-    answer = ANYTHING if _is_always_refused(step.refused) else site.vocabulary.answers[step.call]
-    expectations = compile_expectations(step.expect, step.save, site, answer)
+        return _compile_accepted(step, build, context)
+    _check_proof(step, context)
+    reads = compile_reads(step.unchanged or [], context)
+    classes = _compile_classes(step.refused, context.at("refused"))
+    answer = ANYTHING if _is_always_refused(step.refused) else context.vocabulary.answers[step.call]
+    expectations = compile_expectations(step.expect, step.save, context, answer)
 
     def refused(run: CaseRun) -> Answer:
         expected = classes(run)
@@ -64,29 +64,29 @@ def compile_call(step: CallStep, site: CompileContext) -> AnswerStep:
     return refused
 
 
-def _check_fails(step: CallStep, site: CompileContext) -> None:
+def _check_fails(step: CallStep, context: CompileContext) -> None:
     """A load error for `fails` where it says nothing; otherwise the profile has to say how a failure is answered."""
     if step.fails is False:
         return
     if step.call != RUN:
-        raise site.at("fails").problem(BadShape, f"only a run ends with an error; {step.call} is refused")
+        raise context.at("fails").problem(BadShape, f"only a run ends with an error; {step.call} is refused")
     if step.refused is not None or (step.may_be_refused is not None and step.fails is True):
-        raise site.at("fails").problem(BadShape, "a run that fails was permitted: it is not `refused` beside")
-    site.facts.uses.add(FAILURE_FORMS)
+        raise context.at("fails").problem(BadShape, "a run that fails was permitted: it is not `refused` beside")
+    context.info.uses.add(FAILURE_FORMS)
 
 
 # ------------------------------------------------------------------------------------------------------- acceptance
 
 
-def _compile_accepted(step: CallStep, build: Builder, site: CompileContext) -> AnswerStep:
+def _compile_accepted(step: CallStep, build: Builder, context: CompileContext) -> AnswerStep:
     """A request that must be accepted, may be refused, or whose run may or must fail."""
     for name in ("control", "unchanged"):
         if getattr(step, name) is not None:
-            raise site.at(name).problem(BadShape, f"`{name}` stands beside `refused` only")
+            raise context.at(name).problem(BadShape, f"`{name}` stands beside `refused` only")
     classes: Classes = lambda _: None  # noqa: E731 - the default of a function-valued name
     if step.may_be_refused is not None:
-        classes = _compile_classes(step.may_be_refused, site.at("may_be_refused"))
-    expectations = compile_expectations(step.expect, step.save, site, site.vocabulary.answers[step.call])
+        classes = _compile_classes(step.may_be_refused, context.at("may_be_refused"))
+    expectations = compile_expectations(step.expect, step.save, context, context.vocabulary.answers[step.call])
     of_refusal = expectations.around_the_body()
     fails = step.fails
 
@@ -118,12 +118,12 @@ def _as_expected(answer: Answer, expectations: Expectations, run: CaseRun) -> An
 # ---------------------------------------------------------------------------------------------------------- refusal
 
 
-def _compile_classes(raw: Refused, site: CompileContext) -> Classes:
+def _compile_classes(raw: Refused, context: CompileContext) -> Classes:
     if isinstance(raw, list):
         return lambda _: tuple(raw)
     if raw in REFUSAL_CLASSES:
         return lambda _: (raw,)
-    template = compile_value(raw, site)
+    template = compile_value(raw, context)
 
     def stated(run: CaseRun) -> tuple[str, ...] | None:
         value = str(template(run.scope))
@@ -136,47 +136,47 @@ def _is_always_refused(refused: Refused) -> bool:
     return isinstance(refused, list) or refused in REFUSAL_CLASSES
 
 
-def _check_proof(step: CallStep, site: CompileContext) -> None:
+def _check_proof(step: CallStep, context: CompileContext) -> None:
     """A load error for a refusal that proves nothing: without a control of the same operation, or without reads."""
     if step.control is None:
-        raise site.problem(RefusalUnproven, f"a refused {step.call} needs a `control`")
-    operation = site.facts.controls.get(step.control)
+        raise context.problem(RefusalUnproven, f"a refused {step.call} needs a `control`")
+    operation = context.info.controls.get(step.control)
     if operation is None:
-        earlier = ", ".join(name for name, called in site.facts.controls.items() if called == step.call) or "none"
-        raise site.at("control").problem(
+        earlier = ", ".join(name for name, called in context.info.controls.items() if called == step.call) or "none"
+        raise context.at("control").problem(
             RefusalUnproven,
             f"{step.control!r} is no earlier step that must be accepted; of {step.call} there is {earlier}",
         )
     if operation != step.call:
-        raise site.at("control").problem(
+        raise context.at("control").problem(
             RefusalUnproven, f"{step.control!r} calls {operation}, not {step.call}: it proves nothing about it"
         )
     if step.unchanged is None and writes(step.call):
-        raise site.problem(RefusalUnproven, f"{step.call} writes: its refusal needs `unchanged`")
+        raise context.problem(RefusalUnproven, f"{step.call} writes: its refusal needs `unchanged`")
     if step.unchanged == [] and writes(step.call):
-        raise site.at("unchanged").problem(RefusalUnproven, "`unchanged` names no read")
+        raise context.at("unchanged").problem(RefusalUnproven, "`unchanged` names no read")
 
 
-def compile_reads(entries: Sequence[str | UnchangedRead], site: CompileContext) -> Reads:
+def compile_reads(entries: Sequence[str | UnchangedRead], context: CompileContext) -> Reads:
     """The reads that `unchanged` names."""
-    makers = [_compile_read(entry, site.at("unchanged", index)) for index, entry in enumerate(entries)]
+    makers = [_compile_read(entry, context.at("unchanged", index)) for index, entry in enumerate(entries)]
     return lambda run: [make(run) for make in makers]
 
 
-def _compile_read(entry: str | UnchangedRead, site: CompileContext) -> Callable[[CaseRun], Read]:
+def _compile_read(entry: str | UnchangedRead, context: CompileContext) -> Callable[[CaseRun], Read]:
     if isinstance(entry, UnchangedRead) and entry.chain is not None:
-        return _compile_view(entry, entry.chain, site)
+        return _compile_view(entry, entry.chain, context)
     if isinstance(entry, str):
         name, who_raw, with_raw = entry, None, UnchangedRead().with_
     else:
-        name, who_raw, with_raw = _read_name(entry, site), entry.as_, entry.with_
-    name_operation(name, site)
+        name, who_raw, with_raw = _read_name(entry, context), entry.as_, entry.with_
+    name_operation(name, context)
     paged = bool(OPERATIONS[name].items)
     if paged or (isinstance(entry, UnchangedRead) and entry.list_):
-        must_be_list(name, site)
+        must_be_list(name, context)
     if writes(name):
-        raise site.problem(RefusalUnproven, f"{name} writes: it cannot show that nothing changed")
-    who, members = compile_who(who_raw, name, site), compile_members_of(name, with_raw, site.at("with"))
+        raise context.problem(RefusalUnproven, f"{name} writes: it cannot show that nothing changed")
+    who, members = compile_who(who_raw, name, context), compile_members_of(name, with_raw, context.at("with"))
 
     def read(run: CaseRun) -> Read:
         key, filled = who(run), as_members(members(run.scope))
@@ -187,17 +187,17 @@ def _compile_read(entry: str | UnchangedRead, site: CompileContext) -> Callable[
     return read
 
 
-def _compile_view(entry: UnchangedRead, name: str, site: CompileContext) -> Callable[[CaseRun], Read]:
+def _compile_view(entry: UnchangedRead, name: str, context: CompileContext) -> Callable[[CaseRun], Read]:
     if entry.list_ or entry.call or entry.as_ or not isinstance(entry.with_, list):
-        raise site.problem(BadShape, "a `chain` of `unchanged` has a list of arguments as `with`, and nothing else")
-    site.facts.needs.add("chain_rpc")
-    name_view(name, site.at("chain"))
-    arguments = [compile_value(raw, site.at("with", index)) for index, raw in enumerate(entry.with_)]
+        raise context.problem(BadShape, "a `chain` of `unchanged` has a list of arguments as `with`, and nothing else")
+    context.info.needs.add("chain_rpc")
+    name_view(name, context.at("chain"))
+    arguments = [compile_value(raw, context.at("with", index)) for index, raw in enumerate(entry.with_)]
     return lambda run: Contract(run).unchanged_view(name, *(template(run.scope) for template in arguments))
 
 
-def _read_name(entry: UnchangedRead, site: CompileContext) -> str:
+def _read_name(entry: UnchangedRead, context: CompileContext) -> str:
     names = [name for name in (entry.list_, entry.call) if name]
     if len(names) != 1:
-        raise site.problem(BadShape, "an entry of `unchanged` has either `list`, `call` or `chain`")
+        raise context.problem(BadShape, "an entry of `unchanged` has either `list`, `call` or `chain`")
     return names[0]

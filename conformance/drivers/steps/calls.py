@@ -30,14 +30,14 @@ Who: TypeAlias = Callable[[CaseRun], str | None]
 NOBODY = "nobody"
 
 
-def compile_account(step: AccountStep, site: CompileContext) -> Action:
+def compile_account(step: AccountStep, context: CompileContext) -> Action:
     """A fresh account. Defines its name as a variable."""
-    if step.account in site.names or step.account == NOBODY:
-        raise site.at("account").problem(DuplicateId, f"the name {step.account!r} is taken")
-    name_operation("new_account", site)
-    members = compile_members_of("new_account", step.with_, site.at("with"))
-    site.define(step.account, site.vocabulary.answers["new_account"])
-    site.facts.accounts.append(step.account)
+    if step.account in context.names or step.account == NOBODY:
+        raise context.at("account").problem(DuplicateId, f"the name {step.account!r} is taken")
+    name_operation("new_account", context)
+    members = compile_members_of("new_account", step.with_, context.at("with"))
+    context.define(step.account, context.vocabulary.answers["new_account"])
+    context.info.accounts.append(step.account)
 
     def act(run: CaseRun) -> None:
         description = f"{step.account} of a conformance case"
@@ -47,12 +47,12 @@ def compile_account(step: AccountStep, site: CompileContext) -> Action:
     return act
 
 
-def compile_list(step: ListStep, site: CompileContext) -> Action:
+def compile_list(step: ListStep, context: CompileContext) -> Action:
     """Every page of a list."""
-    build = compile_request(step, step.list_, site)
-    must_be_list(step.list_, site.at("list"))
-    size = compile_value(step.page_size, site.at("page_size"))
-    expectations = compile_expectations(step.expect, step.save, site, site.vocabulary.answers[step.list_])
+    build = compile_request(step, step.list_, context)
+    must_be_list(step.list_, context.at("list"))
+    size = compile_value(step.page_size, context.at("page_size"))
+    expectations = compile_expectations(step.expect, step.save, context, context.vocabulary.answers[step.list_])
 
     def act(run: CaseRun) -> None:
         page_size = size(run.scope)
@@ -64,34 +64,34 @@ def compile_list(step: ListStep, site: CompileContext) -> Action:
     return act
 
 
-def must_be_list(operation: str, site: CompileContext) -> None:
+def must_be_list(operation: str, context: CompileContext) -> None:
     """A load error unless the operation is a list; its paging is then something that the profile must say."""
     if not OPERATIONS[operation].items:
-        raise site.problem(BadShape, f"{operation} is no list")
-    site.facts.uses.add("wire.paging.first_page_number")
+        raise context.problem(BadShape, f"{operation} is no list")
+    context.info.uses.add("wire.paging.first_page_number")
 
 
-def name_operation(operation: str, site: CompileContext) -> None:
+def name_operation(operation: str, context: CompileContext) -> None:
     """Note that the case uses an operation. A load error for one that nobody knows."""
-    if operation not in site.vocabulary.operations:
-        raise site.problem(
+    if operation not in context.vocabulary.operations:
+        raise context.problem(
             UnknownName,
-            f"no operation is called {operation!r}; there are {', '.join(sorted(site.vocabulary.operations))}",
+            f"no operation is called {operation!r}; there are {', '.join(sorted(context.vocabulary.operations))}",
         )
-    site.facts.operations.add(operation)
+    context.info.operations.add(operation)
 
 
-def compile_request(step: Request, operation: str, site: CompileContext) -> Builder:
+def compile_request(step: Request, operation: str, context: CompileContext) -> Builder:
     """What makes a step's request each time it runs."""
-    name_operation(operation, site.at("list" if isinstance(step, ListStep) else "call"))
-    who = compile_who(step.as_, operation, site.at("as"))
-    via = compile_value(step.via, site.at("via"))
-    members = compile_members_of(operation, step.with_, site.at("with"))
-    extra = compile_value(dict(step.extra), site.at("extra"))
-    headers = compile_value(dict(step.headers), site.at("headers"))
-    body = _compile_body(step, site)
+    name_operation(operation, context.at("list" if isinstance(step, ListStep) else "call"))
+    who = compile_who(step.as_, operation, context.at("as"))
+    via = compile_value(step.via, context.at("via"))
+    members = compile_members_of(operation, step.with_, context.at("with"))
+    extra = compile_value(dict(step.extra), context.at("extra"))
+    headers = compile_value(dict(step.headers), context.at("headers"))
+    body = _compile_body(step, context)
     method, path = (step.method, step.path) if isinstance(step, CallStep) else (None, None)
-    path_template = compile_value(path, site.at("path"))
+    path_template = compile_value(path, context.at("path"))
 
     def build(run: CaseRun) -> OutgoingRequest:
         scope = run.scope
@@ -116,54 +116,56 @@ def compile_request(step: Request, operation: str, site: CompileContext) -> Buil
     return build
 
 
-def compile_members_of(operation: str, raw: JsonValue, site: CompileContext) -> Template:
+def compile_members_of(operation: str, raw: JsonValue, context: CompileContext) -> Template:
     """The members of a request. Reports one that the operation does not have."""
-    template, shape = compile_value(raw, site), shape_of(raw, site)
+    template, shape = compile_value(raw, context), shape_of(raw, context)
     if isinstance(shape, Object):
-        _check_members(shape.members, operation, site)
+        _check_members(shape.members, operation, context)
     return template
 
 
-def _check_members(names: Iterable[str], operation: str, site: CompileContext) -> None:
-    known = site.vocabulary.requests[operation]
+def _check_members(names: Iterable[str], operation: str, context: CompileContext) -> None:
+    known = context.vocabulary.requests[operation]
     for name in names:
         if name not in known:
             told = ", ".join(sorted(known)) or "none"
             near = suggestion(name, known)
-            site.at(name).report(
+            context.at(name).report(
                 UnknownName,
                 f"{operation} has no member {name!r}{near}; it has {told} (to send others use `extra`)",
             )
 
 
-def compile_who(raw: str | None, operation: str, site: CompileContext) -> Who:
+def compile_who(raw: str | None, operation: str, context: CompileContext) -> Who:
     """Whose credential a request carries."""
     if raw is None:
-        accounts = site.facts.accounts
+        accounts = context.info.accounts
         raw = accounts[0] if accounts and takes_credential(operation) else NOBODY
     if raw == NOBODY:
         return lambda _: None
-    if raw in site.facts.accounts:
+    if raw in context.info.accounts:
         return lambda run: run.account_key(raw)
     if "${" not in raw:
-        known = ", ".join([*site.facts.accounts, NOBODY])
-        raise site.problem(UnknownName, f"no account is called {raw!r}; there are {known}, and keys in ${{variables}}")
-    template = compile_value(raw, site)
+        known = ", ".join([*context.info.accounts, NOBODY])
+        raise context.problem(
+            UnknownName, f"no account is called {raw!r}; there are {known}, and keys in ${{variables}}"
+        )
+    template = compile_value(raw, context)
     return lambda run: printed(template(run.scope))
 
 
-def _compile_body(step: Request, site: CompileContext) -> Callable[[CaseRun], str | None]:
+def _compile_body(step: Request, context: CompileContext) -> Callable[[CaseRun], str | None]:
     if not isinstance(step, CallStep) or step.body is None:
         return lambda _: None
     if step.with_ or step.extra:
-        raise site.at("body").problem(BadShape, "`body` stands instead of `with` and `extra`, not beside them")
+        raise context.at("body").problem(BadShape, "`body` stands instead of `with` and `extra`, not beside them")
     given = step.body.model_fields_set
     if len(given) != 1:
-        raise site.at("body").problem(BadShape, "a body is either {raw: text} or {json: value}")
+        raise context.at("body").problem(BadShape, "a body is either {raw: text} or {json: value}")
     if "raw" in given:
-        text = compile_value(step.body.raw, site.at("body", "raw"))
+        text = compile_value(step.body.raw, context.at("body", "raw"))
         return lambda run: printed(text(run.scope))
-    value = compile_value(step.body.json_, site.at("body", "json"))
+    value = compile_value(step.body.json_, context.at("body", "json"))
     return lambda run: written(value(run.scope))
 
 

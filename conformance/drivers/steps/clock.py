@@ -10,13 +10,13 @@ from conformance.problems import Mismatch
 from conformance.values.json_values import printed
 
 
-def compile_clock(step: ClockStep, site: CompileContext) -> Action:
+def compile_clock(step: ClockStep, context: CompileContext) -> Action:
     """So many seconds from the right time, or to a time of the pack's; no other case runs meanwhile."""
-    site.facts.needs.add("clock_control")
-    site.facts.alone = True
-    name_operation("get_node_chain_config", site)
+    context.info.needs.add("clock_control")
+    context.info.alone = True
+    name_operation("get_node_chain_config", context)
     absolute = isinstance(step.clock, ClockAt)
-    seconds = compile_value(step.clock.at if isinstance(step.clock, ClockAt) else step.clock, site.at("clock"))
+    seconds = compile_value(step.clock.at if isinstance(step.clock, ClockAt) else step.clock, context.at("clock"))
 
     def act(run: CaseRun) -> None:
         stated = seconds(run.scope)

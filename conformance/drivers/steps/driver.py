@@ -69,13 +69,13 @@ class Compiled:
         return result
 
 
-def compile_case(form: SteppedCase, site: CompileContext) -> Program:
+def compile_case(form: SteppedCase, context: CompileContext) -> Program:
     """The whole case. Raises LoadProblem with file and line for whatever cannot work."""
-    faults = len(site.faults)
-    setup = _compile_sequence(form.setup, site.at("setup"), "setup")
-    steps = _compile_sequence(form.steps, site.at("steps"), "steps")
-    if len(site.faults) == faults and not any(map(judges, form.steps)):
-        site.at("steps").report(
+    faults = len(context.faults)
+    setup = _compile_sequence(form.setup, context.at("setup"), "setup")
+    steps = _compile_sequence(form.steps, context.at("steps"), "steps")
+    if len(context.faults) == faults and not any(map(judges, form.steps)):
+        context.at("steps").report(
             NothingAsserted, "no step judges anything: no call must be accepted or refused, and nothing is expected"
         )
 
@@ -89,8 +89,8 @@ def compile_case(form: SteppedCase, site: CompileContext) -> Program:
     return program
 
 
-def _compile_sequence(steps: Sequence[Step], site: CompileContext, where: str) -> Program:
-    compiled = [compile_step(step, site.at(index), f"{where}[{index}]") for index, step in enumerate(steps)]
+def _compile_sequence(steps: Sequence[Step], context: CompileContext, where: str) -> Program:
+    compiled = [compile_step(step, context.at(index), f"{where}[{index}]") for index, step in enumerate(steps)]
 
     def program(run: CaseRun) -> None:
         for step in compiled:
@@ -99,126 +99,126 @@ def _compile_sequence(steps: Sequence[Step], site: CompileContext, where: str) -
     return program
 
 
-def compile_step(step: Step, site: CompileContext, where: str) -> Compiled:
+def compile_step(step: Step, context: CompileContext, where: str) -> Compiled:
     """One step of any kind. What is wrong with it is reported; its names count as defined for the steps after it."""
     label = label_of(step, where)
     if step.id is not None:
-        if step.id in site.facts.step_ids:
-            site.at("id").report(DuplicateId, f"another step of this case has the id {step.id!r}")
-        site.facts.step_ids.add(step.id)
+        if step.id in context.info.step_ids:
+            context.at("id").report(DuplicateId, f"another step of this case has the id {step.id!r}")
+        context.info.step_ids.add(step.id)
     try:
-        action = _compile_action(step, site, label)
+        action = _compile_action(step, context, label)
     except LoadProblem as problem:
-        site.faults.append(problem)
-        _define(step, site)
+        context.faults.append(problem)
+        _define(step, context)
         action = _nothing
     call = accepted_call(step)
     if step.id is not None and call:
-        site.facts.controls[step.id] = call
+        context.info.controls[step.id] = call
     return Compiled(label, step.id, call, action)
 
 
-def _define(step: Step, site: CompileContext) -> None:
+def _define(step: Step, context: CompileContext) -> None:
     """Let the steps after a step that cannot be compiled use its names."""
     for name in names_defined(step):
-        site.define(name)
-        if isinstance(step, AccountStep) and name not in site.facts.accounts:
-            site.facts.accounts.append(name)
+        context.define(name)
+        if isinstance(step, AccountStep) and name not in context.info.accounts:
+            context.info.accounts.append(name)
         if isinstance(step, WalletStep | ContractWalletStep):
-            site.facts.wallets.append(name)
+            context.info.wallets.append(name)
 
 
 def _nothing(_: CaseRun) -> None:
     """Stands for a step that cannot be compiled; its pack is refused."""
 
 
-def _compile_action(step: Step, site: CompileContext, label: str) -> Action:
+def _compile_action(step: Step, context: CompileContext, label: str) -> Action:
     action: Action
     match step:
         case AccountStep():
             account = compile_account if step.chain_secured is None else compile_chain_account
-            action = _always_setup(account(step, site))
+            action = _always_setup(account(step, context))
         case CallStep():
-            action = compile_call(step, site)
+            action = compile_call(step, context)
         case ListStep():
-            action = compile_list(step, site)
+            action = compile_list(step, context)
         case LetStep():
-            action = compile_let(step, site)
+            action = compile_let(step, context)
         case CheckStep():
-            action = compile_check(step, site)
+            action = compile_check(step, context)
         case RepeatStep():
             body = step.repeat.steps
-            action = compile_repeat(step.repeat, site, lambda inside: _compile_sequence(body, inside, label))
+            action = compile_repeat(step.repeat, context, lambda inside: _compile_sequence(body, inside, label))
         case ParallelStep():
-            action = _compile_parallel(step, site, label)
+            action = _compile_parallel(step, context, label)
         case NewWalletStep() | NewGroupStep() | NewKeyStep():
-            action = _always_setup(_compile_making(step, site))
+            action = _always_setup(_compile_making(step, context))
         case _:
-            action = _compile_on_chain(step, site)
+            action = _compile_on_chain(step, context)
     return action
 
 
-def _compile_making(step: NewWalletStep | NewGroupStep | NewKeyStep, site: CompileContext) -> Action:
+def _compile_making(step: NewWalletStep | NewGroupStep | NewKeyStep, context: CompileContext) -> Action:
     match step:
         case NewWalletStep():
-            return compile_new_wallet(step, site)
+            return compile_new_wallet(step, context)
         case NewGroupStep():
-            return compile_new_group(step, site)
+            return compile_new_group(step, context)
         case NewKeyStep():
-            return compile_new_key(step, site)
+            return compile_new_key(step, context)
 
 
 def _compile_on_chain(
     step: ChainStep | RpcStep | DryRunStep | TransactionsStep | WalletStep | ContractWalletStep | SendStep | ClockStep,
-    site: CompileContext,
+    context: CompileContext,
 ) -> Action:
     match step:
         case WalletStep() | ContractWalletStep() | SendStep() | ClockStep():
-            return _compile_own(step, site)
+            return _compile_own(step, context)
         case ChainStep():
-            return compile_chain(step, site)
+            return compile_chain(step, context)
         case RpcStep():
-            return compile_rpc(step, site)
+            return compile_rpc(step, context)
         case DryRunStep():
-            return compile_dry_run(step, site)
+            return compile_dry_run(step, context)
         case TransactionsStep():
-            return compile_transactions(step, site)
+            return compile_transactions(step, context)
 
 
-def _compile_own(step: WalletStep | ContractWalletStep | SendStep | ClockStep, site: CompileContext) -> Action:
+def _compile_own(step: WalletStep | ContractWalletStep | SendStep | ClockStep, context: CompileContext) -> Action:
     """What the suite does with wallets of its own, and with time."""
     match step:
         case WalletStep():
-            return _always_setup(compile_wallet(step, site))
+            return _always_setup(compile_wallet(step, context))
         case ContractWalletStep():
-            return _always_setup(compile_contract_wallet(step, site))
+            return _always_setup(compile_contract_wallet(step, context))
         case SendStep():
-            return compile_send(step, site)
+            return compile_send(step, context)
         case ClockStep():
-            return compile_clock(step, site)
+            return compile_clock(step, context)
 
 
-def _compile_parallel(step: ParallelStep, site: CompileContext, label: str) -> Action:
+def _compile_parallel(step: ParallelStep, context: CompileContext, label: str) -> Action:
     if isinstance(step.parallel, list):
-        return compile_parallel(_compile_branches(step.parallel, site.at("parallel"), label))
+        return compile_parallel(_compile_branches(step.parallel, context.at("parallel"), label))
     call = step.parallel.step
-    return compile_crowd(step.parallel, site, lambda inside: compile_call(call, inside))
+    return compile_crowd(step.parallel, context, lambda inside: compile_call(call, inside))
 
 
-def _compile_branches(steps: Sequence[Step], site: CompileContext, label: str) -> list[Action]:
+def _compile_branches(steps: Sequence[Step], context: CompileContext, label: str) -> list[Action]:
     """Steps at the same time see neither each other's variables nor each other as controls."""
-    controls = dict(site.facts.controls)
-    branches = [site.at(index).apart() for index in range(len(steps))]
+    controls = dict(context.info.controls)
+    branches = [context.at(index).apart() for index in range(len(steps))]
     actions: list[Action] = []
     later: dict[str, str] = {}
     for index, step in enumerate(steps):
         actions.append(compile_step(step, branches[index], f"{label}[{index}]").run)
-        site.names.update(branches[index].names)
-        site.shapes.update(branches[index].shapes)
-        later |= site.facts.controls
-        site.facts.controls.clear()
-        site.facts.controls.update(controls)
-    site.facts.controls.update(later)
+        context.names.update(branches[index].names)
+        context.shapes.update(branches[index].shapes)
+        later |= context.info.controls
+        context.info.controls.clear()
+        context.info.controls.update(controls)
+    context.info.controls.update(later)
     return actions
 
 

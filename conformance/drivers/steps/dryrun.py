@@ -15,13 +15,13 @@ from conformance.service.refusal import Refusals
 from conformance.values.json_values import printed
 
 
-def compile_dry_run(step: DryRunStep, site: CompileContext) -> Action:
+def compile_dry_run(step: DryRunStep, context: CompileContext) -> Action:
     """A write that is asked and not sent; it goes through, or with `reverts` the contract refuses it."""
-    name_write(step.dry_run, site.at("dry_run"))
-    _check_control(step, site)
-    site.facts.needs.add("chain_rpc")
-    sender = compile_value(step.from_, site.at("from"))
-    arguments = [compile_value(raw, site.at("with", index)) for index, raw in enumerate(step.with_)]
+    name_write(step.dry_run, context.at("dry_run"))
+    _check_control(step, context)
+    context.info.needs.add("chain_rpc")
+    sender = compile_value(step.from_, context.at("from"))
+    arguments = [compile_value(raw, context.at("with", index)) for index, raw in enumerate(step.with_)]
 
     def address(run: CaseRun) -> str:
         text = printed(sender(run.scope))
@@ -42,9 +42,9 @@ def compile_dry_run(step: DryRunStep, site: CompileContext) -> Action:
     return must_revert if step.reverts else goes_through
 
 
-def _check_control(step: DryRunStep, site: CompileContext) -> None:
+def _check_control(step: DryRunStep, context: CompileContext) -> None:
     if not step.reverts:
         if step.control is not None:
-            raise site.at("control").problem(RefusalUnproven, "`control` stands beside `reverts: true` only")
+            raise context.at("control").problem(RefusalUnproven, "`control` stands beside `reverts: true` only")
         return
-    check_control(step.control, dry_run_call(step.dry_run), site)
+    check_control(step.control, dry_run_call(step.dry_run), context)

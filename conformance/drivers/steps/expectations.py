@@ -22,16 +22,16 @@ AROUND_THE_BODY = frozenset({"@accepted", "@status", "@text", "@headers", "@seco
 SHOWN = 600
 
 
-def compile_path(text: str, site: CompileContext) -> Path:
+def compile_path(text: str, context: CompileContext) -> Path:
     """A path as a pack writes it: `""`, `group_id`, `0.id`, `@status`, `@headers.content-type`."""
     if text.startswith("@headers."):
         return ("@headers", text.removeprefix("@headers.").lower())
     if text.startswith("@") and text not in AROUND_THE_BODY:
         known = ", ".join(sorted(AROUND_THE_BODY))
-        raise site.problem(BadShape, f"{text!r}: around the body stand only {known} and @headers.NAME")
+        raise context.problem(BadShape, f"{text!r}: around the body stand only {known} and @headers.NAME")
     parts = tuple(text.split(".")) if text else ()
     if "" in parts:
-        raise site.problem(BadShape, f"{text!r} is no path: members and indices, with single dots between them")
+        raise context.problem(BadShape, f"{text!r} is no path: members and indices, with single dots between them")
     return parts
 
 
@@ -67,34 +67,34 @@ class Expectations:
 
 
 def compile_expectations(
-    expect: dict[str, JsonValue], save: dict[str, str], site: CompileContext, answer: Shape = ANYTHING
+    expect: dict[str, JsonValue], save: dict[str, str], context: CompileContext, answer: Shape = ANYTHING
 ) -> Expectations:
     """The expectations of a step, whose answer has a shape; its saved names are defined from then on."""
-    matchers = tuple(_compile_expected(path, raw, answer, site.at("expect", path)) for path, raw in expect.items())
+    matchers = tuple(_compile_expected(path, raw, answer, context.at("expect", path)) for path, raw in expect.items())
     saves: list[tuple[str, Path]] = []
     for name, text in save.items():
-        path = compile_path(text, site.at("save", name))
+        path = compile_path(text, context.at("save", name))
         saves.append((name, path))
-        site.define(name, _shape_at(path, answer, site.at("save", name)))
+        context.define(name, _shape_at(path, answer, context.at("save", name)))
     return Expectations(matchers, tuple(saves))
 
 
-def _compile_expected(text: str, raw: JsonValue, answer: Shape, site: CompileContext) -> tuple[Path, Matcher]:
-    path = compile_path(text, site)
+def _compile_expected(text: str, raw: JsonValue, answer: Shape, context: CompileContext) -> tuple[Path, Matcher]:
+    path = compile_path(text, context)
     if says_absent(raw) and path[:1] != ("@headers",):
-        check_known_member(path[-1] if path else "", site)
-        return path, compile_matcher(raw, site)
-    return path, compile_matcher(raw, site.of(_shape_at(path, answer, site)))
+        check_known_member(path[-1] if path else "", context)
+        return path, compile_matcher(raw, context)
+    return path, compile_matcher(raw, context.of(_shape_at(path, answer, context)))
 
 
-def _shape_at(path: Path, answer: Shape, site: CompileContext) -> Shape:
+def _shape_at(path: Path, answer: Shape, context: CompileContext) -> Shape:
     """What is known of the value at a path. Reports a path that leads nowhere in any answer."""
     if path and path[0].startswith("@"):
         return SCALAR if path[0] in {"@status", "@accepted", "@text", "@seconds"} else ANYTHING
     shape = at_path(answer, path)
     if shape is None:
         known = described(answer)
-        site.report(UnknownName, f"{'.'.join(path)!r} is nothing that the answer has: it is {known}")
+        context.report(UnknownName, f"{'.'.join(path)!r} is nothing that the answer has: it is {known}")
     return shape or ANYTHING
 
 

@@ -30,12 +30,12 @@ SCALARS = frozenset({"str", "int", "bool"})
 """Return annotations of functions whose value has no members."""
 
 
-def compile_let(step: LetStep, site: CompileContext) -> Action:
+def compile_let(step: LetStep, context: CompileContext) -> Action:
     """Computed variables, one after the other."""
     values: list[tuple[str, Template]] = []
     for name, raw in step.let.items():
-        values.append((name, _compile_computed(raw, site.at("let", name))))
-        site.define(name, _shape_computed(raw, site))
+        values.append((name, _compile_computed(raw, context.at("let", name))))
+        context.define(name, _shape_computed(raw, context))
 
     def act(run: CaseRun) -> None:
         for name, template in values:
@@ -44,13 +44,13 @@ def compile_let(step: LetStep, site: CompileContext) -> Action:
     return act
 
 
-def _compile_computed(raw: JsonValue, site: CompileContext) -> Template:
+def _compile_computed(raw: JsonValue, context: CompileContext) -> Template:
     if not isinstance(raw, dict) or len(raw) != 1:
-        return compile_value(raw, site)
+        return compile_value(raw, context)
     ((name, argument),) = raw.items()
     function = FUNCTIONS.get(name)
     if function is None:
-        raise site.at(name).problem(
+        raise context.at(name).problem(
             UnknownName,
             f"no function is called {name!r}; there are {', '.join(sorted(FUNCTIONS))} "
             "(an object with one member is written {literal: {…}})",
@@ -60,16 +60,16 @@ def _compile_computed(raw: JsonValue, site: CompileContext) -> Template:
     try:
         inspect.signature(function).bind(None, *arguments)
     except TypeError as problem:
-        raise site.at(name).problem(BadShape, f"{name} cannot take {len(arguments)} arguments: {problem}") from None
+        raise context.at(name).problem(BadShape, f"{name} cannot take {len(arguments)} arguments: {problem}") from None
     if name in PREPARATIONS:
-        PREPARATIONS[name](arguments, site.at(name))
-    templates = [_compile_argument(item, site.at(name, index)) for index, item in enumerate(arguments)]
+        PREPARATIONS[name](arguments, context.at(name))
+    templates = [_compile_argument(item, context.at(name, index)) for index, item in enumerate(arguments)]
     return lambda scope: _called(name, function, scope, [template(scope) for template in templates])
 
 
-def _shape_computed(raw: JsonValue, site: CompileContext) -> Shape:
+def _shape_computed(raw: JsonValue, context: CompileContext) -> Shape:
     if not isinstance(raw, dict) or len(raw) != 1:
-        return shape_of(raw, site)
+        return shape_of(raw, context)
     function = FUNCTIONS.get(next(iter(raw)))
     returned = inspect.signature(function).return_annotation if function else None
     return SCALAR if returned in SCALARS else ANYTHING
@@ -82,24 +82,24 @@ def _called(name: str, function: Function, scope: Scope, arguments: list[object]
         raise Mismatch(f"values that {name} can take", f"{printed(arguments)[:200]}: {problem}") from problem
 
 
-def _compile_argument(raw: JsonValue, site: CompileContext) -> Template:
+def _compile_argument(raw: JsonValue, context: CompileContext) -> Template:
     """An argument may itself be computed: `{hashed_cid: {sample_cid: one}}`."""
     if isinstance(raw, dict) and len(raw) == 1 and raw.keys() <= FUNCTIONS.keys():
-        return _compile_computed(raw, site)
-    return compile_value(raw, site)
+        return _compile_computed(raw, context)
+    return compile_value(raw, context)
 
 
-def compile_check(step: CheckStep, site: CompileContext) -> Action:
+def compile_check(step: CheckStep, context: CompileContext) -> Action:
     """A value held against matchers."""
     raw = dict(step.check)
     if "that" not in raw:
-        raise site.at("check").problem(BadShape, "a check needs `that`")
+        raise context.at("check").problem(BadShape, "a check needs `that`")
     that = raw.pop("that")
-    value, shape = compile_value(that, site.at("check", "that")), shape_of(that, site)
+    value, shape = compile_value(that, context.at("check", "that")), shape_of(that, context)
     why = raw.pop("why", "")
     if not raw:
-        raise site.at("check").problem(BadShape, "a check needs a matcher beside `that`")
-    matcher = compile_matcher(raw, site.at("check").of(shape))
+        raise context.at("check").problem(BadShape, "a check needs a matcher beside `that`")
+    matcher = compile_matcher(raw, context.at("check").of(shape))
 
     def act(run: CaseRun) -> None:
         difference = matcher(value(run.scope), run.scope)
@@ -110,10 +110,10 @@ def compile_check(step: CheckStep, site: CompileContext) -> Action:
 
 
 def compile_repeat(
-    form: Repeat, site: CompileContext, compile_steps: Callable[[CompileContext], Callable[[CaseRun], None]]
+    form: Repeat, context: CompileContext, compile_steps: Callable[[CompileContext], Callable[[CaseRun], None]]
 ) -> Action:
     """Steps several times in sequence; `${index}` counts from 0."""
-    inside = site.at("repeat")
+    inside = context.at("repeat")
     rounds = _compile_rounds(form, inside)
     body = compile_steps(inside.at("steps"))
     collected = {name: compile_value(raw, inside.at("collect", name)) for name, raw in form.collect.items()}
@@ -138,29 +138,29 @@ def compile_repeat(
     return act
 
 
-def _compile_rounds(form: Repeat, site: CompileContext) -> Callable[[Scope], Sequence[dict[str, Template]]]:
+def _compile_rounds(form: Repeat, context: CompileContext) -> Callable[[Scope], Sequence[dict[str, Template]]]:
     """The variables of each round: none but `index` for `times`, a row's for `each`."""
     if (form.times is None) == (form.each is None):
-        raise site.problem(BadShape, "a repeat has either `times` or `each`")
+        raise context.problem(BadShape, "a repeat has either `times` or `each`")
     if form.each is None:
-        times = compile_value(form.times, site.at("times"))
-        site.define("index", SCALAR)
+        times = compile_value(form.times, context.at("times"))
+        context.define("index", SCALAR)
         return lambda scope: [{}] * _count(times(scope))
-    rows = [compile_row(row, site.at("each", index)) for index, row in enumerate(form.each)]
-    define_rows(form.each, site.at("each"))
-    site.define("index", SCALAR)
+    rows = [compile_row(row, context.at("each", index)) for index, row in enumerate(form.each)]
+    define_rows(form.each, context.at("each"))
+    context.define("index", SCALAR)
     return lambda _: rows
 
 
-def compile_crowd(form: Crowd, site: CompileContext, compile_step: Callable[[CompileContext], AnswerStep]) -> Action:
+def compile_crowd(form: Crowd, context: CompileContext, compile_step: Callable[[CompileContext], AnswerStep]) -> Action:
     """One call several times at once; its answers can be saved."""
-    times = compile_value(form.times, site.at("parallel", "times"))
-    inside = site.at("parallel", "step").apart()
+    times = compile_value(form.times, context.at("parallel", "times"))
+    inside = context.at("parallel", "step").apart()
     inside.define("index", SCALAR)
     send = compile_step(inside)
     told = Object({"accepted": SCALAR, "status": SCALAR, "answer": ANYTHING})
     for name in form.save:
-        site.define(name, Array(told))
+        context.define(name, Array(told))
 
     def act(run: CaseRun) -> None:
         def member_of_crowd(index: int) -> Callable[[], Answer]:

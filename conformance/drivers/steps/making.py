@@ -27,12 +27,12 @@ MadeStep = NewWalletStep | NewGroupStep | NewKeyStep
 PERMISSIONS = tuple(field.name for field in fields(Permissions))
 
 
-def compile_new_wallet(step: NewWalletStep, site: CompileContext) -> Action:
+def compile_new_wallet(step: NewWalletStep, context: CompileContext) -> Action:
     """Wallets of an account, `{id, address}` each; several share one look at the list for their ids."""
     names = [step.new_wallet] if isinstance(step.new_wallet, str) else step.new_wallet
-    who = _compile_maker(step, ("create_wallet", "list_wallets"), site)
+    who = _compile_maker(step, ("create_wallet", "list_wallets"), context)
     for name in names:
-        _define(name, site.at("new_wallet"), Made({"id": SCALAR, "address": SCALAR}))
+        _define(name, context.at("new_wallet"), Made({"id": SCALAR, "address": SCALAR}))
 
     def act(run: CaseRun) -> None:
         made = Pkps(run).create_several(_key(who, run), len(names))
@@ -42,11 +42,11 @@ def compile_new_wallet(step: NewWalletStep, site: CompileContext) -> Action:
     return act
 
 
-def compile_new_group(step: NewGroupStep, site: CompileContext) -> Action:
+def compile_new_group(step: NewGroupStep, context: CompileContext) -> Action:
     """A group of an account, `{id}`, which permits what `with` lists."""
-    who = _compile_maker(step, ("add_group", "list_groups"), site)
-    members = _compile_some(step.with_, GROUP_LISTS, site.at("with"))
-    _define(step.new_group, site.at("new_group"), Made({"id": SCALAR}))
+    who = _compile_maker(step, ("add_group", "list_groups"), context)
+    members = _compile_some(step.with_, GROUP_LISTS, context.at("with"))
+    _define(step.new_group, context.at("new_group"), Made({"id": SCALAR}))
 
     def act(run: CaseRun) -> None:
         wallets, actions = (_array(members(run), name) for name in GROUP_LISTS)
@@ -56,11 +56,11 @@ def compile_new_group(step: NewGroupStep, site: CompileContext) -> Action:
     return act
 
 
-def compile_new_key(step: NewKeyStep, site: CompileContext) -> Action:
+def compile_new_key(step: NewKeyStep, context: CompileContext) -> Action:
     """A usage key of an account, with the permissions that `with` names and no others."""
-    who = _compile_maker(step, ("add_usage_api_key",), site)
-    members = _compile_some(step.with_, PERMISSIONS, site.at("with"))
-    _define(step.new_key, site.at("new_key"), SCALAR)
+    who = _compile_maker(step, ("add_usage_api_key",), context)
+    members = _compile_some(step.with_, PERMISSIONS, context.at("with"))
+    _define(step.new_key, context.at("new_key"), SCALAR)
 
     def act(run: CaseRun) -> None:
         permissions = Permissions(**members(run))  # type: ignore[arg-type]  # the node judges what the pack gives
@@ -69,13 +69,13 @@ def compile_new_key(step: NewKeyStep, site: CompileContext) -> Action:
     return act
 
 
-def _compile_maker(step: MadeStep, operations: Sequence[str], site: CompileContext) -> Who:
+def _compile_maker(step: MadeStep, operations: Sequence[str], context: CompileContext) -> Who:
     """Whose key makes it. Notes the operations that this takes."""
     for operation in operations:
-        name_operation(operation, site)
+        name_operation(operation, context)
         if OPERATIONS[operation].items:
-            must_be_list(operation, site)
-    return compile_who(step.as_, operations[0], site.at("as"))
+            must_be_list(operation, context)
+    return compile_who(step.as_, operations[0], context.at("as"))
 
 
 def _key(who: Who, run: CaseRun) -> str:
@@ -85,19 +85,23 @@ def _key(who: Who, run: CaseRun) -> str:
     return key
 
 
-def _define(name: str, site: CompileContext, shape: Shape) -> None:
-    if name in site.names:
-        raise site.problem(DuplicateId, f"the name {name!r} is taken")
-    site.define(name, shape)
+def _define(name: str, context: CompileContext, shape: Shape) -> None:
+    if name in context.names:
+        raise context.problem(DuplicateId, f"the name {name!r} is taken")
+    context.define(name, shape)
 
 
-def _compile_some(raw: Members, known: Sequence[str], site: CompileContext) -> Callable[[CaseRun], dict[str, object]]:
+def _compile_some(
+    raw: Members, known: Sequence[str], context: CompileContext
+) -> Callable[[CaseRun], dict[str, object]]:
     """The members of `with`. Reports others than the known ones: whoever needs those writes a `call`."""
     for name in raw:
         if name not in known:
             near = suggestion(name, known)
-            site.at(name).report(UnknownName, f"there is no member {name!r} here{near}; there are {', '.join(known)}")
-    template = compile_value(dict(raw), site)
+            context.at(name).report(
+                UnknownName, f"there is no member {name!r} here{near}; there are {', '.join(known)}"
+            )
+    template = compile_value(dict(raw), context)
     return lambda run: as_members(template(run.scope))
 
 

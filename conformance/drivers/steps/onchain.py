@@ -15,36 +15,36 @@ from conformance.profile.chain import FIXED_WRITES
 from conformance.service.contract import Contract
 
 
-def compile_chain(step: ChainStep, site: CompileContext) -> Action:
+def compile_chain(step: ChainStep, context: CompileContext) -> Action:
     """A view by its canonical name."""
-    name_view(step.chain, site.at("chain"))
-    shape = site.vocabulary.chain_views[step.chain]
-    return _compile_reading(step, site, lambda run, arguments: Contract(run).view(step.chain, *arguments), shape)
+    name_view(step.chain, context.at("chain"))
+    shape = context.vocabulary.chain_views[step.chain]
+    return _compile_reading(step, context, lambda run, arguments: Contract(run).view(step.chain, *arguments), shape)
 
 
-def name_view(name: str, site: CompileContext) -> None:
+def name_view(name: str, context: CompileContext) -> None:
     """Note that the case reads a view of the contract. A load error for one that nobody knows."""
-    views = site.vocabulary.chain_views
+    views = context.vocabulary.chain_views
     if name not in views:
-        raise site.problem(UnknownName, f"no contract view is called {name!r}; there are {', '.join(sorted(views))}")
-    site.facts.uses.add(f"chain.abi.account.{name}")
-    name_operation("get_node_chain_config", site)
+        raise context.problem(UnknownName, f"no contract view is called {name!r}; there are {', '.join(sorted(views))}")
+    context.info.uses.add(f"chain.abi.account.{name}")
+    name_operation("get_node_chain_config", context)
 
 
-def compile_rpc(step: RpcStep, site: CompileContext) -> Action:
+def compile_rpc(step: RpcStep, context: CompileContext) -> Action:
     """A JSON-RPC method."""
-    return _compile_reading(step, site, lambda run, params: run.chain.read(step.rpc, params))
+    return _compile_reading(step, context, lambda run, params: run.chain.read(step.rpc, params))
 
 
 def _compile_reading(
     step: ChainStep | RpcStep,
-    site: CompileContext,
+    context: CompileContext,
     ask: Callable[[CaseRun, list[object]], object],
     answer: Shape = ANYTHING,
 ) -> Action:
-    site.facts.needs.add("chain_rpc")
-    arguments: list[Template] = [compile_value(raw, site.at("with", index)) for index, raw in enumerate(step.with_)]
-    expectations = compile_expectations(step.expect, step.save, site, answer)
+    context.info.needs.add("chain_rpc")
+    arguments: list[Template] = [compile_value(raw, context.at("with", index)) for index, raw in enumerate(step.with_)]
+    expectations = compile_expectations(step.expect, step.save, context, answer)
 
     def act(run: CaseRun) -> None:
         value = ask(run, [template(run.scope) for template in arguments])
@@ -53,20 +53,20 @@ def _compile_reading(
     return act
 
 
-def name_write(name: str, site: CompileContext) -> None:
+def name_write(name: str, context: CompileContext) -> None:
     """Note that the case sends a write to the contract. A load error for one that nobody knows."""
-    keys = site.vocabulary.chain_writes
+    keys = context.vocabulary.chain_writes
     if name not in keys and name not in FIXED_WRITES:
         known = ", ".join(sorted({*keys, *FIXED_WRITES}))
-        raise site.problem(UnknownName, f"no contract write is called {name!r}; there are {known}")
-    name_operation("get_node_chain_config", site)
+        raise context.problem(UnknownName, f"no contract write is called {name!r}; there are {known}")
+    name_operation("get_node_chain_config", context)
     if name not in FIXED_WRITES:
-        site.facts.uses.add(keys[name])
+        context.info.uses.add(keys[name])
 
 
-def check_control(control: str | None, name: str, site: CompileContext) -> None:
+def check_control(control: str | None, name: str, context: CompileContext) -> None:
     """A load error unless the control is an earlier step of this name that goes through."""
-    if control is None or site.facts.controls.get(control) != name:
-        raise site.problem(
+    if control is None or context.info.controls.get(control) != name:
+        raise context.problem(
             RefusalUnproven, f"a {name} that reverts needs as `control` an earlier one that goes through"
         )

@@ -32,24 +32,24 @@ class Write(NamedTuple):
 Fill = Callable[[CaseRun], Write]
 
 
-def compile_send(step: SendStep, site: CompileContext) -> Action:
+def compile_send(step: SendStep, context: CompileContext) -> Action:
     """Sends it and waits for its block; the contract takes it, with `reverts` refuses it, or may do either."""
-    site.facts.needs.update({"chain_rpc", "funded_wallet"})
-    name_write(step.send, site)
-    sender = compile_who_sends(step.from_, site.at("from"))
-    arguments = [compile_value(raw, site.at("with", index)) for index, raw in enumerate(step.with_)]
+    context.info.needs.update({"chain_rpc", "funded_wallet"})
+    name_write(step.send, context)
+    sender = compile_who_sends(step.from_, context.at("from"))
+    arguments = [compile_value(raw, context.at("with", index)) for index, raw in enumerate(step.with_)]
 
     def fill(run: CaseRun) -> Write:
         return Write(sender(run), step.send, [template(run.scope) for template in arguments])
 
-    return _refused(step, site, fill) if step.reverts else _accepted(step, site, fill)
+    return _refused(step, context, fill) if step.reverts else _accepted(step, context, fill)
 
 
-def _accepted(step: SendStep, site: CompileContext, fill: Fill) -> Action:
+def _accepted(step: SendStep, context: CompileContext, fill: Fill) -> Action:
     for name in ("control", "unchanged"):
         if getattr(step, name) is not None:
-            raise site.at(name).problem(RefusalUnproven, f"`{name}` stands beside `reverts` only")
-    expectations = compile_expectations(step.expect, step.save, site, RECEIPT)
+            raise context.at(name).problem(RefusalUnproven, f"`{name}` stands beside `reverts` only")
+    expectations = compile_expectations(step.expect, step.save, context, RECEIPT)
 
     def act(run: CaseRun) -> None:
         receipt = Contract(run).send(*fill(run))
@@ -60,17 +60,17 @@ def _accepted(step: SendStep, site: CompileContext, fill: Fill) -> Action:
     return act
 
 
-def _refused(step: SendStep, site: CompileContext, fill: Fill) -> Action:
+def _refused(step: SendStep, context: CompileContext, fill: Fill) -> Action:
     must = step.reverts is True
     if must:
-        check_control(step.control, send_call(step.send), site)
+        check_control(step.control, send_call(step.send), context)
     elif step.control is not None:
-        raise site.at("control").problem(RefusalUnproven, "`control` stands beside `reverts: true` only")
+        raise context.at("control").problem(RefusalUnproven, "`control` stands beside `reverts: true` only")
     if step.expect or step.save:
-        raise site.problem(BadShape, "what the contract refuses has nothing to `expect` or `save`")
+        raise context.problem(BadShape, "what the contract refuses has nothing to `expect` or `save`")
     if not step.unchanged:
-        raise site.problem(RefusalUnproven, f"{send_call(step.send)} writes: its refusal needs `unchanged`")
-    reads = compile_reads(step.unchanged, site)
+        raise context.problem(RefusalUnproven, f"{send_call(step.send)} writes: its refusal needs `unchanged`")
+    reads = compile_reads(step.unchanged, context)
 
     def must_revert(run: CaseRun) -> None:
         control = run.control(step.control, accepted="was taken")

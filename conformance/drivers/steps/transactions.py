@@ -13,12 +13,12 @@ from conformance.service.contract import Contract
 from conformance.values.json_values import printed
 
 
-def compile_transactions(step: TransactionsStep, site: CompileContext) -> Action:
+def compile_transactions(step: TransactionsStep, context: CompileContext) -> Action:
     """Compares and saves an array of {hash, from, to, input, block, logs}; hex as the chain gives it, in lower case."""
-    site.facts.needs.add("chain_rpc")
-    after = compile_value(step.transactions.after, site.at("transactions", "after"))
-    holding = compile_value(step.transactions.holding or "", site.at("transactions", "holding"))
-    expectations = compile_expectations(step.expect, step.save, site, TRANSACTIONS)
+    context.info.needs.add("chain_rpc")
+    after = compile_value(step.transactions.after, context.at("transactions", "after"))
+    holding = compile_value(step.transactions.holding or "", context.at("transactions", "holding"))
+    expectations = compile_expectations(step.expect, step.save, context, TRANSACTIONS)
 
     def act(run: CaseRun) -> None:
         block = after(run.scope)

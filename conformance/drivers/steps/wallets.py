@@ -23,13 +23,15 @@ from conformance.values.json_values import printed
 WhichWallet = Callable[[CaseRun], SuiteWallet]
 
 
-def compile_wallet(step: WalletStep, site: CompileContext) -> Callable[[CaseRun], None]:
+def compile_wallet(step: WalletStep, context: CompileContext) -> Callable[[CaseRun], None]:
     """A fresh wallet, or the wallet of an account, which only signs."""
-    account_key = None if step.of_account_key is None else compile_value(step.of_account_key, site.at("of_account_key"))
+    account_key = (
+        None if step.of_account_key is None else compile_value(step.of_account_key, context.at("of_account_key"))
+    )
     if account_key is not None:
-        site.facts.uses.add("crypto.account_wallet_derivation")
-    _define(step.wallet, site.at("wallet"))
-    site.facts.operations.add("get_node_chain_config")
+        context.info.uses.add("crypto.account_wallet_derivation")
+    _define(step.wallet, context.at("wallet"))
+    context.info.operations.add("get_node_chain_config")
 
     def act(run: CaseRun) -> None:
         wallets = Wallets(run)
@@ -42,11 +44,11 @@ def compile_wallet(step: WalletStep, site: CompileContext) -> Callable[[CaseRun]
     return act
 
 
-def compile_contract_wallet(step: ContractWalletStep, site: CompileContext) -> Callable[[CaseRun], None]:
+def compile_contract_wallet(step: ContractWalletStep, context: CompileContext) -> Callable[[CaseRun], None]:
     """A contract whose signatures are its owner's (ERC-1271), and which sends what its owner has it send."""
-    site.facts.needs.update({"chain_rpc", "funded_wallet"})
-    owner = compile_who_sends(step.owner, site.at("owner"))
-    _define(step.contract_wallet, site.at("contract_wallet"))
+    context.info.needs.update({"chain_rpc", "funded_wallet"})
+    owner = compile_who_sends(step.owner, context.at("owner"))
+    _define(step.contract_wallet, context.at("contract_wallet"))
 
     def act(run: CaseRun) -> None:
         run.scope.variables[step.contract_wallet] = CaseWallet(Wallets(run).contract_wallet(owner(run)), run)
@@ -54,14 +56,14 @@ def compile_contract_wallet(step: ContractWalletStep, site: CompileContext) -> C
     return act
 
 
-def compile_chain_account(step: AccountStep, site: CompileContext) -> Callable[[CaseRun], None]:
+def compile_chain_account(step: AccountStep, context: CompileContext) -> Callable[[CaseRun], None]:
     """An account that a wallet makes on the chain; it has no key."""
     if step.chain_secured is None or step.with_:
-        raise site.at("with").problem(BadShape, "a ChainSecured account is made by a wallet; it takes no `with`")
-    admin = compile_who_sends(step.chain_secured.admin, site.at("chain_secured", "admin"))
-    name_write(CREATION, site)
-    site.facts.needs.update({"chain_rpc", "funded_wallet"})
-    site.define(step.account)
+        raise context.at("with").problem(BadShape, "a ChainSecured account is made by a wallet; it takes no `with`")
+    admin = compile_who_sends(step.chain_secured.admin, context.at("chain_secured", "admin"))
+    name_write(CREATION, context)
+    context.info.needs.update({"chain_rpc", "funded_wallet"})
+    context.define(step.account)
 
     def act(run: CaseRun) -> None:
         made = Accounts(run).by_wallet(admin(run), f"{step.account} of a conformance case")
@@ -72,21 +74,21 @@ def compile_chain_account(step: AccountStep, site: CompileContext) -> Callable[[
     return act
 
 
-def compile_who_sends(raw: str, site: CompileContext) -> WhichWallet:
+def compile_who_sends(raw: str, context: CompileContext) -> WhichWallet:
     """The wallet of this name, or the one whose address a `${variable}` holds."""
-    if raw in site.facts.wallets:
+    if raw in context.info.wallets:
         raw = f"${{{raw}}}"
     if "${" not in raw:
-        known = ", ".join(site.facts.wallets) or "none"
-        raise site.problem(
+        known = ", ".join(context.info.wallets) or "none"
+        raise context.problem(
             UnknownName, f"no wallet is called {raw!r}; there are {known}, and addresses in ${{variables}}"
         )
-    template = compile_value(raw, site)
+    template = compile_value(raw, context)
     return lambda run: wallet_of(run.scope, template(run.scope)).wallet
 
 
-def _define(name: str, site: CompileContext) -> None:
-    if name in site.names:
-        raise site.problem(DuplicateId, f"the name {name!r} is taken")
-    site.define(name)
-    site.facts.wallets.append(name)
+def _define(name: str, context: CompileContext) -> None:
+    if name in context.names:
+        raise context.problem(DuplicateId, f"the name {name!r} is taken")
+    context.define(name)
+    context.info.wallets.append(name)

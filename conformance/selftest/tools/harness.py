@@ -95,7 +95,7 @@ class TrialRunner:
     def _in_order(self, name: str) -> list[Case]:
         """Order the cases for a mutant: those that caught it before, the others, and those of random sequences last."""
         first = self.first.get(name, ())
-        return sorted(self.cases, key=lambda case: (case.id not in first, case.facts.drawn))
+        return sorted(self.cases, key=lambda case: (case.id not in first, case.info.drawn))
 
 
 def trials(runner: TrialRunner, names: Sequence[str], jobs: int) -> Iterator[Trial]:

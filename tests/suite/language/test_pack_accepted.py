@@ -33,7 +33,7 @@ def test_documented_example_loads(tmp_path: Path) -> None:
     first, second = load_pack(path)
 
     assert (first.id, first.requirements) == ("usage_keys::removed-key-is-refused", ("KEYLIFE-080",))
-    assert first.facts.needs == {"managed_accounts"}
+    assert first.info.needs == {"managed_accounts"}
     assert second.line > first.line
 
 

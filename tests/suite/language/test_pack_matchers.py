@@ -21,8 +21,8 @@ ADDRESS = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"
 def match(tmp_path: Path, raw: JsonValue, value: object) -> Difference | None:
     path = tmp_path / "x.yaml"
     path.write_text("a: b", encoding="utf-8")
-    site = CompileContext(Document(path), standard(), names={"two"})
-    return compile_matcher(raw, site)(value, Scope("s", lambda _: None, {"two": 2}))
+    context = CompileContext(Document(path), standard(), names={"two"})
+    return compile_matcher(raw, context)(value, Scope("s", lambda _: None, {"two": 2}))
 
 
 HOLDS: list[tuple[JsonValue, object]] = [

@@ -37,9 +37,9 @@ ACCEPTED = '{dry_run: remove_group, id: removes, from: "0x00", with: ["0x01", 1]
 
 
 def test_dry_run_needs_a_chain_and_its_signature(tmp_path: Path) -> None:
-    facts = loaded(tmp_path, ACCEPTED).facts
-    assert facts.needs == {"chain_rpc"}
-    assert "chain.abi.writes.remove_group" in facts.uses
+    info = loaded(tmp_path, ACCEPTED).info
+    assert info.needs == {"chain_rpc"}
+    assert "chain.abi.writes.remove_group" in info.uses
 
 
 def test_dry_run_that_reverts_is_loaded_with_its_control(tmp_path: Path) -> None:

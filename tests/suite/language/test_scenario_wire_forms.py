@@ -20,25 +20,25 @@ def scope() -> Scope:
 
 
 @pytest.fixture
-def site(tmp_path: Path) -> CompileContext:
+def context(tmp_path: Path) -> CompileContext:
     path = tmp_path / "pack.yaml"
     path.write_text("pack: pack\n")
     return CompileContext(Document(path), standard())
 
 
 @pytest.mark.parametrize("body", ["", "null", '"text"', '{"a": [1, 2]}', " [] \n"])
-def test_json_text_takes_json_and_the_empty_body(site: CompileContext, scope: Scope, body: str) -> None:
-    assert json_text(True, site)(body, scope) is None
+def test_json_text_takes_json_and_the_empty_body(context: CompileContext, scope: Scope, body: str) -> None:
+    assert json_text(True, context)(body, scope) is None
 
 
 @pytest.mark.parametrize("body", ["OK", "{", "<p>no</p>", '{"a": 1, "a": 2}', "NaN", "[1] [2]"])
-def test_json_text_refuses_what_is_no_json(site: CompileContext, scope: Scope, body: str) -> None:
-    assert json_text(True, site)(body, scope) is not None
+def test_json_text_refuses_what_is_no_json(context: CompileContext, scope: Scope, body: str) -> None:
+    assert json_text(True, context)(body, scope) is not None
 
 
-def test_json_text_takes_nothing_but_true(site: CompileContext) -> None:
+def test_json_text_takes_nothing_but_true(context: CompileContext) -> None:
     with pytest.raises(BadShape):
-        json_text(False, site)
+        json_text(False, context)
 
 
 def test_text_hex_is_of_the_utf8_bytes(scope: Scope) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.language.facts import CaseFacts
+from conformance.language.case_info import CaseInfo
 from conformance.resources import scenarios
 from conformance.run import costs
 from conformance.run.case import Case
@@ -18,7 +18,7 @@ Choose = Callable[..., set[str]]
 
 def case(name: str, *requirements: str) -> Case:
     return Case(
-        id=name, pack="p", title="t", requirements=requirements, path=Path("p.yaml"), line=1, facts=CaseFacts(),
+        id=name, pack="p", title="t", requirements=requirements, path=Path("p.yaml"), line=1, info=CaseInfo(),
         program=lambda _: None,
     )  # fmt: skip
 
@@ -61,6 +61,6 @@ def test_quick_selection_names_every_requirement_and_holds_nothing_superfluous(s
 
 def test_costs_of_nearly_all_shipped_cases_were_measured(shipped: list[Case]) -> None:
     ids = {case.id for case in shipped}
-    stale = (ids ^ costs.measured().keys()) - {case.id for case in shipped if case.facts.needs}
+    stale = (ids ^ costs.measured().keys()) - {case.id for case in shipped if case.info.needs}
 
     assert len(stale) < len(ids) / 10, f"renew them with `python -m benchmarks.costs`: {sorted(stale)}"

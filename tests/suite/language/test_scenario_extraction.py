@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.language import parts
-from conformance.language.parts import difference, differs, find_item, item, texts_like
+from conformance.language import extraction
+from conformance.language.extraction import difference, differs, find_item, item, texts_like
 from conformance.language.scope import Scope
 from conformance.problems import Mismatch
 
@@ -19,7 +19,7 @@ def scope() -> Scope:
 
 @pytest.mark.parametrize(("start", "end", "part"), [(0, -2, "abc"), (2, None, "cde"), (1, 3, "bc")])
 def test_slice_counts_from_both_ends(scope: Scope, start: int, end: int | None, part: str) -> None:
-    assert parts.slice(scope, "abcde", start, end) == part
+    assert extraction.slice(scope, "abcde", start, end) == part
 
 
 @pytest.mark.parametrize(("text", "found"), [("a1b22\nc", ["1", "22"]), ("abc", []), ([7, "8"], ["7", "8"])])

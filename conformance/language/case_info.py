@@ -8,7 +8,7 @@ from pydantic import JsonValue
 
 
 @dataclass
-class CaseFacts:
+class CaseInfo:
     """Collected while the steps of one case are compiled, in their order."""
 
     needs: set[str] = field(default_factory=set)
