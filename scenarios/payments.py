@@ -30,8 +30,10 @@ from conformance.service import (
     must_refuse,
     unchanged_list,
 )
+from conformance.service.node import Node
 from conformance.service.payments import Payments
 from conformance.service.refusal import ExpectedRefusal, check_refusal
+from conformance.values.json_values import member, printed
 
 BUYS = ("managed_accounts", "billing", "payment_sandbox")
 WRONG = ("invalid", "malformed")
@@ -79,7 +81,8 @@ def amounts(judge: Judge, accounts: Accounts, payments: Payments, session: Sessi
 def payment_becomes_credit(judge: Judge, accounts: Accounts, payments: Payments) -> None:
     """A paid and confirmed intent adds its amount to the balance: equal amounts equally, double amounts doubly."""
     alice = accounts.new(spends=False)
-    start = payments.balance(alice.key)
+    with judge("BILL-020"):
+        start = payments.balance(alice.key)
     steps: list[int] = []
     for cents in (500, 500, 1_000):
         intent = payments.intend(alice.key, cents)
@@ -245,6 +248,29 @@ def no_credit_no_write(judge: Judge, accounts: Accounts, payments: Payments, gro
     reads = [unchanged_list(session, "list_groups", alice.key), unchanged_balance(payments, alice.key)]
     with judge("BILL-190"), Refusals(session, control=after_buying, unchanged=reads) as refusals:
         refusals.send(request, ["insufficient_credit"])
+
+
+@case("no-credit-no-run", requirements=["BILL-190"], needs=[*BUYS, "chain_rpc", "funded_wallet"])
+def no_credit_no_run(judge: Judge, node: Node, payments: Payments, session: Session) -> None:
+    """A ChainSecured account that has bought nothing runs nothing; once its wallet has bought credit, it does."""
+    dana, code = node.accounts.by_wallet(node.wallets.new("carol")), node.actions.source("hello")
+    node.contract.write(dana.admin, "add_group", dana.hash, session.label, "d", [], [node.actions.hashed_cid(code)])
+    (group,) = node.contract.items("list_groups", dana.hash)
+    runner = node.minting.attached_key(dana, Permissions(execute_in_groups=[int(printed(member(group, "id")))]))
+
+    def by_wallet(operation: str, **members: object) -> OutgoingRequest:
+        return replace(session.request(operation, **members), headers=billing_auth(session, dana.admin))
+
+    def after_buying() -> None:
+        intent = payments.intend_by(by_wallet("create_payment_intent", amount_cents=500), 500)
+        judge.set_up(payments.pay(intent) == "succeeded", "a payment that succeeds")
+        payments.confirm_by(by_wallet("confirm_payment", payment_intent_id=intent.id))
+        node.runs.run(runner.key, code)
+
+    judge.set_up(payments.balance_by(by_wallet("balance")) == 0, "a wallet that has bought nothing")
+    reads = [Read("the balance of the wallet", lambda: payments.balance_by(by_wallet("balance")))]
+    with judge("BILL-190"), Refusals(session, control=after_buying, unchanged=reads) as refusals:
+        refusals.send(node.runs.request(runner.key, code), ["insufficient_credit"])
 
 
 @case("writes-are-billed-and-reads-are-not", requirements=["BILL-140", "BILL-150", "LIM-050"], needs=BUYS)

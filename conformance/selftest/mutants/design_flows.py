@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from conformance.selftest.tools.alter import wrap
+from conformance.selftest.tools.alter import Answered, Forward, Received, answer, intercept, wrap
+from conformance.selftest.tools.api_keys import presented
 from conformance.selftest.tools.mutant import mutant
 from reference_node.chain.account_config import Permissions
 from reference_node.node import Node
@@ -85,3 +86,13 @@ def scope_for_another_group_is_enough(node: Node) -> None:
         original(info.account_hash if owner else key, *arguments)  # type: ignore[operator]
 
     wrap(node.accounts, ACTIONS, change)
+
+
+@mutant("FLOW-070", each=["groups/1/actions", "groups/1/pkps", "pkps/create"])
+def flow_needs_no_key(node: Node, path: str) -> None:
+    """Answer success to `{path}` without a key."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        return await forward(request) if presented(request) else answer(200, {"success": True})
+
+    intercept(node, path, handler)

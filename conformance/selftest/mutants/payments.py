@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import replace
 
 from pydantic import JsonValue
@@ -380,3 +381,41 @@ def second_write_at_once_costs_otherwise(node: Node, cents: int) -> None:
 
     wrap(node.billing, "hold", hold)
     wrap(node.billing, "settle", settle)
+
+
+@mutant("BILL-020", each=["missing", "text", "stale"])
+def balance_is_wrong(node: Node, kind: str) -> None:
+    """Answer a balance that is {kind}."""
+    wrong: dict[str, Callable[[dict[str, JsonValue]], JsonValue]] = {
+        "missing": lambda _: {},
+        "text": lambda value: {**value, "balance_cents": str(value["balance_cents"])},
+        "stale": lambda value: {**value, "balance_cents": 7},
+    }
+    change_answer(node, BALANCE, lambda value: wrong[kind](members(value)))
+
+
+@mutant("BILL-030", each=["missing", "the_same"])
+def client_secret_is_wrong(node: Node, kind: str) -> None:
+    """Answer a client_secret that is {kind}."""
+    given: JsonValue = {} if kind == "missing" else {"client_secret": "pi_1_secret_1"}
+    change_answer(node, INTEND, lambda _: given)
+
+
+@mutant("BILL-190")
+def runs_need_no_credit(node: Node) -> None:
+    """Let accounts without credit run actions, for nothing."""
+
+    def hold(original: object, wallet: Address, cents: int) -> object:
+        return original(wallet, min(cents, node.billing.balance(wallet)))  # type: ignore[operator]
+
+    wrap(node.billing, "hold", hold)
+
+
+@mutant("EP-080")
+def new_accounts_take_no_email(node: Node) -> None:
+    """Refuse accounts with an e-mail address."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        return answer(422, {"code": "request-invalid"}) if "email" in body_of(request) else await forward(request)
+
+    intercept(node, "new_account", handler)
