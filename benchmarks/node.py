@@ -6,14 +6,18 @@ import itertools
 import secrets
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import NamedTuple
+
+from eth.abc import OpcodeAPI
+from eth.vm.forks.prague.opcodes import PRAGUE_OPCODES
 
 from benchmarks.node_process import Account, node_process
 from benchmarks.timing import Row, in_turn
 from reference_node.api.fields import MAXIMUM_PAGE_SIZE
 from reference_node.assembly import build_node
+from reference_node.chain import evm_instructions, evm_machine
 from reference_node.keys import address_of, key_hash
 from reference_node.node import Node
 from reference_node.settings import Settings
@@ -33,7 +37,7 @@ PAGE_SIZES = itertools.cycle(range(ITEMS, MAXIMUM_PAGE_SIZE + 1))
 
 def rows() -> list[Row]:
     """Every measurement of the node."""
-    return [*_writes_and_lists(), _start(), *_growth()]
+    return [*_writes_and_lists(), *_instructions(), _start(), *_growth()]
 
 
 def _writes_and_lists() -> list[Row]:
@@ -52,6 +56,31 @@ def _writes_and_lists() -> list[Row]:
         Row("management write over HTTP (add_group)", write[0], "the bare transaction on the chain", write[1], 3.0),
         Row(f"list of {ITEMS} wallets over HTTP", listed[0], "its contract view", listed[1], 1.5),
     ]
+
+
+def _instructions() -> list[Row]:
+    """A write and a view by the node's own instructions, and by py-evm's."""
+    bare = build_node(Settings())
+    account_hash, _ = _managed_account(bare)
+    acts: dict[str, Callable[[], object]] = {
+        "add_group": lambda: bare.accounts.add_group(account_hash, "g", "d", [], []),
+        "list_groups": lambda: bare.accounts.groups(account_hash, 0, next(PAGE_SIZES)),
+    }
+
+    def by(instructions: Mapping[int, OpcodeAPI], act: Callable[[], object]) -> None:
+        evm_machine.MemoryComputation.opcodes = dict(instructions)
+        act()
+
+    own = evm_machine.INSTRUCTIONS
+    py_evm = own | {code: PRAGUE_OPCODES[code] for code in evm_instructions.INSTRUCTIONS}
+    rows: list[Row] = []
+    try:
+        for name, act in acts.items():
+            measured, base = in_turn([partial(by, own, act), partial(by, py_evm, act)], 100)
+            rows.append(Row(f"{name} by `evm_instructions`", measured, "by py-evm's instructions", base, 0.8))
+    finally:
+        evm_machine.MemoryComputation.opcodes = own
+    return rows
 
 
 def _start() -> Row:

@@ -3,39 +3,38 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import tempfile
 import textwrap
+import time
+from collections.abc import Generator
 from functools import partial
 from pathlib import Path
 
 import httpx
+import pytest
 
 from benchmarks.node_process import Ready, node_process
-from benchmarks.timing import Row, in_turn
+from benchmarks.timing import Row, medians, milliseconds
+from conformance.commands.run import pytest_arguments
+from conformance.run.options import Options
 
-CHECKS = 1_000
+CHECKS = 500
 ROUNDS = 5
 EXPECTED = ("contract_address", "chain_id")
 
 
 def rows() -> list[Row]:
     """Every measurement of the suite."""
-    with node_process() as ready, tempfile.TemporaryDirectory() as folder:
-        few, many = Path(folder) / "few", Path(folder) / "many"
-        _write_pack(few, CHECKS // 10)
-        _write_pack(many, CHECKS)
-        more = CHECKS - CHECKS // 10
-        long, short, loop = in_turn(
-            [partial(_run, ready, many), partial(_run, ready, few), partial(_plain_loop, ready, more)], ROUNDS
-        )
-    measured, base = (long - short) / more, loop / more
-    return [Row("a check: one request, two expectations", measured, "a plain httpx loop that does the same", base, 2.5)]
+    with node_process() as ready, tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        _write_pack(folder)
+        (folder / "profile.yml").write_text(json.dumps({"base_url": ready["base_url"]}))
+        checks, loop = medians([partial(_checks, folder), partial(milliseconds, partial(_plain_loop, ready))], ROUNDS)
+    against = "a plain httpx loop that does the same"
+    return [Row("a check: one request, two expectations", checks / CHECKS, against, loop / CHECKS, 2.5)]
 
 
-def _write_pack(folder: Path, checks: int) -> None:
-    folder.mkdir()
+def _write_pack(folder: Path) -> None:
     head = "pack: measured\ntitle: One request each\ncases:\n"
     case = """
       - id: check-{number}
@@ -45,22 +44,37 @@ def _write_pack(folder: Path, checks: int) -> None:
           - call: get_node_chain_config
             expect: {{contract_address: {{matches: "^0x"}}, chain_id: {{type: integer}}}}
     """
-    cases = "".join(textwrap.indent(textwrap.dedent(case.format(number=i)), "  ") for i in range(checks))
+    cases = "".join(textwrap.indent(textwrap.dedent(case.format(number=i)), "  ") for i in range(CHECKS))
     (folder / "measured.yaml").write_text(head + cases)
 
 
-def _run(ready: Ready, folder: Path) -> None:
-    """The whole command: loading, pytest and report are in it. The difference of two runs has no start-up."""
-    profile = folder / "profile.yml"
-    profile.write_text(json.dumps({"base_url": ready["base_url"]}))
-    command = [sys.executable, "-m", "conformance", "run", "--profile", str(profile), "--pack-dir", str(folder)]
-    options = ["--pack", "measured", "--output", str(folder / "report")]
-    subprocess.run([*command, *options], check=True, stdout=subprocess.DEVNULL)  # noqa: S603 - our own command
+class LoopTimer:
+    """A plugin of pytest that times the running of the cases, from the first to the last: no start, no report."""
+
+    def __init__(self) -> None:
+        self.milliseconds = 0.0
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtestloop(self) -> Generator[None, object, object]:
+        """Run them."""
+        began = time.perf_counter()
+        result = yield
+        self.milliseconds = (time.perf_counter() - began) * 1000
+        return result
 
 
-def _plain_loop(ready: Ready, checks: int) -> None:
+def _checks(folder: Path) -> float:
+    """What the command does, in milliseconds for all cases."""
+    options = Options(profile=folder / "profile.yml", pack_dirs=(folder,), packs=("measured",))
+    timer = LoopTimer()
+    status = pytest.main(pytest_arguments(options), plugins=[timer])
+    assert status == pytest.ExitCode.OK
+    return timer.milliseconds
+
+
+def _plain_loop(ready: Ready) -> None:
     with httpx.Client(base_url=ready["base_url"], trust_env=False) as http:
-        for _ in range(checks):
+        for _ in range(CHECKS):
             answer = http.get("/core/v1/get_node_chain_config")
             assert answer.status_code == 200
             assert all(member in answer.json() for member in EXPECTED)

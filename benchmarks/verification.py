@@ -10,9 +10,9 @@ import time
 from collections.abc import Callable
 
 import dcap_qvl  # type: ignore[import-untyped]  # its stubs are not marked as such
-from conformance.target.bundled import BundledNode
 
 from benchmarks.timing import Row, in_turn
+from conformance.endpoints.bundled import BundledNode
 from conformance.verify import Evidence, Policy, Sources, fetch, fetch_and_verify, verify
 from conformance.verify.certificates import read_root
 
