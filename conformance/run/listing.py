@@ -11,7 +11,7 @@ from pathlib import Path
 
 import yaml
 
-from conformance.values.marked_yaml import SAFE_LOADER
+from conformance.values.marked_yaml import SAFE_LOADER, uncollected
 
 
 @dataclass(frozen=True)
@@ -23,6 +23,7 @@ class ListedCase:
     requirements: tuple[str, ...]
 
 
+@uncollected()
 def list_cases(path: Path) -> list[ListedCase]:
     """The cases of a pack file. A file that cannot be read has none: whoever loads the pack is told why."""
     try:

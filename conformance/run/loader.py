@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -38,7 +36,7 @@ from conformance.problems import (
 from conformance.run.case import Case
 from conformance.run.python_cases import load_python_pack
 from conformance.run.validation import validated
-from conformance.values.marked_yaml import Document
+from conformance.values.marked_yaml import Document, uncollected
 
 PYTHON = ".py"
 SUFFIXES = (".yaml", PYTHON)
@@ -95,19 +93,7 @@ def _are_one_pack(path: Path, other: Path) -> bool:
     return path.parent == other.parent and path.suffix != other.suffix
 
 
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """Without the collector of garbage: what loading makes stays, and it would look through all of it many times."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
-
-
-@_uncollected()
+@uncollected()
 def load_pack(path: Path, vocabulary: Vocabulary | None = None) -> list[Case]:
     """The cases of one pack file. Raises LoadProblem, or LoadProblems with all that is wrong in it."""
     if path.suffix == PYTHON:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeAlias
 
@@ -17,6 +20,18 @@ SAFE_LOADER: type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoade
 DEEPEST = 100
 """Lists and mappings inside one another, more than any pack needs."""
 PLAIN_SCALARS = frozenset({"str", "int", "float", "bool", "null"})
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Without the collector of garbage: what reading makes stays, and it would look through all of it many times."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 class Document:
@@ -37,6 +52,7 @@ class Document:
         """Whether the document has something there."""
         return place in self._lines
 
+    @uncollected()
     def _read(self) -> JsonValue:
         try:
             text = self.path.read_text(encoding="utf-8")
