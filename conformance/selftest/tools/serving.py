@@ -31,7 +31,17 @@ STARTER_CREDITS = 10**6
 DOMAIN = "node.example"
 """Of the certificates: every node of the self-test offers HTTPS and DNS, as the bundled one does."""
 
-CLAIMED = ("managed_accounts", "openapi", "chain_rpc", "clock_control", "funded_wallet", "billing")
+CLAIMED = (
+    "managed_accounts",
+    "openapi",
+    "chain_rpc",
+    "clock_control",
+    "funded_wallet",
+    "billing",
+    "payment_sandbox",
+    "design_flows",
+    "attestation",
+)
 """What a sham claims to offer: as much as the reference node, so that no case is left out."""
 
 START_SECONDS = 20.0
@@ -72,7 +82,11 @@ def target_app(app: ASGIApp, seed: str) -> Iterator[Target]:
     with _listening() as listening, _serving(QuickServer(config), listening):
         base_url = f"http://127.0.0.1:{listening.getsockname()[1]}"
         facts = {"base_url": base_url, "rpc_url": f"{base_url}/rpc", "control_url": f"{base_url}/control"}
-        yield from _target({**facts, "profile": {"capabilities": list(CLAIMED)}}, seed)
+        claimed: dict[str, JsonValue] = {
+            "capabilities": list(CLAIMED),
+            "payments": {"provider_url": f"{base_url}/stripe"},
+        }
+        yield from _target({**facts, "profile": claimed}, seed)
 
 
 def _target(ready: dict[str, JsonValue], seed: str) -> Iterator[Target]:
