@@ -17,7 +17,6 @@ from conformance.language.functions import FUNCTIONS
 from conformance.language.matchers import OPERATORS
 from conformance.run import loader  # noqa: F401 - it brings in every module with matchers and functions
 
-REFERENCE = Path(__file__).parents[2] / "docs" / "pack-reference.md"
 STEPS: tuple[type[BaseModel], ...] = (
     models.AccountStep,
     models.NewWalletStep,
@@ -133,4 +132,4 @@ def _said(thing: Callable[..., object]) -> str:
 
 
 if __name__ == "__main__":
-    REFERENCE.write_text(text(), encoding="utf-8")
+    (Path(__file__).parents[2] / "docs" / "pack-reference.md").write_text(text(), encoding="utf-8")

@@ -201,11 +201,11 @@ def test_scope_for_another_group_does_not(world: World, write: Write) -> None:
 @per_group
 def test_wildcard_covers_a_later_group(world: World, write: Write) -> None:
     world.grant(granting(write.scope or "", 0))
-    item = write.arguments[1]
+    item, more = write.event[-1], write.arguments[1:]
     listed = {"removeActionFromGroup": ([], [item]), "removePkpFromGroup": ([item], [])}.get(write.function, ([], []))
     world.write("addGroup", ACCOUNT, "", "", *listed)
     event = (write.event[0], ACCOUNT, 3, item)
-    assert world.write(write.function, KEY, 3, item) == [event]
+    assert world.write(write.function, KEY, 3, *more) == [event]
 
 
 @per_group
@@ -215,7 +215,7 @@ def test_wildcard_never_matches_a_group_that_does_not_exist(
     world: World, write: Write, group_id: int, acting: int
 ) -> None:
     world.grant(granting(write.scope or "", 0))
-    refusal = world.refusal(write.function, acting, group_id, write.arguments[1])
+    refusal = world.refusal(write.function, acting, group_id, *write.arguments[1:])
     assert refusal == ("GroupUnknown", ACCOUNT, group_id)
 
 

@@ -227,6 +227,18 @@ WRITES = (
         scope="group:manageActions",
     ),
     Write(
+        "changeActionsOfGroup",
+        (1, [SECOND_CID], []),
+        ("ActionAddedToGroup", ACCOUNT, 1, SECOND_CID),
+        scope="group:manageActions",
+    ),
+    Write(
+        "addPkpsToGroup",
+        (1, [pkp_id(SECOND_PKP)]),
+        ("PkpAddedToGroup", ACCOUNT, 1, pkp_id(SECOND_PKP)),
+        scope="group:addPkp",
+    ),
+    Write(
         "addPkpToGroup",
         (1, pkp_id(SECOND_PKP)),
         ("PkpAddedToGroup", ACCOUNT, 1, pkp_id(SECOND_PKP)),

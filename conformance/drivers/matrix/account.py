@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from conformance.problems import Mismatch
 from conformance.service.accounts import Accounts
 from conformance.service.groups import Group, Groups
 from conformance.service.pkps import Pkp, Pkps
 from conformance.service.session import Session
 from conformance.service.usage_keys import Permissions, UsageKeys
 from conformance.values.ids import GroupId, UsageKey
+from conformance.values.json_values import member, printed, same
+
+SHOWN = 300
+"""Characters of a list that a failure shows."""
 
 OPERATIONS = (
     "new_account",
@@ -46,8 +51,12 @@ class MatrixAccount:
         return Pkps(self._session).create_several(self.key, count)
 
     def group(self, name: str, lists: Lists) -> Group:
-        """A new group."""
-        return self._groups.add(self.key, name, pkp_ids=lists.pkp_ids, cid_hashes=lists.cid_hashes)
+        """A new group, which `list_groups` shows. Mismatch: it does not."""
+        made = self._groups.add(self.key, name, pkp_ids=lists.pkp_ids, cid_hashes=lists.cid_hashes)
+        listed = self._groups.list(self.key)
+        if not any(same(member(item, "id"), made.listed_id) for item in listed):
+            raise Mismatch(f"the new group {printed(made.listed_id)} in list_groups", printed(listed)[:SHOWN])
+        return made
 
     def rewrite(self, group: GroupId, name: str, lists: Lists) -> None:
         """Replace the lists of a group."""

@@ -48,7 +48,6 @@ def test_requirement_is_told_with_its_checks(shelf: Path, capsys: pytest.Capture
     ) in text
     assert "checks: shelf::page-is-short[one], shelf::page-is-short[two]\n" in text
     assert "FLOW-010  " in text
-    assert "    not yet covered: needs the design-level paths" in text
     assert "    not yet covered: nobody has said why\n" in text
     assert "    profile: limits.page_size_default; the reference node: 20;" in text
     assert "    several readings; decided: " in text
