@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -11,11 +11,12 @@ from conformance.drivers.envelopes.flows import VALID, EnvelopeAccount, Envelope
 from conformance.drivers.envelopes.forms import BILLING, CONVERSION, PRIMARY_TYPES, EnvelopeRow, Flow, TypedDataCase
 from conformance.drivers.envelopes.requests import Changes, proofs
 from conformance.drivers.envelopes.rows import VARIABLES, Row, compile_rows, primary_type, variables
+from conformance.drivers.sections import labelled, set_up
 from conformance.drivers.steps.caserun import CaseRun
 from conformance.endpoints.client import Answer
 from conformance.endpoints.requests import OutgoingRequest
 from conformance.language.templates import CompileContext
-from conformance.problems import Departure, Mismatch, ProfileSilent, SetupFailed, StepProblem
+from conformance.problems import Mismatch, ProfileSilent
 from conformance.service.acceptance import Accepted, must_accept
 from conformance.service.clock import MOST_TRIES, within_one_second
 from conformance.service.contract import chain_id
@@ -44,7 +45,7 @@ def compile_typed_data(form: TypedDataCase, context: CompileContext) -> Callable
         }
         if not any(chosen.values()):
             raise ProfileSilent("a form of typed_data that some row has", ", ".join(forms))
-        with _set_up():
+        with set_up():
             if _moves_the_clock(form):
                 run.clock.set_right()
             chain_id(run)
@@ -95,13 +96,13 @@ class EnvelopeTrial:
             self._send_all(flow, rows, None)
             return
         with ExitStack() as stack:
-            with _set_up():
+            with set_up():
                 refusals = stack.enter_context(self._refusals(flow, rows))
             self._send_all(flow, rows, refusals)
 
     def _send_all(self, flow: Flow, rows: Sequence[Row], refusals: Refusals | None) -> None:
         for row in rows:
-            with _labelled(f"{row.label} ({flow})"):
+            with labelled(f"{row.label} ({flow})"):
                 self._try_row(flow, row, refusals)
 
     def _refusals(self, flow: Flow, rows: Sequence[Row]) -> Refusals:
@@ -113,7 +114,7 @@ class EnvelopeTrial:
         return Refusals(self.run, control=Accepted(flow), unchanged=self.accounts.unchanged(flow))
 
     def _send_valid(self, flow: Flow) -> None:
-        with _labelled(f"the valid envelope ({flow})"):
+        with labelled(f"the valid envelope ({flow})"):
             self._try_row(flow, CONTROL, None)
 
     def _try_row(self, flow: Flow, row: Row, refusals: Refusals | None) -> None:
@@ -141,7 +142,7 @@ class EnvelopeTrial:
         self, flow: Flow, seconds: int, accepted: Sequence[OutgoingRequest], refusals: Refusals | None
     ) -> None:
         """The very same requests later on; a conversion for an account that is not converted yet."""
-        with _set_up():
+        with set_up():
             key = self.accounts.of(flow).key
         again = [replace(request, credential=key) if flow == CONVERSION else request for request in accepted]
         with self.run.clock.ahead(seconds):
@@ -159,7 +160,7 @@ class EnvelopeTrial:
     def _account(self, flow: Flow, row: EnvelopeRow) -> EnvelopeAccount:
         """An accepted conversion takes a new account, except the control: that proves the one of the refused rows."""
         fresh = flow == CONVERSION and row.accepted and row is not VALID
-        with _set_up():
+        with set_up():
             return self.accounts.fresh() if fresh else self.accounts.of(flow)
 
     def _send_at(self, flow: Flow, row: Row, account: EnvelopeAccount, now: int) -> Sent:
@@ -191,24 +192,6 @@ def _stands_late(row: EnvelopeRow, sent: Sent) -> bool:
     if row.accepted:
         return row.issued < 0 and all(answer.accepted for _, answer in sent)
     return row.issued > 0 and not any(answer.accepted for _, answer in sent)
-
-
-@contextmanager
-def _set_up() -> Iterator[None]:
-    """A departure in here is none of the envelopes'."""
-    try:
-        yield
-    except Departure as problem:
-        raise SetupFailed.of(problem) from problem
-
-
-@contextmanager
-def _labelled(label: str) -> Iterator[None]:
-    try:
-        yield
-    except StepProblem as problem:
-        problem.step = problem.step or label
-        raise
 
 
 def _must_give(answer: Answer) -> None:

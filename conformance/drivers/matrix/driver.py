@@ -6,8 +6,7 @@ the others, so that the report can draw which are wrong.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Annotated, Literal
 
@@ -19,6 +18,7 @@ from conformance.drivers.matrix.converted import note_needs
 from conformance.drivers.matrix.objects import MatrixObjects
 from conformance.drivers.matrix.plan import chosen, in_order
 from conformance.drivers.matrix.scripts import scripts_for
+from conformance.drivers.sections import labelled, set_up
 from conformance.drivers.steps.caserun import CaseRun
 from conformance.language.models import CaseForm
 from conformance.language.runs import RESPONSE_FORM
@@ -29,8 +29,6 @@ from conformance.problems import (
     Departure,
     Inconclusive,
     ServerFault,
-    SetupFailed,
-    StepProblem,
 )
 from conformance.service.action_sources import API, MEMBER, NAMED_BY
 from conformance.service.refusal import Refusals
@@ -88,7 +86,7 @@ class Matrix:
     def run_cells(self) -> None:
         """Try every cell. Raises the first departure, with the names of the others, once all are tried."""
         try:
-            with _set_up():
+            with set_up():
                 objects = MatrixObjects(self._run, self._cells, chain_secured=self._chain_secured)
             with objects.refusals() as refusals:
                 for arrangement, cells in in_order(self._cells):
@@ -102,7 +100,7 @@ class Matrix:
             raise ControlNotAccepted(f"that the key {row} runs what it may", problem.got, problem.exchange) from problem
 
     def _try_all(self, objects: MatrixObjects, refusals: Refusals, arrangement: Arrangement, cells: list[Cell]) -> None:
-        with _set_up():
+        with set_up():
             objects.arrange(arrangement)
         for cell in cells:
             if cell.row not in objects.unproven and not self._enough():
@@ -116,7 +114,7 @@ class Matrix:
         right = CellVerdict.GRANTED if outcome.granted else CellVerdict.REFUSED
         try:
             for script in scripts_for(cell, objects.scripts, full=self._run.target.extent.full):
-                with _labelled(f"cell {cell.id} ({script.name})"):
+                with labelled(f"cell {cell.id} ({script.name})"):
                     objects.try_cell(cell, script, refusals)
         except Departure as problem:
             self._wrong[cell.id] = problem
@@ -133,20 +131,3 @@ class Matrix:
             more = f" and {len(others) - NAMED} more" if len(others) > NAMED else ""
             problem.got += f"; wrong are also {', '.join(others[:NAMED])}{more}"
         return problem
-
-
-@contextmanager
-def _set_up() -> Iterator[None]:
-    try:
-        yield
-    except Departure as problem:
-        raise SetupFailed.of(problem) from problem
-
-
-@contextmanager
-def _labelled(label: str) -> Iterator[None]:
-    try:
-        yield
-    except StepProblem as problem:
-        problem.step = problem.step or label
-        raise

@@ -24,7 +24,6 @@ from conformance.selftest.tools.alter import (
 )
 from conformance.selftest.tools.api_keys import presented
 from conformance.selftest.tools.mutant import mutant, row
-from reference_node.billing import payments
 from reference_node.billing.credits import Credits
 from reference_node.billing.ledger import Intent, Ledger
 from reference_node.billing.payments import Payments
@@ -132,7 +131,6 @@ def paid_intent_is_not_credited(node: Node) -> None:
 @mutant("BILL-080", each=["requires_payment_method", "requires_action"])
 def intent_that_is_not_paid_is_credited(node: Node, status: str) -> None:
     """Credit an intent whose status is {status}."""
-    original = payments.why_not_paid
 
     def lenient(confirm: object, wallet: Address, intent_id: str) -> None:
         found = _payments(node)._provider.look_up(intent_id)
@@ -142,7 +140,6 @@ def intent_that_is_not_paid_is_credited(node: Node, status: str) -> None:
             return
         confirm(wallet, intent_id)  # type: ignore[operator]
 
-    del original
     wrap(_payments(node), "confirm", lenient)
 
 
