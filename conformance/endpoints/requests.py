@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Self
 from urllib.parse import quote, urlencode
 
 from conformance.endpoints.client import AskedAt, Message
@@ -47,6 +48,10 @@ class OutgoingRequest:
         if self.path is not None:
             return AskedAt.NO_ENDPOINT if self.path.startswith(f"{CORE}/") else AskedAt.OUTSIDE
         return AskedAt.ENDPOINT if self.method in (None, self.operation.method) else AskedAt.NO_ENDPOINT
+
+    def changed(self, **members: object) -> Self:
+        """The same request with these members in place of its own."""
+        return replace(self, members={**self.members, **members})
 
 
 def message(wanted: OutgoingRequest, *, ids_listed_as_text: bool = False) -> Message:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from conformance.endpoints.requests import OutgoingRequest
 from conformance.problems import Mismatch
 from conformance.profile.wire import ZERO_HASH
 from conformance.service.acceptance import Accepted
@@ -44,34 +45,34 @@ class Groups:
         self, key: str, name: str = "", *, pkp_ids: Sequence[object] = (), cid_hashes: Sequence[object] = ()
     ) -> Group:
         """A new group. Its id is in the answer, or else at the end of `list_groups`, where the newest stands."""
-        request = self._session.request(
-            "add_group",
-            key,
-            group_name=self._named(name),
-            group_description=DESCRIPTION,
-            pkp_ids_permitted=list(pkp_ids),
-            cid_hashes_permitted=list(cid_hashes),
-        )
+        request = self.creation(key, name, pkp_ids=pkp_ids, cid_hashes=cid_hashes)
         answer, accepted = self._session.accept(request)
         listed_id = member(answer.value, "group_id")
         if listed_id is MISSING:
             listed_id = member(member(self.list(key), "-1"), "id")
         return Group(group_id(listed_id), listed_id, accepted)
 
+    def creation(
+        self, key: str, name: str = "", *, pkp_ids: Sequence[object] = (), cid_hashes: Sequence[object] = ()
+    ) -> OutgoingRequest:
+        """The request for a new group."""
+        labels = {"group_name": self._named(name), "group_description": DESCRIPTION}
+        return self._session.request("add_group", key, **labels, **_permitted(pkp_ids, cid_hashes))
+
     def update(
         self, key: str, group: GroupId, name: str = "", *, pkp_ids: Sequence[object], cid_hashes: Sequence[object]
     ) -> Accepted:
         """Replace a group's labels and lists."""
-        request = self._session.request(
-            "update_group",
-            key,
-            group_id=group,
-            name=self._named(name),
-            description=DESCRIPTION,
-            pkp_ids_permitted=list(pkp_ids),
-            cid_hashes_permitted=list(cid_hashes),
-        )
+        request = self.replacement(key, group, name, pkp_ids=pkp_ids, cid_hashes=cid_hashes)
         return self._session.accept(request)[1]
+
+    def replacement(
+        self, key: str, group: GroupId, name: str = "", *, pkp_ids: Sequence[object], cid_hashes: Sequence[object]
+    ) -> OutgoingRequest:
+        """The request that replaces a group's labels and lists."""
+        labels = {"name": self._named(name), "description": DESCRIPTION}
+        permitted = _permitted(pkp_ids, cid_hashes)
+        return self._session.request("update_group", key, group_id=group, **labels, **permitted)
 
     def remove(self, key: str, group: GroupId) -> Accepted:
         """Remove a group."""
@@ -101,6 +102,10 @@ class Groups:
 
     def _named(self, name: str) -> str:
         return f"{self._session.label} {name}".strip()
+
+
+def _permitted(pkp_ids: Sequence[object], cid_hashes: Sequence[object]) -> dict[str, object]:
+    return {"pkp_ids_permitted": list(pkp_ids), "cid_hashes_permitted": list(cid_hashes)}
 
 
 def group_id(listed: object) -> GroupId:

@@ -1,0 +1,69 @@
+"""The account API key of API mode, where cases compute ("Resources and their fields / Account API key")."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from conformance.cases import Judge, case
+from conformance.service.derivations import account_private_key, bytes_of_base64, key_with_flipped_bit
+from conformance.service.lists import first_page, unchanged_list
+from conformance.service.node import Node
+from conformance.service.refusal import must_refuse
+from conformance.service.secrecy import distinct_bytes, shared_digits
+
+NEEDS = ("managed_accounts",)
+ADDRESS = re.compile("0x[0-9a-f]{40}")
+WALLET_RULE = "crypto.account_wallet_derivation"
+
+
+@case("secret-is-random", requirements=["AKEY-030"], needs=NEEDS)
+def secret_is_random(judge: Judge, node: Node) -> None:
+    """The secrets of accounts made with equal bodies have nothing in common."""
+    keys = [node.accounts.new(spends=False).key for _ in range(5)]
+    with judge():
+        secrets = [bytes_of_base64(key) for key in keys]
+        judge.that(len(set(secrets)) == len(secrets), "different secrets", keys)
+        judge.that(len({len(secret) for secret in secrets}) == 1, "secrets of one length", keys)
+        # Five random secrets begin with the same byte once in four thousand million runs.
+        judge.that(shared_digits(secrets) <= 2, "no secret that begins like another", keys)
+        # Five random secrets of 16 bytes hold 69 different bytes on the average, of 32 bytes 119.
+        judge.that(distinct_bytes(secrets) >= 48, "bytes of all values", keys)
+        judge.that(not all(secret.isascii() for secret in secrets), "random bytes, which are no text", keys)
+
+
+@case("wallet-address-follows-from-the-secret", requirements=["AKEY-080"], needs=NEEDS, uses=[WALLET_RULE])
+def wallet_address_follows_from_the_secret(judge: Judge, node: Node) -> None:
+    """The wallet_address of account creation is that of the wallet derived from the account's secret."""
+    alice = node.accounts.new(spends=False)
+    with judge():
+        derived = account_private_key(alice.key, node.session.stated(WALLET_RULE)).public_key.to_address()
+        judge.same_hex(alice.wallet_address, derived, "the wallet_address of the new account")
+
+
+@case("wallet-address-of-each-account", requirements=["AKEY-080"], needs=NEEDS)
+def wallet_address_of_each_account(judge: Judge, node: Node) -> None:
+    """Each account creation answers the address of another wallet."""
+    addresses = [node.accounts.new(spends=False).wallet_address.lower() for _ in range(2)]
+    with judge():
+        judge.that(all(ADDRESS.fullmatch(one) and int(one, 16) for one in addresses), "addresses", addresses)
+        judge.that(addresses[0] != addresses[1], "two addresses", addresses)
+
+
+@case("altered-key-is-refused", requirements=["AKEY-110"], needs=NEEDS)
+def altered_key_is_refused(judge: Judge, node: Node) -> None:
+    """A key that differs from an account's key opens nothing."""
+    alice = node.accounts.new().key
+    in_hex = bytes_of_base64(alice).hex()
+    one_bit_off = [key_with_flipped_bit(alice, index) for index in (0, 15, -1)]
+    cut_or_longer = [alice[:-4], alice[4:], f"AAAA{alice}"]
+    read = node.session.request("list_groups", alice, page_number=first_page(node.session), page_size=1)
+    with judge():
+        lists = node.session.accept(read)[1]
+        for key in (*one_bit_off, *cut_or_longer, f"0x{in_hex}", in_hex, alice.lower(), ""):
+            must_refuse(node.session, replace(read, credential=key), ["unauthenticated"], control=lists, unchanged=[])
+        write = node.groups.creation(alice)
+        adds = node.session.accept(write)[1]
+        groups = unchanged_list(node.session, "list_groups", alice)
+        altered = replace(write, credential=one_bit_off[-1])
+        must_refuse(node.session, altered, ["unauthenticated"], control=adds, unchanged=[groups])
