@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from eth_keys.datatypes import PrivateKey
 
+from conformance.endpoints.client import Answer
 from conformance.service.derivations import SECRET_BYTES
+from conformance.service.session import Session
 from conformance.values.typed_data import CURVE_ORDER
 
 HEX_RUN = re.compile(r"[0-9a-fA-F]{64,}")
@@ -22,6 +24,19 @@ def wallets_of_secrets_in(*values: object) -> list[str]:
     secrets = {secret for value in values for secret in _secrets(value)}
     keys = (secret for secret in secrets if 0 < int.from_bytes(secret) < CURVE_ORDER)
     return sorted({PrivateKey(secret).public_key.to_address() for secret in keys})
+
+
+def witnessed(session: Session) -> list[Answer]:
+    """All answers of the case from now on; the list grows with each."""
+    answers: list[Answer] = []
+    session.witnesses.append(lambda _, answer: answers.append(answer))
+    return answers
+
+
+def wallets_leaked_by(answers: Iterable[Answer]) -> list[str]:
+    """The address of every 32-byte value anywhere in these answers and their headers, as `wallets_of_secrets_in`."""
+    held = [(answer.text, dict(answer.headers), answer.value if answer.readable else None) for answer in answers]
+    return wallets_of_secrets_in(*(part for parts in held for part in parts))
 
 
 def _secrets(value: object) -> Iterator[bytes]:

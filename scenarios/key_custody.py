@@ -1,0 +1,237 @@
+"""Custody of the wallets' keys, where cases compute.
+
+Whose key a run uses is read off what it signs; a private key crosses the wire only under a mask that the case has
+drawn. Specification: "What the service does" 1 and 2, "Resources and their fields / Wallet (PKP)".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from conformance.cases import Judge, case
+from conformance.service.at_once import send_at_once
+from conformance.service.derivations import pkp_id_in
+from conformance.service.node import Node
+from conformance.service.pkps import ID_RULE, Pkp
+from conformance.service.refusal import must_refuse
+from conformance.service.runs import Run, address_of_private_key, signer_of_digest, signer_of_message
+from conformance.service.secrets_search import wallets_leaked_by, witnessed
+from conformance.service.usage_keys import Permissions
+from conformance.values.ids import ApiKey, GroupId
+from conformance.values.json_values import member
+
+NEEDS = ("managed_accounts",)
+FORMS = "wire.group.cid_wildcard_form"
+TEXTS = {
+    "of two words": "a message",
+    "empty": "",
+    "of several scripts": "zw\u00f6lf \u4e8c \U0001f600 e\u0301\n",
+    "long": "zw\u00f6lf \u4e8c " * 200,
+    # As a message a hash is a text like any other (EIP-191).
+    "of hex digits": "deadbeef",
+    "of digits": "0042",
+    "with blanks around": " a\t",
+    "with a character zero": "a\0b",
+    "like JSON": '{"a": 1}',
+    "like a hash": f"0x{255:064x}",
+}
+LOOKS = r"""
+// Every value within reach of the globals, whatever its name.
+async function main(params) {
+  const seen = new Set();
+  const texts = [];
+  const walk = (value, depth) => {
+    if (typeof value === "string" || typeof value === "bigint") texts.push(String(value));
+    if (value instanceof Uint8Array) texts.push(Array.from(value, byte => byte.toString(16).padStart(2, "0")).join(""));
+    if ((typeof value !== "object" && typeof value !== "function") || value === null) return;
+    if (depth > 6 || seen.size > 5000 || seen.has(value)) return;
+    seen.add(value);
+    for (const name of Reflect.ownKeys(value)) {
+      try { walk(value[name], depth + 1); } catch {}
+    }
+    if (typeof value === "function") texts.push(Function.prototype.toString.call(value));
+  };
+  walk(globalThis, 0);
+  const long = texts.filter(text => text.length >= 32 && !text.includes("[native code]"));
+  console.log(long.join("\n").slice(0, 50000));
+  return {count: texts.length, long: long.map(text => text.slice(0, 2000)).slice(0, 200)};
+}
+"""
+
+
+@dataclass(frozen=True)
+class TwoWallets:
+    """An account with two wallets and a group in which every action may use them."""
+
+    node: Node
+    key: ApiKey
+    p: Pkp
+    q: Pkp
+    group: GroupId
+
+    def run(self, code: str, pkp: Pkp, **params: object) -> Run:
+        """Run code that uses a wallet, with the account key."""
+        return self.node.runs.run(self.key, code, pkp_id=pkp.id, params=params)
+
+
+def two_wallets(node: Node) -> TwoWallets:
+    """Make them in a fresh account."""
+    key = node.accounts.new().key
+    p, q = node.pkps.create_several(key, 2)
+    group = node.groups.add(key, pkp_ids=[p.id, q.id], cid_hashes=[node.groups.all_actions]).id
+    return TwoWallets(node, key, p, q, group)
+
+
+# --------------------------------------------------------------------------------------------------- whose key it is
+
+
+@case(
+    "messages-are-signed-with-the-wallets-key",
+    requirements=["PKP-170", "EXEC-190"],
+    needs=NEEDS,
+    uses=[FORMS],
+)
+def messages_are_signed_with_the_wallets_key(judge: Judge, node: Node) -> None:
+    """A message is signed with the key of the wallet's address, whatever it says."""
+    on = two_wallets(node)
+    code = node.actions.source("sign_message")
+    for pkp, texts in ((on.p, TEXTS), (on.q, ["of two words"])):
+        for name in texts:
+            with judge("EXEC-190"):
+                signature = on.run(code, pkp, message=TEXTS[name]).result
+            with judge("EXEC-190", "PKP-170"):
+                judge.same_hex(signer_of_message(TEXTS[name], signature), pkp.address, f"the signer of a text {name}")
+
+
+@case(
+    "digests-are-signed-with-the-wallets-key",
+    requirements=["PKP-170", "EXEC-190"],
+    needs=NEEDS,
+    uses=[FORMS],
+)
+def digests_are_signed_with_the_wallets_key(judge: Judge, node: Node) -> None:
+    """A digest is signed as it is, with the key of the wallet's address."""
+    on = two_wallets(node)
+    code = node.actions.source("sign_digest")
+    drawn = f"0x{node.session.random.randbytes(32).hex()}"
+    for pkp, digest in ((on.p, drawn), (on.q, drawn), (on.p, f"0x{1:064x}"), (on.q, f"0x{'f' * 64}")):
+        with judge("EXEC-190"):
+            signature = on.run(code, pkp, digest=digest).result
+        with judge("EXEC-190", "PKP-170"):
+            judge.same_hex(signer_of_digest(digest, signature), pkp.address, f"the signer of the digest {digest}")
+
+
+@case(
+    "the-private-key-is-the-wallets",
+    requirements=["PKP-170", "EXEC-190"],
+    needs=NEEDS,
+    uses=[FORMS],
+)
+def the_private_key_is_the_wallets(judge: Judge, node: Node) -> None:
+    """The private key that an action gets is the key of the wallet's address."""
+    on = two_wallets(node)
+    code = node.actions.source("masked_key")
+    mask = f"0x{node.session.random.randbytes(32).hex()}"
+    for pkp in (on.p, on.q):
+        with judge("EXEC-190"):
+            masked = on.run(code, pkp, mask=mask).result
+        with judge("EXEC-190", "PKP-170"):
+            judge.same_hex(address_of_private_key(masked, mask), pkp.address, "the address of the private key")
+
+
+# -------------------------------------------------------------------------------------------- the same, and its own
+
+
+@case("same-key-every-time", requirements=["PKP-100"], needs=NEEDS, uses=[FORMS])
+def same_key_every_time(judge: Judge, node: Node) -> None:
+    """A wallet has the same key in each run, for every key, group and action, one after the other and at once."""
+    on = two_wallets(node)
+    many, one = node.actions.source("sign_many"), node.actions.source("sign_message")
+    texts = [f"{node.label} {number}" for number in (1, 2, 1)]
+    single = node.runs.request(on.key, one, pkp_id=on.p.id, params={"message": node.label})
+
+    def by_p(text: str, signature: object, what: str) -> None:
+        judge.same_hex(signer_of_message(text, signature), on.p.address, f"the signer {what}")
+
+    with judge():
+        result = on.run(many, on.p, messages=texts).result
+        for number, text in enumerate(texts):
+            by_p(text, member(member(result, "signatures"), str(number)), "in one run")
+        for answer in send_at_once(node.session, [single] * 6):
+            by_p(node.label, node.runs.succeeded(answer).result, "in one of six runs at once")
+    # Through another group, with another key, after other wallets were made.
+    node.pkps.create(on.key)
+    h = node.groups.add(on.key, "h", pkp_ids=[on.p.id], cid_hashes=[node.groups.all_actions]).id
+    node.groups.remove(on.key, on.group)
+    reader = node.usage_keys.add(on.key, Permissions(execute_in_groups=[h])).key
+    with judge():
+        run = node.runs.run(reader, one, pkp_id=on.p.id, params={"message": node.label})
+        by_p(node.label, run.result, "through another group")
+        listed = pkp_id_in(node.pkps.list(on.key), on.p.address, node.session.target.profile_value(ID_RULE))
+        judge.same_hex(listed, on.p.id, "the id of the wallet")
+
+
+@case("signatures-share-no-number", requirements=["PKP-090"], needs=NEEDS, uses=[FORMS])
+def signatures_share_no_number(judge: Judge, node: Node) -> None:
+    """Two signatures over different texts do not share their first half, from which anyone could compute the key."""
+    on = two_wallets(node)
+    many, one = node.actions.source("sign_many"), node.actions.source("sign_message")
+    result = on.run(many, on.p, messages=["a", "b", "c"]).result
+    signatures = [member(member(result, "signatures"), str(number)) for number in range(3)]
+    signatures += [on.run(one, on.p, message="d").result, on.run(one, on.q, message="e").result]
+    for text, signature in zip("abcde", signatures, strict=True):
+        signer_of_message(text, signature)  # What is no signature is nothing to compare.
+    with judge():
+        halves = {str(signature).removeprefix("0x")[:64].lower() for signature in signatures}
+        judge.that(len(halves) == len(signatures), "a number of its own in each of five signatures", signatures)
+
+
+@case(
+    "accounts-share-no-key",
+    requirements=["PKP-150", "PKP-170", "EXEC-190"],
+    needs=NEEDS,
+    uses=[FORMS],
+)
+def accounts_share_no_key(judge: Judge, node: Node) -> None:
+    """No two wallets of two accounts have one key, and each account's runs sign with its own."""
+    bob, alice = node.accounts.new(), node.accounts.new()
+    r = node.pkps.create(bob.key)
+    p, q = node.pkps.create_several(alice.key, 2)
+    for key, pkps in ((bob.key, [r]), (alice.key, [p, q])):
+        node.groups.add(key, pkp_ids=[pkp.id for pkp in pkps], cid_hashes=[node.groups.all_actions])
+    code, message = node.actions.source("sign_message"), {"message": node.label}
+    with judge("PKP-150"):
+        addresses = [r.address, p.address, q.address, bob.wallet_address, alice.wallet_address]
+        judge.that(len({one.lower() for one in addresses}) == 5, "a key of its own for each wallet", addresses)
+    for key, pkp in ((bob.key, r), (alice.key, p), (alice.key, q), (bob.key, r)):
+        with judge("EXEC-190"):
+            run = node.runs.run(key, code, pkp_id=pkp.id, params=message)
+        with judge("EXEC-190", "PKP-170"):
+            judge.same_hex(signer_of_message(node.label, run.result), pkp.address, "the signer")
+    # The wallet of another account is none of one's own, whatever one's groups permit.
+    with judge("PKP-150"):
+        for key, pkp in ((alice.key, r), (bob.key, p)):
+            request = node.runs.request(key, code, pkp_id=pkp.id, params=message)
+            must_refuse(node.session, request, ["forbidden"], control=run.accepted, unchanged=[])
+
+
+# ------------------------------------------------------------------------------------------------------ nothing leaks
+
+
+@case("runs-reveal-no-key-material", requirements=["PKP-090"], needs=NEEDS, uses=[FORMS])
+def runs_reveal_no_key_material(judge: Judge, node: Node) -> None:
+    """Neither what runs answer and log nor what the sandbox shows holds the key of a wallet that was not asked for."""
+    answers = witnessed(node.session)
+    on = two_wallets(node)
+    bob = node.accounts.new().key
+    sign = node.actions.source("sign_message")
+    run = on.run(sign, on.p, message=node.label)
+    on.run(node.actions.source("sign_many"), on.p, messages=["a", "b", "c", "d"])
+    on.run(LOOKS, on.p)
+    request = node.runs.request(bob, sign, pkp_id=on.p.id, params={"message": node.label})
+    must_refuse(node.session, request, ["forbidden"], control=run.accepted, unchanged=[])
+    node.pkps.list(on.key)
+    with judge():
+        leaked = wallets_leaked_by(answers)
+        for pkp in (on.p, on.q):
+            judge.that(pkp.address.lower() not in leaked, f"nothing that is the private key of {pkp.address}", leaked)
