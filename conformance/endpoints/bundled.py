@@ -80,7 +80,6 @@ class BundledNodes:
 
     def __init__(self, number: int) -> None:
         self.all = [BundledNode() for _ in range(number)]
-        self._users: dict[str, BundledNode] = {}
 
     def wait_until_ready(self) -> None:
         """Return when all of them answer. Raises NodeNotStarted, and stops all of them."""
@@ -90,15 +89,6 @@ class BundledNodes:
         except NodeNotStarted:
             self.stop()
             raise
-
-    def assign(self, user: str) -> BundledNode:
-        """A node that nobody else uses, for the process of this name."""
-        self._users[user] = next(node for node in self.all if node not in self._users.values())
-        return self._users[user]
-
-    def release(self, user: str) -> None:
-        """The process of this name has ended: another that takes its place can have its node."""
-        self._users.pop(user, None)
 
     def stop(self) -> None:
         """End all of them."""

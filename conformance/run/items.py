@@ -7,20 +7,14 @@ from pathlib import Path
 from typing import Literal, Protocol, TypeAlias
 
 import pytest
-from pydantic import TypeAdapter
 
-from conformance.endpoints.client import Target
 from conformance.report.case_text import explain, rerun
 from conformance.run.case import Case
 from conformance.run.known import Known
 from conformance.run.options import Options
-from conformance.run.runner import run_case
 from conformance.run.selection import Selection
 from conformance.verdict import Outcome, Verdict
 
-OUTCOME = "conformance"
-"""The user property that carries a case's outcome as JSON."""
-OUTCOMES = TypeAdapter(Outcome)
 Style: TypeAlias = Literal["long", "short", "line", "no", "native", "value", "auto"]
 """The styles of tracebacks, as pytest's own method has them."""
 
@@ -44,8 +38,8 @@ class Running(Protocol):
     def about(self) -> str:
         """Which node is judged, and the seed."""
 
-    def target(self) -> Target:
-        """The node under test."""
+    def judge(self, case: Case) -> Outcome:
+        """What comes of a case; the list of known failures is not applied."""
 
 
 RUNNING: pytest.StashKey[Running] = pytest.StashKey()
@@ -72,9 +66,8 @@ class CaseItem(pytest.Item):
     def runtest(self) -> None:
         """Run it, and say by pytest's means what came of it."""
         run = self.config.stash[RUNNING]
-        outcome = run.known.apply(run_case(self.case, run.target()))
+        outcome = run.outcomes[self.case.id] = run.known.apply(run.judge(self.case))
         self.user_properties.append(("requirements", " ".join(outcome.requirements)))
-        self.user_properties.append((OUTCOME, OUTCOMES.dump_json(outcome).decode()))
         if outcome.verdict is Verdict.NOT_OFFERED:
             pytest.skip(outcome.reason)
         if outcome.verdict is Verdict.KNOWN:

@@ -44,6 +44,14 @@ def at_least(least: int) -> Callable[[str], int]:
     return integer
 
 
+def folder(text: str) -> Path:
+    """An argparse type: a folder to write into, which need not be there yet."""
+    path = Path(text)
+    if path.exists() and not path.is_dir():
+        raise argparse.ArgumentTypeError(f"is a folder to write into, and {path} is none")
+    return path
+
+
 def above_0(text: str) -> float:
     """An argparse type: a positive number."""
     try:
@@ -67,6 +75,8 @@ class Spelling:
     group: str = "the cases"
     repeats_case: bool = False
     """Whether the command that runs a case again has to name it."""
+    command_flag: str = ""
+    """Its flag for ``service-conformance run``, where that is another than pytest's."""
 
 
 NODE, BUDGETS, REPORT = "the node", "budgets", "the report"
@@ -132,7 +142,28 @@ class Options:
     rate: Annotated[
         float | None, Spelling("--rate", "send at most so many requests a second", "N", above_0, BUDGETS)
     ] = None
-    results: Annotated[Path | None, Spelling("--results", "write results.json there", "DIR", Path, REPORT)] = None
+    jobs: Annotated[
+        int | None,
+        Spelling(
+            "--jobs",
+            "run cases in so many processes; without it the command takes one, or one for each core where the bundled"
+            " node runs every pack",
+            "N",
+            at_least(1),
+            BUDGETS,
+        ),
+    ] = None
+    results: Annotated[
+        Path | None,
+        Spelling(
+            "--results",
+            "write results.json there; the command writes junit.xml, too",
+            "DIR",
+            folder,
+            REPORT,
+            command_flag="--output",
+        ),
+    ] = None
 
     @property
     def extent(self) -> SampleOptions:
@@ -173,16 +204,16 @@ SPELLINGS: dict[str, Spelling] = {
 """The options by the names of their fields."""
 
 
-def add_options(group_for: Callable[[str], Callable[..., object]], names: Iterable[str] = ()) -> None:
+def add_options(group_for: Callable[[str], Callable[..., object]], *, for_command: bool = False) -> None:
     """Declare every option, by `add_argument` of argparse or `addoption` of pytest for a group of options."""
-    for name in names or SPELLINGS:
-        spelling = SPELLINGS[name]
+    for name, spelling in SPELLINGS.items():
         add, repeatable = group_for(spelling.group), isinstance(getattr(Options, name), tuple)
+        flag = spelling.command_flag if for_command and spelling.command_flag else spelling.flag
         if spelling.metavar is None:
-            add(spelling.flag, dest=name, action="store_true", help=spelling.help)
+            add(flag, dest=name, action="store_true", help=spelling.help)
         else:
             add(
-                spelling.flag,
+                flag,
                 dest=name,
                 action="append" if repeatable else "store",
                 metavar=spelling.metavar,

@@ -71,7 +71,7 @@ class Count:
 
 
 class Reporter:
-    """A plugin of pytest for the process that the user has started; workers of xdist have none."""
+    """A plugin of pytest."""
 
     def __init__(self, console: Console | None = None, clock: Callable[[], float] = time.monotonic) -> None:
         self._console = console or Console(highlight=False)
@@ -100,15 +100,8 @@ class Reporter:
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        """The cases are known, unless workers collect them."""
-        if session.items:
-            self._begin([item.nodeid for item in session.items])
-
-    @pytest.hookimpl(optionalhook=True)
-    def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
-        """The cases are known to a worker; the others have the same."""
-        if self._count is None:
-            self._begin(ids)
+        """The cases are known."""
+        self._begin([item.nodeid for item in session.items])
 
     def _begin(self, cases: Sequence[str]) -> None:
         self._count = Count(cases, self._clock)

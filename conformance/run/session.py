@@ -1,37 +1,35 @@
-"""The pytest session of a conformance run: the node, the selection, the results.
-
-Under pytest-xdist the controller starts the nodes, one for each worker, and tells the workers where they are; outcomes
-come back in the reports' user properties.
-"""
+"""The pytest session of a conformance run: the node, the selection, the processes, the results."""
 
 from __future__ import annotations
 
 import gc
 import secrets
 from collections.abc import Generator, Iterable
+from concurrent.futures import Future, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from datetime import UTC, datetime
+from functools import cached_property
 from io import StringIO
+from itertools import zip_longest
 from pathlib import Path
-from typing import Protocol
 
 import pytest
 from rich.console import Console
 
-from conformance.endpoints.bundled import BundledNodes
 from conformance.endpoints.client import Target
-from conformance.endpoints.funding import funder_of
-from conformance.endpoints.pace import Budget, GasBudget, Pace, lowest_rate
 from conformance.problems import Problem
-from conformance.profile import Profile, load_profile, load_ready_file
 from conformance.report import ExitCode, RunRecord, make_writable, results_of, show, write_results
 from conformance.report.write import MATRIX_NAME, RESULTS_NAME
+from conformance.run.case import Case
 from conformance.run.costs import cheapest, cost
-from conformance.run.items import OUTCOME, OUTCOMES, RUNNING, CaseItem, PackFile
+from conformance.run.items import RUNNING, CaseItem, PackFile
+from conformance.run.judged_node import JudgedNode
 from conformance.run.known import Known, load_known
 from conformance.run.listing import ListedCase
 from conformance.run.options import Options
 from conformance.run.plugin import RESULTS
-from conformance.run.runner import not_offered
+from conformance.run.processes import CAN_FORK, CaseProcesses
+from conformance.run.runner import not_offered, run_case
 from conformance.run.selection import select
 from conformance.verdict import Outcome, Verdict
 
@@ -42,109 +40,49 @@ WORDS = {
 }
 
 
-class Gateway(Protocol):
-    """What xdist gives of the connection to a worker."""
-
-    id: str
-
-
-class XdistNode(Protocol):
-    """What xdist gives of a worker."""
-
-    gateway: Gateway
-    workerinput: dict[str, object]
-
-
 class ConformanceSession:
-    """One run of packs under pytest, in the controller or in a worker."""
+    """One run of packs under pytest."""
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
         config.stash[RUNNING] = self
-        self.worker: dict[str, object] | None = getattr(config, "workerinput", None)
         self.options = Options.of(config.option)
-        if self.options.results and not self.worker:
+        _check_processes(config, self.options)
+        if self.options.results:
             _make_writable(self.options.results)
         given = [Path(str(path).partition("::")[0]) for path in config.getoption("file_or_dir") or []]
+        self.seed = secrets.token_hex(4) if self.options.seed is None else self.options.seed
         try:
-            self.profile = load_profile(self.options.profile) if self.options.profile else Profile()
-            self.node_url = self.options.node_url or self.profile.base_url
-            self._nodes = self._started_nodes()
+            self.node = JudgedNode(self.options, self.seed, may_start=not config.getoption("collectonly"))
+            config.add_cleanup(self.node.stop)
             self.selection = select(self.options, given)
             self.known = load_known(self.options.known) if self.options.known else Known()
         except Problem as problem:
             raise pytest.UsageError(_told(problem)) from problem
         if not given:
             config.args = [str(path) for path in self.selection.chosen_files]
-        self.seed = str(self.worker["conformance_seed"]) if self.worker else self.options.seed or secrets.token_hex(4)
-        self.ready_file: Path | None = None
         self.outcomes: dict[str, Outcome] = {}
         self.awaited: set[str] = set()
         """The cases that were to run."""
         self.unwritten = ""
         """Why there is no results.json."""
-        self._crashed = ""
-        """The last words of a worker that crashed."""
-        self._target: Target | None = None
+        self._crashed = False
+        """Whether a process died."""
+        self._ended: dict[str, Future[Outcome]] = {}
+        """Cases that other processes have run."""
         self._began = datetime.now(UTC)
-
-    # ------------------------------------------------------------------------------------------------- the node
-
-    def _started_nodes(self) -> BundledNodes | None:
-        """Bundled nodes when no other is named, one for each process; they get ready while the packs are loaded."""
-        if self.worker or self.node_url is not None or self.config.getoption("collectonly"):
-            return None
-        nodes = BundledNodes(_processes(self.config))
-        self.config.add_cleanup(nodes.stop)
-        return nodes
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionstart(self) -> None:
-        """Wait for the bundled nodes; a worker is told by its controller which one is its own."""
+        """Wait for the bundled nodes."""
         try:
-            if self.worker:
-                told = self.worker["conformance_ready_file"]
-                self.ready_file = Path(str(told)) if told else None
-            elif self._nodes is not None:
-                self._nodes.wait_until_ready()
-                self.ready_file = self._nodes.all[0].ready_file
-            if self.ready_file is not None:
-                self._adopt(load_ready_file(self.ready_file))
-            funder_of(self.profile)
+            self.node.wait_until_ready()
         except Problem as problem:
             raise pytest.UsageError(_told(problem)) from problem
 
-    def _adopt(self, ready: Profile) -> None:
-        """Take the address of the started node, and its profile unless the user gave one."""
-        self.node_url = ready.base_url
-        if self.options.profile is None:
-            self.profile = ready
-
-    @pytest.hookimpl(optionalhook=True)
-    def pytest_configure_node(self, node: XdistNode) -> None:
-        """Tell a worker of xdist where its node is."""
-        node.workerinput["conformance_seed"] = self.seed
-        own = "" if self._nodes is None else self._nodes.assign(node.gateway.id).ready_file
-        node.workerinput["conformance_ready_file"] = str(own)
-
-    def target(self) -> Target:
-        """The node under test; a worker has its share of the budgets."""
-        if self._target is None:
-            share = int(str(self.worker["workercount"])) if self.worker else 1
-            spend, gas = self.options.max_spend, self.options.max_gas
-            rate = lowest_rate(self.options.rate, self.profile.limits.rate)
-            self._target = Target(
-                str(self.node_url),
-                self.profile,
-                seed=self.seed,
-                pace=Pace(None if rate is None else rate / share),
-                budget=Budget(None if spend is None else spend // share),
-                extent=self.options.extent,
-                gas=GasBudget(None if gas is None else gas // share),
-                shared=share > 1 and self.ready_file is None,
-            )
-            self._target.ends_with_run = self.ready_file is not None
-        return self._target
+    @cached_property
+    def _target(self) -> Target:
+        return self.node.target()
 
     # ----------------------------------------------------------------------------------------------- collection
 
@@ -154,11 +92,7 @@ class ConformanceSession:
 
     def about(self) -> str:
         """Which node is judged, and the seed."""
-        started = ""
-        if self._nodes is not None:
-            others = len(self._nodes.all) - 1
-            started = f" (bundled, started for this run{f', with {others} more' if others else ''})"
-        return f"node {self.node_url}{started}, seed {self.seed}"
+        return f"{self.node}, seed {self.seed}"
 
     @pytest.hookimpl(wrapper=True)
     def pytest_collect_file(
@@ -174,66 +108,74 @@ class ConformanceSession:
         return [PackFile.from_parent(parent, path=file_path, nodeid=file_path.stem)]
 
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
-        """Keep the cases that the options select; where several processes run them, begin with the longest."""
+        """Keep the cases that the options select."""
         wanted = [item.case for item in items if isinstance(item, CaseItem) and self.selection.wants(item.case)]
         ids = {case.id for case in wanted}
         if self.options.quick:
-            ids = cheapest(wanted, lambda case: not not_offered(case, self.target()))
+            ids = cheapest(wanted, lambda case: not not_offered(case, self._target))
         left_out = [item for item in items if isinstance(item, CaseItem) and item.case.id not in ids]
         if left_out:
             items[:] = [item for item in items if item not in set(left_out)]
             config.hook.pytest_deselected(items=left_out)
-        if self.worker:
-            items.sort(key=lambda item: -cost(item.case.id) if isinstance(item, CaseItem) else 0)
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Note which cases have to report."""
         self.awaited |= {item.case.id for item in session.items if isinstance(item, CaseItem)}
-        gc.collect()
         gc.freeze()  # they stay to the end: the collector of garbage need not look through them again and again
 
-    @pytest.hookimpl(optionalhook=True)
-    def pytest_xdist_node_collection_finished(self, ids: Iterable[str]) -> None:
-        """The same from a worker of xdist."""
-        self.awaited |= {case.id for case in self.selection.loaded} & set(ids)
+    # ------------------------------------------------------------------------------------------------------ running
 
-    @pytest.hookimpl(optionalhook=True)
-    def pytest_testnodedown(self, node: XdistNode, error: object) -> None:
-        """Note that a worker of xdist came to a bad end: what it should have told is missing."""
-        if self._nodes is not None:
-            self._nodes.release(node.gateway.id)
-        if error:
-            self._crashed = str(error).strip().splitlines()[-1]
+    def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
+        """Run the cases in other processes, the longest first, and report each as it ends; what is no case comes last.
+
+        None where there is one process: pytest does it.
+        """
+        if self.node.jobs == 1 or session.testsfailed or self.config.getoption("collectonly"):
+            return None
+        items = [item for item in session.items if isinstance(item, CaseItem)]
+        others = [item for item in session.items if not isinstance(item, CaseItem)]
+        items.sort(key=lambda item: -cost(item.case.id))
+        with CaseProcesses(self.node.jobs, [item.case for item in items], self.node.target) as processes:
+            waiting = {processes.submit(item.case): item for item in items}
+            for future in as_completed(waiting):
+                if isinstance(future.exception(), BrokenProcessPool):
+                    self._crashed = True
+                    break
+                self._ended[waiting[future].case.id] = future
+                _report(session, waiting[future], None)
+        for item, following in zip_longest(others, others[1:]):
+            _report(session, item, following)
+        return True
+
+    def judge(self, case: Case) -> Outcome:
+        """What comes of a case; the list of known failures is not applied."""
+        return self._ended[case.id].result() if case.id in self._ended else run_case(case, self._target)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[None]
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        """Say how long a case took, also where another process has run it."""
+        report = yield
+        outcome = self.outcomes.get(item.nodeid)
+        if outcome is not None and call.when == "call":
+            report.duration = outcome.seconds
+        return report
 
     # -------------------------------------------------------------------------------------------------- results
 
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Take the outcome out of a report, wherever the case ran."""
-        self._outcome_in(report)
-
     def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, str] | None:
         """The verdict's own word where pytest's would mislead."""
-        outcome = self._outcome_in(report)
+        outcome = self.outcomes.get(report.nodeid) if report.when == "call" else None
         return WORDS.get(outcome.verdict) if outcome else None
-
-    def _outcome_in(self, report: pytest.TestReport) -> Outcome | None:
-        """The outcome that a report brings; read once, for several hooks ask."""
-        if report.when != "call":
-            return None
-        if report.nodeid not in self.outcomes:
-            for name, value in report.user_properties:
-                if name == OUTCOME:
-                    self.outcomes[report.nodeid] = OUTCOMES.validate_json(str(value))
-        return self.outcomes.get(report.nodeid)
 
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
         """Stop the nodes and make the results; they decide the exit status."""
         gc.unfreeze()
-        if self._target:
+        if "_target" in vars(self):
             self._target.close()
-        if self._nodes is not None:
-            self._nodes.stop()
-        if self.worker or self.config.getoption("collectonly") or exitstatus == pytest.ExitCode.USAGE_ERROR:
+        self.node.stop()
+        if self.config.getoption("collectonly") or exitstatus == pytest.ExitCode.USAGE_ERROR:
             return
         results = results_of(self._record(exitstatus))
         if self.options.results:
@@ -250,9 +192,9 @@ class ConformanceSession:
         cases = self.selection.every_case()
         outcomes = tuple(self.outcomes.values())
         return RunRecord(
-            base_url=str(self.node_url),
-            bundled=self._nodes is not None,
-            profile=self.profile,
+            base_url=str(self.node.url),
+            bundled=self.node.is_bundled,
+            profile=self.node.profile,
             profile_source=str(self.options.profile or "reference"),
             seed=self.seed,
             started=self._began,
@@ -267,11 +209,12 @@ class ConformanceSession:
 
     def _interrupted(self, exitstatus: int) -> str:
         missing = len(self.awaited - self.outcomes.keys())
-        if self._crashed and (missing or not self.awaited):
-            return f"a worker ended early ({self._crashed}); {missing or 'all'} cases did not report"
+        lost = f"{missing} of {len(self.awaited)} cases did not report"
+        if self._crashed:
+            return f"a process of the suite died; {lost}"
         if exitstatus in {pytest.ExitCode.INTERRUPTED, pytest.ExitCode.INTERNAL_ERROR}:
-            return f"pytest ended early (status {int(exitstatus)}); {missing} cases did not report"
-        return f"{missing} of {len(self.awaited)} cases did not report" if missing else ""
+            return f"pytest ended early (status {int(exitstatus)}); {lost}"
+        return lost if missing else ""
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Print the report."""
@@ -287,9 +230,20 @@ class ConformanceSession:
             terminalreporter.write_line(self.unwritten)
 
 
-def _processes(config: pytest.Config) -> int:
-    """How many processes run cases."""
-    return len(config.getoption("tx")) if config.getoption("dist", "no") != "no" else 1
+def _check_processes(config: pytest.Config, options: Options) -> None:
+    if hasattr(config, "workerinput") or config.getoption("dist", "no") != "no":
+        raise pytest.UsageError("cases run in several processes with --jobs N, not with pytest-xdist (-n 0)")
+    if (options.jobs or 1) > 1 and not CAN_FORK:
+        raise pytest.UsageError("--jobs above 1 needs an operating system with fork")
+
+
+def _report(session: pytest.Session, item: pytest.Item, following: pytest.Item | None) -> None:
+    """As pytest's own loop does it with each item."""
+    item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+    if session.shouldfail:
+        raise session.Failed(session.shouldfail)
+    if session.shouldstop:
+        raise session.Interrupted(session.shouldstop)
 
 
 def _make_writable(folder: Path) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from conformance.cli import parser
-from conformance.commands.run import jobs_that_pay, pytest_arguments
+from conformance.commands.run import jobs_that_pay
 from conformance.profile import Profile
 from conformance.report.build import profile_digest
 from conformance.run.options import Options, add_options
@@ -135,7 +135,7 @@ def test_run_uses_the_profile_and_names_its_digest(place: Path) -> None:
 def test_options_reach_pytest_as_they_were_given() -> None:
     text = (
         "run --node-url http://n --profile p --pack a --pack b --pack-dir d --case c --quick --full --cell x --seed s"
-        " --known k --budget 1 --max-spend 0 --max-gas 7 --rate 2.5 --output o"
+        " --known k --budget 1 --max-spend 0 --max-gas 7 --rate 2.5 --jobs 3 --output o"
     )
     options = Options.of(parser().parse_args(text.split()))
     assert len(vars(options)) == len(
@@ -145,14 +145,6 @@ def test_options_reach_pytest_as_they_were_given() -> None:
     of_pytest = ArgumentParser()
     add_options(lambda _: of_pytest.add_argument)
     assert Options.of(of_pytest.parse_args(options.arguments())) == options
-
-
-def test_jobs_become_processes_of_xdist() -> None:
-    assert pytest_arguments(Options(), 3)[-5:] == ["-p", "xdist", "-n", "3", "--maxschedchunk=1"]
-
-
-def test_one_job_needs_no_other_process() -> None:
-    assert "xdist" not in pytest_arguments(Options(), 1)
 
 
 @pytest.mark.parametrize(

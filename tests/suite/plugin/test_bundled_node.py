@@ -9,9 +9,11 @@ import httpx
 import pytest
 
 from conformance.endpoints import bundled
-from conformance.endpoints.bundled import BundledNode, BundledNodes
+from conformance.endpoints.bundled import BundledNode
 from conformance.problems import NodeNotStarted
 from conformance.profile import load_ready_file
+from conformance.run.judged_node import JudgedNode
+from conformance.run.options import Options
 
 
 def test_bundled_node_serves_until_it_is_stopped() -> None:
@@ -53,24 +55,16 @@ def test_bundled_node_that_never_gets_ready_is_told_and_stopped(monkeypatch: pyt
     assert started[0].poll() is not None
 
 
-@pytest.fixture
-def two_nodes(monkeypatch: pytest.MonkeyPatch) -> BundledNodes:
-    """Nodes that are not started."""
-    monkeypatch.setattr(bundled, "BundledNode", object)
-    return BundledNodes(2)
-
-
-def test_each_process_gets_a_node_of_its_own(two_nodes: BundledNodes) -> None:
-    assert {two_nodes.assign("gw0"), two_nodes.assign("gw1")} == set(two_nodes.all)
-
-
-def test_process_in_place_of_one_that_ended_gets_its_node(two_nodes: BundledNodes) -> None:
-    two_nodes.assign("gw0")
-    former = two_nodes.assign("gw1")
-
-    two_nodes.release("gw1")
-
-    assert two_nodes.assign("gw2") is former
+def test_each_process_gets_a_node_of_its_own() -> None:
+    judged = JudgedNode(Options(jobs=2), "s")
+    try:
+        judged.wait_until_ready()
+        with judged.target(0) as one, judged.target(1) as other:
+            assert one.base_url != other.base_url
+            assert not one.shared
+            assert one.ends_with_run
+    finally:
+        judged.stop()
 
 
 def test_suite_never_imports_the_node() -> None:

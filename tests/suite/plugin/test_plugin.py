@@ -1,4 +1,4 @@
-"""The pytest plugin: nothing unless asked, packs as items, verdicts as outcomes, results, xdist."""
+"""The pytest plugin: nothing unless asked, packs as items, verdicts as outcomes, results, processes."""
 
 from __future__ import annotations
 
@@ -279,11 +279,11 @@ def test_known_list_with_a_fault_is_a_usage_error(project: pytest.Pytester, node
     assert run(project, "--node-url", node.url, "--known", "known.yaml").ret == pytest.ExitCode.USAGE_ERROR
 
 
-def test_workers_of_xdist_bring_the_same_outcomes(project: pytest.Pytester, node: TinyNode) -> None:
+def test_several_processes_bring_the_same_outcomes(project: pytest.Pytester, node: TinyNode) -> None:
     (project.path / "known.yaml").write_text(KNOWN, encoding="utf-8")
 
     result = run_apart(
-        project, "--node-url", node.url, "--known", "known.yaml", "--results", "out", "-n2", "--seed", "5"
+        project, "--node-url", node.url, "--known", "known.yaml", "--results", "out", "--jobs", "2", "--seed", "5"
     )
 
     assert verdicts(project) == {**ALL, "fails[x]": "known", "fails[y]": "known"}
@@ -296,20 +296,55 @@ def test_workers_of_xdist_bring_the_same_outcomes(project: pytest.Pytester, node
     assert again == labels, "the seed decides, whoever runs the case"
 
 
-def test_run_whose_workers_die_is_interrupted(
-    project: pytest.Pytester, node: TinyNode, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("PYTEST_XDIST_WORKER", raising=False)  # it is set where this test itself runs in a worker
-    dying = "import os\n\nif 'PYTEST_XDIST_WORKER' in os.environ:\n    raise RuntimeError('no air')\n"
-    (project.path / "dying.py").write_text(dying, encoding="utf-8")
+def test_ordinary_tests_run_beside_several_processes(project: pytest.Pytester, node: TinyNode) -> None:
+    project.makepyfile(test_mine="def test_one(): pass\ndef test_two(): pass")
 
-    result = run_apart(
-        project, "-p", "dying", "--node-url", node.url, "--results", "out", "-n1", "--max-worker-restart=0"
-    )
+    result = run_apart(project, "--node-url", node.url, "--jobs", "2", "packs/trial.yaml", "test_mine.py")
+
+    outcomes = result.parseoutcomes()
+    assert (outcomes["passed"], outcomes["failed"], outcomes["inconclusive"]) == (3, 2, 1)
+
+
+FORKING = """
+import os
+import threading
+
+os.register_at_fork(before=lambda: print("threads:", threading.active_count()))
+"""
+
+
+def test_no_thread_runs_when_the_processes_are_forked(project: pytest.Pytester, node: TinyNode) -> None:
+    (project.path / "forking.py").write_text(FORKING, encoding="utf-8")
+
+    result = run_apart(project, "-s", "-p", "forking", "--node-url", node.url, "--jobs", "2")
+
+    told = [line for line in result.outlines if line.startswith("threads:")]
+    assert told == ["threads: 1"] * 2
+
+
+DYING = """
+import os
+import conformance.run.processes
+
+conformance.run.processes.run_case = lambda *_: os._exit(1)
+"""
+
+
+def test_run_whose_processes_die_is_interrupted(project: pytest.Pytester, node: TinyNode) -> None:
+    (project.path / "dying.py").write_text(DYING, encoding="utf-8")
+
+    result = run_apart(project, "-p", "dying", "--node-url", node.url, "--results", "out", "--jobs", "2")
 
     assert results(project)["exit_code"] == 5
-    assert "did not report" in str(results(project)["interrupted"])
+    assert results(project)["interrupted"] == "a process of the suite died; 5 of 5 cases did not report"
     assert result.ret == 5
+
+
+def test_xdist_is_refused_for_packs(project: pytest.Pytester, node: TinyNode) -> None:
+    result = run_apart(project, "--node-url", node.url, "-n2")
+
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*with --jobs N, not with pytest-xdist*"])
 
 
 def test_run_that_is_interrupted_leaves_whole_results(project: pytest.Pytester, node: TinyNode) -> None:

@@ -57,7 +57,8 @@ class Run:
         self.reporter.pytest_sessionstart(SimpleNamespace(config=self._config))  # type: ignore[arg-type]  # a stand-in
 
     def collect(self, *cases: str) -> None:
-        self.reporter.pytest_xdist_node_collection_finished(cases)
+        session = SimpleNamespace(items=[SimpleNamespace(nodeid=case) for case in cases])
+        self.reporter.pytest_collection_finish(session)  # type: ignore[arg-type]  # a stand-in
 
     def end(self, case: str, verdict: Verdict) -> None:
         self._outcomes[case] = Outcome(case=case, title="t", requirements=(), verdict=verdict, reason="")
@@ -75,7 +76,6 @@ class Run:
 
 def test_output_that_is_no_terminal_gets_a_line_now_and_then(clock: Clock) -> None:
     run = Run(clock, terminal=False)
-    run.collect("p::a", "p::b", "p::c", "p::d")
     run.collect("p::a", "p::b", "p::c", "p::d")
     run.end("p::a", Verdict.PASS)
     clock.now = SECONDS_BETWEEN_LINES

@@ -1,0 +1,69 @@
+"""The node that a run judges: somebody's, or bundled ones that the run starts, one for each of its processes."""
+
+from __future__ import annotations
+
+from conformance.endpoints.bundled import BundledNodes
+from conformance.endpoints.client import Target
+from conformance.endpoints.funding import funder_of
+from conformance.endpoints.pace import Budget, GasBudget, Pace, lowest_rate
+from conformance.profile import Profile, load_profile, load_ready_file
+from conformance.run.options import Options
+
+
+class JudgedNode:
+    """Where the node is, its profile, and targets for the processes of the run."""
+
+    def __init__(self, options: Options, seed: str, *, may_start: bool = True) -> None:
+        """Raises LoadProblem for a faulty profile. Bundled nodes get ready while the packs are loaded."""
+        self._options = options
+        self._seed = seed
+        self.jobs = options.jobs or 1
+        self.profile = load_profile(options.profile) if options.profile else Profile()
+        self.url = options.node_url or self.profile.base_url
+        self._bundled = BundledNodes(self.jobs) if may_start and self.url is None else None
+
+    @property
+    def is_bundled(self) -> bool:
+        """Whether the run has started it."""
+        return self._bundled is not None
+
+    def __str__(self) -> str:
+        others = f", with {self.jobs - 1} more" if self.jobs > 1 else ""
+        return f"node {self.url}" + (f" (bundled, started for this run{others})" if self.is_bundled else "")
+
+    def wait_until_ready(self) -> None:
+        """Raises NodeNotStarted, and NoFunderKey for a profile whose funder cannot be used."""
+        if self._bundled is not None:
+            self._bundled.wait_until_ready()
+            ready = load_ready_file(self._bundled.all[0].ready_file)
+            self.url = ready.base_url
+            if self._options.profile is None:
+                self.profile = ready
+        funder_of(self.profile)
+
+    def target(self, place: int = 0) -> Target:
+        """The node for one of the processes, from 0, with its share of the budgets."""
+        url, profile = str(self.url), self.profile
+        if self._bundled is not None:
+            ready = load_ready_file(self._bundled.all[place].ready_file)
+            url = str(ready.base_url)
+            profile = self.profile if self._options.profile else ready
+        spend, gas = self._options.max_spend, self._options.max_gas
+        rate = lowest_rate(self._options.rate, profile.limits.rate)
+        target = Target(
+            url,
+            profile,
+            seed=self._seed,
+            pace=Pace(None if rate is None else rate / self.jobs),
+            budget=Budget(None if spend is None else spend // self.jobs),
+            extent=self._options.extent,
+            gas=GasBudget(None if gas is None else gas // self.jobs),
+            shared=self.jobs > 1 and not self.is_bundled,
+        )
+        target.ends_with_run = self.is_bundled
+        return target
+
+    def stop(self) -> None:
+        """End what the run has started."""
+        if self._bundled is not None:
+            self._bundled.stop()
