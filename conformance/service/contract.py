@@ -139,25 +139,28 @@ class Contract:
         with Refusals(self._session, control=control, unchanged=unchanged) as refusals:
             self.must_revert(refusals, wallet, name, arguments)
 
-    def transactions_after(self, block: int) -> list[dict[str, object]]:
-        """Every transaction in the blocks after this one: {hash, from, to, input, block, logs}, hex in lower case.
+    def transactions_after(self, block: int, holding: str = "") -> list[dict[str, object]]:
+        """The transactions in the blocks after this one: {hash, from, to, input, block, logs}, hex in lower case.
 
-        ChainTrouble: the chain has grown by more than `MOST_BLOCKS`.
+        With `holding`, a hex text with or without 0x, those alone whose calldata hold its digits. ChainTrouble: the
+        chain has grown by more than `MOST_BLOCKS`.
         """
-        chain = self._session.chain
+        self._session.settle()
+        chain, part = self._session.chain, holding.removeprefix("0x").lower()
         newest = chain.block_number()
         if newest - block > MOST_BLOCKS:
             raise ChainTrouble(f"at most {MOST_BLOCKS} blocks after block {block}", f"the chain is at block {newest}")
         if newest <= block:
             return []
         logs = _array(chain.logs({"fromBlock": hex(block + 1), "toBlock": hex(newest)}), "logs")
-        return [
+        mined = [
             _with_logs(transaction, number, logs)
             for number in range(block + 1, newest + 1)
             for transaction in _array(
                 member(chain.read("eth_getBlockByNumber", [hex(number), True]), "transactions"), "transactions"
             )
         ]
+        return [transaction for transaction in mined if part in printed(transaction["input"])]
 
 
 def must_succeed(receipt: Receipt, expected: str, exchange: int | None = None) -> None:

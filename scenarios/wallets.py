@@ -1,0 +1,140 @@
+"""Wallets (PKPs), where cases compute ("Resources and their fields / Wallet (PKP)", "What the service does" 1).
+
+`create_wallet` answers the address alone; the id that every group operation takes is learnt from `list_wallets`, or by
+the profile's rule where the list does not show it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from conformance.cases import Judge, case
+from conformance.service.acceptance import Accepted
+from conformance.service.at_once import at_once
+from conformance.service.derivations import account_hash
+from conformance.service.lists import unchanged_list
+from conformance.service.node import Node
+from conformance.service.pkps import Pkp
+from conformance.service.refusal import Refusals, must_refuse
+from conformance.service.secrets_search import wallets_leaked_by, wallets_of_secrets_in, witnessed
+from conformance.service.usage_keys import Permissions
+from conformance.values.json_values import member, pluck, printed
+
+NEEDS = ("managed_accounts",)
+BAD_FORM = ("invalid", "malformed", "not_found")
+
+
+def malformed_ids(pkp: Pkp) -> Sequence[str]:
+    """What is no PKP id. What is nearly nothing must not become the all-zero id, which permits all wallets."""
+    return (pkp.id[:-1], f"{pkp.id}0", pkp.id[2:], f"{pkp.id[:-1]}g", pkp.address, "0x0", "")
+
+
+@case(
+    "every-created-wallet-is-another",
+    requirements=["PKP-110"],
+    needs=NEEDS,
+    uses=["wire.list_items.fields.wallet.id", "wire.list_items.fields.wallet.wallet_address"],
+)
+def every_created_wallet_is_another(judge: Judge, node: Node) -> None:
+    """Wallets created one after the other, at the same time and in two accounts all differ."""
+    alice, bob = node.accounts.new().key, node.accounts.new().key
+    create = partial(node.session.accept, node.pkps.creation(alice))
+    with judge():
+        made = [create(), create(), *at_once([create] * 3)]
+        own = {printed(member(answer.value, "wallet_address")).lower() for answer, _ in made}
+        of_bob = node.pkps.create(bob).address.lower()
+        judge.same(len({*own, of_bob}), 6, "the number of wallets that six creations made")
+        wallets = node.pkps.list(alice)
+        ids, addresses = (
+            [printed(value).lower() for value in pluck(wallets, name)] for name in ("id", "wallet_address")
+        )
+        judge.that(len(set(ids)) == len(ids) and len(set(addresses)) == len(addresses), "no wallet twice", wallets)
+        judge.that(own <= set(addresses), "each answered address", addresses)
+        judge.that(of_bob not in addresses, "no wallet of another account", addresses)
+
+
+# ------------------------------------------------------------------------------------------------------ malformed ids
+
+
+@case("malformed-id-in-group-lists", requirements=["PKP-130"], needs=NEEDS)
+def malformed_id_in_group_lists(judge: Judge, node: Node) -> None:
+    """add_group and update_group refuse a PKP id that is not 0x and 64 hex digits."""
+    alice = node.accounts.new().key
+    p = node.pkps.create(alice)
+    creation = node.groups.creation(alice, pkp_ids=[p.id])
+    g = node.groups.add(alice, pkp_ids=[p.id])
+    update = node.groups.replacement(alice, g.id, pkp_ids=[p.id], cid_hashes=[])
+    groups = unchanged_list(node.session, "list_groups", alice)
+    wallets = unchanged_list(node.session, "list_wallets_in_group", alice, group_id=g.id)
+    with judge():
+        updated = node.session.accept(update)[1]
+        for request, control in ((creation, g.accepted), (update, updated)):
+            with Refusals(node.session, control=control, unchanged=[groups, wallets]) as refusals:
+                for wrong in malformed_ids(p):
+                    refusals.send(request.changed(pkp_ids_permitted=[wrong]), BAD_FORM)
+
+
+@case("malformed-id-added-or-removed", requirements=["PKP-130"], needs=NEEDS)
+def malformed_id_added_or_removed(judge: Judge, node: Node) -> None:
+    """add_pkp_to_group and remove_pkp_from_group refuse a PKP id that is not 0x and 64 hex digits."""
+    alice = node.accounts.new().key
+    p, q = node.pkps.create_several(alice, 2)
+    g = node.groups.add(alice, pkp_ids=[q.id]).id
+    groups = unchanged_list(node.session, "list_groups", alice)
+    wallets = unchanged_list(node.session, "list_wallets_in_group", alice, group_id=g)
+
+    def refuse(control: Accepted) -> None:
+        with Refusals(node.session, control=control, unchanged=[groups, wallets]) as refusals:
+            for wrong in malformed_ids(p):
+                refusals.send(node.session.request(control.call, alice, group_id=g, pkp_id=wrong), BAD_FORM)
+
+    with judge():
+        added, removed = node.groups.add_pkp(alice, g, p.id), node.groups.remove_pkp(alice, g, p.id)
+        # Here the wallet is in no group: a wrong form of its id, taken for the right one, would add it.
+        refuse(added)
+        # And here it is in the group: a wrong form, taken for the right one, would remove it.
+        node.groups.add_pkp(alice, g, p.id)
+        refuse(removed)
+
+
+# ------------------------------------------------------------------------------------------------------ nothing leaks
+
+
+@case("no-answer-holds-a-private-key", requirements=["PKP-090"], needs=NEEDS)
+def no_answer_holds_a_private_key(judge: Judge, node: Node) -> None:
+    """Nothing that the node answers is the private key of a wallet."""
+    answers = witnessed(node.session)
+    alice = node.accounts.new().key
+    everything = Permissions(False, False, True, [0], [0], [0], [0])
+    key = node.usage_keys.add(alice, everything).key
+    by_key = node.session.accept(node.pkps.creation(key))[0]
+    pkp = node.pkps.create(alice)
+    g = node.groups.add(alice, pkp_ids=[pkp.id]).id
+    removed = node.groups.remove_pkp(alice, g, pkp.id)
+    wallets = unchanged_list(node.session, "list_wallets", alice)
+    half = node.session.request("remove_pkp_from_group", alice, group_id=g, pkp_id=pkp.id[:-1])
+    must_refuse(node.session, half, ["any"], control=removed, unchanged=[wallets])
+    node.groups.add_pkp(alice, g, pkp.id)
+    node.pkps.list(alice, g)
+    node.groups.list(alice)
+    node.usage_keys.list(alice)
+    node.session.call("get_node_chain_config")
+    with judge():
+        leaked = wallets_leaked_by(answers)
+        for address in (pkp.address, member(by_key.value, "wallet_address")):
+            judge.that(printed(address).lower() not in leaked, f"nothing that is the private key of {address}", leaked)
+
+
+@case("no-chain-record-holds-a-private-key", requirements=["PKP-090"], needs=[*NEEDS, "chain_rpc"])
+def no_chain_record_holds_a_private_key(judge: Judge, node: Node) -> None:
+    """Neither the contract's records, its logs nor the payers' transactions hold a wallet's private key."""
+    alice = node.accounts.new().key
+    owner = account_hash(alice, node.session.profile)
+    start = node.session.chain.block_number()
+    pkp = node.pkps.create(alice)
+    wallet, account = node.contract.view("get_wallet", owner, pkp.id), node.contract.view("get_account", owner)
+    mined = node.contract.transactions_after(start, holding=owner)
+    with judge():
+        leaked = wallets_of_secrets_in(wallet, account, mined)
+        judge.that(pkp.address.lower() not in leaked, f"nothing that is the private key of {pkp.address}", leaked)
