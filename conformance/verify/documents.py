@@ -97,8 +97,8 @@ def read_app_compose(text: str) -> AppCompose:
 def read_attestation(body: bytes) -> Attestation:
     """Read `/attestation`. ValueError: it is not in its form."""
     document = json_object(body)
-    if "vm_config" not in document:
-        raise ValueError("vm_config is absent")
+    if document.get("vm_config") is None:
+        raise ValueError("vm_config is absent or null")
     return Attestation(text_member(document, "quote"), text_member(document, "event_log"), document)
 
 

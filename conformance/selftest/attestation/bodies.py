@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from conformance.selftest.attestation.forms import Files, Group, Test, accepted, refused, rows
-from conformance.selftest.attestation.sound_evidence import SoundEvidence, identity
+from conformance.selftest.attestation.sound_evidence import VM_CONFIG, SoundEvidence, identity
 from conformance.verify.evidence import ATTESTATION, COLLATERAL, EVIDENCE_QUOTE, INFO
 
 
@@ -194,6 +194,8 @@ def _members(sound: SoundEvidence) -> Iterator[Test]:
         yield refused(code, f"/attestation with a number as {name}", number, "Malformed")
     gone = sound.with_members(ATTESTATION, vm_config=None)
     yield refused("attestation-malformed", "/attestation without vm_config", gone, "Missing")
+    null = sound.with_text(ATTESTATION, json.dumps(VM_CONFIG), "null")
+    yield refused("attestation-malformed", "/attestation with null as vm_config", null, "Missing")
     yield accepted("vm_config is an object", sound.with_members(ATTESTATION, vm_config={"cpu_count": 2}), "Variant")
     gpu = sound.with_members(ATTESTATION, nvidia_payload={"evidence": "00"})
     yield refused(

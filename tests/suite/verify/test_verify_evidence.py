@@ -169,6 +169,7 @@ FAULTY: dict[str, tuple[Evidence, str]] = {
     ),
     "no /attestation": (HONEST.with_file(ATTESTATION, None), "attestation-missing"),
     "no vm_config": (in_json(HONEST, ATTESTATION, vm_config=...), "attestation-malformed"),
+    "null as vm_config": (in_json(HONEST, ATTESTATION, vm_config=None), "attestation-malformed"),
     "quote no hex": (in_json(HONEST, ATTESTATION, quote="zz"), "quote-not-hex"),
     "quote with blanks": (in_json(HONEST, ATTESTATION, quote=" 00"), "quote-not-hex"),
     "quote too short": (in_json(HONEST, ATTESTATION, quote=MADE.quote().hex()[:1000]), "quote-layout"),
