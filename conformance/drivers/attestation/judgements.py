@@ -23,8 +23,13 @@ Judgement = tuple[Rule, Callable[[TextReading, Notes], str]]
 
 
 def info(reading: TextReading, _: Notes) -> str:
-    """ATT-020."""
-    found = reading.info
+    """ATT-020: the members are there; whether `app_compose` is a text, ATT-030 says."""
+    try:
+        found = reading.info
+    except Fault as fault:
+        if fault.code == "app-compose-malformed":
+            return "app_id, compose_hash and tcb_info.app_compose"
+        raise
     return f"app_id of {len(found.app_id)} bytes, compose_hash and tcb_info.app_compose"
 
 

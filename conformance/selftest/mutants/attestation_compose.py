@@ -62,6 +62,18 @@ def description_is_of_another_release(node: Node, measured: str, shown: str) -> 
     _show(node, lambda text: text.replace(measured, shown))
 
 
+@mutant("ATT-150", each=[row("8", 8), row("40", 40), row("62", 62)])
+def compose_hash_is_cut(node: Node, digits: int) -> None:
+    """Answer the first {digits} hex digits of the compose hash."""
+    _show_hash(node, node.attestation.identity.compose_hash.hex()[:digits])
+
+
+@mutant("ATT-150")
+def compose_hash_has_digits_behind(node: Node) -> None:
+    """Answer the compose hash with a zero byte behind it."""
+    _show_hash(node, node.attestation.identity.compose_hash.hex() + "00")
+
+
 @mutant("ATT-150")
 def compose_hash_is_of_the_file_alone(node: Node) -> None:
     """Answer the SHA-256 of the compose file instead of that of the whole description."""
@@ -103,6 +115,9 @@ def another_application_is_measured(node: Node) -> None:
         row("no-json", lambda text: text[:-1]),
         row("list", lambda text: f"[{text}]"),
         row("yaml", lambda text: str(json.loads(text)["docker_compose_file"])),
+        row("object", json.loads),
+        row("number", len),
+        row("empty", lambda _: ""),
     ],
 )
 def description_is_no_json_text(node: Node, change: Callable[[str], JsonValue]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -39,6 +40,11 @@ EACH = (row("attestation", OF_ATTESTATION), row("evidence", OF_EVIDENCE))
         row("prefix-alone", lambda _: "0x"),
         row("newline", lambda text: text + "\n"),
         row("half", lambda text: text[: len(text) // 4 * 2]),
+        row("hash-alone", lambda text: hashlib.sha256(bytes.fromhex(text)).hexdigest()),
+        row("report-alone", lambda text: text[2 * 48 : 2 * (48 + 584)]),
+        row("header-and-report", lambda text: text[: 2 * (48 + 584)]),
+        row("zeros", lambda text: "0" * len(text)),
+        row("noise", lambda text: hashlib.shake_256(text.encode()).hexdigest(len(text) // 2)),
     ],
 )
 def quote_is_not_hex_of_a_quote(node: Node, change: Callable[[str], str]) -> None:

@@ -25,6 +25,8 @@ LONGER_TEXT = {"app_compose": f"{MADE.app_compose_text} "}
 OTHER_CERTIFICATE = der(tls_certificate(days=9))
 HONEST = MADE.evidence()
 INFO, ATTESTATION, QUOTE_JSON = "info.json", "attestation.json", "evidences/quote.json"
+HASH = str(json.loads(HONEST[INFO])["compose_hash"])
+DESCRIPTION_AS_OBJECT = in_json(HONEST, INFO, tcb_info={"app_compose": json.loads(MADE.app_compose_text)})
 CERTIFICATE = f"evidences/cert-{DOMAIN}.pem"
 CHECKSUMS = "evidences/sha256sum.txt"
 
@@ -63,9 +65,12 @@ BROKEN: dict[str, tuple[Evidence, RuleName, str]] = {
     "other report data": (in_json(HONEST, QUOTE_JSON, report_data="01" * 64), "evidence-quote", "ATT-120"),
     "log cut": (in_json(HONEST, ATTESTATION, event_log="[]"), "registers", "ATT-130"),
     "text changed": (in_json(HONEST, INFO, tcb_info=LONGER_TEXT), "compose-hash", "ATT-150"),
-    "hash cut": (in_json(HONEST, INFO, compose_hash="00" * 20), "compose-hash", "ATT-150"),
-    "description is an object": (in_json(HONEST, INFO, tcb_info={"app_compose": {}}), "app-compose", "ATT-030"),
+    "hash of 20 bytes": (in_json(HONEST, INFO, compose_hash=HASH[:40]), "compose-hash", "ATT-150"),
+    "hash of 4 bytes": (in_json(HONEST, INFO, compose_hash=HASH[:8]), "compose-hash", "ATT-150"),
+    "description is an object": (DESCRIPTION_AS_OBJECT, "app-compose", "ATT-030"),
     "quote is a hash": (in_json(HONEST, ATTESTATION, quote="97" * 32), "quote", "ATT-050"),
+    "quote is a report": (in_json(HONEST, ATTESTATION, quote=MADE.quote()[48:632].hex()), "quote", "ATT-050"),
+    "quote is zeros": (in_json(HONEST, ATTESTATION, quote="00" * 5000), "quote", "ATT-050"),
     "tag alone": (with_compose("services: {a: {image: 'a:1'}}"), "image-pins", "ATT-160"),
     "digest in a comment": (with_compose(f"services:\n  a:\n    image: a:1 # {DIGEST}\n"), "image-pins", "ATT-160"),
     "short digest": (with_compose(f"services: {{a: {{image: 'a@sha256:{'ab' * 31}'}}}}"), "image-pins", "ATT-160"),
@@ -120,6 +125,7 @@ RIGHT: dict[str, tuple[Evidence, RuleName]] = {
     "unpinned issuer beside": (with_caa("other.example", f"acme.example; accounturi={ACCOUNT}"), "caa-account"),
     "built service beside": (with_compose(COMPOSE + "  own:\n    build: .\n"), "image-pins"),
     "image in an environment": (with_compose(COMPOSE + "    environment: {image: 'a:1'}\n"), "image-pins"),
+    "description is an object": (DESCRIPTION_AS_OBJECT, "info"),
     "another machine": (
         HONEST.with_file(QUOTE_JSON, Made(report=TdReport(mr_td=b"9" * 48)).evidence()[QUOTE_JSON]),
         "same-app",
