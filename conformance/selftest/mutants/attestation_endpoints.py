@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from base64 import b64encode
+from collections.abc import Callable
 from dataclasses import replace
+from itertools import count
 
 from pydantic import JsonValue
 
-from conformance.selftest.tools.alter import Answered, Forward, Received, intercept, members, refusal
-from conformance.selftest.tools.alter_attestation import Members, change_attestation, change_info, change_members
+from conformance.selftest.tools.alter import Answered, Forward, Received, answer, intercept, members, refusal
+from conformance.selftest.tools.alter_attestation import (
+    Members,
+    change_attestation,
+    change_info,
+    change_members,
+    quote_of_turn,
+)
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.keys import key_hash, parse_key
 from reference_node.node import Node
@@ -117,6 +126,70 @@ def attestation_is_for_keys_that_look_right(node: Node) -> None:
         return await forward(request) if _presented(request) else refusal(403)
 
     intercept(node, SIX, handler)
+
+
+def _answer_keys_otherwise(node: Node, path: str, change: Callable[[str, bytes], bytes]) -> None:
+    """Change the body of answers to requests with a key, which the change is told."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given, presented = await forward(request), _presented(request)
+        return replace(given, body=change(presented, given.body)) if presented and given.accepted else given
+
+    intercept(node, path, handler)
+
+
+@mutant(
+    "ATT-270",
+    each=[
+        row("info", INFO, "tcb_info"),
+        row("attestation", ATTESTATION, "event_log"),
+        row("evidence", QUOTE, "quote"),
+        row("account", ACCOUNT, "uri"),
+    ],
+)
+def attestation_hides_a_member_from_keys(node: Node, path: str, name: str) -> None:
+    """Leave `{name}` of `{path}` out for whoever presents a key."""
+    _answer_keys_otherwise(node, path, lambda _, body: json.dumps(_without(json.loads(body), name)).encode())
+
+
+@mutant("ATT-270", each=[row(path.strip("/").rpartition("/")[2].partition(".")[0], path) for path in SIX])
+def attestation_echoes_the_key(node: Node, path: str) -> None:
+    """Write the key that was presented into the answer of `{path}`."""
+
+    def echoed(key: str, body: bytes) -> bytes:
+        if path in {LISTING, CHECKSUMS}:
+            return body + f"{key}\n".encode()
+        return json.dumps({**json.loads(body), "caller": key}).encode()
+
+    _answer_keys_otherwise(node, path, echoed)
+
+
+@mutant("ATT-270")
+def attestation_is_another_machine_for_keys(node: Node) -> None:
+    """Show whoever presents a key the `app_id` of another application."""
+    _answer_keys_otherwise(node, INFO, lambda _, body: json.dumps({**json.loads(body), "app_id": "01" * 20}).encode())
+
+
+@mutant("ATT-270")
+def new_quotes_are_cut_for_keys(node: Node) -> None:
+    """Make the quote of `/attestation` anew for each request, and answer half of it to whoever presents a key."""
+    turns = count()
+
+    async def handler(request: Received, _forward: Forward) -> Answered:
+        quote = quote_of_turn(node, next(turns)).hex()
+        shown = {
+            **json.loads(node.attestation.attestation.body),
+            "quote": quote[:5000] if _presented(request) else quote,
+        }
+        return answer(200, shown)
+
+    intercept(node, ATTESTATION, handler)
+
+
+@mutant("ATT-270", each=[row("listing", LISTING), row("checksums", CHECKSUMS)])
+def evidence_is_shortened_for_keys(node: Node, path: str) -> None:
+    """Leave the last line of `{path}` out for whoever presents a key."""
+    _answer_keys_otherwise(node, path, lambda _, body: b"".join(body.splitlines(keepends=True)[:-1]))
 
 
 @mutant("EP-020", each=[row("info", INFO, breaks="ATT-020"), row("attestation", ATTESTATION, breaks="ATT-040")])

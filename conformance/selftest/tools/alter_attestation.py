@@ -189,6 +189,11 @@ def _quote(node: Node, told: TdReport, platform: Platform | None = None, form: Q
     return make_quote(platform or node.attestation.platform, told, version=version, form=form)
 
 
+def quote_of_turn(node: Node, turn: int) -> bytes:
+    """The quote of `/attestation` as it is made for the request of this number: no two are the same."""
+    return _quote(node, report(node, bytes(64)), form=QuoteForm(user_data=turn.to_bytes(20, "little")))
+
+
 def change_platform(node: Node, change: Callable[[PlatformForm], PlatformForm]) -> None:
     """Make the platform otherwise; its keys stay."""
     usual = node.attestation.platform

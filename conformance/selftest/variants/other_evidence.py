@@ -6,10 +6,12 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from hashlib import sha256
+from itertools import count
 
 from pydantic import JsonValue
 
 from conformance.selftest.tools.alter import change_answer, members, wrap
+from conformance.selftest.tools.alter_attestation import quote_of_turn
 from conformance.selftest.variants.variant import Members, choices
 from reference_node.node import Node
 from reference_node.tee.attestation import Attestation, Evidence
@@ -31,11 +33,17 @@ def other_evidence_forms(node: Node) -> None:
     """Write evidence in other forms.
 
     Hex begins with `0x` where it may, `tcb_info` is a JSON text, quotes are of version 5, digests of runtime events are
-    filled, the account's URI is `account_uri`, and quote.json holds its quote and report data alone.
+    filled, the account's URI is `account_uri`, and quote.json holds its quote and report data alone. The quote of
+    `/attestation` is made anew for each request.
     """
     node.attestation.quote_version = 5
+    turns = count()
+
+    def attestation(value: JsonValue) -> JsonValue:
+        return _prefixed(_filled({**members(value), "quote": quote_of_turn(node, next(turns)).hex()}))
+
     change_answer(node, "/info", _info)
-    change_answer(node, "/attestation", lambda value: _prefixed(_filled(members(value))))
+    change_answer(node, "/attestation", attestation)
     _bind(node, _account_uri, _short_quote)
 
 

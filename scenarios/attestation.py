@@ -1,0 +1,110 @@
+"""The attestation endpoints, where cases compare.
+
+Specification: "Authentication" 4, and "Endpoints / Attestation". An answer may be made anew each time, as a quote is,
+and several machines may answer in turn. What all answers without a key share has to be in those with a key as well.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+
+from conformance.cases import Judge, case
+from conformance.endpoints.client import Answer
+from conformance.endpoints.requests import OutgoingRequest
+from conformance.service.acceptance import must_accept, raise_for_trouble
+from conformance.service.session import Session
+from conformance.values.json_text import parse, written
+
+OPERATIONS = ("info", "attestation", "evidences", "evidence_checksums", "evidence_quote", "evidence_acme_account")
+MORE_ROUNDS = 4
+"""How often both are asked once more before a difference counts."""
+
+Parts = Mapping[str, object]
+"""Value by place: the status, the media type, and each value of the JSON or the whole text."""
+
+
+def parts_of(answer: Answer) -> Parts:
+    """What of an answer is compared."""
+    media_type = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
+    parts: dict[str, object] = {"status": answer.status, "content type": media_type}
+    try:
+        _place(parse(answer.text), "body", parts)
+    except ValueError:
+        parts["body"] = answer.text
+    return parts
+
+
+def _place(value: object, path: str, parts: dict[str, object]) -> None:
+    if isinstance(value, dict) and value:
+        for name, inner in value.items():
+            _place(inner, f"{path}.{name}", parts)
+    elif isinstance(value, list) and value:
+        for index, inner in enumerate(value):
+            _place(inner, f"{path}.{index}", parts)
+    else:
+        parts[path] = value
+
+
+def differences(alone: Sequence[Parts], presented: Sequence[Parts]) -> list[str]:
+    """Places where all answers without a key are alike, and none with a key is like them.
+
+    Where answers without a key differ, only their kind and length are compared.
+    """
+    places = dict.fromkeys(place for parts in (*alone, *presented) for place in parts)
+    return [place for place in places if _differs(place, alone, presented)]
+
+
+def _differs(place: str, alone: Sequence[Parts], presented: Sequence[Parts]) -> bool:
+    for look in (_exact, _shape):
+        usual = {look(parts, place) for parts in alone}
+        if len(usual) == 1:
+            return usual.isdisjoint(look(parts, place) for parts in presented)
+    return False
+
+
+def _exact(parts: Parts, place: str) -> str:
+    return written(parts[place]) if place in parts else "absent"
+
+
+def _shape(parts: Parts, place: str) -> str:
+    value = parts.get(place)
+    size = len(value) if isinstance(value, str) else 0
+    return f"{type(value).__name__} {size}" if place in parts else "absent"
+
+
+@case(
+    "credentials-are-ignored",
+    requirements=["ATT-270"],
+    needs=["attestation"],
+    each={name.replace("_", "-"): name for name in OPERATIONS},
+)
+def credentials_are_ignored(judge: Judge, session: Session, row: str) -> None:
+    """An attestation path answers without a key, and the same with keys that nobody has."""
+    operation = session.target.operation(row)
+    unknown = b64encode(session.random.randbytes(32)).decode()
+    requests = {
+        "no key": OutgoingRequest(operation),
+        "an unknown key": OutgoingRequest(operation, unknown),
+        "an unknown key as bearer": OutgoingRequest(operation, unknown, "bearer"),
+        "a key that is none": OutgoingRequest(operation, headers={"X-Api-Key": "no key at all"}),
+    }
+    got: dict[str, list[Parts]] = {name: [] for name in requests}
+
+    def ask(name: str) -> None:
+        answer = session.send(requests[name])
+        if name == "no key":
+            must_accept(answer)
+        raise_for_trouble(answer, frozenset({402}))
+        got[name].append(parts_of(answer))
+
+    with judge():
+        for name in (*requests, "no key"):
+            ask(name)
+        for name in list(requests)[1:]:
+            for _ in range(MORE_ROUNDS):
+                if differences(got["no key"], got[name]):
+                    for each in session.random.sample(["no key", name, name], 3):
+                        ask(each)
+            found = differences(got["no key"], got[name])
+            judge.that(not found, f"the same answer with {name} as without", f"another {', '.join(found)}")
