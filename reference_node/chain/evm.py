@@ -1,13 +1,14 @@
 """The settlement chain in memory: real EVM semantics (Prague), one transaction a block, time from an injected clock.
 
-One lock covers nonce check, execution and receipt, and every call, so that any number of threads may use a chain.
+One lock covers nonce check, execution and receipt of a transaction, so that any number of threads may use a chain.
+Calls run beside them, each on a snapshot of the state.
 """
 
 from __future__ import annotations
 
-import time
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 from eth.abc import ComputationAPI, SignedTransactionAPI
 from eth.db.atomic import AtomicDB
@@ -44,8 +45,9 @@ from reference_node.chain.interface import (
 )
 
 EXECUTION_SECONDS = 10.0
-"""How long one transaction, call or estimate may run. py-evm needs up to a minute to burn a block's gas, and meanwhile
-nobody else gets a turn: what takes so long is aborted, and leaves no trace."""
+"""Seconds of processor time that one transaction, or one view of the node's own, may take. py-evm needs up to a minute
+to burn a block's gas, and meanwhile no other transaction gets its turn: what takes so long is aborted, and leaves no
+trace."""
 
 MOST_VIEWS = 10_000
 """How many answers of one moment are remembered."""
@@ -70,6 +72,7 @@ class EvmChain:
         self.blocks = Blocks(clock())
         """What has been mined. Read it under the lock."""
         self._state = MemoryState(AtomicDB(), self._context(clock()), NO_ROOT)
+        self._state.stopped = threading.Event()
         self._views: dict[tuple[Address, bytes, Address], Execution] = {}
         self._views_at = 0
         for address, wei in (allocation or {}).items():
@@ -85,24 +88,22 @@ class EvmChain:
         asked = (to, data, sender)
         with self.lock:
             known = self._views_now()
-            execution = known.get(asked) or self.run(Call(sender=sender, to=to, data=data))
-            if execution.error is None or execution.reverted:  # being out of time follows from neither state nor time
-                known[asked] = execution
+        execution = known.get(asked) or self.run(Call(sender=sender, to=to, data=data, seconds=EXECUTION_SECONDS))
+        if execution.error is None or execution.reverted:  # being out of time follows from neither state nor time
+            known[asked] = execution
         if execution.error is not None:
             raise Reverted(execution.output)
         return execution.output
 
     def run(self, call: Call, overrides: Mapping[Address, Override] | None = None) -> Execution:
         """Run a call and say all that came of it; raises `TransactionRefused` where it can't even begin."""
-        with self.lock:
-            self._start_timing()
-            return self._try(call, overrides or {})
+        with self._snapshot(call.seconds) as state:
+            return self._execute(state, call, overrides)
 
     def estimate(self, call: Call, overrides: Mapping[Address, Override] | None = None) -> Execution:
         """The call with the least gas limit (`gas_needed`) that it succeeds with; a failing one as it is."""
-        with self.lock:
-            self._start_timing()
-            return evm_calls.estimate(lambda attempt: self._try(attempt, overrides or {}), call)
+        with self._snapshot(call.seconds) as state:
+            return evm_calls.estimate(lambda attempt: self._execute(state, attempt, overrides), call)
 
     def send(self, raw: bytes) -> Receipt:
         """Mine a signed transaction in a block of its own; raises `TransactionRefused`."""
@@ -165,44 +166,50 @@ class EvmChain:
         with self.lock:
             self._state.delta_balance(EthAddress(address), wei)
             self._state.lock_changes()
-            self._views.clear()
+            self._forget_views()
 
     def stop(self) -> None:
         """Abort what runs now, and whatever comes later: nobody waits for it any more."""
-        self._state.stopped = True
+        self._state.stopped.set()
 
     def _views_now(self) -> dict[tuple[Address, bytes, Address], Execution]:
         """What views came to in this state at this time, under the lock: asked again, they would come to the same."""
         now = self.timestamp()
         if now != self._views_at or len(self._views) >= MOST_VIEWS:
-            self._views.clear()
+            self._forget_views()
             self._views_at = now
         return self._views
 
-    def _start_timing(self) -> None:
-        self._state.deadline = time.monotonic() + EXECUTION_SECONDS
-
-    def _try(self, call: Call, overrides: Mapping[Address, Override]) -> Execution:
-        with self._scratch() as state:
-            evm_calls.override(state, overrides)
-            try:
-                return evm_calls.execute(state, call, self._chain_id)
-            except OutOfTime:
-                return Execution(b"", call.gas, call.gas, VMError("execution aborted: it took too long"))
-            except (ValidationError, PyEVMError) as error:
-                raise TransactionRefused(f"invalid call: {error}") from error
+    def _forget_views(self) -> None:
+        """Begin a new memory: a view of the former state that still runs adds its answer to the former one."""
+        self._views = {}
 
     @contextmanager
-    def _scratch(self) -> Iterator[MemoryState]:
-        """The state at the present time, under the lock; whatever is done to it is undone."""
-        with self.lock:
-            self._state.execution_context = self._context(self.timestamp())
-            before = self._state.snapshot()
-            try:
-                yield self._state
-            finally:
-                self._state.revert(before)
-                self._state.lock_changes()
+    def _snapshot(self, seconds: float) -> Iterator[MemoryState]:
+        """The state at the present time, to do with as one likes; what is executed on it may take so many seconds."""
+        with ExitStack() as opened:
+            with self.lock:
+                context = self._context(self.timestamp())
+                state = opened.enter_context(self._state.snapshot_of_accounts(context))
+            state.rests = True
+            state.start_timing(seconds)
+            yield state
+
+    def _execute(
+        self, state: MemoryState, call: Call, overrides: Mapping[Address, Override] | None = None
+    ) -> Execution:
+        """Run a call on a snapshot, and undo what it did there."""
+        before = state.snapshot()
+        try:
+            evm_calls.override(state, overrides or {})
+            return evm_calls.execute(state, call, self._chain_id)
+        except OutOfTime:
+            return Execution(b"", call.gas, call.gas, VMError("execution aborted: it took too long"))
+        except (ValidationError, PyEVMError) as error:
+            raise TransactionRefused(f"invalid call: {error}") from error
+        finally:
+            state.revert(before)
+            state.lock_changes()
 
     def _context(self, timestamp: int) -> ExecutionContext:
         number = self.blocks.latest.number + 1
@@ -230,7 +237,7 @@ class EvmChain:
     def _apply(self, transaction: SignedTransactionAPI, timestamp: int) -> ComputationAPI:
         """Run a transaction; whatever stops it half-way leaves the state as it was."""
         self._state.execution_context = self._context(timestamp)
-        self._start_timing()
+        self._state.start_timing(EXECUTION_SECONDS)
         before = self._state.snapshot()
         try:
             return self._state.apply_transaction(transaction)
@@ -245,7 +252,7 @@ class EvmChain:
             raise
         finally:
             self._state.lock_changes()
-            self._views.clear()
+            self._forget_views()
 
     def _receipt(self, transaction: SignedTransactionAPI, computation: ComputationAPI) -> Receipt:
         failed = computation.is_error

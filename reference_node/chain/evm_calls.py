@@ -23,6 +23,10 @@ ESTIMATE_PRECISION = 64
 """A gas estimate is at most one part in this many above the least that suffices."""
 
 
+CALL_SECONDS = 1.0
+"""Seconds of processor time for anybody's call, and for all the attempts of an estimate."""
+
+
 @dataclass(frozen=True, slots=True)
 class Call:
     """What a call does. It costs its sender nothing, so it carries no fees."""
@@ -38,6 +42,8 @@ class Call:
     """Accounts that take on another's code with this call (EIP-7702)."""
     chain_id: int | None = None
     """The chain it is meant for, where it says so."""
+    seconds: float = CALL_SECONDS
+    """How much of the processor's time it may take."""
 
 
 @dataclass(frozen=True, slots=True)

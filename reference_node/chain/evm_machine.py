@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cached_property, lru_cache
 from inspect import unwrap
 from typing import cast
 
 from eth import EVM_RECURSION_LIMIT
-from eth.abc import MessageAPI, OpcodeAPI, StateAPI, TransactionContextAPI
+from eth.abc import ExecutionContextAPI, MessageAPI, OpcodeAPI, StateAPI, TransactionContextAPI
 from eth.typing import JournalDBCheckpoint
 from eth.vm import opcode_values
 from eth.vm.code_stream import CodeStream
@@ -22,12 +25,21 @@ from eth.vm.opcode_values import JUMPDEST, PUSH1, PUSH32
 from eth.vm.stack import Stack
 from eth_typing import Address, Hash32
 
-from reference_node.chain import evm_instructions
+from reference_node.chain import evm_instructions, evm_precompiles
 from reference_node.chain.evm_state import NO_ROOT, MemoryAccounts
 
 # py-evm needs this much for calls 1,024 deep. A library that it imports (py_ecc) raises the limit to 100,000, and at
 # that a request body of so many opening brackets makes `json` overrun the C stack and kills the process.
 sys.setrecursionlimit(EVM_RECURSION_LIMIT)
+
+CHECKED_EVERY = 16
+"""How many jumps and calls there are between two looks at the clock."""
+
+TURN_SECONDS = 0.001
+"""How long an execution that rests goes on without letting other threads run."""
+
+REST_SECONDS = 0.00005
+"""How long it rests: enough for a thread that waits for the interpreter to get it."""
 
 JUMP_MAPS = 64
 """For how many contracts' code the positions of push data are remembered."""
@@ -76,6 +88,7 @@ class MemoryComputation(PragueComputation):
     """Prague's computation over `ScannedCode`, with an eye on the clock."""
 
     opcodes = INSTRUCTIONS
+    _precompiles = evm_precompiles.WATCHED
     code: ScannedCode
     state: MemoryState
     _stack: Stack
@@ -94,14 +107,44 @@ class MemoryState(PragueState):
     account_db_class = MemoryAccounts
     computation_class = MemoryComputation
     deadline = 0.0
-    """When what runs now has to be done, on the clock of `time.monotonic`."""
-    stopped = False
-    """Whether nothing is to run any more."""
+    """When what runs now has to be done, on the clock of `time.thread_time`: what other threads take does not count."""
+    stopped = threading.Event()
+    """Set once nothing is to run any more."""
+    rests = False
+    """Whether to let other threads run every now and then."""
+    _unchecked = 0
+    _rests_at = 0.0
+
+    @contextmanager
+    def snapshot_of_accounts(self, context: ExecutionContextAPI) -> Iterator[MemoryState]:
+        """A state of its own with these accounts as they are now, for what leaves no trace in this one."""
+        with self._accounts.snapshot() as accounts:
+            taken = type(self)(self._db, context, NO_ROOT)
+            taken._account_db = accounts
+            taken.computation_class = self.computation_class  # a state may have one of its own
+            taken.stopped = self.stopped
+            yield taken
+
+    def start_timing(self, seconds: float) -> None:
+        """Give what runs from now on so many seconds of this thread's processor time."""
+        now = time.thread_time()
+        self.deadline, self._rests_at = now + seconds, now + TURN_SECONDS
 
     def check_time(self) -> None:
-        """Raise `OutOfTime` when the deadline has passed, or the chain has stopped."""
-        if self.stopped or time.monotonic() > self.deadline:
+        """Raise `OutOfTime` when the deadline has passed, or the chain has stopped. Not every call looks."""
+        self._unchecked -= 1
+        if self._unchecked < 0:
+            self._unchecked = CHECKED_EVERY
+            self.require_time(0.0)
+
+    def require_time(self, seconds: float) -> None:
+        """Raise `OutOfTime` unless so many seconds are left."""
+        now = time.thread_time()
+        if self.stopped.is_set() or now + seconds > self.deadline:
             raise OutOfTime
+        if self.rests and now > self._rests_at:
+            time.sleep(REST_SECONDS)
+            self._rests_at = now + TURN_SECONDS
 
     @property
     def _accounts(self) -> MemoryAccounts:

@@ -1,12 +1,14 @@
 """The accounts of the in-memory chain: plain dicts with an undo log in place of py-evm's tries and database.
 
-Nothing asks this chain for Merkle proofs or for past state, so it computes no state roots and keeps only the present.
+Nothing asks this chain for Merkle proofs, so it computes no state roots. Of the past it keeps what open snapshots need.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import Lock
+from typing import Self
 
 from eth.abc import AccountDatabaseAPI, AtomicDatabaseAPI, MetaWitnessAPI
 from eth.constants import EMPTY_SHA3
@@ -15,24 +17,10 @@ from eth.typing import JournalDBCheckpoint
 from eth_typing import Address, Hash32
 from eth_utils.crypto import keccak
 
+from reference_node.chain.evm_snapshot import Account, KeptValues, SnapshotAccounts
+
 NO_ROOT = Hash32(bytes(32))
 """Stands wherever a state root would: none is computed."""
-
-
-@dataclass(slots=True)
-class Account:
-    """One account of the state."""
-
-    balance: int = 0
-    nonce: int = 0
-    code: bytes = b""
-    code_hash: Hash32 = EMPTY_SHA3
-    storage: dict[int, int] = field(default_factory=dict)
-
-    @property
-    def is_empty(self) -> bool:
-        """No nonce, no code, no balance (EIP-161)."""
-        return not (self.nonce or self.code or self.balance)
 
 
 class MemoryAccounts(AccountDatabaseAPI):
@@ -44,9 +32,37 @@ class MemoryAccounts(AccountDatabaseAPI):
         self._warm: set[Address | tuple[Address, int]] = set()
         self._original: dict[tuple[Address, int], int] = {}
         self._transient: dict[tuple[Address, int], bytes] = {}
+        self._snapshots: tuple[KeptValues, ...] = ()
+        self._snapshots_lock = Lock()
+
+    @contextmanager
+    def snapshot(self) -> Iterator[Self]:
+        """The accounts as they are now, between two transactions. What is done to them there is never seen here."""
+        kept = KeptValues()
+        with self._snapshots_lock:
+            self._snapshots = (*self._snapshots, kept)
+        taken = type(self)()
+        taken._accounts = SnapshotAccounts(self._accounts, kept)
+        try:
+            yield taken
+        finally:
+            with self._snapshots_lock:
+                self._snapshots = tuple(other for other in self._snapshots if other is not kept)
+
+    def _keep(self, address: Address, account: Account | None) -> None:
+        """Hand an account to the snapshots before it changes."""
+        for kept in self._snapshots:
+            kept.keep_account(address, account)
+
+    def _keep_slots(self, address: Address, account: Account) -> None:
+        """Hand all slots of an account to the snapshots before they go."""
+        for kept in self._snapshots:
+            for slot, value in account.storage.items():
+                kept.keep_slot(address, slot, value)
 
     def _existing(self, address: Address) -> Account:
         account = self._accounts.get(address)
+        self._keep(address, account)
         if account is None:
             account = self._accounts[address] = Account()
             self._undo.append(lambda: self._accounts.pop(address))
@@ -90,6 +106,8 @@ class MemoryAccounts(AccountDatabaseAPI):
         old = storage.get(slot, 0)
         if old == value:
             return
+        for kept in self._snapshots:
+            kept.keep_slot(address, slot, old)
         self._original.setdefault((address, slot), old)
         self._undo.append(lambda: _write(storage, slot, old))
         _write(storage, slot, value)
@@ -97,6 +115,7 @@ class MemoryAccounts(AccountDatabaseAPI):
     def delete_storage(self, address: Address) -> None:
         """Forget all slots of an account."""
         account = self._existing(address)
+        self._keep_slots(address, account)
         old, account.storage = account.storage, {}
         self._undo.append(lambda: setattr(account, "storage", old))
 
@@ -206,9 +225,11 @@ class MemoryAccounts(AccountDatabaseAPI):
 
     def delete_account(self, address: Address) -> None:
         """Remove an account with all it holds."""
-        account = self._accounts.pop(address, None)
+        account = self._accounts.get(address)
         if account is not None:
-            kept = account
+            self._keep(address, account)
+            self._keep_slots(address, account)
+            kept = self._accounts.pop(address)
             self._undo.append(lambda: self._accounts.__setitem__(address, kept))
 
     # Checkpoints.

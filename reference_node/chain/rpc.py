@@ -103,8 +103,7 @@ class JsonRpc:
         if not isinstance(params, list):
             raise InvalidParams("params is an array")
         try:
-            with self._lock:
-                return method(params)
+            return method(params) if method.beside_writers else self._at_one_moment(method, params)
         except TransactionRefused as refused:
             raise RpcError(SERVER_ERROR, refused.reason) from refused
         except RpcError:
@@ -112,6 +111,10 @@ class JsonRpc:
         except Exception as error:
             logger.exception("%s failed", name)
             raise RpcError(INTERNAL_ERROR, "internal error") from error
+
+    def _at_one_moment(self, method: Method, params: list[object]) -> Json:
+        with self._lock:
+            return method(params)
 
 
 def _identifier(request: object) -> Json:

@@ -48,6 +48,8 @@ class Method:
     answer: Callable[..., Json]
     decoders: tuple[Decoder[object], ...] = ()
     optional: int = 0
+    beside_writers: bool = False
+    """Whether it looks after one moment of the chain by itself, and so needs no lock."""
 
     def __call__(self, params: list[object]) -> Json:
         """Decode the parameters and answer; raises `RpcError`."""
@@ -74,8 +76,8 @@ class StateMethods:
             "eth_getTransactionCount": Method(self._nonce, (address, block_id), 1),
             "eth_getCode": Method(self._code, (address, block_id), 1),
             "eth_getStorageAt": Method(self._storage, (address, quantity, block_id), 1),
-            "eth_call": Method(self._call, (call_request, block_id, overrides), 2),
-            "eth_estimateGas": Method(self._estimate, (call_request, block_id, overrides), 2),
+            "eth_call": Method(self._call, (call_request, block_id, overrides), 2, True),
+            "eth_estimateGas": Method(self._estimate, (call_request, block_id, overrides), 2, True),
             "eth_sendRawTransaction": Method(self._send, (data,)),
         }
 
@@ -109,18 +111,28 @@ class StateMethods:
     def _call(
         self, call: Call, block: BlockId | None = None, pretended: Mapping[Address, Override] | None = None
     ) -> Json:
-        self._check_present(block)
-        execution = self._chain.run(call, pretended)
-        _raise_error(execution)
+        execution = self._executed(self._chain.run, call, block, pretended)
         return hex_data(execution.output)
 
     def _estimate(
         self, call: Call, block: BlockId | None = None, pretended: Mapping[Address, Override] | None = None
     ) -> Json:
-        self._check_present(block)
-        execution = self._chain.estimate(call, pretended)
-        _raise_error(execution)
+        execution = self._executed(self._chain.estimate, call, block, pretended)
         return hex(execution.gas_needed)
+
+    def _executed(
+        self,
+        execute: Callable[[Call, Mapping[Address, Override] | None], Execution],
+        call: Call,
+        block: BlockId | None,
+        pretended: Mapping[Address, Override] | None,
+    ) -> Execution:
+        """What came of the call at that block: the newest one before it began and after it has ended."""
+        self._check_present(block)
+        execution = execute(call, pretended)
+        self._check_present(block)
+        _raise_error(execution)
+        return execution
 
     def _send(self, raw: bytes) -> Json:
         return hex_data(self._chain.send(raw).transaction_hash)

@@ -58,7 +58,7 @@ def test_execution_that_takes_too_long_is_aborted(
 ) -> None:
     contract = ALICE.deploy(chain, init_code(runtime[:20_000]))
     before = (chain.blocks.latest, chain.balance(ALICE.address), chain.next_nonce(ALICE.address))
-    call = Call(sender=ALICE.address, to=contract)
+    call = Call(sender=ALICE.address, to=contract, seconds=0.02)
     with monkeypatch.context() as hurried:
         hurried.setattr(evm, "EXECUTION_SECONDS", 0.02)
         for execution in (chain.run(call), chain.estimate(call)):
