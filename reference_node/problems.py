@@ -77,6 +77,12 @@ class TooLarge(Problem):
     status = 413
 
 
+class UnsupportedMediaType(Problem):
+    """The body is not said to be JSON."""
+
+    status = 415
+
+
 class Unprocessable(Problem):
     """JSON of the wrong shape, a number out of range, bad hex."""
 
@@ -96,7 +102,7 @@ class ProviderTrouble(Unavailable):
 
 
 class Busy(Unavailable):
-    """Too many runs wait already."""
+    """Too many wait already."""
 
     headers: ClassVar[dict[str, str]] = {"Retry-After": "1"}
 

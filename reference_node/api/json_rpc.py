@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+from anyio import CapacityLimiter, to_thread
 from fastapi import APIRouter, Request, Response
-from starlette.concurrency import run_in_threadpool
 
 from reference_node.access import NodeOf
-from reference_node.problems import NotFound
+from reference_node.problems import Busy, NotFound, UnsupportedMediaType
 from reference_node.strict_json import read_body
 
 router = APIRouter()
+
+THREADS = 2
+"""How many bodies are answered at once, in threads of their own: whoever asks much here takes none of the API's."""
+
+WAITING = 256
+"""How many more may wait for their turn."""
+
+
+def rpc_threads() -> CapacityLimiter:
+    """What an application keeps at `state.rpc_threads`."""
+    return CapacityLimiter(THREADS)
 
 
 @router.post("/rpc", include_in_schema=False)
@@ -17,7 +28,18 @@ async def json_rpc(request: Request, node: NodeOf) -> Response:
     """Answer a JSON-RPC request or batch; a batch of notifications alone has no answer."""
     if node.rpc is None:
         raise NotFound("no-json-rpc", "this node's chain is external: ask the chain's own JSON-RPC interface")
-    answered = await run_in_threadpool(node.rpc.handle, await read_body(request))
+    _require_json(request)
+    threads: CapacityLimiter = request.app.state.rpc_threads
+    if threads.statistics().tasks_waiting >= WAITING:
+        raise Busy("rpc-busy", f"{WAITING} requests to the JSON-RPC wait already: send fewer at once")
+    answered = await to_thread.run_sync(node.rpc.handle, await read_body(request), limiter=threads)
     if answered is None:
         return Response(status_code=204)
     return Response(answered, media_type="application/json")
+
+
+def _require_json(request: Request) -> None:
+    """Refuse what a web page of anybody's may send without the browser asking first: forms and plain text (CORS)."""
+    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if media_type != "application/json":
+        raise UnsupportedMediaType("not-json", "POST JSON-RPC with the header Content-Type: application/json")

@@ -129,6 +129,7 @@ class MemoryState(PragueState):
         """Give what runs from now on so many seconds of this thread's processor time."""
         now = time.thread_time()
         self.deadline, self._rests_at = now + seconds, now + TURN_SECONDS
+        self._unchecked = 0
 
     def check_time(self) -> None:
         """Raise `OutOfTime` when the deadline has passed, or the chain has stopped. Not every call looks."""

@@ -195,17 +195,22 @@ def test_filter_takes_so_many_choices_and_no_more(logging: Logging, many: str, n
             logging.methods[method]([criteria(CHOICES + 1)])
 
 
-def test_filters_do_not_pile_up(logging: Logging, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_full_room_for_filters_refuses_more_and_forgets_none(logging: Logging, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rpc_logs, "FILTERS", 3)
     names = [logging.ask("eth_newBlockFilter") for _ in range(3)]
-    logging.ask("eth_getFilterChanges", names[0])
-    names.append(logging.ask("eth_newBlockFilter"))
-    alive = []
+    with pytest.raises(RpcError, match="there are 3 filters"):
+        logging.ask("eth_newBlockFilter")
     for name in names:
-        try:
-            logging.ask("eth_getFilterChanges", name)
-        except RpcError:
-            alive.append(False)
-        else:
-            alive.append(True)
-    assert alive == [True, False, True, True]
+        assert logging.ask("eth_getFilterChanges", name) == []
+    logging.ask("eth_uninstallFilter", names[0])
+    assert logging.ask("eth_newBlockFilter")
+
+
+def test_answer_with_too_many_logs_is_refused(logging: Logging, monkeypatch: pytest.MonkeyPatch) -> None:
+    everything = {"fromBlock": "earliest"}
+    count = len(logging.numbers(logging.ask("eth_getLogs", everything)))
+    monkeypatch.setattr(rpc_logs, "LOGS", count)
+    assert len(logging.numbers(logging.ask("eth_getLogs", everything))) == count
+    monkeypatch.setattr(rpc_logs, "LOGS", count - 1)
+    with pytest.raises(RpcError, match="ask for fewer blocks"):
+        logging.ask("eth_getLogs", everything)

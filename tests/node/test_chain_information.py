@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
+import pytest
 from eth_utils.address import is_checksum_address, to_checksum_address
 from nodes import Running, refused, serving
 
+from reference_node.api import json_rpc
 from reference_node.settings import Settings
 
 
@@ -39,7 +43,46 @@ def test_json_rpc_answers_beside_the_api(running: Running) -> None:
     assert running.http.post("/rpc", json=request).json() == {"jsonrpc": "2.0", "id": 1, "result": "0x7a69"}
     notification = running.http.post("/rpc", json={"jsonrpc": "2.0", "method": "eth_chainId", "params": []})
     assert (notification.status_code, notification.content) == (204, b"")
-    refused(running.http.post("/rpc", content=b" " * (2**20 + 1)), 413, "body-too-large")
+    too_long = running.http.post("/rpc", content=b" " * (2**20 + 1), headers={"Content-Type": "application/json"})
+    refused(too_long, 413, "body-too-large")
+
+
+@pytest.mark.parametrize("media_type", [None, "text/plain", "application/x-www-form-urlencoded", "application/jsonp"])
+def test_json_rpc_takes_nothing_that_any_web_page_may_send(running: Running, media_type: str | None) -> None:
+    content = b'{"jsonrpc": "2.0", "id": 1, "method": "eth_chainId", "params": []}'
+    headers = {} if media_type is None else {"Content-Type": media_type}
+    refused(running.http.post("/rpc", content=content, headers=headers), 415, "not-json")
+
+
+def test_json_rpc_under_load_says_that_it_is_busy(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    request = {"jsonrpc": "2.0", "id": 1, "method": "eth_chainId", "params": []}
+    monkeypatch.setattr(json_rpc, "WAITING", 0)
+    answer = running.http.post("/rpc", json=request)
+    refused(answer, 503, "rpc-busy")
+    assert answer.headers["Retry-After"] == "1"
+
+
+def test_api_answers_while_every_thread_of_the_json_rpc_is_taken(
+    running: Running, account: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    request = {"jsonrpc": "2.0", "id": 1, "method": "eth_chainId", "params": []}
+    begun, ending = threading.Semaphore(0), threading.Event()
+    assert running.node.rpc is not None
+    handle = running.node.rpc.handle
+
+    def wait(body: bytes) -> bytes | None:
+        begun.release()
+        assert ending.wait(60)
+        return handle(body)
+
+    monkeypatch.setattr(running.node.rpc, "handle", wait)
+    with ThreadPoolExecutor(50) as callers:
+        asked = [callers.submit(running.http.post, "/rpc", json=request, timeout=60) for _ in range(50)]
+        for _ in range(json_rpc.THREADS):
+            assert begun.acquire(timeout=60)
+        running.group(account)
+        ending.set()
+        assert {call.result().json()["result"] for call in asked} == {"0x7a69"}
 
 
 def test_chain_id_and_brand_are_settings() -> None:

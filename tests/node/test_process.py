@@ -61,7 +61,8 @@ def test_node_stops_although_calls_go_on_for_long(tmp_path: Path) -> None:
         where = urlsplit(ready["base_url"])
         body = json.dumps([call] * 6).encode()
         with socket.create_connection((where.hostname, where.port), timeout=60) as connection:
-            connection.sendall(b"POST /rpc HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+            head = b"POST /rpc HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
+            connection.sendall(head % len(body) + body)
             with client(ready) as http:  # by the time that this is answered, the batch has been read
                 assert http.get("/core/v1/openapi.json").status_code == 200
             process.send_signal(signal.SIGTERM)
