@@ -9,7 +9,6 @@ import base64
 import json
 from collections.abc import Iterable
 from itertools import takewhile
-from urllib.parse import quote
 
 from pydantic import JsonValue
 
@@ -19,23 +18,8 @@ from conformance.language.operators import named
 from conformance.language.scope import Scope
 from conformance.language.templates import CompileContext, compile_value
 from conformance.problems import Mismatch
+from conformance.service.secrecy import spellings
 from conformance.values.json_values import printed
-from conformance.values.key_text import key_bytes
-
-SHORTEST_SPELLING = 16
-"""Of a key; anything shorter stands in many an answer by chance."""
-
-
-def _spellings(text: str) -> list[str]:
-    forms = {text, text.rstrip("="), quote(text, safe=""), text.replace("/", "\\/")}
-    try:
-        raw = key_bytes(text)
-    except ValueError:
-        raw = b""
-    forms |= {raw.hex(), raw.hex().upper()}
-    forms |= {encode(raw).decode().rstrip("=") for encode in (base64.b64encode, base64.urlsafe_b64encode)}
-    forms |= {form[::-1] for form in forms}
-    return sorted(form for form in forms if len(form) >= SHORTEST_SPELLING)
 
 
 @function
@@ -75,10 +59,9 @@ def hides(raw: JsonValue, context: CompileContext) -> Matcher:
 
     def match(value: object, scope: Scope) -> Difference | None:
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-        spellings = _spellings(printed(template(scope)))
-        if not spellings:
+        forms = spellings(printed(template(scope)))
+        if not forms:
             return Difference("a key of some length to look for", template(scope))
-        disclosed = [spelling for spelling in spellings if spelling in text]
-        return Difference("nothing that discloses the key", value) if disclosed else None
+        return Difference("nothing that discloses the key", value) if any(form in text for form in forms) else None
 
     return match

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from conformance.endpoints.requests import OutgoingRequest
 from conformance.problems import Malformed
 from conformance.service.acceptance import Accepted
 from conformance.service.accounts import ChainSecuredAccount
@@ -19,6 +20,8 @@ from conformance.service.usage_keys import NO_PERMISSIONS, Permissions
 from conformance.values.ids import Address, UsageKey, UsageKeyHash
 from conformance.values.json_values import member, printed
 
+ENVELOPES = {"create_wallet_with_signature": "CreateWallet", "add_usage_api_key_with_signature": "AddUsageApiKey"}
+"""The primary type of the envelope with which each operation mints."""
 FAR_AHEAD = 4_102_444_800_000
 """An expiration that is far ahead in seconds and in milliseconds."""
 BALANCE = 1_000_000
@@ -49,14 +52,18 @@ class Minting:
         self._session = session
         self._contract = Contract(session)
 
+    def request(self, operation: str, admin: SuiteWallet) -> OutgoingRequest:
+        """The request with which a wallet's signature mints; sent again, it is a replay."""
+        return self._session.request(operation, **sign_envelope(self._session, ENVELOPES[operation], admin).members)
+
     def wallet(self, admin: SuiteWallet) -> MintedWallet:
         """A fresh wallet."""
-        made = self._minted("create_wallet_with_signature", "CreateWallet", admin)
+        made = self._minted("create_wallet_with_signature", admin)
         return MintedWallet(Address(made["wallet_address"]), made["derivation_path"])
 
     def usage_key(self, admin: SuiteWallet) -> MintedKey:
         """A fresh usage key."""
-        made = self._minted("add_usage_api_key_with_signature", "AddUsageApiKey", admin)
+        made = self._minted("add_usage_api_key_with_signature", admin)
         key = made["usage_api_key"]
         hashed = usage_key_hash(key, self._session.profile)
         return MintedKey(Address(made["wallet_address"]), made["derivation_path"], UsageKey(key), hashed)
@@ -91,9 +98,8 @@ class Minting:
         self.attach(account, key, permissions, name=name)
         return key
 
-    def _minted(self, operation: str, primary: str, admin: SuiteWallet) -> dict[str, str]:
-        envelope = sign_envelope(self._session, primary, admin)
-        answer = self._session.call(operation, None, **envelope.members)
+    def _minted(self, operation: str, admin: SuiteWallet) -> dict[str, str]:
+        answer = self._session.accept(self.request(operation, admin))[0]
         if not isinstance(answer.value, dict):
             raise Malformed("what was minted", printed(answer.value)[:300], answer.exchange)
         return {name: printed(member(answer.value, name)) for name in answer.value}

@@ -1,0 +1,34 @@
+"""What the settlement chain shows, where cases compute ("Resources and their fields / Account")."""
+
+from __future__ import annotations
+
+import re
+
+from conformance.cases import Judge, case
+from conformance.service.node import Node
+from conformance.service.secrecy import spellings
+from conformance.service.usage_keys import Permissions
+from conformance.values.json_values import printed
+
+HEX = re.compile("0x((?:[0-9a-f]{2})+)")
+
+
+@case("no-key-on-the-chain", requirements=["CHAIN-140"], needs=["managed_accounts", "chain_rpc"])
+def no_key_on_the_chain(judge: Judge, node: Node) -> None:
+    """Neither calldata nor logs hold the value of a key."""
+    before = node.session.chain.block_number()
+    account_key = node.accounts.new().key
+    key = node.usage_keys.add(account_key, Permissions(can_create_groups=True, can_create_pkps=True)).key
+    node.usage_keys.update(account_key, key, Permissions(True, True, True))
+    node.usage_keys.rename(account_key, key, "renamed")
+    node.groups.add(key)
+    node.session.accept(node.pkps.creation(key))
+    node.usage_keys.remove(account_key, key)
+    mined = printed(node.contract.transactions_after(before))
+    seen = mined.count(node.label.encode().hex())
+    judge.set_up(seen >= 5, "the transactions of the case, with the names that it gave")
+    with judge():
+        texts = [bytes.fromhex(digits).decode("latin-1") for digits in HEX.findall(mined)]
+        for text in (mined, *texts):
+            disclosed = [form for form in (*spellings(account_key), *spellings(key)) if form in text]
+            judge.that(not disclosed, "no key in the transactions and their logs", disclosed)

@@ -1,0 +1,51 @@
+"""Usage keys minted by signature, where cases compute ("States and transitions / Minted wallet or usage key")."""
+
+from __future__ import annotations
+
+from conformance.cases import Judge, case
+from conformance.service.derivations import bytes_of_base64
+from conformance.service.node import Node
+from conformance.service.refusal import was_accepted
+from conformance.service.runs import address_of_private_key
+from conformance.service.secrecy import distinct_bytes, shared_prefix
+from conformance.values.json_values import member, pluck, printed
+
+MINT = "add_usage_api_key_with_signature"
+
+
+@case(
+    "wallet-of-the-secret",
+    requirements=["MINT-080"],
+    uses=[{"crypto.usage_key_wallet_derivation": "secret_is_private_key"}],
+)
+def wallet_of_the_secret(judge: Judge, node: Node) -> None:
+    """The minted wallet is the one that follows from the secret, where the profile says that it does."""
+    request = node.minting.request(MINT, node.wallets.new("carol"))
+    with judge():
+        minted = node.session.accept(request)[0].value
+        secret = bytes_of_base64(printed(member(minted, "usage_api_key"))).hex()
+        judge.same_hex(member(minted, "wallet_address"), address_of_private_key(secret), "the minted wallet")
+
+
+@case("again", requirements=["MINT-100", "MINT-190"])
+def again(judge: Judge, node: Node) -> None:
+    """Every call gives another secret, another wallet and another path, also for the same request."""
+    request = node.minting.request(MINT, node.wallets.new("carol"))
+    minted = []
+    for _ in range(4):
+        with judge("MINT-190"):
+            minted.append(node.session.accept(request)[0].value)
+            lists = node.session.send(node.session.request("list_groups", printed(member(minted[-1], "usage_api_key"))))
+            accepted = was_accepted(node.session, lists, or_refused=["any"])
+            judge.that(not accepted, "a key that opens nothing", lists.text)
+    keys, paths = (list(map(printed, pluck(minted, name))) for name in ("usage_api_key", "derivation_path"))
+    addresses = [printed(address).lower() for address in pluck(minted, "wallet_address")]
+    with judge("MINT-100", "MINT-190"):
+        for what, values in (("secrets", keys), ("wallets", addresses), ("paths", paths)):
+            judge.that(len(set(values)) == 4, f"four {what}", values)
+    secrets = [bytes_of_base64(key) for key in keys]
+    with judge("MINT-100"):
+        # Four random secrets begin with the same byte once in sixteen million runs.
+        judge.that(shared_prefix(secrets) <= 1, "no secret that begins like another", keys)
+        # Four random secrets of 32 bytes hold 101 different bytes on the average.
+        judge.that(distinct_bytes(secrets) >= 64, "bytes of all values", keys)
