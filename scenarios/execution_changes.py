@@ -7,51 +7,20 @@ A permitted run proves itself: it signs with the wallet that it names.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from conformance.cases import Judge, case
 from conformance.endpoints.requests import OutgoingRequest
 from conformance.service.acceptance import Accepted, must_accept
-from conformance.service.actions import ActionCode
 from conformance.service.at_once import send_at_once
+from conformance.service.bindings import two_groups
 from conformance.service.groups import ALL_PKPS
 from conformance.service.node import Node
 from conformance.service.pkps import Pkp
 from conformance.service.refusal import Refusals, was_accepted
 from conformance.service.session import DESCRIPTION
 from conformance.service.usage_keys import Permissions
-from conformance.values.ids import GroupId, UsageKey
 
 NEEDS = ("managed_accounts",)
-
-
-@dataclass(frozen=True)
-class TwoGroups:
-    """Group G binds the action X and the wallet P, group H the action Y and the wallet Q; the key executes in G."""
-
-    alice: str
-    p: Pkp
-    q: Pkp
-    x: ActionCode
-    y: ActionCode
-    g: GroupId
-    h: GroupId
-    key: UsageKey
-
-
-def two_groups(node: Node) -> TwoGroups:
-    """Make them in a fresh account."""
-    alice = node.accounts.new().key
-    p, q = node.pkps.create_several(alice, 2)
-    x, y = (node.actions.prepared(mark=mark) for mark in "xy")
-    g = node.groups.add(alice, "g", pkp_ids=[p.id], cid_hashes=[x.hash]).id
-    h = node.groups.add(alice, "h", pkp_ids=[q.id], cid_hashes=[y.hash]).id
-    return TwoGroups(alice, p, q, x, y, g, h, executing_in(node, alice, g))
-
-
-def executing_in(node: Node, alice: str, *groups: int) -> UsageKey:
-    """A new usage key that may execute in these groups and do nothing else."""
-    return node.usage_keys.add(alice, Permissions(execute_in_groups=groups)).key
 
 
 # ---------------------------------------------------------------------------------------------------- changes of keys
@@ -92,7 +61,7 @@ def one_key_of_two(judge: Judge, node: Node) -> None:
     on = two_groups(node)
     signing = node.signing
     with judge():
-        twin, poor = executing_in(node, on.alice, on.g), executing_in(node, on.alice)
+        twin, poor = node.usage_keys.executing_in(on.alice, on.g), node.usage_keys.executing_in(on.alice)
         runs = signing.must_sign(on.key, on.x, on.p).accepted
         twin_runs = signing.must_sign(twin, on.x, on.p).accepted
         signing.must_be_refused(poor, on.x, on.p, control=runs)
@@ -108,7 +77,7 @@ def one_key_of_two(judge: Judge, node: Node) -> None:
         signing.must_be_refused(twin, on.x, on.p, control=twin_runs, classes=["unauthenticated"])
         node.usage_keys.update(on.alice, on.key, Permissions(execute_in_groups=[on.g]))
         signing.must_sign(on.key, on.x, on.p)
-        executing_in(node, on.alice, on.g)
+        node.usage_keys.executing_in(on.alice, on.g)
         signing.must_be_refused(twin, on.x, on.p, control=twin_runs, classes=["unauthenticated"])
 
 
@@ -212,7 +181,7 @@ def removal_of_a_group(judge: Judge, node: Node) -> None:
     on = two_groups(node)
     signing = node.signing
     with judge():
-        both, every = executing_in(node, on.alice, on.g, on.h), executing_in(node, on.alice, 0)
+        both, every = node.usage_keys.executing_in(on.alice, on.g, on.h), node.usage_keys.executing_in(on.alice, 0)
         # The account key needs a group as well (EXEC-120).
         runs = {key: signing.must_sign(key, on.x, on.p).accepted for key in (on.key, both, every, on.alice)}
         node.groups.remove(on.alice, on.g)
@@ -234,7 +203,7 @@ def one_group_of_two(judge: Judge, node: Node) -> None:
     signing = node.signing
     with judge():
         node.groups.update(on.alice, on.h, "h", pkp_ids=[on.p.id], cid_hashes=[on.x.hash])
-        in_h, both = executing_in(node, on.alice, on.h), executing_in(node, on.alice, on.g, on.h)
+        in_h, both = node.usage_keys.executing_in(on.alice, on.h), node.usage_keys.executing_in(on.alice, on.g, on.h)
         runs = {key: signing.must_sign(key, on.x, on.p).accepted for key in (on.key, in_h, both)}
         node.groups.remove_pkp(on.alice, on.g, on.p.id)
         signing.must_be_refused(on.key, on.x, on.p, control=runs[on.key])
@@ -291,10 +260,7 @@ def key_removed_under_way(judge: Judge, node: Node) -> None:
         node.groups.add_action(on.alice, on.g, late.cid)
         # A run that began before asks for its wallet before or after the removal.
         soon, later = (
-            node.runs.request(
-                on.key, late.code, pkp_id=on.p.id, params={"message": node.label, "milliseconds": milliseconds}
-            )
-            for milliseconds in (100, 600)
+            node.signing.request(on.key, late, on.p, milliseconds=milliseconds) for milliseconds in (100, 600)
         )
         runs = node.runs.must_succeed(soon).accepted
         removal = node.session.request("remove_usage_api_key", on.alice, usage_api_key=on.key)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Callable, Sequence
 from typing import TypeAlias, TypeVar
 
@@ -65,19 +64,19 @@ def unique_label(scope: Scope, prefix: object = "") -> str:
 @function
 def random_key(scope: Scope) -> str:
     """Base64 of 32 random bytes."""
-    return base64.b64encode(scope.random.randbytes(32)).decode()
+    return derivations.random_key(scope.random)
 
 
 @function
 def random_hash(scope: Scope) -> str:
     """32 random bytes as 0x hex."""
-    return f"0x{scope.random.randbytes(32).hex()}"
+    return derivations.random_hash(scope.random)
 
 
 @function
 def random_address(scope: Scope) -> str:
     """20 random bytes as 0x hex."""
-    return f"0x{scope.random.randbytes(20).hex()}"
+    return derivations.random_address(scope.random)
 
 
 @function

@@ -43,7 +43,10 @@ class Actions:
 
     def prepared(self, name: str = "sign_message", mark: str = "") -> ActionCode:
         """The code of `fixtures/actions/NAME.js`, with the CID that the node computes for it."""
-        code = self.source(name, mark)
+        return self.of_code(self.source(name, mark))
+
+    def of_code(self, code: str) -> ActionCode:
+        """Code with the CID that the node computes for it."""
         cid = self.cid(code)
         return ActionCode(code, cid, hashed_cid(cid))
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
+from random import Random
 
 from eth_keys.datatypes import PrivateKey
 from eth_utils.address import is_hex_address
@@ -17,7 +18,7 @@ from eth_utils.crypto import keccak
 
 from conformance.problems import Mismatch, ProfileSilent
 from conformance.profile import Profile
-from conformance.values.ids import AccountHash, Cid, HashedCid, PkpId, UsageKeyHash
+from conformance.values.ids import AccountHash, Address, Cid, HashedCid, PkpId, UsageKeyHash
 from conformance.values.json_values import MISSING, member, printed
 from conformance.values.key_text import key_bytes, key_like
 from conformance.values.typed_data import CURVE_ORDER
@@ -107,6 +108,21 @@ def sample_cid(seed: str) -> Cid:
         number, digit = divmod(number, len(BASE58))
         text = BASE58[digit] + text
     return Cid(text)
+
+
+def random_key(random: Random) -> str:
+    """Base64 of 32 random bytes."""
+    return base64.b64encode(random.randbytes(SECRET_BYTES)).decode()
+
+
+def random_hash(random: Random) -> str:
+    """32 random bytes as 0x hex."""
+    return f"0x{random.randbytes(SECRET_BYTES).hex()}"
+
+
+def random_address(random: Random) -> Address:
+    """20 random bytes as 0x hex."""
+    return Address(f"0x{random.randbytes(20).hex()}")
 
 
 def key_with_flipped_bit(key: str, index: int = -1) -> str:

@@ -19,7 +19,7 @@ from conformance.service.acceptance import SHOWN, Accepted, must_accept, raise_f
 from conformance.service.action_sources import parameters
 from conformance.service.refusal import was_accepted
 from conformance.service.session import Session
-from conformance.values.json_values import member, printed
+from conformance.values.json_values import MISSING, member, printed
 from conformance.values.recovery import (
     DIGEST_BYTES,
     KEY_BYTES,
@@ -64,15 +64,15 @@ class Runs:
         self._session = session
 
     def request(
-        self, key: str, code: str, *, pkp_id: str | None = None, params: Mapping[str, object] | None = None
+        self, key: str | None, code: str, *, pkp_id: object = MISSING, params: Mapping[str, object] | None = None
     ) -> OutgoingRequest:
-        """A run with these parameters, which name a wallet as the profile says."""
+        """A run with these parameters, which name a wallet as the profile says; without `pkp_id` they name none."""
         members = dict(params or {})
-        if pkp_id is not None:
+        if pkp_id is not MISSING:
             members = parameters(pkp_id, members, self._session.target.profile_value)
         return self._session.request(RUN, key, code=code, jsParams=members)
 
-    def run(self, key: str, code: str, *, pkp_id: str | None = None, params: Mapping[str, object] | None = None) -> Run:
+    def run(self, key: str, code: str, *, pkp_id: object = MISSING, params: Mapping[str, object] | None = None) -> Run:
         """Run code that must come to a result."""
         return self.must_succeed(self.request(key, code, pkp_id=pkp_id, params=params))
 

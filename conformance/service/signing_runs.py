@@ -20,21 +20,27 @@ SIGNATURE = re.compile(r"(?:0x)?[0-9a-fA-F]{130}")
 
 
 class SigningRuns:
-    """Runs of an action that signs the text `message` with one wallet; the text is the case's label."""
+    """Runs of an action that signs the text `message` with one wallet; the text is the case's label.
+
+    The action is one that a group can list, or bare code.
+    """
 
     def __init__(self, session: Session) -> None:
         self._session = session
         self._runs = Runs(session)
 
-    def request(self, key: str, action: ActionCode, pkp: Pkp) -> OutgoingRequest:
-        """A run of the action with the wallet."""
-        return self._runs.request(key, action.code, pkp_id=pkp.id, params={"message": self._session.label})
+    def request(self, key: str | None, action: ActionCode | str, pkp: Pkp, **params: object) -> OutgoingRequest:
+        """A run of the action with the wallet; `params` are further members of `jsParams`."""
+        code = action if isinstance(action, str) else action.code
+        return self._runs.request(key, code, pkp_id=pkp.id, params={"message": self._session.label, **params})
 
-    def must_sign(self, key: str, action: ActionCode, pkp: Pkp) -> Run:
+    def must_sign(self, key: str, action: ActionCode | str, pkp: Pkp) -> Run:
         """Run it; the wallet itself must have signed."""
-        return self._signed(self._session.send(self.request(key, action, pkp)), pkp)
+        return self.signed(self._session.send(self.request(key, action, pkp)), pkp)
 
-    def signs(self, key: str, action: ActionCode, pkp: Pkp, *, or_refused: Sequence[str] = ("forbidden",)) -> bool:
+    def signs(
+        self, key: str, action: ActionCode | str, pkp: Pkp, *, or_refused: Sequence[str] = ("forbidden",)
+    ) -> bool:
         """Whether it is permitted. A Departure unless the wallet signs, or the run is refused with these classes."""
         return self.has_signed(self._session.send(self.request(key, action, pkp)), pkp, or_refused=or_refused)
 
@@ -42,10 +48,11 @@ class SigningRuns:
         """The same of a run that has been sent."""
         accepted = was_accepted(self._session, answer, or_refused=or_refused)
         if accepted:
-            self._signed(answer, pkp)
+            self.signed(answer, pkp)
         return accepted
 
-    def _signed(self, answer: Answer, pkp: Pkp) -> Run:
+    def signed(self, answer: Answer, pkp: Pkp) -> Run:
+        """The run of an answer, which the wallet itself must have signed."""
         run = self._runs.succeeded(answer)
         signer = signer_of_message(self._session.label, run.result)
         if not same_hex(signer, pkp.address):
@@ -53,7 +60,13 @@ class SigningRuns:
         return run
 
     def must_be_refused(
-        self, key: str, action: ActionCode, pkp: Pkp, *, control: Accepted, classes: Sequence[str] = ("forbidden",)
+        self,
+        key: str | None,
+        action: ActionCode | str,
+        pkp: Pkp,
+        *,
+        control: Accepted,
+        classes: Sequence[str] = ("forbidden",),
     ) -> None:
         """Run what must be refused, held against a run that was accepted."""
         must_refuse(self._session, self.request(key, action, pkp), classes, control=control, unchanged=[])

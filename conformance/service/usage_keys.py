@@ -74,6 +74,10 @@ class UsageKeys:
             raise Malformed("a new usage key", printed(answer.value)[:300], answer.exchange)
         return AddedUsageKey(UsageKey(value), accepted)
 
+    def executing_in(self, key: str, *groups: int) -> UsageKey:
+        """The value of a new usage key that may execute in these groups and do nothing else."""
+        return self.add(key, Permissions(execute_in_groups=groups)).key
+
     def update(self, key: str, usage_key: str, permissions: Permissions, name: str = "") -> Accepted:
         """Replace a usage key's labels and permissions."""
         request = self._session.request(

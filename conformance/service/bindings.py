@@ -1,0 +1,81 @@
+"""Fresh accounts whose groups bind actions and wallets: what cases about runs begin with ("Resources / Group")."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from conformance.service.accounts import Account
+from conformance.service.actions import ActionCode
+from conformance.service.node import Node
+from conformance.service.pkps import Pkp
+from conformance.values.ids import ApiKey, GroupId, UsageKey
+
+
+class TwoAndTwo(NamedTuple):
+    """Two wallets P and Q and two actions X and Y, which no group lists."""
+
+    alice: ApiKey
+    """The account's key."""
+    p: Pkp
+    q: Pkp
+    x: ActionCode
+    y: ActionCode
+
+
+@dataclass(frozen=True)
+class OneGroup:
+    """Group G binds the action X and the wallet P; the usage key executes in G and does nothing else."""
+
+    account: Account
+    p: Pkp
+    x: ActionCode
+    g: GroupId
+    key: UsageKey
+
+    @property
+    def alice(self) -> ApiKey:
+        """The account's key."""
+        return self.account.key
+
+
+@dataclass(frozen=True)
+class TwoGroups(OneGroup):
+    """Beside it group H binds the action Y and the wallet Q, in which the usage key does not execute."""
+
+    q: Pkp
+    y: ActionCode
+    h: GroupId
+
+
+def one_group(node: Node, x: ActionCode | None = None) -> OneGroup:
+    """Make it. Without an action, X signs a text."""
+    account = node.accounts.new()
+    p, x = node.pkps.create(account.key), x or node.actions.prepared(mark="x")
+    g = bound(node, account.key, [p], [x])
+    return OneGroup(account, p, x, g, node.usage_keys.executing_in(account.key, g))
+
+
+def two_groups(node: Node) -> TwoGroups:
+    """Make them. X and Y sign a text."""
+    account = node.accounts.new()
+    p, q = node.pkps.create_several(account.key, 2)
+    x, y = (node.actions.prepared(mark=mark) for mark in "xy")
+    g, h = bound(node, account.key, [p], [x]), bound(node, account.key, [q], [y])
+    return TwoGroups(account, p, x, g, node.usage_keys.executing_in(account.key, g), q, y, h)
+
+
+def two_and_two(node: Node) -> TwoAndTwo:
+    """Make them. X and Y sign a text."""
+    alice = node.accounts.new().key
+    p, q = node.pkps.create_several(alice, 2)
+    x, y = (node.actions.prepared(mark=mark) for mark in "xy")
+    return TwoAndTwo(alice, p, q, x, y)
+
+
+def bound(node: Node, owner: str, pkps: Sequence[Pkp | str], actions: Sequence[ActionCode | object]) -> GroupId:
+    """A new group that lists these wallets and actions; an entry may be a wildcard or an id instead."""
+    ids = [pkp.id if isinstance(pkp, Pkp) else pkp for pkp in pkps]
+    hashes = [action.hash if isinstance(action, ActionCode) else action for action in actions]
+    return node.groups.add(owner, pkp_ids=ids, cid_hashes=hashes).id
