@@ -134,7 +134,7 @@ def call_is_not_guarded(node: Node, *names: str) -> None:
 # ------------------------------------------------------------------------------------------ with whose key
 
 
-@mutant(each=[row("newest", -1, breaks="EXEC-010 EXEC-020 EXEC-090"), row("oldest", 0, breaks="EXEC-050 EXEC-110")])
+@mutant(each=[row("newest", -1, breaks="EXEC-010 EXEC-020 EXEC-090"), row("oldest", 0, breaks="EXEC-110 PKP-170")])
 def runs_sign_with_one_wallet(node: Node, place: int) -> None:
     """Sign with the account's wallet at the index {place}, whichever a run names."""
     wrap(
