@@ -31,9 +31,10 @@ from reference_node.api import (
     wallets,
 )
 from reference_node.api.openapi import describe
+from reference_node.billing.database import LedgerUnavailable
 from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.chain.interface import ChainError
-from reference_node.problems import Problem, Unprocessable, document, problem_document, quoted
+from reference_node.problems import Problem, Unavailable, Unprocessable, document, problem_document, quoted
 from reference_node.refusals import chain_problem, problem_of
 from reference_node.settings import Settings
 from reference_node.stripe_simulator.app import SimulatorApp
@@ -98,7 +99,7 @@ def _operation_id(route: APIRoute) -> str:
 
 
 def _answer_problems(app: FastAPI) -> None:
-    for kind in (Problem, ContractRefusal, ChainError, RequestValidationError):
+    for kind in (Problem, ContractRefusal, ChainError, LedgerUnavailable, RequestValidationError):
         app.add_exception_handler(kind, _refuse)
     app.add_exception_handler(HTTPException, _refuse_route)
 
@@ -120,6 +121,8 @@ def _problem(fault: Exception) -> Problem | None:
         case ChainError():
             LOG.warning("the chain failed a request: %s", fault)
             return chain_problem(fault)
+        case LedgerUnavailable():
+            return Unavailable("ledger-unavailable", "the ledger of credits fails; nothing was charged: try later")
         case RequestValidationError():
             return _wrong_shape(fault)
     return None

@@ -12,6 +12,7 @@ from eth_utils.address import to_checksum_address
 
 from reference_node.app import PREFIX, SIMULATOR
 from reference_node.assembly import build_node
+from reference_node.billing.database import LedgerUnavailable
 from reference_node.billing.provider import STRIPE_URL
 from reference_node.billing.schema import LedgerError
 from reference_node.chain.evm import EvmChain
@@ -41,7 +42,7 @@ def serve(settings: Settings) -> None:
     with bind(settings) as listening:
         try:
             node = build_node(settings)
-        except (DeploymentError, LedgerError, ComposeError, CertificateError) as fault:
+        except (DeploymentError, LedgerError, LedgerUnavailable, ComposeError, CertificateError) as fault:
             raise ServingError(str(fault)) from fault
         except ChainError as fault:
             raise ServingError(f"the chain at {settings.rpc_url} fails: {fault}") from fault

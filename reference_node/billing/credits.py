@@ -10,6 +10,7 @@ import threading
 from collections.abc import Sequence
 
 from reference_node.billing import Hold
+from reference_node.billing.database import LedgerUnavailable
 from reference_node.billing.ledger import InsufficientCredit, Ledger
 from reference_node.chain.account_config import AccountConfig, AccountConverted
 from reference_node.chain.interface import Address, ChainUnavailable, Hash
@@ -38,6 +39,7 @@ class Credits:
         self._position = f"{chain_name}:{accounts.address.hex()}"
         self._following = threading.Lock()
         self._unresolved: set[str] = set()
+        self._unsettled: dict[str, tuple[Hold, int]] = {}
         self._closed = threading.Event()
         self._resolver: threading.Thread | None = None
 
@@ -79,12 +81,21 @@ class Credits:
         self.ledger.note_transaction(hold, transaction_hash)
 
     def settle(self, hold: Hold, cents: int) -> None:
-        """Charge so much of a hold, at most all of it, and give the rest back."""
-        self.ledger.settle(hold, cents)
+        """Charge so much of a hold, at most all of it, and give the rest back.
+
+        The call has happened already, so a ledger that fails at this is tried again beside it, until this process ends;
+        a later one settles by the hold's transaction.
+        """
+        try:
+            self.ledger.settle(hold, cents)
+        except LedgerUnavailable:
+            with self._following:
+                self._unsettled[hold.id] = (hold, cents)
+                self._start_resolver()
 
     def release(self, hold: Hold) -> None:
         """Give all of a hold back."""
-        self.ledger.release(hold)
+        self.settle(hold, 0)
 
     def settle_later(self, hold: Hold) -> None:
         """Charge a hold once its transaction has landed, or give it back once that is certain not to happen."""
@@ -122,24 +133,36 @@ class Credits:
     def _resolve(self, holds: Sequence[str]) -> None:
         """Settle holds by what became of their transactions; what can't be known yet is looked at again, beside."""
         staying = self._looked_up(holds)
-        if not staying:
-            return
-        with self._following:
-            self._unresolved.update(staying)
-            if self._resolver is None:
-                self._resolver = threading.Thread(target=self._keep_resolving, name="billing-resolver", daemon=True)
-                self._resolver.start()
+        if staying:
+            with self._following:
+                self._unresolved.update(staying)
+                self._start_resolver()
+
+    def _start_resolver(self) -> None:
+        if self._resolver is None:
+            self._resolver = threading.Thread(target=self._keep_resolving, name="billing-resolver", daemon=True)
+            self._resolver.start()
 
     def _looked_up(self, holds: Sequence[str]) -> Sequence[str]:
         try:
             return self.ledger.resolve(holds, self._accounts.chain.landed)
-        except ChainUnavailable:
+        except (ChainUnavailable, LedgerUnavailable):
             return holds
 
     def _keep_resolving(self) -> None:
         while not self._closed.wait(RETRY_SECONDS):
             with self._following:
-                waiting = sorted(self._unresolved)
+                waiting, unsettled = sorted(self._unresolved), list(self._unsettled.values())
             staying = set(self._looked_up(waiting)) if waiting else set()
+            settled = {hold.id for hold, cents in unsettled if self._settled(hold, cents)}
             with self._following:
                 self._unresolved -= set(waiting) - staying
+                for identifier in settled:
+                    del self._unsettled[identifier]
+
+    def _settled(self, hold: Hold, cents: int) -> bool:
+        try:
+            self.ledger.settle(hold, cents)
+        except LedgerUnavailable:
+            return False
+        return True

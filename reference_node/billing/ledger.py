@@ -8,28 +8,18 @@ when the machine loses power.
 from __future__ import annotations
 
 import sqlite3
-import threading
 import time
 import uuid
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
 
 from reference_node.billing import Hold
-from reference_node.billing.file_lock import FileLock
-from reference_node.billing.schema import LedgerError, prepare
+from reference_node.billing.database import Database
 from reference_node.chain.interface import Address, Hash
 
 PROVIDER, GRANTS, REVENUE = "provider", "grants", "revenue"
 """The ledger's own accounts: where payments and starter credits come from, and where charges go."""
-
-Row: TypeAlias = tuple[Any, ...]
-"""What SQLite gives; its columns have the types that the schema says (STRICT)."""
-
-BUSY_SECONDS = 10.0
-"""How long a statement waits for another program that reads the file."""
 
 
 class InsufficientCredit(Exception):  # noqa: N818 - a state of the account, not a fault
@@ -57,43 +47,22 @@ class Intent:
     """`open`, `credited` or `abandoned`."""
 
 
-class Ledger:
-    """The credits of every wallet. Safe to call from many threads; one process alone has the file open for writing."""
+class Ledger(Database):
+    """The credits of every wallet. Safe to call from many threads; one process alone has the file open for writing.
+
+    Every method may raise `LedgerUnavailable`: then nothing of what it was to do has happened.
+    """
 
     def __init__(self, file: Path | None = None, now: Callable[[], float] = time.time) -> None:
         """`file` None: in memory. Raises `LedgerError` where the file can't be used or another node uses it."""
+        super().__init__(file)
         self._now = now
-        self._lock = threading.RLock()
-        self._accounts: dict[str, int] = {}
-        self._file_lock = FileLock(file.with_name(f"{file.name}.lock")) if file else None
-        name = str(file) if file else ":memory:"
-        try:
-            self._database = sqlite3.connect(name, BUSY_SECONDS, isolation_level=None, check_same_thread=False)
-
-            prepare(self._database, name)
-            self._database.execute("PRAGMA journal_mode = WAL")
-            self._database.execute("PRAGMA synchronous = NORMAL")
-            self._database.execute("PRAGMA foreign_keys = ON")
-            self._database.execute("PRAGMA secure_delete = ON")
-        except (sqlite3.Error, LedgerError) as fault:
-            if self._file_lock:
-                self._file_lock.release()
-            if isinstance(fault, LedgerError):
-                raise
-            raise LedgerError(f"the ledger {name} can't be used: {fault}") from None
-
-    def close(self) -> None:
-        """Let go of the file."""
-        with self._lock:
-            self._database.close()
-        if self._file_lock:
-            self._file_lock.release()
 
     # Credit
 
     def balance(self, wallet: Address) -> int:
         """The credit that is left, in cents, without what is held; 0 for a wallet never heard of."""
-        with self._lock:
+        with self._reading():
             row = self._one("SELECT balance - held FROM account WHERE name = ?", _name(wallet))
         return int(row[0]) if row else 0
 
@@ -175,7 +144,7 @@ class Ledger:
 
     def left_holds(self) -> Sequence[str]:
         """The ids of all holds. Those that stand when a process opens the file were left by one that died."""
-        with self._lock:
+        with self._reading():
             return [row[0] for row in self._database.execute("SELECT id FROM hold ORDER BY id")]
 
     def resolve(self, holds: Sequence[str], landed: Callable[[Hash], bool | None]) -> Sequence[str]:
@@ -187,7 +156,7 @@ class Ledger:
         return [hold for hold in holds if not self._resolved(hold, landed)]
 
     def _resolved(self, hold: str, landed: Callable[[Hash], bool | None]) -> bool:
-        with self._lock:
+        with self._reading():
             row = self._one("SELECT cents, transaction_hash FROM hold WHERE id = ?", hold)
         if row is None:
             return True
@@ -207,7 +176,7 @@ class Ledger:
 
     def customer(self, wallet: Address) -> str | None:
         """The provider's id of this wallet's customer."""
-        with self._lock:
+        with self._reading():
             row = self._one(
                 "SELECT provider_id FROM customer JOIN account ON account.id = account WHERE name = ?", _name(wallet)
             )
@@ -219,6 +188,15 @@ class Ledger:
             self._database.execute(
                 "INSERT INTO customer (account, provider_id) VALUES (?, ?) ON CONFLICT (account) DO NOTHING",
                 (self._account(wallet), customer),
+            )
+            return self.customer(wallet) or customer
+
+    def replace_customer(self, wallet: Address, former: str, customer: str) -> str:
+        """Remember another customer where the provider no longer has the former; return the one that counts now."""
+        with self._transaction():
+            self._database.execute(
+                "UPDATE customer SET provider_id = ? WHERE account = ? AND provider_id = ?",
+                (customer, self._account(wallet), former),
             )
             return self.customer(wallet) or customer
 
@@ -247,7 +225,7 @@ class Ledger:
             )
 
     def _intents(self, condition: str, value: str) -> list[Intent]:
-        with self._lock:
+        with self._reading():
             rows = self._database.execute(
                 "SELECT provider_id, name, made_for, customer, cents, currency, state "  # noqa: S608 - the conditions are our own
                 f"FROM intent JOIN account ON account.id = account WHERE {condition} ORDER BY created_at, provider_id",
@@ -267,12 +245,12 @@ class Ledger:
 
     def emails(self) -> Sequence[tuple[Address, str]]:
         """The wallets whose addresses are to be forwarded."""
-        with self._lock:
+        with self._reading():
             rows = self._database.execute("SELECT name, address FROM email JOIN account ON id = account ORDER BY name")
             return [(bytes.fromhex(name), address) for name, address in rows.fetchall()]
 
     def forget_email(self, wallet: Address, email: str) -> None:
-        """The provider has it: nothing of it stays here."""
+        """The provider has it: nothing of it stays here, once `empty_log` has been called too."""
         with self._transaction():
             self._database.execute(
                 "DELETE FROM email WHERE account = ? AND address = ?", (self._account(wallet), email)
@@ -282,7 +260,7 @@ class Ledger:
 
     def position(self, name: str) -> int:
         """How far something has been followed, such as the blocks of a chain; -1 before the first time."""
-        with self._lock:
+        with self._reading():
             row = self._one("SELECT value FROM position WHERE name = ?", name)
         return int(row[0]) if row else -1
 
@@ -294,29 +272,6 @@ class Ledger:
                 "ON CONFLICT (name) DO UPDATE SET value = excluded.value",
                 (name, value),
             )
-
-    # The tables
-
-    @contextmanager
-    def _transaction(self, *, durable: bool = False) -> Iterator[None]:
-        with self._lock:
-            if self._database.in_transaction:
-                yield
-                return
-            if durable:
-                self._database.execute("PRAGMA synchronous = FULL")
-            try:
-                self._database.execute("BEGIN IMMEDIATE")
-                try:
-                    yield
-                except BaseException:
-                    self._database.execute("ROLLBACK")
-                    self._accounts.clear()
-                    raise
-                self._database.execute("COMMIT")
-            finally:
-                if durable:
-                    self._database.execute("PRAGMA synchronous = NORMAL")
 
     def _transfer(self, kind: str, reference: str, debit: int, credit: int, cents: int) -> bool:
         """False where this kind and reference have happened already."""
@@ -333,21 +288,6 @@ class Ledger:
 
     def _source(self, name: str) -> int:
         return self._own(name, source=True)
-
-    def _own(self, name: str, *, source: bool = False) -> int:
-        known = self._accounts.get(name)
-        if known is None:
-            self._database.execute(
-                "INSERT INTO account (name, source) VALUES (?, ?) ON CONFLICT (name) DO NOTHING", (name, int(source))
-            )
-            (known,) = self._one("SELECT id FROM account WHERE name = ?", name) or (0,)
-            self._accounts[name] = known
-        return known
-
-    def _one(self, query: str, *values: object) -> Row | None:
-        """The first row, with the statement at its end: an open one would keep others from committing."""
-        rows = self._database.execute(query, values).fetchall()
-        return rows[0] if rows else None
 
 
 def _name(wallet: Address) -> str:

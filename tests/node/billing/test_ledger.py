@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -10,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from reference_node.billing import schema
 from reference_node.billing.audit import history, verify
+from reference_node.billing.database import LedgerUnavailable
 from reference_node.billing.ledger import InsufficientCredit, Ledger
 from reference_node.billing.schema import LedgerError
 
@@ -287,3 +290,117 @@ def test_audit_of_what_is_no_ledger_is_one_clear_line(file: Path, content: bytes
         file.write_bytes(content)
     with pytest.raises(LedgerError, match=r"ledger\.sqlite"):
         verify(file)
+
+
+# --------------------------------------------------------------------------------------------------------------- faults
+
+
+def fill(ledger: Ledger) -> None:
+    """Let the file grow no more, and use what room it has: from then on its disk is full."""
+    (pages,) = ledger._database.execute("PRAGMA page_count").fetchone()
+    ledger._database.execute(f"PRAGMA max_page_count = {pages}")
+    with contextlib.suppress(LedgerUnavailable):
+        for number in range(10_000):
+            ledger.note_email(number.to_bytes(20), "a" * 900)
+    with pytest.raises(LedgerUnavailable, match="full"):
+        ledger.note_email(CAROL, "a" * 900)
+
+
+def make_room(ledger: Ledger) -> None:
+    ledger._database.execute("PRAGMA max_page_count = 1000000")
+
+
+def test_full_disk_undoes_the_movement_and_the_next_one_is_whole_again(file: Path) -> None:
+    with closing(Ledger(file)) as ledger:
+        ledger.grant(ALICE, 10)
+        hold = ledger.hold(ALICE, 4)
+        fill(ledger)
+        assert ledger.balance(ALICE) == 6
+        ledger.settle(hold, 4)
+        assert ledger.balance(ALICE) == 6
+        make_room(ledger)
+        ledger.grant(BOB, 5)
+    assert verify(file).faults == ()
+    assert verify(file).cents == {"charge": 4, "grant": 15}
+
+
+@pytest.mark.parametrize("statement", ["COMMIT", "ROLLBACK"])
+def test_movement_whose_end_fails_does_not_stay_open(
+    file: Path, monkeypatch: pytest.MonkeyPatch, statement: str
+) -> None:
+    with closing(Ledger(file)) as ledger:
+        ledger.grant(ALICE, 10)
+        database = ledger._database
+
+        class Failing:
+            """A connection on which nothing can be ended."""
+
+            def execute(self, query: str, *values: object) -> object:
+                if query in {"COMMIT", statement}:
+                    raise sqlite3.OperationalError("disk I/O error")
+                return database.execute(query, *values)
+
+            def __getattr__(self, name: str) -> object:
+                return getattr(database, name)
+
+        with monkeypatch.context() as failing:
+            failing.setattr(ledger, "_database", Failing())
+            with pytest.raises(LedgerUnavailable):
+                ledger.hold(ALICE, 4)
+        assert ledger.balance(ALICE) in {6, 10}  # 6: not undone yet, and not done either
+        ledger.settle(ledger.hold(ALICE, 1), 1)
+        assert ledger.balance(ALICE) == 9
+        assert not database.in_transaction
+    assert verify(file).cents == {"charge": 1, "grant": 10}
+
+
+def test_link_to_a_ledger_is_the_same_ledger(file: Path) -> None:
+    link = file.with_name("link.sqlite")
+    link.symlink_to(file)
+    with closing(Ledger(file)), pytest.raises(LedgerError, match="another node uses this ledger"):
+        Ledger(link)
+
+
+def test_damaged_file_is_told_and_moves_nothing(file: Path) -> None:
+    with closing(Ledger(file)) as ledger:
+        for number in range(500):
+            ledger.grant(number.to_bytes(20), 5)
+    content = bytearray(file.read_bytes())
+    content[4096 * 2 :] = b"\xaa" * (len(content) - 4096 * 2)
+    file.write_bytes(content)
+    with closing(Ledger(file)) as ledger:
+        with pytest.raises(LedgerUnavailable, match="malformed"):
+            ledger.balance((7).to_bytes(20))
+        with pytest.raises(LedgerUnavailable):
+            ledger.grant(ALICE, 5)
+    with pytest.raises(LedgerError, match="can't be read"):
+        verify(file)
+
+
+def test_forgotten_email_is_in_no_file_of_the_ledger(file: Path) -> None:
+    with closing(Ledger(file)) as ledger:
+        ledger.note_email(ALICE, "ada@example.org")
+        assert any(b"ada@example.org" in kept.read_bytes() for kept in file.parent.iterdir())
+        ledger.forget_email(ALICE, "ada@example.org")
+        ledger.empty_log()
+        assert not any(b"ada@example.org" in kept.read_bytes() for kept in file.parent.iterdir())
+
+
+def test_file_of_an_older_version_is_brought_up_to_date_in_one_piece(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with closing(Ledger(file)) as ledger:
+        pay(ledger, ALICE, "pi_1", 500)
+    newer = [*schema.MIGRATIONS, "ALTER TABLE customer ADD COLUMN note TEXT;"]
+    with monkeypatch.context() as changed:
+        changed.setattr(schema, "MIGRATIONS", [*newer, "ALTER TABLE customer ADD COLUMN note TEXT;"])
+        with pytest.raises(LedgerError, match="duplicate column"):
+            Ledger(file)
+        with closing(sqlite3.connect(file)) as untouched:
+            assert untouched.execute("PRAGMA user_version").fetchone() == (len(newer) - 1,)
+        changed.setattr(schema, "MIGRATIONS", newer)
+        with closing(Ledger(file)) as ledger:
+            assert ledger.balance(ALICE) == 500
+            ledger.note_customer(ALICE, "cus_1")
+    with pytest.raises(LedgerError, match="use a newer node"):
+        Ledger(file)
