@@ -7,16 +7,16 @@ import uuid
 from http import HTTPStatus
 
 import h11
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from reference_node.problems import MEDIA_TYPE
+from reference_node.stripe_simulator.aborting import AbortingProtocol
 
 LINGER_SECONDS = 1.0
 """How long what a refused client still sends is swallowed: to close at once would lose the answer on its way."""
 
 
-class ProblemProtocol(H11Protocol):
-    """uvicorn's HTTP/1.1, whose own refusal is a problem document too."""
+class ProblemProtocol(AbortingProtocol):
+    """uvicorn's HTTP/1.1, whose own refusal is a problem document too. The embedded simulator may close connections."""
 
     _refused = False
 

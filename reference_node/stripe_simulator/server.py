@@ -5,17 +5,15 @@ from __future__ import annotations
 import json
 import socket
 import threading
-from asyncio import BaseTransport
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import uvicorn
-from starlette.types import Receive, Scope, Send
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from reference_node.listening import BACKLOG, base_url, listen, remove_stale, write_atomically
+from reference_node.stripe_simulator.aborting import AbortingProtocol
 from reference_node.stripe_simulator.access import ApiKeys
-from reference_node.stripe_simulator.app import ABORT, SimulatorApp
+from reference_node.stripe_simulator.app import SimulatorApp
 from reference_node.stripe_simulator.settings import SimulatorSettings
 from reference_node.stripe_simulator.simulator import StripeSimulator
 
@@ -27,22 +25,6 @@ HEADER_LIMIT = 1024 * 1024
 
 GRACE_SECONDS = 2
 """How long what is under way may go on once the server is told to stop."""
-
-
-class AbortingProtocol(H11Protocol):
-    """uvicorn's HTTP/1.1, whose application may close the connection without an answer."""
-
-    def connection_made(self, transport: BaseTransport) -> None:
-        """Tell the application how."""
-        super().connection_made(transport)  # type: ignore[arg-type]
-        serve = self.app
-        abort = transport.abort  # type: ignore[attr-defined]
-
-        async def serve_abortable(scope: Scope, receive: Receive, send: Send) -> None:
-            scope.setdefault("extensions", {})[ABORT] = abort
-            await serve(scope, receive, send)
-
-        self.app = serve_abortable
 
 
 def server(simulator: StripeSimulator, *, control: bool) -> uvicorn.Server:
