@@ -116,6 +116,8 @@ class NodeServer(uvicorn.Server):
     def _end_what_runs(self) -> None:
         if isinstance(self._node.chain, EvmChain):
             self._node.chain.stop()
+        if self._node.payments:
+            self._node.payments.give_up()
         self._node.sandbox.close()
 
 

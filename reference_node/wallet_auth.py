@@ -54,6 +54,12 @@ def billing_wallet(
         raise Unauthenticated(fault.code, f"in {HEADER}: {fault.detail}") from None
 
 
+def check_still_holds(request: Request, node: Node) -> None:
+    """Raise `Unauthenticated` where the account of the caller's key has gone over to a wallet meanwhile."""
+    if presented_keys(request):
+        _wallet_of_account(request, node)
+
+
 def _wallet_of_account(request: Request, node: Node) -> Address:
     caller = authenticate(node, the_secret(request))
     if not caller.is_account_key:

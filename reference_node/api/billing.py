@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from anyio.to_thread import run_sync
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Request, Response
 
 from reference_node.access import NodeOf
 from reference_node.api.answers import Balance, PaymentSecret, StripeConfig, Success
@@ -13,7 +12,7 @@ from reference_node.api.route import StrictRoute, answer, success
 from reference_node.billing.payments import Payments
 from reference_node.node import Node
 from reference_node.problems import Unavailable
-from reference_node.wallet_auth import BillingWallet
+from reference_node.wallet_auth import BillingWallet, check_still_holds
 
 router = APIRouter(prefix="/billing", route_class=StrictRoute, tags=["Billing"])
 
@@ -33,10 +32,19 @@ def balance(wallet: BillingWallet, node: NodeOf) -> Response:
 
 
 @router.post("/create_payment_intent", response_model=PaymentSecret, responses=key_read(400, 403, 413))
-async def create_payment_intent(body: NewPaymentIntent, wallet: BillingWallet, node: NodeOf) -> Response:
+async def create_payment_intent(
+    body: NewPaymentIntent, wallet: BillingWallet, request: Request, node: NodeOf
+) -> Response:
     """Begin a payment. The secret is for the provider's library in a browser, which pays it."""
     payments = _payments(node)
-    secret = await run_sync(payments.create, wallet, int(body.amount_cents), limiter=payments.threads)
+
+    def create() -> str:
+        secret = payments.create(wallet, int(body.amount_cents))
+        # What was made for a record that has moved meanwhile would credit nobody, so nobody gets to know it.
+        check_still_holds(request, node)
+        return secret
+
+    secret = await payments.patience.wait_for(create)
     return answer({"client_secret": secret})
 
 
@@ -44,8 +52,12 @@ async def create_payment_intent(body: NewPaymentIntent, wallet: BillingWallet, n
 async def confirm_payment(body: ConfirmedPayment, wallet: BillingWallet, node: NodeOf) -> Response:
     """Credit a payment that has succeeded, once: to confirm it again changes nothing."""
     payments = _payments(node)
-    await run_sync(node.billing.catch_up, limiter=payments.threads)
-    await run_sync(payments.confirm, wallet, body.payment_intent_id, limiter=payments.threads)
+
+    def confirm() -> None:
+        node.billing.catch_up()
+        payments.confirm(wallet, body.payment_intent_id)
+
+    await payments.patience.wait_for(confirm)
     return success()
 
 

@@ -8,22 +8,30 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections import deque
 from collections.abc import Callable
+from functools import partial
+from typing import TypeVar
 
-from anyio import CapacityLimiter
-
+from reference_node.billing.database import LedgerUnavailable
 from reference_node.billing.ledger import Intent, Ledger
-from reference_node.billing.provider import CURRENCY, Payment, PaymentProvider, ProviderUnavailable, Refused
+from reference_node.billing.patience import Patience
+from reference_node.billing.provider import CURRENCY, Missing, Payment, PaymentProvider, ProviderUnavailable, Refused
 from reference_node.chain.interface import Address
 from reference_node.problems import NotFound, PaymentRequired, ProviderTrouble
 
+T = TypeVar("T")
+
 LOG = logging.getLogger("reference_node.billing")
 
-THREADS = 16
+AT_ONCE = 16
 """How many requests may wait for the provider at once; no other request of the node does."""
 
-EMAIL_PAUSES = (0.0, 1.0, 5.0, 30.0, 120.0)
-"""Seconds before each try to forward an e-mail address; then the next start of the node tries again."""
+PAUSES = (1.0, 5.0, 30.0, 120.0)
+"""Seconds before what goes on beside the requests is tried again, the last one from then on."""
+
+CLOSE_SECONDS = 1.0
+"""How long the node's end waits for a request to the provider that is under way."""
 
 NEVER_PAID = frozenset({"canceled"})
 """What an intent does not come back from."""
@@ -36,8 +44,11 @@ class Payments:
         self._ledger = ledger
         self._provider = provider
         self._closed = threading.Event()
-        self._beside: list[threading.Thread] = []
-        self.threads = CapacityLimiter(THREADS)
+        self._wanted = threading.Event()
+        self._starting = threading.Lock()
+        self._beside: threading.Thread | None = None
+        self._to_sweep: deque[Intent] = deque()
+        self.patience = Patience(AT_ONCE)
         """Where requests wait for the provider, apart from all others."""
 
     @property
@@ -48,8 +59,9 @@ class Payments:
     def create(self, wallet: Address, cents: int) -> str:
         """A new intent over so many cents: the secret with which a browser pays it. Raises `ProviderTrouble`."""
         try:
-            customer = self._customer(wallet)
-            intent, secret = self._provider.create_intent(customer, wallet.hex(), cents)
+            customer, (intent, secret) = self._with_customer(
+                wallet, lambda customer: self._provider.create_intent(customer, wallet.hex(), cents)
+            )
         except (ProviderUnavailable, Refused) as fault:
             raise _trouble(fault) from fault
         self._ledger.note_intent(wallet, intent, customer, cents, CURRENCY)
@@ -84,59 +96,87 @@ class Payments:
             self._ledger.abandon(intent.id)
         return reason
 
-    def _customer(self, wallet: Address) -> str:
-        known = self._ledger.customer(wallet)
-        return known or self._ledger.note_customer(wallet, self._provider.create_customer(wallet.hex()))
+    def _with_customer(self, wallet: Address, act: Callable[[str], T]) -> tuple[str, T]:
+        """Do something with this wallet's customer, with another where the provider no longer has the one noted."""
+        customer = self._ledger.customer(wallet)
+        if customer is None:
+            customer = self._ledger.note_customer(wallet, self._provider.create_customer(wallet.hex()))
+        try:
+            return customer, act(customer)
+        except Missing:
+            fresh = self._provider.create_customer(wallet.hex(), customer)
+            customer = self._ledger.replace_customer(wallet, customer, fresh)
+            return customer, act(customer)
 
     # What goes on beside the requests
 
     def forward_email(self, wallet: Address, email: str) -> None:
         """Tell the provider a new account's e-mail address, without having the account wait for it."""
         self._ledger.note_email(wallet, email)
-        self._start(self._forward_emails)
+        self._start()
 
     def recover(self) -> None:
         """Credit what was paid while the node was away, and forward the addresses that are still to be told."""
-        self._start(self._sweep)
-        self._start(self._forward_emails)
+        self._to_sweep.extend(self._ledger.open_intents())
+        self._start()
+
+    def give_up(self) -> None:
+        """Have all requests that wait for the provider fail; called in the thread of the event loop."""
+        self.patience.give_up(_trouble(ProviderUnavailable("the node ends")))
 
     def close(self) -> None:
         """End what goes on beside the requests; the next start takes it up."""
         self._closed.set()
-        for thread in self._beside:
-            thread.join()
+        self._wanted.set()
+        if self._beside:
+            self._beside.join(CLOSE_SECONDS)
 
-    def _start(self, work: Callable[[], None]) -> None:
-        thread = threading.Thread(target=work, name="payments", daemon=True)
-        self._beside = [*(one for one in self._beside if one.is_alive()), thread]
-        thread.start()
+    def _start(self) -> None:
+        self._wanted.set()
+        with self._starting:
+            if self._beside is None:
+                self._beside = threading.Thread(target=self._go_on, name="payments", daemon=True)
+                self._beside.start()
+
+    def _go_on(self) -> None:
+        """Do what is wanted; where provider or ledger fail, again after a pause."""
+        failures = 0
+        while self._wanted.wait() and not self._closed.is_set():
+            self._wanted.clear()
+            if self._tried(self._sweep) & self._tried(self._forward_emails):
+                failures = 0
+            else:
+                self._closed.wait(PAUSES[min(failures, len(PAUSES) - 1)])
+                self._wanted.set()
+                failures += 1
+
+    def _tried(self, errand: Callable[[], None]) -> bool:
+        try:
+            errand()
+        except (ProviderUnavailable, LedgerUnavailable) as fault:
+            LOG.warning("what waits for the payment provider is tried again later: %s", fault)
+            return False
+        return True
 
     def _sweep(self) -> None:
-        for intent in self._ledger.open_intents():
+        while self._to_sweep and not self._closed.is_set():
+            intent = self._to_sweep[0]
+            self._to_sweep.rotate(-1)  # one that always fails keeps no other from its credit
+            self._settled(intent)
+            self._to_sweep.remove(intent)
+
+    def _forward_emails(self) -> None:
+        emails = self._ledger.emails()
+        for wallet, email in emails:
             if self._closed.is_set():
                 return
             try:
-                self._settled(intent)
-            except ProviderUnavailable as fault:
-                LOG.warning("open payments could not be looked up: %s", fault)
-                return
-
-    def _forward_emails(self) -> None:
-        for pause in EMAIL_PAUSES:
-            if self._closed.wait(pause) or not self._emails_left():
-                return
-
-    def _emails_left(self) -> bool:
-        for wallet, email in self._ledger.emails():
-            try:
-                self._provider.set_email(self._customer(wallet), email)
+                self._with_customer(wallet, partial(self._provider.set_email, email=email))
             except Refused:
                 LOG.warning("the provider does not take the e-mail address of the wallet %s", wallet.hex())
-            except ProviderUnavailable as fault:
-                LOG.warning("an e-mail address could not be forwarded: %s", fault)
-                return True
             self._ledger.forget_email(wallet, email)
-        return False
+        if emails:
+            self._ledger.empty_log()
 
 
 def why_not_paid(intent: Intent, payment: Payment) -> str | None:

@@ -40,6 +40,10 @@ class Refused(Exception):  # noqa: N818 - an answer of the provider
     """The provider understood the request and refused it."""
 
 
+class Missing(Refused):
+    """The provider has no such object, or has it no longer."""
+
+
 @dataclass(frozen=True, slots=True)
 class Charge:
     """The charge that paid an intent. Amounts are in cents."""
@@ -84,21 +88,24 @@ class PaymentProvider:
             http_client=http_client or stripe.RequestsClient(timeout=TIMEOUT_SECONDS),
         ).v1
 
-    def create_customer(self, wallet: str) -> str:
-        """The id of this wallet's customer; the same one however often it is asked for within a day."""
+    def create_customer(self, wallet: str, former: str = "") -> str:
+        """The id of this wallet's customer; the same one however often it is asked for within a day.
+
+        `former` is the customer that it stands in for, which the provider no longer has.
+        """
         with self._answers():
             made = self._client.customers.create(
-                {"metadata": {"wallet": wallet}}, {"idempotency_key": f"customer-{wallet}"}
+                {"metadata": {"wallet": wallet}}, {"idempotency_key": f"customer-{wallet}-{former}"}
             )
             return _text(made.to_dict(), "id")
 
     def set_email(self, customer: str, email: str) -> None:
-        """Tell the provider where a customer can be reached. Raises `Refused` for what is no such address."""
+        """Tell the provider where a customer can be reached. Raises `Missing`, and `Refused` for what is no address."""
         with self._answers():
             self._client.customers.update(customer, {"email": email})
 
     def create_intent(self, customer: str, wallet: str, cents: int) -> tuple[str, str]:
-        """A new intent: its id, and the secret with which a browser pays it."""
+        """A new intent: its id, and the secret with which a browser pays it. Raises `Missing` for the customer."""
         with self._answers():
             made = self._client.payment_intents.create(
                 {
@@ -120,15 +127,17 @@ class PaymentProvider:
             with self._answers():
                 found = self._client.payment_intents.retrieve(intent, {"expand": ["latest_charge"]}).to_dict()
                 return _payment(found)
-        except Refused:
+        except Missing:
             return None
+        except Refused as fault:
+            raise ProviderUnavailable(f"it refused to show an intent: {fault}") from fault
 
     @contextmanager
     def _answers(self) -> Iterator[None]:
         try:
             yield
         except stripe.InvalidRequestError as fault:
-            raise Refused(fault.code or "refused") from fault
+            raise (Missing if fault.code == "resource_missing" else Refused)(fault.code or "refused") from fault
         except stripe.StripeError as fault:
             raise ProviderUnavailable(f"{type(fault).__name__}: {fault.code or fault.http_status}") from fault
         except (KeyError, TypeError, ValueError, AttributeError) as fault:

@@ -4,63 +4,18 @@ from __future__ import annotations
 
 import base64
 import threading
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from typing import Any
 
-import httpx
 import pytest
 from envelopes import conversion, new_wallet, signed, wallet_auth
 from nodes import Running, refused, serving
+from shops import balance, bought, confirm, intend, pay, simulator
 
 from reference_node.billing.payments import Payments
 from reference_node.keys import address_of
 from reference_node.settings import Settings
 from reference_node.typed_data import Flow
-
-
-@pytest.fixture
-def shop() -> Iterator[Running]:
-    """A node whose accounts begin with nothing and can buy credits."""
-    with serving(Settings(port=0)) as running:
-        yield running
-
-
-def balance(shop: Running, key: str) -> int:
-    return int(shop.read("billing/balance", key)["balance_cents"])
-
-
-def intend(shop: Running, key: str, cents: int = 500) -> tuple[str, str]:
-    """A new intent: its id and its secret."""
-    secret = str(shop.done("billing/create_payment_intent", key, amount_cents=cents)["client_secret"])
-    return secret.partition("_secret_")[0], secret
-
-
-def pay(shop: Running, secret: str, method: str = "pm_card_visa") -> httpx.Response:
-    """Pay as a browser does, with what is public."""
-    publishable = shop.read("billing/stripe_config")["publishable_key"]
-    return shop.http.post(
-        f"/stripe/v1/payment_intents/{secret.partition('_secret_')[0]}/confirm",
-        data={"client_secret": secret, "payment_method": method},
-        headers={"Authorization": f"Bearer {publishable}"},
-    )
-
-
-def confirm(shop: Running, key: str, intent: str) -> httpx.Response:
-    return shop.post("billing/confirm_payment", key, payment_intent_id=intent)
-
-
-def bought(shop: Running, key: str, cents: int = 500) -> str:
-    """Buy credit, and return the intent."""
-    intent, secret = intend(shop, key, cents)
-    assert pay(shop, secret).json()["status"] == "succeeded"
-    assert confirm(shop, key, intent).json() == {"success": True}
-    return intent
-
-
-def simulator(shop: Running) -> Any:
-    return shop.node.simulator
 
 
 def test_payment_becomes_as_many_cents_of_credit(shop: Running) -> None:
@@ -170,33 +125,6 @@ def test_wallet_of_a_converted_account_buys_and_confirms_what_the_key_began(shop
     answered = shop.http.get("/core/v1/billing/balance", headers=headers)
     assert answered.json()["balance_cents"] == 999
     refused(confirm(shop, account, intent), 401)
-
-
-def test_provider_that_is_down_is_unavailable_and_changes_nothing(
-    shop: Running, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    account = shop.account()
-    bought(shop, account)
-    intent, secret = intend(shop, account)
-    pay(shop, secret)
-    monkeypatch.setattr(simulator(shop), "begin", _down)
-    for answer in (
-        confirm(shop, account, intent),
-        shop.post("billing/create_payment_intent", account, amount_cents=500),
-    ):
-        refused(answer, 503, "payment-provider-unavailable")
-        assert answer.headers["retry-after"].isdecimal()
-    assert balance(shop, account) == 500
-    shop.done("create_wallet", account)
-    monkeypatch.undo()
-    assert confirm(shop, account, intent).status_code == 200
-    assert balance(shop, account) == 999
-
-
-def _down(_: object) -> object:
-    import stripe  # noqa: PLC0415
-
-    raise stripe.APIConnectionError("down")  # type: ignore[no-untyped-call]
 
 
 def test_payment_that_was_never_confirmed_is_found_at_the_next_start(shop: Running) -> None:
