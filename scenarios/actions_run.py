@@ -1,0 +1,277 @@
+"""Runs of actions, where cases compute: what goes in, what comes out, and what is logged.
+
+Specification: "What the service does" 2 and run action of "Endpoints / Wallets and actions".
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from conformance.cases import Judge, case
+from conformance.service.at_once import send_at_once
+from conformance.service.node import Node
+from conformance.service.runs import Run
+from conformance.service.usage_keys import Permissions
+from conformance.values.ids import UsageKey
+from conformance.values.json_values import member, printed
+
+NEEDS = ("managed_accounts",)
+FORMS = "wire.group.cid_wildcard_form"
+
+RETURNED: Mapping[str, object] = {
+    "'a text'": "a text",
+    "''": "",
+    r"""'{\"a\":1}'""": '{"a":1}',
+    "'0012'": "0012",
+    r"""'a\"b\\c\n\t/'""": 'a"b\\c\n\t/',
+    r"'zw\u00f6lf \u4e8c \ud83d\ude00 \u2028'": "zw\u00f6lf \u4e8c \U0001f600 \u2028",
+    "0": 0,
+    "-42": -42,
+    "0.1": 0.1,
+    "2 ** 53 - 1": 2**53 - 1,
+    "1 < 2": True,
+    "1 > 2": False,
+    "null": None,
+    "[]": [],
+    "[3, 1, 2, [null, false, 'x']]": [3, 1, 2, [None, False, "x"]],
+    "({})": {},
+    "({a: {b: [{c: 'd'}]}, e: null, f: 0})": {"a": {"b": [{"c": "d"}]}, "e": None, "f": 0},
+}
+"""Expressions of JavaScript, and what they are as JSON."""
+RETURNED_AT_LENGTH: Mapping[str, object] = {
+    "'0123456789'.repeat(7000)": "0123456789" * 7000,
+    "Array.from({length: 1500}, () => 7)": [7] * 1500,
+}
+SENT: Mapping[str, object] = {
+    "text": "a text",
+    "empty text": "",
+    "blanks": "  a  b\t\r\n ",
+    "text that is JSON": '{"a": [1, null]}',
+    "text like code": "`'\"\\ $ ${a} </script> */ // {{}} %s \\u0041",
+    "controls": "\x00\x01\x1f\x7f",
+    "unicode": "zw\u00f6lf \u4e8c \u05d0 e\u0301 \U0001f469\u200d\U0001f680 \ufeff\u2028\u2029\uffff",
+    "text like a date": "2026-01-31",
+    "text like a time": "2026-01-31T12:00:00+02:00",
+    "text with escapes of the web": "a%20b+c &amp; &lt;d&gt; <e> & \\u0041",
+    "text like a number": "1e3",
+    "text like a word": "null",
+    "big number as text": "340282366920938463463374607431768211455",
+    "zero": 0,
+    "negative": -1,
+    "largest safe integer": 2**53 - 1,
+    "smallest safe integer": -(2**53) + 1,
+    "fraction": 0.1,
+    "large fraction": 123456789.12345679,
+    "tiny": 5.0e-324,
+    "huge": 1.7976931348623157e308,
+    "true": True,
+    "false": False,
+    "null": None,
+    "empty array": [],
+    "array": [3, 1, 2, 1, None, False, "", [], {}],
+    "empty object": {},
+    "nested": {"a": {"b": {"c": {"d": {"e": [[[[1]]]]}}}}, "z": {"y": None}},
+    "names": {"": 1, " ": 2, "a.b": 3, "constructor": 4, "toString": 5, "length": 6, "0": 7, "\u4e8c": 8},
+    "name of the prototype": {"__proto__": {"a": 1}, "b": 2},
+    "names in any style": {"snake_case": 1, "camelCase": 2, "kebab-case": 3, "PascalCase": 4, "_id": 5, "$set": 6},
+    "name with an index": {"a[0]": 7},
+    "names of digits": {"0": "a", "1": "b"},
+}
+SENT_AT_LENGTH: tuple[object, ...] = (
+    "0123456789 zw\u00f6lf \u4e8c \U0001f600 " * 2000,
+    "0123456789" * 7000,
+    list(range(300)),
+    json.loads("[" * 24 + '{"a": 1}' + "]" * 24),
+)
+NAMES_OF_REQUESTS = {
+    "code": 1,
+    "jsParams": {"a": 2},
+    "params": 3,
+    "response": 4,
+    "logs": [],
+    "key": 5,
+    "apiKey": 6,
+    "ipfsId": 7,
+}
+
+
+@dataclass(frozen=True)
+class Runner:
+    """A usage key that runs whatever code it likes: its group lists a wallet and permits all actions."""
+
+    node: Node
+    key: UsageKey
+
+    def run(self, code: str, params: Mapping[str, object] | None = None) -> Run:
+        """Run code that must come to a result."""
+        return self.node.runs.run(self.key, code, params=params)
+
+
+def runner(node: Node) -> Runner:
+    """Make it in a fresh account."""
+    alice = node.accounts.new().key
+    pkp = node.pkps.create(alice)
+    group = node.groups.add(alice, pkp_ids=[pkp.id], cid_hashes=[node.groups.all_actions]).id
+    return Runner(node, node.usage_keys.add(alice, Permissions(execute_in_groups=[group])).key)
+
+
+# ------------------------------------------------------------------------------------------------------ response
+
+
+@case("response-carries-every-value", requirements=["EXEC-370"], needs=NEEDS, uses=[FORMS])
+def response_carries_every_value(judge: Judge, node: Node) -> None:
+    """`response` carries what `main` returns: texts, numbers, booleans, null, arrays and objects."""
+    on = runner(node)
+    with judge():
+        # In an array the values keep their types, whatever form the profile says that `response` has.
+        values = on.run(f"async function main() {{ return {{values: [{', '.join(RETURNED)}]}}; }}").result
+        for place, (expression, value) in enumerate(RETURNED.items()):
+            judge.same(member(member(values, "values"), str(place)), value, f"what `main` returned of {expression}")
+        for expression, value in RETURNED_AT_LENGTH.items():
+            result = on.run(f"async function main() {{ return {{value: {expression}}}; }}").result
+            judge.same(result, {"value": value}, f"what `main` returned of {expression}")
+        # A value that stands alone is carried, too; as a text, where the profile says so, it has no other form.
+        judge.same(on.run("async function main() { return 42; }").result, 42, "the number that `main` returned")
+        judge.same(on.run("async function main() { return 'plain'; }").result, "plain", "the text that it returned")
+
+
+# ---------------------------------------------------------------------------------------------------- parameters
+
+
+@case("parameters-come-unchanged", requirements=["EXEC-150", "EXEC-160"], needs=NEEDS, uses=[FORMS])
+def parameters_come_unchanged(judge: Judge, node: Node) -> None:
+    """What `jsParams` holds reaches `main` and comes back equal."""
+    on = runner(node)
+    echo = node.actions.source("echo")
+    for turn, value in enumerate((SENT, *SENT_AT_LENGTH)):
+        with judge("EXEC-150"):
+            got = member(on.run(echo, {"value": value, "turn": turn}).result, "params")
+        with judge.apart("EXEC-150"):
+            judge.same(printed(member(got, "turn")), str(turn), "the `turn` that `main` gets")
+        with judge.apart("EXEC-160"):
+            for name, part in SENT.items() if value is SENT else ():
+                judge.same(member(member(got, "value"), name), part, f"the parameter that is a {name}")
+            judge.same(got, {"value": value, "turn": turn}, "all parameters")
+    # The names are the caller's own, also those that the request itself has.
+    with judge("EXEC-160"):
+        judge.same(on.run(echo, NAMES_OF_REQUESTS).result, {"params": NAMES_OF_REQUESTS}, "parameters of such names")
+
+
+# ---------------------------------------------------------------------------------------------------------- logs
+
+
+def holds(logs: str, part: str) -> bool:
+    """Whether the text of logs holds a part, as it is or with the escapes of JSON."""
+    return part in logs or json.dumps(part)[1:-1] in logs
+
+
+@case("logs-in-order", requirements=["EXEC-180"], needs=NEEDS, uses=[FORMS])
+def logs_in_order(judge: Judge, node: Node) -> None:
+    """`logs` holds what the action wrote, all of it and in order."""
+    run = runner(node).run(
+        """
+        console.log("line-000 outside of main");
+        async function main(params) {
+          for (let i = 1; i <= 120; i++) {
+            console.log("line-" + String(i).padStart(3, "0") + " " + params.word);
+            if (i % 10 === 0) await null;
+          }
+          await Promise.resolve().then(() => console.log("line-121 later"));
+          console.log("line-122 zw\u00f6lf \u4e8c");
+          return "not a log";
+        }
+        """,
+        {"word": node.label},
+    )
+    with judge():
+        logs = printed(run.logs)
+        judge.same(re.findall("line-[0-9]{3}", logs), [f"line-{n:03}" for n in range(123)], "the lines of the logs")
+        for part in (f"line-001 {node.label}", "line-122 zw\u00f6lf \u4e8c"):
+            judge.that(holds(logs, part), f"logs that hold {part!r}", logs)
+        judge.that("not a log" not in logs, "logs without what `main` returned", logs)
+
+
+@case("logs-hold-every-line-as-it-is", requirements=["EXEC-180"], needs=NEEDS, uses=[FORMS])
+def logs_hold_every_line_as_it_is(judge: Judge, node: Node) -> None:
+    """`logs` holds equal lines as often as they were written, long ones whole, and every argument."""
+    run = runner(node).run(
+        r"""
+        async function main(params) {
+          for (let i = 0; i < 3; i++) console.log("again " + params.word);
+          console.log("    indented\tonce " + params.word);
+          console.log("%s %d 100% " + params.word);
+          console.log("above " + params.word + "\n\nbelow");
+          console.log("one", "two", "three", 4);
+          console.log("rocket \u{1F680} " + params.word);
+          console.log("x".repeat(5000) + " end of " + params.word);
+          // What else the console offers is output as well.
+          for (const name of ["info", "warn", "error"]) {
+            if (typeof console[name] === "function") console[name](name + "-" + params.word);
+            else console.log(name + "-" + params.word);
+          }
+        }
+        """,
+        {"word": node.label},
+    )
+    with judge():
+        logs, word = printed(run.logs), node.label
+        judge.same(logs.count(f"again {word}"), 3, "how often a line stands that was written three times")
+        judge.that(bool(re.search("one.{1,5}two.{1,5}three.{1,5}4", logs)), "logs that hold every argument", logs)
+        for part in (
+            *(
+                f"    indented\tonce {word}",
+                f"%s %d 100% {word}",
+                f"above {word}\n\nbelow",
+                f"rocket \U0001f680 {word}",
+            ),
+            *(f"{'x' * 5000} end of {word}", f"info-{word}", f"warn-{word}", f"error-{word}"),
+        ):
+            judge.that(holds(logs, part), f"logs that hold {part!r}", logs)
+
+
+@case(
+    "error-is-told-in-the-logs",
+    requirements=["EXEC-320"],
+    needs=NEEDS,
+    uses=[FORMS, {"exec.failure_and_limits.message_in_logs": True}],
+)
+def error_is_told_in_the_logs(judge: Judge, node: Node) -> None:
+    """The logs of code that throws hold what it wrote, and the message last."""
+    code = "async function main(params) { console.log('written before'); throw new Error('told ' + params.word); }"
+    request = node.runs.request(runner(node).key, code, params={"word": node.label})
+    with judge():
+        logs = printed(member(node.runs.must_fail(request).value, "logs"))
+        told = re.findall("written before|told suite [0-9a-f]+", logs)
+        judge.same(told[:1] + told[-1:], ["written before", f"told {node.label}"], "the first and the last of the logs")
+
+
+# ----------------------------------------------------------------------------------------------------- isolation
+
+
+@case("runs-at-once-keep-to-themselves", requirements=["EXEC-180", "EXEC-270"], needs=NEEDS, uses=[FORMS])
+def runs_at_once_keep_to_themselves(judge: Judge, node: Node) -> None:
+    """Runs at the same time see their own parameters and write their own logs."""
+    code = """
+        async function main(params) {
+          console.log('<' + params.n + '>');
+          let n = 0;
+          while (n < 300000) n++;
+          let seen = globalThis.seen || [];
+          seen = seen.concat(params.n);
+          try { globalThis.seen = seen; } catch {}
+          await null;
+          console.log('[' + params.n + ']');
+          return {n: params.n, seen: globalThis.seen || seen};
+        }
+    """
+    key, names = runner(node).key, [f"run {number} of {node.label}" for number in range(8)]
+    answers = send_at_once(node.session, [node.runs.request(key, code, params={"n": name}) for name in names])
+    for name, run in zip(names, map(node.runs.succeeded, answers), strict=True):
+        with judge.apart("EXEC-270"):
+            judge.same(run.result, {"n": name, "seen": [name]}, "what one of eight runs sees")
+        with judge.apart("EXEC-180"):
+            lines = re.findall(r"[<\[]run [^>\]]*[>\]]", printed(run.logs))
+            judge.same(lines, [f"<{name}>", f"[{name}]"], "the logs of one of eight runs")
