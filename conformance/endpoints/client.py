@@ -269,13 +269,17 @@ class Target:
         Raises Unreachable when nobody listens, and ServerFault when no answer came in time or the connection was
         dropped before it; a 5xx is an answer and is returned.
         """
-        self._pace.wait()
+        self.await_turn()
         cents = self.charge(operation) if operation else 0
         self.budget.take(cents)
         answer = self._send(message, log, operation)
         if cents and not answer.accepted:
             self.budget.give_back(cents)
         return answer
+
+    def await_turn(self) -> None:
+        """Return when the run's rate lets the next request go."""
+        self._pace.wait()
 
     def _send(self, message: Message, log: ExchangeLog, operation: Operation | None) -> Answer:
         url = message.path if message.path.startswith("http") else self.base_url + message.path

@@ -33,10 +33,16 @@ class ExchangeLog:
         self._secrets = secrets
         self._exchanges: list[RawExchange] = []
         self._forgotten = 0
+        self._borrowed = 0
         self._lock = threading.Lock()
 
     def __len__(self) -> int:
         return self._forgotten + len(self._exchanges)
+
+    @property
+    def sent(self) -> int:
+        """How many requests the case has sent itself."""
+        return len(self) - self._borrowed
 
     def forget(self) -> None:
         """Let go of the exchanges so far, which taught nothing; their numbers stay taken."""
@@ -49,6 +55,12 @@ class ExchangeLog:
         with self._lock:
             self._exchanges.append(exchange)
             return self._forgotten + len(self._exchanges) - 1
+
+    def show(self, exchange: RawExchange) -> int:
+        """Keep an exchange that another case has sent, so that a report can show it; gives its number."""
+        with self._lock:
+            self._borrowed += 1
+        return self.add(exchange)
 
     def redacted(self, number: int) -> Exchange:
         """An exchange without credentials, as a report may show it."""

@@ -49,14 +49,14 @@ def _run(case: Case, run: CaseRun, began: float) -> Outcome:
         case.program(run)
     except StepProblem as problem:
         if case.silence_is_not_offered and isinstance(problem, ProfileSilent):
-            return _outcome(case, Verdict.NOT_OFFERED, f"it needs {problem.expected}", began, len(run.log))
+            return _outcome(case, Verdict.NOT_OFFERED, f"it needs {problem.expected}", began, run.log.sent)
         return _departed(case, problem, run, began)
     except RecursionError:
         deep = Malformed("values that can be compared", "values nested too deeply", len(run.log) - 1)
         return _departed(case, deep, run, began)
     finally:
         clean_up(run)
-    return _outcome(case, Verdict.PASS, "", began, exchanges=len(run.log))
+    return _outcome(case, Verdict.PASS, "", began, exchanges=run.log.sent)
 
 
 def not_offered(case: Case, target: Target) -> str:
@@ -100,7 +100,7 @@ def _departed(case: Case, problem: StepProblem, run: CaseRun, began: float) -> O
     failure = Failure(problem.step, hide(problem.expected), hide(problem.got), exchange, replay)
     hint = f"; {problem.hint}" if problem.hint else ""
     reason = f"{problem.cause}: expected {failure.expected}; got {failure.got}{hint}"
-    outcome = _outcome(case, verdict, reason, began, len(run.log), failure, problem.code)
+    outcome = _outcome(case, verdict, reason, began, run.log.sent, failure, problem.code)
     return replace(outcome, contradicted=problem.requirements)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from urllib.parse import quote as percent_encoded
 
 from conformance.verify import documents
+from conformance.verify.authorisation import AuthorisationChain
 from conformance.verify.chain import check_root, read_pck_chain
 from conformance.verify.dns_lookup import look_up_caa
 from conformance.verify.evidence import (
@@ -30,7 +31,7 @@ from conformance.verify.reading import Reading
 from conformance.verify.results import Verified
 from conformance.verify.rules.connection import host_of, is_name
 from conformance.verify.strict import pem_of
-from conformance.verify.transport import Answer, FetchError, Transport, allowed_compose_hash
+from conformance.verify.transport import Answer, FetchError, Transport, Witness
 from conformance.verify.verifying import verify
 
 API_PATH = "/core/v1/get_node_chain_config"
@@ -45,7 +46,7 @@ ROTATION = frozenset(
     }
 )
 """What a certificate looks like that is renewed between two fetches."""
-_BODIES = {INFO: "/info", ATTESTATION: "/attestation", LISTING: "/evidences/", CHECKSUMS: "/evidences/sha256sum.txt"}
+_BODIES = {INFO: "/info", ATTESTATION: "/attestation", LISTING: "/evidences/"}
 
 
 @dataclass(frozen=True)
@@ -81,13 +82,15 @@ def fetch_and_verify(
     return evidence, verified
 
 
-def fetch(url: str, policy: Policy | None = None, sources: Sources | None = None) -> Evidence:
-    """Fetch all evidence of a service. What it does not serve is absent.
+def fetch(
+    url: str, policy: Policy | None = None, sources: Sources | None = None, witness: Witness | None = None
+) -> Evidence:
+    """Fetch all evidence of a service. What it does not serve is absent. A witness is told of each request.
 
     FetchError: the service, or something else that was named, does not answer. ValueError: a URL or address is none.
     """
     policy, sources = policy or Policy(), sources or Sources()
-    with Transport(url) as transport:
+    with Transport(url, witness=witness) as transport:
         files, certificates = _bodies(transport)
         api = _certificate(transport, sources.api_path)
         base_url = transport.base_url
@@ -102,22 +105,29 @@ def fetch(url: str, policy: Policy | None = None, sources: Sources | None = None
     if collateral is not None:
         files[COLLATERAL] = collateral
     gateway = sources.gateway_domain or _gateway(base_url, reading)
-    observed = Observed(base_url, at, gateway, served, _caa(gateway, served, sources), _allowed(reading, sources))
+    allowed = _allowed(reading, sources, witness)
+    observed = Observed(base_url, at, gateway, served, _caa(gateway, served, sources), allowed)
     files[OBSERVED] = observed.as_json()
     return Evidence(files)
 
 
 def _bodies(transport: Transport) -> tuple[dict[str, bytes], dict[str, bytes]]:
     """Bodies that were served, and the certificates of their connections, by file name."""
-    answers = {name: transport.get(path) for name, path in _BODIES.items()}
+    answers = {name: transport.get(path_of(name)) for name in (*_BODIES, CHECKSUMS)}
     for name in _listed(answers):
-        answers[f"evidences/{name}"] = transport.get(f"/evidences/{percent_encoded(name)}")
+        file = f"evidences/{name}"
+        answers[file] = transport.get(path_of(file))
     served = {name: answer for name, answer in answers.items() if answer.status == 200}
     certificates = {name: answer.certificate for name, answer in answers.items()}
     return (
         {name: answer.body for name, answer in served.items()},
         {name: der for name, der in certificates.items() if der is not None},
     )
+
+
+def path_of(file: str) -> str:
+    """Where a service serves a file of evidence."""
+    return _BODIES.get(file) or f"/{percent_encoded(file)}"
 
 
 def _listed(answers: dict[str, Answer]) -> list[str]:
@@ -168,7 +178,7 @@ def _caa(gateway: str | None, certificate: bytes | None, sources: Sources) -> Ca
     return look_up_caa(gateway, sources.resolver)
 
 
-def _allowed(reading: Reading, sources: Sources) -> bool | None:
+def _allowed(reading: Reading, sources: Sources, witness: Witness | None) -> bool | None:
     if sources.rpc_url is None:
         return None
     try:
@@ -177,7 +187,8 @@ def _allowed(reading: Reading, sources: Sources) -> bool | None:
         return None
     if len(info.app_id) != 20:
         return False
-    return allowed_compose_hash(sources.rpc_url, info.app_id, info.compose_hash)
+    with AuthorisationChain(sources.rpc_url, witness) as chain:
+        return chain.allows(info.app_id, info.compose_hash)
 
 
 def _collateral(reading: Reading, sources: Sources) -> bytes | None:

@@ -6,7 +6,6 @@ that the evidence binds it is what rules 3, 4 and 7 show.
 
 from __future__ import annotations
 
-import secrets
 import ssl
 import time
 from collections.abc import Mapping
@@ -42,6 +41,25 @@ class Answer:
     """By name in lower case."""
 
 
+class Witness:
+    """Is told of every request of the service and of the chain. This one does nothing of it; derive from it."""
+
+    def before(self) -> None:
+        """A request is about to be sent; may wait."""
+
+    def after(self, request: Asked, answer: Answer | None, seconds: float) -> None:
+        """It was answered; None: not, or not in a way that can be used."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A request."""
+
+    method: str
+    url: str
+    body: str | None = None
+
+
 @runtime_checkable
 class _Peer(Protocol):
     """A TLS connection, of whichever class of `ssl` or `_ssl` the HTTP library hands out."""
@@ -53,11 +71,12 @@ class _Peer(Protocol):
 class Transport:
     """A client of one origin. Use it in `with`."""
 
-    def __init__(self, base_url: str, seconds: float = SECONDS) -> None:
+    def __init__(self, base_url: str, seconds: float = SECONDS, witness: Witness | None = None) -> None:
         self.base_url = checked_url(base_url)
         self._seconds = seconds
+        self._witness = witness or Witness()
         self._client = httpx.Client(
-            verify=_unverified(),
+            verify=unverified(),
             timeout=seconds,
             follow_redirects=False,
             headers={"Accept-Encoding": "identity", "User-Agent": "service-conformance"},
@@ -88,7 +107,15 @@ class Transport:
         raise FetchError(f"{url} redirects more than {MOST_REDIRECTS} times")
 
     def _one(self, url: str) -> tuple[Answer, str | None]:
-        end = time.monotonic() + self._seconds
+        self._witness.before()
+        began, answer = time.monotonic(), None
+        try:
+            answer, location = self._ask(url, began + self._seconds)
+        finally:
+            self._witness.after(Asked("GET", url), answer, time.monotonic() - began)
+        return answer, location
+
+    def _ask(self, url: str, end: float) -> tuple[Answer, str | None]:
         try:
             with self._client.stream("GET", url) as response:
                 encoding = response.headers.get("Content-Encoding", "identity")
@@ -103,10 +130,10 @@ class Transport:
         except httpx.TimeoutException as problem:
             raise FetchError(f"{url} did not answer within {self._seconds:g} s") from problem
         except (httpx.HTTPError, httpx.InvalidURL, ValueError) as problem:
-            raise FetchError(f"{url} cannot be fetched: {_why(problem)}") from problem
+            raise FetchError(f"{url} cannot be fetched: {reason(problem)}") from problem
 
 
-def _unverified() -> ssl.SSLContext:
+def unverified() -> ssl.SSLContext:
     """TLS without CAs; reading those of the machine would take longer than all the fetches."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
@@ -133,7 +160,8 @@ def _certificate(response: httpx.Response) -> bytes | None:
     return connection.getpeercert(True) if isinstance(connection, _Peer) else None
 
 
-def _why(problem: Exception) -> str:
+def reason(problem: Exception) -> str:
+    """Why a request failed, for people."""
     return str(problem) or type(problem).__name__
 
 
@@ -153,53 +181,3 @@ def checked_url(url: str) -> str:
     if scheme not in {"http", "https"} or parts is None or parts.query or parts.fragment or "@" in parts.netloc:
         raise ValueError(f"{url!r} is no base URL; write it as https://service.example")
     return url.rstrip("/")
-
-
-def contract_exists(rpc_url: str, app_id: bytes) -> bool:
-    """Whether there is code at `app_id` on the chain (rule 8). FetchError: the JSON-RPC does not answer."""
-    url = checked_url(rpc_url)
-    with _chain_client(url) as client:
-        code = _rpc(client, url, "eth_getCode", f"0x{app_id.hex()}")
-    if not isinstance(code, str):
-        raise FetchError(f"the JSON-RPC {url} does not say what code there is at {app_id.hex()}")
-    return bool(code.removeprefix("0x").strip("0"))
-
-
-def _chain_client(url: str) -> httpx.Client:
-    """Unlike evidence, the chain's answer is signed by nobody: over HTTPS its certificate counts."""
-    context = ssl.create_default_context() if url.startswith("https:") else _unverified()
-    return httpx.Client(verify=context, timeout=SECONDS)
-
-
-def allowed_compose_hash(rpc_url: str, app_id: bytes, compose_hash: bytes) -> bool:
-    """What the authorisation contract at `app_id` says of a compose hash (rule 8).
-
-    Also False where the contract allows a random hash too: then its answer tells nothing. FetchError: the JSON-RPC does
-    not answer.
-    """
-    url = checked_url(rpc_url)
-    with _chain_client(url) as client:
-        hashes = (compose_hash, secrets.token_bytes(32))
-        return _allows(client, url, app_id, hashes[0]) and not _allows(client, url, app_id, hashes[1])
-
-
-ALLOWED_COMPOSE_HASHES = "2f6622e5"
-"""Selector of `allowedComposeHashes(bytes32)`."""
-
-
-def _allows(client: httpx.Client, rpc_url: str, app_id: bytes, compose_hash: bytes) -> bool:
-    call = {"to": f"0x{app_id.hex()}", "data": f"0x{ALLOWED_COMPOSE_HASHES}{compose_hash.hex()}"}
-    result = _rpc(client, rpc_url, "eth_call", call)
-    return isinstance(result, str) and result.lower() == f"0x{1:064x}"
-
-
-def _rpc(client: httpx.Client, rpc_url: str, method: str, about: object) -> object:
-    """The result for the latest block; None: the answer is an error."""
-    request = {"jsonrpc": "2.0", "id": 1, "method": method, "params": [about, "latest"]}
-    try:
-        answer = client.post(rpc_url, json=request).raise_for_status().json()
-    except (httpx.HTTPError, httpx.InvalidURL, ValueError) as problem:
-        raise FetchError(f"the JSON-RPC {rpc_url} does not answer: {_why(problem)}") from problem
-    if not isinstance(answer, dict) or not ({"result", "error"} & answer.keys()):
-        raise FetchError(f"the JSON-RPC {rpc_url} answers with neither a result nor an error")
-    return answer.get("result")

@@ -12,6 +12,7 @@ from conformance.drivers.attestation.form import AttestationCase, RuleName
 from conformance.drivers.attestation.judgements import JUDGEMENTS
 from conformance.drivers.attestation.reading import TextReading
 from conformance.drivers.steps.caserun import CaseRun
+from conformance.endpoints.log import ExchangeLog
 from conformance.language.templates import CompileContext
 from conformance.problems import Inconclusive, Mismatch, ProfileSilent, UnknownName
 from conformance.verify import FAULTS, Finding, Severity
@@ -44,7 +45,7 @@ def compile_attestation(form: AttestationCase, context: CompileContext) -> Calla
     charged = frozenset(form.because_of or form.requirements)
 
     def program(run: CaseRun) -> None:
-        Judge(fetched(run.target), form.title, charged, form.requirements).judge(form.rules)
+        Judge(fetched(run.target, run.log), form.title, charged, form.requirements, run.log).judge(form.rules)
 
     return program
 
@@ -52,8 +53,11 @@ def compile_attestation(form: AttestationCase, context: CompileContext) -> Calla
 class Judge:
     """Judges rules for one case."""
 
-    def __init__(self, got: Fetched, title: str, charged: frozenset[str], requirements: Sequence[str]) -> None:
+    def __init__(
+        self, got: Fetched, title: str, charged: frozenset[str], requirements: Sequence[str], log: ExchangeLog
+    ) -> None:
         self._got = got
+        self._log = log
         self._title = title
         self._charged = charged
         self._requirements = requirements
@@ -95,7 +99,7 @@ class Judge:
     def _departure(self, findings: Sequence[Finding]) -> Mismatch:
         first = findings[0]
         again = "; the same when all was fetched again" if self._got.twice and first.code in ROTATION else ""
-        problem = Mismatch(self._title, f"{_told(first)}{again}")
+        problem = Mismatch(self._title, f"{_told(first)}{again}", self._shown(first))
         if self._all:
             contradicted = {finding.requirement for finding in findings}
             problem.requirements = tuple(one for one in self._requirements if one in contradicted)
@@ -105,7 +109,12 @@ class Judge:
         if finding.code == "evidence-quote-missing" and self._got.reading and not self._got.reading.shows_quote:
             return ProfileSilent("a node whose quote.json holds its quote", "a profile with none")
         at_fault = f" ({finding.requirement} is at fault)" if finding.severity is Severity.BLOCKED else ""
-        return NotJudged(self._title, f"{_told(finding)}{at_fault}")
+        return NotJudged(self._title, f"{_told(finding)}{at_fault}", self._shown(finding))
+
+    def _shown(self, finding: Finding) -> int | None:
+        """The number of the exchange that shows a finding, which the case that came first has sent."""
+        exchange = self._got.exchange_of(finding)
+        return None if exchange is None else self._log.show(exchange)
 
 
 def _told(finding: Finding) -> str:

@@ -3,23 +3,35 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from urllib.parse import urlsplit
 
 from conformance.drivers.attestation.reading import TextReading
 from conformance.endpoints.client import Target
+from conformance.endpoints.log import ExchangeLog, RawExchange
+from conformance.endpoints.requests import JSON_TYPE
 from conformance.problems import Inconclusive
 from conformance.profile import Profile
 from conformance.profile.attestation import AttestationForms
-from conformance.verify import Evidence, FetchError, Policy, Sources, fetch, verify
+from conformance.verify import Evidence, FetchError, Finding, Policy, Sources, fetch, verify
+from conformance.verify.authorisation import AuthorisationChain
+from conformance.verify.evidence import ACME_ACCOUNT, ATTESTATION
 from conformance.verify.faults import Fault
-from conformance.verify.fetching import ROTATION
+from conformance.verify.fetching import API_PATH, ROTATION, path_of
 from conformance.verify.pccs import INTEL_PCS
 from conformance.verify.reading import Reading
-from conformance.verify.transport import contract_exists
+from conformance.verify.transport import Answer, Asked, Witness
 
 NO_COLLATERAL = b"{}"
 RENEWAL_SECONDS = 0.5
 """Between two fetches, where the first looks as if a certificate was renewed meanwhile."""
+SHOWN_BY = {
+    "caa-account-absent": path_of(ACME_ACCOUNT),
+    "api-certificate-differs": API_PATH,
+    "compose-hash-not-allowed": "eth_call",
+}
+"""Findings that are about what no file holds: the path of the exchange that shows them best, or a JSON-RPC method."""
 
 
 class NoEvidence(Inconclusive):
@@ -40,31 +52,62 @@ class Fetched:
     """What did not answer."""
     twice: bool = False
     """Whether it was fetched once more, since it looked as if a certificate was renewed meanwhile."""
+    exchanges: Sequence[RawExchange] = ()
+    """All requests of the node and of the chain, in order."""
+
+    def exchange_of(self, finding: Finding) -> RawExchange | None:
+        """The last exchange that brought what the finding is about, or the quote that it comes from."""
+        file = finding.where.partition(":")[0].partition(",")[0]
+        for place in (SHOWN_BY.get(finding.code) or path_of(file), path_of(ATTESTATION)):
+            for exchange in reversed(self.exchanges):
+                if urlsplit(exchange.url).path.endswith(place) or place in (exchange.request_body or ""):
+                    return exchange
+        return None
 
 
-def fetched(target: Target) -> Fetched:
-    """The evidence of the node under test, fetched when it is first asked for. Thread-safe."""
-    return target.remembered("attestation evidence", lambda: _fetch(target))
+class _Recorder(Witness):
+    """Keeps to the run's rate, and keeps what is exchanged, as the case's own."""
+
+    def __init__(self, target: Target, log: ExchangeLog) -> None:
+        self._target = target
+        self._log = log
+        self.exchanges: list[RawExchange] = []
+
+    def before(self) -> None:
+        self._target.await_turn()
+
+    def after(self, request: Asked, answer: Answer | None, seconds: float) -> None:
+        status, headers = (None, {}) if answer is None else (answer.status, dict(answer.headers))
+        text = "" if answer is None else answer.body.decode("utf-8", "replace")
+        sent = {} if request.body is None else {"Content-Type": JSON_TYPE}
+        exchange = RawExchange(request.method, request.url, sent, request.body, status, headers, text, seconds)
+        self._log.add(exchange)
+        self.exchanges.append(exchange)
 
 
-def _fetch(target: Target) -> Fetched:
+def fetched(target: Target, log: ExchangeLog) -> Fetched:
+    """The evidence of the node under test, fetched when it is first asked for: in the log of that case. Thread-safe."""
+    return target.remembered("attestation evidence", lambda: _fetch(target, _Recorder(target, log)))
+
+
+def _fetch(target: Target, recorder: _Recorder) -> Fetched:
     profile = target.profile
     url = profile.attestation.base_url or target.base_url
     policy, sources = policy_of(profile), sources_of(profile)
     trouble = ""
     try:
-        evidence, twice = _settled(url, policy, sources)
-        exists = _contract(profile, evidence)
+        evidence, twice = _settled(url, policy, sources, recorder)
+        exists = _contract(profile, evidence, recorder)
     except (FetchError, ValueError) as problem:
         # one of the sources beside the node may be at fault: the rules that need none of them are judged nevertheless
         trouble, exists = str(problem), None
         alone = replace(sources, collateral=NO_COLLATERAL, rpc_url=None)
         try:
-            evidence, twice = _settled(url, policy, alone)
+            evidence, twice = _settled(url, policy, alone, recorder)
         except (FetchError, ValueError) as other:
             return Fetched(None, str(other))
     forms = profile.attestation.forms or AttestationForms()
-    return Fetched(TextReading(evidence, policy, forms, exists), trouble, twice)
+    return Fetched(TextReading(evidence, policy, forms, exists), trouble, twice, recorder.exchanges)
 
 
 def policy_of(profile: Profile) -> Policy:
@@ -92,19 +135,22 @@ def _authorisation_rpc(profile: Profile) -> str | None:
     return (forms and forms.authorisation_rpc_url) or profile.chain.rpc_url
 
 
-def _settled(url: str, policy: Policy, sources: Sources) -> tuple[Evidence, bool]:
+def _settled(url: str, policy: Policy, sources: Sources, witness: Witness) -> tuple[Evidence, bool]:
     """The evidence; fetched once more if a certificate seems to be renewed meanwhile."""
-    evidence = fetch(url, policy, sources)
+    evidence = fetch(url, policy, sources, witness)
     if not verify(evidence, policy).codes & ROTATION:
         return evidence, False
     time.sleep(RENEWAL_SECONDS)
-    return fetch(url, policy, sources), True
+    return fetch(url, policy, sources, witness), True
 
 
-def _contract(profile: Profile, evidence: Evidence) -> bool | None:
+def _contract(profile: Profile, evidence: Evidence, witness: Witness) -> bool | None:
     rpc_url = _authorisation_rpc(profile)
     try:
         app_id = Reading(evidence, Policy()).info.app_id
     except Fault:
         return None
-    return contract_exists(rpc_url, app_id) if rpc_url is not None and len(app_id) == 20 else None
+    if rpc_url is None or len(app_id) != 20:
+        return None
+    with AuthorisationChain(rpc_url, witness) as chain:
+        return chain.has_contract(app_id)

@@ -7,6 +7,8 @@ import json
 import httpx
 
 from conformance.drivers.attestation.evidence import fetched
+from conformance.endpoints.log import ExchangeLog
+from conformance.endpoints.redaction import Secrets
 from conformance.resources import scenarios
 from conformance.run.loader import load
 from conformance.run.runner import not_offered
@@ -31,7 +33,7 @@ def _shown(variant: str) -> Evidence:
     """The evidence of a correct node."""
     node = VARIANTS[variant]
     with target_node(node.alter, "0", node.profile) as target:
-        reading = fetched(target).reading
+        reading = fetched(target, ExchangeLog(Secrets())).reading
     assert reading is not None
     return reading.evidence
 

@@ -50,6 +50,7 @@ class Made:
     issued: datetime = NOW
     filled_digests: bool = False
     later_events: tuple[tuple[str, bytes], ...] = ()
+    certificate_days: int = 60
 
     @property
     def app_compose_text(self) -> str:
@@ -102,7 +103,7 @@ class Made:
     def evidence(self) -> Evidence:
         """The whole evidence."""
         account = json.dumps({"uri": ACCOUNT}).encode()
-        certificate = tls_certificate()
+        certificate = tls_certificate(days=self.certificate_days)
         checksums = "".join(
             f"{hashlib.sha256(body).hexdigest()}  {name}\n"
             for name, body in (("acme-account.json", account), (f"cert-{DOMAIN}.pem", pem(certificate)))

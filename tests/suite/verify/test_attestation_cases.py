@@ -14,6 +14,8 @@ from conformance.drivers.attestation.evidence import Fetched
 from conformance.drivers.attestation.form import RuleName
 from conformance.drivers.attestation.judgements import JUDGEMENTS
 from conformance.drivers.attestation.reading import TextReading
+from conformance.endpoints.log import ExchangeLog
+from conformance.endpoints.redaction import Secrets
 from conformance.problems import Inconclusive, Mismatch, ProfileSilent
 from conformance.profile.attestation import AttestationForms
 from conformance.verify import CaaAnswer, CaaRecord, Evidence
@@ -33,7 +35,11 @@ CHECKSUMS = "evidences/sha256sum.txt"
 
 def judge(evidence: Evidence, rule: RuleName, requirement: str, *, made: Made = MADE, trouble: str = "") -> None:
     reading = TextReading(evidence, replace(made.policy(), allow_ve_injection=True), AttestationForms(), True)
-    Judge(Fetched(reading, trouble), "it holds", frozenset({requirement}), [requirement]).judge([rule])
+    judge_of(Fetched(reading, trouble), requirement).judge([rule])
+
+
+def judge_of(got: Fetched, requirement: str) -> Judge:
+    return Judge(got, "it holds", frozenset({requirement}), [requirement], ExchangeLog(Secrets()))
 
 
 def with_caa(*records: str, status: str = "NOERROR") -> Evidence:
@@ -177,9 +183,9 @@ def test_quote_that_the_profile_says_is_absent_is_judged_by_its_report_data() ->
     forms = AttestationForms(quote_json_members=("report_data",))
     reading = TextReading(evidence, MADE.policy(), forms, True)
     got = Fetched(reading)
-    Judge(got, "it binds", frozenset({"ATT-240"}), ["ATT-240"]).judge(["evidence-binding"])
+    judge_of(got, "ATT-240").judge(["evidence-binding"])
     with pytest.raises(ProfileSilent):
-        Judge(got, "it is the same", frozenset({"ATT-120"}), ["ATT-120"]).judge(["evidence-quote"])
+        judge_of(got, "ATT-120").judge(["evidence-quote"])
 
 
 def test_checksum_of_a_certificate_with_comments_is_that_of_the_file() -> None:

@@ -27,8 +27,9 @@ from conformance.verify import (
     save_folder,
     verify,
 )
+from conformance.verify.authorisation import AuthorisationChain
 from conformance.verify.dns_lookup import look_up_caa
-from conformance.verify.transport import MOST_BYTES, Transport, allowed_compose_hash
+from conformance.verify.transport import MOST_BYTES, Transport
 from reference_node.tee.collateral import make_collateral, pccs_answers
 
 MADE = Made()
@@ -202,16 +203,18 @@ def test_chain_is_asked_with_a_control(results: list[object], allowed: bool) -> 
     with serving(Service(MADE.evidence())) as chain:
         answers = iter(results)
         chain.answer = lambda _: rpc_result(next(answers))  # type: ignore[method-assign]
-        assert allowed_compose_hash(chain.url, bytes(20), b"\1" * 32) is allowed
+        with AuthorisationChain(chain.url) as asked:
+            assert asked.allows(bytes(20), b"\1" * 32) is allowed
         assert json.loads(chain.requests[0])["params"][0] == {"to": f"0x{'00' * 20}", "data": f"0x2f6622e5{'01' * 32}"}
 
 
 def test_chain_that_does_not_answer_is_said() -> None:
     with (
         serving(Service(MADE.evidence(), {"/": (200, {}, b"[]")})) as chain,
+        AuthorisationChain(f"{chain.url}/") as asked,
         pytest.raises(FetchError, match="neither"),
     ):
-        allowed_compose_hash(f"{chain.url}/", bytes(20), bytes(32))
+        asked.allows(bytes(20), bytes(32))
 
 
 @pytest.mark.parametrize(

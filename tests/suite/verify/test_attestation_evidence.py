@@ -1,0 +1,222 @@
+"""How the driver `attestation` fetches the evidence: once, again if it is renewed meanwhile, paced, and shown."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+
+import pytest
+from made_evidence import Made, in_json
+from served_evidence import Service, rpc_result, serving
+
+from conformance.drivers.attestation.driver import Judge
+from conformance.drivers.attestation.evidence import Fetched, fetched
+from conformance.drivers.attestation.form import RuleName
+from conformance.drivers.attestation.judgements import JUDGEMENTS
+from conformance.drivers.attestation.reading import TextReading
+from conformance.endpoints.client import Target
+from conformance.endpoints.log import ExchangeLog
+from conformance.endpoints.pace import Pace
+from conformance.endpoints.redaction import Secrets
+from conformance.problems import Mismatch
+from conformance.profile import Profile
+from conformance.profile.attestation import AttestationForms
+from conformance.verify import Evidence, verify
+from reference_node.tee.collateral import make_collateral, pccs_answers
+
+MADE = Made()
+SUMS = "/evidences/sha256sum.txt"
+THREADS = 8
+
+
+@cache
+def renewed(times: int) -> Evidence:
+    """The evidence after so many renewals of the certificate."""
+    return Made(certificate_days=60 + times).evidence()
+
+
+@dataclass
+class Renewing(Service):
+    """Renews its certificate whenever its checksums were asked for, so often."""
+
+    renewals: int = 0
+
+    def answer(self, path: str) -> tuple[int, Mapping[str, str], bytes]:
+        given = super().answer(path)
+        if path == SUMS:
+            self.evidence = renewed(min(self.renewals, self.requests.count(SUMS)))
+        return given
+
+
+@pytest.fixture(autouse=True)
+def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("conformance.drivers.attestation.evidence.RENEWAL_SECONDS", 0.0)
+
+
+@pytest.fixture
+def pccs() -> Iterator[Service]:
+    answers = pccs_answers(make_collateral(MADE.machine()))
+    served = {path: (200, answer.headers, answer.body) for path, answer in answers.items()}
+    with serving(Service(MADE.evidence(), dict(served))) as service:
+        yield service
+
+
+class CountingPace(Pace):
+    """A pace that counts."""
+
+    def __init__(self) -> None:
+        super().__init__(None)
+        self.waits = 0
+
+    def wait(self) -> None:
+        self.waits += 1
+
+
+def target_of(service: Service, pccs: Service, pace: Pace | None = None, rpc_url: str | None = None) -> Target:
+    needs_chain = () if rpc_url is None else ("app_authorisation_contract", "chain_rpc")
+    profile = {
+        "capabilities": ("attestation", *needs_chain),
+        "chain": {"rpc_url": rpc_url},
+        "attestation": {"root_certificate": MADE.machine().root_pem, "pccs_url": pccs.url},
+    }
+    return Target(service.url, Profile.model_validate(profile), pace=pace)
+
+
+def log() -> ExchangeLog:
+    return ExchangeLog(Secrets())
+
+
+def judge(got: Fetched, rule: RuleName, requirement: str, shown: ExchangeLog) -> None:
+    Judge(got, "it holds", frozenset({requirement}), [requirement], shown).judge([rule])
+
+
+def test_certificate_renewed_once_between_two_requests_is_judged_by_the_second_look(pccs: Service) -> None:
+    with serving(Renewing(renewed(0), renewals=1)) as service, target_of(service, pccs) as target:
+        got = fetched(target, log())
+        assert got.twice
+        assert service.requests.count("/info") == 2
+        judge(got, "checksum-binding", "ATT-170", log())
+        judge(got, "evidence-files", "ATT-110", log())
+
+
+def test_certificate_renewed_for_ever_is_judged_again_once_and_then_told(pccs: Service) -> None:
+    with serving(Renewing(renewed(0), renewals=99)) as service, target_of(service, pccs) as target:
+        got = fetched(target, log())
+        with pytest.raises(Mismatch, match="the same when all was fetched again"):
+            judge(got, "checksum-binding", "ATT-170", log())
+        assert service.requests.count("/info") == 2
+
+
+def test_evidence_that_stays_wrong_is_fetched_twice_for_all_cases(pccs: Service) -> None:
+    stale = MADE.evidence().with_file("evidences/sha256sum.txt", renewed(1)["evidences/sha256sum.txt"])
+    with serving(Service(stale)) as service, target_of(service, pccs) as target:
+        for _ in range(3):
+            with pytest.raises(Mismatch):
+                judge(fetched(target, log()), "checksum-binding", "ATT-170", log())
+        assert service.requests.count("/info") == 2
+
+
+def test_evidence_is_fetched_once_for_threads_that_ask_at_once(pccs: Service) -> None:
+    start = threading.Barrier(THREADS)
+
+    def ask(target: Target) -> Fetched:
+        start.wait()
+        return fetched(target, log())
+
+    with serving(Service(MADE.evidence())) as service, target_of(service, pccs) as target:
+        with ThreadPoolExecutor(THREADS) as pool:
+            got = [one.result() for one in [pool.submit(ask, target) for _ in range(THREADS)]]
+        assert all(one is got[0] for one in got)
+        assert service.requests.count("/info") == 1
+
+
+def test_requests_for_evidence_keep_the_rate_and_count_for_the_case_that_came_first(pccs: Service) -> None:
+    pace, first = CountingPace(), log()
+    with serving(Service(MADE.evidence())) as chain, serving(Service(MADE.evidence())) as service:
+        chain.answer = lambda _: rpc_result("0x01")  # type: ignore[method-assign]
+        with target_of(service, pccs, pace, chain.url) as target:
+            got = fetched(target, first)
+        asked = len(service.requests) + len(chain.requests)
+    assert len(chain.requests) == 2, "the contract and its code"
+    assert pace.waits == asked == first.sent == len(got.exchanges)
+
+
+@pytest.mark.parametrize(
+    ("changed", "rule", "requirement", "path"),
+    [
+        (in_json(MADE.evidence(), "info.json", compose_hash="00" * 32), "compose-hash", "ATT-150", "/info"),
+        (in_json(MADE.evidence(), "attestation.json", quote="00"), "quote", "ATT-050", "/attestation"),
+        (
+            MADE.evidence().with_file("evidences/acme-account.json", b"{}"),
+            "acme-account",
+            "ATT-100",
+            "/evidences/acme-account.json",
+        ),
+        (MADE.evidence().with_file("evidences/sha256sum.txt", None), "checksum-file", "ATT-080", SUMS),
+        (MADE.evidence().with_file("evidences/index.html", None), "listing", "ATT-070", "/evidences/"),
+    ],
+)
+def test_failure_shows_the_exchange_that_brought_the_fault(
+    pccs: Service, changed: Evidence, rule: RuleName, requirement: str, path: str
+) -> None:
+    own = log()
+    with serving(Service(changed)) as service, target_of(service, pccs) as target:
+        with pytest.raises(Mismatch) as caught:
+            judge(fetched(target, log()), rule, requirement, own)
+        assert caught.value.exchange is not None
+        shown = own.redacted(caught.value.exchange)
+        assert (shown.method, shown.url) == ("GET", f"{service.url}{path}")
+        assert own.sent == 0, "another case has sent it"
+
+
+def test_contract_that_does_not_allow_the_hash_is_shown_by_the_call_of_it(pccs: Service) -> None:
+    own = log()
+    with serving(Service(MADE.evidence())) as chain, serving(Service(MADE.evidence())) as service:
+        chain.answer = lambda _: rpc_result(f"0x{0:064x}")  # type: ignore[method-assign]
+        with target_of(service, pccs, rpc_url=chain.url) as target, pytest.raises(Mismatch) as caught:
+            judge(fetched(target, log()), "authorisation", "ATT-260", own)
+    assert caught.value.exchange is not None
+    body = own.redacted(caught.value.exchange).request_body
+    assert body is not None
+    assert MADE.compose_hash.hex() in body
+
+
+def test_one_reading_judged_by_threads_at_once_gives_what_one_thread_finds() -> None:
+    evidence = in_json(MADE.evidence(), "info.json", compose_hash="00" * 32)
+    expected = [found(reading(evidence), rule) for rule in JUDGEMENTS]
+    start = threading.Barrier(THREADS)
+
+    def all_rules(shared: TextReading) -> list[str]:
+        start.wait()
+        return [found(shared, rule) for rule in JUDGEMENTS]
+
+    for _ in range(5):
+        shared = reading(evidence)
+        with ThreadPoolExecutor(THREADS) as pool:
+            results = [one.result() for one in [pool.submit(all_rules, shared) for _ in range(THREADS)]]
+        assert results == [expected] * THREADS
+
+
+def test_evidence_verified_by_threads_at_once_gives_what_one_thread_finds() -> None:
+    different = [renewed(0), renewed(1), in_json(MADE.evidence(), "info.json", app_id="00"), Made(version=5).evidence()]
+    expected = [verify(evidence, MADE.policy()).as_json() for evidence in different]
+    with ThreadPoolExecutor(THREADS) as pool:
+        results = [
+            one.result().as_json() for one in [pool.submit(verify, each, MADE.policy()) for each in different * 10]
+        ]
+    assert results == expected * 10
+
+
+def reading(evidence: Evidence) -> TextReading:
+    return TextReading(evidence, MADE.policy(), AttestationForms(), True)
+
+
+def found(shared: TextReading, rule: RuleName) -> str:
+    try:
+        judge(Fetched(shared), rule, "ATT-150", log())
+    except Exception as problem:  # noqa: BLE001 - what one thread finds is compared with what several do
+        return repr(problem)
+    return "it holds"
