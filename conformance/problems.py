@@ -150,14 +150,6 @@ class NothingSelected(Problem):
     hint = "look at --pack and --case; `service-conformance packs` shows what there is"
 
 
-class NoFunderKey(Problem):
-    """The profile names an environment variable for the key of a wallet with ether, and it holds none."""
-
-    code = "no-funder-key"
-    cause = "there is no key of a wallet with ether"
-    hint = "set the variable, or leave funded_wallet out of the profile's capabilities"
-
-
 class NodeNotStarted(Problem):
     """The bundled node did not come up."""
 
@@ -309,6 +301,22 @@ class Untrusted(Inconclusive):
     code = "untrusted"
     cause = "the node's certificate is not trusted"
     hint = "name the certificate's issuer, or the self-signed certificate itself, in SSL_CERT_FILE"
+
+
+class NodeSilent(Inconclusive):
+    """Several requests in a row were not answered in time: no more are sent, and the run ends."""
+
+    code = "node-silent"
+    cause = "the node answers nothing any more"
+    hint = "look at the node; --timeout and --max-timeouts say how long the suite waits"
+
+
+class NoFunderKey(Inconclusive):
+    """The profile names an environment variable for the key of a wallet with ether, and it holds none."""
+
+    code = "no-funder-key"
+    cause = "there is no key of a wallet with ether"
+    hint = "set the variable, or leave funded_wallet out of the profile's capabilities"
 
 
 class OutOfCredit(Inconclusive):

@@ -1,4 +1,4 @@
-"""The five verdicts of a case, and the record that a case leaves behind."""
+"""The verdicts of a case, and the record that a case leaves behind."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ class Verdict(StrEnum):
     """It failed, and the vendor listed it with a reason and a link."""
     INCONCLUSIVE = "inconclusive"
     """Set-up or network failed, so that nothing was learnt about the requirement."""
+    SUITE_ERROR = "suite error"
+    """The case or its driver stumbled over something that is no answer to a step: nothing was learnt."""
 
 
 NOT_APPLICABLE = "not-applicable"
@@ -98,6 +100,8 @@ class Outcome:
     properties: dict[str, str] = field(default_factory=dict)
     contradicted: tuple[str, ...] = ()
     """Which of its requirements a failure contradicts, where that can be told; it is no news about the others."""
+    traceback: str = ""
+    """Python's, redacted, for an error of the suite."""
 
     @property
     def blamed(self) -> tuple[str, ...]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import ssl
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property, lru_cache
@@ -18,7 +20,8 @@ import httpx
 from conformance.endpoints.extent import SampleOptions
 from conformance.endpoints.log import ExchangeLog, RawExchange
 from conformance.endpoints.pace import Budget, GasBudget, Pace
-from conformance.problems import Malformed, ProfileSilent, ServerFault, Unreachable, Untrusted
+from conformance.endpoints.patience import Patience
+from conformance.problems import Malformed, NoFunderKey, ProfileSilent, ServerFault, Unreachable, Untrusted
 from conformance.profile import WHOLE, Effect, NotStated, Operation, Profile, resolve, value_at
 from conformance.values.json_text import parse
 from conformance.values.json_values import MISSING, Missing, member
@@ -36,6 +39,12 @@ KEEP_IDLE_SECONDS = 1.0
 """Shorter than any usual server's keep-alive: reusing a connection that the server is closing looks like a fault."""
 ANSWERED_IN_TEXT = frozenset({"swagger_ui", "evidences", "evidence_checksums"})
 """Operations whose accepted answer is no JSON; all other bodies are ("Preamble / Conventions")."""
+SHOWN = 300
+"""Characters of an answer that a failure shows."""
+HTML = re.compile(r"\s*<(!doctype\s+html|html)\b", re.IGNORECASE)
+TITLE = re.compile(r"<title[^>]*>(.*?)</title>", re.IGNORECASE | re.DOTALL)
+OF_GATEWAYS = frozenset({502, 503, 504})
+"""Statuses by which a gateway says that the server behind it did not answer (RFC 9110, 15.6)."""
 NEVER_SENT = (
     httpx.ConnectError,
     httpx.ConnectTimeout,
@@ -106,6 +115,21 @@ class Answer:
             return False
         return True
 
+    @property
+    def summary(self) -> str:
+        """Its status and how its body begins; of a page in HTML the title, and whether a gateway answered instead."""
+        if not HTML.match(self.text):
+            return f"status {self.status}: {self.text[:SHOWN]}"
+        if self.status in OF_GATEWAYS:
+            server = self.headers.get("server", "no name of its server")
+            return f"status {self.status}: {self._page} from a gateway ({server}) that got no answer from the node"
+        return f"status {self.status}: {self._page}"
+
+    @property
+    def _page(self) -> str:
+        title = TITLE.search(self.text)
+        return f"a page in HTML, {title[1].strip()[:SHOWN]!r}" if title else "a page in HTML"
+
     def _canonical(self) -> object:
         value = canonical(self.operation, self._parsed())
         if self.operation is not None and self.operation.name == "add_group":
@@ -120,7 +144,8 @@ class Answer:
         except ValueError as problem:
             if self.accepted and self.operation is not None and self.operation.name in ANSWERED_IN_TEXT:
                 return self.text
-            raise Malformed("a JSON body", f"{problem}: {self.text[:200]}", self.exchange) from None
+            got = self.summary if HTML.match(self.text) else f"{problem}: {self.text[:200]}"
+            raise Malformed("a JSON body", got, self.exchange) from None
 
     def at(self, path: tuple[str, ...]) -> object:
         """The value at a path of a pack; MISSING when there is none."""
@@ -187,7 +212,7 @@ class Target:
         gas: GasBudget | None = None,
         extent: SampleOptions | None = None,
         shared: bool = False,
-        timeout: float | None = None,
+        patience: Patience | None = None,
     ) -> None:
         self.base_url = base_url.rstrip("/")
         self.profile = profile
@@ -206,7 +231,8 @@ class Target:
         self._operations: dict[str, Operation] = {}
         self._remembered: dict[str, tuple[float, object]] = {}
         self._remembering = threading.RLock()
-        self._timeout = timeout or _longest(profile)
+        self._patience = patience or Patience()
+        self._timeout = self._patience.seconds or _longest(profile)
         self._http = httpx.Client(
             timeout=self._timeout,
             follow_redirects=False,
@@ -228,10 +254,12 @@ class Target:
 
     @cached_property
     def funder(self) -> Funder | None:
-        """Where the wallets of cases get ether from; None where they get none. Raises NoFunderKey."""
+        """Where the wallets of cases get ether from; None where they get none, or its key is missing."""
         from conformance.endpoints.funding import funder_of  # noqa: PLC0415 - it builds on this module
 
-        return funder_of(self.profile)
+        with suppress(NoFunderKey):
+            return funder_of(self.profile)
+        return None
 
     def operation(self, name: str) -> Operation:
         """An operation as this node serves it. Raises ProfileSilent when the profile leaves it out."""
@@ -266,8 +294,8 @@ class Target:
     def exchange(self, message: Message, log: ExchangeLog, operation: Operation | None = None) -> Answer:
         """Send a request and get its answer.
 
-        Raises Unreachable when nobody listens, and ServerFault when no answer came in time or the connection was
-        dropped before it; a 5xx is an answer and is returned.
+        Raises Unreachable when nobody listens, ServerFault when no answer came in time or the connection was dropped
+        before it, and NodeSilent after several time-outs in a row; a 5xx is an answer and is returned.
         """
         self.await_turn()
         cents = self.charge(operation) if operation else 0
@@ -285,7 +313,7 @@ class Target:
         url = message.path if message.path.startswith("http") else self.base_url + message.path
         content = None if message.body is None else message.body.encode("utf-8", "surrogatepass")
         headers = {name.encode(): value.encode("utf-8", "surrogatepass") for name, value in message.headers.items()}
-        began = time.perf_counter()
+        waiting, began = self._patience.begin(), time.perf_counter()
         request = self._http.build_request(message.method, url, content=content, headers=headers)
         try:
             response = self._http.send(request, stream=True)
@@ -297,7 +325,10 @@ class Target:
             raise Unreachable("a node that listens", f"{type(problem).__name__}: {problem}", number) from problem
         except httpx.RequestError as problem:
             number = self._unanswered(message, url, began, log)
+            if isinstance(problem, httpx.TimeoutException):
+                self._patience.note_timeout(waiting)
             raise ServerFault("an answer", _silence(problem), number) from problem
+        self._patience.note_answer()
         raw = RawExchange(
             message.method, url, message.headers, message.body,
             response.status_code, dict(response.headers), text, time.perf_counter() - began,

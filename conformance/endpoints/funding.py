@@ -156,5 +156,5 @@ def funder_of(profile: Profile, environment: Mapping[str, str] = os.environ) -> 
     key = environment.get(variable, "").strip()
     if not PRIVATE_KEY.fullmatch(key) or not 0 < int(key, 16) < CURVE_ORDER:
         state = "holds no private key (64 hex digits)" if key else "is not set"
-        raise NoFunderKey(f"the environment variable {variable}, which the profile names, {state}")
+        raise NoFunderKey(f"a private key in the variable {variable}, which the profile names", f"it {state}")
     return KeyFunder(bytes.fromhex(key.removeprefix("0x")))

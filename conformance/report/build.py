@@ -64,6 +64,8 @@ def exit_code(run: RunRecord) -> ExitCode:
     seen = Counter(outcome.verdict for outcome in run.outcomes)
     if seen[Verdict.FAIL] or run.faults:
         return ExitCode.FAILS
+    if seen[Verdict.SUITE_ERROR]:
+        return ExitCode.SUITE_ERROR
     if run.interrupted:
         return ExitCode.INTERRUPTED
     if not run.outcomes:
@@ -104,6 +106,8 @@ def _sentence(run: RunRecord, code: ExitCode, judged: Sequence[Judged]) -> str:
         else nothing,
         ExitCode.NOTHING_SELECTED: "No case was selected. `service-conformance packs` lists what --case takes.",
         ExitCode.INTERRUPTED: f"The run was interrupted: {run.interrupted}",
+        ExitCode.SUITE_ERROR: f"The suite erred: {count[Verdict.SUITE_ERROR]} of {every} cases did not run as they"
+        " should, and say nothing about the node.",
     }[code]
 
 
@@ -156,6 +160,7 @@ def _case(run: RunRecord, outcome: Outcome) -> CaseResult:
         exchanges=outcome.exchanges,
         seconds=round(outcome.seconds, 6),
         failure=FailureShown.model_validate(asdict(outcome.failure)) if outcome.failure else None,
+        traceback=outcome.traceback,
         rerun=rerun(outcome.case, run.seed, run.rerun),
         cells=tuple(_cell(run, outcome.case, cell) for cell in outcome.cells),
     )

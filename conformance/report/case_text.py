@@ -26,6 +26,7 @@ def explain(outcome: Outcome, command: str) -> str:
         lines += ["", f"  step      {failure.step}", f"  expected  {failure.expected}", f"  got       {failure.got}"]
         lines += _exchange(failure.exchange) if failure.exchange else []
         lines += ["", *(f"  {line}" for line in failure.replay.splitlines())] if failure.replay else []
+    lines += ["", *(f"  {line}" for line in outcome.traceback.splitlines())] if outcome.traceback else []
     lines += _wrong_cells(outcome, command)
     return "\n".join([*lines, "", f"  again: {command}"])
 

@@ -22,6 +22,7 @@ class Judgement(StrEnum):
     KNOWN = "known"
     """A check failed as the vendor's list of known failures says, and none failed otherwise."""
     INCONCLUSIVE = "inconclusive"
+    """A check of it was inconclusive, or met an error of the suite."""
     NOT_OFFERED = "not offered"
     NOT_RUN = "not run"
     """It has checks, and the selection left out all of them."""
@@ -42,6 +43,7 @@ class Judged:
 
 WORST_FIRST = (
     (Verdict.FAIL, Judgement.FAIL),
+    (Verdict.SUITE_ERROR, Judgement.INCONCLUSIVE),
     (Verdict.INCONCLUSIVE, Judgement.INCONCLUSIVE),
     (Verdict.KNOWN, Judgement.KNOWN),
 )

@@ -29,6 +29,8 @@ class ExitCode(IntEnum):
     NOTHING_SELECTED = 4
     INTERRUPTED = 5
     """The run did not come to its end; results.json tells of the cases that ran."""
+    SUITE_ERROR = 6
+    """No case failed, and one stumbled over an error of its own, or of the suite."""
 
 
 class Part(BaseModel):
@@ -131,6 +133,8 @@ class CaseResult(Part):
     """HTTP requests sent."""
     seconds: float
     failure: FailureShown | None
+    traceback: str
+    """Python's, for an error of the suite; empty for other verdicts."""
     rerun: str
     """The command that runs this case alone, with the same seed."""
     cells: tuple[CellResult, ...]

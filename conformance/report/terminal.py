@@ -13,6 +13,7 @@ from conformance.report.judgement import Judgement
 from conformance.report.matrix import drawn, matrices
 from conformance.report.results import CaseResult, ExitCode, RequirementResult, Results
 from conformance.requirements import Coverage, Level
+from conformance.verdict import Verdict
 
 COLUMNS = (
     (Judgement.PASS, "green"),
@@ -72,17 +73,22 @@ def _departure(case: CaseResult) -> str:
     return f"{case.failure.step}: expected {case.failure.expected}; got {case.failure.got}"
 
 
+def _by_reason(results: Results, verdict: Verdict, name: str, style: str) -> Iterable[RenderableType]:
+    """A line for each reason of a verdict."""
+    cases: dict[str, list[str]] = {}
+    for case in results.cases:
+        if case.verdict == verdict:
+            cases.setdefault(case.reason, []).append(case.case)
+    for reason, (first, *others) in cases.items():
+        yield Text(f"{name}: {f'{first} and {len(others)} more' if others else first}: {reason}", style)
+
+
 def _notes(results: Results) -> Iterable[RenderableType]:
     yield Text("")
     for fault in results.faults:
         yield Text(f"Fault: {fault}", "red")
-    inconclusive: dict[str, list[str]] = {}
-    for case in results.cases:
-        if case.verdict == "inconclusive":
-            inconclusive.setdefault(case.reason, []).append(case.case)
-    for reason, (first, *others) in inconclusive.items():
-        cases = f"{first} and {len(others)} more" if others else first
-        yield Text(f"Inconclusive: {cases}: {reason}", "magenta")
+    yield from _by_reason(results, Verdict.SUITE_ERROR, "Suite error", "bold magenta")
+    yield from _by_reason(results, Verdict.INCONCLUSIVE, "Inconclusive", "magenta")
     in_part = [one for one in results.requirements if one.coverage is Coverage.PARTLY]
     if in_part and results.exit_code is not ExitCode.NOTHING_SELECTED:
         yield Text(

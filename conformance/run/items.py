@@ -8,6 +8,7 @@ from typing import Literal, Protocol, TypeAlias
 
 import pytest
 
+from conformance.problems import NodeSilent
 from conformance.report.case_text import explain, rerun
 from conformance.run.case import Case
 from conformance.run.known import Known
@@ -67,6 +68,8 @@ class CaseItem(pytest.Item):
         """Run it, and say by pytest's means what came of it."""
         run = self.config.stash[RUNNING]
         outcome = run.outcomes[self.case.id] = run.known.apply(run.judge(self.case))
+        if outcome.properties.get("problem") == NodeSilent.code:
+            self.session.shouldstop = outcome.reason
         self.user_properties.append(("requirements", " ".join(outcome.requirements)))
         if outcome.verdict is Verdict.NOT_OFFERED:
             pytest.skip(outcome.reason)

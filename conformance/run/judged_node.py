@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from conformance.endpoints.bundled import BundledNodes
 from conformance.endpoints.client import Target
-from conformance.endpoints.funding import funder_of
 from conformance.endpoints.pace import Budget, GasBudget, Pace, lowest_rate
+from conformance.endpoints.patience import Patience
 from conformance.profile import Profile, load_profile, load_ready_file
 from conformance.run.options import Options
 
@@ -32,14 +32,13 @@ class JudgedNode:
         return f"node {self.url}" + (f" (bundled, started for this run{others})" if self.is_bundled else "")
 
     def wait_until_ready(self) -> None:
-        """Raises NodeNotStarted, and NoFunderKey for a profile whose funder cannot be used."""
+        """Return when the bundled nodes answer. Raises NodeNotStarted."""
         if self._bundled is not None:
             self._bundled.wait_until_ready()
             ready = load_ready_file(self._bundled.all[0].ready_file)
             self.url = ready.base_url
             if self._options.profile is None:
                 self.profile = ready
-        funder_of(self.profile)
 
     def target(self, place: int = 0) -> Target:
         """The node for one of the processes, from 0, with its share of the budgets."""
@@ -59,6 +58,7 @@ class JudgedNode:
             extent=self._options.extent,
             gas=GasBudget(None if gas is None else gas // self.jobs),
             shared=self.jobs > 1 and not self.is_bundled,
+            patience=Patience(self._options.timeout, self._options.max_timeouts),
         )
         target.ends_with_run = self.is_bundled
         return target

@@ -78,7 +78,7 @@ class Known:
         return tuple(found)
 
 
-NOT_TELLING = frozenset({Verdict.KNOWN, Verdict.FAIL, Verdict.INCONCLUSIVE})
+NOT_TELLING = frozenset({Verdict.KNOWN, Verdict.FAIL, Verdict.INCONCLUSIVE, Verdict.SUITE_ERROR})
 """With one of these among the verdicts of a requirement's cases, its entry is not shown to be out of date."""
 
 

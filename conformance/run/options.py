@@ -142,6 +142,27 @@ class Options:
     rate: Annotated[
         float | None, Spelling("--rate", "send at most so many requests a second", "N", above_0, BUDGETS)
     ] = None
+    timeout: Annotated[
+        float | None,
+        Spelling(
+            "--timeout",
+            "wait so long for an answer; by default 45, or 15 more than a run may take",
+            "SECONDS",
+            above_0,
+            BUDGETS,
+            repeats_case=True,
+        ),
+    ] = None
+    max_timeouts: Annotated[
+        int | None,
+        Spelling(
+            "--max-timeouts",
+            "end the run after so many time-outs in a row, by default 3",
+            "N",
+            at_least(1),
+            BUDGETS,
+        ),
+    ] = None
     jobs: Annotated[
         int | None,
         Spelling(

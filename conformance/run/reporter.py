@@ -26,8 +26,9 @@ WORDS = {
     Verdict.NOT_OFFERED: "not offered",
     Verdict.KNOWN: "failed as known",
     Verdict.INCONCLUSIVE: "inconclusive",
+    Verdict.SUITE_ERROR: "suite error",
 }
-TOLD_AT_ONCE = (Verdict.FAIL, Verdict.INCONCLUSIVE)
+TOLD_AT_ONCE = (Verdict.FAIL, Verdict.INCONCLUSIVE, Verdict.SUITE_ERROR)
 
 
 class Count:

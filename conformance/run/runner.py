@@ -8,12 +8,14 @@ with Target("http://127.0.0.1:8000", profile, seed="1") as target:
 from __future__ import annotations
 
 import time
+import traceback
 from dataclasses import replace
 
 from conformance.drivers.steps.caserun import CaseRun
 from conformance.endpoints.client import Target
 from conformance.endpoints.clock import turn
-from conformance.problems import Departure, Malformed, ProfileSilent, StepProblem
+from conformance.endpoints.redaction import Secrets
+from conformance.problems import Departure, Problem, ProfileSilent, StepProblem
 from conformance.profile import has_none, states
 from conformance.run.case import Case
 from conformance.run.known import Entry, Known, load_known
@@ -26,16 +28,20 @@ __all__ = ["Case", "Entry", "Known", "Target", "load", "load_known", "run_case"]
 
 
 def run_case(case: Case, target: Target) -> Outcome:
-    """Run a case and clean up after it. Never raises for what a node does."""
+    """Run a case and clean up after it. Raises nothing: an error of the case itself is a verdict, too."""
     began = time.perf_counter()
-    missing = not_offered(case, target)
-    if missing:
-        return _outcome(
-            case, Verdict.NOT_OFFERED, missing, began, problem=NOT_APPLICABLE if _for_others(case, target) else ""
-        )
-    with turn(target, alone=case.info.alone):
-        run = CaseRun(target, case.id)
-        return replace(_run(case, run, began), cells=_cells(run))
+    run: CaseRun | None = None
+    try:
+        missing = not_offered(case, target)
+        if missing:
+            return _outcome(
+                case, Verdict.NOT_OFFERED, missing, began, problem=NOT_APPLICABLE if _for_others(case, target) else ""
+            )
+        with turn(target, alone=case.info.alone):
+            run = CaseRun(target, case.id)
+            return replace(_run(case, run, began), cells=_cells(run))
+    except Exception as error:  # noqa: BLE001 - whatever it is, it is told, and the other cases run
+        return _suite_error(case, error, run, began)
 
 
 def _cells(run: CaseRun) -> tuple[CellOutcome, ...]:
@@ -51,9 +57,6 @@ def _run(case: Case, run: CaseRun, began: float) -> Outcome:
         if case.silence_is_not_offered and isinstance(problem, ProfileSilent):
             return _outcome(case, Verdict.NOT_OFFERED, f"it needs {problem.expected}", began, run.log.sent)
         return _departed(case, problem, run, began)
-    except RecursionError:
-        deep = Malformed("values that can be compared", "values nested too deeply", len(run.log) - 1)
-        return _departed(case, deep, run, began)
     finally:
         clean_up(run)
     return _outcome(case, Verdict.PASS, "", began, exchanges=run.log.sent)
@@ -102,6 +105,15 @@ def _departed(case: Case, problem: StepProblem, run: CaseRun, began: float) -> O
     reason = f"{problem.cause}: expected {failure.expected}; got {failure.got}{hint}"
     outcome = _outcome(case, verdict, reason, began, run.log.sent, failure, problem.code)
     return replace(outcome, contradicted=problem.requirements)
+
+
+def _suite_error(case: Case, error: Exception, run: CaseRun | None, began: float) -> Outcome:
+    """An error of the case or of its driver, with what Python says of it."""
+    hide = (run.secrets if run else Secrets()).hide
+    told = f"{error.cause}: {error}" if isinstance(error, Problem) else f"{type(error).__name__}: {error}"
+    hint = f"; {error.hint}" if isinstance(error, Problem) and error.hint else ""
+    outcome = _outcome(case, Verdict.SUITE_ERROR, hide(told + hint), began, len(run.log) if run else 0)
+    return replace(outcome, traceback=hide("".join(traceback.format_exception(error))))
 
 
 def _outcome(

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import gc
 import secrets
-from collections.abc import Generator, Iterable
+import signal
+import threading
+from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import Future, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, partial
 from io import StringIO
 from itertools import zip_longest
 from pathlib import Path
+from types import FrameType
+from typing import NoReturn
 
 import pytest
 from rich.console import Console
@@ -37,6 +41,7 @@ WORDS = {
     Verdict.NOT_OFFERED: ("not offered", "o", "NOT OFFERED"),
     Verdict.KNOWN: ("known", "k", "KNOWN"),
     Verdict.INCONCLUSIVE: ("inconclusive", "?", "INCONCLUSIVE"),
+    Verdict.SUITE_ERROR: ("suite error", "E", "SUITE ERROR"),
 }
 
 
@@ -68,6 +73,8 @@ class ConformanceSession:
         """Why there is no results.json."""
         self._crashed = False
         """Whether a process died."""
+        self._stopped_by = ""
+        """What ended the run early."""
         self._ended: dict[str, Future[Outcome]] = {}
         """Cases that other processes have run."""
         self._began = datetime.now(UTC)
@@ -75,10 +82,20 @@ class ConformanceSession:
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionstart(self) -> None:
         """Wait for the bundled nodes."""
+        self._end_at_sigterm()
         try:
             self.node.wait_until_ready()
         except Problem as problem:
             raise pytest.UsageError(_told(problem)) from problem
+
+    def _end_at_sigterm(self) -> None:
+        """Have SIGTERM end the run as Ctrl-C does, with results."""
+        if threading.current_thread() is threading.main_thread():
+            self.config.add_cleanup(partial(_handle_sigterm, signal.signal(signal.SIGTERM, _interrupt)))
+
+    def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
+        """Remember what ended the run early: a signal, or a node that answers nothing any more."""
+        self._stopped_by = str(excinfo.value) or "Ctrl-C"
 
     @cached_property
     def _target(self) -> Target:
@@ -212,6 +229,8 @@ class ConformanceSession:
         lost = f"{missing} of {len(self.awaited)} cases did not report"
         if self._crashed:
             return f"a process of the suite died; {lost}"
+        if self._stopped_by:
+            return f"{self._stopped_by}; {lost}"
         if exitstatus in {pytest.ExitCode.INTERRUPTED, pytest.ExitCode.INTERNAL_ERROR}:
             return f"pytest ended early (status {int(exitstatus)}); {lost}"
         return lost if missing else ""
@@ -244,6 +263,14 @@ def _report(session: pytest.Session, item: pytest.Item, following: pytest.Item |
         raise session.Failed(session.shouldfail)
     if session.shouldstop:
         raise session.Interrupted(session.shouldstop)
+
+
+def _handle_sigterm(handler: Callable[[int, FrameType | None], object] | int | None) -> None:
+    signal.signal(signal.SIGTERM, handler)
+
+
+def _interrupt(number: int, _frame: FrameType | None) -> NoReturn:
+    raise KeyboardInterrupt(signal.Signals(number).name)
 
 
 def _make_writable(folder: Path) -> None:

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from conformance.endpoints.client import Answer
+from conformance.endpoints.client import SHOWN, Answer
 from conformance.endpoints.requests import OutgoingRequest
 from conformance.problems import NotAccepted, OutOfCredit, ServerFault, Throttled
-
-SHOWN = 300
-"""Characters of an answer that a failure shows."""
 
 
 @dataclass(frozen=True)
@@ -28,16 +25,16 @@ def raise_for_trouble(answer: Answer, awaited: frozenset[int] = frozenset()) -> 
     if status in awaited:
         return
     if status == 429 or (status == 503 and "retry-after" in answer.headers):
-        raise Throttled("an answer", f"status {status}: {answer.text[:SHOWN]}", answer.exchange)
+        raise Throttled("an answer", answer.summary, answer.exchange)
     if status == 402:
         raise OutOfCredit("an account with credit", f"status 402: {answer.text[:SHOWN]}", answer.exchange)
     if status >= 500:
-        raise ServerFault("an answer below 500", f"status {status}: {answer.text[:SHOWN]}", answer.exchange)
+        raise ServerFault("an answer below 500", answer.summary, answer.exchange)
 
 
 def must_accept(answer: Answer) -> None:
     """Raise unless the answer is a 2xx whose body can be read."""
     raise_for_trouble(answer)
     if not answer.accepted:
-        raise NotAccepted("acceptance (2xx)", f"status {answer.status}: {answer.text[:SHOWN]}", answer.exchange)
+        raise NotAccepted("acceptance (2xx)", answer.summary, answer.exchange)
     _ = answer.value

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Literal, Self, TypeAlias, get_args
 
-from conformance.endpoints.client import Answer, AskedAt
+from conformance.endpoints.client import SHOWN, Answer, AskedAt
 from conformance.endpoints.redaction import Secrets
 from conformance.endpoints.requests import OutgoingRequest
 from conformance.endpoints.sending import Receipt
@@ -27,7 +27,7 @@ from conformance.problems import (
     WrongRefusal,
 )
 from conformance.profile import OPERATIONS, WHOLE, Profile, section
-from conformance.service.acceptance import SHOWN, Accepted, must_accept, raise_for_trouble
+from conformance.service.acceptance import Accepted, must_accept, raise_for_trouble
 from conformance.service.reads import Read
 from conformance.service.session import Session
 from conformance.values.json_values import member, printed, printed_json, same
@@ -223,11 +223,11 @@ def check_refusal(answer: Answer, expected: ExpectedRefusal, secrets: Secrets) -
         _must_hold_no_credential(answer, secrets)
         return
     if answer.accepted:
-        raise NotRefused(str(expected), f"status {answer.status}: {answer.text[:SHOWN]}", answer.exchange)
+        raise NotRefused(str(expected), answer.summary, answer.exchange)
     if answer.asked_at is AskedAt.ENDPOINT:
         _ = answer.value
     if answer.status not in expected.statuses:
-        raise WrongRefusal(str(expected), f"status {answer.status}: {answer.text[:SHOWN]}", answer.exchange)
+        raise WrongRefusal(str(expected), answer.summary, answer.exchange)
     _must_give_nothing_away(answer, secrets)
 
 

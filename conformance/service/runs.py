@@ -10,12 +10,12 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from conformance.endpoints.client import Answer
+from conformance.endpoints.client import SHOWN, Answer
 from conformance.endpoints.requests import OutgoingRequest
 from conformance.problems import Mismatch, ProfileSilent, RunEndedOtherwise
 from conformance.profile import Profile
 from conformance.profile.exec import FailureAndLimits
-from conformance.service.acceptance import SHOWN, Accepted, must_accept, raise_for_trouble
+from conformance.service.acceptance import Accepted, must_accept, raise_for_trouble
 from conformance.service.action_sources import parameters
 from conformance.service.refusal import was_accepted
 from conformance.service.session import Session
@@ -174,7 +174,7 @@ def must_fail(answer: Answer, profile: Profile) -> None:
     mark = f" with {forms.error_member} true" if forms.error_member else ""
     raise RunEndedOtherwise(
         f"a run that ends with an error: status {forms.status}{mark}",
-        f"status {answer.status}: {answer.text[:SHOWN]}",
+        answer.summary,
         answer.exchange,
     )
 

@@ -12,7 +12,7 @@ from typing import Self
 from conformance.endpoints.chain import ChainClient
 from conformance.endpoints.client import Answer, AskedAt, Target
 from conformance.endpoints.clock import NodeClock
-from conformance.endpoints.funding import Purse
+from conformance.endpoints.funding import Purse, funder_of
 from conformance.endpoints.log import ExchangeLog
 from conformance.endpoints.redaction import SECRET_MEMBERS, Secrets
 from conformance.endpoints.requests import OutgoingRequest, message
@@ -146,8 +146,9 @@ class Session:
 
     @cached_property
     def purse(self) -> Purse:
-        """How the case's wallets get ether. ProfileSilent: they get none."""
+        """How the case's wallets get ether. ProfileSilent: they get none. NoFunderKey: the key for it is missing."""
         if self.target.funder is None:
+            funder_of(self.profile)
             raise ProfileSilent("a profile with the capability funded_wallet", "a profile without")
         sender = Sender(self.chain, self.target.gas)
         return Purse(self.target, self.chain, sender, self.log, self.target.funder)

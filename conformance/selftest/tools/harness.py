@@ -67,14 +67,15 @@ class TrialRunner:
         began = time.perf_counter()
         try:
             trial = self._try(name)
+            erred = [outcome for outcome in trial.outcomes if outcome.verdict is Verdict.SUITE_ERROR]
+            trial = replace(trial, crash=f"{erred[0].case}: {erred[0].reason}") if erred else trial
         except Exception as crash:  # noqa: BLE001 - told as it is: not every exception survives the way between processes
-            trial = self.crashed(name, crash)
+            trial = self.crashed(name, _told(crash))
         return replace(trial, seconds=time.perf_counter() - began)
 
-    def crashed(self, name: str, crash: BaseException) -> Trial:
+    def crashed(self, name: str, crash: str) -> Trial:
         """Record that the suite itself failed on the node of this name."""
-        breaks = self.mutants[name].breaks if name in self.mutants else ()
-        return Trial(name, breaks, crash=f"{type(crash).__name__}: {crash}")
+        return Trial(name, self.mutants[name].breaks if name in self.mutants else (), crash=crash)
 
     def _try(self, name: str) -> Trial:
         faults = ServerFaults()
@@ -107,7 +108,11 @@ def trials(runner: TrialRunner, names: Sequence[str], jobs: int) -> Iterator[Tri
         waiting = {pool.submit(_try_node, name): name for name in names}
         for done in as_completed(waiting):
             crash = done.exception()
-            yield runner.crashed(waiting[done], crash) if crash else done.result()
+            yield runner.crashed(waiting[done], _told(crash)) if crash else done.result()
+
+
+def _told(crash: BaseException) -> str:
+    return f"{type(crash).__name__}: {crash}"
 
 
 _runner: list[TrialRunner] = []

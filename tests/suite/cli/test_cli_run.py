@@ -135,7 +135,7 @@ def test_run_uses_the_profile_and_names_its_digest(place: Path) -> None:
 def test_options_reach_pytest_as_they_were_given() -> None:
     text = (
         "run --node-url http://n --profile p --pack a --pack b --pack-dir d --case c --quick --full --cell x --seed s"
-        " --known k --budget 1 --max-spend 0 --max-gas 7 --rate 2.5 --jobs 3 --output o"
+        " --known k --budget 1 --max-spend 0 --max-gas 7 --rate 2.5 --jobs 3 --timeout 9 --max-timeouts 2 --output o"
     )
     options = Options.of(parser().parse_args(text.split()))
     assert len(vars(options)) == len(

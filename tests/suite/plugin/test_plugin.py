@@ -2,95 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from textwrap import dedent
 
 import pytest
-from tiny_node import TinyNode, always
-
-import conformance.run.session  # noqa: F401 - pytester forgets what its sessions import, and C modules load only once
+from plugin_project import ALL, PACK, quiet, results, run, run_apart, verdicts
+from tiny_node import TinyNode
 
 pytest_plugins = ["pytester"]
-
-PACK = """\
-pack: trial
-title: A trial
-cases:
-  - id: passes
-    title: This one passes
-    requirements: [GRP-010]
-    steps: [{account: a}, {list: list_groups, expect: {"": []}}]
-  - id: fails
-    title: This one fails
-    requirements: [GRP-010]
-    each: [{id: x, n: 1}, {id: y, n: 2}]
-    steps: [{account: a}, {list: list_groups, expect: {"": {length: "${n}"}}}]
-  - id: teaches-nothing
-    title: This one is inconclusive
-    requirements: [GRP-030]
-    setup: [{account: a}, {call: create_wallet}]
-    steps: [{list: list_groups}]
-  - id: not-offered
-    title: This one is not offered
-    requirements: [ACC-020]
-    needs: [chain_rpc]
-    steps: [{rpc: eth_chainId, expect: {"": 0x1}}]
-"""
-ELSEWHERE = """
-import conformance.run.selection
-from pathlib import Path
-
-conformance.run.selection.scenarios = lambda: Path(__file__).parent / "packs"
-"""
-"""A plugin that lets the shipped packs be those of the test, in processes of their own."""
-OTHERS = ["cov", "schemathesis", "hypothesispytest", "anyio", "cacheprovider"]
-"""Plugins that have nothing to do with it."""
-
-
-@pytest.fixture
-def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
-    """A folder with one shipped pack."""
-    packs = pytester.path / "packs"
-    packs.mkdir()
-    (packs / "trial.yaml").write_text(PACK, encoding="utf-8")
-    monkeypatch.setattr("conformance.run.selection.scenarios", lambda: packs)
-    return pytester
-
-
-def quiet(*options: str) -> list[str]:
-    return [*(f"-pno:{name}" for name in OTHERS), "-Wignore::pytest.PytestAssertRewriteWarning", *options]
-
-
-def run(project: pytest.Pytester, *options: str) -> pytest.RunResult:
-    return project.runpytest_inprocess(*quiet("-pno:xdist", *options))
-
-
-def run_apart(project: pytest.Pytester, *options: str) -> pytest.RunResult:
-    """In a process of its own, and with workers that are processes, too."""
-    (project.path / "elsewhere.py").write_text(ELSEWHERE, encoding="utf-8")
-    project.syspathinsert()
-    return project.runpytest_subprocess(*quiet("-p", "elsewhere", *options))
-
-
-def results(project: pytest.Pytester) -> dict[str, object]:
-    value = json.loads((project.path / "out" / "results.json").read_text(encoding="utf-8"))
-    assert isinstance(value, dict)
-    return value
-
-
-def verdicts(project: pytest.Pytester) -> dict[str, str]:
-    cases = results(project)["cases"]
-    assert isinstance(cases, list)
-    return {case["case"].partition("::")[2]: case["verdict"] for case in cases}
-
-
-ALL = {
-    "passes": "pass",
-    "fails[x]": "fail",
-    "fails[y]": "fail",
-    "teaches-nothing": "inconclusive",
-    "not-offered": "not offered",
-}
 
 
 def test_plain_pytest_in_a_project_with_packs_is_not_touched(project: pytest.Pytester) -> None:
@@ -322,62 +240,11 @@ def test_no_thread_runs_when_the_processes_are_forked(project: pytest.Pytester, 
     assert told == ["threads: 1"] * 2
 
 
-DYING = """
-import os
-import conformance.run.processes
-
-conformance.run.processes.run_case = lambda *_: os._exit(1)
-"""
-
-
-def test_run_whose_processes_die_is_interrupted(project: pytest.Pytester, node: TinyNode) -> None:
-    (project.path / "dying.py").write_text(DYING, encoding="utf-8")
-
-    result = run_apart(project, "-p", "dying", "--node-url", node.url, "--results", "out", "--jobs", "2")
-
-    assert results(project)["exit_code"] == 5
-    assert results(project)["interrupted"] == "a process of the suite died; 5 of 5 cases did not report"
-    assert result.ret == 5
-
-
 def test_xdist_is_refused_for_packs(project: pytest.Pytester, node: TinyNode) -> None:
     result = run_apart(project, "--node-url", node.url, "-n2")
 
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(["*with --jobs N, not with pytest-xdist*"])
-
-
-def test_run_that_is_interrupted_leaves_whole_results(project: pytest.Pytester, node: TinyNode) -> None:
-    interrupting = dedent("""\
-        import os
-        import signal
-
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-
-        def pytest_runtest_logreport(report):
-            if report.when == "call":
-                os.kill(os.getpid(), signal.SIGINT)
-        """)
-    (project.path / "interrupting.py").write_text(interrupting, encoding="utf-8")
-
-    result = run_apart(project, "-p", "interrupting", "--node-url", node.url, "--results", "out")
-
-    assert "did not report" in str(results(project)["interrupted"])
-    assert verdicts(project) == {"passes": "pass"}
-    assert results(project)["exit_code"] == 5
-    assert result.ret == 5
-
-
-def test_run_that_stops_early_does_not_conform(project: pytest.Pytester, node: TinyNode) -> None:
-    pack = (project.path / "packs" / "trial.yaml").read_text(encoding="utf-8")
-    order = pack.replace("  - id: passes", "  - id: later", 1)
-    (project.path / "packs" / "trial.yaml").write_text(order, encoding="utf-8")
-    node.faults["list_groups"] = always(500)
-
-    run(project, "--node-url", node.url, "-x", "--results", "out")
-
-    assert results(project)["conforms"] is False
-    assert "did not report" in str(results(project)["interrupted"])
 
 
 def test_budgets_are_kept(project: pytest.Pytester, node: TinyNode) -> None:

@@ -9,6 +9,7 @@ from textwrap import dedent, indent
 import pytest
 from tiny_node import TinyNode
 
+from conformance.endpoints.patience import Patience
 from conformance.profile import Profile
 from conformance.run.loader import load_pack
 from conformance.run.runner import Case, Target, run_case
@@ -32,7 +33,7 @@ def patience() -> float | None:
 
 @pytest.fixture
 def target(node: TinyNode, patience: float | None) -> Iterator[Target]:
-    with Target(node.url, Profile(), seed="7", timeout=patience) as made:
+    with Target(node.url, Profile(), seed="7", patience=Patience(patience)) as made:
         yield made
 
 

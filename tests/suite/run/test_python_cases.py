@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tiny_node import Asked, TinyNode, Told
 
-from conformance.problems import LoadProblem, UnjudgedRequirement
+from conformance.problems import LoadProblem
 from conformance.run.loader import load_pack, pack_files
 from conformance.run.python_cases import list_python_cases
 from conformance.run.runner import Target, run_case
@@ -126,13 +126,38 @@ def test_value_that_differs_is_told_in_the_words_of_the_case(tmp_path: Path, tar
 
 def test_requirement_that_no_block_judges_is_an_error_of_the_case(tmp_path: Path, target: Target) -> None:
     text = TWO_GROUPS.replace('"GRP-010", "GRP-020"]', '"GRP-010", "GRP-020", "GRP-030"]')
-    with pytest.raises(UnjudgedRequirement, match="no block of the case judges GRP-030"):
-        outcome(tmp_path, text, target)
+    found = outcome(tmp_path, text, target)
+    assert found.verdict is Verdict.SUITE_ERROR
+    assert "no block of the case judges GRP-030" in found.reason
 
 
 def test_block_that_names_another_requirement_is_an_error_of_the_case(tmp_path: Path, target: Target) -> None:
-    with pytest.raises(UnjudgedRequirement, match="is about ACC-010"):
-        outcome(tmp_path, TWO_GROUPS.replace('judge("GRP-020")', 'judge("ACC-010")'), target)
+    found = outcome(tmp_path, TWO_GROUPS.replace('judge("GRP-020")', 'judge("ACC-010")'), target)
+    assert found.verdict is Verdict.SUITE_ERROR
+    assert "is about ACC-010" in found.reason
+
+
+ERRING = """
+    @case("errs", requirements=["GRP-010"])
+    def errs(judge: Judge, accounts: Accounts, groups: Groups) -> None:
+        '''A case with a mistake in it.'''
+        alice = accounts.new()
+        with judge():
+            raise KeyError(alice.key)
+"""
+
+
+def test_exception_of_a_case_is_an_error_of_the_suite_with_its_traceback(tmp_path: Path, target: Target) -> None:
+    found = outcome(tmp_path, ERRING, target)
+    assert (found.verdict, found.failure, found.exchanges) == (Verdict.SUITE_ERROR, None, 1)
+    assert found.reason == "KeyError: '$API_KEY_1'"
+    assert f'{tmp_path / "mine.py"}", line 13, in errs' in found.traceback
+
+
+def test_case_with_an_exception_leaves_nothing_behind(tmp_path: Path, target: Target, node: TinyNode) -> None:
+    text = ERRING.replace("raise", "groups.add(alice.key); raise")
+    assert outcome(tmp_path, text, target).verdict is Verdict.SUITE_ERROR
+    assert node.paths()[-1] == "remove_group"
 
 
 def test_profile_that_is_silent_about_what_the_case_needs_makes_it_not_offered(tmp_path: Path, target: Target) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 import pytest
 from tiny_node import DROP, Asked, TinyNode, Told, always
 
+from conformance.drivers.steps.caserun import CaseRun
 from conformance.endpoints.pace import Budget
 from conformance.profile import Profile
 from conformance.run.runner import Case, Target, run_case
@@ -64,6 +65,37 @@ def test_server_error_in_a_step_is_a_failure_of_its_own(run: Run, node: TinyNode
     outcome = run(ADD)
 
     assert (outcome.verdict, outcome.properties["problem"]) == (Verdict.FAIL, "server-fault")
+
+
+PAGE = "<!DOCTYPE html><html><head><title>502 Bad Gateway</title></head><body></body></html>"
+
+
+def test_page_of_a_gateway_is_told_as_what_it_is(run: Run, node: TinyNode) -> None:
+    node.faults["add_group"] = always(502, PAGE, Content_Type="text/html")
+
+    outcome = run(ADD)
+
+    assert (outcome.verdict, outcome.properties["problem"]) == (Verdict.FAIL, "server-fault")
+    assert "status 502: a page in HTML, '502 Bad Gateway' from a gateway (" in outcome.reason
+    assert "that got no answer from the node" in outcome.reason
+
+
+def test_page_in_html_in_place_of_json_is_told_by_its_title(run: Run, node: TinyNode) -> None:
+    node.faults["add_group"] = always(200, PAGE.replace("502 Bad Gateway", "Sign in"), Content_Type="text/html")
+
+    assert "got status 200: a page in HTML, 'Sign in'" in run(ADD).reason
+
+
+def test_exception_of_a_driver_is_an_error_of_the_suite(cases_of: Callable[[str], list[Case]], target: Target) -> None:
+    (case,) = cases_of(ADD)
+
+    def stumble(_: CaseRun) -> None:
+        raise RuntimeError("no such luck")
+
+    outcome = run_case(dataclasses.replace(case, program=stumble), target)
+
+    assert (outcome.verdict, outcome.reason) == (Verdict.SUITE_ERROR, "RuntimeError: no such luck")
+    assert "in stumble" in outcome.traceback
 
 
 def test_dropped_connection_in_a_step_is_a_failure_of_its_own(run: Run, node: TinyNode) -> None:

@@ -1,0 +1,82 @@
+"""A project with packs, and what pytest with the plugin makes of it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+PACK = """\
+pack: trial
+title: A trial
+cases:
+  - id: passes
+    title: This one passes
+    requirements: [GRP-010]
+    steps: [{account: a}, {list: list_groups, expect: {"": []}}]
+  - id: fails
+    title: This one fails
+    requirements: [GRP-010]
+    each: [{id: x, n: 1}, {id: y, n: 2}]
+    steps: [{account: a}, {list: list_groups, expect: {"": {length: "${n}"}}}]
+  - id: teaches-nothing
+    title: This one is inconclusive
+    requirements: [GRP-030]
+    setup: [{account: a}, {call: create_wallet}]
+    steps: [{list: list_groups}]
+  - id: not-offered
+    title: This one is not offered
+    requirements: [ACC-020]
+    needs: [chain_rpc]
+    steps: [{rpc: eth_chainId, expect: {"": 0x1}}]
+"""
+ELSEWHERE = """
+import conformance.run.selection
+from pathlib import Path
+
+conformance.run.selection.scenarios = lambda: Path(__file__).parent / "packs"
+"""
+"""A plugin that lets the shipped packs be those of the test, in processes of their own."""
+OTHERS = ["cov", "schemathesis", "hypothesispytest", "anyio", "cacheprovider"]
+"""Plugins that have nothing to do with it."""
+
+
+def quiet(*options: str) -> list[str]:
+    return [*(f"-pno:{name}" for name in OTHERS), "-Wignore::pytest.PytestAssertRewriteWarning", *options]
+
+
+def run(project: pytest.Pytester, *options: str) -> pytest.RunResult:
+    return project.runpytest_inprocess(*quiet("-pno:xdist", *options))
+
+
+def run_apart(project: pytest.Pytester, *options: str) -> pytest.RunResult:
+    """In a process of its own, and with workers that are processes, too."""
+    (project.path / "elsewhere.py").write_text(ELSEWHERE, encoding="utf-8")
+    project.syspathinsert()
+    return project.runpytest_subprocess(*quiet("-p", "elsewhere", *options))
+
+
+def results(project: pytest.Pytester) -> dict[str, object]:
+    value = json.loads((project.path / "out" / "results.json").read_text(encoding="utf-8"))
+    assert isinstance(value, dict)
+    return value
+
+
+def cases(project: pytest.Pytester) -> list[dict[str, str]]:
+    found = results(project)["cases"]
+    assert isinstance(found, list)
+    return found
+
+
+def verdicts(project: pytest.Pytester) -> dict[str, str]:
+    """Of the cases by their ids within their pack."""
+    return {case["case"].partition("::")[2]: case["verdict"] for case in cases(project)}
+
+
+ALL = {
+    "passes": "pass",
+    "fails[x]": "fail",
+    "fails[y]": "fail",
+    "teaches-nothing": "inconclusive",
+    "not-offered": "not offered",
+}

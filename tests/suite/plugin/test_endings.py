@@ -1,0 +1,193 @@
+"""Runs that do not come to their end, and cases that do not: signals, silent nodes, processes that die, exceptions."""
+
+from __future__ import annotations
+
+import threading
+from textwrap import dedent
+
+import pytest
+from plugin_project import cases, results, run, run_apart, verdicts
+from tiny_node import Asked, TinyNode, Told, always
+
+pytest_plugins = ["pytester"]
+
+DYING = """
+import os
+import conformance.run.processes
+
+conformance.run.processes.run_case = lambda *_: os._exit(1)
+"""
+
+
+def test_run_whose_processes_die_is_interrupted(project: pytest.Pytester, node: TinyNode) -> None:
+    (project.path / "dying.py").write_text(DYING, encoding="utf-8")
+
+    result = run_apart(project, "-p", "dying", "--node-url", node.url, "--results", "out", "--jobs", "2")
+
+    assert results(project)["exit_code"] == 5
+    assert results(project)["interrupted"] == "a process of the suite died; 5 of 5 cases did not report"
+    assert result.ret == 5
+
+
+def test_run_that_is_interrupted_leaves_whole_results(project: pytest.Pytester, node: TinyNode) -> None:
+    interrupting = dedent("""\
+        import os
+        import signal
+
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+        def pytest_runtest_logreport(report):
+            if report.when == "call":
+                os.kill(os.getpid(), signal.SIGINT)
+        """)
+    (project.path / "interrupting.py").write_text(interrupting, encoding="utf-8")
+
+    result = run_apart(project, "-p", "interrupting", "--node-url", node.url, "--results", "out")
+
+    assert "did not report" in str(results(project)["interrupted"])
+    assert verdicts(project) == {"passes": "pass"}
+    assert results(project)["exit_code"] == 5
+    assert result.ret == 5
+
+
+def test_run_that_stops_early_does_not_conform(project: pytest.Pytester, node: TinyNode) -> None:
+    pack = (project.path / "packs" / "trial.yaml").read_text(encoding="utf-8")
+    order = pack.replace("  - id: passes", "  - id: later", 1)
+    (project.path / "packs" / "trial.yaml").write_text(order, encoding="utf-8")
+    node.faults["list_groups"] = always(500)
+
+    run(project, "--node-url", node.url, "-x", "--results", "out")
+
+    assert results(project)["conforms"] is False
+    assert "did not report" in str(results(project)["interrupted"])
+
+
+TERMINATED = """
+import os
+import signal
+
+def pytest_runtest_logreport(report):
+    if report.when == "call":
+        os.kill(os.getpid(), signal.SIGTERM)
+"""
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_run_that_sigterm_ends_leaves_whole_results(project: pytest.Pytester, node: TinyNode, jobs: str) -> None:
+    (project.path / "terminated.py").write_text(TERMINATED, encoding="utf-8")
+
+    result = run_apart(project, "-p", "terminated", "--node-url", node.url, "--results", "out", "--jobs", jobs)
+
+    assert results(project)["interrupted"] == "SIGTERM; 4 of 5 cases did not report"
+    assert len(verdicts(project)) == 1
+    assert result.ret == results(project)["exit_code"]
+
+
+SLOW_AND_QUICK = """\
+pack: trial
+title: t
+cases:
+  - id: slow
+    title: t
+    requirements: [GRP-010]
+    steps: [{account: a}, {call: add_group, with: {group_name: g}}, {list: list_groups}]
+  - id: quick
+    title: t
+    requirements: [GRP-010]
+    steps: [{call: get_node_chain_config, as: nobody}]
+"""
+
+
+def test_case_that_sigterm_ends_in_another_process_cleans_up(project: pytest.Pytester, node: TinyNode) -> None:
+    (project.path / "packs" / "trial.yaml").write_text(SLOW_AND_QUICK, encoding="utf-8")
+    (project.path / "terminated.py").write_text(TERMINATED, encoding="utf-8")
+    slow_waits = threading.Event()
+
+    def wait_for_it(asked: Asked) -> Told:
+        slow_waits.wait()
+        return node.honest(asked)
+
+    def hang(asked: Asked) -> Told:
+        slow_waits.set()
+        return node.hang(asked)
+
+    node.faults |= {"get_node_chain_config": wait_for_it, "list_groups": hang}
+
+    run_apart(project, "-p", "terminated", "--node-url", node.url, "--results", "out", "--jobs", "2", "--timeout=2")
+
+    assert verdicts(project) == {"quick": "pass"}
+    assert "remove_group" in node.paths()
+
+
+def test_node_that_answers_nothing_any_more_ends_the_run(project: pytest.Pytester, node: TinyNode) -> None:
+    node.faults["new_account"] = node.hang
+
+    result = run(project, "--node-url", node.url, "--timeout", "0.2", "--max-timeouts", "2", "--results", "out")
+
+    assert set(verdicts(project).values()) == {"inconclusive"}
+    assert len(verdicts(project)) == 3
+    assert "2 requests in a row without an answer in time" in str(results(project)["interrupted"])
+    assert "2 of 5 cases did not report" in str(results(project)["interrupted"])
+    assert (result.ret, node.paths()) == (5, ["new_account"] * 2)
+
+
+ERRING = """
+from conformance.cases import Judge, case
+
+@case("errs", requirements=["GRP-010"])
+def errs(judge: Judge) -> None:
+    "A case with a mistake in it."
+    with judge():
+        judge.same(1 / 0, 1, "x")
+"""
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_error_of_a_case_does_not_end_the_run(project: pytest.Pytester, node: TinyNode, jobs: str) -> None:
+    (project.path / "packs" / "erring.py").write_text(ERRING, encoding="utf-8")
+    chosen = ("--case", "*::passes", "--case", "*::errs")
+
+    result = run_apart(project, "--node-url", node.url, "--results", "out", "-v", "--jobs", jobs, *chosen)
+
+    assert verdicts(project) == {"errs": "suite error", "passes": "pass"}
+    assert (result.ret, results(project)["exit_code"]) == (6, 6)
+    result.stdout.fnmatch_lines_random(
+        ["*::errs SUITE ERROR*", "*ZeroDivisionError: division by zero*", "*suite erred: 1 of 2*"]
+    )
+    (told,) = [case["traceback"] for case in cases(project) if case["traceback"]]
+    assert 'judge.same(1 / 0, 1, "x")' in told
+
+
+GAS = """\
+pack: trial
+title: t
+cases:
+  - id: without-gas
+    title: t
+    requirements: [GRP-010]
+    steps: [{account: a}, {wallet: w}, {list: list_groups, expect: {"": []}}]
+  - id: with-gas
+    title: t
+    requirements: [GRP-010]
+    setup: [{wallet: w}, {contract_wallet: v, owner: w}]
+    steps: [{account: a}, {list: list_groups, expect: {"": []}}]
+"""
+
+
+def test_missing_key_of_the_funder_stops_only_cases_that_need_gas(
+    project: pytest.Pytester, node: TinyNode, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("NO_SUCH_KEY", raising=False)
+    (project.path / "packs" / "trial.yaml").write_text(GAS, encoding="utf-8")
+    profile = f"""\
+        base_url: {node.url}
+        capabilities: [managed_accounts, chain_rpc, funded_wallet]
+        chain: {{rpc_url: "{node.url}/rpc", funder_key_variable: NO_SUCH_KEY}}
+        """
+    (project.path / "profile.yaml").write_text(dedent(profile), encoding="utf-8")
+
+    run(project, "--conformance", "--profile", "profile.yaml", "--results", "out")
+
+    assert verdicts(project) == {"without-gas": "pass", "with-gas": "inconclusive"}
+    (told,) = [case["reason"] for case in cases(project) if case["verdict"] == "inconclusive"]
+    assert "a private key in the variable NO_SUCH_KEY, which the profile names; got it is not set" in told
