@@ -1,6 +1,7 @@
 """What groups permit to run, tried with each pair of two actions and two wallets.
 
-Specification: "Resources and their fields / Group", "Endpoints / Execution rule".
+Specification: "Resources and their fields / Group", "Resources and their fields / Action", "Endpoints / Execution
+rule". A permitted run proves itself: it signs with the wallet that it names.
 """
 
 from __future__ import annotations
@@ -9,142 +10,355 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from conformance.cases import Judge, case
-from conformance.service.actions import ActionCode
+from conformance.service.bindings import TwoAndTwo, bound, two_and_two
+from conformance.service.derivations import random_hash
 from conformance.service.groups import ALL_PKPS
 from conformance.service.node import Node
-from conformance.service.pkps import Pkp
+from conformance.service.refusal import must_refuse, was_accepted
 from conformance.service.usage_keys import Permissions
-from conformance.values.ids import GroupId, UsageKey
+from conformance.values.json_values import pluck, printed
 
 NEEDS = ("managed_accounts",)
 FORMS = "wire.group.cid_wildcard_form"
+EVERY_PAIR = ("x with p", "x with q", "y with p", "y with q")
+PAGE = 20
+"""Groups, or entries of a group, that some node may look at and no more: one more stands before those that count."""
+LONG_LIST = 33
 
 
 @dataclass(frozen=True)
-class TwoAndTwo:
-    """Two wallets P and Q, two actions X and Y, and a usage key that may execute in every group."""
+class Permitted:
+    """Tries pairs such as `x with p` with the key of the account, or with another."""
 
-    node: Node
     judge: Judge
-    alice: str
-    p: Pkp
-    q: Pkp
-    x: ActionCode
-    y: ActionCode
-    key: UsageKey
+    node: Node
+    on: TwoAndTwo
+    key: str
 
-    def group(self, pkp_ids: Sequence[object], hashes: Sequence[object]) -> GroupId:
-        """A new group that lists these."""
-        return self.node.groups.add(self.alice, pkp_ids=pkp_ids, cid_hashes=hashes).id
+    def runs(self, *pairs: str, by: str | None = None) -> None:
+        """These are permitted, each proven by a signature."""
+        for pair in pairs:
+            self.judge.that(self._is_permitted(pair, by or self.key), f"{pair} to be permitted", "a refusal")
 
-    def update(self, group: GroupId, pkp_ids: Sequence[object], hashes: Sequence[object]) -> None:
-        """Have a group list these in place of what it listed."""
-        self.node.groups.update(self.alice, group, pkp_ids=pkp_ids, cid_hashes=hashes)
+    def refuses(self, *pairs: str, by: str | None = None) -> None:
+        """These are refused."""
+        for pair in pairs:
+            self.judge.that(not self._is_permitted(pair, by or self.key), f"{pair} to be refused", "a signature")
 
-    def runs(self, *pairs: str) -> None:
-        """Try all four pairs: these are permitted, each proven by a signature, and the others refused."""
-        tried = {"x with p": (self.x, self.p), "x with q": (self.x, self.q)}
-        tried |= {"y with p": (self.y, self.p), "y with q": (self.y, self.q)}
-        ran = [name for name, (action, pkp) in tried.items() if self.node.signing.signs(self.key, action, pkp)]
-        self.judge.same(ran, list(pairs), "the pairs that run")
+    def _is_permitted(self, pair: str, key: str) -> bool:
+        action, pkp = pair.split(" with ")
+        return self.node.signing.signs(
+            key, {"x": self.on.x, "y": self.on.y}[action], {"p": self.on.p, "q": self.on.q}[pkp]
+        )
 
 
-def two_and_two(judge: Judge, node: Node) -> TwoAndTwo:
-    """Make them in a fresh account."""
-    alice = node.accounts.new().key
-    p, q = node.pkps.create_several(alice, 2)
-    x, y = (node.actions.prepared(mark=mark) for mark in "xy")
-    everywhere = node.usage_keys.add(alice, Permissions(execute_in_groups=[0])).key
-    return TwoAndTwo(node, judge, alice, p, q, x, y, everywhere)
+def everywhere(judge: Judge, node: Node, on: TwoAndTwo) -> Permitted:
+    """Tries pairs with a new usage key that may execute in every group."""
+    return Permitted(judge, node, on, node.usage_keys.executing_in(on.alice, 0))
 
 
-@case("all-wallets", requirements=["GRP-070", "GRP-090", "GRP-110", "GRP-140", "LIM-040"], needs=NEEDS)
-def all_wallets(judge: Judge, node: Node) -> None:
-    """The all-zero PKP id permits all wallets, later ones too, with the listed actions alone."""
-    on = two_and_two(judge, node)
-    with judge():
-        on.group([], [on.x.hash])
-        on.runs()
-        on.group([ALL_PKPS], [on.x.hash])
-        on.runs("x with p", "x with q")
-        node.signing.must_sign(on.key, on.x, node.pkps.create(on.alice))
+def all_but(*pairs: str) -> Sequence[str]:
+    """The other pairs."""
+    return [pair for pair in EVERY_PAIR if pair not in pairs]
 
 
-@case("all-actions", requirements=["GRP-080", "GRP-110", "GRP-140", "LIM-040"], needs=NEEDS, uses=[FORMS])
-def all_actions(judge: Judge, node: Node) -> None:
-    """The wildcard `0` permits all actions, with the listed wallets alone."""
-    on = two_and_two(judge, node)
-    with judge():
-        on.group([on.p.id], [])
-        on.runs()
-        on.group([on.p.id], [node.groups.all_actions])
-        on.runs("x with p", "y with p")
+# --------------------------------------------------------------------------------------------------------- listed pairs
 
 
-@case("last-form-of-all-actions", requirements=["GRP-080"], needs=NEEDS, uses=[FORMS])
-def last_form_of_all_actions(judge: Judge, node: Node) -> None:
-    """The wildcard of actions permits all actions also in the form that the profile names last."""
-    on = two_and_two(judge, node)
-    forms = node.session.profile.wire.group.cid_wildcard_form or [0]
-    with judge():
-        on.group([on.p.id], [forms[-1]])
-        on.runs("x with p", "y with p")
-
-
-@case("wildcard-beside-entries", requirements=["GRP-100", "GRP-200"], needs=NEEDS, uses=[FORMS])
-def wildcard_beside_entries(judge: Judge, node: Node) -> None:
-    """A wildcard beside concrete entries keeps its effect, also when one of them is removed."""
-    on = two_and_two(judge, node)
-    with judge():
-        g = on.group([on.p.id, ALL_PKPS], [on.x.hash])
-        on.runs("x with p", "x with q")
-        node.groups.remove_pkp(on.alice, g, on.p.id)
-        on.runs("x with p", "x with q")
-        on.update(g, [on.p.id], [on.x.hash, node.groups.all_actions])
-        on.runs("x with p", "y with p")
-        node.groups.remove_action(on.alice, g, on.x.hash)
-        on.runs("x with p", "y with p")
+@case("every-listed-pair", requirements=["GRP-040", "GRP-050", "GRP-060", "ACT-130"], needs=NEEDS)
+def every_listed_pair(judge: Judge, node: Node) -> None:
+    """A group permits each listed action, by the hash that the client computed, each listed wallet."""
+    on = two_and_two(node)
+    group = everywhere(judge, node, on)
+    bound(node, on.alice, [on.p, on.q], [on.x, on.y])
+    with judge.apart("GRP-040", "GRP-060"):
+        group.runs("x with p", "x with q")
+    with judge.apart("GRP-050", "GRP-060", "ACT-130"):
+        group.runs("x with p", "y with p")
+    with judge.apart("GRP-060"):
+        group.runs("y with q")
 
 
 @case("empty-lists", requirements=["GRP-140"], needs=NEEDS)
 def empty_lists(judge: Judge, node: Node) -> None:
     """Empty lists permit nothing, until an action and a wallet are added."""
-    on = two_and_two(judge, node)
+    on = two_and_two(node)
+    group = everywhere(judge, node, on)
+    g = bound(node, on.alice, [], [])
     with judge():
-        g = on.group([], [])
-        on.runs()
-        node.groups.add_action(on.alice, g, on.x.cid)
-        on.runs()
-        node.groups.add_pkp(on.alice, g, on.p.id)
-        on.runs("x with p")
+        group.refuses(*EVERY_PAIR)
+    node.groups.add_action(on.alice, g, on.x.cid)
+    with judge():
+        group.refuses("x with p", "x with q")
+    node.groups.add_pkp(on.alice, g, on.p.id)
+    group.runs("x with p")
 
 
 @case("duplicates-count-once", requirements=["GRP-230"], needs=NEEDS)
 def duplicates_count_once(judge: Judge, node: Node) -> None:
     """One removal ends the permission of an entry that was given twice."""
-    on = two_and_two(judge, node)
+    on = two_and_two(node)
+    group = everywhere(judge, node, on)
     with judge():
-        g = on.group([on.p.id, on.q.id, on.p.id], [on.x.hash, on.y.hash, on.x.hash])
-        on.runs("x with p", "x with q", "y with p", "y with q")
-        node.groups.remove_pkp(on.alice, g, on.p.id)
-        on.runs("x with q", "y with q")
-        node.groups.remove_action(on.alice, g, on.x.hash)
-        on.runs("y with q")
+        g = bound(node, on.alice, [on.p, on.q, on.p], [on.x, on.y, on.x])
+        group.runs(*EVERY_PAIR)
+    node.groups.remove_pkp(on.alice, g, on.p.id)
+    with judge():
+        group.refuses("x with p", "y with p")
+    node.groups.remove_action(on.alice, g, on.x.hash)
+    with judge():
+        group.refuses("x with q")
+    group.runs("y with q")
 
 
 @case("three-ways-permit-the-same", requirements=["GRP-270", "GRP-040", "GRP-050"], needs=NEEDS)
 def three_ways_permit_the_same(judge: Judge, node: Node) -> None:
     """What is given to add_group, to update_group or to the add calls permits the same runs."""
-    on = two_and_two(judge, node)
+    on = two_and_two(node)
+    group = everywhere(judge, node, on)
+    made = bound(node, on.alice, [on.p], [on.x])
     with judge():
-        made = on.group([on.p.id], [on.x.hash])
-        on.runs("x with p")
-        on.update(made, [], [])
-        updated = on.group([], [])
-        on.update(updated, [on.p.id], [on.x.hash])
-        on.runs("x with p")
-        on.update(updated, [], [])
-        filled = on.group([], [])
-        node.groups.add_pkp(on.alice, filled, on.p.id)
-        node.groups.add_action(on.alice, filled, on.x.cid)
-        on.runs("x with p")
+        group.runs("x with p")
+    node.groups.update(on.alice, made, pkp_ids=[], cid_hashes=[])
+    updated = bound(node, on.alice, [], [])
+    node.groups.update(on.alice, updated, pkp_ids=[on.p.id], cid_hashes=[on.x.hash])
+    with judge("GRP-270"):
+        group.runs("x with p")
+    node.groups.update(on.alice, updated, pkp_ids=[], cid_hashes=[])
+    filled = bound(node, on.alice, [], [])
+    node.groups.add_pkp(on.alice, filled, on.p.id)
+    node.groups.add_action(on.alice, filled, on.x.cid)
+    with judge("GRP-270"):
+        group.runs("x with p")
+        group.refuses(*all_but("x with p"))
+
+
+@case("account-key-uses-every-group", requirements=["GRP-250"], needs=NEEDS)
+def account_key_uses_every_group(judge: Judge, node: Node) -> None:
+    """The account key runs through each group, also through one that a usage key created."""
+    on = two_and_two(node)
+    maker = node.usage_keys.add(on.alice, Permissions(can_create_groups=True)).key
+    bound(node, on.alice, [on.q], [on.y])
+    g = bound(node, maker, [], [])
+    with judge():
+        node.groups.add_pkp(on.alice, g, on.p.id)
+        node.groups.add_action(on.alice, g, on.x.cid)
+        Permitted(judge, node, on, on.alice).runs("x with p", "y with q")
+
+
+@case(
+    "many-of-everything",
+    requirements=[
+        *("EXEC-020", "EXEC-070", "EXEC-350", "EP-250"),
+        *("GRP-040", "GRP-050", "GRPLIFE-100", "UKEY-290"),
+    ],
+    needs=NEEDS,
+)
+def many_of_everything(judge: Judge, node: Node) -> None:
+    """A run is permitted however many groups, wallets and actions stand before those that permit it, by these alone."""
+    on = two_and_two(node)
+    wallets = [*node.pkps.create_several(on.alice, PAGE + 1), on.p]
+    hashes = [*(random_hash(node.session.random) for _ in range(PAGE + 1)), on.x.hash]
+    before = [bound(node, on.alice, [on.q], [on.y]) for _ in range(LONG_LIST)]
+    last = bound(node, on.alice, wallets, hashes)
+    in_all, in_last, in_before = (
+        node.usage_keys.executing_in(on.alice, *groups) for groups in ([*before, last], [last], before)
+    )
+    group = Permitted(judge, node, on, in_all)
+    with judge.apart("EXEC-020", "GRP-040", "GRP-050"):
+        group.runs("x with p", by=on.alice)
+    with judge.apart("EXEC-350"):
+        group.runs("x with p", by=node.usage_keys.executing_in(on.alice, 0))
+    with judge.apart("EXEC-350", "UKEY-290"):
+        group.runs("x with p", "y with q")
+    with judge.apart("GRP-040"):
+        node.signing.must_sign(in_last, on.x, wallets[0])
+        node.signing.must_sign(in_last, on.x, wallets[-2])
+    with judge.apart("GRP-040", "GRP-050"):
+        judge.that(len(node.pkps.list(on.alice, last)) == len(wallets), "the wallets that the group was given", last)
+        judge.that(len(node.actions.list(on.alice, last)) == len(hashes), "the actions that it was given", last)
+    with judge.apart("EXEC-070"):
+        group.refuses("y with q", by=in_last)
+        group.refuses("x with p", by=in_before)
+    # An id that is the beginning of others, or their remainder, names one group all the same.
+    third = before[2]
+    with judge.apart("EP-250"):
+        judge.same(len(node.actions.list(on.alice, third)), 1, "the number of actions in the third group")
+    node.groups.remove(on.alice, third)
+    with judge.apart("GRPLIFE-100"):
+        left = [printed(group_id) for group_id in pluck(node.groups.list(on.alice), "id")]
+        own = [printed(group_id) for group_id in (*before, last)]
+        expected = [group_id for group_id in own if group_id != printed(third)]
+        judge.same([one for one in left if one in own], expected, "the groups that are left, in their order")
+
+
+# ------------------------------------------------------------------------------------------------------------ wildcards
+
+
+@case("all-wallets", requirements=["GRP-070", "GRP-090", "GRP-110", "GRP-140", "LIM-040"], needs=NEEDS)
+def all_wallets(judge: Judge, node: Node) -> None:
+    """The all-zero PKP id permits all wallets, later ones too, with the listed actions alone."""
+    on = two_and_two(node)
+    group = everywhere(judge, node, on)
+    bound(node, on.alice, [], [on.x])
+    with judge.apart("GRP-140"):
+        group.refuses(*EVERY_PAIR)
+    bound(node, on.alice, [ALL_PKPS], [on.x])
+    with judge.apart("GRP-070", "LIM-040"):
+        group.runs("x with p", "x with q")
+    with judge.apart("GRP-110"):
+        group.refuses("y with p", "y with q")
+    later = node.pkps.create(on.alice)
+    with judge.apart("GRP-090"):
+        node.signing.must_sign(group.key, on.x, later)
+
+
+@case("all-actions", requirements=["GRP-080", "GRP-110", "GRP-140", "LIM-040"], needs=NEEDS, uses=[FORMS])
+def all_actions(judge: Judge, node: Node) -> None:
+    """The wildcard `0` permits all actions, with the listed wallets alone."""
+    on = two_and_two(node)
+    group = everywhere(judge, node, on)
+    bound(node, on.alice, [on.p], [])
+    with judge.apart("GRP-140"):
+        group.refuses(*EVERY_PAIR)
+    bound(node, on.alice, [on.p], [node.groups.all_actions])
+    with judge.apart("GRP-080", "LIM-040"):
+        group.runs("x with p", "y with p")
+    with judge.apart("GRP-110"):
+        group.refuses("x with q", "y with q")
+
+
+@case("last-form-of-all-actions", requirements=["GRP-080"], needs=NEEDS, uses=[FORMS])
+def last_form_of_all_actions(judge: Judge, node: Node) -> None:
+    """The wildcard of actions permits all actions also in the form that the profile names last."""
+    on = two_and_two(node)
+    group = everywhere(judge, node, on)
+    forms = node.session.profile.wire.group.cid_wildcard_form or [0]
+    with judge():
+        bound(node, on.alice, [on.p], [forms[-1]])
+        group.runs("x with p", "y with p")
+
+
+@case("wildcard-beside-entries", requirements=["GRP-100", "GRP-200"], needs=NEEDS, uses=[FORMS])
+def wildcard_beside_entries(judge: Judge, node: Node) -> None:
+    """A wildcard beside concrete entries keeps its effect, also when one of them is removed."""
+    on = two_and_two(node)
+    group = everywhere(judge, node, on)
+    g = bound(node, on.alice, [on.p, ALL_PKPS], [on.x])
+    with judge.apart("GRP-100"):
+        group.runs("x with p", "x with q")
+    node.groups.remove_pkp(on.alice, g, on.p.id)
+    with judge.apart("GRP-200"):
+        group.runs("x with p", "x with q")
+    node.groups.update(on.alice, g, pkp_ids=[on.p.id], cid_hashes=[on.x.hash, node.groups.all_actions])
+    with judge.apart("GRP-100"):
+        group.runs("x with p", "y with p")
+    node.groups.remove_action(on.alice, g, on.x.hash)
+    with judge.apart("GRP-200"):
+        group.runs("x with p", "y with p")
+
+
+@case("wildcards-of-another-group", requirements=["GRP-120", "GRP-150", "GRP-140"], needs=NEEDS, uses=[FORMS])
+def wildcards_of_another_group(judge: Judge, node: Node) -> None:
+    """A group's wildcards have no effect in another group, and which keys use it is for the keys' arrays to say."""
+    on = two_and_two(node)
+    opened, closed = bound(node, on.alice, [ALL_PKPS], [node.groups.all_actions]), bound(node, on.alice, [], [])
+    in_opened, in_closed = (node.usage_keys.executing_in(on.alice, group) for group in (opened, closed))
+    group = Permitted(judge, node, on, in_closed)
+    node.signing.must_sign(in_opened, on.x, on.p)
+    with judge():
+        group.refuses("x with p", "y with q")
+    # No write to a group lets a key in.
+    node.groups.update(on.alice, opened, pkp_ids=[on.p.id], cid_hashes=[on.x.hash])
+    node.signing.must_sign(in_opened, on.x, on.p)
+    with judge("GRP-150"):
+        group.refuses("x with p")
+    node.groups.add_pkp(on.alice, closed, on.p.id)
+    with judge("GRP-140"):
+        group.refuses("x with p")
+    node.groups.add_action(on.alice, closed, on.x.cid)
+    group.runs("x with p")
+    with judge("GRP-120"):
+        group.refuses("y with p")
+
+
+@case("nearly-zero", requirements=["GRP-130"], needs=NEEDS, uses=[FORMS])
+def nearly_zero(judge: Judge, node: Node) -> None:
+    """Only the zero is a wildcard; an entry that is nearly zero permits nothing else."""
+    on = two_and_two(node)
+    group = everywhere(judge, node, on)
+    zero = bound(node, on.alice, [ALL_PKPS], [node.groups.all_actions])
+    node.signing.must_sign(group.key, on.x, on.p)
+    node.groups.remove(on.alice, zero)
+    for near in (f"0x{1:064x}", f"0x8{0:063x}"):
+        for pkp_ids, hashes in (([on.p.id], [near]), ([near], [on.x.hash])):
+            labels = {"group_name": node.label, "group_description": "nearly zero"}
+            request = node.session.request(
+                "add_group", on.alice, **labels, pkp_ids_permitted=pkp_ids, cid_hashes_permitted=hashes
+            )
+            # A wallet that the account does not have may be refused as an entry (PKP-160).
+            was_accepted(node.session, node.session.send(request), or_refused=["any"])
+            with judge():
+                group.refuses("x with p")
+
+
+# -------------------------------------------------------------------------------------------------- hashes of actions
+
+
+@case("metadata-permits-nothing", requirements=["ACT-070"], needs=NEEDS)
+def metadata_permits_nothing(judge: Judge, node: Node) -> None:
+    """An action that is registered and in no group may not run, until it joins one."""
+    on = two_and_two(node)
+    group = everywhere(judge, node, on)
+    g = bound(node, on.alice, [on.p], [on.y])
+    group.runs("y with p")
+    node.actions.add(on.alice, on.x.cid, "x")
+    with judge():
+        group.refuses("x with p")
+        group.refuses("x with p", by=on.alice)
+    node.actions.update(on.alice, on.x.hash, "x again")
+    with judge():
+        group.refuses("x with p")
+    node.groups.add_action(on.alice, g, on.x.cid)
+    group.runs("x with p")
+
+
+CODES = {
+    "plain": "async function main() { return 'one'; }",
+    "other characters": "async function main() { return 'one'; } // zw\u00f6lf \u4e8c \U0001f600 e\u0301 \u00e9",
+    "line ends": "\r\n// one\r\nasync function main() { return 'one'; }\r\n\n",
+    "blanks": "  \t async function main() { return 'one'; }  ",
+    "long": "async function main() { return 'one'; } // " + "zw\u00f6lf \u4e8c \U0001f600 " * 40,
+}
+
+
+@case("computed-cid-permits-its-code", requirements=["ACT-140", "ACT-130"], needs=NEEDS)
+def computed_cid_permits_its_code(judge: Judge, node: Node) -> None:
+    """The CID that the node computes for a code, once in a group, permits that very code."""
+    on = two_and_two(node)
+    g = bound(node, on.alice, [on.p], [on.y])
+    with judge():
+        runs = node.signing.must_sign(on.alice, on.y, on.p).accepted
+    for name, code in CODES.items():
+        cid, request = node.actions.cid(code), node.runs.request(on.alice, code)
+        must_refuse(node.session, request, ["forbidden"], control=runs, unchanged=[])
+        node.groups.add_action(on.alice, g, cid)
+        with judge.apart("ACT-140"):
+            judge.same(node.runs.must_succeed(request).result, "one", f"what the code {name!r} returns")
+
+
+@case("hash-is-no-cid", requirements=["ACT-120"], needs=NEEDS)
+def hash_is_no_cid(judge: Judge, node: Node) -> None:
+    """A hash in the place of a raw CID permits nothing."""
+    on = two_and_two(node)
+    group = everywhere(judge, node, on)
+    g = bound(node, on.alice, [on.p], [on.y])
+    group.runs("y with p")
+    digits = on.x.hash.removeprefix("0x")
+    for given in (on.x.hash, digits, f"0x{digits.upper()}"):
+        adding = node.session.request("add_action_to_group", on.alice, group_id=g, action_ipfs_cid=given)
+        was_accepted(node.session, node.session.send(adding), or_refused=["any"])
+        with judge():
+            group.refuses("x with p")
+    node.groups.add_action(on.alice, g, on.x.cid)
+    group.runs("x with p")

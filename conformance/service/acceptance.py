@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from conformance.endpoints.client import SHOWN, Answer
 from conformance.endpoints.requests import OutgoingRequest
@@ -17,6 +17,12 @@ class Accepted:
     """The operation; for the contract `send FUNCTION` or `dry_run FUNCTION`."""
     request: OutgoingRequest | None = None
     """The accepted request, to be repeated with one thing changed; None for the contract."""
+
+    def changed(self, **members: object) -> OutgoingRequest:
+        """The accepted request with other values of some members. Raises ValueError for a call of the contract."""
+        if self.request is None:
+            raise ValueError(f"{self.call} is no request")
+        return replace(self.request, members={**self.request.members, **members})
 
 
 def raise_for_trouble(answer: Answer, awaited: frozenset[int] = frozenset()) -> None:
