@@ -1,8 +1,6 @@
-"""Functions of `let` that take a part out of a value: some characters of a text, what is like a pattern, one item."""
+"""Functions of `let` that take a part out of a value: some characters of a text, one item."""
 
 from __future__ import annotations
-
-import re
 
 from conformance.language.functions import function
 from conformance.language.scope import Scope
@@ -14,12 +12,6 @@ from conformance.values.json_values import MISSING, member, printed, same
 def slice(_: Scope, text: object, start: int, end: int | None = None) -> str:  # noqa: A001 - the name that packs use
     """The characters from start to before end; negative numbers count from the end, a null end is the end."""
     return printed(text)[start:end]
-
-
-@function
-def texts_like(_: Scope, text: object, pattern: str) -> list[str]:
-    """Every part of a text that is like a regular expression, one after the other."""
-    return [found[0] for found in re.finditer(pattern, printed(text))]
 
 
 @function

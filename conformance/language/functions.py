@@ -107,12 +107,6 @@ def hashed_cid(_: Scope, cid: object) -> str:
 
 
 @function
-def keccak_text(_: Scope, text: object) -> str:
-    """keccak256 of the UTF-8 bytes."""
-    return f"0x{keccak(text=printed(text)).hex()}"
-
-
-@function
 def keccak_hex(_: Scope, text: object) -> str:
     """keccak256 of the bytes that the hex text stands for."""
     return f"0x{keccak(derivations.bytes_of_hex(printed(text))).hex()}"
@@ -129,6 +123,12 @@ def pkp_id_of(scope: Scope, address: object) -> str:
 def decode_base64(_: Scope, text: object) -> str:
     """The bytes as 0x hex."""
     return f"0x{derivations.bytes_of_base64(printed(text)).hex()}"
+
+
+@function
+def encode_base64(_: Scope, text: object) -> str:
+    """The bytes that the hex text stands for, in standard base64 with padding."""
+    return base64.b64encode(derivations.bytes_of_hex(printed(text))).decode()
 
 
 # ------------------------------------------------------------------------------------------------------------ texts

@@ -63,15 +63,3 @@ def returned(scope: Scope, response: object) -> object:
 def recover_message(_: Scope, text: object, signature: object) -> str:
     """The address that signed a text by EIP-191, in EIP-55 form."""
     return runs.signer_of_message(printed(text), signature)
-
-
-@function
-def recover_digest(_: Scope, digest: object, signature: object) -> str:
-    """The address that signed 32 bytes as they are, in EIP-55 form."""
-    return runs.signer_of_digest(digest, signature)
-
-
-@function
-def address_of_private_key(_: Scope, key: object, mask: object = runs.NO_MASK) -> str:
-    """The address of a private key in hex, in EIP-55 form; of a masked one, with the mask that it was combined with."""
-    return runs.address_of_private_key(key, mask)

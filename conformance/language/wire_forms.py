@@ -1,13 +1,12 @@
-"""A matcher and functions for how JSON and bytes are written.
+"""Matchers and functions for how JSON, bytes and keys are written.
 
-Specification, "Preamble / Conventions" (bodies are JSON), and the places that hold hex.
+Specification, "Preamble / Conventions" (bodies are JSON), the places that hold hex, and that a key is shown once.
 """
 
 from __future__ import annotations
 
-import base64
+import json
 import re
-from collections.abc import Iterator
 
 from pydantic import JsonValue
 
@@ -15,8 +14,9 @@ from conformance.language.functions import function
 from conformance.language.matchers import Difference, Matcher
 from conformance.language.operators import named
 from conformance.language.scope import Scope
-from conformance.language.templates import CompileContext
+from conformance.language.templates import CompileContext, compile_value
 from conformance.problems import BadShape, Mismatch
+from conformance.service.secrecy import spellings
 from conformance.values.json_text import parse
 from conformance.values.json_values import printed
 
@@ -37,6 +37,21 @@ def json_text(raw: JsonValue, context: CompileContext) -> Matcher:
         except ValueError as problem:
             return Difference(f"a JSON body ({problem})", value)
         return None
+
+    return match
+
+
+@named("hides")
+def hides(raw: JsonValue, context: CompileContext) -> Matcher:
+    """A value in which this key stands nowhere, in no spelling."""
+    template = compile_value(raw, context)
+
+    def match(value: object, scope: Scope) -> Difference | None:
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+        forms = spellings(printed(template(scope)))
+        if not forms:
+            return Difference("a key of some length to look for", template(scope))
+        return Difference("nothing that discloses the key", value) if any(form in text for form in forms) else None
 
     return match
 
@@ -62,24 +77,3 @@ def bare_hex(_: Scope, text: object) -> str:
     if not HEX.fullmatch(printed(text)):
         raise Mismatch("hex digits", printed(text))
     return printed(text).removeprefix("0x").lower()
-
-
-@function
-def texts_in_hex(_: Scope, value: object) -> list[str]:
-    """All hex anywhere in a value, its bytes read as characters of Latin-1, to search it for texts."""
-    return [bytes.fromhex(text.removeprefix("0x")).decode("latin-1") for text in _hex_texts(value)]
-
-
-def _hex_texts(value: object) -> Iterator[str]:
-    if isinstance(value, str):
-        if HEX.fullmatch(value):
-            yield value
-    elif isinstance(value, dict | list):
-        for inner in value.values() if isinstance(value, dict) else value:
-            yield from _hex_texts(inner)
-
-
-@function
-def text_base64(_: Scope, text: object) -> str:
-    """The UTF-8 bytes of a text in base64, as the scheme Basic has them."""
-    return base64.b64encode(printed(text).encode()).decode()

@@ -15,7 +15,6 @@ from conformance.language import (  # noqa: F401 - they enter their matchers and
     extraction,
     operators,
     runs,
-    secrecy,
     wallets,
     wire_forms,
 )

@@ -26,10 +26,8 @@ def call(name: str, *arguments: object, profile: Profile | None = None, seed: st
 @pytest.mark.parametrize(
     ("name", "arguments", "value"),
     [
-        ("keccak_text", [""], EMPTY_KECCAK),
         ("keccak_hex", ["0x"], EMPTY_KECCAK),
         ("hashed_cid", ["abc"], "0x4e03657aea45a94fc7d47ba826c8d667c0d1e6e33a64a036ec44f58fa12d6c45"),
-        ("account_wallet", [KEY], WALLET),
         (
             "pkp_id_of",
             ["0x7e5f4552091a69125d5dfcb7b8c2659029395bdf"],
@@ -90,18 +88,16 @@ def test_sample_cid_is_the_same_in_every_branch_of_a_case() -> None:
 
 def test_profile_decides_the_derivations() -> None:
     rules = {
-        "crypto": {"account_wallet_derivation": "keccak256_of_secret_is_private_key"},
         "wire": {"pkp": {"id_source": {"rule": "left_padded_address"}}},
     }
     profile = Profile.model_validate(rules)
 
-    assert call("account_wallet", KEY, profile=profile) != WALLET
     assert call("pkp_id_of", WALLET, profile=profile) == f"0x{'00' * 12}{WALLET[2:].lower()}"
 
 
 def test_profile_that_says_no_rule_is_told_apart_from_a_departure() -> None:
     with pytest.raises(ProfileSilent):
-        call("account_wallet", KEY, profile=Profile.model_validate({"crypto": {"account_wallet_derivation": None}}))
+        call("account_hash", KEY, profile=Profile.model_validate({"crypto": {"api_key_hash_preimage": None}}))
 
 
 @pytest.mark.parametrize(
@@ -109,8 +105,6 @@ def test_profile_that_says_no_rule_is_told_apart_from_a_departure() -> None:
     [
         ("decode_base64", ["no base64!"]),
         ("keccak_hex", ["0xzz"]),
-        ("account_wallet", [base64.b64encode(b"short").decode()]),
-        ("account_wallet", [base64.b64encode(bytes(32)).decode()]),
         ("pkp_id_of", ["0x12"]),
         ("to_integer", ["1.5"]),
         ("length", [5]),

@@ -8,9 +8,10 @@ from collections.abc import Callable
 import pytest
 from eth_utils.crypto import keccak
 
-from conformance.language.derivations import account_hash, pkp_id_in, usage_key_hash, wallets_of_secrets_in
+from conformance.language.derivations import account_hash, pkp_id_in, usage_key_hash
 from conformance.language.scope import Scope
 from conformance.problems import Mismatch, ProfileSilent
+from conformance.service.secrets_search import wallets_of_secrets_in
 
 SECRET = bytes(range(1, 33))
 KEY = base64.b64encode(SECRET).decode()
@@ -91,11 +92,11 @@ def test_pkp_id_of_a_wallet_that_is_not_listed_once_departs(listed: object) -> N
     ],
 )
 def test_wallet_of_a_secret_is_found_however_it_is_written(value: object) -> None:
-    found = wallets_of_secrets_in(scope(), "nothing", value)
+    found = wallets_of_secrets_in("nothing", value)
     assert isinstance(found, list)
     assert WALLET in found
 
 
 @pytest.mark.parametrize("value", ["", "text", None, True, 0, -1, 2**256, "f" * 64, f"0x{'0' * 64}", ADDRESS])
 def test_what_cannot_be_a_private_key_gives_no_wallet(value: object) -> None:
-    assert wallets_of_secrets_in(scope(), value) == []
+    assert wallets_of_secrets_in(value) == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from conformance.language import extraction
-from conformance.language.extraction import difference, differs, find_item, item, texts_like
+from conformance.language.extraction import difference, differs, find_item, item
 from conformance.language.scope import Scope
 from conformance.problems import Mismatch
 
@@ -20,11 +20,6 @@ def scope() -> Scope:
 @pytest.mark.parametrize(("start", "end", "part"), [(0, -2, "abc"), (2, None, "cde"), (1, 3, "bc")])
 def test_slice_counts_from_both_ends(scope: Scope, start: int, end: int | None, part: str) -> None:
     assert extraction.slice(scope, "abcde", start, end) == part
-
-
-@pytest.mark.parametrize(("text", "found"), [("a1b22\nc", ["1", "22"]), ("abc", []), ([7, "8"], ["7", "8"])])
-def test_texts_like_a_pattern_are_all_found(scope: Scope, text: object, found: list[str]) -> None:
-    assert texts_like(scope, text, "[0-9]+") == found
 
 
 @pytest.mark.parametrize(("index", "found"), [(0, "a"), (-1, "c")])

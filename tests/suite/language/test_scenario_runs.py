@@ -9,8 +9,6 @@ from pydantic import JsonValue
 
 from conformance.language.runs import (
     action_source,
-    address_of_private_key,
-    recover_digest,
     recover_message,
     returned,
     run_params,
@@ -20,6 +18,7 @@ from conformance.problems import Mismatch, ProfileSilent
 from conformance.profile import Profile
 from conformance.profile.paths import value_at
 from conformance.service.action_sources import PLACEHOLDER, names, needs, source
+from conformance.service.runs import address_of_private_key, signer_of_digest
 
 KEY = "0x" + "11" * 32
 WALLET = Account.from_key(KEY)
@@ -104,7 +103,7 @@ def test_signer_of_a_digest_is_found_with_either_recovery_byte(subtracted: int) 
     digest = "0x" + "22" * 32
     signed = bytearray(WALLET.unsafe_sign_hash(digest).signature)
     signed[-1] -= subtracted
-    assert recover_digest(scope(), digest, bytes(signed).hex()) == WALLET.address
+    assert signer_of_digest(digest, bytes(signed).hex()) == WALLET.address
 
 
 @pytest.mark.parametrize("signature", ["", "0x", "hello", None, "0x" + "00" * 65, "0x" + "11" * 64, "0x" + "ff" * 65])
@@ -115,16 +114,16 @@ def test_signature_that_nobody_made_departs(signature: object) -> None:
 
 def test_digest_of_another_length_departs() -> None:
     with pytest.raises(Mismatch, match="a digest"):
-        recover_digest(scope(), "0x1122", "0x" + "11" * 65)
+        signer_of_digest("0x1122", "0x" + "11" * 65)
 
 
 def test_private_key_gives_its_address_also_from_under_a_mask() -> None:
     mask = "0x" + "0f" * 32
-    assert address_of_private_key(scope(), KEY) == WALLET.address
-    assert address_of_private_key(scope(), "0x" + "1e" * 32, mask) == WALLET.address
+    assert address_of_private_key(KEY) == WALLET.address
+    assert address_of_private_key("0x" + "1e" * 32, mask) == WALLET.address
 
 
 @pytest.mark.parametrize("key", ["0x" + "00" * 32, "0x" + "ff" * 32, "0x11", "key", None])
 def test_private_key_that_is_none_departs(key: object) -> None:
     with pytest.raises(Mismatch, match="a private key"):
-        address_of_private_key(scope(), key)
+        address_of_private_key(key)

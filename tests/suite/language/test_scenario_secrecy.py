@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from conformance.language.functions import flip_key_bit
+from conformance.language.functions import encode_base64, flip_key_bit
 from conformance.language.matchers import Matcher
 from conformance.language.scope import Scope
-from conformance.language.secrecy import common_prefix, distinct_bytes, encode_base64, hides
 from conformance.language.templates import CompileContext
 from conformance.language.vocabulary import standard
+from conformance.language.wire_forms import hides
 from conformance.problems import Mismatch
+from conformance.service.secrecy import distinct_bytes, shared_prefix
 from conformance.values.marked_yaml import Document
 
 SECRET = bytes(range(221, 253))
@@ -65,18 +66,13 @@ def test_hides_departs_for_a_key_too_short_to_look_for(tmp_path: Path, scope: Sc
     assert hides("", CompileContext(Document(path), standard()))("anything", scope) is not None
 
 
-@pytest.mark.parametrize(("texts", "prefix"), [(["abc", "abd"], "ab"), (["abc", "x"], ""), (["ab", "abc"], "ab")])
-def test_common_prefix_is_the_longest(scope: Scope, texts: list[str], prefix: str) -> None:
-    assert common_prefix(scope, texts) == common_prefix(scope, *texts) == prefix
+@pytest.mark.parametrize(("texts", "length"), [(["abc", "abd"], 2), (["abc", "x"], 0), (["ab", "abc"], 2)])
+def test_shared_prefix_is_the_longest(texts: list[str], length: int) -> None:
+    assert shared_prefix(texts) == shared_prefix([text.encode() for text in texts]) == length
 
 
-def test_distinct_bytes_counts_over_all_texts(scope: Scope) -> None:
-    assert distinct_bytes(scope, ["0x0001", "0102"]) == 3
-
-
-def test_distinct_bytes_departs_for_what_is_no_hex(scope: Scope) -> None:
-    with pytest.raises(Mismatch):
-        distinct_bytes(scope, ["0xzz"])
+def test_distinct_bytes_counts_over_all_secrets() -> None:
+    assert distinct_bytes([b"\0\1", b"\1\2"]) == 3
 
 
 def test_encode_base64_undoes_decoding(scope: Scope) -> None:

@@ -9,7 +9,7 @@ import pytest
 from conformance.language.scope import Scope
 from conformance.language.templates import CompileContext
 from conformance.language.vocabulary import standard
-from conformance.language.wire_forms import bare_hex, json_text, parse_json, text_base64, text_hex, texts_in_hex
+from conformance.language.wire_forms import bare_hex, json_text, parse_json, text_hex
 from conformance.problems import BadShape, Mismatch
 from conformance.values.marked_yaml import Document
 
@@ -45,11 +45,6 @@ def test_text_hex_is_of_the_utf8_bytes(scope: Scope) -> None:
     assert text_hex(scope, "é") == "0xc3a9"
 
 
-def test_text_base64_is_padded_standard_base64(scope: Scope) -> None:
-    assert text_base64(scope, "?>:") == "Pz46"
-    assert text_base64(scope, "a") == "YQ=="
-
-
 def test_bare_hex_drops_prefix_and_capitals(scope: Scope) -> None:
     assert bare_hex(scope, "0xAB01") == "ab01"
 
@@ -66,7 +61,3 @@ def test_parse_json_gives_the_value(scope: Scope) -> None:
 def test_parse_json_departs_from_what_is_no_json(scope: Scope) -> None:
     with pytest.raises(Mismatch):
         parse_json(scope, "[1")
-
-
-def test_texts_in_hex_are_found_at_any_depth(scope: Scope) -> None:
-    assert texts_in_hex(scope, [{"input": "0x6b6579", "number": 5, "note": "no hex"}, "ff"]) == ["key", "\xff"]

@@ -252,7 +252,6 @@ def test_case_the_profile_rules_out_is_not_offered_and_sends_nothing(
     [
         ("account_hash: AAAA", {"crypto": {"api_key_hash_preimage": None}}, "crypto.api_key_hash_preimage"),
         ("usage_key_hash: AAAA", {"crypto": {"usage_key_hash_preimage": None}}, "crypto.usage_key_hash_preimage"),
-        ("account_wallet: AAAA", {"crypto": {"account_wallet_derivation": None}}, "crypto.account_wallet_derivation"),
         ("pkp_id_of: AAAA", {"wire": {"pkp": {"id_source": None}}}, "wire.pkp.id_source.rule"),
         ("wallet_auth: AAAA", {"wire": {"x_wallet_auth": {"encoding": None}}}, "wire.x_wallet_auth.encoding"),
         ("returned: done", {"exec": {"response_form": None}}, "exec.response_form"),
@@ -318,7 +317,7 @@ def test_answer_without_an_end_is_a_server_fault(run: Run, node: TinyNode, monke
     ("answer", "steps"),
     [
         ('{"a": ' + "[" * 450 + "]" * 450 + "}", '{check: {that: "${a}", equals: "${a}"}}'),
-        ('{"a": "\\ud800"}', '{let: {h: {keccak_text: "${a}"}}}'),
+        ('{"a": "\\ud800"}', '{let: {h: {hashed_cid: "${a}"}}}'),
         ('{"a": "\\ud800"}', '{check: {that: "${a}", equals: x}}'),
         ('{"a": {"b": 1}}', '{let: {h: {repeat_text: [x, "${a}"]}}}'),
         ('{"a": "\\ud800"}', '{call: list_actions, with: {group_id: "${a}"}}'),
