@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 from conformance.cases import Judge, case
 from conformance.service.at_once import send_at_once
+from conformance.service.bindings import bound
 from conformance.service.node import Node
 from conformance.service.runs import Run
-from conformance.service.usage_keys import Permissions
 from conformance.values.ids import UsageKey
 from conformance.values.json_values import member, printed
 
@@ -113,9 +113,8 @@ class Runner:
 def runner(node: Node) -> Runner:
     """Make it in a fresh account."""
     alice = node.accounts.new().key
-    pkp = node.pkps.create(alice)
-    group = node.groups.add(alice, pkp_ids=[pkp.id], cid_hashes=[node.groups.all_actions]).id
-    return Runner(node, node.usage_keys.add(alice, Permissions(execute_in_groups=[group])).key)
+    group = bound(node, alice, [node.pkps.create(alice)], [node.groups.all_actions])
+    return Runner(node, node.usage_keys.executing_in(alice, group))
 
 
 # ------------------------------------------------------------------------------------------------------ response

@@ -10,13 +10,12 @@ from dataclasses import dataclass
 
 from conformance.cases import Judge, case
 from conformance.service.at_once import send_at_once
-from conformance.service.derivations import pkp_id_in
+from conformance.service.bindings import bound
+from conformance.service.derivations import pkp_id_in, random_hash
 from conformance.service.node import Node
 from conformance.service.pkps import ID_RULE, Pkp
-from conformance.service.refusal import must_refuse
 from conformance.service.runs import Run, address_of_private_key, signer_of_digest, signer_of_message
 from conformance.service.secrets_search import wallets_leaked_by, witnessed
-from conformance.service.usage_keys import Permissions
 from conformance.values.ids import ApiKey, GroupId
 from conformance.values.json_values import member
 
@@ -78,7 +77,7 @@ def two_wallets(node: Node) -> TwoWallets:
     """Make them in a fresh account."""
     key = node.accounts.new().key
     p, q = node.pkps.create_several(key, 2)
-    group = node.groups.add(key, pkp_ids=[p.id, q.id], cid_hashes=[node.groups.all_actions]).id
+    group = bound(node, key, [p, q], [node.groups.all_actions])
     return TwoWallets(node, key, p, q, group)
 
 
@@ -113,7 +112,7 @@ def digests_are_signed_with_the_wallets_key(judge: Judge, node: Node) -> None:
     """A digest is signed as it is, with the key of the wallet's address."""
     on = two_wallets(node)
     code = node.actions.source("sign_digest")
-    drawn = f"0x{node.session.random.randbytes(32).hex()}"
+    drawn = random_hash(node.session.random)
     for pkp, digest in ((on.p, drawn), (on.q, drawn), (on.p, f"0x{1:064x}"), (on.q, f"0x{'f' * 64}")):
         with judge("EXEC-190"):
             signature = on.run(code, pkp, digest=digest).result
@@ -131,7 +130,7 @@ def the_private_key_is_the_wallets(judge: Judge, node: Node) -> None:
     """The private key that an action gets is the key of the wallet's address."""
     on = two_wallets(node)
     code = node.actions.source("masked_key")
-    mask = f"0x{node.session.random.randbytes(32).hex()}"
+    mask = random_hash(node.session.random)
     for pkp in (on.p, on.q):
         with judge("EXEC-190"):
             masked = on.run(code, pkp, mask=mask).result
@@ -148,25 +147,20 @@ def same_key_every_time(judge: Judge, node: Node) -> None:
     on = two_wallets(node)
     many, one = node.actions.source("sign_many"), node.actions.source("sign_message")
     texts = [f"{node.label} {number}" for number in (1, 2, 1)]
-    single = node.runs.request(on.key, one, pkp_id=on.p.id, params={"message": node.label})
-
-    def by_p(text: str, signature: object, what: str) -> None:
-        judge.same_hex(signer_of_message(text, signature), on.p.address, f"the signer {what}")
-
     with judge():
         result = on.run(many, on.p, messages=texts).result
         for number, text in enumerate(texts):
-            by_p(text, member(member(result, "signatures"), str(number)), "in one run")
-        for answer in send_at_once(node.session, [single] * 6):
-            by_p(node.label, node.runs.succeeded(answer).result, "in one of six runs at once")
+            signer = signer_of_message(text, member(member(result, "signatures"), str(number)))
+            judge.same_hex(signer, on.p.address, "the signer of each text in one run")
+        for answer in send_at_once(node.session, [node.signing.request(on.key, one, on.p)] * 6):
+            node.signing.signed(answer, on.p)
     # Through another group, with another key, after other wallets were made.
     node.pkps.create(on.key)
-    h = node.groups.add(on.key, "h", pkp_ids=[on.p.id], cid_hashes=[node.groups.all_actions]).id
+    h = bound(node, on.key, [on.p], [node.groups.all_actions])
     node.groups.remove(on.key, on.group)
-    reader = node.usage_keys.add(on.key, Permissions(execute_in_groups=[h])).key
+    another = node.usage_keys.executing_in(on.key, h)
     with judge():
-        run = node.runs.run(reader, one, pkp_id=on.p.id, params={"message": node.label})
-        by_p(node.label, run.result, "through another group")
+        node.signing.must_sign(another, one, on.p)
         listed = pkp_id_in(node.pkps.list(on.key), on.p.address, node.session.target.profile_value(ID_RULE))
         judge.same_hex(listed, on.p.id, "the id of the wallet")
 
@@ -198,21 +192,20 @@ def accounts_share_no_key(judge: Judge, node: Node) -> None:
     r = node.pkps.create(bob.key)
     p, q = node.pkps.create_several(alice.key, 2)
     for key, pkps in ((bob.key, [r]), (alice.key, [p, q])):
-        node.groups.add(key, pkp_ids=[pkp.id for pkp in pkps], cid_hashes=[node.groups.all_actions])
-    code, message = node.actions.source("sign_message"), {"message": node.label}
+        bound(node, key, pkps, [node.groups.all_actions])
+    code = node.actions.source("sign_message")
     with judge("PKP-150"):
         addresses = [r.address, p.address, q.address, bob.wallet_address, alice.wallet_address]
         judge.that(len({one.lower() for one in addresses}) == 5, "a key of its own for each wallet", addresses)
     for key, pkp in ((bob.key, r), (alice.key, p), (alice.key, q), (bob.key, r)):
         with judge("EXEC-190"):
-            run = node.runs.run(key, code, pkp_id=pkp.id, params=message)
+            run = node.runs.must_succeed(node.signing.request(key, code, pkp))
         with judge("EXEC-190", "PKP-170"):
             judge.same_hex(signer_of_message(node.label, run.result), pkp.address, "the signer")
     # The wallet of another account is none of one's own, whatever one's groups permit.
     with judge("PKP-150"):
         for key, pkp in ((alice.key, r), (bob.key, p)):
-            request = node.runs.request(key, code, pkp_id=pkp.id, params=message)
-            must_refuse(node.session, request, ["forbidden"], control=run.accepted, unchanged=[])
+            node.signing.must_be_refused(key, code, pkp, control=run.accepted)
 
 
 # ------------------------------------------------------------------------------------------------------ nothing leaks
@@ -225,11 +218,10 @@ def runs_reveal_no_key_material(judge: Judge, node: Node) -> None:
     on = two_wallets(node)
     bob = node.accounts.new().key
     sign = node.actions.source("sign_message")
-    run = on.run(sign, on.p, message=node.label)
+    run = node.signing.must_sign(on.key, sign, on.p)
     on.run(node.actions.source("sign_many"), on.p, messages=["a", "b", "c", "d"])
     on.run(LOOKS, on.p)
-    request = node.runs.request(bob, sign, pkp_id=on.p.id, params={"message": node.label})
-    must_refuse(node.session, request, ["forbidden"], control=run.accepted, unchanged=[])
+    node.signing.must_be_refused(bob, sign, on.p, control=run.accepted)
     node.pkps.list(on.key)
     with judge():
         leaked = wallets_leaked_by(answers)

@@ -12,6 +12,7 @@ from functools import partial
 from conformance.cases import Judge, case
 from conformance.service.acceptance import Accepted
 from conformance.service.at_once import at_once
+from conformance.service.bindings import bound
 from conformance.service.derivations import account_hash
 from conformance.service.lists import unchanged_list
 from conformance.service.node import Node
@@ -62,17 +63,15 @@ def malformed_id_in_group_lists(judge: Judge, node: Node) -> None:
     """add_group and update_group refuse a PKP id that is not 0x and 64 hex digits."""
     alice = node.accounts.new().key
     p = node.pkps.create(alice)
-    creation = node.groups.creation(alice, pkp_ids=[p.id])
     g = node.groups.add(alice, pkp_ids=[p.id])
-    update = node.groups.replacement(alice, g.id, pkp_ids=[p.id], cid_hashes=[])
+    updated = node.groups.update(alice, g.id, pkp_ids=[p.id], cid_hashes=[])
     groups = unchanged_list(node.session, "list_groups", alice)
     wallets = unchanged_list(node.session, "list_wallets_in_group", alice, group_id=g.id)
     with judge():
-        updated = node.session.accept(update)[1]
-        for request, control in ((creation, g.accepted), (update, updated)):
+        for control in (g.accepted, updated):
             with Refusals(node.session, control=control, unchanged=[groups, wallets]) as refusals:
                 for wrong in malformed_ids(p):
-                    refusals.send(request.changed(pkp_ids_permitted=[wrong]), BAD_FORM)
+                    refusals.send(control.changed(pkp_ids_permitted=[wrong]), BAD_FORM)
 
 
 @case("malformed-id-added-or-removed", requirements=["PKP-130"], needs=NEEDS)
@@ -80,14 +79,14 @@ def malformed_id_added_or_removed(judge: Judge, node: Node) -> None:
     """add_pkp_to_group and remove_pkp_from_group refuse a PKP id that is not 0x and 64 hex digits."""
     alice = node.accounts.new().key
     p, q = node.pkps.create_several(alice, 2)
-    g = node.groups.add(alice, pkp_ids=[q.id]).id
+    g = bound(node, alice, [q], [])
     groups = unchanged_list(node.session, "list_groups", alice)
     wallets = unchanged_list(node.session, "list_wallets_in_group", alice, group_id=g)
 
     def refuse(control: Accepted) -> None:
         with Refusals(node.session, control=control, unchanged=[groups, wallets]) as refusals:
             for wrong in malformed_ids(p):
-                refusals.send(node.session.request(control.call, alice, group_id=g, pkp_id=wrong), BAD_FORM)
+                refusals.send(control.changed(pkp_id=wrong), BAD_FORM)
 
     with judge():
         added, removed = node.groups.add_pkp(alice, g, p.id), node.groups.remove_pkp(alice, g, p.id)
@@ -110,11 +109,10 @@ def no_answer_holds_a_private_key(judge: Judge, node: Node) -> None:
     key = node.usage_keys.add(alice, everything).key
     by_key = node.session.accept(node.pkps.creation(key))[0]
     pkp = node.pkps.create(alice)
-    g = node.groups.add(alice, pkp_ids=[pkp.id]).id
+    g = bound(node, alice, [pkp], [])
     removed = node.groups.remove_pkp(alice, g, pkp.id)
     wallets = unchanged_list(node.session, "list_wallets", alice)
-    half = node.session.request("remove_pkp_from_group", alice, group_id=g, pkp_id=pkp.id[:-1])
-    must_refuse(node.session, half, ["any"], control=removed, unchanged=[wallets])
+    must_refuse(node.session, removed.changed(pkp_id=pkp.id[:-1]), ["any"], control=removed, unchanged=[wallets])
     node.groups.add_pkp(alice, g, pkp.id)
     node.pkps.list(alice, g)
     node.groups.list(alice)

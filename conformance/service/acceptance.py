@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from conformance.endpoints.client import SHOWN, Answer
 from conformance.endpoints.requests import OutgoingRequest
@@ -22,7 +22,7 @@ class Accepted:
         """The accepted request with other values of some members. Raises ValueError for a call of the contract."""
         if self.request is None:
             raise ValueError(f"{self.call} is no request")
-        return replace(self.request, members={**self.request.members, **members})
+        return self.request.changed(**members)
 
 
 def raise_for_trouble(answer: Answer, awaited: frozenset[int] = frozenset()) -> None:

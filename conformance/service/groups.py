@@ -63,16 +63,10 @@ class Groups:
         self, key: str, group: GroupId, name: str = "", *, pkp_ids: Sequence[object], cid_hashes: Sequence[object]
     ) -> Accepted:
         """Replace a group's labels and lists."""
-        request = self.replacement(key, group, name, pkp_ids=pkp_ids, cid_hashes=cid_hashes)
-        return self._session.accept(request)[1]
-
-    def replacement(
-        self, key: str, group: GroupId, name: str = "", *, pkp_ids: Sequence[object], cid_hashes: Sequence[object]
-    ) -> OutgoingRequest:
-        """The request that replaces a group's labels and lists."""
         labels = {"name": self._named(name), "description": DESCRIPTION}
         permitted = _permitted(pkp_ids, cid_hashes)
-        return self._session.request("update_group", key, group_id=group, **labels, **permitted)
+        request = self._session.request("update_group", key, group_id=group, **labels, **permitted)
+        return self._session.accept(request)[1]
 
     def remove(self, key: str, group: GroupId) -> Accepted:
         """Remove a group."""
