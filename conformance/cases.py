@@ -34,6 +34,7 @@ from conformance.service.groups import Groups
 from conformance.service.node import Node
 from conformance.service.payments import Payments
 from conformance.service.pkps import Pkps
+from conformance.service.provider_control import ProviderControl
 from conformance.service.runs import Runs
 from conformance.service.session import Session
 from conformance.service.usage_keys import UsageKeys
@@ -159,6 +160,7 @@ SERVICES: Mapping[type, Callable[[CaseRun], object]] = {
     Payments: Payments,
     Node: Node,
     Pkps: Pkps,
+    ProviderControl: ProviderControl,
     Runs: Runs,
     UsageKeys: UsageKeys,
     Wallets: Wallets,

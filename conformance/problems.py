@@ -343,6 +343,14 @@ class BudgetSpent(Inconclusive):
     hint = "raise --max-spend (cents)"
 
 
+class PurchasesSpent(Inconclusive):
+    """What the profile lets a run buy is bought."""
+
+    code = "purchases-spent"
+    cause = "the run has bought as much credit as the profile permits"
+    hint = "raise payments.most_cents of the profile"
+
+
 class GasSpent(Inconclusive):
     """The run's own limit of gas is reached."""
 

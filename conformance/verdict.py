@@ -95,6 +95,10 @@ class Outcome:
     exchanges: int = 0
     """How many HTTP requests the case sent."""
     seconds: float = 0.0
+    charged_cents: int = 0
+    """What its calls were charged, by the prices of the profile."""
+    bought_cents: int = 0
+    """What it paid to the payment provider."""
     cells: tuple[CellOutcome, ...] = ()
     """The cells of a matrix, those that were not tried included; none where the case is no matrix."""
     properties: dict[str, str] = field(default_factory=dict)

@@ -147,7 +147,7 @@ def describe(node: Node, listening: NodeSockets) -> dict[str, Json]:
         "tls_root_certificate": node.attestation.tls_root_pem if listening.https is not None else None,
         "profile": vendor_profile(node.settings)
         | {"attestation": attestation_profile(node, listening)}
-        | {"payments": {"provider_url": payments_url(node.settings, url)}},
+        | {"payments": payments_profile(node.settings, url)},
     }
 
 
@@ -162,6 +162,14 @@ def attestation_profile(node: Node, listening: NodeSockets) -> dict[str, Json]:
         profile["base_url"] = _https_url(listening)
     if listening.dns is not None:
         profile["resolver"] = reachable(listening.dns.udp)
+    return profile
+
+
+def payments_profile(settings: Settings, node_url: str) -> dict[str, Json]:
+    """Where the payment provider is, and where it is told what to do behind the node's back."""
+    profile: dict[str, Json] = {"provider_url": payments_url(settings, node_url)}
+    if settings.control and settings.payments == "simulator":
+        profile["control_url"] = f"{profile['provider_url']}/control"
     return profile
 
 

@@ -19,9 +19,17 @@ import httpx
 
 from conformance.endpoints.extent import SampleOptions
 from conformance.endpoints.log import ExchangeLog, RawExchange
-from conformance.endpoints.pace import Budget, GasBudget, Pace
+from conformance.endpoints.pace import Budget, GasBudget, Pace, PurchaseBudget
 from conformance.endpoints.patience import Patience
-from conformance.problems import Malformed, NoFunderKey, ProfileSilent, ServerFault, Unreachable, Untrusted
+from conformance.problems import (
+    Malformed,
+    NoFunderKey,
+    ProfileSilent,
+    PurchasesSpent,
+    ServerFault,
+    Unreachable,
+    Untrusted,
+)
 from conformance.profile import WHOLE, Effect, NotStated, Operation, Profile, resolve, value_at
 from conformance.values.json_text import parse
 from conformance.values.json_values import MISSING, Missing, member
@@ -218,6 +226,7 @@ class Target:
         self.profile = profile
         self.seed = seed
         self.budget = budget or Budget(None)
+        self.purchases = PurchaseBudget(profile.payments.most_cents)
         self.gas = gas or GasBudget(None)
         self.extent = extent or SampleOptions()
         self.shared = shared
@@ -299,15 +308,37 @@ class Target:
         """
         self.await_turn()
         cents = self.charge(operation) if operation else 0
-        self.budget.take(cents)
+        self.spend(cents, log)
         answer = self._send(message, log, operation)
         if cents and not answer.accepted:
-            self.budget.give_back(cents)
+            self.spend(-cents, log)
         return answer
 
     def await_turn(self) -> None:
         """Return when the run's rate lets the next request go."""
         self._pace.wait()
+
+    def spend(self, cents: int, log: ExchangeLog) -> None:
+        """Count what a call costs, or take back what one did not. BudgetSpent: it would go over the run's limit.
+
+        Where accounts buy their credits, the limit counts these purchases, and not again what is paid out of them.
+        """
+        if self.profile.accounts.credits != "bought":
+            self.budget.take(cents)
+        log.spending.count(charged=cents)
+
+    def purchase(self, cents: int, log: ExchangeLog) -> None:
+        """Count a payment before it is made, or take back one that came to nothing.
+
+        BudgetSpent, PurchasesSpent: it would go over the run's limit, or over the profile's.
+        """
+        self.budget.take(cents)
+        try:
+            self.purchases.take(cents)
+        except PurchasesSpent:
+            self.budget.take(-cents)
+            raise
+        log.spending.count(bought=cents)
 
     def _send(self, message: Message, log: ExchangeLog, operation: Operation | None) -> Answer:
         url = message.path if message.path.startswith("http") else self.base_url + message.path

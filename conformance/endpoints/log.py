@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass
 
+from conformance.endpoints.pace import Spending
 from conformance.endpoints.redaction import Secrets, as_curl
 from conformance.verdict import Exchange
 
@@ -34,6 +35,8 @@ class ExchangeLog:
         self._exchanges: list[RawExchange] = []
         self._forgotten = 0
         self._borrowed = 0
+        self.spending = Spending()
+        """What the case has spent by these exchanges."""
         self._lock = threading.Lock()
 
     def __len__(self) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 
-from conformance.problems import BudgetSpent, GasSpent
+from conformance.problems import BudgetSpent, GasSpent, PurchasesSpent
 
 
 def lowest_rate(*rates: float | str | None) -> float | None:
@@ -36,7 +36,7 @@ class Budget:
     """What the run may spend, in cents."""
 
     unit = "cents"
-    exceeded: type[BudgetSpent | GasSpent] = BudgetSpent
+    exceeded: type[BudgetSpent | GasSpent | PurchasesSpent] = BudgetSpent
 
     def __init__(self, limit: int | None) -> None:
         self.limit = limit
@@ -56,6 +56,29 @@ class Budget:
         """So much of what was taken was not charged."""
         with self._lock:
             self.spent -= amount
+
+
+class Spending:
+    """What a case has spent, in cents; several threads may count."""
+
+    def __init__(self) -> None:
+        self.charged = 0
+        """What its calls were charged, by the prices of the profile."""
+        self.bought = 0
+        """What it paid to the payment provider."""
+        self._lock = threading.Lock()
+
+    def count(self, *, charged: int = 0, bought: int = 0) -> None:
+        """Count a charge or a payment; a negative amount takes one back."""
+        with self._lock:
+            self.charged += charged
+            self.bought += bought
+
+
+class PurchaseBudget(Budget):
+    """What the run may pay to the payment provider, in cents."""
+
+    exceeded = PurchasesSpent
 
 
 class GasBudget(Budget):

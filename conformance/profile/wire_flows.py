@@ -62,7 +62,8 @@ class BillingFields(Section):
 
     publishable_key: WireName = "publishable_key"
     balance_cents: WireName = "balance_cents"
-    """An integer."""
+    balance_form: Literal["cents", "units_text"] = "cents"
+    """`cents`: an integer; `units_text`: a text with the decimal number of the currency's units, such as `"12.34"`."""
     balance_display: WireName | None = "balance_display"
     positive_is_credit: bool = True
     """Whether a positive balance is credit left."""

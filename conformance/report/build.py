@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from importlib.metadata import version
+from itertools import groupby
 from urllib.parse import urlsplit, urlunsplit
 
 from conformance.profile import Profile
@@ -23,6 +24,7 @@ from conformance.report.results import (
     RequirementResult,
     Results,
     Specification,
+    Spent,
     Suite,
     TargetJudged,
     Totals,
@@ -55,7 +57,7 @@ def results_of(run: RunRecord, known: Catalogue | None = None, listed: Uncovered
         faults=run.faults,
         totals=_totals(run, judged),
         requirements=tuple(_requirement(one) for one in judged),
-        cases=tuple(_case(run, outcome) for outcome in sorted(run.outcomes, key=lambda outcome: outcome.case)),
+        cases=tuple(_case(run, outcome) for outcome in _by_name(run)),
     )
 
 
@@ -128,9 +130,26 @@ def _totals(run: RunRecord, judged: Iterable[Judged]) -> Totals:
     cases = Counter(outcome.verdict for outcome in run.outcomes)
     requirements = Counter(one.judgement for one in judged if one.status.requirement.judged)
     exchanges = sum(outcome.exchanges for outcome in run.outcomes)
+    packs = groupby(_by_name(run), lambda outcome: outcome.case.partition("::")[0])
+    by_pack = {pack: _spent(outcomes) for pack, outcomes in packs}
     return Totals(
-        cases=dict(sorted(cases.items())), requirements=dict(sorted(requirements.items())), exchanges=exchanges
+        cases=dict(sorted(cases.items())),
+        requirements=dict(sorted(requirements.items())),
+        exchanges=exchanges,
+        spent=_spent(run.outcomes),
+        spent_by_pack={pack: spent for pack, spent in by_pack.items() if spent.charged_cents or spent.bought_cents},
     )
+
+
+def _by_name(run: RunRecord) -> list[Outcome]:
+    return sorted(run.outcomes, key=lambda outcome: outcome.case)
+
+
+def _spent(outcomes: Iterable[Outcome]) -> Spent:
+    charged = bought = 0
+    for outcome in outcomes:
+        charged, bought = charged + outcome.charged_cents, bought + outcome.bought_cents
+    return Spent(charged_cents=charged, bought_cents=bought)
 
 
 def _requirement(one: Judged) -> RequirementResult:
@@ -159,6 +178,7 @@ def _case(run: RunRecord, outcome: Outcome) -> CaseResult:
         reason=outcome.reason,
         exchanges=outcome.exchanges,
         seconds=round(outcome.seconds, 6),
+        spent=_spent([outcome]),
         failure=FailureShown.model_validate(asdict(outcome.failure)) if outcome.failure else None,
         traceback=outcome.traceback,
         rerun=rerun(outcome.case, run.seed, run.rerun),

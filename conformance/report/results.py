@@ -117,6 +117,15 @@ class CellResult(Part):
     """The command that tries a wrong cell alone, with the same seed; empty for others."""
 
 
+class Spent(Part):
+    """Cents that were spent."""
+
+    charged_cents: int
+    """What calls were charged, by the prices of the profile."""
+    bought_cents: int
+    """What was paid to the payment provider."""
+
+
 class CaseResult(Part):
     """The outcome of one case."""
 
@@ -132,6 +141,7 @@ class CaseResult(Part):
     exchanges: int
     """HTTP requests sent."""
     seconds: float
+    spent: Spent
     failure: FailureShown | None
     traceback: str
     """Python's, for an error of the suite; empty for other verdicts."""
@@ -169,6 +179,9 @@ class Totals(Part):
     requirements: dict[Judgement, int]
     """Must and should statements."""
     exchanges: int
+    spent: Spent
+    spent_by_pack: dict[str, Spent]
+    """Only packs that spent something."""
 
 
 class Results(Part):

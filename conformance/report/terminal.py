@@ -11,7 +11,7 @@ from rich.text import Text
 
 from conformance.report.judgement import Judgement
 from conformance.report.matrix import drawn, matrices
-from conformance.report.results import CaseResult, ExitCode, RequirementResult, Results
+from conformance.report.results import CaseResult, ExitCode, RequirementResult, Results, Totals
 from conformance.requirements import Coverage, Level
 from conformance.verdict import Verdict
 
@@ -83,6 +83,18 @@ def _by_reason(results: Results, verdict: Verdict, name: str, style: str) -> Ite
         yield Text(f"{name}: {f'{first} and {len(others)} more' if others else first}: {reason}", style)
 
 
+def _spent(totals: Totals) -> str:
+    """What the run spent, in all and by pack: what was bought, where something was, else what calls were charged."""
+    told = f"{totals.spent.charged_cents} cents charged by the profile's prices"
+    if not totals.spent.bought_cents:
+        packs = ", ".join(f"{pack} {spent.charged_cents}" for pack, spent in totals.spent_by_pack.items())
+        return f"{told}: {packs}"
+    packs = ", ".join(
+        f"{pack} {spent.bought_cents}" for pack, spent in totals.spent_by_pack.items() if spent.bought_cents
+    )
+    return f"{told}; {totals.spent.bought_cents} cents of credit bought: {packs}"
+
+
 def _notes(results: Results) -> Iterable[RenderableType]:
     yield Text("")
     for fault in results.faults:
@@ -96,6 +108,8 @@ def _notes(results: Results) -> Iterable[RenderableType]:
             " `service-conformance requirements --uncovered` says what is missing.",
             "dim",
         )
+    if results.totals.spent_by_pack:
+        yield Text(_spent(results.totals), "dim")
     yield Text(
         f"seed {results.seed}; node {results.target.base_url}; profile {results.profile.source};"
         f" {results.totals.exchanges} requests in {(results.finished - results.started).total_seconds():.0f} s",

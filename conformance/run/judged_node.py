@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from conformance.endpoints.bundled import BundledNodes
 from conformance.endpoints.client import Target
-from conformance.endpoints.pace import Budget, GasBudget, Pace, lowest_rate
+from conformance.endpoints.pace import Budget, GasBudget, Pace, PurchaseBudget, lowest_rate
 from conformance.endpoints.patience import Patience
 from conformance.profile import Profile, load_profile, load_ready_file
 from conformance.run.options import Options
@@ -60,6 +60,8 @@ class JudgedNode:
             shared=self.jobs > 1 and not self.is_bundled,
             patience=Patience(self._options.timeout, self._options.max_timeouts),
         )
+        buy = self.profile.payments.most_cents
+        target.purchases = PurchaseBudget(None if buy is None else buy // self.jobs)
         target.ends_with_run = self.is_bundled
         return target
 

@@ -39,7 +39,9 @@ def run_case(case: Case, target: Target) -> Outcome:
             )
         with turn(target, alone=case.info.alone):
             run = CaseRun(target, case.id)
-            return replace(_run(case, run, began), cells=_cells(run))
+            spent = run.log.spending
+            outcome = _run(case, run, began)
+            return replace(outcome, cells=_cells(run), charged_cents=spent.charged, bought_cents=spent.bought)
     except Exception as error:  # noqa: BLE001 - whatever it is, it is told, and the other cases run
         return _suite_error(case, error, run, began)
 

@@ -7,6 +7,7 @@ from conformance.service.actions import Actions
 from conformance.service.contract import Contract
 from conformance.service.groups import Groups
 from conformance.service.minting import Minting
+from conformance.service.payments import Payments
 from conformance.service.pkps import Pkps
 from conformance.service.runs import Runs
 from conformance.service.session import Session
@@ -28,6 +29,7 @@ class Node:
         self.contract = Contract(session)
         self.groups = Groups(session)
         self.minting = Minting(session)
+        self.payments = Payments(session)
         self.pkps = Pkps(session)
         self.runs = Runs(session)
         self.signing = SigningRuns(session)

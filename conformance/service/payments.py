@@ -7,13 +7,17 @@ pay it.
 from __future__ import annotations
 
 import json
+import re
 import time
-from dataclasses import dataclass
-from urllib.parse import urlencode
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from urllib.parse import quote, urlencode
 
 from conformance.endpoints.client import Answer, Message
 from conformance.endpoints.requests import OutgoingRequest
 from conformance.problems import LivePayments, Malformed, NotAccepted, ProfileSilent, ProviderTrouble
+from conformance.profile.wire_flows import BillingFields
 from conformance.service.acceptance import Accepted, must_accept
 from conformance.service.session import Session
 from conformance.values.json_values import member, printed
@@ -25,6 +29,11 @@ SMALLEST_CENTS = 500
 """The smallest payment ("Limits")."""
 
 NOT_PAID = 402
+
+BOUGHT = frozenset({"succeeded", "processing"})
+"""The states of an intent in which money has been taken, or may yet be."""
+
+UNITS = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 
 SHOWN = 300
 
@@ -47,7 +56,10 @@ class Payments:
         self._session = session
 
     def publishable_key(self) -> str:
-        """The provider's publishable key. LivePayments: it would move real money."""
+        """The provider's publishable key, asked for once in a run. LivePayments: it would move real money."""
+        return self._session.target.remembered("publishable key", self._publishable_key)
+
+    def _publishable_key(self) -> str:
         answer = self._session.call("stripe_config")
         key = member(answer.value, "publishable_key")
         if not isinstance(key, str) or not key:
@@ -70,13 +82,14 @@ class Payments:
         fields = self._session.profile.wire.billing.fields
         if fields is None:
             raise ProfileSilent("a profile that says wire.billing.fields", "a profile that leaves it out")
-        cents = member(answer.value, "balance_cents")
-        if not isinstance(cents, int) or isinstance(cents, bool):
+        cents = _in_cents(member(answer.value, "balance_cents"), fields)
+        if cents is None:
             raise Malformed("a balance in whole cents", printed(answer.value)[:SHOWN], answer.exchange)
         return cents if fields.positive_is_credit else -cents
 
     def intent_request(self, key: str | None, cents: object) -> OutgoingRequest:
-        """A request of `create_payment_intent`."""
+        """A request of `create_payment_intent`. LivePayments: it would be for real money."""
+        self.publishable_key()
         return self._session.request("create_payment_intent", key, amount_cents=cents)
 
     def intend(self, key: str, cents: int = SMALLEST_CENTS) -> PaymentIntent:
@@ -86,6 +99,10 @@ class Payments:
     def intend_by(self, request: OutgoingRequest, cents: int) -> PaymentIntent:
         """A new intent by a request of one's own."""
         answer, accepted = self._session.accept(request)
+        return self.intent_in(answer, accepted, cents)
+
+    def intent_in(self, answer: Answer, accepted: Accepted, cents: int) -> PaymentIntent:
+        """The intent that an answer holds."""
         secret = member(answer.value, "client_secret")
         if not isinstance(secret, str) or not secret.partition("_secret_")[1]:
             got = printed(answer.value)[:SHOWN]
@@ -97,30 +114,39 @@ class Payments:
 
         A declined payment leaves `requires_payment_method`. ProviderTrouble: the provider gave no such answer.
         """
-        profile = self._session.profile.payments
-        form = {"client_secret": intent.client_secret, "payment_method": method or profile.methods.succeeds}
-        message = Message(
-            "POST",
-            f"{profile.provider_url}/v1/payment_intents/{intent.id}/confirm",
-            {
-                "Authorization": f"Bearer {self.publishable_key()}",
-                "Content-Type": "application/x-www-form-urlencoded",
-            },
-            urlencode(form),
-        )
-        answer = self._session.target.exchange(message, self._session.log)
-        return self._status(answer)
-
-    def _status(self, answer: Answer) -> str:
+        target, log = self._session.target, self._session.log
+        form = {
+            "client_secret": intent.client_secret,
+            "payment_method": method or self._session.profile.payments.methods.succeeds,
+        }
+        target.purchase(intent.cents, log)
+        status = "unknown"
         try:
-            told = json.loads(answer.text)
-        except ValueError:
-            told = None
-        found = told if answer.accepted else member(member(told, "error"), "payment_intent")
-        status = member(found, "status")
-        if not isinstance(status, str):
-            raise ProviderTrouble("a payment intent with its status", answer.text[:SHOWN], answer.exchange)
+            status = self._asked_provider("POST", intent, "/confirm", form)["status"]
+        finally:
+            if status not in BOUGHT:
+                target.purchase(-intent.cents, log)
         return status
+
+    def must_pay(self, intent: PaymentIntent) -> None:
+        """Pay an intent. ProviderTrouble: the payment does not succeed."""
+        status = self.pay(intent)
+        if status != "succeeded":
+            raise ProviderTrouble("a payment that succeeds", f"one whose status is {status}")
+
+    def at_provider(self, intent: PaymentIntent) -> dict[str, str]:
+        """The intent as the provider shows it to the browser that pays it: `status`, `amount` in cents, `currency`."""
+        return self._asked_provider("GET", intent, "", {"client_secret": intent.client_secret})
+
+    def _asked_provider(self, method: str, intent: PaymentIntent, path: str, form: Mapping[str, str]) -> dict[str, str]:
+        url = f"{self._session.profile.payments.provider_url}/v1/payment_intents/{quote(intent.id, safe='')}{path}"
+        headers = {"Authorization": f"Bearer {self.publishable_key()}"}
+        if method == "GET":
+            message = Message(method, f"{url}?{urlencode(form)}", headers, None)
+        else:
+            headers["Content-Type"] = "application/x-www-form-urlencoded"
+            message = Message(method, url, headers, urlencode(form))
+        return _intent_in(self._session.target.exchange(message, self._session.log))
 
     def confirm_request(self, key: str | None, intent_id: object) -> OutgoingRequest:
         """A request of `confirm_payment`."""
@@ -129,8 +155,20 @@ class Payments:
     def confirm(self, key: str, intent: PaymentIntent) -> Accepted:
         """Have a paid intent credited; the control for refusals of `confirm_payment`."""
         accepted = self.confirm_by(self.confirm_request(key, intent.id))
-        time.sleep(self._session.profile.payments.credited_within_seconds)
+        self.wait_for_credit()
         return accepted
+
+    def wait_for_credit(self) -> None:
+        """Wait as long as the credit of a confirmed payment may take to show."""
+        time.sleep(self._session.profile.payments.credited_within_seconds)
+
+    def buy_by(self, request: OutgoingRequest, confirm: OutgoingRequest, cents: int) -> PaymentIntent:
+        """Buy credit with requests that authenticate in another way; `confirm` is one for any intent."""
+        intent = self.intend_by(request, cents)
+        self.must_pay(intent)
+        self.confirm_by(replace(confirm, members={"payment_intent_id": intent.id}))
+        self.wait_for_credit()
+        return intent
 
     def confirm_by(self, request: OutgoingRequest) -> Accepted:
         """The same by a request of one's own. Here 402 refuses the payment; it does not say that credit is short."""
@@ -143,8 +181,29 @@ class Payments:
     def buy(self, key: str, cents: int = BOUGHT_CENTS) -> PaymentIntent:
         """Buy credit for an account: intent, payment and confirmation."""
         intent = self.intend(key, cents)
-        status = self.pay(intent)
-        if status != "succeeded":
-            raise ProviderTrouble("a payment that succeeds", f"one whose status is {status}")
+        self.must_pay(intent)
         self.confirm(key, intent)
         return intent
+
+
+def _in_cents(stated: object, fields: BillingFields) -> int | None:
+    """A balance in cents, from what the node shows in the profile's form; None where it is none."""
+    if fields.balance_form == "cents":
+        return stated if isinstance(stated, int) and not isinstance(stated, bool) else None
+    if not isinstance(stated, str) or not UNITS.fullmatch(stated):
+        return None
+    cents = Decimal(stated) * 100
+    return int(cents) if cents == cents.to_integral_value() else None
+
+
+def _intent_in(answer: Answer) -> dict[str, str]:
+    """What the provider says of an intent, also one whose payment it declined. ProviderTrouble: it says nothing."""
+    try:
+        told = json.loads(answer.text)
+    except ValueError:
+        told = None
+    found = told if answer.accepted else member(member(told, "error"), "payment_intent")
+    intent = {name: printed(member(found, name)) for name in ("status", "amount", "currency")}
+    if not isinstance(member(found, "status"), str):
+        raise ProviderTrouble("a payment intent with its status", answer.text[:SHOWN], answer.exchange)
+    return intent

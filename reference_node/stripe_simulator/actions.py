@@ -230,18 +230,30 @@ class MakeIntent(Action):
         return intent.view()
 
 
+class ShowCustomer(IntentAction):
+    """Show the customer of a payment intent, as the Dashboard would."""
+
+    name: ClassVar[str] = "customer"
+
+    def _do(self, simulator: StripeSimulator) -> Object:
+        return _customer_of(self._intent(simulator), simulator).view()
+
+
 class DeleteCustomer(IntentAction):
     """Delete the customer of a payment intent."""
 
     name: ClassVar[str] = "delete_customer"
 
     def _do(self, simulator: StripeSimulator) -> Object:
-        customer = self._intent(simulator).customer
-        if customer is None:
-            raise StripeError(400, f"The PaymentIntent {self.payment_intent} has no customer.", param="payment_intent")
-        deleted = simulator.store.get(Customer, customer, "customer")
+        deleted = _customer_of(self._intent(simulator), simulator)
         deleted.deleted = True
         return deleted.view()
+
+
+def _customer_of(intent: PaymentIntent, simulator: StripeSimulator) -> Customer:
+    if intent.customer is None:
+        raise StripeError(400, f"The PaymentIntent {intent.id} has no customer.", param="payment_intent")
+    return simulator.store.get(Customer, intent.customer, "customer")
 
 
 ACTIONS: dict[str, type[Action]] = {
@@ -260,6 +272,7 @@ ACTIONS: dict[str, type[Action]] = {
         CapturePart,
         Change,
         MakeIntent,
+        ShowCustomer,
         DeleteCustomer,
     )
 }

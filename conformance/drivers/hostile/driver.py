@@ -208,7 +208,8 @@ class Campaign:
         else:
             raise Throttled("a place for a run", f"status {answer.status}", answer.exchange)
         if answer.accepted:
-            target.budget.take(max(0, math.ceil(answer.seconds) - 1) * target.charge(request.operation))
+            later_seconds = max(0, math.ceil(answer.seconds) - 1)
+            target.spend(later_seconds * target.charge(request.operation), self._session.log)
         return answer
 
 

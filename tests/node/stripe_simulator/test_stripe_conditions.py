@@ -25,6 +25,7 @@ from reference_node.stripe_simulator.actions import (
     SetLatencies,
     SetRateLimit,
     Settle,
+    ShowCustomer,
 )
 from reference_node.stripe_simulator.conditions import Conditions, Fault, Latency, RateLimit
 from reference_node.stripe_simulator.control import control
@@ -259,6 +260,12 @@ def test_intent_of_another_integration_can_be_paid(simulator: CheckedSimulator, 
     assert (paid.status, made["customer"], made["metadata"]) == ("succeeded", None, {})
 
 
+def test_control_shows_the_customer_of_an_intent(simulator: CheckedSimulator, merchant: Caller) -> None:
+    customer = merchant.v1.customers.create({"email": "payer@example.org"})
+    shown = ShowCustomer(payment_intent=merchant.intent(customer=customer.id).id).carry_out(simulator)
+    assert (shown["id"], shown["email"]) == (customer.id, "payer@example.org")
+
+
 def test_customer_is_deleted_behind_the_back(simulator: CheckedSimulator, merchant: Caller) -> None:
     customer = merchant.v1.customers.create()
     intent = merchant.intent(customer=customer.id)
@@ -307,4 +314,4 @@ def test_control_says_what_is_wrong(
 
 
 def test_each_action_has_a_name_of_its_own() -> None:
-    assert len(ACTIONS) == 14
+    assert len(ACTIONS) == 15

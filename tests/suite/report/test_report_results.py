@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -153,3 +154,19 @@ def test_results_read_back_equal(tmp_path: Path) -> None:
     found = results(record(PASSED, FAILED, UNSURE))
     path = write_results(found, tmp_path)
     assert Results.model_validate_json(path.read_text(encoding="utf-8")) == found
+
+
+def test_spending_is_told_by_case_and_by_pack() -> None:
+    spent = [
+        replace(outcome("p::a", Verdict.PASS), charged_cents=3, bought_cents=500),
+        replace(outcome("q::a", Verdict.PASS), charged_cents=2),
+        replace(outcome("p::b", Verdict.FAIL), bought_cents=700),
+        outcome("r::a", Verdict.PASS),
+    ]
+    totals = results_of(record(*spent), KNOWN, LISTED).totals
+
+    assert (totals.spent.charged_cents, totals.spent.bought_cents) == (5, 1200)
+    assert {pack: (one.charged_cents, one.bought_cents) for pack, one in totals.spent_by_pack.items()} == {
+        "p": (3, 1200),
+        "q": (2, 0),
+    }

@@ -77,3 +77,13 @@ def test_seed_node_and_number_of_requests_are_told() -> None:
 
 def test_requirements_proved_in_part_are_mentioned() -> None:
     assert "1 requirements are proved in part only" in shown(record(PASSED, FAILED))
+
+
+def test_charged_cents_are_told_by_pack() -> None:
+    text = shown(record(replace(PASSED, charged_cents=3), replace(FAILED, case="q::b", charged_cents=4)))
+    assert "7 cents charged by the profile's prices: p 3, q 4" in text
+
+
+def test_bought_cents_are_told_by_pack() -> None:
+    text = shown(record(replace(PASSED, charged_cents=3, bought_cents=500), replace(FAILED, case="q::b")))
+    assert "3 cents charged by the profile's prices; 500 cents of credit bought: p 500" in text
