@@ -53,6 +53,20 @@ def _stated_address(session: Session) -> Address:
     return Address(address)
 
 
+def payers(session: Session) -> list[Address]:
+    """The addresses of `get_api_payers`, then that of `get_admin_api_payer`; both are asked once for a target."""
+    return session.target.remembered("payers", lambda: _stated_payers(session))
+
+
+def _stated_payers(session: Session) -> list[Address]:
+    answer = session.call("get_api_payers")
+    addresses = member(answer.value, "addresses")
+    admin = member(session.call("get_admin_api_payer").value, "address")
+    if not isinstance(addresses, list) or not addresses or not isinstance(admin, str):
+        raise Malformed("addresses of payers and of the admin payer", printed(answer.value)[:SHOWN], answer.exchange)
+    return list({address.lower(): Address(address) for address in [*map(printed, addresses), admin]}.values())
+
+
 def send_call(name: str) -> str:
     """What a transaction is called where a control and its refusal have to be of the same function."""
     return f"send {name}"

@@ -1,0 +1,186 @@
+"""Who may write to a ChainSecured account, asked of the contract function by function.
+
+"What the service does" 4, "Authentication" 8: administrative writes come from the admin wallet, and the contract takes
+them from nobody else. Each write is asked by eth_call, and held against the same one from the admin wallet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from conformance.cases import Judge, case
+from conformance.service.accounts import ChainSecuredAccount
+from conformance.service.bindings import bound
+from conformance.service.contract import payers
+from conformance.service.derivations import (
+    account_hash,
+    hashed_cid,
+    pkp_id,
+    random_address,
+    random_hash,
+    usage_key_hash,
+)
+from conformance.service.groups import group_id
+from conformance.service.minting import BALANCE, NEVER
+from conformance.service.node import Node
+from conformance.service.pkps import ID_RULE
+from conformance.service.refusal import Refusals
+from conformance.service.usage_keys import ALL_PERMISSIONS, NO_PERMISSIONS
+from conformance.values.ids import Address, GroupId, PkpId
+from conformance.values.json_values import member, pluck
+
+NEEDS = ("chain_rpc", "funded_wallet")
+
+
+@dataclass(frozen=True)
+class Guarded:
+    """A ChainSecured account, and who else might write to it."""
+
+    judge: Judge
+    node: Node
+    account: ChainSecuredAccount
+    key_hash: str
+    """The name of a usage key of the account that holds every scope: nobody writes in its name either."""
+    senders: Mapping[str, Sequence[Address]]
+    """From whom the contract takes nothing, by the requirement that says so."""
+
+    def only_the_admin(self, function: str, *arguments: object, in_its_name: bool = False, also: str = "") -> None:
+        """The contract takes the write from the admin wallet alone, where asked also in the usage key's name."""
+        contract, names = self.node.contract, [self.account.hash, self.key_hash][: 1 + in_its_name]
+
+        def by_admin() -> None:
+            contract.dry_run(function, [self.account.hash, *arguments], sender=self.account.admin.address)
+
+        with Refusals(self.node.session, control=by_admin, unchanged=[]) as refusals:
+            for requirement, senders in self.senders.items():
+                with self.judge.apart(requirement, *filter(None, [also])):
+                    for sender in senders:
+                        for name in names:
+                            contract.must_revert_dry(refusals, function, [name, *arguments], sender=sender)
+
+    def write(self, function: str, *arguments: object) -> None:
+        """Send a write of the admin wallet."""
+        self.node.contract.write(self.account.admin, function, self.account.hash, *arguments)
+
+    def group(self, pkp_ids: Sequence[str] = (), hashes: Sequence[str] = ()) -> GroupId:
+        """A new group, written by the admin wallet."""
+        self.write("add_group", self.node.label, "d", list(pkp_ids), list(hashes))
+        return group_id(member(self.node.contract.items("list_groups", self.account.hash)[-1], "id"))
+
+
+def guarded(judge: Judge, node: Node, *, by_every_payer: bool = False) -> tuple[Guarded, PkpId]:
+    """A fresh one that a wallet made, with the wallet of its usage key. Two payers try, or all."""
+    account = node.accounts.by_wallet(node.wallets.new("carol"))
+    erin = node.accounts.by_wallet(node.wallets.new("erin")).admin
+    key = node.minting.attached_key(account, ALL_PERMISSIONS)
+    others = [random_address(node.session.random), erin.address, key.address]
+    relays = payers(node.session)
+    senders = {"CHAIN-100": relays if by_every_payer else relays[-2:], "CHAIN-110": others}
+    wallet = pkp_id(key.address, node.session.target.profile_value(ID_RULE))
+    return Guarded(judge, node, account, key.hash, senders), wallet
+
+
+def hashed(node: Node, name: str) -> str:
+    """The hashed CID of an action of the case's own."""
+    return hashed_cid(node.actions.sample_cid(name))
+
+
+@case("others-write-no-groups", requirements=["CHAIN-100", "CHAIN-110"], needs=NEEDS)
+def others_write_no_groups(judge: Judge, node: Node) -> None:
+    """Nobody but the admin wallet adds, changes or removes groups of the account."""
+    on, _ = guarded(judge, node, by_every_payer=True)
+    g = on.group()
+    on.only_the_admin("add_group", "another", "d", [], [], in_its_name=True)
+    on.only_the_admin("update_group", g, "changed", "d", [], [])
+    on.only_the_admin("remove_group", g, in_its_name=True)
+
+
+@case("others-fill-no-groups", requirements=["CHAIN-100", "CHAIN-110"], needs=NEEDS)
+def others_fill_no_groups(judge: Judge, node: Node) -> None:
+    """Nobody but the admin wallet puts wallets and actions into groups of the account or takes them out."""
+    on, wallet = guarded(judge, node)
+    action = hashed(node, "a")
+    full, empty = on.group([wallet], [action]), on.group()
+    on.only_the_admin("add_pkp_to_group", empty, wallet)
+    on.only_the_admin("remove_pkp_from_group", full, wallet)
+    on.only_the_admin("add_action_to_group", empty, action, in_its_name=True)
+    on.only_the_admin("remove_action_from_group", full, action)
+
+
+@case("others-write-no-actions", requirements=["CHAIN-100", "CHAIN-110"], needs=NEEDS)
+def others_write_no_actions(judge: Judge, node: Node) -> None:
+    """Nobody but the admin wallet registers, renames or deletes actions of the account."""
+    on, _ = guarded(judge, node)
+    on.write("add_action", hashed(node, "a"), "named", "d")
+    on.only_the_admin("add_action", hashed(node, "b"), "named", "d")
+    on.only_the_admin("update_action_metadata", hashed(node, "a"), "renamed", "d")
+    on.only_the_admin("delete_action", hashed(node, "a"))
+
+
+@case("others-write-no-usage-keys", requirements=["CHAIN-100", "CHAIN-110", "MINT-160"], needs=NEEDS)
+def others_write_no_usage_keys(judge: Judge, node: Node) -> None:
+    """Nobody but the admin wallet attaches, changes or removes usage keys of the account."""
+    on, _ = guarded(judge, node)
+    fresh = [random_hash(node.session.random), node.session.stated(NEVER), BALANCE]
+    on.only_the_admin("set_usage_api_key", *fresh, "n", "d", *NO_PERMISSIONS.arguments, also="MINT-160")
+    on.only_the_admin("update_usage_api_key", on.key_hash, "n", "d", *NO_PERMISSIONS.arguments)
+    on.only_the_admin("update_usage_api_key_metadata", on.key_hash, "n", "d")
+    on.only_the_admin("remove_usage_api_key", on.key_hash)
+
+
+@case("others-register-no-wallets", requirements=["CHAIN-100", "CHAIN-110", "MINT-060"], needs=NEEDS)
+def others_register_no_wallets(judge: Judge, node: Node) -> None:
+    """Nobody but the admin wallet registers wallets in the account."""
+    on, _ = guarded(judge, node)
+    minted = node.minting.wallet(on.account.admin)
+    on.only_the_admin("register_wallet_derivation", minted.address, minted.path, "n", "d", also="MINT-060")
+    on.only_the_admin("create_wallet", minted.address, minted.path, "n", "d", in_its_name=True)
+
+
+@case(
+    "after-a-conversion",
+    requirements=["CHAIN-090", "CHAIN-100", "CHAIN-110"],
+    needs=[*NEEDS, "managed_accounts"],
+    uses=[
+        {"chain.admin_hash_meaning": "api_key_hash"},
+        {"auth.usage_key_permission.lists": "any_key"},
+        "wire.list_groups.item_fields.name",
+    ],
+)
+def after_a_conversion(judge: Judge, node: Node) -> None:
+    """After a conversion the contract takes writes from the new admin, and from no payer and no former owner."""
+    alice, carol = node.accounts.new(), node.wallets.new("carol")
+    key = node.usage_keys.add(alice.key, ALL_PERMISSIONS).key
+    p, cid, action = node.pkps.create(alice.key), node.actions.sample_cid("a"), hashed(node, "a")
+    node.actions.add(alice.key, cid)
+    full, empty = bound(node, alice.key, [p], [action]), bound(node, alice.key, [], [])
+    minted = node.minting.wallet(carol)
+    node.accounts.convert(alice.key, carol)
+    account = ChainSecuredAccount(account_hash(alice.key, node.session.profile), carol)
+    others = [random_address(node.session.random), alice.wallet_address]
+    relays = payers(node.session)
+    by_every_payer = {"CHAIN-100": relays, "CHAIN-110": others}
+    first = Guarded(judge, node, account, usage_key_hash(key, node.session.profile), by_every_payer)
+    on = replace(first, senders={"CHAIN-100": relays[-2:], "CHAIN-110": others})
+    fresh = [random_hash(node.session.random), node.session.stated(NEVER), BALANCE]
+    first.only_the_admin("add_group", "n", "d", [], [], in_its_name=True)
+    on.only_the_admin("update_group", empty, "n", "d", [], [])
+    on.only_the_admin("remove_group", empty)
+    on.only_the_admin("add_pkp_to_group", empty, p.id)
+    on.only_the_admin("remove_pkp_from_group", full, p.id)
+    on.only_the_admin("add_action_to_group", empty, action, in_its_name=True)
+    on.only_the_admin("remove_action_from_group", full, action)
+    on.only_the_admin("add_action", hashed(node, "b"), "n", "d")
+    on.only_the_admin("update_action_metadata", action, "m", "d")
+    on.only_the_admin("delete_action", action)
+    on.only_the_admin("set_usage_api_key", *fresh, "n", "d", *NO_PERMISSIONS.arguments)
+    on.only_the_admin("update_usage_api_key", on.key_hash, "n", "d", *NO_PERMISSIONS.arguments)
+    on.only_the_admin("update_usage_api_key_metadata", on.key_hash, "m", "d")
+    on.only_the_admin("remove_usage_api_key", on.key_hash)
+    on.only_the_admin("register_wallet_derivation", minted.address, minted.path, "n", "d")
+    on.only_the_admin("create_wallet", minted.address, minted.path, "n", "d")
+    with judge("CHAIN-090"):
+        on.write("add_group", "by the new admin", "d", [], [])
+        names = pluck(node.groups.list(key), "name")
+        judge.that("by the new admin" in names, "the new admin's group in the list", names)
