@@ -21,6 +21,7 @@ Refused = RefusalClass | Annotated[list[RefusalClass], Field(min_length=1)] | Pr
 
 Rows = Annotated[list[dict[Variable, JsonValue]], Field(min_length=1)]
 Times = Annotated[int, Field(ge=0)] | Reference
+Rounds = Annotated[int, Field(ge=2)] | Reference
 
 
 class Form(BaseModel):
@@ -197,14 +198,12 @@ class CheckStep(Form):
 class Repeat(Form):
     """Steps several times in sequence."""
 
-    times: Times | None = None
-    """How often; `${index}` counts from 0."""
+    times: Rounds | None = None
+    """How often, more than once; `${index}` counts from 0."""
     each: Rows | None = None
     """Rows of variables, one for each round, instead of `times`; each has an `id`."""
     steps: Annotated[list[Step], Field(min_length=1)]
     """What each round does. What it saves, the last round's value stays."""
-    collect: dict[Variable, JsonValue] = {}
-    """Variable to the value gathered into it each round."""
 
 
 class RepeatStep(Form):

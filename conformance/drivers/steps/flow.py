@@ -116,12 +116,8 @@ def compile_repeat(
     inside = context.at("repeat")
     rounds = _compile_rounds(form, inside)
     body = compile_steps(inside.at("steps"))
-    collected = {name: compile_value(raw, inside.at("collect", name)) for name, raw in form.collect.items()}
-    for name in collected:
-        inside.define(name)
 
     def act(run: CaseRun) -> None:
-        gathered: dict[str, list[object]] = {name: [] for name in collected}
         for index, row in enumerate(rounds(run.scope)):
             run.scope.variables["index"] = index
             for name, template in row.items():
@@ -131,9 +127,6 @@ def compile_repeat(
             except StepProblem as problem:
                 problem.step = f"{problem.step}, round {form.each[index]['id'] if form.each else index}"
                 raise
-            for name, template in collected.items():
-                gathered[name].append(template(run.scope))
-        run.scope.variables.update(gathered)
 
     return act
 

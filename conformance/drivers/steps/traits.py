@@ -90,8 +90,6 @@ def names_defined(step: Step) -> Iterator[str]:
             yield from [names] if isinstance(names, str) else names
         case LetStep():
             yield from step.let
-        case RepeatStep():
-            yield from step.repeat.collect
         case ParallelStep(parallel=Crowd(save=saved)):
             yield from saved
         case _:
