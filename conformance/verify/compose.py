@@ -19,6 +19,7 @@ _PLAIN = frozenset(
     f"tag:yaml.org,2002:{kind}" for kind in ("str", "int", "float", "bool", "null", "timestamp", "map", "seq")
 )
 _MERGE = "tag:yaml.org,2002:merge"
+_MERGE_KEY = "<<"
 _DEEPEST = 50
 _MOST_NODES = 50_000
 _SAFE_LENGTH = 500
@@ -171,10 +172,13 @@ class _Reader:
 
     def _members(self, node: yaml.MappingNode, above: tuple[int, ...]) -> dict[str, _Value]:
         own: dict[str, _Value] = {}
-        merged: dict[str, _Value] = {}
+        merged: dict[str, _Value] | None = None
         for key, value in node.value:
             line = key.start_mark.line + 1
-            if key.tag == _MERGE:
+            if key.value == _MERGE_KEY or key.tag == _MERGE:
+                if key.tag != _MERGE or key.value != _MERGE_KEY or merged is not None:
+                    raise ComposeFault("compose-ambiguous", "a merge key that is quoted, or stands twice", line)
+                merged = {}
                 for source in self._sources(value, above):
                     merged = source | merged
                 continue
@@ -183,7 +187,7 @@ class _Reader:
             if key.value in own:
                 raise ComposeFault("compose-ambiguous", f"the key {key.value!r} stands twice", line)
             own[key.value] = self._value(value, above)
-        return merged | own
+        return (merged or {}) | own
 
     def _sources(self, node: yaml.Node, above: tuple[int, ...]) -> Iterator[dict[str, _Value]]:
         """The mappings that a merge key names; the first has precedence."""

@@ -95,6 +95,11 @@ OTHERS = {
         "a service behind a profile": f"{SERVICE}  debug:\n    profiles: [debug]\n    image: shell:latest\n",
     },
     "compose-ambiguous": {
+        "a second merge key, of a service that is not pinned": (
+            f"x-a: &a {{image: {IMAGE}}}\nx-b: &b {{image: node:1.0}}\nservices:\n  node:\n    <<: *a\n    <<: *b\n"
+        ),
+        "a merge key in quotes": f"x-b: &b {{build: .}}\nservices:\n  node:\n    image: {IMAGE}\n    '<<': *b\n",
+        "a merge tag on another key": (f"x-b: &b {{image: {IMAGE}}}\nservices:\n  node:\n    !!merge base: *b\n"),
         "image twice, the pinned one last": f"services:\n  node:\n    image: node:1.0\n    image: {IMAGE}\n",
         "image twice, the pinned one first": f"services:\n  node:\n    image: {IMAGE}\n    image: node:1.0\n",
         "services twice": f"services:\n  node:\n    image: node:1.0\n{SERVICE}",
