@@ -201,6 +201,14 @@ def _members(sound: SoundEvidence) -> Iterator[Test]:
     yield refused(
         "evidence-unsupported", "evidence of a GPU, which is not judged, never taken for fine", gpu, "Unsupported"
     )
+    other_hardware: dict[str, dict[str, object]] = {
+        "in camel case": {"gpuEvidence": "00"},
+        "inside another member": {"more": {"nvidia_payload": {"evidence_list": ["00"]}}},
+        "in a list": {"evidences": [{"snp-report": "00"}]},
+    }
+    for comment, members in other_hardware.items():
+        told = f"evidence of other hardware {comment}, never taken for fine"
+        yield refused("evidence-unsupported", told, sound.with_members(ATTESTATION, **members), "Unsupported")
     gone = sound.with_members(EVIDENCE_QUOTE, quote=None)
     yield refused("evidence-quote-missing", "quote.json without a quote: nothing is signed", gone, "Missing")
     digest = json.loads(sound.bodies[EVIDENCE_QUOTE])["report_data"]

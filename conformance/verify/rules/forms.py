@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from hashlib import sha256
 
 from conformance.verify.compose import ComposeFault, pinned_images
@@ -12,7 +12,11 @@ from conformance.verify.faults import Fault
 from conformance.verify.judging import Notes
 from conformance.verify.reading import Reading
 
-OTHER_HARDWARE = re.compile(r"(^|_)(nvidia|gpu|sev|snp|nitro|tpm|cca)(_|$)", re.IGNORECASE)
+OTHER_HARDWARE = frozenset({"nvidia", "gpu", "gpus", "sev", "snp", "nitro", "tpm", "cca", "nras"})
+"""Words in the names of members that hold evidence of hardware which is not judged here."""
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_NO_EVIDENCE = frozenset({"vm_config"})
+"""Members that tell of the machine and prove nothing."""
 
 
 def info(reading: Reading, _: Notes) -> str:
@@ -31,10 +35,21 @@ def attestation(reading: Reading, notes: Notes) -> str:
     """ATT-040, ATT-050, ATT-060."""
     quote, events = reading.quote, reading.events
     for name, members in ((ATTESTATION, reading.attestation.members), (EVIDENCE_QUOTE, _evidence_members(reading))):
-        for member, value in members.items():
-            if OTHER_HARDWARE.search(member) and value not in (None, "", [], {}):
-                notes.add("evidence-unsupported", f"{member}: evidence of other hardware is not judged", name)
+        for member in _other_hardware(members):
+            notes.add("evidence-unsupported", f"{member}: evidence of other hardware is not judged", name)
     return f"a TDX quote of version {quote.version}, {len(quote.raw)} bytes, and {len(events)} events"
+
+
+def _other_hardware(value: object) -> Iterator[str]:
+    """Names of the members, however deep, that hold something of other hardware."""
+    for name, inner in value.items() if isinstance(value, Mapping) else ():
+        words = {word.lower() for word in _WORD.findall(name)}
+        if words & OTHER_HARDWARE and inner not in (None, "", [], {}):
+            yield name
+        elif name not in _NO_EVIDENCE:
+            yield from _other_hardware(inner)
+    for item in value if isinstance(value, list) else ():
+        yield from _other_hardware(item)
 
 
 def _evidence_members(reading: Reading) -> Mapping[str, object]:
