@@ -23,7 +23,7 @@ from conformance.verify import (
 )
 from conformance.verify.certificates import read_root
 from conformance.verify.documents import is_time
-from conformance.verify.evidence import COLLATERAL
+from conformance.verify.evidence import COLLATERAL, read_file
 from conformance.verify.pccs import INTEL_PCS
 from conformance.verify.strict import hex_bytes
 from conformance.verify.terminal import show
@@ -122,8 +122,15 @@ def _check(arguments: argparse.Namespace) -> None:
         raise UsageError("--quote needs --collateral FILE and --at TIME: a quote alone has neither")
     if arguments.quote is not None and arguments.expect_compose is not None:
         raise UsageError("--expect-compose needs a URL or --evidence: a quote alone has no compose file")
-    if arguments.save is not None and arguments.save.exists() and any(arguments.save.iterdir()):
+    if arguments.save is not None and arguments.save.exists() and _holds_something(arguments.save):
         raise UsageError(f"--save {arguments.save}: is not empty; name a new folder")
+
+
+def _holds_something(folder: Path) -> bool:
+    try:
+        return any(folder.iterdir())
+    except OSError as problem:
+        raise UsageError(f"--save {folder}: cannot be written: {problem.strerror}") from problem
 
 
 def _judge(arguments: argparse.Namespace) -> tuple[str, Verified]:
@@ -152,7 +159,7 @@ def _read(path: Path | None) -> bytes | None:
     if path is None:
         return None
     try:
-        return path.read_bytes()
+        return read_file(path)
     except OSError as problem:
         raise UsageError(f"{path}: cannot be read: {problem.strerror}") from problem
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import re
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
 
@@ -68,15 +69,29 @@ def load_folder(folder: Path) -> Evidence:
     """The evidence in a folder. OSError: it cannot be read. ValueError: it holds too much, or a link."""
     if not folder.is_dir():
         raise NotADirectoryError(errno.ENOTDIR, "is not a folder", str(folder))
-    names = sorted(path for path in folder.rglob("*") if path.is_symlink() or not path.is_dir())
+    names = list(islice(_files(folder), MOST_FILES + 1))
     if len(names) > MOST_FILES:
         raise ValueError(f"{folder}: more than {MOST_FILES} files; this is no folder of evidence")
     return Evidence({path.relative_to(folder).as_posix(): _read(path) for path in names})
 
 
+def _files(folder: Path) -> Iterator[Path]:
+    """What is in the folder and in those directly inside: evidence is no deeper."""
+    for path in folder.iterdir():
+        if path.is_dir() and not path.is_symlink():
+            yield from path.iterdir()
+        else:
+            yield path
+
+
 def _read(path: Path) -> bytes:
     if path.is_symlink() or not path.is_file():
         raise ValueError(f"{path}: is no plain file")
+    return read_file(path)
+
+
+def read_file(path: Path) -> bytes:
+    """The bytes of a file. OSError: it cannot be read. ValueError: it is too long for one of evidence."""
     with path.open("rb") as file:
         body = file.read(MOST_BYTES + 1)
     if len(body) > MOST_BYTES:

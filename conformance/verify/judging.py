@@ -45,7 +45,7 @@ def run_rule(rule: Rule, judge: RuleFunction, reading: Reading, *, alone: bool) 
     severities = {finding.severity for finding in findings}
     outcome = next((outcome for severity, outcome in _OUTCOMES if severity in severities), Outcome.HOLDS)
     holds = outcome is Outcome.HOLDS
-    return RuleResult(rule, outcome, compared if holds else "", RULES[rule].trust if holds else ""), findings
+    return RuleResult(rule, outcome, printable(compared) if holds else "", RULES[rule].trust if holds else ""), findings
 
 
 def _finding(rule: Rule, fault: Fault, alone: bool) -> Finding:

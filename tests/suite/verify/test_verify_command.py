@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from made_evidence import AT, COMPOSE, Made, in_json, observed
+from made_evidence import AT, COMPOSE, DOMAIN, Made, in_json, observed
 from served_evidence import Service, serving
 
 from conformance.cli import main
-from conformance.verify import FAULTS, Evidence, load_folder, save_folder
+from conformance.verify import FAULTS, Evidence, Outcome, Rule, load_folder, save_folder, verify
+from conformance.verify.evidence import MOST_BYTES
 
 MADE = Made()
 HONEST = MADE.evidence()
@@ -137,6 +138,24 @@ def test_folder_with_links_or_too_much_is_refused(capsys: pytest.CaptureFixture[
     assert "more than 64 files" in run(capsys, "--evidence", folder)[1]
 
 
+def test_folder_that_is_nested_without_end_is_refused(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    (folder / "evidences" / "a" / "b").mkdir(parents=True)
+    (folder / "evidences" / "a" / "b" / "loop").symlink_to(folder)
+    assert "a: is no plain file" in run(capsys, "--evidence", folder)[1]
+
+
+def test_evidence_in_a_file_and_files_without_end_are_refused(
+    capsys: pytest.CaptureFixture[str], folder: Path, tmp_path: Path
+) -> None:
+    file = folder / "info.json"
+    code, text = run(capsys, "http://127.0.0.1:1", "--save", file)
+    assert (code, "info.json: cannot be written" in text) == (2, True)
+    long = tmp_path / "long.pem"
+    long.write_bytes(b"x" * (MOST_BYTES + 1))
+    code, text = run(capsys, "--evidence", folder, "--root", long)
+    assert (code, "longer than" in text) == (2, True)
+
+
 @pytest.mark.parametrize("name", ["../x", "/x", "a/b", "evidences/../x", ".x", "evidences/", ""])
 def test_name_that_leads_out_of_the_folder_is_not_written(tmp_path: Path, name: str) -> None:
     with pytest.raises(ValueError, match="no name of a file of evidence"):
@@ -157,6 +176,17 @@ def test_terminal_shows_no_control_characters(capsys: pytest.CaptureFixture[str]
     code, text = run(capsys, "--evidence", folder)
     assert code == 1
     assert "\x1b" not in text
+
+
+def test_rule_that_holds_shows_no_control_characters() -> None:
+    wildcard = {
+        "evidences/index.html": b"<a href='cert-*.example.pem'>x</a>",
+        "evidences/cert-*.example.pem": HONEST[f"evidences/cert-{DOMAIN}.pem"],
+        "observed.json": observed(gateway_domain="\x1b[2Kx.example").as_json(),
+    }
+    result = verify(Evidence(dict(HONEST) | wildcard), MADE.policy()).result(Rule.CAA_ACCOUNT)
+    assert result.outcome is Outcome.HOLDS
+    assert "\x1b" not in result.compared
 
 
 def test_every_code_has_a_meaning_for_people() -> None:
