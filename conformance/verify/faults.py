@@ -165,9 +165,18 @@ _REFUSED = (
     | _kinds(
         Rule.REGISTERS,
         ("register-differs", "ATT-130", "replaying the event log gives another register than the quote's"),
-        ("event-register", "ATT-130", "an event names no register that it could belong to"),
+        (
+            "event-register",
+            "ATT-130",
+            "an event that is not for its register: runtime events belong into RTMR3, and no others",
+        ),
         ("identity-event-absent", "ATT-130", "the log has no app-id, compose-hash or instance-id before system-ready"),
         ("identity-event-repeated", "ATT-130", "an identity event stands more than once before system-ready"),
+        (
+            "identity-event-hidden",
+            "ATT-130",
+            "an event before system-ready has the digest of an identity event under another name",
+        ),
         ("measured-compose-hash-differs", "ATT-130", "the measured compose hash is not that of /info"),
         ("measured-app-id-differs", "ATT-130", "the measured app id is not that of /info"),
     )

@@ -11,7 +11,16 @@ from conformance.verify import documents
 from conformance.verify.certificates import Certificate, read_chain, read_root
 from conformance.verify.chain import Platform, judge_quote
 from conformance.verify.documents import AppCompose, Attestation, EvidenceQuote, Info
-from conformance.verify.event_log import Event, before_ready, extend, of_register, read_event_log
+from conformance.verify.event_log import (
+    IDENTITY,
+    RUNTIME_REGISTER,
+    SYSTEM_READY,
+    Event,
+    before_ready,
+    extend,
+    of_register,
+    read_event_log,
+)
 from conformance.verify.evidence import (
     ACME_ACCOUNT,
     ATTESTATION,
@@ -255,10 +264,16 @@ def supported(events: tuple[Event, ...], where: str) -> tuple[Event, ...]:
 
 
 def check_replay(events: tuple[Event, ...], register: bytes, where: str) -> None:
-    """The runtime events replay to the runtime register. Fault: they do not."""
+    """The runtime events, and no others, replay to the runtime register. Fault: they do not.
+
+    The name and payload of any other event are not hashed: in this register it could hide an identity event.
+    """
     for event in events:
-        if event.runtime and event.register not in {None, 3}:
+        if event.runtime and event.register not in {None, RUNTIME_REGISTER}:
             got = f"event {event.index} ({event.name!r}) is a runtime event of RTMR{event.register}"
+            raise Fault("event-register", got, where)
+        if event.register == RUNTIME_REGISTER and not event.runtime:
+            got = f"event {event.index} ({event.name!r}) of RTMR3 is no runtime event but of type {event.type:#010x}"
             raise Fault("event-register", got, where)
     replayed = extend(event.computed_digest for event in of_register(events, 3))
     if replayed != register:
@@ -267,11 +282,18 @@ def check_replay(events: tuple[Event, ...], register: bytes, where: str) -> None
         )
 
 
+_TWO_READINGS = tuple(f"{name}:" for name in (*IDENTITY, SYSTEM_READY))
+"""Beginnings of names: with the colons of the digest's formula, the same bytes are an event called `app-id`."""
+
+
 def identity_of(events: tuple[Event, ...], where: str) -> Identity:
-    """The identity events before `system-ready`. Fault: one is absent or stands more than once."""
+    """The identity events before `system-ready`. Fault: one is absent, stands more than once, or may be hidden."""
     found: dict[str, bytes] = {}
     for event in before_ready(events):
-        if event.name in {"app-id", "compose-hash", "instance-id"}:
+        if event.name.startswith(_TWO_READINGS):
+            got = f"event {event.index} ({event.name[:80]!r}) has the digest of an event {event.name.split(':')[0]}"
+            raise Fault("identity-event-hidden", got, where)
+        if event.name in IDENTITY:
             if event.name in found:
                 raise Fault("identity-event-repeated", f"{event.name} stands again in event {event.index}", where)
             found[event.name] = event.payload

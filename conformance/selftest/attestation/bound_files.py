@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 
-from conformance.selftest.attestation.forms import Group, Test, accepted, refused
+from conformance.selftest.attestation.forms import Files, Group, Test, accepted, refused
 from conformance.selftest.attestation.sound_evidence import (
     COMPOSE,
     SoundEvidence,
@@ -16,6 +17,7 @@ from conformance.selftest.attestation.sound_evidence import (
     sums,
 )
 from conformance.selftest.attestation.sound_quote import NOW
+from conformance.verify.event_log import IDENTITY
 from conformance.verify.evidence import ACME_ACCOUNT, CHECKSUMS, EVIDENCE_QUOTE, LISTING, certificate_file
 from reference_node.tee.event_log import runtime_event, runtime_events
 from reference_node.tee.quotes import TD_DEBUG, TdReport
@@ -209,6 +211,17 @@ def _report_data(sound: SoundEvidence) -> Iterator[Test]:
     yield refused("checksums-not-bound", "a line feed was added to sha256sum.txt", changed, "Binding")
 
 
+def _disguised(sound: SoundEvidence, other: SoundEvidence) -> Files:
+    """The evidence quote of another app, with a log that replays and names this one's identity alone."""
+    own = [event for event in runtime_events(sound.who) if event.name in IDENTITY]
+    system = runtime_events(other.who)
+    files = sound.but(evidence_of=replace(other, runtime=[*system, *own]))
+    hidden = [{**event.as_json(), "event_type": 4, "digest": event.digest.hex()} for event in system]
+    log = [*(event.as_json() for event in sound.boot), *hidden, *(event.as_json() for event in own)]
+    document = json.loads(str(files[EVIDENCE_QUOTE])) | {"event_log": json.dumps(log)}
+    return files | {EVIDENCE_QUOTE: json.dumps(document)}
+
+
 def _with_zeros(body: bytes) -> bytes:
     return hashlib.sha256(body).digest() + bytes(32)
 
@@ -234,6 +247,13 @@ def _two_quotes(sound: SoundEvidence) -> Iterator[Test]:
         silent = sound.but(evidence_of=machine, evidence_log=False)
         told_less = f"the evidence quote is of {comment}, and has no log"
         yield refused("app-unproven", told_less, silent, "OtherMachine")
+    yield refused(
+        "app-unproven",
+        "the evidence quote is of another app, whose log calls all that the system measured boot events, and has the "
+        "app measure this one's identity",
+        _disguised(sound, other_app),
+        "OtherMachine",
+    )
     mr_td = replace(sound, report=replace(TdReport(), mr_td=hashlib.sha384(b"other firmware").digest()))
     yield refused(
         "machine-differs", "the evidence quote is of other firmware", sound.but(evidence_of=mr_td), "OtherMachine"

@@ -256,6 +256,13 @@ def _who(sound: SoundEvidence) -> Iterator[Test]:
         comment = f"a second {name}, of another app, was measured before system-ready"
         yield refused("identity-event-repeated", comment, measured(second), "IdentityEvent")
     yield refused(
+        "identity-event-hidden",
+        "another app id, shown under a name that goes on behind the colon; the application measures this one's, and no "
+        "system-ready is measured",
+        _renamed(sound),
+        "IdentityEvent",
+    )
+    yield refused(
         "measured-compose-hash-differs",
         "another compose hash was measured than /info says",
         measured(replaced("compose-hash", foreign["compose-hash"])),
@@ -275,3 +282,14 @@ def _who(sound: SoundEvidence) -> Iterator[Test]:
     text = runtime_event("compose-hash", sound.who.compose_hash.hex().encode())
     comment = "the hex text of the compose hash was measured, not its bytes"
     yield refused("measured-compose-hash-differs", comment, measured(replaced("compose-hash", text)), "Binding")
+
+
+def _renamed(sound: SoundEvidence) -> Files:
+    """The log of another app: the bytes of its app id's digest are those of an event called `app-id:A`, too."""
+    usual = [event for event in runtime_events(sound.who) if event.name != "system-ready"]
+    own = next(event for event in usual if event.name == "app-id")
+    foreign = runtime_event("app-id", b"A:" + sound.who.app_id[2:])
+    other = runtime_event("app-id:A", sound.who.app_id[2:])
+    measured = [*(foreign if event is own else event for event in usual), own]
+    shown = [other if event is foreign else event for event in (*sound.boot, *measured)]
+    return sound.but(runtime=measured, shown=[event.as_json() for event in shown])

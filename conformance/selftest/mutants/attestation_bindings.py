@@ -81,6 +81,18 @@ def evidence_of_another_application_measures_this_one_late(node: Node) -> None:
     change_members(node, QUOTE, lambda shown: {**shown, "event_log": as_text(events)})
 
 
+@mutant("ATT-300")
+def evidence_of_another_application_calls_its_identity_boot(node: Node) -> None:
+    """Make the evidence while another application ran; call its identity boot events, and this one's runtime events."""
+    identity = node.attestation.identity
+    system = runtime_events(replace(identity, app_id=b"\1" * 20, app_compose=f"{identity.app_compose} "))
+    late = [runtime_event("app-id", identity.app_id), runtime_event("compose-hash", identity.compose_hash)]
+    rtmr3 = replay([*boot_events(), *system, *late])[3]
+    change_report(node, OF_EVIDENCE, lambda told: replace(told, rtmr3=rtmr3))
+    log = [*boot_events(), *(replace(event, kind=4) for event in system), *late]
+    change_members(node, QUOTE, lambda shown: {**shown, "event_log": as_text(log)})
+
+
 def _neighbour(node: Node) -> Attestation:
     """The attestation of another node, which runs the same application on a machine of its own."""
     settings = replace(node.settings, root_secret=b"\x2a" * 32)
