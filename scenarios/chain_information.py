@@ -6,9 +6,9 @@ import re
 
 from conformance.cases import Judge, case
 from conformance.service.node import Node
-from conformance.service.secrecy import spellings
 from conformance.service.usage_keys import Permissions
 from conformance.values.json_values import printed
+from conformance.values.key_text import spellings
 
 HEX = re.compile("0x((?:[0-9a-f]{2})+)")
 

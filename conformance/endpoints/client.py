@@ -21,6 +21,7 @@ from conformance.endpoints.extent import SampleOptions
 from conformance.endpoints.log import ExchangeLog, RawExchange
 from conformance.endpoints.pace import Budget, GasBudget, Pace, PurchaseBudget
 from conformance.endpoints.patience import Patience
+from conformance.endpoints.redaction import SeenKeys
 from conformance.problems import (
     Malformed,
     NoFunderKey,
@@ -235,6 +236,7 @@ class Target:
         """Whether the run has started this node for itself, so that nothing that a case makes outlives the run."""
         self.settle_seconds = profile.semantics.settle_time_seconds or 0
         self.page_size = profile.limits.page_size_max or profile.limits.page_size_default or 10
+        self.seen_keys = SeenKeys()
         self._group_id_form = profile.wire.list_groups.id_form
         self._pace = pace or Pace(None)
         self._operations: dict[str, Operation] = {}

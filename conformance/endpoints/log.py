@@ -55,6 +55,7 @@ class ExchangeLog:
 
     def add(self, exchange: RawExchange) -> int:
         """Keep an exchange; gives its number."""
+        self._secrets.seen.note_addresses(exchange.response_body)
         with self._lock:
             self._exchanges.append(exchange)
             return self._forgotten + len(self._exchanges) - 1

@@ -1,51 +1,93 @@
-"""Nothing that the suite writes down shows a credential: each is replaced by the name of a shell variable."""
+"""Nothing that the suite writes down shows a key: neither a credential nor a wallet's private key, in no spelling.
+
+Credentials are replaced by the names of shell variables. A private key is known by the address of its wallet.
+"""
 
 from __future__ import annotations
 
-import base64
 import re
 import shlex
-from urllib.parse import quote, quote_plus
+from collections.abc import Mapping
+from functools import lru_cache
+from itertools import takewhile
 
-from conformance.values.key_text import key_bytes
+from eth_keys.datatypes import PrivateKey
+
+from conformance.values.key_text import key_bytes, spellings
+from conformance.values.secret_text import Candidate, candidates
+from conformance.values.typed_data import CURVE_ORDER
 
 SECRET_MEMBERS = frozenset({"api_key", "usage_api_key", "client_secret"})
 """Canonical members whose values are credentials."""
 SECRET_HEADERS = frozenset({"x-api-key", "authorization", "x-wallet-auth"})
 SHORTEST = 16
 """Shorter values are no credentials: a test's `x` must not blacken every x of a report."""
+SEARCHED = 100_000
+"""Characters of a text in which keys are looked for that no case has met as such; reports show much less of one."""
+ADDRESS = re.compile(r"(?:0x|(?<![0-9a-fA-F]))(?:0{24})?([0-9a-fA-F]{40})(?![0-9a-fA-F])")
 BY_NAME = re.compile(
     r'("(?:[a-z_]*api_key|client_secret|private_key|secret|signature)"\s*:\s*")((?:[^"\\]|\\.){16,})(")'
 )
+USER = re.compile(r"(https?://)[^/\s@'\"]+@")
+PRIVATE_KEY, OTHER_KEY = "[private key]", "[key of another case]"
+"""What stands in place of keys that have no name."""
+
+
+class SeenKeys:
+    """The keys of a whole run: an answer may give away the key of another case."""
+
+    def __init__(self) -> None:
+        self.secrets: set[bytes] = set()
+        """What credentials encode, where that is 32 bytes."""
+        self.addresses: set[str] = set()
+        """Of wallets, lower case."""
+
+    def note_addresses(self, text: str) -> None:
+        """Private keys of the addresses in this text are secrets."""
+        self.addresses.update(address.lower() for address in ADDRESS.findall(text))
 
 
 class Secrets:
-    """The credentials that a case has met, each under a name."""
+    """The keys that a case has met: credentials by name, and private keys of wallets that any case has met."""
 
-    def __init__(self) -> None:
+    def __init__(self, seen: SeenKeys | None = None) -> None:
+        self.seen = seen or SeenKeys()
         self._names: dict[str, str] = {}
+        """What stands in place of each credential."""
         self._spellings: dict[str, str] = {}
+        """The same for all their spellings."""
+        self._secrets: dict[bytes, str] = {}
+        """The same for what they encode."""
+        self._leaked: dict[str, str] = {}
+        """The same for the spellings of the private keys that stood in some text."""
 
     def learn(self, value: object) -> None:
         """From now on this value is a credential."""
         if isinstance(value, str) and len(value) >= SHORTEST and value not in self._names:
-            name = f"API_KEY_{len(self._names) + 1}"
-            self._names[value] = name
-            self._spellings |= dict.fromkeys(_spellings(value), name)
+            name = self._names[value] = f"$API_KEY_{len(self._names) + 1}"
+            self._spellings |= dict.fromkeys(spellings(value), name)
+            try:
+                raw = key_bytes(value)
+            except ValueError:
+                return
+            self._secrets[raw] = name
+            self.seen.secrets.add(raw)
 
     def found_in(self, text: str) -> bool:
         """Whether any credential stands in the text, in any of its spellings."""
         return any(spelling in text for spelling in self._spellings)
 
     def hide(self, text: str) -> str:
-        """The text with `$API_KEY_1` for each credential, and a mark for what merely looks like one.
+        """The text with `$API_KEY_1` for each credential, and marks for other keys and for what merely looks like one.
 
         Halves of surrogate pairs, which JSON may hold and no file can, are written out.
         """
         for spelling in sorted(self._spellings, key=len, reverse=True):
             if spelling in text:
-                text = text.replace(spelling, f"$API_KEY_{self._spellings[spelling].rpartition('_')[2]}")
-        return BY_NAME.sub(_unless_hidden, text).encode("utf-8", "backslashreplace").decode()
+                text = text.replace(spelling, self._spellings[spelling])
+        text = self._without_unspelled(text)
+        text = _without_beginnings(self._spellings | self._leaked, text)
+        return BY_NAME.sub(_unless_hidden, without_users(text)).encode("utf-8", "backslashreplace").decode()
 
     def hide_headers(self, headers: dict[str, str]) -> dict[str, str]:
         """Headers, redacted; those that carry credentials keep at most the word before them."""
@@ -58,24 +100,64 @@ class Secrets:
         scheme, space, _ = hidden.partition(" ")
         return f"{scheme if space else ''}{space}[redacted]"
 
+    def _without_unspelled(self, text: str) -> str:
+        """Without the keys that are known by what they stand for, also inside of longer texts."""
+        parts: list[str] = []
+        end = 0
+        for found, mark in self._keys_in(text):
+            if found.start >= end:
+                parts += [text[end : found.start], mark]
+                end = found.end
+        return "".join([*parts, text[end:]])
 
-def _spellings(value: str) -> set[str]:
-    forms = {value, quote(value, safe=""), quote_plus(value), value.replace("/", "\\/")}
-    try:
-        raw = key_bytes(value)
-    except ValueError:
-        return forms
-    urlsafe = base64.urlsafe_b64encode(raw).decode()
-    standard = base64.b64encode(raw).decode()
-    return forms | {
-        raw.hex(),
-        raw.hex().upper(),
-        *(form for one in (urlsafe, standard) for form in (one, one.rstrip("="))),
-    }
+    def _keys_in(self, text: str) -> list[tuple[Candidate, str]]:
+        marked = ((found, self._mark(found.secret)) for found in set(candidates(text[:SEARCHED])))
+        return sorted((found, mark) for found, mark in marked if mark)
+
+    def _mark(self, secret: bytes) -> str:
+        """What stands in place of a secret; empty for 32 bytes that are none."""
+        if secret in self._secrets:
+            return self._secrets[secret]
+        if self.seen.addresses and _address(secret) in self.seen.addresses:
+            self._leaked |= dict.fromkeys(spellings(secret.hex()), PRIVATE_KEY)  # another text may hold its beginning
+            return PRIVATE_KEY
+        return OTHER_KEY if secret in self.seen.secrets else ""
+
+
+def without_users(text: str) -> str:
+    """The text with no user and password in any of its URLs."""
+    return USER.sub(r"\1", text)
+
+
+@lru_cache(maxsize=65_536)
+def _address(secret: bytes) -> str:
+    """The address of a private key, lower case without 0x; empty for what can be none."""
+    if not 0 < int.from_bytes(secret) < CURVE_ORDER:
+        return ""
+    return PrivateKey(secret).public_key.to_address()[2:]
+
+
+def _telling(spelling: str) -> int:
+    """How many characters from its beginning give a key away: the other half could be guessed by nobody."""
+    return max(SHORTEST, len(spelling) // 2)
+
+
+def _without_beginnings(marks: Mapping[str, str], text: str) -> str:
+    """The text without what is left of spellings where texts were cut."""
+    for spelling, mark in marks.items():
+        while (start := text.find(spelling[: _telling(spelling)])) >= 0:
+            end = start + max(_shared(other, text[start:]) for other in marks)
+            text = text[:start] + mark + text[end:]
+    return text
+
+
+def _shared(spelling: str, text: str) -> int:
+    """With how many equal characters the two begin."""
+    return len(list(takewhile(lambda pair: pair[0] == pair[1], zip(spelling, text, strict=False))))
 
 
 def _unless_hidden(found: re.Match[str]) -> str:
-    return found[0] if found[2].startswith("$API_KEY_") else f"{found[1]}[redacted]{found[3]}"
+    return found[0] if found[2].startswith(("$API_KEY_", "[")) else f"{found[1]}[redacted]{found[3]}"
 
 
 def as_curl(method: str, url: str, headers: dict[str, str], body: str | None) -> str:

@@ -16,9 +16,9 @@ from conformance.language.operators import named
 from conformance.language.scope import Scope
 from conformance.language.templates import CompileContext, compile_value
 from conformance.problems import BadShape, Mismatch
-from conformance.service.secrecy import spellings
 from conformance.values.json_text import parse
 from conformance.values.json_values import printed
+from conformance.values.key_text import spellings
 
 HEX = re.compile(r"(0x)?([0-9a-fA-F]{2})*")
 

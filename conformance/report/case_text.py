@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
+from conformance.endpoints.redaction import without_users
 from conformance.requirements import catalogue
 from conformance.verdict import CellVerdict, Exchange, Outcome
 
@@ -14,7 +15,9 @@ SHOWN_CELLS = 10
 def rerun(case: str, seed: str, options: Sequence[str], cell: str = "") -> str:
     """The command that runs one case, or one cell of it, alone with the same random choices."""
     alone = ["--cell", cell] if cell else []
-    return shlex.join(["service-conformance", "run", *options, "--seed", seed, "--case", case, *alone])
+    return shlex.join(
+        ["service-conformance", "run", *map(without_users, options), "--seed", seed, "--case", case, *alone]
+    )
 
 
 def explain(outcome: Outcome, command: str) -> str:

@@ -6,6 +6,7 @@ from conformance.endpoints.bundled import BundledNodes
 from conformance.endpoints.client import Target
 from conformance.endpoints.pace import Budget, GasBudget, Pace, PurchaseBudget, lowest_rate
 from conformance.endpoints.patience import Patience
+from conformance.endpoints.redaction import without_users
 from conformance.profile import Profile, load_profile, load_ready_file
 from conformance.run.options import Options
 
@@ -29,7 +30,9 @@ class JudgedNode:
 
     def __str__(self) -> str:
         others = f", with {self.jobs - 1} more" if self.jobs > 1 else ""
-        return f"node {self.url}" + (f" (bundled, started for this run{others})" if self.is_bundled else "")
+        return f"node {without_users(str(self.url))}" + (
+            f" (bundled, started for this run{others})" if self.is_bundled else ""
+        )
 
     def wait_until_ready(self) -> None:
         """Return when the bundled nodes answer. Raises NodeNotStarted."""

@@ -43,7 +43,7 @@ def run_case(case: Case, target: Target) -> Outcome:
             outcome = _run(case, run, began)
             return replace(outcome, cells=_cells(run), charged_cents=spent.charged, bought_cents=spent.bought)
     except Exception as error:  # noqa: BLE001 - whatever it is, it is told, and the other cases run
-        return _suite_error(case, error, run, began)
+        return _suite_error(case, error, run, target, began)
 
 
 def _cells(run: CaseRun) -> tuple[CellOutcome, ...]:
@@ -100,18 +100,20 @@ def _for_others(case: Case, target: Target) -> str:
 def _departed(case: Case, problem: StepProblem, run: CaseRun, began: float) -> Outcome:
     hide = run.secrets.hide
     verdict = Verdict.FAIL if isinstance(problem, Departure) else Verdict.INCONCLUSIVE
-    exchange = None if problem.exchange is None else run.log.redacted(problem.exchange)
+    last = run.last_exchange if problem.exchange is None else problem.exchange
+    exchange = None if last is None else run.log.redacted(last)  # that finds keys of which the texts hold a part alone
     replay = hide(problem.replay) if problem.replay else None
-    failure = Failure(problem.step, hide(problem.expected), hide(problem.got), exchange, replay)
+    shown = None if problem.exchange is None else exchange
+    failure = Failure(problem.step, hide(problem.expected), hide(problem.got), shown, replay)
     hint = f"; {problem.hint}" if problem.hint else ""
     reason = f"{problem.cause}: expected {failure.expected}; got {failure.got}{hint}"
     outcome = _outcome(case, verdict, reason, began, run.log.sent, failure, problem.code)
     return replace(outcome, contradicted=problem.requirements)
 
 
-def _suite_error(case: Case, error: Exception, run: CaseRun | None, began: float) -> Outcome:
+def _suite_error(case: Case, error: Exception, run: CaseRun | None, target: Target, began: float) -> Outcome:
     """An error of the case or of its driver, with what Python says of it."""
-    hide = (run.secrets if run else Secrets()).hide
+    hide = (run.secrets if run else Secrets(target.seen_keys)).hide
     told = f"{error.cause}: {error}" if isinstance(error, Problem) else f"{type(error).__name__}: {error}"
     hint = f"; {error.hint}" if isinstance(error, Problem) and error.hint else ""
     outcome = _outcome(case, Verdict.SUITE_ERROR, hide(told + hint), began, len(run.log) if run else 0)

@@ -21,9 +21,9 @@ from conformance.profile import Profile
 from conformance.values.ids import AccountHash, Address, Cid, HashedCid, PkpId, UsageKeyHash
 from conformance.values.json_values import MISSING, member, printed
 from conformance.values.key_text import key_bytes, key_like
+from conformance.values.secret_text import SECRET_BYTES
 from conformance.values.typed_data import CURVE_ORDER
 
-SECRET_BYTES = 32
 BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 SHA2_256_OF_32_BYTES = b"\x12\x20"
 """The beginning of a multihash: the code of the function, and the length of the digest."""

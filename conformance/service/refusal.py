@@ -232,7 +232,7 @@ def check_refusal(answer: Answer, expected: ExpectedRefusal, secrets: Secrets) -
 
 
 def _must_hold_no_credential(answer: Answer, secrets: Secrets) -> None:
-    if secrets.found_in(answer.text) or any(map(secrets.found_in, answer.headers.values())):
+    if secrets.found_in("\n".join([answer.text, *answer.headers.values()])):
         raise LeakyRefusal("a refusal without a credential in it", answer.text[:SHOWN], answer.exchange)
 
 

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import base64
-import re
 from collections.abc import Iterable, Iterator
 
 from eth_keys.datatypes import PrivateKey
 
 from conformance.endpoints.client import Answer
-from conformance.service.derivations import SECRET_BYTES
 from conformance.service.session import Session
+from conformance.values.secret_text import SECRET_BYTES, candidates
 from conformance.values.typed_data import CURVE_ORDER
-
-HEX_RUN = re.compile(r"[0-9a-fA-F]{64,}")
-HEX_TEXT = re.compile(r"(0x)?[0-9a-fA-F]+")
-DECIMAL_RUN = re.compile(r"(?<![0-9])[0-9]{60,78}(?![0-9])")
-BASE64_RUN = re.compile(r"[A-Za-z0-9+/_-]{43,}")
 
 
 def wallets_of_secrets_in(*values: object) -> list[str]:
@@ -48,31 +41,6 @@ def _secrets(value: object) -> Iterator[bytes]:
         for item in value:
             yield from _secrets(item)
     elif isinstance(value, str):
-        yield from _secrets_in_text(value)
+        yield from (found.secret for found in candidates(value))
     elif isinstance(value, int) and not isinstance(value, bool) and 0 < value < CURVE_ORDER:
         yield value.to_bytes(SECRET_BYTES)
-
-
-def _secrets_in_text(text: str) -> Iterator[bytes]:
-    for run in DECIMAL_RUN.findall(text):
-        if int(run) < CURVE_ORDER:
-            yield int(run).to_bytes(SECRET_BYTES)
-    for run in HEX_RUN.findall(text):
-        for start in range(len(run) - 2 * SECRET_BYTES + 1):
-            yield bytes.fromhex(run[start : start + 2 * SECRET_BYTES])
-    for run in BASE64_RUN.findall(text):
-        if HEX_TEXT.fullmatch(run):  # read as base64 it would give nothing but chance
-            continue
-        for start in range(min(4, len(run) - 42)):
-            yield from _windows(_decoded(run[start:]))
-
-
-def _windows(raw: bytes) -> Iterator[bytes]:
-    for start in range(len(raw) - SECRET_BYTES + 1):
-        yield raw[start : start + SECRET_BYTES]
-
-
-def _decoded(run: str) -> bytes:
-    whole = run[: len(run) // 4 * 4] if len(run) % 4 == 1 else run
-    padded = whole + "=" * (-len(whole) % 4)
-    return base64.urlsafe_b64decode(padded.replace("+", "-").replace("/", "_"))

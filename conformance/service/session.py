@@ -43,7 +43,7 @@ class Session:
         self.random = random.Random(self.seed)  # noqa: S311 - repeatable test data, no secret
         self.label = f"suite {self.random.getrandbits(40):010x}"
         """The name of what the case makes, unlike that of any other case."""
-        self.secrets = Secrets()
+        self.secrets = Secrets(target.seen_keys)
         self.log = ExchangeLog(self.secrets)
         self.recent_reads = RecentReads(self.log)
         self.cleanup = CleanupRegistry()

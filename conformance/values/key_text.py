@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import binascii
 import re
+from urllib.parse import quote, quote_plus
 
 HEX = re.compile(r"([0-9a-f]{2}){16,}|([0-9A-F]{2}){16,}")
 """At least 16 bytes. No 32 bytes look like that in base64, padded or not, and longer secrets do not by chance."""
@@ -32,6 +33,35 @@ def key_like(text: str, raw: bytes) -> str:
         return raw.hex().upper() if text.isupper() else raw.hex()
     written = (base64.urlsafe_b64encode if _is_urlsafe(text) else base64.b64encode)(raw).decode()
     return written if text.endswith("=") or len(text) % 4 == 0 else written.rstrip("=")
+
+
+SHORTEST_SPELLING = 16
+"""Anything shorter stands in many a text by chance."""
+
+
+def spellings(text: str) -> frozenset[str]:
+    """The texts that disclose a key: as it is and as URLs and JSON have it, what it encodes in every form, backwards.
+
+    Empty for a key that is too short to be told from other texts.
+    """
+    forms = {text, text.rstrip("="), quote(text, safe=""), quote_plus(text), text.replace("/", "\\/")}
+    forms |= {_lower_escapes(form) for form in forms} | _encoded(text.encode("utf-8", "surrogatepass"))
+    try:
+        raw = key_bytes(text.removeprefix("0x"))
+    except ValueError:
+        raw = b""
+    forms |= _encoded(raw) | {str(int.from_bytes(raw))}
+    forms |= {form[::-1] for form in forms}
+    return frozenset(form for form in forms if len(form) >= SHORTEST_SPELLING)
+
+
+def _encoded(raw: bytes) -> set[str]:
+    in_base64 = {encode(raw).decode() for encode in (base64.b64encode, base64.urlsafe_b64encode)}
+    return {raw.hex(), raw.hex().upper()} | in_base64 | {form.rstrip("=") for form in in_base64}
+
+
+def _lower_escapes(text: str) -> str:
+    return re.sub("%[0-9A-F]{2}", lambda found: found[0].lower(), text)
 
 
 def _is_urlsafe(text: str) -> bool:

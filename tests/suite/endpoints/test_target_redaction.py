@@ -12,7 +12,9 @@ from urllib.parse import quote
 import pytest
 
 from conformance.endpoints.log import ExchangeLog, RawExchange
-from conformance.endpoints.redaction import Secrets, as_curl
+from conformance.endpoints.redaction import Secrets, SeenKeys, as_curl
+from conformance.values.secret_text import candidates
+from conformance.values.typed_data import Wallet
 
 RAW = bytes(range(220, 252))
 KEY = base64.b64encode(RAW).decode()
@@ -30,13 +32,52 @@ def secrets(*values: object) -> Secrets:
 @pytest.mark.parametrize(
     "spelling",
     [KEY, quote(KEY, safe=""), KEY.replace("/", "\\/"), KEY.rstrip("="), RAW.hex(), RAW.hex().upper(),
-     base64.urlsafe_b64encode(RAW).decode(), base64.urlsafe_b64encode(RAW).decode().rstrip("=")],
+     base64.urlsafe_b64encode(RAW).decode(), base64.urlsafe_b64encode(RAW).decode().rstrip("="),
+     quote(KEY, safe="").replace("%2B", "%2b").replace("%2F", "%2f").replace("%3D", "%3d"),
+     str(int.from_bytes(RAW)), KEY[::-1], KEY.encode().hex()],
 )  # fmt: skip
 def test_credential_is_hidden_in_every_spelling(spelling: str) -> None:
     known = secrets(KEY)
 
     assert known.found_in(f"a {spelling} b")
     assert known.hide(f"a {spelling} b") == "a $API_KEY_1 b"
+
+
+@pytest.mark.parametrize(
+    "spelling",
+    [RAW.hex()[:31] + RAW.hex()[31:].upper(), base64.b64encode(b"a key: " + RAW).decode(), f"ff{RAW.hex()}ff"],
+)
+def test_credential_is_hidden_inside_of_other_texts(spelling: str) -> None:
+    hidden = secrets(KEY).hide(f"see {spelling}.")
+
+    assert "$API_KEY_1" in hidden
+    assert RAW not in {found.secret for found in candidates(hidden)}
+
+
+def test_beginning_of_a_credential_is_hidden_where_a_text_was_cut() -> None:
+    assert secrets(KEY).hide(f"got {KEY[:30]}") == "got $API_KEY_1"
+    assert secrets(KEY).hide(f"got {RAW.hex()[:40]}: no such key") == "got $API_KEY_1: no such key"
+
+
+def test_key_of_another_case_is_hidden() -> None:
+    seen = SeenKeys()
+    Secrets(seen).learn(KEY)
+
+    assert Secrets(seen).hide(f"got {RAW.hex()}") == "got [key of another case]"
+
+
+WALLET = Wallet("somebody")
+
+
+@pytest.mark.parametrize("answer", [f'{{"id": "{WALLET.address}"}}', f'["0x{WALLET.address[2:]:0>64}"]'])
+def test_private_key_of_a_wallet_that_was_met_is_hidden(answer: str) -> None:
+    key = WALLET.private_key.removeprefix("0x")
+    assert key in secrets().hide(f"got {key}"), "of 32 bytes nobody knows what they are"
+    seen = SeenKeys()
+    seen.note_addresses(answer)
+
+    for spelling in (key, key.upper(), str(int(key, 16)), base64.b64encode(bytes.fromhex(key)).decode().rstrip("=")):
+        assert Secrets(seen).hide(f"got {spelling}.") == "got [private key]."
 
 
 def test_credentials_are_told_apart_and_the_longest_is_hidden_first() -> None:
