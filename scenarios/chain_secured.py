@@ -14,7 +14,6 @@ from conformance.service.accounts import ChainSecuredAccount
 from conformance.service.bindings import bound
 from conformance.service.contract import payers
 from conformance.service.derivations import (
-    account_hash,
     hashed_cid,
     pkp_id,
     random_address,
@@ -156,8 +155,7 @@ def after_a_conversion(judge: Judge, node: Node) -> None:
     node.actions.add(alice.key, cid)
     full, empty = bound(node, alice.key, [p], [action]), bound(node, alice.key, [], [])
     minted = node.minting.wallet(carol)
-    node.accounts.convert(alice.key, carol)
-    account = ChainSecuredAccount(account_hash(alice.key, node.session.profile), carol)
+    account = node.accounts.converted(alice.key, carol)
     others = [random_address(node.session.random), alice.wallet_address]
     relays = payers(node.session)
     by_every_payer = {"CHAIN-100": relays, "CHAIN-110": others}

@@ -15,13 +15,12 @@ from conformance.cases import Judge, case
 from conformance.profile.wire import ZERO_HASH
 from conformance.service.acceptance import Accepted
 from conformance.service.accounts import ChainSecuredAccount
-from conformance.service.actions import ActionCode
+from conformance.service.bindings import Converted, converted
 from conformance.service.derivations import account_hash, hashed_cid, wallet_hash
 from conformance.service.groups import ALL_PKPS, group_id
 from conformance.service.lists import only, read_pages, unchanged_list
-from conformance.service.minting import FAR_AHEAD, MintedKey
+from conformance.service.minting import FAR_AHEAD
 from conformance.service.node import Node
-from conformance.service.pkps import Pkp
 from conformance.service.refusal import must_be_as_stated, must_refuse
 from conformance.service.signing_runs import signers_in
 from conformance.service.usage_keys import ALL_PERMISSIONS, Permissions
@@ -297,44 +296,6 @@ def a_page(node: Node) -> dict[str, object]:
 # ------------------------------------------------------------------------------- what the chain says decides runs
 
 
-@dataclass(frozen=True)
-class Converted:
-    """An account that was converted, so that its credits followed it: one made on the chain has none."""
-
-    account: ChainSecuredAccount
-    pkp: Pkp
-    other_pkp: Pkp
-    action: ActionCode
-    other_action: ActionCode
-    g: GroupId
-    """The group of action and wallet."""
-    h: GroupId
-    """The group of the other action and the other wallet."""
-    attached: MintedKey
-    """Runs in G."""
-
-    @property
-    def key(self) -> str:
-        """The value of the usage key."""
-        return self.attached.key
-
-
-def converted(node: Node) -> Converted:
-    """Make one."""
-    carol = node.wallets.new("carol")
-    alice = node.accounts.new()
-    pkp, other_pkp = node.pkps.create_several(alice.key, 2)
-    action, other_action = (node.actions.prepared(mark=mark) for mark in ("", "other"))
-    node.accounts.convert(alice.key, carol)
-    account = ChainSecuredAccount(account_hash(alice.key, node.session.profile), carol)
-    write = by_admin(node, account)
-    write("add_group", f"{node.label} G", "d", [pkp.id], [action.hash])
-    write("add_group", f"{node.label} H", "d", [other_pkp.id], [other_action.hash])
-    g, h = (group_named(node, account, f"{node.label} {name}") for name in "GH")
-    key = node.minting.attached_key(account, Permissions(execute_in_groups=[g]))
-    return Converted(account, pkp, other_pkp, action, other_action, g, h, key)
-
-
 @case(
     "runs-follow-the-chain",
     requirements=["CHAIN-050", "ACC-150"],
@@ -344,7 +305,7 @@ def converted(node: Node) -> Converted:
 def runs_follow_the_chain(judge: Judge, node: Node) -> None:
     """What the admin wallet writes on the chain decides the next run of a usage key."""
     on = converted(node)
-    write, pkp, action = by_admin(node, on.account), on.pkp, on.action
+    write, pkp, action = by_admin(node, on.account), on.p, on.x
     in_g, in_h = ([*replace(ALL_PERMISSIONS, execute_in_groups=[group]).arguments] for group in (on.g, on.h))
 
     def ends_and_begins(ends: tuple[object, ...], begins: tuple[object, ...]) -> None:
@@ -359,11 +320,11 @@ def runs_follow_the_chain(judge: Judge, node: Node) -> None:
             ends_and_begins((f"remove_{what}_from_group", on.g, value), (f"add_{what}_to_group", on.g, value))
         write("update_usage_api_key", on.attached.hash, "n", "d", *in_h)
         node.signing.must_be_refused(on.key, action, pkp, control=runs)
-        node.signing.must_sign(on.key, on.other_action, on.other_pkp)
+        node.signing.must_sign(on.key, on.y, on.q)
         write("update_usage_api_key", on.attached.hash, "n", "d", *in_g)
         node.signing.must_sign(on.key, action, pkp)
         ends_and_begins(
-            ("update_group", on.g, "n", "d", [pkp.id], [on.other_action.hash]),
+            ("update_group", on.g, "n", "d", [pkp.id], [on.y.hash]),
             ("update_group", on.g, "n", "d", [pkp.id], [action.hash]),
         )
         write("remove_group", on.g)
@@ -381,9 +342,9 @@ def permissions_of_attached_keys(judge: Judge, node: Node) -> None:
     on = converted(node)
     write = by_admin(node, on.account)
     with judge():
-        runs = node.signing.must_sign(on.key, on.action, on.pkp).accepted
-        node.signing.must_be_refused(on.key, on.other_action, on.other_pkp, control=runs)
-        node.signing.must_be_refused(on.key, on.action, on.other_pkp, control=runs)
+        runs = node.signing.must_sign(on.key, on.x, on.p).accepted
+        node.signing.must_be_refused(on.key, on.y, on.q, control=runs)
+        node.signing.must_be_refused(on.key, on.x, on.q, control=runs)
         for permissions in (
             Permissions(True, True, True, manage_ipfs_ids_in_groups=[on.g]),
             Permissions(True, True, True, add_pkp_to_groups=[on.g]),
@@ -391,11 +352,11 @@ def permissions_of_attached_keys(judge: Judge, node: Node) -> None:
             Permissions(True, True, True, [0], [0], [0], execute_in_groups=[on.h]),
         ):
             write("update_usage_api_key", on.attached.hash, "n", "d", *permissions.arguments)
-            node.signing.must_be_refused(on.key, on.action, on.pkp, control=runs)
+            node.signing.must_be_refused(on.key, on.x, on.p, control=runs)
         everywhere = Permissions(execute_in_groups=[0])
         write("update_usage_api_key", on.attached.hash, "n", "d", *everywhere.arguments)
-        node.signing.must_sign(on.key, on.action, on.pkp)
-        node.signing.must_sign(on.key, on.other_action, on.other_pkp)
+        node.signing.must_sign(on.key, on.x, on.p)
+        node.signing.must_sign(on.key, on.y, on.q)
 
 
 @case(
@@ -408,11 +369,11 @@ def all_wallets_written_on_the_chain(judge: Judge, node: Node) -> None:
     """The zero hash among a group's wallets on the chain permits every wallet, with the listed action alone."""
     on = converted(node)
     with judge():
-        runs = node.signing.must_sign(on.key, on.action, on.pkp).accepted
-        node.signing.must_be_refused(on.key, on.action, on.other_pkp, control=runs)
-        by_admin(node, on.account)("update_group", on.g, "n", "d", [ALL_PKPS], [on.action.hash])
-        node.signing.must_sign(on.key, on.action, on.other_pkp)
-        node.signing.must_be_refused(on.key, on.other_action, on.pkp, control=runs)
+        runs = node.signing.must_sign(on.key, on.x, on.p).accepted
+        node.signing.must_be_refused(on.key, on.x, on.q, control=runs)
+        by_admin(node, on.account)("update_group", on.g, "n", "d", [ALL_PKPS], [on.x.hash])
+        node.signing.must_sign(on.key, on.x, on.q)
+        node.signing.must_be_refused(on.key, on.y, on.p, control=runs)
 
 
 @case(
@@ -425,11 +386,11 @@ def all_actions_written_on_the_chain(judge: Judge, node: Node) -> None:
     """The zero hash among a group's actions on the chain permits every action, with the listed wallet alone."""
     on = converted(node)
     with judge():
-        runs = node.signing.must_sign(on.key, on.action, on.pkp).accepted
-        node.signing.must_be_refused(on.key, on.other_action, on.pkp, control=runs)
-        by_admin(node, on.account)("update_group", on.g, "n", "d", [on.pkp.id], [ZERO_HASH])
-        node.signing.must_sign(on.key, on.other_action, on.pkp)
-        node.signing.must_be_refused(on.key, on.action, on.other_pkp, control=runs)
+        runs = node.signing.must_sign(on.key, on.x, on.p).accepted
+        node.signing.must_be_refused(on.key, on.y, on.p, control=runs)
+        by_admin(node, on.account)("update_group", on.g, "n", "d", [on.p.id], [ZERO_HASH])
+        node.signing.must_sign(on.key, on.y, on.p)
+        node.signing.must_be_refused(on.key, on.x, on.q, control=runs)
 
 
 # ------------------------------------------------------------------------------------ registrations of others' wallets
@@ -456,7 +417,7 @@ def wallet_of_bob(node: Node) -> StrangeWallet:
 
 def must_not_sign_as(judge: Judge, node: Node, on: Converted, pkp_id: str, owner: str) -> None:
     """Run with a wallet; however this ends, nothing that it answers is a signature of `owner`."""
-    request = node.runs.request(on.key, on.action.code, pkp_id=pkp_id, params={"message": node.label})
+    request = node.runs.request(on.key, on.x.code, pkp_id=pkp_id, params={"message": node.label})
     answer = node.runs.any_end(request)
     signers = signers_in(answer.text, node.label)
     judge.that(owner.lower() not in signers, f"no signature of {owner}, which belongs to another account", answer.text)
@@ -478,9 +439,9 @@ def path_of_another_wallet(judge: Judge, node: Node) -> None:
     node.minting.register(on.account, replace(strange, path=printed(bobs.path)))
     records = (wallet_record(node, on.account.hash, wallet.address) for wallet in (minted, strange))
     own, copied = (PkpId(printed(member(record, "id"))) for record in records)
-    by_admin(node, on.account)("update_group", on.g, "n", "d", [own, copied], [on.action.hash])
+    by_admin(node, on.account)("update_group", on.g, "n", "d", [own, copied], [on.x.hash])
     with judge():
-        node.signing.must_sign(on.key, on.action, replace(on.pkp, id=own, address=minted.address))
+        node.signing.must_sign(on.key, on.x, replace(on.p, id=own, address=minted.address))
         must_not_sign_as(judge, node, on, copied, bobs.address)
 
 
@@ -498,9 +459,9 @@ def copied_registration(judge: Judge, node: Node) -> None:
     before = node.contract.items("list_wallets", bobs.account)
     # The contract may refuse this one: then nothing comes of it, and nothing is left to be judged.
     write("register_wallet_derivation", bobs.address, bobs.path, "n", "d")
-    write("update_group", on.g, "n", "d", [on.pkp.id, bobs.id], [on.action.hash])
+    write("update_group", on.g, "n", "d", [on.p.id, bobs.id], [on.x.hash])
     with judge():
-        node.signing.must_sign(on.key, on.action, on.pkp)
+        node.signing.must_sign(on.key, on.x, on.p)
         must_not_sign_as(judge, node, on, bobs.id, bobs.address)
         judge.same(node.contract.items("list_wallets", bobs.account), before, "the wallets of the other account")
 

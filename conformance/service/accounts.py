@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from conformance.endpoints.requests import OutgoingRequest
 from conformance.problems import Malformed, ProfileSilent
 from conformance.profile import Profile
 from conformance.profile.chain import CREATION
@@ -96,13 +97,16 @@ class Accounts:
         self._session.cleanup.note_admin(account.hash, admin.address)
         return account
 
-    def converted(self, admin: SuiteWallet, description: str = DESCRIPTION) -> ChainSecuredAccount:
-        """A fresh ChainSecured account that was converted from API mode, with the credits that it had there."""
-        account = self.new(description)
-        self.convert(account.key, admin)
-        return ChainSecuredAccount(account_hash(account.key, self._session.profile), admin)
-
     def convert(self, key: str, admin: SuiteWallet) -> None:
         """Convert an API-mode account to a ChainSecured one of this wallet; its `apiKeyHash` stays."""
+        self._session.accept(self.conversion(key, admin))
+
+    def converted(self, key: str, admin: SuiteWallet) -> ChainSecuredAccount:
+        """Convert it, and name what it then is. ProfileSilent: the profile does not say how its hash is made."""
+        self.convert(key, admin)
+        return ChainSecuredAccount(account_hash(key, self._session.profile), admin)
+
+    def conversion(self, key: str | None, admin: SuiteWallet) -> OutgoingRequest:
+        """The request of a conversion, signed by the new admin."""
         envelope = sign_envelope(self._session, "ConvertAccount", admin)
-        self._session.call(CONVERSION, key, **envelope.members, new_admin_wallet_address=admin.address)
+        return self._session.request(CONVERSION, key, **envelope.members, new_admin_wallet_address=admin.address)

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from conformance.service.accounts import Account
+from conformance.service.accounts import Account, ChainSecuredAccount
 from conformance.service.actions import ActionCode
+from conformance.service.minting import MintedKey
 from conformance.service.node import Node
 from conformance.service.pkps import Pkp
+from conformance.service.usage_keys import Permissions
 from conformance.values.ids import ApiKey, GroupId, UsageKey
 
 
@@ -49,6 +51,26 @@ class TwoGroups(OneGroup):
     h: GroupId
 
 
+@dataclass(frozen=True)
+class Converted:
+    """The same groups of an account that was converted: its credits follow it, and one made on the chain has none."""
+
+    account: ChainSecuredAccount
+    p: Pkp
+    q: Pkp
+    x: ActionCode
+    y: ActionCode
+    g: GroupId
+    h: GroupId
+    attached: MintedKey
+    """Attached by the new admin; it executes in G."""
+
+    @property
+    def key(self) -> UsageKey:
+        """The value of the usage key."""
+        return self.attached.key
+
+
 def one_group(node: Node, x: ActionCode | None = None) -> OneGroup:
     """Make it. Without an action, X signs a text."""
     account = node.accounts.new()
@@ -72,6 +94,15 @@ def two_and_two(node: Node) -> TwoAndTwo:
     p, q = node.pkps.create_several(alice, 2)
     x, y = (node.actions.prepared(mark=mark) for mark in "xy")
     return TwoAndTwo(alice, p, q, x, y)
+
+
+def converted(node: Node, *, adds_pkps: bool = False) -> Converted:
+    """Make it. With `adds_pkps` its key may add wallets to G, too."""
+    alice, p, q, x, y = two_and_two(node)
+    g, h = bound(node, alice, [p], [x]), bound(node, alice, [q], [y])
+    account = node.accounts.converted(alice, node.wallets.new("carol"))
+    permissions = Permissions(execute_in_groups=[g], add_pkp_to_groups=[g] if adds_pkps else [])
+    return Converted(account, p, q, x, y, g, h, node.minting.attached_key(account, permissions))
 
 
 def bound(node: Node, owner: str, pkps: Sequence[Pkp | str], actions: Sequence[ActionCode | object]) -> GroupId:

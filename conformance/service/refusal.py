@@ -43,8 +43,8 @@ SHOWN_OF_STATE = 400
 """Characters of a read that a failure shows."""
 
 
-Control: TypeAlias = Accepted | Callable[[], None]
-"""An accepted call; or one that is tried after the refusals, which raises a Departure when it is not accepted."""
+Control: TypeAlias = Accepted | Sequence[Accepted] | Callable[[], None]
+"""An accepted call, or one of each operation; or one that is tried after the refusals, and raises a Departure then."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def _statuses(name: str, profile: Profile) -> frozenset[int]:
 
 
 class Refusals:
-    """Calls that must be refused, held against one control and one set of reads.
+    """Calls that must be refused, held against a control of the same operation and one set of reads.
 
     with Refusals(session, control=made.accepted, unchanged=[groups_of(alice)]) as refusals:
         refusals.send(replace(made.request, credential=key), ["forbidden"])
@@ -89,7 +89,8 @@ class Refusals:
 
     def __init__(self, session: Session, *, control: Control, unchanged: Sequence[Read]) -> None:
         self._session = session
-        self._control = control
+        self._control = control if callable(control) else None
+        self._accepted = () if callable(control) else (control,) if isinstance(control, Accepted) else tuple(control)
         self._reads = tuple(unchanged)
         self._before: list[object] = []
         self._last_exchange: int | None = None
@@ -103,7 +104,7 @@ class Refusals:
     ) -> None:
         if kind is None:
             self._must_be_unchanged()
-            if not isinstance(self._control, Accepted):
+            if self._control is not None:
                 try_control(self._control)
 
     def send(self, request: OutgoingRequest, classes: Iterable[str]) -> Answer:
@@ -140,8 +141,9 @@ class Refusals:
         raise NotRefused("that the contract reverts", "it would go through", self._session.last_exchange)
 
     def _must_be_proven(self, call: str, *, writes: bool) -> None:
-        if isinstance(self._control, Accepted) and self._control.call != call:
-            raise UnprovenRefusal(f"the control of a refused {call} is a {self._control.call}")
+        calls = [accepted.call for accepted in self._accepted]
+        if self._control is None and call not in calls:
+            raise UnprovenRefusal(f"the control of a refused {call} is a {' or a '.join(calls) or 'call of nothing'}")
         if writes and not self._reads:
             raise UnprovenRefusal(f"{call} writes: its refusal needs reads that must stay `unchanged`")
 
