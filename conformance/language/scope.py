@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
+from itertools import takewhile
 from typing import ClassVar
 
 from conformance.problems import Mismatch, ProfileSilent
@@ -36,6 +37,12 @@ class ChainAccount(ObjectWithDefault):
     value_member = "account_hash"
 
 
+def key_and_items(path: Sequence[str]) -> tuple[str, Sequence[str]]:
+    """The key of the profile in a path, and the indices that go into its value."""
+    names = list(takewhile(lambda part: not part.isdecimal(), path))
+    return ".".join(names), path[len(names) :]
+
+
 class Scope:
     """The variables that a step sees, and the source of its random values."""
 
@@ -51,10 +58,13 @@ class Scope:
 
     def lookup(self, root: str, path: Sequence[str]) -> object:
         """The value of `${root.path}`. Raises Mismatch when an answer did not have that member."""
+        value: object
         if root == "profile":
-            return self._profile_value(".".join(path))
-        value = self.variables.get(root, MISSING)
-        for part in path:
+            key, rest = key_and_items(path)
+            value = self._profile_value(key)
+        else:
+            value, rest = self.variables.get(root, MISSING), path
+        for part in rest:
             value = member(value, part)
         if value is MISSING:
             name = ".".join((root, *path))

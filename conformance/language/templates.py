@@ -10,7 +10,7 @@ from typing import TypeAlias
 from pydantic import JsonValue
 
 from conformance.language.case_info import CaseInfo
-from conformance.language.scope import Scope
+from conformance.language.scope import Scope, key_and_items
 from conformance.language.shapes import ANYTHING, SCALAR, Array, Made, Object, Shape, at_path, described
 from conformance.language.vocabulary import Vocabulary, suggestion
 from conformance.problems import LoadProblem, UndefinedVariable, UnknownName, raise_all
@@ -115,7 +115,7 @@ def _reference(name: str, context: CompileContext) -> Template:
         return lambda _: None
     root, *path = name.split(".")
     if root == "profile":
-        return _profile_reference(".".join(path), context)
+        return _profile_reference(path, context)
     if root not in context.names and root not in ALWAYS_DEFINED:
         known = ", ".join(sorted(context.names | ALWAYS_DEFINED))
         context.report(UndefinedVariable, f"${{{name}}} is used before anything defines it; known here: {known}")
@@ -144,9 +144,9 @@ def shape_of(raw: JsonValue, context: CompileContext) -> Shape:
     return at_path(context.shapes.get(root, ANYTHING), path) or ANYTHING
 
 
-def _profile_reference(key: str, context: CompileContext) -> Template:
+def _profile_reference(path: list[str], context: CompileContext) -> Template:
+    key, _ = key_and_items(path)
     if key not in context.vocabulary.profile_keys:
         context.report(UnknownName, f"the profile has no key {key!r}{suggestion(key, context.vocabulary.profile_keys)}")
     context.info.uses.add(key)
-    path = key.split(".")
     return lambda scope: scope.lookup("profile", path)

@@ -9,6 +9,7 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
+from conformance.endpoints.client import plain
 from conformance.language.scope import Account, Scope
 from conformance.language.templates import CompileContext, compile_value
 from conformance.language.vocabulary import standard
@@ -99,6 +100,7 @@ TEMPLATES = [
     ("${alice.wallet_address}", "0x1"),
     ({"a": ["${n}", {}]}, {"a": [5, {}]}),
     ("${profile.limits.page_size_max}", 100),
+    ("${profile.errors.status_codes.forbidden.0}", 403),
     ("a } b { c", "a } b { c"),
 ]
 
@@ -110,7 +112,7 @@ def test_variables_keep_type_alone_and_are_printed_in_text(tmp_path: Path, raw: 
     path = tmp_path / "x.yaml"
     path.write_text("a: b", encoding="utf-8")
     variables = {"n": 5, "list": [1, {"a": None}], "yes": True, "alice": Account(api_key="KEY", wallet_address="0x1")}
-    scope = Scope("seed", lambda key: value_at(Profile(), key), dict(variables))
+    scope = Scope("seed", lambda key: plain(value_at(Profile(), key)), dict(variables))
 
     template = compile_value(raw, CompileContext(Document(path), standard(), names=set(variables)))  # type: ignore[arg-type]
 
