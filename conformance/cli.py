@@ -12,7 +12,7 @@ from typing import NoReturn
 from conformance.problems import LoadProblem, Problem
 from conformance.report import ExitCode
 
-COMMANDS = ("run", "packs", "requirements", "profile", "vectors", "verify")
+COMMANDS = ("run", "report", "compare", "packs", "requirements", "profile", "vectors", "verify")
 """The modules of `conformance.commands`."""
 SELFTEST = "selftest"
 

@@ -143,7 +143,7 @@ class CaseResult(Part):
     seconds: float
     spent: Spent
     failure: FailureShown | None
-    traceback: str
+    traceback: str = ""
     """Python's, for an error of the suite; empty for other verdicts."""
     rerun: str
     """The command that runs this case alone, with the same seed."""

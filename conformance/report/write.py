@@ -34,16 +34,22 @@ def write_results(results: Results, folder: Path) -> Path:
     """
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / RESULTS_NAME
-    _write(path, results.model_dump_json(indent=2) + "\n")
+    write_whole(path, results_text(results))
     drawing = folder / MATRIX_NAME
     if cases := matrices(results):
-        _write(drawing, markdown(cases))
+        write_whole(drawing, markdown(cases))
     else:
         drawing.unlink(missing_ok=True)
     return path
 
 
-def _write(path: Path, text: str) -> None:
+def results_text(results: Results) -> str:
+    """The content of ``results.json``."""
+    return results.model_dump_json(indent=2) + "\n"
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file that no reader finds half-written. Raises OSError."""
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:

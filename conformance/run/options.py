@@ -79,6 +79,9 @@ class Spelling:
     """Its flag for ``service-conformance run``, where that is another than pytest's."""
 
 
+REPORT_FORMS = ("html", "summary", "badge")
+"""The options that name a file for a form of the report, other than results.json."""
+
 NODE, BUDGETS, REPORT = "the node", "budgets", "the report"
 
 
@@ -185,6 +188,25 @@ class Options:
             command_flag="--output",
         ),
     ] = None
+
+    html: Annotated[
+        Path | None, Spelling("--html", "write the report there as one HTML page", "FILE", Path, REPORT)
+    ] = None
+    summary: Annotated[
+        Path | None,
+        Spelling("--summary", "write the report there as Markdown, for the summary of a CI job", "FILE", Path, REPORT),
+    ] = None
+    badge: Annotated[
+        Path | None,
+        Spelling(
+            "--badge", "write the verdict there as JSON for an endpoint badge of shields.io", "FILE", Path, REPORT
+        ),
+    ] = None
+
+    @property
+    def reports(self) -> dict[str, Path]:
+        """Where to write which form of the report."""
+        return {form: path for form in REPORT_FORMS if (path := getattr(self, form)) is not None}
 
     @property
     def extent(self) -> SampleOptions:

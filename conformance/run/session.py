@@ -23,6 +23,7 @@ from rich.console import Console
 from conformance.endpoints.client import Target
 from conformance.problems import Problem
 from conformance.report import ExitCode, RunRecord, make_writable, results_of, show, write_results
+from conformance.report.renderers import write_reports
 from conformance.report.write import MATRIX_NAME, RESULTS_NAME
 from conformance.run.case import Case
 from conformance.run.costs import cheapest, cost
@@ -54,7 +55,9 @@ class ConformanceSession:
         self.options = Options.of(config.option)
         _check_processes(config, self.options)
         if self.options.results:
-            _make_writable(self.options.results)
+            _make_writable(self.options.results, self.options.results, RESULTS_NAME, MATRIX_NAME)
+        for path in self.options.reports.values():
+            _make_writable(path, path.parent, path.name)
         given = [Path(str(path).partition("::")[0]) for path in config.getoption("file_or_dir") or []]
         self.seed = secrets.token_hex(4) if self.options.seed is None else self.options.seed
         try:
@@ -195,12 +198,13 @@ class ConformanceSession:
         if self.config.getoption("collectonly") or exitstatus == pytest.ExitCode.USAGE_ERROR:
             return
         results = results_of(self._record(exitstatus))
-        if self.options.results:
-            try:
+        try:
+            if self.options.results:
                 write_results(results, self.options.results)
-            except OSError as problem:
-                self.unwritten = f"{self.options.results} cannot be written: {problem.strerror}"
-                results = results.model_copy(update={"exit_code": ExitCode.INTERRUPTED})
+            write_reports(results, self.options.reports)
+        except OSError as problem:
+            self.unwritten = f"{problem.filename or self.options.results} cannot be written: {problem.strerror}"
+            results = results.model_copy(update={"exit_code": ExitCode.INTERRUPTED})
         self.config.stash[RESULTS] = results
         if results.exit_code:
             session.exitstatus = int(results.exit_code)
@@ -273,11 +277,12 @@ def _interrupt(number: int, _frame: FrameType | None) -> NoReturn:
     raise KeyboardInterrupt(signal.Signals(number).name)
 
 
-def _make_writable(folder: Path) -> None:
+def _make_writable(asked: Path, folder: Path, *names: str) -> None:
+    """See that files of these names can be written into the folder; the message names what the user asked for."""
     try:
-        make_writable(folder, RESULTS_NAME, MATRIX_NAME)
+        make_writable(folder, *names)
     except OSError as problem:
-        raise pytest.UsageError(f"{folder} cannot be written into: {problem.strerror}") from problem
+        raise pytest.UsageError(f"{asked} cannot be written into: {problem.strerror}") from problem
 
 
 def _told(problem: Problem) -> str:

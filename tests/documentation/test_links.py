@@ -9,6 +9,8 @@ import sys
 import pytest
 from pages import PAGES, ROOT, anchors, prose, quoted
 
+from conformance.cli import COMMANDS, SELFTEST
+
 TOP_FOLDERS = {path.name for path in ROOT.iterdir() if path.is_dir()} - {"reports"}
 OTHER_PROGRAMS = {"--prefix", "--write", "--ignore-scripts"}
 """Options of npm and of the benchmarks."""
@@ -30,8 +32,8 @@ def options(text: str) -> set[str]:
 @pytest.fixture(scope="module")
 def of_suite() -> dict[str, set[str]]:
     """The options of each command of the suite."""
-    words = ("run", "packs", "requirements", "selftest", "profile", "verify")
     kinds = (helped("conformance", "vectors", kind) for kind in ("typed-data", "attestation"))
+    words = {*COMMANDS, SELFTEST} - {"vectors"}
     return {word: helped("conformance", word) for word in words} | {"vectors": set().union(*kinds)}
 
 

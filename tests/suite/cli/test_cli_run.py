@@ -107,6 +107,7 @@ def test_run_against_nobody_is_inconclusive(place: Path) -> None:
         (("--node-url", "http://node..example"), "'node..example' is no name of a host"),
         (("--output", "pack.yaml/out"), "cannot be written into: Not a directory"),
         (("--output", "blocked"), "blocked cannot be written into: Is a directory"),
+        (("--html", "blocked"), "blocked cannot be written into: Is a directory"),
     ],
 )
 def test_run_that_cannot_begin_says_so_and_ends_with_2(options: tuple[str, ...], said: str, place: Path) -> None:
@@ -136,6 +137,7 @@ def test_options_reach_pytest_as_they_were_given() -> None:
     text = (
         "run --node-url http://n --profile p --pack a --pack b --pack-dir d --case c --quick --full --cell x --seed s"
         " --known k --budget 1 --max-spend 0 --max-gas 7 --rate 2.5 --jobs 3 --timeout 9 --max-timeouts 2 --output o"
+        " --html o/h --summary o/s --badge o/b"
     )
     options = Options.of(parser().parse_args(text.split()))
     assert len(vars(options)) == len(

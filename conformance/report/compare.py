@@ -1,0 +1,108 @@
+"""What changed between two runs, by requirement."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from conformance.report.judgement import Judgement
+from conformance.report.results import RequirementResult, Results
+from conformance.report.summary import code
+
+
+class Change(StrEnum):
+    """What became of a requirement."""
+
+    BROKEN = "broken"
+    """It fails, and did not before."""
+    MENDED = "mended"
+    """It failed, and passes."""
+    LOST = "no longer shown"
+    """It passed, and now the run says neither that it holds nor that it is broken."""
+    SHOWN = "newly shown"
+    """It passes, and the earlier run said nothing of it."""
+    OTHER = "otherwise"
+    """Another verdict, and neither run passes it."""
+    NEW = "new"
+    """The earlier run does not know it."""
+    GONE = "gone"
+    """The later run does not know it."""
+
+
+PASSING = {Judgement.PASS, Judgement.PASS_IN_PART}
+
+
+@dataclass(frozen=True)
+class Changed:
+    """One requirement whose verdict is another."""
+
+    id: str
+    text: str
+    change: Change
+    before: Judgement | None
+    after: Judgement | None
+    failed: tuple[str, ...]
+    """The cases that fail now."""
+
+
+def compare(before: Results, after: Results) -> tuple[Changed, ...]:
+    """Every requirement whose verdict changed, by change and then in the order of the catalogue."""
+    old = {one.id: one for one in before.requirements}
+    new = {one.id: one for one in after.requirements}
+    changed = [_changed(old.get(name), new.get(name)) for name in {**old, **new}]
+    order = list(Change)
+    return tuple(sorted((one for one in changed if one), key=lambda one: order.index(one.change)))
+
+
+def _changed(before: RequirementResult | None, after: RequirementResult | None) -> Changed | None:
+    known = after or before
+    old, new = (one.verdict if one else None for one in (before, after))
+    if known is None or old == new:
+        return None
+    failed = after.failed if after and new is Judgement.FAIL else ()
+    return Changed(known.id, known.text, _change(old, new), old, new, failed)
+
+
+def _change(old: Judgement | None, new: Judgement | None) -> Change:
+    if new is None:
+        return Change.GONE
+    if new is Judgement.FAIL:
+        return Change.BROKEN
+    if old is None:
+        return Change.NEW
+    if new in PASSING:
+        return Change.MENDED if old is Judgement.FAIL else Change.OTHER if old in PASSING else Change.SHOWN
+    return Change.LOST if old in PASSING else Change.OTHER
+
+
+def markdown(before: Results, after: Results, changed: Iterable[Changed]) -> str:
+    """The changes as Markdown."""
+    lines = ["# Changes between two runs", "", "| | before | after |", "|---|---|---|"]
+    lines += [f"| {name} | {old} | {new} |" for name, (old, new) in _facts(before, after).items()]
+    groups: dict[Change, list[Changed]] = {}
+    for one in changed:
+        groups.setdefault(one.change, []).append(one)
+    for change, members in groups.items():
+        lines += ["", f"## {change.capitalize()} ({len(members)})", ""]
+        for one in members:
+            lines.append(f"- **{one.id}** {one.before or 'unknown'} → {one.after or 'unknown'}: {one.text}")
+            lines += [f"  - {code(case)}" for case in one.failed]
+    if not groups:
+        lines += ["", "No requirement has another verdict."]
+    return "\n".join(lines) + "\n"
+
+
+def _facts(before: Results, after: Results) -> Mapping[str, tuple[str, str]]:
+    def of(results: Results) -> list[str]:
+        return [
+            code(results.target.base_url),
+            "conforms" if results.conforms else "does not",
+            f"{results.started:%Y-%m-%d %H:%M} UTC",
+            results.suite.version,
+            code(results.specification.sha256[:16]),
+            code(f"{results.profile.source} {results.profile.sha256[:16]}"),
+        ]
+
+    names = ("node", "verdict", "run", "suite", "specification", "profile")
+    return dict(zip(names, zip(of(before), of(after), strict=True), strict=True))

@@ -1,0 +1,114 @@
+"""What the page shows, derived from the results alone."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from conformance.report.judgement import Judgement
+from conformance.report.matrix import Grid, matrices, summary
+from conformance.report.results import CaseResult, CellResult, RequirementResult, Results
+from conformance.requirements import Level
+from conformance.verdict import CellVerdict
+
+FAMILY_END = "-"
+"""A requirement's id is its family, a hyphen and a number."""
+
+CELL_WORDS = {CellVerdict.GRANTED: "+", CellVerdict.REFUSED: "-", CellVerdict.WRONG: "WRONG", CellVerdict.NOT_TRIED: ""}
+
+
+@dataclass(frozen=True)
+class Family:
+    """The statements of one family."""
+
+    name: str
+    requirements: tuple[RequirementResult, ...]
+
+    @cached_property
+    def count(self) -> Counter[str]:
+        """How many of its must and should statements have each verdict."""
+        return Counter(str(one.verdict) for one in self.requirements if one.level in {Level.MUST, Level.SHOULD})
+
+    @property
+    def has_failures(self) -> bool:
+        """Whether the node breaks one of them."""
+        return any(one.verdict is Judgement.FAIL for one in self.requirements)
+
+
+@dataclass(frozen=True)
+class MatrixTable:
+    """The cells of a matrix for one number of accounts."""
+
+    title: str
+    summary: str
+    actions: tuple[tuple[str, int], ...]
+    """The listings of the action, each with the number of columns below it."""
+    wallets: tuple[str, ...]
+    """The listing of the wallet in each column."""
+    rows: tuple[tuple[str, tuple[CellResult | None, ...]], ...]
+    """Each key with its cells."""
+
+
+class View:
+    """The results, arranged for reading."""
+
+    def __init__(self, results: Results) -> None:
+        self.results = results
+        self.cases = {case.case: case for case in results.cases}
+        self._places = {name: f"case-{number}" for number, name in enumerate(self.cases)}
+
+    @cached_property
+    def families(self) -> tuple[Family, ...]:
+        """In the catalogue's order."""
+        found: dict[str, list[RequirementResult]] = {}
+        for one in self.results.requirements:
+            found.setdefault(one.id.partition(FAMILY_END)[0], []).append(one)
+        return tuple(Family(name, tuple(requirements)) for name, requirements in found.items())
+
+    @cached_property
+    def verdicts(self) -> tuple[str, ...]:
+        """Every verdict that a must or should statement has here."""
+        return tuple(dict.fromkeys(verdict for family in self.families for verdict in family.count))
+
+    @cached_property
+    def packs(self) -> dict[str, list[CaseResult]]:
+        """The cases by their pack."""
+        found: dict[str, list[CaseResult]] = {}
+        for case in self.results.cases:
+            found.setdefault(case.case.partition("::")[0], []).append(case)
+        return found
+
+    @property
+    def broken(self) -> Sequence[RequirementResult]:
+        """The statements that the node breaks."""
+        return [one for one in self.results.requirements if one.verdict is Judgement.FAIL]
+
+    @property
+    def seconds(self) -> float:
+        """How long the run took."""
+        return (self.results.finished - self.results.started).total_seconds()
+
+    def place(self, case: str) -> str | None:
+        """The anchor of a case on the page; None for one that was not selected."""
+        return self._places.get(case)
+
+    @cached_property
+    def matrices(self) -> tuple[MatrixTable, ...]:
+        """Every matrix, a table for each number of accounts."""
+        return tuple(table for case in matrices(self.results) for table in _tables(case))
+
+
+def _tables(case: CaseResult) -> Iterable[MatrixTable]:
+    grid = Grid(case.cells)
+    columns = [(action, wallet) for action in grid.actions for wallet in grid.wallets]
+    for accounts in grid.accounts:
+        rows = [(row, tuple(grid.at(row, *column, accounts) for column in columns)) for row in grid.rows]
+        yield MatrixTable(
+            title=f"{case.case}, accounts: {accounts}",
+            summary=summary(case),
+            actions=tuple((action, len(grid.wallets)) for action in grid.actions),
+            wallets=tuple(wallet for _, wallet in columns),
+            rows=tuple((row, cells) for row, cells in rows if any(cells)),
+        )

@@ -1,0 +1,101 @@
+"""The results of a run as Markdown, for the summary of a CI job."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+
+from conformance.report.judgement import Judgement
+from conformance.report.results import CaseResult, RequirementResult, Results
+from conformance.requirements import Level
+
+MOST_BYTES = 1_000_000
+"""GitHub takes 1 MiB for the summary of a step."""
+
+LEFT_OUT = "\n_The rest is left out: {} more lines would not fit. results.json has all of it._\n"
+
+MARKS = {True: "✅", False: "❌"}
+
+
+def markdown(results: Results) -> str:
+    """Verdict, table by family, what is broken and what taught nothing; at most `MOST_BYTES` in UTF-8."""
+    lines = [*_head(results), *_families(results), *_broken(results), *_inconclusive(results)]
+    size = len(LEFT_OUT) + 20
+    for number, line in enumerate(lines):
+        size += len(line.encode()) + 1
+        if size > MOST_BYTES:
+            return "\n".join(lines[:number]) + LEFT_OUT.format(len(lines) - number)
+    return "\n".join(lines) + "\n"
+
+
+def code(text: str) -> str:
+    """Text as a code span: a node's words are shown, and never read as Markdown."""
+    shown = " ".join(text.split())
+    fence = "`" * (max(map(len, re.findall("`+", shown)), default=0) + 1)
+    space = " " if shown.startswith("`") or shown.endswith("`") else ""
+    return f"{fence}{space}{shown}{space}{fence}" if shown else ""
+
+
+def _head(results: Results) -> Iterable[str]:
+    yield f"# {MARKS[results.conforms]} Conformance of {code(results.target.base_url)}"
+    yield ""
+    yield f"**{results.sentence}**"
+    yield ""
+    seconds = (results.finished - results.started).total_seconds()
+    yield (
+        f"{results.suite.name} {results.suite.version}; profile {code(results.profile.source)}; seed"
+        f" {code(results.seed)}; {results.totals.exchanges} requests in {seconds:.0f} s"
+    )
+    yield ""
+    for fault in results.faults:
+        yield f"- Fault: {code(fault)}"
+
+
+def _families(results: Results) -> Iterable[str]:
+    judged = [one for one in results.requirements if one.level in {Level.MUST, Level.SHOULD}]
+    verdicts = [verdict for verdict in Judgement if any(one.verdict is verdict for one in judged)]
+    yield "| family | " + " | ".join(verdicts) + " |"
+    yield "|---" + "|--:" * len(verdicts) + "|"
+    for family in dict.fromkeys(one.id.partition("-")[0] for one in judged):
+        count = Counter(one.verdict for one in judged if one.id.startswith(f"{family}-"))
+        yield f"| {family} | " + " | ".join(str(count[verdict] or "") for verdict in verdicts) + " |"
+    yield ""
+
+
+def _broken(results: Results) -> Iterable[str]:
+    broken = [one for one in results.requirements if one.verdict is Judgement.FAIL]
+    cases = {case.case: case for case in results.cases}
+    if broken:
+        yield "## Statements that the node breaks"
+        yield ""
+    for one in broken:
+        yield f"- **{one.id}** ({one.level}) {_plain(one)}"
+        for name in one.failed:
+            yield f"  - {code(name)}: {departure(cases[name])}"
+            yield f"    - again: {code(cases[name].rerun)}"
+    yield ""
+
+
+def _plain(one: RequirementResult) -> str:
+    return " ".join(one.text.split())
+
+
+def departure(case: CaseResult) -> str:
+    """Where a case departed, as Markdown."""
+    if case.failure is None:
+        return code(case.reason)
+    return f"{code(case.failure.step)} expected {code(case.failure.expected)}; got {code(case.failure.got)}"
+
+
+def _inconclusive(results: Results) -> Iterable[str]:
+    reasons: dict[str, list[str]] = {}
+    for case in results.cases:
+        if case.verdict == "inconclusive":
+            reasons.setdefault(case.reason, []).append(case.case)
+    if reasons:
+        yield "## Cases that taught nothing"
+        yield ""
+    for reason, (first, *others) in reasons.items():
+        more = f" and {len(others)} more" if others else ""
+        yield f"- {code(first)}{more}: {code(reason)}"

@@ -1,0 +1,175 @@
+"""The forms of the report beside results.json: Markdown, badge, and what changed between two runs."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from made_runs import KNOWN, LISTED, outcome, record
+
+from conformance.cli import main
+from conformance.report import ExitCode, Results, results_of, write_results
+from conformance.report import summary as summary_module
+from conformance.report.compare import Change, compare
+from conformance.report.renderers import RENDERERS, badge
+from conformance.report.summary import code, markdown
+from conformance.run.options import REPORT_FORMS, SPELLINGS
+from conformance.verdict import Outcome, Verdict
+
+PASSED = outcome("p::a", Verdict.PASS, "A-010")
+FAILED = outcome("p::b", Verdict.FAIL, "A-010", "A-020")
+UNSURE = outcome("p::b", Verdict.INCONCLUSIVE, "A-020")
+
+
+def results(*outcomes: Outcome) -> Results:
+    return results_of(record(*outcomes), KNOWN, LISTED)
+
+
+def test_each_form_has_an_option_and_a_renderer() -> None:
+    assert list(RENDERERS) == list(REPORT_FORMS)
+    assert [SPELLINGS[form].flag for form in REPORT_FORMS] == ["--html", "--summary", "--badge"]
+
+
+def test_summary_tells_what_is_broken_where_and_how_to_see_it_again() -> None:
+    told = markdown(results(PASSED, FAILED))
+    assert told.startswith("# ❌ Conformance of `http://n`\n")
+    assert "- **A-010** (must) The node counts." in told
+    assert "`p::b`: `steps[1] call x` expected `a [b] list`; got `nothing`" in told
+    assert "again: `service-conformance run --seed 7 --case p::b`" in told
+    assert "| A |" in told
+
+
+def test_summary_of_a_known_failure_does_not_call_it_broken() -> None:
+    told = markdown(results(outcome("p::b", Verdict.KNOWN, "A-010")))
+    assert told.startswith("# ✅ ")
+    assert "breaks" not in told
+
+
+def test_summary_tells_one_reason_once_for_all_its_cases() -> None:
+    many = [replace(UNSURE, case=f"p::{name}", reason="no answer") for name in "bcd"]
+    told = markdown(results(PASSED, *many))
+    assert "- `p::b` and 2 more: `no answer`" in told
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("plain", "`plain`"),
+        ("a `b` c", "``a `b` c``"),
+        ("``x``", "``` ``x`` ```"),
+        ("![](http://evil)\n# head", "`![](http://evil) # head`"),
+        ("", ""),
+    ],
+)
+def test_text_of_a_node_is_never_read_as_markdown(text: str, shown: str) -> None:
+    assert code(text) == shown
+
+
+def test_summary_ends_where_it_would_be_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = markdown(results(PASSED, FAILED))
+    monkeypatch.setattr(summary_module, "MOST_BYTES", 600)
+    told = markdown(results(PASSED, FAILED))
+    assert len(told.encode()) <= 600 < len(whole.encode())
+    assert "more lines would not fit" in told
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "colour", "message"),
+    [
+        ((PASSED,), "brightgreen", "1 of 1 cases"),
+        ((PASSED, FAILED), "red", "1 of 2 cases"),
+        ((PASSED, UNSURE), "lightgrey", "1 of 2 cases"),
+    ],
+)
+def test_badge_tells_the_verdict(outcomes: tuple[Outcome, ...], colour: str, message: str) -> None:
+    told = json.loads(badge(results(*outcomes)))
+    assert told == {"schemaVersion": 1, "label": "conformance", "message": message, "color": colour}
+
+
+BOTH_PASS = (PASSED, outcome("p::b", Verdict.PASS, "A-010", "A-020"))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "changes"),
+    [
+        (BOTH_PASS, BOTH_PASS, {}),
+        (BOTH_PASS, (PASSED, FAILED), {"A-010": Change.BROKEN, "A-020": Change.BROKEN, "A-030": Change.BROKEN}),
+        ((PASSED, FAILED), BOTH_PASS, {"A-010": Change.MENDED, "A-020": Change.MENDED}),
+        (BOTH_PASS, (PASSED, UNSURE), {"A-010": Change.LOST, "A-020": Change.LOST}),
+        ((PASSED, UNSURE), BOTH_PASS, {"A-010": Change.SHOWN, "A-020": Change.SHOWN}),
+    ],
+)
+def test_comparison_names_what_became_of_each_requirement(
+    before: tuple[Outcome, ...], after: tuple[Outcome, ...], changes: dict[str, Change]
+) -> None:
+    found = {one.id: one.change for one in compare(results(*before), results(*after))}
+    assert {name: found.get(name) for name in changes} == changes
+    if not changes:
+        assert found == {}
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> tuple[Path, Path]:
+    """The folders of a run that passed and of one that failed."""
+    for name, outcomes in (("good", BOTH_PASS), ("bad", (PASSED, FAILED))):
+        write_results(results(*outcomes), tmp_path / name)
+    return tmp_path / "good", tmp_path / "bad"
+
+
+def test_compare_ends_with_1_where_something_became_worse(
+    runs: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    good, bad = runs
+    assert main(["compare", str(good), str(bad)]) == ExitCode.FAILS
+    told = capsys.readouterr().out
+    assert "## Broken (3)" in told
+    assert "- **A-010** pass → fail: The node counts.\n  - `p::b`" in told
+    assert main(["compare", str(bad), str(good)]) == ExitCode.CONFORMS
+    assert "## Mended (2)" in capsys.readouterr().out
+    assert main(["compare", str(good), str(good / "results.json")]) == ExitCode.CONFORMS
+    assert "No requirement has another verdict." in capsys.readouterr().out
+
+
+def test_report_writes_every_form_of_an_earlier_run(runs: tuple[Path, Path], tmp_path: Path) -> None:
+    files = {form: tmp_path / f"new.{form}" for form in REPORT_FORMS}
+    flags = [part for form, path in files.items() for part in (SPELLINGS[form].flag, str(path))]
+    assert main(["report", str(runs[1]), *flags]) == 0
+    assert files["html"].read_text().startswith("<!doctype html>")
+    assert "❌" in files["summary"].read_text()
+    assert json.loads(files["badge"].read_text())["color"] == "red"
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (None, "cannot be read: No such file or directory"),
+        ("{", "holds no results of a run in format 1: the file: Invalid JSON"),
+        ("{}", "holds no results of a run in format 1: conforms: Field required"),
+    ],
+)
+def test_results_that_cannot_be_read_are_told_in_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], content: str | None, said: str
+) -> None:
+    file = tmp_path / "results.json"
+    if content is not None:
+        file.write_text(content)
+    assert main(["report", str(tmp_path), "--html", str(tmp_path / "page.html")]) == ExitCode.USAGE
+    told = capsys.readouterr().err
+    assert told.startswith(f"{file}: {said}")
+    assert len(told.splitlines()) == 1
+
+
+def test_report_without_a_form_says_which_there_are(
+    runs: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["report", str(runs[0])]) == ExitCode.USAGE
+    assert "--html or --summary or --badge" in capsys.readouterr().err
+
+
+def test_report_that_cannot_be_written_is_told(
+    runs: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["report", str(runs[0]), "--badge", str(tmp_path / "no" / "badge.json")]) == ExitCode.USAGE
+    assert "cannot be written: No such file or directory" in capsys.readouterr().err

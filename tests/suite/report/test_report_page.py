@@ -1,0 +1,145 @@
+"""The report as a page: what it shows, that nothing of the node's runs in it, and that everybody can read it."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html as escaping
+import json
+import os
+import re
+import shutil
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from made_runs import EXCHANGE, KNOWN, LISTED, outcome, record
+
+from conformance.report import Results, results_of
+from conformance.report.page import html
+from conformance.report.page.render import MOST_CHARACTERS
+from conformance.report.write import results_text
+from conformance.verdict import CellOutcome, CellVerdict, Failure, Outcome, Verdict
+
+PASSED = outcome("p::a", Verdict.PASS, "A-010")
+FAILED = outcome("p::b", Verdict.FAIL, "A-010", "A-020")
+HOSTILE = "</pre></script><script>document.title = 'taken'</script><img src=http://evil/ onerror=alert(1)>"
+AXE = Path(__file__).resolve().parents[2] / "js" / "node_modules" / "axe-core" / "axe.min.js"
+
+
+def results(*outcomes: Outcome) -> Results:
+    return results_of(record(*outcomes), KNOWN, LISTED)
+
+
+def hostile() -> Outcome:
+    exchange = replace(EXCHANGE, response_body=HOSTILE, response_headers={"X": HOSTILE}, curl=f"curl '{HOSTILE}'")
+    return replace(FAILED, reason=HOSTILE, failure=Failure(HOSTILE, HOSTILE, HOSTILE, exchange))
+
+
+def matrix() -> Outcome:
+    words = {CellVerdict.GRANTED: True, CellVerdict.REFUSED: False, CellVerdict.WRONG: False}
+    cells = [
+        CellOutcome(
+            f"{key}/this/{wallet}/1", words[verdict], verdict, "the rule", "it ran" if verdict == "wrong" else ""
+        )
+        for key in ("account", "usage-this")
+        for wallet, verdict in zip(("this", "other", "none"), words, strict=True)
+    ]
+    return replace(outcome("p::a", Verdict.FAIL, "A-010"), cells=tuple(cells))
+
+
+def test_page_leads_from_the_verdict_to_the_request_that_shows_it() -> None:
+    made = results(PASSED, FAILED)
+    page = html(made)
+    assert "<strong>Does not conform</strong>" in page
+    assert escaping.escape(made.sentence) in page
+    for shown in ("The node counts.", "steps[1] call x", "a [b] list", "curl http://n/x", "--case p::b"):
+        assert shown in page
+    assert hashlib.sha256(results_text(made).encode()).hexdigest() in page
+    assert set(re.findall(r'href="#([^"]+)"', page)) <= set(re.findall(r'id="([^"]+)"', page))
+
+
+def test_page_draws_a_matrix_as_a_table() -> None:
+    page = html(results(matrix()))
+    assert '<td class="mark wrong" title="account/this/none/1: refused, the rule; got it ran">WRONG</td>' in page
+    assert page.count('<th scope="row">usage-this</th>') == 1
+
+
+def test_page_loads_nothing_from_elsewhere() -> None:
+    assert not re.findall(r'(?:src|href)="(?!#)[^"]*"', html(results(PASSED, FAILED)))
+
+
+def test_words_of_a_node_stay_words() -> None:
+    page = html(results(PASSED, hostile()))
+    assert page.count("<script>") == 1
+    assert "<img" not in page
+    assert escaping.escape(HOSTILE).replace("&#x27;", "&#39;") in page
+
+
+@pytest.mark.parametrize("kind", ["style", "script"])
+def test_policy_names_the_pages_own_style_and_script_alone(kind: str) -> None:
+    page = html(results(PASSED))
+    content = re.search(rf"<{kind}>(.*?)</{kind}>", page, re.DOTALL)
+    assert content is not None
+    digest = base64.b64encode(hashlib.sha256(content[1].encode()).digest()).decode()
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page)
+    assert policy is not None
+    assert f"{kind}-src 'sha256-{digest}'" in escaping.unescape(policy[1])
+
+
+def test_long_bodies_are_cut_and_said_to_be() -> None:
+    exchange = replace(EXCHANGE, response_body="x" * (MOST_CHARACTERS + 5))
+    page = html(results(replace(FAILED, failure=Failure("s", "e", "g", exchange))))
+    assert "x… (5 more characters; results.json has them)" in page
+
+
+def absent(advice: str) -> None:
+    if os.environ.get("CI"):
+        pytest.fail(advice)
+    pytest.skip(advice)
+
+
+def browsed(page: str, folder: Path, *flags: str) -> str:
+    """The page's content once its scripts have run."""
+    browser = shutil.which("chromium")
+    if browser is None:
+        absent("chromium is missing: install the Debian package chromium")
+    file = folder / "page.html"
+    file.write_text(page)
+    quiet = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+    command = [str(browser), *quiet, f"--user-data-dir={folder / 'browser'}", "--virtual-time-budget=60000", *flags]
+    shown = subprocess.run(  # noqa: S603 - a browser on our own page
+        [*command, "--dump-dom", file.as_uri()], capture_output=True, text=True, timeout=600, check=True
+    )
+    return shown.stdout
+
+
+def test_filters_work_and_nothing_of_the_node_runs_in_a_browser(tmp_path: Path) -> None:
+    shown = browsed(html(results(PASSED, hostile())), tmp_path)
+    assert re.search(r"<output[^>]*>4 of 5 statements shown</output>", shown)
+    assert "<title>Does not conform: http://n</title>" in shown
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_axe_finds_nothing_on_the_page(tmp_path: Path, dark: bool) -> None:
+    if not AXE.exists():
+        absent("axe-core is missing: run `npm --prefix tests/js ci`")
+    page = html(results(matrix(), FAILED, replace(hostile(), case="p::c"), outcome("p::d", Verdict.INCONCLUSIVE)))
+    look = """
+    document.querySelectorAll("details").forEach((part) => { part.open = true; });
+    axe.run().then((found) => {
+      document.title = "looked";
+      document.body.textContent = JSON.stringify(found.violations.map((one) => [one.id, one.nodes.map((n) => n.html)]));
+    });
+    """
+    unguarded = re.sub(r"<meta http-equiv=[^>]*>", "", page)
+    axe = AXE.read_text("utf-8").replace("</script", r"<\/script")
+    flags = ["--blink-settings=preferredColorScheme=0"] if dark else []
+    shown = browsed(
+        unguarded.replace("</body>", f"<script>{axe}</script><script>{look}</script></body>"), tmp_path, *flags
+    )
+    assert "<title>looked</title>" in shown
+    body = re.search(r"<body>(.*)</body>", shown, re.DOTALL)
+    assert body is not None
+    assert json.loads(escaping.unescape(body[1])) == []
