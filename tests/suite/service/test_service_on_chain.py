@@ -43,7 +43,8 @@ def test_account_that_a_wallet_made_is_known_to_the_contract_by_its_address(on_c
 def test_converted_account_keeps_its_hash(on_chain: Session) -> None:
     carol = Wallets(on_chain).new("carol")
 
-    account = Accounts(on_chain).converted(carol)
+    accounts = Accounts(on_chain)
+    account = accounts.converted(accounts.new().key, carol)
 
     shown = Contract(on_chain).view("get_account", account.hash)
     assert isinstance(shown, dict)
@@ -206,7 +207,7 @@ def test_envelope_is_valid_unless_the_case_makes_it_another(on_chain: Session) -
 
 def test_wallet_of_a_converted_account_reads_its_balance(on_chain: Session) -> None:
     carol = Wallets(on_chain).new("carol")
-    Accounts(on_chain).converted(carol)
+    Accounts(on_chain).convert(Accounts(on_chain).new().key, carol)
     request = on_chain.request("balance")
     request.headers.update(billing_auth(on_chain, carol))
 

@@ -95,6 +95,15 @@ def test_control_of_another_operation_is_no_proof(
         must_refuse(session, refused, ["forbidden"], control=alice.accepted, unchanged=lists)
 
 
+def test_one_of_several_controls_has_to_be_of_the_operation(
+    session: Session, alice: Account, refused: OutgoingRequest, control: Accepted, lists: list[Read]
+) -> None:
+    with Refusals(session, control=[alice.accepted, control], unchanged=lists) as refusals:
+        refusals.send(refused, ["forbidden"])
+    with pytest.raises(UnprovenRefusal, match="control of a refused add_usage_api_key is a new_account"):
+        must_refuse(session, refused, ["forbidden"], control=[alice.accepted], unchanged=lists)
+
+
 def test_refused_read_needs_no_reads(session: Session, alice: Account) -> None:
     first = {"page_number": 0, "page_size": 1}
     _, control = session.accept(session.request("list_groups", alice.key, **first))
