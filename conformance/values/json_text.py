@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 
 DEEPEST = 200
 """Arrays and objects inside one another, more than any answer needs and less than the stack of Python holds."""
@@ -13,8 +14,7 @@ TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[][{}]')
 def _members(pairs: list[tuple[str, object]]) -> dict[str, object]:
     result = dict(pairs)
     if len(result) != len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
+        twice = next(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
         raise ValueError(f"the member {twice!r} stands twice in one object")
     return result
 

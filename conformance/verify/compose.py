@@ -180,7 +180,8 @@ class _Reader:
                     raise ComposeFault("compose-ambiguous", "a merge key that is quoted, or stands twice", line)
                 merged = {}
                 for source in self._sources(value, above):
-                    merged = source | merged
+                    for name, inner in source.items():
+                        merged.setdefault(name, inner)
                 continue
             if not isinstance(key, yaml.ScalarNode) or key.tag not in _PLAIN:
                 raise ComposeFault("compose-ambiguous", "a key that is no plain text", line)
