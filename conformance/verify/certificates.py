@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass
 from functools import lru_cache
+from threading import Lock
 
 from cryptography import x509
 from cryptography.exceptions import UnsupportedAlgorithm
@@ -24,6 +25,7 @@ _PROBLEMS = (
     x509.UnsupportedGeneralNameType,
     UnsupportedAlgorithm,
 )
+_FILTERING = Lock()
 
 
 @dataclass(frozen=True)
@@ -70,8 +72,9 @@ class Certificate:
 def read_certificate(der: bytes) -> Certificate:
     """Read a certificate. ValueError: it is no X.509 certificate that can be read."""
     try:
-        # cryptography warns of old oddities, such as negative serial numbers, that a fuzzer finds and nobody reads
-        with warnings.catch_warnings():
+        # cryptography warns of old oddities, such as negative serial numbers, that a fuzzer finds and nobody reads.
+        # The filters of warnings are the process's: two threads that set and restore them in turn would spoil them.
+        with _FILTERING, warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return _read(der)
     except _PROBLEMS as problem:
@@ -82,6 +85,7 @@ def _read(der: bytes) -> Certificate:
     parsed = x509.load_der_x509_certificate(der)
     if parsed.public_bytes(Encoding.DER) != der:
         raise ValueError("bytes beside the certificate")
+    subject = parsed.subject  # made anew each time that it is asked for, as are the others
     extensions = {extension.oid: extension.value for extension in parsed.extensions}
     constraints = extensions.get(x509.BasicConstraints.oid)
     usage = extensions.get(x509.KeyUsage.oid)
@@ -89,7 +93,7 @@ def _read(der: bytes) -> Certificate:
     alternative = extensions.get(x509.SubjectAlternativeName.oid)
     return Certificate(
         der=der,
-        subject=parsed.subject.public_bytes(),
+        subject=subject.public_bytes(),
         issuer=parsed.issuer.public_bytes(),
         serial=parsed.serial_number,
         not_before=int(parsed.not_valid_before_utc.timestamp()),
@@ -97,8 +101,8 @@ def _read(der: bytes) -> Certificate:
         is_ca=isinstance(constraints, x509.BasicConstraints) and constraints.ca,
         signs_certificates=isinstance(usage, x509.KeyUsage) and usage.key_cert_sign,
         signs_lists=isinstance(usage, x509.KeyUsage) and usage.crl_sign,
-        organisation=_name_part(parsed.subject, x509.NameOID.ORGANIZATION_NAME),
-        name=_name_part(parsed.subject, x509.NameOID.COMMON_NAME) or "a certificate without a name",
+        organisation=_name_part(subject, x509.NameOID.ORGANIZATION_NAME),
+        name=_name_part(subject, x509.NameOID.COMMON_NAME) or "a certificate without a name",
         public_point=_public_point(parsed),
         sgx_extension=sgx.value if isinstance(sgx, x509.UnrecognizedExtension) else None,
         names=_dns_names(alternative),

@@ -77,32 +77,38 @@ class Platform:
     ppid: bytes
 
 
-@lru_cache(maxsize=16)
 def read_pck_chain(chain_type: int, data: bytes, where: str) -> PckChain:
     """The PCK chain of a quote. Fault: not leaf, CA and root in strict PEM, or the leaf's extension is malformed."""
+    try:
+        return _pck_chain(chain_type, data)
+    except Fault as fault:
+        raise Fault(fault.code, fault.compared, where) from fault
+
+
+@lru_cache(maxsize=16)
+def _pck_chain(chain_type: int, data: bytes) -> PckChain:
+    """The chain, which both quotes of a service share."""
     if chain_type != PCK_CHAIN:
-        raise Fault(
-            "certification-type", f"PCK certification data of type {chain_type}, where {PCK_CHAIN} belongs", where
-        )
+        raise Fault("certification-type", f"PCK certification data of type {chain_type}, where {PCK_CHAIN} belongs", "")
     try:
         chain = read_chain(data.removesuffix(b"\0"))
     except ValueError as problem:
-        raise Fault("pck-chain", str(problem), where) from problem
+        raise Fault("pck-chain", str(problem), "") from problem
     if len(chain) != 3:
-        raise Fault("pck-chain", f"{len(chain)} certificates, where PCK leaf, PCK CA and root belong", where)
+        raise Fault("pck-chain", f"{len(chain)} certificates, where PCK leaf, PCK CA and root belong", "")
     leaf, ca, root = chain
     if leaf.is_ca or not ca.is_ca or leaf.issuer != ca.subject or ca.issuer != root.subject or not leaf.public_point:
-        raise Fault("pck-chain", "the certificates are not PCK leaf, PCK CA and root, each issued by the next", where)
+        raise Fault("pck-chain", "the certificates are not PCK leaf, PCK CA and root, each issued by the next", "")
     if (leaf.name, ca.name) != (PCK, PCK_CA):
-        raise Fault("pck-chain", f"{leaf.name!r} of {ca.name!r}, where {PCK!r} of {PCK_CA!r} belongs", where)
+        raise Fault("pck-chain", f"{leaf.name!r} of {ca.name!r}, where {PCK!r} of {PCK_CA!r} belongs", "")
     if not ca.signs_certificates:
-        raise Fault("pck-chain", f"{ca.name} may not sign certificates", where)
+        raise Fault("pck-chain", f"{ca.name} may not sign certificates", "")
     if leaf.sgx_extension is None:
-        raise Fault("pck-extension", f"{leaf.name} has no SGX extension", where)
+        raise Fault("pck-extension", f"{leaf.name} has no SGX extension", "")
     try:
         return PckChain(leaf, ca, root, parse_extension(leaf.sgx_extension))
     except ValueError as problem:
-        raise Fault("pck-extension", str(problem), where) from problem
+        raise Fault("pck-extension", str(problem), "") from problem
 
 
 def judge_quote(

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 import threading
+import warnings
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 
 import pytest
-from made_evidence import Made, in_json
+from made_evidence import Made, der, in_json, tls_certificate
 from served_evidence import Service, rpc_result, serving
 
 from conformance.drivers.attestation.driver import Judge
@@ -25,6 +27,7 @@ from conformance.problems import Mismatch
 from conformance.profile import Profile
 from conformance.profile.attestation import AttestationForms
 from conformance.verify import Evidence, verify
+from conformance.verify.certificates import read_certificate
 from reference_node.tee.collateral import make_collateral, pccs_answers
 
 MADE = Made()
@@ -220,3 +223,17 @@ def found(shared: TextReading, rule: RuleName) -> str:
     except Exception as problem:  # noqa: BLE001 - what one thread finds is compared with what several do
         return repr(problem)
     return "it holds"
+
+
+def test_certificates_read_by_threads_at_once_leave_the_filters_of_warnings_alone() -> None:
+    certificates = [der(tls_certificate(days=days)) for days in range(100, 160)]
+    before, interval = list(warnings.filters), sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for _ in range(10):
+            read_certificate.cache_clear()
+            with ThreadPoolExecutor(THREADS) as pool:
+                assert len({one.serial for one in pool.map(read_certificate, certificates)}) == len(certificates)
+    finally:
+        sys.setswitchinterval(interval)
+    assert warnings.filters == before
