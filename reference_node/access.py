@@ -6,14 +6,15 @@ what it can't see: the headers, and whether the key still counts over HTTP at al
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Lock
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 from eth_utils.crypto import keccak
 from fastapi import Depends, Request, Security
+from fastapi.concurrency import run_in_threadpool
 from fastapi.security import APIKeyHeader, HTTPAuthorizationCredentials, HTTPBearer
 
 from reference_node.billing import MANAGEMENT_WRITE_CENTS
@@ -24,6 +25,8 @@ from reference_node.keys import address_of, key_hash, parse_key, pkp_id
 from reference_node.node import Node
 from reference_node.problems import Forbidden, Unauthenticated
 from reference_node.refusals import CHAIN_SECURED_DETAIL
+
+T = TypeVar("T")
 
 API_KEY_HEADER = APIKeyHeader(
     name="X-Api-Key", scheme_name="ApiKey", auto_error=False, description="An account API key or a usage API key."
@@ -111,10 +114,9 @@ def the_secret(request: Request) -> bytes:
     return secret
 
 
-def authenticate(
-    node: Annotated[Node, Depends(node_of)], secret: Annotated[bytes, Depends(presented_secret)]
-) -> Caller:
-    """The caller that presents this secret; raises `Unauthenticated` where it counts for nothing."""
+def caller_of(request: Request, node: Node) -> Caller:
+    """The caller that makes this request; raises `Unauthenticated` where its key counts for nothing."""
+    secret = the_secret(request)
     presented = key_hash(secret)
     info = node.accounts.key_info(presented)
     if not info.account_hash or (info.is_account_key and not info.managed):
@@ -148,6 +150,23 @@ def _unknown_key() -> Unauthenticated:
         "nobody holds this key: check that it is complete, was not removed, and that "
         "its account has not become ChainSecured",
     )
+
+
+async def authenticate(
+    request: Request,
+    node: Annotated[Node, Depends(node_of)],
+    _secret: Annotated[bytes, Depends(presented_secret)],
+) -> Caller:
+    """The caller of this request, found before its body was read where it has one."""
+    return await admitted(request, node, caller_of)
+
+
+async def admitted(request: Request, node: Node, door: Callable[[Request, Node], T]) -> T:
+    """What this door says to the request, asked once."""
+    asked: dict[object, T] = request.scope.setdefault("admitted", {})
+    if door not in asked:
+        asked[door] = await run_in_threadpool(door, request, node)
+    return asked[door]
 
 
 async def management_write(

@@ -17,10 +17,12 @@ from reference_node.billing.provider import STRIPE_URL
 from reference_node.billing.schema import LedgerError
 from reference_node.chain.evm import EvmChain
 from reference_node.chain.interface import ChainError
+from reference_node.connections import Connections
 from reference_node.deployment import DeploymentError
+from reference_node.https import HttpsListener
 from reference_node.listening import BACKLOG, ServingError, base_url, reachable, remove_stale, write_atomically
 from reference_node.node import Node
-from reference_node.protocol import ProblemProtocol
+from reference_node.protocol import GRACE_SECONDS, NodeConfig, NodeProtocol, TimeLimits
 from reference_node.sandbox import SandboxError
 from reference_node.settings import Settings
 from reference_node.sockets import NodeSockets, bind
@@ -28,12 +30,6 @@ from reference_node.strict_json import Json
 from reference_node.tee.compose import ComposeError
 from reference_node.tee.dns_server import DnsServer
 from reference_node.tee.tls import CertificateError, switching_context
-
-KEEP_ALIVE_SECONDS = 75
-"""How long an idle connection stays open: longer than clients keep one, so that none sends into a closing one."""
-
-GRACE_SECONDS = 4
-"""How long what is under way may go on once the node is told to stop; then it has a second to say that it was ended."""
 
 
 def serve(settings: Settings) -> None:
@@ -59,31 +55,22 @@ def _start_sandbox(node: Node) -> None:
         raise ServingError(" ".join(str(fault).split())) from fault  # a script's own words may be many lines
 
 
-def server_config(node: Node) -> uvicorn.Config:
-    """How uvicorn serves a node: refusals below HTTP are problem documents as well, and nothing is logged twice."""
-    return uvicorn.Config(
-        node.app,
-        http=ProblemProtocol,
-        ws="none",
-        lifespan="off",
-        loop="asyncio",
-        access_log=False,
-        log_level="warning",
-        server_header=False,
-        backlog=BACKLOG,
-        timeout_keep_alive=KEEP_ALIVE_SECONDS,
-        timeout_graceful_shutdown=GRACE_SECONDS + 1,
-    )
-
-
 class NodeServer(uvicorn.Server):
     """uvicorn with a node: over HTTP, and over HTTPS and DNS where there are sockets for them."""
 
-    def __init__(self, node: Node, listening: NodeSockets) -> None:
-        super().__init__(server_config(node))
+    def __init__(
+        self,
+        node: Node,
+        listening: NodeSockets,
+        limits: TimeLimits = TimeLimits(),  # noqa: B008 - it can't be changed
+        connections: Connections | None = None,
+    ) -> None:
+        self._settings = NodeConfig(node.app, limits, connections or Connections())
+        super().__init__(self._settings)
         self._node = node
         self._listening = listening
         self._dns = DnsServer(lambda: node.attestation.zone)
+        self._https: HttpsListener | None = None
 
     def run(self, sockets: list[socket.socket] | None = None) -> None:
         """Serve until told to stop."""
@@ -93,21 +80,26 @@ class NodeServer(uvicorn.Server):
         """Start to accept connections."""
         if self._listening.dns is not None:
             await self._dns.start(self._listening.dns)
-        await super().startup(sockets)
         if self._listening.https is not None:
-            loop = asyncio.get_running_loop()
             context = switching_context(lambda: self._node.attestation.evidence.tls)
-            self.servers.append(
-                await loop.create_server(self._connection, sock=self._listening.https, ssl=context, backlog=BACKLOG)
-            )
+            self._https = HttpsListener(self._listening.https, context, self._connection)
+            self._https.start()
+        await super().startup(sockets)
+        self._listening.http.listen(BACKLOG)  # the system's own queue, which asyncio has made as short as its own
 
-    def _connection(self) -> ProblemProtocol:
+    def _connection(self) -> NodeProtocol:
         """What speaks HTTP on a TLS connection, as uvicorn makes it for the others."""
-        return ProblemProtocol(self.config, self.server_state, self.lifespan.state)
+        return NodeProtocol(self._settings, self.server_state, self.lifespan.state)
+
+    def close_beside(self) -> None:
+        """Take no more of what comes beside HTTP: names, and TLS connections."""
+        self._dns.close()
+        if self._https is not None:
+            self._https.close()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Let clients have their answers for a while, then end what still runs: the process would wait for it."""
-        self._dns.close()
+        self.close_beside()
         ending = asyncio.get_running_loop().call_later(GRACE_SECONDS, self._end_what_runs)
         await super().shutdown(sockets)
         ending.cancel()

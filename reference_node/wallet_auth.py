@@ -13,7 +13,7 @@ from typing import Annotated
 from fastapi import Depends, Request, Security
 from fastapi.security import APIKeyHeader, HTTPAuthorizationCredentials
 
-from reference_node.access import API_KEY_HEADER, BEARER_HEADER, NodeOf, authenticate, presented_keys, the_secret
+from reference_node.access import API_KEY_HEADER, BEARER_HEADER, NodeOf, admitted, caller_of, presented_keys
 from reference_node.chain.interface import Address
 from reference_node.node import Node
 from reference_node.problems import BadRequest, Forbidden, Unauthenticated, Unprocessable
@@ -32,13 +32,18 @@ WALLET_AUTH_HEADER = APIKeyHeader(
 )
 
 
-def billing_wallet(
+async def billing_wallet(
     request: Request,
     node: NodeOf,
     _api_key: Annotated[str | None, Security(API_KEY_HEADER)],
     _bearer: Annotated[HTTPAuthorizationCredentials | None, Security(BEARER_HEADER)],
     _wallet_auth: Annotated[str | None, Security(WALLET_AUTH_HEADER)],
 ) -> Address:
+    """The wallet of `wallet_of`, found before the request's body was read where it has one."""
+    return await admitted(request, node, wallet_of)
+
+
+def wallet_of(request: Request, node: Node) -> Address:
     """The wallet whose record of credits the caller may see and fill; raises `Unauthenticated` or `Forbidden`.
 
     It need not have a record yet: a ChainSecured account that was created on-chain has none before its first payment.
@@ -61,7 +66,7 @@ def check_still_holds(request: Request, node: Node) -> None:
 
 
 def _wallet_of_account(request: Request, node: Node) -> Address:
-    caller = authenticate(node, the_secret(request))
+    caller = caller_of(request, node)
     if not caller.is_account_key:
         raise Forbidden("owner-only", f"credits are for the account key, or for {HEADER} of the admin wallet")
     return node.accounts.account(caller.account_hash).admin_wallet

@@ -7,10 +7,17 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 from fastapi import Request, Response
+from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
 
+from reference_node.access import admitted, authenticate, caller_of
+from reference_node.node import Node
 from reference_node.problems import Unprocessable, quoted
 from reference_node.strict_json import Json, parse, read_body, repeated, require_json, skip_body
+from reference_node.wallet_auth import billing_wallet, wallet_of
+
+DOORS: dict[object, Callable[[Request, Node], object]] = {authenticate: caller_of, billing_wallet: wallet_of}
+"""What tells who may come in, by the dependency of an endpoint that asks it: nobody else's body is read."""
 
 
 class ParsedRequest(Request):
@@ -37,10 +44,13 @@ class StrictRoute(APIRoute):
         """FastAPI's own handler, behind the strict reading."""
         handle = super().get_route_handler()
         takes_body = self.body_field is not None
+        doors = [door for dependency, door in DOORS.items() if _depends(self.dependant, dependency)]
 
         async def strict(request: Request) -> Response:
             _refuse_repeated_parameters(request)
             if takes_body:
+                for door in doors:
+                    await admitted(request, request.app.state.node, door)
                 body = await read_body(request)
                 require_json(request.headers.get("content-type"))
                 request = ParsedRequest(request, body, self.read(body))
@@ -53,6 +63,11 @@ class StrictRoute(APIRoute):
     def read(self, body: bytes) -> Json:
         """The value that a body holds."""
         return parse(body)
+
+
+def _depends(dependant: Dependant, dependency: object) -> bool:
+    """Whether an endpoint has this dependency, itself or through another."""
+    return any(inner.call is dependency or _depends(inner, dependency) for inner in dependant.dependencies)
 
 
 def answer(value: Json) -> Response:

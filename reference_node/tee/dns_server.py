@@ -14,6 +14,9 @@ from reference_node.tee.dns import Zone, respond
 IDLE_SECONDS = 10.0
 """How long a TCP client may keep a message waiting."""
 
+TCP_CLIENTS = 64
+"""TCP connections at once; further ones are closed."""
+
 ATTEMPTS = 20
 """How many free UDP ports are tried until one is free for TCP as well."""
 
@@ -71,6 +74,7 @@ class DnsServer:
         self._zone = zone
         self._udp: asyncio.DatagramTransport | None = None
         self._tcp: asyncio.Server | None = None
+        self._tcp_clients = 0
 
     async def start(self, sockets: DnsSockets) -> None:
         """Begin to answer."""
@@ -87,7 +91,10 @@ class DnsServer:
 
     async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Answer the messages of one TCP connection, each behind its length in two bytes."""
+        self._tcp_clients += 1
         try:
+            if self._tcp_clients > TCP_CLIENTS:
+                return
             while True:
                 async with asyncio.timeout(IDLE_SECONDS):
                     size = int.from_bytes(await reader.readexactly(2))
@@ -101,6 +108,7 @@ class DnsServer:
         except (asyncio.IncompleteReadError, ConnectionError, TimeoutError):
             return
         finally:
+            self._tcp_clients -= 1
             writer.close()
 
 

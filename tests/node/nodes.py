@@ -12,7 +12,9 @@ from typing import Any
 import httpx
 
 from reference_node.assembly import build_node
+from reference_node.connections import Connections
 from reference_node.node import Node
+from reference_node.protocol import TimeLimits
 from reference_node.server import Announcing, describe
 from reference_node.settings import Settings
 from reference_node.sockets import bind
@@ -100,11 +102,13 @@ def refused(response: httpx.Response, status: int, code: str | None = None) -> d
 
 
 @contextlib.contextmanager
-def serving(settings: Settings) -> Iterator[Running]:
-    """A node with these settings, served from a thread."""
+def serving(
+    settings: Settings, limits: TimeLimits | None = None, connections: Connections | None = None
+) -> Iterator[Running]:
+    """A node with these settings and limits of its connections, served from a thread."""
     with bind(settings) as listening:
         node = build_node(settings)
-        server = Announcing(node, listening)
+        server = Announcing(node, listening, limits or TimeLimits(), connections)
         thread = threading.Thread(target=server.run, daemon=True)
         thread.start()
         deadline = time.monotonic() + 60

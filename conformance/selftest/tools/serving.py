@@ -140,8 +140,8 @@ class QuickNodeServer(QuickServer, NodeServer):
     """The same for a node, with what it serves beside HTTP."""
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Drop the connections, and answer no names any more."""
-        self._dns.close()
+        """Drop the connections, and take nothing beside HTTP any more."""
+        self.close_beside()
         await super().shutdown(sockets)
 
 

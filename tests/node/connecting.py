@@ -1,0 +1,52 @@
+"""Connections of clients that do not behave, byte by byte."""
+
+from __future__ import annotations
+
+import re
+import socket
+from urllib.parse import urlsplit
+
+from nodes import Running
+
+ANSWER_SECONDS = 60
+"""How long a test waits for what a node has to do: far longer than any node takes."""
+
+
+def connect(running: Running) -> socket.socket:
+    """An open connection to the node."""
+    where = urlsplit(str(running.http.base_url))
+    return socket.create_connection((where.hostname, where.port), timeout=ANSWER_SECONDS)
+
+
+def head(method: str, path: str, *headers: str) -> bytes:
+    """The head of a request."""
+    lines = [f"{method} {path} HTTP/1.1", "Host: 127.0.0.1", *headers]
+    return ("\r\n".join(lines) + "\r\n\r\n").encode()
+
+
+def until_closed(connection: socket.socket) -> bytes:
+    """All that the node sends until it closes the connection."""
+    answer = b""
+    try:
+        while received := connection.recv(65536):
+            answer += received
+    except ConnectionResetError:
+        return answer
+    return answer
+
+
+def exchange(running: Running, sent: bytes) -> bytes:
+    """All that the node answers to these bytes of a client that waits for the connection's end."""
+    with connect(running) as connection:
+        connection.sendall(sent)
+        return until_closed(connection)
+
+
+def statuses(answers: bytes) -> list[int]:
+    """The statuses of answers behind one another."""
+    return [int(status) for status in re.findall(rb"HTTP/1\.1 (\d{3}) ", answers)]
+
+
+def status_of(answer: bytes) -> int:
+    """The status of the first answer."""
+    return statuses(answer)[0]

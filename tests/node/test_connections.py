@@ -1,0 +1,272 @@
+"""Clients that are silent, slow, half closed or ambiguous: what they may cost the node, and everybody else."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import resource
+import socket
+import ssl
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from connecting import connect, exchange, head, status_of, statuses, until_closed
+from nodes import Running, serving
+from processes import client, node_process
+
+from reference_node.connections import FILES_KEPT, Connections, Stage
+from reference_node.protocol import TimeLimits
+from reference_node.settings import Settings
+
+PAYERS = "/core/v1/get_api_payers"
+NEW_ACCOUNT = json.dumps({"account_name": "n", "account_description": "d"}).encode()
+UNFINISHED = head("POST", "/core/v1/new_account", "Content-Type: application/json", "Content-Length: 1000000")
+NEVER = 100_000
+"""Seconds of a limit that a test must not reach."""
+
+
+@contextlib.contextmanager
+def limited(connections: Connections | None = None, **seconds: float) -> Iterator[Running]:
+    """A node with these time limits, and no others."""
+    limits = {"head": NEVER, "body": NEVER, "idle": NEVER} | seconds
+    with serving(Settings(port=0), TimeLimits(**limits), connections) as running:  # type: ignore[arg-type]
+        yield running
+
+
+@pytest.mark.parametrize("sent", [b"", b"GET", b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX: a\r\n"])
+def test_head_that_does_not_come_in_time_ends_the_connection(sent: bytes) -> None:
+    with limited(head=0.05) as running:
+        answer = exchange(running, sent)
+    if sent:
+        assert status_of(answer) == 408
+        assert json.loads(answer.partition(b"\r\n\r\n")[2])["code"] == "request-too-slow"
+    else:
+        assert answer == b""
+
+
+def test_further_head_that_does_not_come_in_time_ends_the_connection() -> None:
+    with limited(head=1) as running, connect(running) as connection:
+        connection.sendall(head("GET", PAYERS))
+        assert status_of(connection.recv(65536)) == 200
+        connection.sendall(b"GET / HT")
+        assert status_of(until_closed(connection)) == 408
+
+
+@pytest.mark.parametrize(
+    "body_headers", [("Content-Length: 100",), ("Transfer-Encoding: chunked",), ("Content-Length: 9", "Expect: x")]
+)
+def test_body_that_does_not_come_in_time_is_refused(body_headers: tuple[str, ...]) -> None:
+    sent = head("POST", "/core/v1/new_account", "Content-Type: application/json", *body_headers)
+    with limited(body=0.05) as running:
+        assert status_of(exchange(running, sent)) == 408
+
+
+def test_connection_without_requests_is_closed_after_the_idle_time() -> None:
+    with limited(idle=1) as running:
+        answer = exchange(running, head("GET", PAYERS))
+    assert statuses(answer) == [200]
+
+
+def test_time_limits_leave_alone_who_is_within_them() -> None:
+    with limited() as running, connect(running) as connection:
+        for part in (head("GET", PAYERS)[:20], head("GET", PAYERS)[20:]):
+            connection.sendall(part)
+        assert status_of(connection.recv(65536)) == 200
+
+
+def test_silent_connections_make_room_for_an_honest_one() -> None:
+    with limited(Connections(most=30)) as running, contextlib.ExitStack() as silent:
+        for _ in range(100):
+            silent.enter_context(connect(running))
+        for _ in range(3):
+            with connect(running) as honest:
+                honest.sendall(head("GET", PAYERS, "Connection: close"))
+                assert status_of(until_closed(honest)) == 200
+
+
+def test_more_silent_connections_than_files_do_not_stop_an_honest_one(tmp_path: Path) -> None:
+    files = FILES_KEPT + 100
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (files, before[1]))
+    with contextlib.ExitStack() as stack:
+        try:
+            process, ready = stack.enter_context(node_process(tmp_path / "ready.json"))
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, before)
+        where = urlsplit(ready["base_url"])
+        for _ in range(files + 50):
+            stack.enter_context(socket.create_connection((where.hostname, where.port), timeout=60))
+        with client(ready) as honest:
+            assert honest.get(PAYERS).status_code == 200
+        process.terminate()
+        output, _ = process.communicate(timeout=60)
+    assert "Too many open files" not in output
+
+
+def test_unfinished_bodies_make_room_for_an_honest_connection() -> None:
+    with limited(Connections(most=5)) as running, contextlib.ExitStack() as slow:
+        for _ in range(20):
+            slow.enter_context(connect(running)).sendall(UNFINISHED)
+        with connect(running) as honest:
+            honest.sendall(head("GET", PAYERS, "Connection: close"))
+            assert status_of(until_closed(honest)) == 200
+
+
+class Fake:
+    """A connection that does nothing but stand in the list."""
+
+    def __init__(self, stage: Stage = Stage.SERVED) -> None:
+        self.stage = stage
+        self.end = ""
+
+    def drop(self) -> None:
+        self.end = "dropped"
+
+    def refuse_body(self) -> None:
+        self.end = "refused"
+
+
+def test_connections_that_are_served_make_no_room() -> None:
+    connections = Connections(most=2)
+    served = [Fake(), Fake()]
+    assert [connections.admit(fake) for fake in served] == [True, True]
+    assert not connections.admit(Fake())
+    connections.leave(served[0])
+    assert connections.admit(Fake())
+    assert [fake.end for fake in served] == ["", ""]
+
+
+def test_room_is_made_by_who_is_silent_before_who_is_idle_before_who_is_sending() -> None:
+    connections = Connections(most=4)
+    stages = (Stage.SENDING, Stage.IDLE, Stage.SILENT, Stage.SILENT)
+    first = [Fake(stage) for stage in stages]
+    for fake in first:
+        connections.admit(fake)
+    order = []
+    for _ in range(4):
+        assert connections.admit(Fake())
+        order.append(next(index for index, fake in enumerate(first) if fake.end and index not in order))
+    assert order == [2, 3, 1, 0]
+
+
+def test_unfinished_bodies_together_are_bounded_and_the_slowest_is_refused() -> None:
+    connections = Connections(most=9, body_bytes=100)
+    first, second, third = Fake(Stage.SENDING), Fake(Stage.SENDING), Fake(Stage.SENDING)
+    connections.hold_body(first, 40)
+    connections.hold_body(second, 40)
+    connections.finish_body(first)
+    connections.hold_body(third, 60)
+    assert [fake.end for fake in (first, second, third)] == ["", "", ""]
+    connections.hold_body(third, 1)
+    assert [fake.end for fake in (first, second, third)] == ["", "refused", ""]
+
+
+def test_unfinished_body_is_refused_where_all_hold_too_much() -> None:
+    with limited(Connections(most=9, body_bytes=1000)) as running, connect(running) as slow:
+        slow.sendall(UNFINISHED + b" " * 900)
+        with connect(running) as other:
+            other.sendall(UNFINISHED + b" " * 900)
+            answer = until_closed(slow)
+    assert status_of(answer) == 503
+    assert b"too-many-bodies" in answer
+
+
+@pytest.mark.parametrize("operation", ["add_group", "service_action", "billing/confirm_payment", "groups/1/actions"])
+@pytest.mark.parametrize("headers", [(), ("X-Api-Key: nobodys",), ("X-Wallet-Auth: nonsense",)])
+def test_body_without_a_key_that_counts_is_not_waited_for(
+    running: Running, operation: str, headers: tuple[str, ...]
+) -> None:
+    sent = head("POST", f"/core/v1/{operation}", "Content-Length: 1000000", "Connection: close", *headers)
+    assert status_of(exchange(running, sent + b"{")) == 401
+
+
+def test_body_is_not_asked_for_where_the_key_does_not_count(running: Running) -> None:
+    expecting = head("POST", "/core/v1/add_group", "Content-Length: 9", "Expect: 100-continue")
+    answer = exchange(running, expecting)
+    assert statuses(answer) == [401]
+
+
+def test_body_is_asked_for_where_the_client_expects_that(running: Running, account: str) -> None:
+    body = json.dumps({"group_name": "n", "group_description": "d"}).encode()
+    expecting = head(
+        "POST", "/core/v1/add_group", f"X-Api-Key: {account}", "Content-Type: application/json",
+        f"Content-Length: {len(body)}", "Expect: 100-continue", "Connection: close",
+    )  # fmt: skip
+    with connect(running) as connection:
+        connection.sendall(expecting)
+        assert status_of(connection.recv(65536)) == 100
+        connection.sendall(body)
+        assert status_of(until_closed(connection)) == 200
+
+
+def test_client_that_closes_its_half_gets_its_answer(running: Running) -> None:
+    whole = head(
+        "POST", "/core/v1/new_account", "Content-Type: application/json", f"Content-Length: {len(NEW_ACCOUNT)}"
+    )
+    with connect(running) as connection:
+        connection.sendall((whole + NEW_ACCOUNT) * 2)
+        connection.shutdown(socket.SHUT_WR)
+        answer = until_closed(connection)
+    assert statuses(answer) == [200, 200]
+
+
+def test_client_that_closes_its_half_in_a_body_is_told_so(running: Running) -> None:
+    with connect(running) as connection:
+        connection.sendall(UNFINISHED + b"{")
+        connection.shutdown(socket.SHUT_WR)
+        answer = until_closed(connection)
+    assert status_of(answer) == 400
+    assert b"body-incomplete" in answer
+
+
+AMBIGUOUS = {
+    "a length beside chunks": head("POST", PAYERS, "Content-Length: 5", "Transfer-Encoding: chunked") + b"0\r\n\r\n",
+    "chunks beside a length": head("POST", PAYERS, "transfer-encoding: chunked", "content-length: 5") + b"0\r\n\r\n",
+    "chunks in HTTP/1.0": b"POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+    "bare line feeds": head("GET", PAYERS).replace(b"\r\n", b"\n"),
+    "one bare line feed": f"GET {PAYERS} HTTP/1.1\r\nHost: 127.0.0.1\nX: a\r\n\r\n".encode(),
+    "a bare line feed at the end": f"GET {PAYERS} HTTP/1.1\r\nHost: 127.0.0.1\r\n\n".encode(),
+    "a folded header": head("GET", PAYERS, "X: a\r\n b"),
+    "a header folded by a tab": head("GET", PAYERS, "X: a\r\n\tb"),
+}
+
+
+@pytest.mark.parametrize("sent", AMBIGUOUS.values(), ids=AMBIGUOUS)
+def test_ambiguous_request_is_refused(running: Running, sent: bytes) -> None:
+    answer = exchange(running, sent)
+    assert status_of(answer) == 400
+    assert b'"not-http"' in answer
+
+
+def test_ambiguous_request_behind_another_is_refused(running: Running) -> None:
+    answer = exchange(running, head("GET", PAYERS) + AMBIGUOUS["bare line feeds"])
+    assert statuses(answer) == [200, 400]
+
+
+def test_chunked_body_is_taken(running: Running) -> None:
+    sent = head("POST", "/core/v1/new_account", "Content-Type: application/json", "Transfer-Encoding: chunked",
+                "Connection: close")  # fmt: skip
+    chunks = b"".join(b"1\r\n" + bytes([byte]) + b"\r\n" for byte in NEW_ACCOUNT)
+    assert status_of(exchange(running, sent + chunks + b"0\r\n\r\n")) == 200
+
+
+def test_requests_sent_at_once_are_answered_in_order(running: Running) -> None:
+    paths = ("/core/v1/get_admin_api_payer", PAYERS, "/core/v1/nothing")
+    sent = b"".join(head("GET", path) for path in paths[:-1]) + head("GET", paths[-1], "Connection: close")
+    answer = exchange(running, sent)
+    assert statuses(answer) == [200, 200, 404]
+
+
+def test_silent_tls_connections_do_not_stop_an_honest_one() -> None:
+    settings = Settings(port=0, tls_domain="node.example", tls_port=0)
+    with serving(settings) as running, contextlib.ExitStack() as silent:
+        where = urlsplit(str(running.ready["https_url"]))
+        for _ in range(300):
+            silent.enter_context(socket.create_connection((where.hostname, where.port), timeout=60))
+        context = ssl.create_default_context(cadata=running.ready["tls_root_certificate"])
+        raw = silent.enter_context(socket.create_connection((where.hostname, where.port), timeout=60))
+        with context.wrap_socket(raw, server_hostname="node.example") as honest:
+            honest.sendall(head("GET", PAYERS, "Connection: close"))
+            assert status_of(until_closed(honest)) == 200
