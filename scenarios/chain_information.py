@@ -5,12 +5,38 @@ from __future__ import annotations
 import re
 
 from conformance.cases import Judge, case
+from conformance.service.contract import payers
 from conformance.service.node import Node
 from conformance.service.usage_keys import Permissions
 from conformance.values.json_values import printed
 from conformance.values.key_text import spellings
 
 HEX = re.compile("0x((?:[0-9a-f]{2})+)")
+
+
+@case(
+    "payers-send-the-writes",
+    requirements=["CHAIN-080", "CHAIN-190", "ACC-140"],
+    needs=["managed_accounts", "chain_rpc"],
+)
+def payers_send_the_writes(judge: Judge, node: Node) -> None:
+    """A managed write is a transaction that a published payer, who holds gas, sends to the contract."""
+    alice = node.accounts.new().key
+    published = {payer.lower() for payer in payers(node.session)}
+    before = node.session.chain.block_number()
+    node.session.accept(node.groups.creation(alice))
+    with judge():
+        # A transaction of this case is one whose calldata hold a text that only this case sends.
+        sent = node.contract.transactions_after(before, holding=node.label.encode().hex())
+        judge.that(len(sent) > 0, "a transaction with the name of the new group", sent)
+    with judge("CHAIN-080", "ACC-140"):
+        receivers = {printed(one["to"]) for one in sent}
+        judge.that(receivers == {node.contract.address.lower()}, "transactions to the contract", receivers)
+    senders = {printed(one["from"]) for one in sent}
+    with judge("CHAIN-080"):
+        judge.that(senders <= published, f"senders among {published}", senders)
+    with judge("CHAIN-190"):
+        judge.that(all(node.session.chain.balance(sender) > 0 for sender in senders), "senders with gas", senders)
 
 
 @case("no-key-on-the-chain", requirements=["CHAIN-140"], needs=["managed_accounts", "chain_rpc"])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 from eth_utils.crypto import keccak
 
@@ -15,7 +16,9 @@ from conformance.cases import Judge, case
 from conformance.profile.wire import ZERO_HASH
 from conformance.service.acceptance import Accepted
 from conformance.service.accounts import ChainSecuredAccount
+from conformance.service.at_once import at_once
 from conformance.service.bindings import Converted, converted
+from conformance.service.contract import payers
 from conformance.service.derivations import account_hash, hashed_cid, wallet_hash
 from conformance.service.groups import ALL_PKPS, group_id
 from conformance.service.lists import only, read_pages, unchanged_list
@@ -33,6 +36,7 @@ RUNS_AFTER_CONVERSION = (
     {"chain.admin_hash_meaning": "api_key_hash"},
     {"billing.credits_after_conversion": "moved"},
 )
+EVENTS = "events.kinds_and_delivery"
 LISTED_KEY = "wire.list_items.fields.usage_key"
 
 Write = Callable[..., Accepted]
@@ -652,3 +656,43 @@ def expired_key_reads_nothing(judge: Judge, node: Node) -> None:
             request = node.session.request(operation, expired.key, **a_page(node))
             stated = "semantics.usage_key_expiration.expired_key"
             must_be_as_stated(node.session, request, stated, control=asks, unchanged=[])
+
+
+# ------------------------------------------------------------------------------------------------ transactions
+
+
+@case("every-sender-is-published", requirements=["CHAIN-080"], needs=[*NEEDS, "managed_accounts"])
+def every_sender_is_published(judge: Judge, node: Node) -> None:
+    """Of many writes at once, each is sent by a published payer."""
+    alice = node.accounts.new().key
+    published = {payer.lower() for payer in payers(node.session)}
+    before = node.session.chain.block_number()
+    at_once([partial(node.session.accept, node.groups.creation(alice))] * 8)
+    with judge():
+        sent = node.contract.transactions_after(before, holding=node.label.encode().hex())
+        senders = {printed(transaction["from"]) for transaction in sent}
+        judge.that(len(sent) > 0 and senders <= published, f"transactions of {published}", senders)
+
+
+@case(
+    "writes-over-http-emit-events",
+    requirements=["CHAIN-160"],
+    needs=[*NEEDS, "managed_accounts"],
+    uses=[{f"{EVENTS}.delivery": "contract_logs", f"{EVENTS}.every_state_change": True}],
+)
+def writes_over_http_emit_events(judge: Judge, node: Node) -> None:
+    """Each write over HTTP leaves a log of the contract."""
+    alice, cid = node.accounts.new().key, node.actions.sample_cid("one")
+    before = node.session.chain.block_number()
+    group = node.groups.add(alice).id
+    node.groups.update(alice, group, "renamed", pkp_ids=[], cid_hashes=[])
+    node.actions.add(alice, cid)
+    node.actions.update(alice, hashed_cid(cid), "renamed")
+    key = node.usage_keys.add(alice).key
+    node.usage_keys.rename(alice, key, "renamed")
+    with judge():
+        sent = node.contract.transactions_after(before, holding=node.label.encode().hex())
+        judge.that(len(sent) >= 6, "a transaction for each of six writes", sent)
+        for transaction in sent:
+            logs = transaction["logs"] if isinstance(transaction["logs"], list) else []
+            judge.that(node.contract.address.lower() in pluck(logs, "address"), "a log of the contract", transaction)

@@ -1,0 +1,45 @@
+"""Endpoints, where cases compute ("Endpoints / Groups", "Endpoints / Wallets and actions")."""
+
+from __future__ import annotations
+
+from conformance.cases import Judge, case
+from conformance.service.derivations import hashed_cid
+from conformance.service.lists import read_page
+from conformance.service.node import Node
+from conformance.values.json_values import pluck
+
+NEEDS = ("managed_accounts",)
+
+
+@case("add-group", requirements=["EP-160", "EP-240", "EP-250"], needs=NEEDS)
+def add_group(judge: Judge, node: Node) -> None:
+    """A group is made with the wallets and actions that the request names."""
+    alice = node.accounts.new().key
+    # The second wallet is one that the group must not list.
+    pkp, _ = node.pkps.create_several(alice, 2)
+    hashed = hashed_cid(node.actions.sample_cid("one"))
+    before = pluck(node.groups.list(alice), "id")
+    with judge("EP-160"):
+        group = node.groups.add(alice, pkp_ids=[pkp.id], cid_hashes=[hashed])
+        ids = pluck(node.groups.list(alice), "id")
+        judge.that(group.listed_id not in before, "a new group", group.listed_id)
+        judge.same(ids, [*before, group.listed_id], "the groups")
+    wallets, actions = node.pkps.list(alice, group.id), node.actions.list(alice, group.id)
+    with judge.apart("EP-160", "EP-240"):
+        judge.same_hexes(pluck(wallets, "wallet_address"), [pkp.address], "the wallets of the group")
+    with judge.apart("EP-160", "EP-250"):
+        judge.same_hexes(pluck(actions, "hashed_cid"), [hashed], "the actions of the group")
+
+
+@case("list-wallets-in-group-pages", requirements=["EP-240"], needs=NEEDS)
+def list_wallets_in_group_pages(judge: Judge, node: Node) -> None:
+    """The list of a group's wallets goes page by page."""
+    alice = node.accounts.new().key
+    pkps = node.pkps.create_several(alice, 2)
+    group = node.groups.add(alice, pkp_ids=[pkp.id for pkp in pkps]).id
+    request = node.session.request("list_wallets_in_group", alice, group_id=group)
+    with judge():
+        pages = [read_page(node.session, request, number, 1) for number in range(2)]
+        judge.same([len(page) for page in pages], [1, 1], "the number of wallets on each page")
+        listed = pluck((wallet for page in pages for wallet in page), "wallet_address")
+        judge.same_hexes(listed, [pkp.address for pkp in pkps], "the wallets on both pages", any_order=True)
