@@ -25,7 +25,7 @@ from typing import TypeAlias, TypeVar, get_type_hints
 from pydantic import JsonValue
 
 from conformance.drivers.steps.caserun import CaseRun
-from conformance.problems import Departure, Mismatch, SetupFailed, StepProblem, UnjudgedRequirement
+from conformance.problems import Departure, Mismatch, SetupFailed, StateChanged, StepProblem, UnjudgedRequirement
 from conformance.service.accounts import Accounts
 from conformance.service.actions import Actions
 from conformance.service.clock import Clock
@@ -60,9 +60,12 @@ class Judge:
         self._failures: list[Departure] = []
 
     @contextmanager
-    def __call__(self, *requirements: str) -> Iterator[None]:
-        """A block whose departures are failures of these requirements of the case; without any, of all of them."""
-        named = requirements or self._requirements
+    def __call__(self, *requirements: str, unchanged: str = "") -> Iterator[None]:
+        """A block whose departures are failures of these requirements of the case; without any, of all of them.
+
+        `unchanged` names the requirement that refusals change nothing: a changed state is a failure of that one alone.
+        """
+        named = (*requirements, *filter(None, [unchanged])) or self._requirements
         if unknown := set(named) - set(self._requirements):
             raise UnjudgedRequirement(f"the case does not say that it is about {', '.join(sorted(unknown))}")
         if self._judging:
@@ -71,7 +74,8 @@ class Judge:
         try:
             yield
         except Departure as problem:
-            problem.requirements = problem.requirements or named
+            changed = (unchanged,) if unchanged and isinstance(problem, StateChanged) else requirements or named
+            problem.requirements = problem.requirements or changed
             problem.judged = True
             raise
         finally:
@@ -79,10 +83,10 @@ class Judge:
         self._left -= set(named)
 
     @contextmanager
-    def apart(self, *requirements: str) -> Iterator[None]:
+    def apart(self, *requirements: str, unchanged: str = "") -> Iterator[None]:
         """A block on which nothing behind it builds: after a departure in it the case goes on, and fails at its end."""
         try:
-            with self(*requirements):
+            with self(*requirements, unchanged=unchanged):
                 yield
         except Departure as problem:
             self._failures.append(problem)

@@ -87,6 +87,23 @@ def test_departure_inside_of_a_block_breaks_its_requirements_and_no_others(
     assert found.failure.step == "line 13"
 
 
+@pytest.mark.parametrize(("problem", "broken"), [("StateChanged", ("GRP-020",)), ("NotRefused", ("GRP-010",))])
+def test_changed_state_breaks_the_requirement_that_nothing_changes(
+    tmp_path: Path, target: Target, problem: str, broken: tuple[str, ...]
+) -> None:
+    text = f"""
+        from conformance.problems import {problem}
+
+        @case("two", requirements=["GRP-010", "GRP-020"])
+        def two(judge: Judge) -> None:
+            '''What is refused changes nothing.'''
+            with judge("GRP-010", unchanged="GRP-020"):
+                raise {problem}("one", "other")
+    """
+    found = outcome(tmp_path, text, target)
+    assert (found.verdict, found.contradicted) == (Verdict.FAIL, broken)
+
+
 def test_case_goes_on_after_a_failure_that_stands_apart(tmp_path: Path, target: Target) -> None:
     text = """
         @case("three", requirements=["GRP-010", "GRP-020", "GRP-030"])
