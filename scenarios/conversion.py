@@ -1,0 +1,303 @@
+"""Conversion to ChainSecured mode, where cases compute: what the old master key loses, and what a conversion takes.
+
+"States and transitions / Account mode", "Endpoints / Wallet-signed endpoints" 2, "Authentication" 5 and 8. What the old
+master key may read is silent (MODE-280): after the conversion the cases read with a usage key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from conformance.cases import Judge, case
+from conformance.endpoints.requests import OutgoingRequest
+from conformance.service.acceptance import Accepted, must_accept
+from conformance.service.accounts import CONVERSION
+from conformance.service.at_once import send_at_once
+from conformance.service.bindings import bound, one_group
+from conformance.service.contract import chain_id
+from conformance.service.derivations import account_hash, hashed_cid, random_address, random_key
+from conformance.service.envelopes import SignedEnvelope, billing_auth, sign_envelope
+from conformance.service.lists import unchanged_list
+from conformance.service.node import Node
+from conformance.service.payments import Payments
+from conformance.service.reads import Read
+from conformance.service.refusal import Refusals, must_refuse, was_accepted
+from conformance.service.suite_wallet import SuiteWallet
+from conformance.service.usage_keys import ALL_PERMISSIONS, NO_PERMISSIONS
+
+NEEDS = ("managed_accounts",)
+ANY_KEY_LISTS = {"auth.usage_key_permission.lists": "any_key"}
+ZERO_ADDRESS = f"0x{0:040x}"
+
+# -------------------------------------------------------------------------------------------- what the old key loses
+
+
+def old_key_writes_nothing(
+    judge: Judge,
+    node: Node,
+    alice: str,
+    writes: Sequence[tuple[Accepted, Mapping[str, object]]],
+    unchanged: Sequence[Read],
+) -> None:
+    """Convert the account; its old key is then refused these writes, accepted before, about other objects."""
+    node.accounts.convert(alice, node.wallets.new("carol"))
+    controls = [accepted for accepted, _ in writes]
+    with judge(), Refusals(node.session, control=controls, unchanged=unchanged) as refusals:
+        for header in ("x-api-key", "bearer"):
+            for accepted, members in writes:
+                refusals.send(replace(accepted.changed(**members), via=header), ["any"])
+
+
+@case("old-key-writes-no-keys", requirements=["MODE-110", "ERR-080"], needs=NEEDS, uses=[ANY_KEY_LISTS])
+def old_key_writes_no_keys(judge: Judge, node: Node) -> None:
+    """The old master key neither adds, nor changes, nor removes usage keys, by either header."""
+    alice = node.accounts.new().key
+    key, another, gone = (node.usage_keys.add(alice, ALL_PERMISSIONS) for _ in range(3))
+    writes: list[tuple[Accepted, dict[str, object]]] = [
+        (another.accepted, {}),
+        (node.usage_keys.update(alice, another.key, NO_PERMISSIONS), {"usage_api_key": key.key}),
+        (node.usage_keys.rename(alice, another.key, "renamed"), {"name": "again"}),
+        (node.usage_keys.remove(alice, gone.key), {"usage_api_key": another.key}),
+    ]
+    old_key_writes_nothing(judge, node, alice, writes, [unchanged_list(node.session, "list_api_keys", key.key)])
+
+
+@case("old-key-writes-no-groups", requirements=["MODE-110", "ERR-080"], needs=NEEDS, uses=[ANY_KEY_LISTS])
+def old_key_writes_no_groups(judge: Judge, node: Node) -> None:
+    """The old master key neither adds, nor changes, nor fills, nor removes groups, by either header."""
+    alice = node.accounts.new().key
+    key = node.usage_keys.add(alice, ALL_PERMISSIONS).key
+    p, q = node.pkps.create_several(alice, 2)
+    a, b, c = (node.actions.sample_cid(name) for name in "abc")
+    g, h = bound(node, alice, [p], [hashed_cid(a)]), bound(node, alice, [p], [hashed_cid(a)])
+    added = node.groups.add(alice)
+    writes: list[tuple[Accepted, dict[str, object]]] = [
+        (added.accepted, {}),
+        (node.groups.remove(alice, added.id), {"group_id": g}),
+        (node.groups.update(alice, h, pkp_ids=[], cid_hashes=[]), {}),
+        (node.groups.add_pkp(alice, h, q.id), {"group_id": g}),
+        (node.groups.add_action(alice, h, b), {"action_ipfs_cid": c}),
+        (node.groups.remove_pkp(alice, g, p.id), {"group_id": h, "pkp_id": q.id}),
+        (node.groups.remove_action(alice, g, hashed_cid(a)), {"group_id": h, "hashed_cid": hashed_cid(b)}),
+    ]
+    reads = [unchanged_list(node.session, "list_groups", key)]
+    for group in (g, h):
+        reads.append(unchanged_list(node.session, "list_wallets_in_group", key, group_id=group))
+        reads.append(unchanged_list(node.session, "list_actions", key, group_id=group))
+    old_key_writes_nothing(judge, node, alice, writes, reads)
+
+
+@case("old-key-writes-no-wallets-and-actions", requirements=["MODE-110", "ERR-080"], needs=NEEDS, uses=[ANY_KEY_LISTS])
+def old_key_writes_no_wallets_and_actions(judge: Judge, node: Node) -> None:
+    """The old master key neither creates wallets nor adds, changes and deletes actions, by either header."""
+    alice = node.accounts.new().key
+    key = node.usage_keys.add(alice, ALL_PERMISSIONS).key
+    a, b, c = (node.actions.sample_cid(name) for name in "abc")
+    node.actions.add(alice, a)
+    writes: list[tuple[Accepted, dict[str, object]]] = [
+        (node.session.accept(node.pkps.creation(alice))[1], {}),
+        (node.actions.add(alice, b), {"action_ipfs_cid": c}),
+        (node.actions.update(alice, hashed_cid(a), "renamed"), {"name": "again"}),
+        (node.actions.delete(alice, hashed_cid(b)), {"hashed_cid": hashed_cid(a)}),
+    ]
+    reads = [unchanged_list(node.session, operation, key) for operation in ("list_wallets", "list_actions")]
+    old_key_writes_nothing(judge, node, alice, writes, reads)
+
+
+@case(
+    "old-key-stops-with-requests-in-flight",
+    requirements=["MODE-110", "MODE-010"],
+    needs=NEEDS,
+    uses=[ANY_KEY_LISTS],
+)
+def old_key_stops_with_requests_in_flight(judge: Judge, node: Node) -> None:
+    """Writes of the old key under way during the conversion are done or refused whole; after it none is done."""
+    alice, carol = node.accounts.new().key, node.wallets.new("carol")
+    key = node.usage_keys.add(alice, ALL_PERMISSIONS).key
+    adds = node.groups.add(alice).accepted
+    before = len(node.groups.list(alice))
+    conversion, *writes = send_at_once(
+        node.session, [node.accounts.conversion(alice, carol), *[adds.changed(group_name="under way")] * 8]
+    )
+    with judge("MODE-010"):
+        must_accept(conversion)
+    with judge("MODE-110"):
+        must_refuse(
+            node.session,
+            adds.changed(),
+            ["any"],
+            control=adds,
+            unchanged=[unchanged_list(node.session, "list_groups", key)],
+        )
+        done = sum(was_accepted(node.session, answer, or_refused=["any"]) for answer in writes)
+        judge.same(len(node.groups.list(key)) - before, done, "the number of new groups, as many as accepted writes,")
+
+
+# ------------------------------------------------------------------------------------------------------- what it takes
+
+
+@dataclass(frozen=True)
+class TwoAccounts:
+    """Alice's account is still managed, bob's was converted to mallory's wallet."""
+
+    alice: str
+    carol: SuiteWallet
+    mallory: SuiteWallet
+    control: Accepted
+    """Bob's conversion."""
+
+
+def two_accounts(node: Node) -> TwoAccounts:
+    """Make them."""
+    alice, bob = node.accounts.new().key, node.accounts.new().key
+    carol, mallory = node.wallets.new("carol"), node.wallets.new("mallory")
+    control = node.session.accept(node.accounts.conversion(bob, mallory))[1]
+    return TwoAccounts(alice, carol, mallory, control)
+
+
+def converting(node: Node, key: str | None, envelope: SignedEnvelope, address: str) -> OutgoingRequest:
+    """A conversion to this address with an envelope of any kind."""
+    return node.session.request(CONVERSION, key, **envelope.members, new_admin_wallet_address=address)
+
+
+def refuses(judge: Judge, node: Node, on: TwoAccounts, requests: Sequence[OutgoingRequest], *requirements: str) -> None:
+    """Conversions of alice's account that must be refused by these requirements, and change nothing."""
+    reads = [unchanged_list(node.session, "list_groups", on.alice)]
+    with (
+        judge.apart(*requirements, unchanged="MODE-240"),
+        Refusals(node.session, control=on.control, unchanged=reads) as refusals,
+    ):
+        for request in requests:
+            refusals.send(request, ["any"])
+
+
+def stays_managed(judge: Judge, node: Node, on: TwoAccounts) -> None:
+    """After refused conversions the key writes, and converts the account."""
+    with judge("MODE-240"):
+        node.groups.add(on.alice)
+        node.accounts.convert(on.alice, on.carol)
+
+
+@case("without-the-master-key", requirements=["MODE-120", "MODE-240"], needs=NEEDS)
+def without_the_master_key(judge: Judge, node: Node) -> None:
+    """Without a key, or with an unknown one, nothing is converted."""
+    on = two_accounts(node)
+    conversion = node.accounts.conversion(None, on.carol)
+    unknown = replace(conversion, credential=random_key(node.session.random))
+    refuses(judge, node, on, [conversion, unknown], "MODE-120")
+    stays_managed(judge, node, on)
+
+
+@case("with-a-usage-key", requirements=["MODE-130", "MODE-240", "AUTH-130"], needs=NEEDS)
+def with_a_usage_key(judge: Judge, node: Node) -> None:
+    """A usage key with every permission converts nothing."""
+    on = two_accounts(node)
+    key = node.usage_keys.add(on.alice, ALL_PERMISSIONS).key
+    refuses(judge, node, on, [node.accounts.conversion(key, on.carol)], "MODE-130", "AUTH-130")
+    stays_managed(judge, node, on)
+
+
+@case("without-the-signature", requirements=["MODE-140", "MODE-240"], needs=NEEDS)
+def without_the_signature(judge: Judge, node: Node) -> None:
+    """The master key alone converts nothing, nor with half a proof, nor with a spoilt one."""
+    on = two_accounts(node)
+    conversion = node.accounts.conversion(on.alice, on.carol)
+    proof = conversion.members
+    halves = [("new_admin_wallet_address",), ("typed_data", "new_admin_wallet_address")]
+    halves += [("signature", "new_admin_wallet_address")]
+    spoilt = [None, "0x", f"{str(proof['signature'])[:-6]}00001b"]
+    of_mallory = sign_envelope(node.session, "ConvertAccount", on.mallory).signature
+    sent = [{name: proof[name] for name in half} for half in halves]
+    sent += [{**proof, "signature": signature} for signature in (*spoilt, of_mallory)]
+    refuses(judge, node, on, [replace(conversion, members=members) for members in sent], "MODE-140")
+    stays_managed(judge, node, on)
+
+
+@case("new-admin-is-the-signer", requirements=["MODE-150", "MODE-160", "MODE-170", "MODE-240"], needs=NEEDS)
+def new_admin_is_the_signer(judge: Judge, node: Node) -> None:
+    """The wallet that signs, the one in the envelope and `new_admin_wallet_address` have to be the same."""
+    on = two_accounts(node)
+    carol, mallory = on.carol, on.mallory
+    stranger = random_address(node.session.random)
+
+    def conversion(new_admin: str, named: str, signer: SuiteWallet) -> OutgoingRequest:
+        envelope = sign_envelope(node.session, "ConvertAccount", carol, address=named, signed_by=signer)
+        return converting(node, on.alice, envelope, new_admin)
+
+    another_signer = [
+        conversion(carol.address, carol.address, mallory),
+        conversion(mallory.address, mallory.address, carol),
+        conversion(ZERO_ADDRESS, ZERO_ADDRESS, carol),
+    ]
+    another_address = [conversion(carol.address, mallory.address, mallory)]
+    another_address += [conversion(named, carol.address, carol) for named in (mallory.address, stranger, ZERO_ADDRESS)]
+    signed = node.accounts.conversion(on.alice, carol)
+    no_address = replace(signed, members={name: signed.members[name] for name in ("typed_data", "signature")})
+    refuses(judge, node, on, another_signer, "MODE-150")
+    refuses(judge, node, on, another_address, "MODE-150", "MODE-160", "MODE-170")
+    refuses(judge, node, on, [conversion(carol.address, mallory.address, carol)], "MODE-160", "MODE-170")
+    refuses(judge, node, on, [no_address], "MODE-170")
+    stays_managed(judge, node, on)
+
+
+@case("another-chain-or-time", requirements=["MODE-340", "MODE-350", "MODE-240"], needs=NEEDS)
+def another_chain_or_time(judge: Judge, node: Node) -> None:
+    """An envelope for another chain, or from over five minutes ago or ahead, converts nothing."""
+    on = two_accounts(node)
+    next_chain = sign_envelope(node.session, "ConvertAccount", on.carol, on_chain=chain_id(node.session) + 1)
+    refuses(judge, node, on, [converting(node, on.alice, next_chain, on.carol.address)], "MODE-340")
+    late_and_early = [sign_envelope(node.session, "ConvertAccount", on.carol, issued=issued) for issued in (-330, 330)]
+    requests = [converting(node, on.alice, envelope, on.carol.address) for envelope in late_and_early]
+    refuses(judge, node, on, requests, "MODE-350")
+    stays_managed(judge, node, on)
+
+
+@case(
+    "contract-signature",
+    requirements=["MODE-180", "MODE-240", "ERR-070"],
+    needs=[*NEEDS, "chain_rpc", "funded_wallet"],
+)
+def contract_signature(judge: Judge, node: Node) -> None:
+    """A contract account is not converted to, though it calls its owner's signature valid (ERC-1271)."""
+    on = two_accounts(node)
+    vault = node.wallets.contract_wallet(on.carol)
+    record = node.contract.unchanged_view("get_account", account_hash(on.alice, node.session.profile))
+    proof = sign_envelope(node.session, "ConvertAccount", vault)
+    with (
+        judge("MODE-180", "ERR-070", unchanged="MODE-240"),
+        Refusals(node.session, control=on.control, unchanged=[record]) as refusals,
+    ):
+        for address in (vault.address, on.carol.address):
+            refusals.send(converting(node, on.alice, proof, address), ["any"])
+    with judge("MODE-240"):
+        node.groups.add(on.alice)
+
+
+# ------------------------------------------------------------------------------------------------------------- billing
+
+
+@case(
+    "billing-follows",
+    requirements=["MODE-100"],
+    needs=[*NEEDS, "billing"],
+    uses=[
+        {"billing.credits_after_conversion": "moved"},
+        {"wire.billing.fields.positive_is_credit": True},
+        "billing.charge_per_call.run_second_cents",
+    ],
+)
+def billing_follows(judge: Judge, node: Node, payments: Payments) -> None:
+    """Right after the conversion billing answers for the new admin wallet, and charges are booked there."""
+    on, carol = one_group(node), node.wallets.new("carol")
+    node.signing.must_sign(on.key, on.x, on.p)
+    asked = replace(node.session.request("balance"), headers=billing_auth(node.session, carol))
+    own_before = payments.balance_by(asked)
+    node.accounts.convert(on.alice, carol)
+    with judge():
+        own = payments.balance_by(asked)
+        judge.that(own != own_before, "the account's credits at its new admin wallet's disposal", own)
+    node.signing.must_sign(on.key, on.x, on.p)
+    with judge():
+        later = payments.balance_by(asked)
+        judge.that(later < own, f"a balance of the new admin wallet below {own} after a run", later)
