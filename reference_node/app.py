@@ -34,6 +34,7 @@ from reference_node.api.openapi import describe
 from reference_node.billing.database import LedgerUnavailable
 from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.chain.interface import ChainError
+from reference_node.hosts import KnownHosts
 from reference_node.problems import Problem, Unavailable, Unprocessable, document, problem_document, quoted
 from reference_node.refusals import chain_problem, problem_of
 from reference_node.settings import Settings
@@ -73,6 +74,7 @@ def build_app(settings: Settings) -> FastAPI:
     app.state.rpc_threads = json_rpc.rpc_threads()
     describe(app)
     _answer_problems(app)
+    app.add_middleware(KnownHosts, settings=settings)
     app.add_middleware(RequestIds)
     return app
 
@@ -159,7 +161,10 @@ class EmbeddedSimulator:
 
 
 class RequestIds:
-    """Gives every request an id, and every failure that nothing foresaw a problem document that tells nothing else."""
+    """Gives every request an id, and every failure that nothing foresaw a problem document that tells nothing else.
+
+    Answers are neither kept in caches nor taken for another media type than their own.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -176,7 +181,11 @@ class RequestIds:
             nonlocal started
             if message["type"] == "http.response.start":
                 started = True
-                MutableHeaders(scope=message)["X-Request-Id"] = request_id
+                headers = MutableHeaders(scope=message)
+                headers["X-Request-Id"] = request_id
+                headers["X-Content-Type-Options"] = "nosniff"
+                if "json" in headers.get("content-type", ""):  # answers may hold keys; the viewer's files may be kept
+                    headers.setdefault("Cache-Control", "no-store")
             await send(message)
 
         try:

@@ -6,6 +6,7 @@ import argparse
 import os
 import re
 import signal
+import stat
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -16,6 +17,9 @@ from reference_node.settings import ROOT_SECRET_BYTES, Settings, StripeKeys
 from reference_node.stripe_simulator.command import add_command
 
 ROOT_SECRET_VARIABLE = "REFERENCE_NODE_ROOT_SECRET"  # noqa: S105 - the name of a variable
+
+DIFFERENT_BYTES = 8
+"""A random root secret has more, but for one in 10^36; zeros, a repeated byte or a repeated word have fewer."""
 
 LONGEST_DOMAIN = 64
 """Characters: the common name of a certificate takes no more (RFC 5280, upper bounds)."""
@@ -107,8 +111,17 @@ def _ledger(options: argparse.Namespace) -> int:
 
 def _add_server_options(serve: argparse.ArgumentParser) -> None:
     group = serve.add_argument_group("server")
-    group.add_argument("--host", default=Settings.host, help="the address to listen at")
+    group.add_argument("--host", type=_host, default=Settings.host, help="the address to listen at")
     group.add_argument("--port", type=_integer(0, 65535), default=Settings.port, help="the port; 0 takes a free one")
+    group.add_argument(
+        "--allowed-host",
+        dest="allowed_hosts",
+        action="append",
+        type=_allowed_host,
+        default=argparse.SUPPRESS,
+        metavar="NAME",
+        help="a further name by which clients may call the node; more than one may be given",
+    )
     group.add_argument(
         "--ready-file",
         type=Path,
@@ -253,6 +266,18 @@ def _integer(least: int, most: int) -> Callable[[str], int]:
     return parse
 
 
+def _host(text: str) -> str:
+    if not text.strip():
+        raise argparse.ArgumentTypeError("it is empty, which would be every interface: write 127.0.0.1, or 0.0.0.0")
+    return text
+
+
+def _allowed_host(text: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9._-]+", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is no name of a host: write one such as node.example, no port")
+    return text
+
+
 def _address(text: str) -> bytes:
     if not re.fullmatch(r"0x[0-9a-fA-F]{40}", text):
         raise argparse.ArgumentTypeError(f"{text!r} is no address: write 0x and 40 hex characters")
@@ -289,7 +314,8 @@ def _title(text: str) -> str:
 
 def _settings(options: argparse.Namespace) -> Settings:
     given = {name: value for name, value in vars(options).items() if name not in {"command", "handle"}}
-    given["preload"] = tuple(given.get("preload", ()))
+    for repeated in ("preload", "allowed_hosts"):
+        given[repeated] = tuple(given.get(repeated, ()))
     secret = _root_secret(given.pop("root_secret_file", None))
     given["stripe_keys"] = _stripe_keys() if given["payments"] == "stripe" else None
     if "stripe_api_base" in given and given["payments"] != "stripe":
@@ -321,6 +347,8 @@ def _root_secret(file: Path | None) -> bytes | None:
     if file is not None:
         try:
             text = file.read_text("ascii")
+            if file.stat().st_mode & stat.S_IWOTH:
+                raise OptionsError(f"everybody may write the root secret file {file}: chmod 600 it, or make another")
         except (OSError, UnicodeDecodeError) as fault:
             reason = fault.strerror if isinstance(fault, OSError) else "it is not text"
             raise OptionsError(f"the root secret file {file} can't be read: {reason}") from None
@@ -332,4 +360,7 @@ def _root_secret(file: Path | None) -> bytes | None:
         raise OptionsError(
             f"the root secret has to be {2 * ROOT_SECRET_BYTES} hex characters: openssl rand -hex 32 makes one"
         )
-    return bytes.fromhex(text.strip())
+    secret = bytes.fromhex(text.strip())
+    if len(set(secret)) < DIFFERENT_BYTES:
+        raise OptionsError("the root secret is no random one, so anybody may guess it: openssl rand -hex 32 makes one")
+    return secret

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import ipaddress
 import os
 import socket
 from pathlib import Path
@@ -41,6 +42,14 @@ def reachable(listening: socket.socket) -> str:
     host, port = listening.getsockname()[:2]
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - compared, not bound
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def is_open(host: str) -> bool:
+    """Whether others than this machine's own programs reach what listens at this host."""
+    try:
+        return not ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host.lower() != "localhost"
 
 
 def base_url(listening: socket.socket) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
+import sys
 from contextlib import closing
 
 import uvicorn
@@ -20,7 +21,7 @@ from reference_node.chain.interface import ChainError
 from reference_node.connections import Connections
 from reference_node.deployment import DeploymentError
 from reference_node.https import HttpsListener
-from reference_node.listening import BACKLOG, ServingError, base_url, reachable, remove_stale, write_atomically
+from reference_node.listening import BACKLOG, ServingError, base_url, is_open, reachable, remove_stale, write_atomically
 from reference_node.node import Node
 from reference_node.protocol import GRACE_SECONDS, NodeConfig, NodeProtocol, TimeLimits
 from reference_node.sandbox import SandboxError
@@ -30,6 +31,11 @@ from reference_node.strict_json import Json
 from reference_node.tee.compose import ComposeError
 from reference_node.tee.dns_server import DnsServer
 from reference_node.tee.tls import CertificateError, switching_context
+
+OPEN_CONTROL = (
+    "reference-node: WARNING: --control is open to everybody who can reach this machine: they can move the clock, make "
+    "ether and forget all accounts. Listen at 127.0.0.1, or keep this network to yourself."
+)
 
 
 def serve(settings: Settings) -> None:
@@ -204,6 +210,8 @@ def _announce(node: Node, facts: dict[str, Json]) -> None:
         f"  JSON-RPC  {facts['rpc_url']}",
         f"  credits   a new account begins with {node.settings.starter_credits} cents (--starter-credits)",
     ]
+    if is_open(node.settings.host):
+        lines.insert(1, f"  listens   at {node.settings.host}, for all who can reach this machine (--host)")
     if facts["https_url"] is not None:
         lines.insert(1, f"  HTTPS     {facts['https_url']}, with a certificate for {node.attestation.domain}")
     lines.append(f"  payments  {facts['payments_url'] or 'no credits are sold'} (--payments)")
@@ -212,3 +220,5 @@ def _announce(node: Node, facts: dict[str, Json]) -> None:
     if facts["control_url"] is not None:
         lines.append(f"  control   {facts['control_url']}: /clock, /fund, /rotate and /reset, for all who can reach it")
     print("\n".join(lines), flush=True)
+    if facts["control_url"] is not None and is_open(node.settings.host):
+        print(OPEN_CONTROL, file=sys.stderr, flush=True)

@@ -28,6 +28,8 @@ class Settings:
     host: str = "127.0.0.1"
     port: int = 8000
     """0: a free one."""
+    allowed_hosts: tuple[str, ...] = ()
+    """Further names by which clients may call the node."""
     chain_id: int = 31337
     """Of the in-memory chain; an external one says its own."""
     rpc_url: str | None = None

@@ -25,7 +25,7 @@ from reference_node.deployment import DeploymentError, Payers
 from reference_node.keys import KeyDerivation, address_of, key_hash
 from reference_node.settings import Settings
 
-SECRET = "42" * 32
+SECRET = "42" * 24 + "0123456789abcdef"
 
 
 @contextlib.contextmanager

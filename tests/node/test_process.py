@@ -20,7 +20,7 @@ from reference_node.cli import main
 from reference_node.deployment import DeploymentError
 from reference_node.settings import Settings
 
-SECRET = "11" * 32
+SECRET = "11" * 24 + "0123456789abcdef"
 UNPINNED = str(Path(__file__).parent / "tee" / "unpinned.yaml")
 
 
@@ -140,6 +140,8 @@ def test_port_in_use_is_one_clear_line() -> None:
         (["--contract", "0x" + "11" * 20], {}, 2, "--rpc-url"),
         (["--root-secret-file", "/nonexistent"], {}, 2, "can't be read"),
         ([], {"REFERENCE_NODE_ROOT_SECRET": "short"}, 2, "64 hex characters"),
+        ([], {"REFERENCE_NODE_ROOT_SECRET": "00" * 32}, 2, "no random one"),
+        ([], {"REFERENCE_NODE_ROOT_SECRET": "deadbeef" * 8}, 2, "no random one"),
         (["--ready-file", "/nonexistent/ready.json"], {}, 1, "/nonexistent"),
         (["--compose", "/nonexistent.yaml"], {}, 1, "/nonexistent.yaml can't be read"),
         (["--compose", UNPINNED], {}, 1, "unpinned.yaml: line 3: the image 'nginx' is not pinned"),
@@ -158,6 +160,9 @@ def test_node_that_can_not_start_says_why_in_one_line(
     "options",
     [
         [],
+        ["serve", "--host", ""],
+        ["serve", "--host", " "],
+        ["serve", "--allowed-host", "node.example:80"],
         ["serve", "--port", "65536"],
         ["serve", "--port", "-1"],
         ["serve", "--port", "x"],
@@ -192,6 +197,7 @@ def test_help_names_every_option(capsys: pytest.CaptureFixture[str], running: Ru
     shown = capsys.readouterr().out
     named = {
         "contract": "--contract",
+        "allowed_hosts": "--allowed-host",
         "root_secret": "--root-secret-file",
         "stripe_keys": "STRIPE_SECRET_KEY and STRIPE_PUBLISHABLE_KEY",
     }

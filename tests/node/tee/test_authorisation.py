@@ -16,7 +16,7 @@ from reference_node.deployment import DeploymentError, Payers
 from reference_node.keys import KeyDerivation
 from reference_node.settings import Settings
 
-SECRET = "43" * 32
+SECRET = "43" * 24 + "0123456789abcdef"
 SELECTOR = "2f6622e5"
 """Of allowedComposeHashes(bytes32)."""
 TRUE, FALSE = "0x" + "1".rjust(64, "0"), "0x" + "0" * 64

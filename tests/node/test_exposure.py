@@ -1,0 +1,77 @@
+"""Who can reach the node, by which names, and what its answers leave behind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from nodes import Running, refused, serving
+from processes import node_process
+from test_process import failing
+
+from reference_node.settings import Settings
+
+OPEN = ("node.example", "gateway.example")
+
+
+@pytest.fixture(scope="module")
+def named() -> Iterator[Running]:
+    """A node with names of its own."""
+    settings = Settings(port=0, tls_domain="node.example", tls_port=0, allowed_hosts=("Gateway.Example",))
+    with serving(settings) as running:
+        yield running
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["localhost", "LOCALHOST:80", "127.0.0.1", "127.0.0.1:1", "[::1]:8000", "10.1.2.3", "node", "reference_node_1:8000",
+     "app.localhost", "host.docker.internal", *OPEN, "node.example:8443", "NODE.example.", "gateway.example:80"],
+)  # fmt: skip
+def test_node_answers_to_its_names_and_to_names_nobody_can_own(named: Running, host: str) -> None:
+    assert named.http.get("/core/v1/get_api_payers", headers={"Host": host}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["evil.example", "node.example.evil.example", "127.0.0.1.evil.example", "localhost.evil.example", "evil.example:80",
+     "evil.example@127.0.0.1", "127.0.0.1 evil.example", "1.2.3.4.5", "internal.evil"],
+)  # fmt: skip
+@pytest.mark.parametrize("path", ["/core/v1/get_api_payers", "/rpc", "/stripe/v1/customers", "/info", "/nothing"])
+def test_page_whose_name_leads_to_the_node_is_refused(named: Running, host: str, path: str) -> None:
+    refused(named.http.get(path, headers={"Host": host}), 421, "unknown-host")
+
+
+def test_domain_is_known_only_to_the_node_that_has_it(running: Running) -> None:
+    for host in OPEN[1:]:
+        refused(running.http.get("/core/v1/get_api_payers", headers={"Host": host}), 421, "unknown-host")
+
+
+def test_answers_with_keys_are_kept_in_no_cache_and_taken_for_nothing_else(running: Running, account: str) -> None:
+    created = running.post("new_account", account_name="n", account_description="d")
+    made = running.post("add_usage_api_key", account, name="n", description="d")
+    for response in (created, made, running.get("list_api_keys", account), running.get("list_api_keys")):
+        assert response.headers["cache-control"] == "no-store"
+        assert response.headers["x-content-type-options"] == "nosniff"
+    asset = running.http.get("/core/v1/swagger-ui-assets/swagger-ui.css")
+    assert asset.status_code == 200
+    assert "no-store" not in asset.headers.get("cache-control", "")
+
+
+@pytest.mark.parametrize(("host", "warned"), [("0.0.0.0", True), ("127.0.0.1", False)])  # noqa: S104 - for a moment
+def test_control_that_others_can_reach_is_warned_of(tmp_path: Path, host: str, warned: bool) -> None:
+    with node_process(tmp_path / "ready.json", "--control", "--host", host) as (process, _):
+        process.terminate()
+        output, _ = process.communicate(timeout=60)
+    assert ("WARNING: --control is open to everybody" in output) is warned
+    assert (f"listens   at {host}, for all who can reach this machine" in output) is warned
+
+
+def test_root_secret_file_that_everybody_may_write_is_refused(tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("0123456789abcdef" * 2 + "11" * 16)
+    secret.chmod(0o666)
+    code, error = failing("--root-secret-file", str(secret))
+    assert code == 2
+    assert "chmod 600" in error
+    assert error.count("\n") == 1
