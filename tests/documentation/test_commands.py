@@ -50,6 +50,10 @@ IN_CI = {
     ): ("tests/attestation/test_oracles.py", "compare(command, quotes"),
     "service-conformance selftest": (".ci/run", "-e selftest\n"),
     "service-conformance selftest --full": (".ci/run", "-e selftest -- --full"),
+    "service-conformance selftest --precision 60 --seed 1": (
+        "tests/suite/selftest/test_precision.py",
+        "every_case=True",
+    ),
     "python -m conformance.selftest.attestation.fuzzing --inputs 200000 --seed 0": (
         "tests/attestation/test_fuzzing.py",
         "fuzzing.campaign(1_000",

@@ -21,6 +21,7 @@ from conformance.selftest.tools.findings import findings, unchecked
 from conformance.selftest.tools.harness import Trial, TrialRunner, trials
 from conformance.selftest.tools.matrix import MATRICES, print_matrix, print_packs, write_matrix
 from conformance.selftest.tools.mutant import Mutant, all_mutants
+from conformance.selftest.tools.precision import WORST, Precision, blame_of, sample
 from conformance.selftest.tools.shams import SHAMS
 from conformance.selftest.variants import VARIANTS
 
@@ -48,6 +49,8 @@ def main(argv: Sequence[str]) -> int:
     if options.jobs < 1:
         console.print(f"--jobs has to be at least 1, not {options.jobs}")
         return 2
+    if options.precision is not None:
+        return _measure(console, mutants, options)
     try:
         make_writable(options.output, *MATRICES)
     except OSError as problem:
@@ -78,6 +81,28 @@ def _test(console: Console, mutants: Mapping[str, Mutant], options: argparse.Nam
         f"{caught} of {len(tried)} mutants caught; {len(found)} faults; matrix in {options.output}/", soft_wrap=True
     )
     return 1 if found else 0
+
+
+def _measure(console: Console, mutants: Mapping[str, Mutant], options: argparse.Namespace) -> int:
+    """Run every case on a sample of mutants, and print whether what is charged is what they break."""
+    chosen = {mutant.name: mutant for mutant in sample(mutants.values(), options.precision, options.seed)}
+    runner = TrialRunner(mutants, load([scenarios()]), options.seed, every_case=True)
+    blames, crashes = [], 0
+    for trial in trials(runner, [*chosen], options.jobs):
+        if trial.crash:
+            crashes += 1
+            console.print(f"[red]{trial.name}: the suite itself failed: {trial.crash}[/red]", highlight=False)
+            continue
+        blames.append(blame_of(chosen[trial.name], trial))
+        console.print(f"{blames[-1].told} ({trial.seconds:.0f} s)", highlight=False, soft_wrap=True)
+    if not blames:
+        return 1
+    measured = Precision(blames)
+    console.print(f"\nThe worst {min(WORST, len(blames))}:", highlight=False)
+    for blame in measured.worst():
+        console.print(blame.told, highlight=False, soft_wrap=True)
+    console.print(f"{measured}", highlight=False, soft_wrap=True)
+    return 0 if measured.reached and not crashes else 1
 
 
 def _tiers(mutants: Mapping[str, Mutant], catches: Mapping[str, Catch], options: argparse.Namespace) -> list[Tier]:
@@ -137,6 +162,12 @@ def _parser() -> argparse.ArgumentParser:
         help="record in conformance/selftest/catches.json which cases caught the mutants",
     )
     parser.add_argument("--list", action="store_true", help="name the mutants and what is wrong with them")
+    parser.add_argument(
+        "--precision",
+        type=_number,
+        metavar="N",
+        help="run every case on a sample of N mutants, and measure whether what is charged is what they break",
+    )
     parser.add_argument("--seed", default="0", help="what random values come from (default: 0)")
     parser.add_argument(
         "--jobs", type=int, default=(os.cpu_count() or 1) + 1, help="nodes at a time (default: one more than the cores)"
@@ -145,6 +176,13 @@ def _parser() -> argparse.ArgumentParser:
         "--output", type=Path, default=Path("reports/selftest"), help="folder of the matrix (default: reports/selftest)"
     )
     return parser
+
+
+def _number(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("has to be at least 1")
+    return number
 
 
 def _chosen(name: str, globs: Sequence[str]) -> bool:

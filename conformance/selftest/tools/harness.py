@@ -61,6 +61,8 @@ class TrialRunner:
     seed: str
     first: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """The ids of the cases to run first on each mutant."""
+    every_case: bool = False
+    """Whether every case runs on a mutant, as on a user's node, and not until its faults are noticed."""
 
     def try_node(self, name: str) -> Trial:
         """Serve the node of this name and run the cases that concern it."""
@@ -90,7 +92,11 @@ class TrialRunner:
             return Trial(name, outcomes=outcomes, server_faults=faults.told)
         mutant = self.mutants[name]
         with target_node(mutant.alter, self.seed, faults=faults) as target:
-            outcomes = tuple(_until_noticed(mutant.breaks, self._in_order(name), target))
+            if self.every_case:
+                target.extent = SampleOptions(until_wrong=True, budget=1)
+                outcomes = _outcomes(self.cases, target)
+            else:
+                outcomes = tuple(_until_noticed(mutant.breaks, self._in_order(name), target))
         return Trial(name, mutant.breaks, outcomes, faults.told)
 
     def _in_order(self, name: str) -> list[Case]:
