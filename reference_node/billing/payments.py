@@ -33,6 +33,9 @@ PAUSES = (1.0, 5.0, 30.0, 120.0)
 CLOSE_SECONDS = 1.0
 """How long the node's end waits for a request to the provider that is under way."""
 
+TROUBLE = ("payment-provider-unavailable", "the payment provider does not answer as it should; nothing was charged")
+"""Code and detail of the problem that callers are told of."""
+
 NEVER_PAID = frozenset({"canceled"})
 """What an intent does not come back from."""
 
@@ -104,7 +107,7 @@ class Payments:
         try:
             return customer, act(customer)
         except Missing:
-            fresh = self._provider.create_customer(wallet.hex(), customer)
+            fresh = self._provider.create_customer(wallet.hex())
             customer = self._ledger.replace_customer(wallet, customer, fresh)
             return customer, act(customer)
 
@@ -122,7 +125,7 @@ class Payments:
 
     def give_up(self) -> None:
         """Have all requests that wait for the provider fail; called in the thread of the event loop."""
-        self.patience.give_up(_trouble(ProviderUnavailable("the node ends")))
+        self.patience.give_up(ProviderTrouble(*TROUBLE))
 
     def close(self) -> None:
         """End what goes on beside the requests; the next start takes it up."""
@@ -200,6 +203,4 @@ def why_not_paid(intent: Intent, payment: Payment) -> str | None:
 
 def _trouble(fault: Exception) -> ProviderTrouble:
     LOG.warning("the payment provider failed a request: %s", fault)
-    return ProviderTrouble(
-        "payment-provider-unavailable", "the payment provider does not answer as it should; nothing was charged"
-    )
+    return ProviderTrouble(*TROUBLE)

@@ -88,16 +88,13 @@ class PaymentProvider:
             http_client=http_client or stripe.RequestsClient(timeout=TIMEOUT_SECONDS),
         ).v1
 
-    def create_customer(self, wallet: str, former: str = "") -> str:
-        """The id of this wallet's customer; the same one however often it is asked for within a day.
+    def create_customer(self, wallet: str) -> str:
+        """The id of a new customer for this wallet.
 
-        `former` is the customer that it stands in for, which the provider no longer has.
+        The idempotency key is new each time: under a fixed one Stripe would repeat a failure of its own for a day.
         """
         with self._answers():
-            made = self._client.customers.create(
-                {"metadata": {"wallet": wallet}}, {"idempotency_key": f"customer-{wallet}-{former}"}
-            )
-            return _text(made.to_dict(), "id")
+            return _text(self._client.customers.create({"metadata": {"wallet": wallet}}).to_dict(), "id")
 
     def set_email(self, customer: str, email: str) -> None:
         """Tell the provider where a customer can be reached. Raises `Missing`, and `Refused` for what is no address."""
@@ -116,10 +113,9 @@ class PaymentProvider:
                     "metadata": {"wallet": wallet},
                 }
             ).to_dict()
-            identifier, secret = _text(made, "id"), _text(made, "client_secret")
-        if not secret.startswith(f"{identifier}_secret_") or _number(made, "amount") != cents:
-            raise ProviderUnavailable("the provider made another intent than was asked for")
-        return identifier, secret
+            if _number(made, "amount") != cents:
+                raise ProviderUnavailable("the provider made an intent over another amount than was asked for")
+            return _text(made, "id"), _text(made, "client_secret")
 
     def look_up(self, intent: str) -> Payment | None:
         """An intent as it is now; `None` where the provider knows none of this id."""

@@ -47,8 +47,9 @@ def provider_url() -> Iterator[tuple[StripeSimulator, str]]:
 
 @pytest.fixture
 def outside(provider_url: tuple[StripeSimulator, str], monkeypatch: pytest.MonkeyPatch) -> Iterator[Running]:
-    """A node whose provider is reached over HTTP, and is given up on after half a second."""
-    monkeypatch.setattr(provider, "TIMEOUT_SECONDS", 0.5)
+    """A node whose provider is reached over HTTP, and is given up on soon."""
+    monkeypatch.setattr(provider, "TIMEOUT_SECONDS", 0.3)
+    monkeypatch.setattr(provider, "RETRIES", 1)
     simulated, url = provider_url
     keys = StripeKeys(simulated.keys.secret, simulated.keys.publishable)
     with serving(Settings(port=0, payments="stripe", stripe_keys=keys, stripe_api_base=url)) as running:
@@ -127,6 +128,14 @@ def test_customer_that_was_deleted_at_the_provider_is_made_anew(shop: Running) -
         DeleteCustomer(payment_intent=intent).carry_out(simulator(shop))
         intent = bought(shop, account)
     assert balance(shop, account) == 1500
+
+
+def test_failure_that_the_provider_repeats_for_its_idempotency_key_keeps_nobody_from_buying(shop: Running) -> None:
+    account = shop.account()
+    AddFault(fault=Fault(path="/v1/customers", when="saved", status=500)).carry_out(simulator(shop))
+    refused(shop.post("billing/create_payment_intent", account, amount_cents=500), 503, "payment-provider-unavailable")
+    bought(shop, account)
+    assert balance(shop, account) == 500
 
 
 def test_ledger_that_outlives_the_provider_goes_on_selling(tmp_path: Path) -> None:
