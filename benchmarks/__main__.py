@@ -6,7 +6,7 @@ import platform
 import sys
 from pathlib import Path
 
-from benchmarks import attestation, envelope, matrix, node, runs, suite, vectors, verification
+from benchmarks import attestation, envelope, matrix, node, payments, runs, suite, vectors, verification
 from benchmarks.timing import Row
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
@@ -28,6 +28,7 @@ def main() -> int:
     """0 when every ratio is within its bound, else 1."""
     table = [
         *node.rows(),
+        *payments.rows(),
         *runs.rows(),
         *envelope.rows(),
         *suite.rows(),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -24,20 +25,23 @@ class Ready(TypedDict):
 
 
 @contextmanager
-def node_process() -> Iterator[Ready]:
-    """Start a node, wait until it is ready, stop it in the end."""
+def node_process(*options: str, **variables: str) -> Iterator[Ready]:
+    """Start a node with these options and variables, wait until it is ready, stop it in the end."""
     with tempfile.TemporaryDirectory() as folder:
         ready_file = Path(folder) / "ready.json"
         command = [sys.executable, "-m", "reference_node", "serve", "--port", "0", "--starter-credits", "1000000000"]
-        process = subprocess.Popen([*command, "--ready-file", str(ready_file)], stdout=subprocess.DEVNULL)  # noqa: S603 - our own node
+        process = subprocess.Popen(  # noqa: S603 - our own node
+            [*command, *options, "--ready-file", str(ready_file)], stdout=subprocess.DEVNULL, env=os.environ | variables
+        )
         try:
-            yield _wait_for(ready_file, process)
+            yield wait_for(ready_file, process)
         finally:
             process.terminate()
             process.wait()
 
 
-def _wait_for(ready_file: Path, process: subprocess.Popen[bytes]) -> Ready:
+def wait_for(ready_file: Path, process: subprocess.Popen[bytes]) -> Ready:
+    """What the ready file of a starting process says."""
     deadline = time.monotonic() + START_SECONDS
     while not ready_file.exists():
         if process.poll() is not None or time.monotonic() > deadline:

@@ -38,6 +38,7 @@ class Credits:
         self._how_to_buy = how_to_buy
         self._position = f"{chain_name}:{accounts.address.hex()}"
         self._following = threading.Lock()
+        self._followed: int | None = None
         self._unresolved: set[str] = set()
         self._unsettled: dict[str, tuple[Hold, int]] = {}
         self._closed = threading.Event()
@@ -119,6 +120,8 @@ class Credits:
                 LOG.warning("what happened on the chain could not be looked up: %s", fault)
 
     def _follow(self, newest: int) -> None:
+        if newest == self._followed:
+            return
         first = self.ledger.position(self._position) + 1
         while first <= newest:
             last = min(newest, first + BLOCKS_AT_ONCE - 1)
@@ -129,6 +132,7 @@ class Credits:
                     self.open_record(event.admin_wallet)
             self.ledger.set_position(self._position, last)
             first = last + 1
+        self._followed = newest
 
     def _resolve(self, holds: Sequence[str]) -> None:
         """Settle holds by what became of their transactions; what can't be known yet is looked at again, beside."""
