@@ -1,0 +1,155 @@
+"""What stands around the node of the campaign and never dies: the chain, the payment provider, and who starts nodes."""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import httpx
+
+from reference_node.deployment import Payers
+from reference_node.keys import KeyDerivation
+
+START_SECONDS = 120
+SECRET = "42" * 32
+PAYERS = 4
+STARTER_CREDITS = 40
+SECRET_KEY, PUBLISHABLE_KEY = "sk_test_campaign", "pk_test_campaign"
+
+
+@dataclass
+class World:
+    """Processes around a node that is started over and over again at one address."""
+
+    folder: Path
+
+    def __post_init__(self) -> None:
+        self._outside = ExitStack()
+        self.ledger = self.folder / "ledger.sqlite"
+        self._ended: queue.SimpleQueue[int] = queue.SimpleQueue()
+        self._ready = self.folder / "node.json"
+        self._node = 0
+
+    def __enter__(self) -> Self:
+        with ExitStack() as started:
+            chain = self._start_server(started, "chain", "serve", "--control", "--payments", "none")
+            provider = self._start_server(
+                started,
+                "provider",
+                *("stripe-simulator", "--control", "--processing-seconds", "0.2"),
+                *("--secret-key", SECRET_KEY, "--publishable-key", PUBLISHABLE_KEY),
+            )
+            self.rpc_url, self.chain_id = str(chain["rpc_url"]), int(chain["chain_id"])
+            self.provider_url, self.provider_control = str(provider["base_url"]), str(provider["control_url"])
+            for address in Payers.derived(KeyDerivation(bytes.fromhex(SECRET)), PAYERS).addresses:
+                gift = {"address": f"0x{address.hex()}", "wei": 10**24}
+                httpx.post(f"{chain['control_url']}/fund", json=gift, timeout=60).raise_for_status()
+            self._midwife = self._start(started, "node", str(Path(__file__).with_name("campaign_node.py")))
+            threading.Thread(target=self._listen, daemon=True).start()
+            with socket.create_server(("127.0.0.1", 0)) as free:
+                self.port = free.getsockname()[1]
+            self._outside = started.pop_all()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._node:
+            self.kill()
+        self._outside.close()
+
+    @property
+    def node_url(self) -> str:
+        """Where each node listens."""
+        return f"http://127.0.0.1:{self.port}"
+
+    def start_node(self, step: str = "", passes: int = 0) -> bool:
+        """Start a node, which dies at this step; false where it did before it served anybody."""
+        self._ready.unlink(missing_ok=True)
+        options = [
+            *("--port", str(self.port), "--rpc-url", self.rpc_url, "--payers", str(PAYERS)),
+            *("--ready-file", str(self._ready), "--ledger", str(self.ledger)),
+            *("--starter-credits", str(STARTER_CREDITS), "--payments", "stripe"),
+            *("--stripe-api-base", self.provider_url),
+        ]
+        assert self._midwife.stdin
+        self._midwife.stdin.write(json.dumps({"options": options, "step": step, "passes": passes}) + "\n")
+        self._midwife.stdin.flush()
+        self._node = self._ended.get(timeout=START_SECONDS)
+        deadline = time.monotonic() + START_SECONDS
+        while not self._ready.exists():
+            if self.node_ended(0.02):
+                return False
+            assert time.monotonic() < deadline, "the node did not become ready"
+        return True
+
+    def node_ended(self, within: float) -> bool:
+        """Whether the node dies by itself in so many seconds. Any end but by SIGKILL is a fault of the node."""
+        try:
+            code = self._ended.get(timeout=within)
+        except queue.Empty:
+            return False
+        assert code == -signal.SIGKILL, f"the node ended with {code}: see {self.folder / 'node.log'}"
+        self._node = 0
+        return True
+
+    def kill(self) -> None:
+        """End the node at this moment."""
+        os.kill(self._node, signal.SIGKILL)
+        assert self.node_ended(START_SECONDS)
+
+    def stop(self) -> None:
+        """End the node in good order."""
+        os.kill(self._node, signal.SIGTERM)
+        assert self._ended.get(timeout=START_SECONDS) == 0
+        self._node = 0
+
+    def _listen(self) -> None:
+        assert self._midwife.stdout
+        for line in self._midwife.stdout:
+            self._ended.put(int(line))
+
+    def _start_server(self, outside: ExitStack, name: str, *command: str) -> dict[str, Any]:
+        ready = self.folder / f"{name}.json"
+        process = self._start(
+            outside, name, "-m", "reference_node", *command, "--port", "0", "--ready-file", str(ready)
+        )
+        deadline = time.monotonic() + START_SECONDS
+        while not ready.exists():
+            assert process.poll() is None, (self.folder / f"{name}.log").read_text()
+            assert time.monotonic() < deadline, f"the {name} did not start"
+            time.sleep(0.02)
+        facts: dict[str, Any] = json.loads(ready.read_text())
+        return facts
+
+    def _start(self, outside: ExitStack, name: str, *command: str) -> subprocess.Popen[str]:
+        log = outside.enter_context((self.folder / f"{name}.log").open("w"))
+        process = subprocess.Popen(  # noqa: S603 - our own programs
+            [sys.executable, *command],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE if name == "node" else log,
+            stderr=log,
+            text=True,
+            env=os.environ
+            | {
+                "REFERENCE_NODE_ROOT_SECRET": SECRET,
+                "STRIPE_SECRET_KEY": SECRET_KEY,
+                "STRIPE_PUBLISHABLE_KEY": PUBLISHABLE_KEY,
+            },
+        )
+        outside.callback(_end, process)
+        return process
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    process.kill()
+    process.communicate()
