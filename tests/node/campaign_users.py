@@ -23,6 +23,9 @@ Headers = dict[str, str]
 BUYERS, SPENDERS = 20, 4
 """How many accounts buy at a time, and how many have nothing but their starter credits, to the last cent."""
 
+JOBS, JOBS_ONCE_PAID = (450, 150, 250, 250, 4, 1), (450, 150, 20, 10, 4, 1)
+"""How often users write, spend, confirm, buy, convert and join: while payments are to be made, and afterwards."""
+
 OFTEN = 4
 """One job in so many is what a node is to die at."""
 
@@ -83,9 +86,9 @@ class Users:
             if wanted and self._random.randrange(OFTEN) == 0:
                 wanted()
             else:
+                weights = JOBS if self._goals.payments > 0 else JOBS_ONCE_PAID
                 self._random.choices(
-                    [self._write, self.spend, self.confirm, self.buy, self.convert, self.join],
-                    [450, 150, 250, 250, 4, 1],
+                    [self._write, self.spend, self.confirm, self.buy, self.convert, self.join], weights
                 )[0]()
 
     # What a user does
