@@ -22,7 +22,7 @@ from conformance.run.known import Entry, Known, load_known
 from conformance.run.loader import load
 from conformance.service.cleanup import clean_up
 from conformance.values.json_values import printed, same
-from conformance.verdict import NOT_APPLICABLE, CellOutcome, Failure, Outcome, Verdict
+from conformance.verdict import NOT_APPLICABLE, Failure, Outcome, Verdict
 
 __all__ = ["Case", "Entry", "Known", "Target", "load", "load_known", "run_case"]
 
@@ -39,18 +39,33 @@ def run_case(case: Case, target: Target) -> Outcome:
             )
         with turn(target, alone=case.info.alone):
             run = CaseRun(target, case.id)
-            spent = run.log.spending
             outcome = _run(case, run, began)
-            return replace(outcome, cells=_cells(run), charged_cents=spent.charged, bought_cents=spent.bought)
+            return _pinned_down(case, target, outcome, began) if run.unchanged.is_unclear else outcome
     except Exception as error:  # noqa: BLE001 - whatever it is, it is told, and the other cases run
         return _suite_error(case, error, run, target, began)
 
 
-def _cells(run: CaseRun) -> tuple[CellOutcome, ...]:
-    return tuple(replace(cell, got=run.secrets.hide(cell.got)) for cell in run.cells.values())
+def _pinned_down(case: Case, target: Target, outcome: Outcome, began: float) -> Outcome:
+    """The outcome of the case when the state is read after each refused request, so that it tells which changed it."""
+    run = CaseRun(target, case.id)
+    run.unchanged.at_once = True
+    again = _run(case, run, began)
+    return replace(
+        again if again.verdict is Verdict.FAIL else outcome,
+        exchanges=outcome.exchanges + again.exchanges,
+        charged_cents=outcome.charged_cents + again.charged_cents,
+        bought_cents=outcome.bought_cents + again.bought_cents,
+    )
 
 
 def _run(case: Case, run: CaseRun, began: float) -> Outcome:
+    spent = run.log.spending
+    outcome = _judged(case, run, began)
+    cells = tuple(replace(cell, got=run.secrets.hide(cell.got)) for cell in run.cells.values())
+    return replace(outcome, cells=cells, charged_cents=spent.charged, bought_cents=spent.bought)
+
+
+def _judged(case: Case, run: CaseRun, began: float) -> Outcome:
     try:
         for name, template in case.row.items():
             run.scope.variables[name] = template(run.scope)

@@ -28,7 +28,7 @@ from conformance.service.acceptance import must_accept
 from conformance.service.contract import Contract
 from conformance.service.lists import unchanged_list
 from conformance.service.reads import Read
-from conformance.service.refusal import REFUSAL_CLASSES, ExpectedRefusal, check_refusal, must_refuse
+from conformance.service.refusal import REFUSAL_CLASSES, ExpectedRefusal, Refusals, check_refusal
 from conformance.service.runs import RUN, failed, must_fail, must_not_fail
 
 AnswerStep = Callable[[CaseRun], Answer]
@@ -57,8 +57,10 @@ def compile_call(step: CallStep, context: CompileContext) -> AnswerStep:
         expected = classes(run)
         if expected is None:
             return _accepted(run.send(build(run)), expectations, run)
-        control = run.control(step.control, accepted="was accepted")
-        answer = must_refuse(run, build(run), expected, control=control, unchanged=reads(run))
+        control, request, found = run.control(step.control, accepted="was accepted"), build(run), reads(run)
+        run.unchanged.read(request, found)
+        answer = Refusals(run, control=control, unchanged=found).send(request, expected)
+        run.unchanged.note(run.label_of_step, request, answer.exchange)
         return _as_expected(answer, expectations, run)
 
     return refused

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Self
 
+from conformance.drivers.steps.unchanged import UnchangedState
 from conformance.endpoints.client import Target
 from conformance.language.scope import Scope
 from conformance.problems import ControlNotAccepted
@@ -22,6 +23,9 @@ class CaseRun(Session):
         self.scope.random = self.random
         self.accepted: dict[str, Accepted] = {}
         """By id, the steps that were accepted: a refusal's control must be among them."""
+        self.unchanged = UnchangedState(self)
+        self.label_of_step = ""
+        """The step that runs, as a failure names it."""
         self.cells: dict[str, CellOutcome] = {}
         """The cells of a matrix by id, and what has come of them so far."""
 
@@ -30,6 +34,7 @@ class CaseRun(Session):
         branch = super().branch(name)
         branch.scope = self.scope.branch(name)
         branch.scope.random = branch.random
+        branch.unchanged = UnchangedState(branch, at_once=True)
         return branch
 
     def account_key(self, name: str) -> str:

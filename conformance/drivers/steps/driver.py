@@ -56,10 +56,15 @@ class Compiled:
     call: str
     """By which its refusals name it as their control; empty where it can be none."""
     action: Action
+    sends_what_is_accepted: bool = True
+    """Not so a refused request, and a step that sends nothing by itself."""
 
     def run(self, run: CaseRun) -> object:
         """Do it. A problem learns which step it came from."""
         try:
+            if self.sends_what_is_accepted:
+                run.unchanged.compare()
+            run.label_of_step = self.label
             result = self.action(run)
         except StepProblem as problem:
             problem.step = problem.step or self.label
@@ -82,9 +87,11 @@ def compile_case(form: SteppedCase, context: CompileContext) -> Program:
     def program(run: CaseRun) -> None:
         try:
             setup(run)
+            run.unchanged.compare()
         except Departure as problem:
             raise SetupFailed.of(problem) from problem
         steps(run)
+        run.unchanged.compare()
 
     return program
 
@@ -115,7 +122,9 @@ def compile_step(step: Step, context: CompileContext, where: str) -> Compiled:
     call = accepted_call(step)
     if step.id is not None and call:
         context.info.controls[step.id] = call
-    return Compiled(label, step.id, call, action)
+    refused = isinstance(step, CallStep) and step.refused is not None
+    sends_what_is_accepted = not refused and not isinstance(step, LetStep | CheckStep | RepeatStep)
+    return Compiled(label, step.id, call, action, sends_what_is_accepted)
 
 
 def _define(step: Step, context: CompileContext) -> None:

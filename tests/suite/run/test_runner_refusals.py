@@ -45,6 +45,67 @@ def test_refusal_with_control_and_unchanged_state_passes(run: Run, node: TinyNod
     assert reads == ["list_groups", "list_api_keys", "list_groups", "list_api_keys"]
 
 
+SEVERAL = dedent("""\
+    setup: [{account: alice}, {call: add_group, with: {group_name: kept}}]
+    steps:
+      - {call: add_group, id: adds, with: {group_name: g}, save: {g: group_id}}
+      - {call: remove_group, id: removes, with: {group_id: "${g}"}}
+      - repeat:
+          each: [{id: one, name: 5}, {id: two, name: null}, {id: three, name: [g]}]
+          steps:
+            - {call: add_group, with: {group_name: "${name}"}, refused: any, control: adds, unchanged: [list_groups]}
+            - {call: remove_group, with: {group_id: 99}, refused: any, control: removes, unchanged: [list_groups]}
+      - list: list_groups
+    """)
+
+
+def test_refusals_in_a_row_share_their_reads(run: Run, node: TinyNode) -> None:
+    outcome = run(SEVERAL)
+
+    assert outcome.verdict is Verdict.PASS, outcome.reason
+    refused = node.paths()[4:]
+    assert refused == ["list_groups", *["add_group", "remove_group"] * 3, "list_groups", "list_groups", "remove_group"]
+
+
+def test_request_among_several_that_changes_the_state_is_found(run: Run, node: TinyNode) -> None:
+    def obeyed(asked: Asked) -> Told:
+        if asked.body["group_name"] is None:
+            node.groups[asked.key].append({"id": 77, "name": "", "description": ""})
+        return node.honest(asked)
+
+    node.faults["add_group"] = obeyed
+
+    outcome = run(SEVERAL)
+
+    assert (outcome.verdict, outcome.properties["problem"]) == (Verdict.FAIL, "state-changed")
+    assert outcome.failure is not None
+    assert outcome.failure.step == "steps[2] repeat[0] call add_group, round two"
+    assert outcome.failure.exchange is not None
+    assert '"group_name":null' in str(outcome.failure.exchange.request_body)
+
+
+def test_requests_that_might_undo_each_other_share_no_reads(run: Run, node: TinyNode) -> None:
+    pkp = "0x" + "ab" * 32
+    by_nobody = "as: nobody, refused: any, unchanged: [{list: list_groups, as: alice}]"
+    node.faults |= {
+        name: lambda asked: Told(body={"success": True} if asked.key else None, status=200 if asked.key else 401)
+        for name in ("add_pkp_to_group", "remove_pkp_from_group")
+    }
+
+    outcome = run(f"""\
+        setup: [{{account: alice}}]
+        steps:
+          - {{call: add_pkp_to_group, id: adds, with: {{group_id: 1, pkp_id: "{pkp}"}}}}
+          - {{call: remove_pkp_from_group, id: removes, with: {{group_id: 1, pkp_id: "{pkp}"}}}}
+          - {{call: add_pkp_to_group, with: {{group_id: 1, pkp_id: "{pkp}"}}, control: adds, {by_nobody}}}
+          - {{call: remove_pkp_from_group, with: {{group_id: 1, pkp_id: "{pkp}"}}, control: removes, {by_nobody}}}
+        """)
+
+    assert outcome.verdict is Verdict.PASS, outcome.reason
+    refused = node.paths()[3:]
+    assert refused == ["list_groups", "add_pkp_to_group", "list_groups", "remove_pkp_from_group", "list_groups"]
+
+
 def test_accepted_request_that_must_be_refused_fails(run: Run, node: TinyNode) -> None:
     node.faults["add_usage_api_key"] = by_key(node, always(200, {"success": True}))
 

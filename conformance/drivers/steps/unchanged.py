@@ -1,0 +1,99 @@
+"""What refused requests must leave as it is: read before and after several in a row, not before and after each."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from conformance.endpoints.requests import OutgoingRequest
+from conformance.problems import StateChanged
+from conformance.service.derivations import hashed_cid
+from conformance.service.reads import SECONDS_TO_REMEMBER, Read
+from conformance.service.refusal import must_be_unchanged
+from conformance.service.session import Session
+from conformance.values.json_text import written
+
+REMOVALS = ("remove_", "delete_")
+"""How operations begin that may undo what others did."""
+NAME_OF_A_THING = re.compile(r"[0-9A-Za-z]{20,}")
+"""An id, hash or CID in a request."""
+
+
+@dataclass(frozen=True)
+class RefusedStep:
+    """A step whose reads have not been repeated yet."""
+
+    label: str
+    exchange: int
+    removes: bool
+    about: frozenset[str]
+    """The wallets and actions that its request names."""
+
+
+class UnchangedState:
+    """The reads of refused steps. They are repeated before any other step sends something, and at the end."""
+
+    def __init__(self, session: Session, *, at_once: bool = False) -> None:
+        self._session = session
+        self.at_once = at_once
+        """Whether reads are repeated after each request: others write meanwhile, or one has to be found."""
+        self.is_unclear = False
+        """Whether something changed, and several requests may have done it."""
+        self._before: dict[str, tuple[Read, object]] = {}
+        """By what a read asks."""
+        self._began = 0.0
+        self._refused: list[RefusedStep] = []
+
+    def read(self, request: OutgoingRequest, reads: Sequence[Read]) -> None:
+        """Have the reads before a request that must be refused. Raises StateChanged for the requests before it."""
+        if self._is_over() or self._might_undo(request):
+            self.compare()
+        missing = [read for read in reads if _asked(read) not in self._before]
+        for read, value in zip(missing, self._session.recent_reads.values(missing), strict=True):
+            self._before[_asked(read)] = read, value
+
+    def note(self, label: str, request: OutgoingRequest, exchange: int) -> None:
+        """A request was refused."""
+        self._refused.append(RefusedStep(label, exchange, _removes(request), _about(request)))
+        if self.at_once:
+            self.compare()
+
+    def compare(self) -> None:
+        """Repeat the reads. StateChanged: one of the requests since they were taken changed something."""
+        before, refused = list(self._before.values()), self._refused
+        self._before, self._refused, self._began = {}, [], time.monotonic()
+        if not refused:
+            return
+        reads, values = [read for read, _ in before], [value for _, value in before]
+        try:
+            must_be_unchanged(self._session, reads, values, refused[-1].exchange)
+        except StateChanged as problem:
+            self.is_unclear = len(refused) > 1
+            others = f", or a refused step before it since {refused[0].label}" if self.is_unclear else ""
+            problem.step = refused[-1].label + others
+            raise
+
+    def _is_over(self) -> bool:
+        """Whether what was read before is too old: a case may have waited for something to expire."""
+        return bool(self._before) and time.monotonic() - self._began > SECONDS_TO_REMEMBER
+
+    def _might_undo(self, request: OutgoingRequest) -> bool:
+        """Whether the request, if the node obeyed it after all, could undo what another one has done: add, remove."""
+        removes, about = _removes(request), _about(request)
+        return any(step.removes != removes and step.about & about for step in self._refused)
+
+
+def _asked(read: Read) -> str:
+    return read.asks if read.asks is not None else f"{read.name} {id(read)}"
+
+
+def _removes(request: OutgoingRequest) -> bool:
+    return request.operation.name.startswith(REMOVALS)
+
+
+def _about(request: OutgoingRequest) -> frozenset[str]:
+    """The ids, hashes and CIDs in a request; a CID counts as its hash, too."""
+    found = NAME_OF_A_THING.findall(f"{written(request.members)} {request.body or ''}")
+    return frozenset(name.lower().removeprefix("0x") for name in (*found, *map(hashed_cid, found)))
