@@ -13,7 +13,8 @@ from conformance.verify.observed import CaaAnswer, CaaRecord, Observed
 from conformance.verify.strict import base64_bytes, hex_bytes, json_object, text_member
 
 _CHECKSUM = re.compile(r"([0-9a-fA-F]{64})[ \t]+\*?(?:\./)?(\S+)")
-_CERTIFICATE = re.compile(r"cert-(.+)\.pem")
+_LABEL = "[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,62})"
+_CERTIFICATE = re.compile(rf"cert-((?:\*\.)?{_LABEL}(?:\.{_LABEL})*)\.pem")
 _OBSERVED = {"base_url", "at", "gateway_domain", "tls_certificate", "caa", "allowed_compose_hash"}
 _LATEST = 253402300799
 """The last second of the year 9999."""

@@ -153,6 +153,7 @@ def _listing(sound: SoundEvidence) -> Iterator[Test]:
         "a link to another domain's certificate": listing([name.replace("cert-", "cert-www.")]),
         "a link to a key": listing([name.replace("cert-", "key-")]),
         "a link in another attribute": f"<a title='{name}'>{name}</a>",
+        "a link to a certificate of no domain": listing([name.replace("cert-", "cert-.")]),
         "a link with another ending": listing([name.replace(".pem", ".pem.txt")]),
         "empty": "",
     }.items():

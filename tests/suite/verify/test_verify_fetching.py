@@ -112,6 +112,14 @@ def test_simulated_service_is_refused_without_asking_anybody_for_collateral(plai
     assert "root-simulated" in verified.codes
 
 
+@pytest.mark.parametrize("domain", ["a..b", ".example", "a." + "b" * 64, "*.*.example", "+"])
+def test_certificate_file_of_no_domain_is_none(plain: Service, resolver: str, domain: str) -> None:
+    plain.answers["/evidences/"] = (200, {}, f"<a href='cert-{domain}.pem'>x</a>".encode())
+    plain.answers[f"/evidences/cert-{domain}.pem"] = (200, {}, plain.evidence[f"evidences/cert-{DOMAIN}.pem"])
+    _, verified = fetch_and_verify(plain.url, POLICY, Sources(collateral=b"{}", resolver=resolver))
+    assert "listing-no-certificate" in verified.codes
+
+
 def test_what_is_not_served_is_absent(plain: Service, sources: Sources) -> None:
     plain.answers["/info"] = (500, {}, b"{}")
     assert "info.json" not in fetch(plain.url, POLICY, sources)
