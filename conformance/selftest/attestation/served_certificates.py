@@ -10,8 +10,9 @@ from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding
 
 from conformance.selftest.attestation.forms import Group, Test, accepted, refused
-from conformance.selftest.attestation.sound_evidence import SoundEvidence, identity
+from conformance.selftest.attestation.sound_evidence import SoundEvidence, identity, textual
 from conformance.selftest.attestation.sound_quote import NOW
+from conformance.verify.evidence import API_CERTIFICATE
 
 AT = int(NOW.timestamp())
 DAY = 24 * 3600
@@ -25,6 +26,7 @@ def groups(seed: bytes) -> list[Group]:
     return [
         sound.group("certificate", "The certificate served over TLS is that of the evidence", list(_served(sound))),
         sound.group("certificate-form", "The certificate file is PEM, leaf first", list(_pem(sound))),
+        sound.group("api-connection", "The API is served under the certificate of the evidence", list(_api(sound))),
     ]
 
 
@@ -61,6 +63,21 @@ def _served(sound: SoundEvidence) -> Iterator[Test]:
     expired = sound.issuer.issue(sound.domain, AT - 91 * DAY, 0).chain
     comment = "an expired certificate: the rule compares it, and does not judge it"
     yield accepted(comment, sound.but(certificate=expired, tls=_leaf(expired)), "Variant")
+
+
+def _api(sound: SoundEvidence) -> Iterator[Test]:
+    leaf = _leaf(sound.chain)
+    yield accepted("the connection of the API has the certificate", sound.files | {API_CERTIFICATE: leaf})
+    for comment, der in {
+        "was renewed since": _leaf(sound.issuer.issue(sound.domain, AT, 1).chain),
+        "is another domain's": _leaf(sound.issuer.issue("www." + sound.domain, AT, 0).chain),
+        "is of another issuer for the same domain": _leaf(replace(sound, seed=sound.seed + b" stranger").chain),
+        "differs in one bit": bytes([*leaf[:-1], leaf[-1] ^ 1]),
+        "has a byte too many": leaf + b"\x00",
+        "is empty": b"",
+    }.items():
+        told = f"the certificate over which /core/v1 was served {comment}"
+        yield refused("api-certificate-differs", told, sound.files | {API_CERTIFICATE: textual(der)}, "Binding")
 
 
 def _pem(sound: SoundEvidence) -> Iterator[Test]:
