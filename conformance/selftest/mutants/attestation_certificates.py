@@ -121,11 +121,18 @@ async def _last_of_its_connection(request: Received, forward: Forward) -> Answer
     return replace(given, headers=(*given.headers, (b"connection", b"close")))
 
 
-@mutant("ATT-280")
-def connections_end_at_two_certificates(node: Node) -> None:
+OTHERS = (
+    row("same-domain", _other),
+    row("other-domain", lambda node: _other(node, domain="other.example")),
+    row("other-issuer", lambda node: _other(node, issuer=Issuer(b"somebody", node.clock.started))),
+)
+
+
+@mutant("ATT-280", each=OTHERS)
+def connections_end_at_two_certificates(node: Node, make: Callable[[Node], Credentials]) -> None:
     """Show another certificate on each second connection, and end each connection of the attestation paths."""
     intercept(node, PATHS, _last_of_its_connection)
-    other, turns = context_of(_other(node)), count()
+    other, turns = context_of(make(node)), count()
 
     def alternating(made: Evidence) -> Evidence:
         return _Alternating(made.credentials, made.files, made.tls, other, lambda: next(turns))
