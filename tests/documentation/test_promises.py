@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 
 import pytest
 from pages import PAGES
 
+from conformance.attestation_vectors.files import shipped
 from conformance.drivers import DRIVERS
 from conformance.language.functions import FUNCTIONS
 from conformance.language.matchers import OPERATORS
@@ -62,3 +64,26 @@ def test_findings_of_the_verifier_are_those_described() -> None:
 def test_numbers_of_the_verifiers_rules_are_those_described() -> None:
     numbered = re.findall(r"^\| (\d) \| `([a-z-]+)` \|", PAGES["docs/verify.md"], re.MULTILINE)
     assert numbered == [(str(facts.number), str(rule)) for rule, facts in RULES.items() if facts.number]
+
+
+def test_counts_of_attestation_vectors_are_those_told() -> None:
+    vectors = shipped()
+    counts = {rule: Counter(vector.result for vector in vectors if vector.rule == rule.value) for rule in RULES}
+    rows = [
+        f"| `{rule}` | {', '.join(facts.requirements)} | {counts[rule]['accepted']} | {counts[rule]['refused']} |"
+        for rule, facts in RULES.items()
+        if counts[rule]
+    ]
+    page = PAGES["docs/attestation-vectors.md"]
+    assert re.findall(r"^\| `[a-z-]+` \| ATT.*$", page, re.MULTILINE) == rows
+    assert f"{len(vectors)} quotes and sets of evidence" in page
+
+
+def test_counts_of_faulty_tees_are_those_told() -> None:
+    faulty = [mutant for mutant in all_mutants() if mutant.family.startswith("attestation_")]
+    counts = Counter(requirement for mutant in faulty for requirement in mutant.breaks)
+    page = PAGES["docs/selftest.md"]
+    assert re.findall(r"^\| ([A-Z]+-\d+) \| (\d+) \|$", page, re.MULTILINE) == [
+        (requirement, str(count)) for requirement, count in sorted(counts.items())
+    ]
+    assert f"{len(faulty)} mutants attest something else" in page
