@@ -2,19 +2,37 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
 from conformance.cases import Judge, case
-from conformance.service.derivations import account_private_key, bytes_of_base64, key_with_flipped_bit
+from conformance.service.derivations import account_private_key, base64_of, bytes_of_base64, key_with_flipped_bit
 from conformance.service.lists import first_page, unchanged_list
 from conformance.service.node import Node
 from conformance.service.refusal import must_refuse
 from conformance.service.secrecy import distinct_bytes, shared_prefix
+from conformance.values.ids import is_address
 
 NEEDS = ("managed_accounts",)
-ADDRESS = re.compile("0x[0-9a-f]{40}")
 WALLET_RULE = "crypto.account_wallet_derivation"
+
+
+@case("creation-returns-the-key", requirements=["AKEY-010", "AKEY-020"], needs=NEEDS)
+def creation_returns_the_key(judge: Judge, node: Node) -> None:
+    """Account creation answers an api_key in base64."""
+    with judge("AKEY-010"):
+        key = node.accounts.new(spends=False).key
+        judge.that(key != "", "an api_key", key)
+    with judge("AKEY-020"):
+        # Base64 without a further word is the standard alphabet with padding (RFC 4648, section 3.2).
+        judge.same(base64_of(bytes_of_base64(key)), key, "the one base64 text of the key's bytes")
+
+
+@case("secret-is-long-enough", requirements=["AKEY-040"], needs=NEEDS)
+def secret_is_long_enough(judge: Judge, node: Node) -> None:
+    """An account's secret has at least 32 bytes."""
+    key = node.accounts.new(spends=False).key
+    with judge():
+        judge.that(len(bytes_of_base64(key)) >= 32, "a secret of at least 32 bytes", key)
 
 
 @case("secret-is-random", requirements=["AKEY-030"], needs=NEEDS)
@@ -46,7 +64,7 @@ def wallet_address_of_each_account(judge: Judge, node: Node) -> None:
     """Each account creation answers the address of another wallet."""
     addresses = [node.accounts.new(spends=False).wallet_address.lower() for _ in range(2)]
     with judge():
-        judge.that(all(ADDRESS.fullmatch(one) and int(one, 16) for one in addresses), "addresses", addresses)
+        judge.that(all(is_address(one) and int(one, 16) for one in addresses), "addresses", addresses)
         judge.that(addresses[0] != addresses[1], "two addresses", addresses)
 
 

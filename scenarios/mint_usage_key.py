@@ -3,14 +3,34 @@
 from __future__ import annotations
 
 from conformance.cases import Judge, case
-from conformance.service.derivations import bytes_of_base64
+from conformance.service.derivations import base64_of, bytes_of_base64
 from conformance.service.node import Node
 from conformance.service.refusal import was_accepted
 from conformance.service.runs import address_of_private_key
 from conformance.service.secrecy import distinct_bytes, shared_prefix
-from conformance.values.json_values import member, pluck, printed
+from conformance.values.ids import is_address
+from conformance.values.json_values import MISSING, member, pluck, printed, same_hex
 
 MINT = "add_usage_api_key_with_signature"
+
+
+@case("mints", requirements=["MINT-080", "MINT-090", "MINT-210"])
+def mints(judge: Judge, node: Node) -> None:
+    """Any wallet's signature mints a secret of 32 bytes, a wallet and its path."""
+    carol = node.wallets.new("carol")
+    request = node.minting.request(MINT, carol)
+    with judge("MINT-080", "MINT-210"):
+        minted = node.session.accept(request)[0].value
+    key, address, path = (member(minted, name) for name in ("usage_api_key", "wallet_address", "derivation_path"))
+    with judge("MINT-080"):
+        judge.that(is_address(address), "a wallet_address (0x, 40 hex digits, EIP-55)", address)
+        judge.that(not same_hex(address, carol.address), "another wallet than the signer's", address)
+        judge.that(path not in (None, MISSING), "a derivation_path", path)
+        judge.that(isinstance(key, str), "a usage_api_key", key)
+    with judge("MINT-090"):
+        secret = bytes_of_base64(printed(key))
+        judge.same(len(secret), 32, "the number of secret bytes")
+        judge.same(base64_of(secret), key, "standard base64 with its padding")
 
 
 @case(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Callable, Sequence
 from typing import TypeAlias, TypeVar
 
@@ -13,7 +12,7 @@ from conformance.language.scope import Scope
 from conformance.language.templates import CompileContext
 from conformance.problems import Mismatch
 from conformance.service import derivations
-from conformance.values.json_values import MISSING, member, printed
+from conformance.values.json_values import printed
 
 Function: TypeAlias = Callable[..., object]
 Made = TypeVar("Made", bound=Function)
@@ -23,8 +22,6 @@ FUNCTIONS: dict[str, Function] = {}
 Preparation: TypeAlias = Callable[[Sequence[JsonValue], CompileContext], None]
 PREPARATIONS: dict[str, Preparation] = {}
 """What some functions do when a pack is loaded, with their arguments as the pack has them: note what the case needs."""
-
-LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
 def function(maker: Made) -> Made:
@@ -54,12 +51,6 @@ def relies_on(*keys: str) -> Callable[[Made], Made]:
 
 
 # ------------------------------------------------------------------------------------------------------- test data
-
-
-@function
-def unique_label(scope: Scope, prefix: object = "") -> str:
-    """The prefix and ten random letters."""
-    return f"{printed(prefix)}{''.join(scope.random.choices(LETTERS, k=10))}"
 
 
 @function
@@ -118,18 +109,6 @@ def keccak_hex(_: Scope, text: object) -> str:
 def pkp_id_of(scope: Scope, address: object) -> str:
     """The PKP id of a wallet, by the profile's `wire.pkp.id_source.rule`."""
     return derivations.pkp_id(printed(address), scope.lookup("profile", ["wire", "pkp", "id_source", "rule"]))
-
-
-@function
-def decode_base64(_: Scope, text: object) -> str:
-    """The bytes as 0x hex."""
-    return f"0x{derivations.bytes_of_base64(printed(text)).hex()}"
-
-
-@function
-def encode_base64(_: Scope, text: object) -> str:
-    """The bytes that the hex text stands for, in standard base64 with padding."""
-    return base64.b64encode(derivations.bytes_of_hex(printed(text))).decode()
 
 
 # ------------------------------------------------------------------------------------------------------------ texts
@@ -194,24 +173,9 @@ def length(_: Scope, value: object) -> int:
 
 
 @function
-def pluck(_: Scope, array: object, name: str) -> list[object]:
-    """That member of each item."""
-    found = [member(item, name) for item in _array(array)]
-    if MISSING in found:
-        raise Mismatch(f"items with a member {name}", printed(array))
-    return found
-
-
-@function
 def first(_: Scope, array: object) -> object:
     """The first item."""
     return _item(array, 0)
-
-
-@function
-def last(_: Scope, array: object) -> object:
-    """The last item."""
-    return _item(array, -1)
 
 
 @function
@@ -223,12 +187,6 @@ def sum(_: Scope, *numbers: object) -> int:  # noqa: A001 - the name that packs 
             raise Mismatch("an integer", printed(number))
         total += number
     return total
-
-
-@function
-def literal(_: Scope, value: object) -> object:
-    """The value itself."""
-    return value
 
 
 def _array(value: object) -> list[object]:

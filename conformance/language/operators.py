@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from eth_utils.address import is_checksum_address
 from pydantic import JsonValue
 
 from conformance.language.matchers import (
@@ -22,6 +21,7 @@ from conformance.language.shapes import SCALAR
 from conformance.language.templates import CompileContext, compile_value
 from conformance.problems import BadShape
 from conformance.values import json_values
+from conformance.values.ids import is_address
 from conformance.values.json_values import MISSING, printed_json, same
 
 JSON_TYPES: dict[str, type | tuple[type, ...]] = {
@@ -194,14 +194,7 @@ def address(raw: JsonValue, context: CompileContext) -> Matcher:
     """An address: 0x and 40 hex digits, and when these are of both cases, the EIP-55 form."""
     if raw is not True:
         raise context.problem(BadShape, "`address` takes true")
-    return lambda value, _: None if _is_address(value) else Difference("an address (0x, 40 hex digits, EIP-55)", value)
-
-
-def _is_address(value: object) -> bool:
-    if not isinstance(value, str) or not re.fullmatch("0x[0-9a-fA-F]{40}", value):
-        return False
-    digits = value[2:]
-    return digits in {digits.lower(), digits.upper()} or is_checksum_address(value)
+    return lambda value, _: None if is_address(value) else Difference("an address (0x, 40 hex digits, EIP-55)", value)
 
 
 @named("absent")

@@ -66,12 +66,6 @@ def parse_json(_: Scope, text: object) -> object:
 
 
 @function
-def text_hex(_: Scope, text: object) -> str:
-    """The UTF-8 bytes of a text as 0x hex."""
-    return f"0x{printed(text).encode().hex()}"
-
-
-@function
 def bare_hex(_: Scope, text: object) -> str:
     """Hex digits in lower case without the 0x, to look for them inside longer hex."""
     if not HEX.fullmatch(printed(text)):

@@ -112,7 +112,7 @@ def sample_cid(seed: str) -> Cid:
 
 def random_key(random: Random) -> str:
     """Base64 of 32 random bytes."""
-    return base64.b64encode(random.randbytes(SECRET_BYTES)).decode()
+    return base64_of(random.randbytes(SECRET_BYTES))
 
 
 def random_hash(random: Random) -> str:
@@ -151,6 +151,11 @@ def bytes_of_base64(text: str) -> bytes:
         return base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError):
         raise Mismatch("base64", text) from None
+
+
+def base64_of(raw: bytes) -> str:
+    """Bytes in standard base64 with padding."""
+    return base64.b64encode(raw).decode()
 
 
 def bytes_of_key(key: str) -> bytes:

@@ -1,8 +1,11 @@
-"""Types for the keys, ids, hashes and amounts that would otherwise be bare texts and integers."""
+"""Types for keys, ids, hashes and amounts that would otherwise be bare texts and integers, and what an address is."""
 
 from __future__ import annotations
 
+import re
 from typing import NewType
+
+from eth_utils.address import is_checksum_address
 
 ApiKey = NewType("ApiKey", str)
 """The key of an account, as `new_account` gives it."""
@@ -23,3 +26,11 @@ GroupId = NewType("GroupId", int)
 Address = NewType("Address", str)
 """0x and 40 hex digits."""
 Cents = NewType("Cents", int)
+
+
+def is_address(value: object) -> bool:
+    """Whether it is 0x and 40 hex digits, and where these are of both cases, the EIP-55 form."""
+    if not isinstance(value, str) or not re.fullmatch("0x[0-9a-fA-F]{40}", value):
+        return False
+    digits = value[2:]
+    return digits in {digits.lower(), digits.upper()} or is_checksum_address(value)

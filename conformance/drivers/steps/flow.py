@@ -52,11 +52,9 @@ def _compile_computed(raw: JsonValue, context: CompileContext) -> Template:
     if function is None:
         raise context.at(name).problem(
             UnknownName,
-            f"no function is called {name!r}; there are {', '.join(sorted(FUNCTIONS))} "
-            "(an object with one member is written {literal: {…}})",
+            f"no function is called {name!r}; there are {', '.join(sorted(FUNCTIONS))}",
         )
-    spread = isinstance(argument, list) and name != "literal"
-    arguments = argument if spread and isinstance(argument, list) else [] if argument is None else [argument]
+    arguments = argument if isinstance(argument, list) else [] if argument is None else [argument]
     try:
         inspect.signature(function).bind(None, *arguments)
     except TypeError as problem:

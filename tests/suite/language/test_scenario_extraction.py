@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from conformance.language import extraction
-from conformance.language.extraction import difference, differs, find_item, item
+from conformance.language.extraction import difference, differs
 from conformance.language.scope import Scope
 from conformance.problems import Mismatch
 
@@ -20,27 +20,6 @@ def scope() -> Scope:
 @pytest.mark.parametrize(("start", "end", "part"), [(0, -2, "abc"), (2, None, "cde"), (1, 3, "bc")])
 def test_slice_counts_from_both_ends(scope: Scope, start: int, end: int | None, part: str) -> None:
     assert extraction.slice(scope, "abcde", start, end) == part
-
-
-@pytest.mark.parametrize(("index", "found"), [(0, "a"), (-1, "c")])
-def test_item_counts_from_both_ends(scope: Scope, index: int, found: str) -> None:
-    assert item(scope, ["a", "b", "c"], index) == found
-
-
-@pytest.mark.parametrize("array", [["a"], "text", None])
-def test_item_departs_where_there_is_none(scope: Scope, array: object) -> None:
-    with pytest.raises(Mismatch):
-        item(scope, array, 1)
-
-
-def test_find_item_gives_the_only_one(scope: Scope) -> None:
-    assert find_item(scope, GROUPS, "name", "a") == GROUPS[0]
-
-
-@pytest.mark.parametrize(("array", "wanted"), [(GROUPS, "b"), (GROUPS, "c"), ({"name": "a"}, "a")])
-def test_find_item_departs_unless_there_is_one(scope: Scope, array: object, wanted: str) -> None:
-    with pytest.raises(Mismatch):
-        find_item(scope, array, "name", wanted)
 
 
 def test_differs_tells_types_apart(scope: Scope) -> None:

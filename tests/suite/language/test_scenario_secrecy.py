@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.language.functions import encode_base64, flip_key_bit
+from conformance.language.functions import flip_key_bit
 from conformance.language.matchers import Matcher
 from conformance.language.scope import Scope
 from conformance.language.templates import CompileContext
@@ -73,10 +73,6 @@ def test_shared_prefix_is_the_longest(texts: list[str], length: int) -> None:
 
 def test_distinct_bytes_counts_over_all_secrets() -> None:
     assert distinct_bytes([b"\0\1", b"\1\2"]) == 3
-
-
-def test_encode_base64_undoes_decoding(scope: Scope) -> None:
-    assert encode_base64(scope, f"0x{SECRET.hex()}") == KEY
 
 
 @pytest.mark.parametrize(("index", "changed"), [(0, 0), (15, 15), (-1, 31)])

@@ -7,7 +7,7 @@ import base64
 import pytest
 
 from conformance.problems import Mismatch, ProfileSilent
-from conformance.service.derivations import account_private_key
+from conformance.service.derivations import account_private_key, base64_of, bytes_of_base64
 
 # Anvil's first development account.
 KEY = base64.b64encode(bytes.fromhex("ac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80")).decode()
@@ -32,3 +32,12 @@ def test_wallet_without_a_rule_is_silence() -> None:
 def test_secret_that_is_no_private_key_departs(secret: bytes) -> None:
     with pytest.raises(Mismatch):
         wallet_of(base64.b64encode(secret).decode(), "secret_is_private_key")
+
+
+def test_base64_undoes_decoding() -> None:
+    assert base64_of(bytes_of_base64(KEY)) == KEY
+
+
+def test_text_that_is_no_base64_departs() -> None:
+    with pytest.raises(Mismatch):
+        bytes_of_base64("no base64!")
