@@ -12,7 +12,7 @@ from conformance.cases import Judge, case
 from conformance.endpoints.requests import OutgoingRequest
 from conformance.service.acceptance import Accepted, must_accept
 from conformance.service.at_once import send_at_once
-from conformance.service.bindings import two_groups
+from conformance.service.bindings import bound, two_groups
 from conformance.service.groups import ALL_PKPS
 from conformance.service.node import Node
 from conformance.service.pkps import Pkp
@@ -26,33 +26,46 @@ NEEDS = ("managed_accounts",)
 # ---------------------------------------------------------------------------------------------------- changes of keys
 
 
+UPDATES: Sequence[tuple[str, Sequence[str], str]] = (
+    ("h", ["H"], ""),
+    ("", [], "UKEY-300"),
+    ("gh", ["G", "H"], "UKEY-290"),
+    ("g", ["G"], ""),
+    ("0", ["G", "H"], "UKEY-280"),
+    ("h", ["H"], ""),
+    ("g0", ["G", "H"], "UKEY-310"),
+    ("", [], "UKEY-300"),
+)
+"""The groups of an update, where the key then runs, and the requirement about an array of this form."""
+
+
 @case(
     "update-of-a-key",
     requirements=[
         *("EXEC-230", "KEYLIFE-020", "KEYLIFE-030"),
-        *("UKEY-260", "UKEY-270", "UKEY-290", "UKEY-300", "UKEY-310"),
+        *("UKEY-260", "UKEY-270", "UKEY-280", "UKEY-290", "UKEY-300", "UKEY-310"),
     ],
     needs=NEEDS,
 )
 def update_of_a_key(judge: Judge, node: Node) -> None:
     """Runs follow each update of `execute_in_groups`, gained and lost, also to the wildcard and back."""
     on = two_groups(node)
-    with judge():
-        runs = node.signing.must_sign(on.key, on.x, on.p).accepted
-        node.signing.must_be_refused(on.key, on.y, on.q, control=runs)
-        for groups, in_g, in_h in (
-            ([on.h], False, True),
-            ([], False, False),
-            ([on.g, on.h], True, True),
-            ([on.g], True, False),
-            ([0], True, True),
-            ([on.h], False, True),
-            ([on.g, 0], True, True),
-            ([], False, False),
-        ):
-            node.usage_keys.update(on.alice, on.key, Permissions(execute_in_groups=groups))
-            judge.same(node.signing.signs(on.key, on.x, on.p), in_g, f"with {groups}, whether the key runs in G")
-            judge.same(node.signing.signs(on.key, on.y, on.q), in_h, f"with {groups}, whether the key runs in H")
+    ids = {"g": on.g, "h": on.h, "0": 0}
+    runs_in = {"G": (on.x, on.p), "H": (on.y, on.q)}
+    before: Sequence[str] = ["G"]
+    for group, requirement in (("G", "UKEY-260"), ("H", "UKEY-270")):
+        with judge.apart(requirement):
+            judge.same(node.signing.signs(on.key, *runs_in[group]), group in before, f"whether the key runs in {group}")
+    for groups, after, form in UPDATES:
+        node.usage_keys.update(on.alice, on.key, Permissions(execute_in_groups=[ids[group] for group in groups]))
+        for group, run in runs_in.items():
+            about = [form or ("UKEY-260" if group in after else "UKEY-270")]
+            if (group in before) != (group in after):
+                about += ["EXEC-230", "KEYLIFE-020" if group in after else "KEYLIFE-030"]
+            with judge.apart(*about):
+                told = f"whether the key runs in {group} with the groups {list(groups)}"
+                judge.same(node.signing.signs(on.key, *run), group in after, told)
+        before = after
 
 
 @case("one-key-of-two", requirements=["KEYLIFE-050", "KEYLIFE-070", "KEYLIFE-080", "EXEC-230"], needs=NEEDS)
@@ -60,24 +73,29 @@ def one_key_of_two(judge: Judge, node: Node) -> None:
     """A new name leaves the permission to run, an update or removal of one key leaves the other's."""
     on = two_groups(node)
     signing = node.signing
-    with judge():
-        twin, poor = node.usage_keys.executing_in(on.alice, on.g), node.usage_keys.executing_in(on.alice)
-        runs = signing.must_sign(on.key, on.x, on.p).accepted
-        twin_runs = signing.must_sign(twin, on.x, on.p).accepted
-        signing.must_be_refused(poor, on.x, on.p, control=runs)
-        for renamed in (on.key, poor):
-            node.usage_keys.rename(on.alice, renamed, "renamed")
-        for key in (on.key, twin):
-            signing.must_sign(key, on.x, on.p)
-        signing.must_be_refused(poor, on.x, on.p, control=runs)
-        node.usage_keys.update(on.alice, on.key, Permissions())
-        signing.must_be_refused(on.key, on.x, on.p, control=runs)
-        signing.must_sign(twin, on.x, on.p)
-        node.usage_keys.remove(on.alice, twin)
-        signing.must_be_refused(twin, on.x, on.p, control=twin_runs, classes=["unauthenticated"])
-        node.usage_keys.update(on.alice, on.key, Permissions(execute_in_groups=[on.g]))
+    twin, poor = node.usage_keys.executing_in(on.alice, on.g), node.usage_keys.executing_in(on.alice)
+    runs = signing.must_sign(on.key, on.x, on.p).accepted
+    twin_runs = signing.must_sign(twin, on.x, on.p).accepted
+    signing.must_be_refused(poor, on.x, on.p, control=runs)
+    for renamed in (on.key, poor):
+        node.usage_keys.rename(on.alice, renamed, "renamed")
+    with judge("KEYLIFE-070"):
         signing.must_sign(on.key, on.x, on.p)
-        node.usage_keys.executing_in(on.alice, on.g)
+        signing.must_be_refused(poor, on.x, on.p, control=runs)
+    node.usage_keys.update(on.alice, on.key, Permissions())
+    with judge.apart("EXEC-230"):
+        signing.must_be_refused(on.key, on.x, on.p, control=runs)
+    with judge.apart("KEYLIFE-050"):
+        signing.must_sign(twin, on.x, on.p)
+    node.usage_keys.remove(on.alice, twin)
+    with judge.apart("KEYLIFE-080"):
+        signing.must_be_refused(twin, on.x, on.p, control=twin_runs, classes=["unauthenticated"])
+    with judge("KEYLIFE-050"):
+        node.usage_keys.update(on.alice, on.key, Permissions(execute_in_groups=[on.g]))
+    with judge("EXEC-230"):
+        signing.must_sign(on.key, on.x, on.p)
+    node.usage_keys.executing_in(on.alice, on.g)
+    with judge("KEYLIFE-080"):
         signing.must_be_refused(twin, on.x, on.p, control=twin_runs, classes=["unauthenticated"])
 
 
@@ -89,23 +107,28 @@ def members_of_a_group(judge: Judge, node: Node) -> None:
     """Runs follow when an action or a wallet is taken out of the group and added again."""
     on = two_groups(node)
     groups, signing = node.groups, node.signing
-    with judge():
-        runs = signing.must_sign(on.key, on.x, on.p).accepted
-        for _ in range(2):
+    runs = signing.must_sign(on.key, on.x, on.p).accepted
+    for _ in range(2):
+        with judge.apart("EP-210", "EXEC-230"):
             groups.remove_action(on.alice, on.g, on.x.hash)
             signing.must_be_refused(on.key, on.x, on.p, control=runs)
+        with judge.apart("EP-360", "EXEC-230"):
             groups.add_action(on.alice, on.g, on.x.cid)
             signing.must_sign(on.key, on.x, on.p)
+        with judge.apart("EP-220", "EXEC-230"):
             groups.remove_pkp(on.alice, on.g, on.p.id)
             signing.must_be_refused(on.key, on.x, on.p, control=runs)
+        with judge.apart("EP-370", "EXEC-230"):
             groups.add_pkp(on.alice, on.g, on.p.id)
             signing.must_sign(on.key, on.x, on.p)
-        # What joins is permitted, and nothing beside it: Y joins G for P, Q does not.
-        signing.must_be_refused(on.key, on.y, on.p, control=runs)
-        groups.add_action(on.alice, on.g, on.y.cid)
+    # What joins is permitted, and nothing beside it: Y joins G for P, Q does not.
+    signing.must_be_refused(on.key, on.y, on.p, control=runs)
+    groups.add_action(on.alice, on.g, on.y.cid)
+    with judge.apart("EP-360"):
         signing.must_sign(on.key, on.y, on.p)
-        signing.must_be_refused(on.key, on.x, on.q, control=runs)
-        groups.add_pkp(on.alice, on.g, on.q.id)
+    signing.must_be_refused(on.key, on.x, on.q, control=runs)
+    groups.add_pkp(on.alice, on.g, on.q.id)
+    with judge("EP-370"):
         signing.must_sign(on.key, on.x, on.q)
 
 
@@ -113,17 +136,18 @@ def members_of_a_group(judge: Judge, node: Node) -> None:
 def changes_by_a_usage_key(judge: Judge, node: Node) -> None:
     """Runs of the account key and of a usage key follow what another usage key takes out of a group and puts back."""
     on = two_groups(node)
-    keeping = Permissions(False, False, False, [on.g], [on.g], [on.g])
+    keeper = node.usage_keys.add(on.alice, Permissions(False, False, False, [on.g], [on.g], [on.g])).key
+    key_runs = node.signing.must_sign(on.key, on.x, on.p).accepted
+    node.signing.must_sign(on.alice, on.x, on.p)
+    by_both = [node.signing.request(key, on.x, on.p) for key in (on.key, on.alice)]
+    node.groups.remove_pkp(keeper, on.g, on.p.id)
     with judge():
-        keeper = node.usage_keys.add(on.alice, keeping).key
-        key_runs = node.signing.must_sign(on.key, on.x, on.p).accepted
-        node.signing.must_sign(on.alice, on.x, on.p)
-        by_both = [node.signing.request(key, on.x, on.p) for key in (on.key, on.alice)]
-        node.groups.remove_pkp(keeper, on.g, on.p.id)
         all_refused(node, by_both, "forbidden", key_runs)
-        node.groups.add_pkp(keeper, on.g, on.p.id)
+    node.groups.add_pkp(keeper, on.g, on.p.id)
+    with judge():
         node.signing.must_sign(on.key, on.x, on.p)
-        node.groups.remove_action(keeper, on.g, on.x.hash)
+    node.groups.remove_action(keeper, on.g, on.x.hash)
+    with judge():
         all_refused(node, by_both, "forbidden", key_runs)
 
 
@@ -137,38 +161,29 @@ def update_of_a_group(judge: Judge, node: Node) -> None:
     on = two_groups(node)
     p, q, x, y = on.p.id, on.q.id, on.x.hash, on.y.hash
     every = node.groups.all_actions
+    pairs = {"xp": (on.x, on.p), "xq": (on.x, on.q), "yp": (on.y, on.p), "yq": (on.y, on.q)}
+    wallets, actions, emptied, wildcards, added = ([f"GRPLIFE-0{number}0"] for number in range(4, 9))
 
-    def update(pkp_ids: Sequence[object], hashes: Sequence[object]) -> None:
+    def permits(about: Sequence[str], pkp_ids: Sequence[object], hashes: Sequence[object], *permitted: str) -> None:
         node.groups.update(on.alice, on.g, "g", pkp_ids=pkp_ids, cid_hashes=hashes)
+        with judge.apart(*about):
+            ran = [name for name, (action, pkp) in pairs.items() if node.signing.signs(on.key, action, pkp)]
+            judge.same(ran, list(permitted), f"the pairs that run with {pkp_ids} and {hashes}")
 
-    with judge():
-        node.signing.must_sign(on.key, on.x, on.p)
-        for pkp_ids, hashes, permitted in (
-            ([q], [x], {"xq"}),
-            ([p], [y], {"yp"}),
-            ([], [], set()),
-            ([p], [x], {"xp"}),
-            ([ALL_PKPS], [x], {"xp", "xq"}),
-            ([p], [every], {"xp", "yp"}),
-            ([ALL_PKPS], [every], {"xp", "xq", "yp", "yq"}),
-            ([p], [x], {"xp"}),
-        ):
-            update(pkp_ids, hashes)
-            ran = {
-                action_name + pkp_name
-                for action_name, action in (("x", on.x), ("y", on.y))
-                for pkp_name, pkp in (("p", on.p), ("q", on.q))
-                if node.signing.signs(on.key, action, pkp)
-            }
-            judge.same(sorted(ran), sorted(permitted), f"the pairs that run with {pkp_ids} and {hashes}")
-        # What other calls added is replaced, too.
-        node.groups.add_pkp(on.alice, on.g, q)
-        node.groups.add_action(on.alice, on.g, on.y.cid)
-        added = node.signing.must_sign(on.key, on.y, on.q).accepted
-        update([p], [x])
-        node.signing.must_sign(on.key, on.x, on.p)
-        node.signing.must_be_refused(on.key, on.x, on.q, control=added)
-        node.signing.must_be_refused(on.key, on.y, on.p, control=added)
+    node.signing.must_sign(on.key, on.x, on.p)
+    permits(wallets, [q], [x], "xq")
+    permits([*wallets, *actions], [p], [y], "yp")
+    permits(emptied, [], [])
+    permits([*wallets, *actions], [p], [x], "xp")
+    permits(wildcards, [ALL_PKPS], [x], "xp", "xq")
+    permits(wildcards, [p], [every], "xp", "yp")
+    permits(wildcards, [ALL_PKPS], [every], "xp", "xq", "yp", "yq")
+    permits(wildcards, [p], [x], "xp")
+    # What other calls added is replaced, too.
+    node.groups.add_pkp(on.alice, on.g, q)
+    node.groups.add_action(on.alice, on.g, on.y.cid)
+    node.signing.must_sign(on.key, on.y, on.q)
+    permits(added, [p], [x], "xp")
 
 
 @case(
@@ -180,18 +195,22 @@ def removal_of_a_group(judge: Judge, node: Node) -> None:
     """When a group is removed, keys lose it and nothing else, and no later group gives it back."""
     on = two_groups(node)
     signing = node.signing
-    with judge():
-        both, every = node.usage_keys.executing_in(on.alice, on.g, on.h), node.usage_keys.executing_in(on.alice, 0)
-        # The account key needs a group as well (EXEC-120).
-        runs = {key: signing.must_sign(key, on.x, on.p).accepted for key in (on.key, both, every, on.alice)}
-        node.groups.remove(on.alice, on.g)
-        for key, ran in runs.items():
-            signing.must_be_refused(key, on.x, on.p, control=ran)
+    both, every = node.usage_keys.executing_in(on.alice, on.g, on.h), node.usage_keys.executing_in(on.alice, 0)
+    # The account key needs a group as well (EXEC-120).
+    runs = {key: signing.must_sign(key, on.x, on.p).accepted for key in (on.key, both, every, on.alice)}
+    node.groups.remove(on.alice, on.g)
+    loses = ["GRPLIFE-110", "GRPLIFE-160", "EXEC-230"]
+    for key, about in ((on.key, loses), (both, loses), (every, loses[1:]), (on.alice, loses[2:])):
+        with judge.apart(*about):
+            signing.must_be_refused(key, on.x, on.p, control=runs[key])
+    with judge.apart("GRPLIFE-130"):
         for key in (both, every):
             signing.must_sign(key, on.y, on.q)
-        for _ in range(2):
-            node.groups.add(on.alice, "g", pkp_ids=[on.p.id], cid_hashes=[on.x.hash])
+    for _ in range(2):
+        bound(node, on.alice, [on.p], [on.x])
+    with judge.apart("GRPLIFE-130"):
         signing.must_sign(every, on.x, on.p)
+    with judge("GRPLIFE-120"):
         for key in (on.key, both):
             signing.must_be_refused(key, on.x, on.p, control=runs[key])
 
@@ -201,21 +220,21 @@ def one_group_of_two(judge: Judge, node: Node) -> None:
     """What two groups permit stays permitted through the one when the other loses it or is removed."""
     on = two_groups(node)
     signing = node.signing
-    with judge():
-        node.groups.update(on.alice, on.h, "h", pkp_ids=[on.p.id], cid_hashes=[on.x.hash])
-        in_h, both = node.usage_keys.executing_in(on.alice, on.h), node.usage_keys.executing_in(on.alice, on.g, on.h)
-        runs = {key: signing.must_sign(key, on.x, on.p).accepted for key in (on.key, in_h, both)}
-        node.groups.remove_pkp(on.alice, on.g, on.p.id)
-        signing.must_be_refused(on.key, on.x, on.p, control=runs[on.key])
+    node.groups.update(on.alice, on.h, "h", pkp_ids=[on.p.id], cid_hashes=[on.x.hash])
+    in_h, both = node.usage_keys.executing_in(on.alice, on.h), node.usage_keys.executing_in(on.alice, on.g, on.h)
+    with judge.apart("PKP-060"):
+        for key in (on.key, in_h):
+            signing.must_sign(key, on.x, on.p)
+    node.groups.remove_pkp(on.alice, on.g, on.p.id)
+    with judge.apart("PKP-070"):
+        signing.must_sign(in_h, on.x, on.p)
+    with judge.apart("UKEY-290", "GRPLIFE-170"):
+        signing.must_sign(both, on.x, on.p)
+    node.groups.add_pkp(on.alice, on.g, on.p.id)
+    node.groups.remove(on.alice, on.g)
+    with judge.apart("GRPLIFE-170"):
         for key in (in_h, both):
             signing.must_sign(key, on.x, on.p)
-        node.groups.add_pkp(on.alice, on.g, on.p.id)
-        node.groups.remove(on.alice, on.g)
-        for key in (in_h, both):
-            signing.must_sign(key, on.x, on.p)
-        node.groups.remove(on.alice, on.h)
-        for key in (in_h, both):
-            signing.must_be_refused(key, on.x, on.p, control=runs[key])
 
 
 @case("deleted-action", requirements=["ACT-200"], needs=NEEDS)
@@ -223,10 +242,10 @@ def deleted_action(judge: Judge, node: Node) -> None:
     """After delete_action its runs are refused where the profile says that it leaves the groups, else permitted."""
     on = two_groups(node)
     stated = node.session.stated("semantics.delete_action_group_membership")
+    node.actions.add(on.alice, on.x.cid)
+    node.signing.must_sign(on.key, on.x, on.p)
+    node.actions.delete(on.alice, on.x.hash)
     with judge():
-        node.actions.add(on.alice, on.x.cid)
-        node.signing.must_sign(on.key, on.x, on.p)
-        node.actions.delete(on.alice, on.x.hash)
         ran = node.signing.signs(on.key, on.x, on.p)
         judge.same("kept" if ran else "removed", stated, "what becomes of the action in its groups")
 
@@ -256,15 +275,13 @@ def key_removed_under_way(judge: Judge, node: Node) -> None:
     """Once the removal of a key is answered, no run begins with it, though runs were under way."""
     on = two_groups(node)
     late = node.actions.prepared("sign_late")
+    node.groups.add_action(on.alice, on.g, late.cid)
+    # A run that began before asks for its wallet before or after the removal.
+    soon, later = (node.signing.request(on.key, late, on.p, milliseconds=milliseconds) for milliseconds in (100, 600))
+    runs = node.runs.must_succeed(soon).accepted
+    removal = node.session.request("remove_usage_api_key", on.alice, usage_api_key=on.key)
+    change_under_way(node, removal, [soon, later, soon], on.p, ["forbidden", "unauthenticated"])
     with judge():
-        node.groups.add_action(on.alice, on.g, late.cid)
-        # A run that began before asks for its wallet before or after the removal.
-        soon, later = (
-            node.signing.request(on.key, late, on.p, milliseconds=milliseconds) for milliseconds in (100, 600)
-        )
-        runs = node.runs.must_succeed(soon).accepted
-        removal = node.session.request("remove_usage_api_key", on.alice, usage_api_key=on.key)
-        change_under_way(node, removal, [soon, later, soon], on.p, ["forbidden", "unauthenticated"])
         all_refused(node, [soon] * 4, "unauthenticated", runs)
 
 
@@ -277,16 +294,17 @@ def narrowed_under_way(judge: Judge, node: Node) -> None:
     update = node.session.request("update_usage_api_key", on.alice, usage_api_key=on.key, **only_h)
     taking_out = node.session.request("remove_pkp_from_group", on.alice, group_id=on.h, pkp_id=on.q.id)
     removal = node.session.request("remove_group", on.alice, group_id=on.h)
-    with judge():
-        runs = node.signing.must_sign(on.key, on.x, on.p).accepted
-        change_under_way(node, update, [in_g] * 2, on.p, ["forbidden"])
+    runs = node.signing.must_sign(on.key, on.x, on.p).accepted
+    change_under_way(node, update, [in_g] * 2, on.p, ["forbidden"])
+    with judge.apart():
         all_refused(node, [in_g] * 3, "forbidden", runs)
-        for write in (taking_out, removal):
-            runs_in_h = node.signing.must_sign(on.key, on.y, on.q).accepted
-            change_under_way(node, write, [in_h] * 2, on.q, ["forbidden"])
+    for write in (taking_out, removal):
+        runs_in_h = node.signing.must_sign(on.key, on.y, on.q).accepted
+        change_under_way(node, write, [in_h] * 2, on.q, ["forbidden"])
+        with judge.apart("EXEC-230"):
             all_refused(node, [in_h] * 3, "forbidden", runs_in_h)
-            if write is taking_out:
-                node.groups.add_pkp(on.alice, on.h, on.q.id)
+        if write is taking_out:
+            node.groups.add_pkp(on.alice, on.h, on.q.id)
 
 
 @case("parallel-updates-do-not-mix", requirements=["KEYLIFE-200"], needs=NEEDS)
@@ -302,10 +320,10 @@ def parallel_updates_do_not_mix(judge: Judge, node: Node) -> None:
         node.session.request("update_usage_api_key", on.alice, usage_api_key=on.key, **labels, **half.members)
         for half in halves * 2
     ]
-    with judge():
-        for _ in range(3):
-            for answer in send_at_once(node.session, updates):
-                was_accepted(node.session, answer, or_refused=["conflict"])
+    for _ in range(3):
+        for answer in send_at_once(node.session, updates):
+            was_accepted(node.session, answer, or_refused=["conflict"])
+        with judge():
             in_g, in_h = node.signing.signs(on.key, on.x, on.p), node.signing.signs(on.key, on.y, on.q)
             creation = node.session.send(node.pkps.creation(on.key))
             creates = was_accepted(node.session, creation, or_refused=["forbidden"])

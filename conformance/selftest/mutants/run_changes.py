@@ -26,7 +26,7 @@ STALE_RUNS = 3
 
 @mutant(
     "EXEC-230", "KEYLIFE-030", "KEYLIFE-150", "GRPLIFE-040", "GRPLIFE-050", "GRPLIFE-060", "GRPLIFE-070",
-    "GRPLIFE-080", "GRPLIFE-110", "GRPLIFE-160", "GRPLIFE-170", "PKP-070", "EP-210", "EP-220",
+    "GRPLIFE-080", "GRPLIFE-110", "GRPLIFE-160", "EP-210", "EP-220",
 )  # fmt: skip
 def what_was_permitted_stays_permitted(node: Node) -> None:
     """Permit for ever a run that was permitted once."""
