@@ -153,14 +153,6 @@ def to_text(_: Scope, value: object) -> str:
     return printed(value)
 
 
-@function
-def concat(_: Scope, *values: object) -> object:
-    """Arrays joined to one, or texts joined to one."""
-    if values and all(isinstance(value, list) for value in values):
-        return [item for value in values if isinstance(value, list) for item in value]
-    return "".join(printed(value) for value in values)
-
-
 # ------------------------------------------------------------------------------------------------------ parts of values
 
 
@@ -173,12 +165,6 @@ def length(_: Scope, value: object) -> int:
 
 
 @function
-def first(_: Scope, array: object) -> object:
-    """The first item."""
-    return _item(array, 0)
-
-
-@function
 def sum(_: Scope, *numbers: object) -> int:  # noqa: A001 - the name that packs use
     """The sum of integers."""
     total = 0
@@ -187,16 +173,3 @@ def sum(_: Scope, *numbers: object) -> int:  # noqa: A001 - the name that packs 
             raise Mismatch("an integer", printed(number))
         total += number
     return total
-
-
-def _array(value: object) -> list[object]:
-    if not isinstance(value, list):
-        raise Mismatch("an array", printed(value))
-    return value
-
-
-def _item(array: object, index: int) -> object:
-    found = _array(array)
-    if not found:
-        raise Mismatch("an array with an item", "[]")
-    return found[index]

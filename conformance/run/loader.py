@@ -12,7 +12,6 @@ from conformance.drivers import DRIVERS
 from conformance.language import (  # noqa: F401 - they enter their matchers and functions under their names
     array_operators,
     derivations,
-    extraction,
     operators,
     runs,
     wallets,
@@ -103,8 +102,21 @@ def load_pack(path: Path, vocabulary: Vocabulary | None = None) -> list[Case]:
     cases: list[Case] = []
     for index, raw in enumerate(pack.cases):
         cases += _cases(raw, pack, seen, context.at("cases", index))
+    _check_aliases(context)
     raise_all(context.faults)
     return cases
+
+
+def _check_aliases(context: CompileContext) -> None:
+    """Report aliases of what stands in another case, or in the pack's head."""
+    aliases = {alias: anchored for anchored, alias in context.document.aliases}
+    for alias, anchored in aliases.items():
+        if anchored[:2] != alias[:2] and alias[:-1] not in aliases:
+            line = context.document.line(anchored)
+            place = alias[:-1] if isinstance(alias[-1], int) else alias
+            context.elsewhere(place).report(
+                BadShape, f"an alias repeats what stands outside of the case, in line {line}: write it out here"
+            )
 
 
 def _head(context: CompileContext) -> PackForm:

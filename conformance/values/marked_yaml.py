@@ -40,6 +40,10 @@ class Document:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._lines: dict[Place, int] = {(): 1}
+        self._first: dict[int, Place] = {}
+        """Where each node of the document stands first, by its identity."""
+        self.aliases: list[tuple[Place, Place]] = []
+        """Where an anchored value stands, and where an alias repeats it."""
         self.value = self._read()
 
     def line(self, place: Place) -> int:
@@ -74,6 +78,8 @@ class Document:
 
     def _plain(self, node: yaml.Node, place: Place, above: tuple[yaml.Node, ...]) -> JsonValue:
         self._lines[place] = node.start_mark.line + 1
+        if self._first.setdefault(id(node), place) != place:
+            self.aliases.append((self._first[id(node)], place))
         if any(node is holder for holder in above):
             raise Unreadable("an alias holds itself", self.path, node.start_mark.line + 1)
         if len(above) > DEEPEST:
