@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import queue
@@ -22,7 +23,7 @@ from reference_node.deployment import Payers
 from reference_node.keys import KeyDerivation
 
 START_SECONDS = 120
-SECRET = "42" * 32
+SECRET = hashlib.sha256(b"the root secret of the campaign").hexdigest()
 PAYERS = 4
 STARTER_CREDITS = 40
 SECRET_KEY, PUBLISHABLE_KEY = "sk_test_campaign", "pk_test_campaign"
