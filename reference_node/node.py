@@ -45,6 +45,13 @@ class Renewable:
     disconnect: Callable[[], None]
     """Lets go of the chain, where it is external."""
 
+    def end(self) -> None:
+        """End what runs, and what goes on beside the requests."""
+        self.sandbox.close()
+        if self.payments:
+            self.payments.close()
+        self.billing.close()
+
 
 @dataclass
 class Node(Renewable):
@@ -67,10 +74,7 @@ class Node(Renewable):
 
     def close(self) -> None:
         """Let go of what the node holds outside this process; what runs is ended."""
-        self.sandbox.close()
-        if self.payments:
-            self.payments.close()
-        self.billing.close()
+        self.end()
         if self.ledger:
             self.ledger.close()
         self.disconnect()
@@ -79,10 +83,10 @@ class Node(Renewable):
         """Start afresh: a new chain, no accounts, no credits, the clock right; what runs is ended."""
         self.clock.offset_seconds = 0
         fresh = self.renew()
-        former = self.sandbox
+        former = Renewable(**{service.name: getattr(self, service.name) for service in fields(Renewable)})
         for service in fields(Renewable):
             setattr(self, service.name, getattr(fresh, service.name))
-        former.close()
+        former.end()
 
     @contextmanager
     def charged(self, account_hash: int, cents: int) -> Iterator[None]:

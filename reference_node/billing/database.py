@@ -51,8 +51,12 @@ class Database:
                 prepare(self._database, self._name)
                 for setting in SETTINGS:
                     self._database.execute(f"PRAGMA {setting}")
+                with self._transaction():  # a file that can't be written is told now, and not to the first caller
+                    self._database.execute("DELETE FROM position WHERE name = ''")
             except sqlite3.Error as fault:
                 raise LedgerError(f"the ledger {self._name} can't be used: {fault}") from None
+            except LedgerUnavailable as fault:
+                raise LedgerError(str(fault)) from None
             undone.pop_all()
 
     def close(self) -> None:

@@ -404,3 +404,19 @@ def test_file_of_an_older_version_is_brought_up_to_date_in_one_piece(
             ledger.note_customer(ALICE, "cus_1")
     with pytest.raises(LedgerError, match="use a newer node"):
         Ledger(file)
+
+
+def test_file_that_can_only_be_read_is_told_at_once(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with closing(Ledger(file)) as ledger:
+        ledger.grant(ALICE, 5)
+    connect = sqlite3.connect
+
+    def read_only(name: str, *values: object, **named: object) -> object:
+        return connect(f"file:{name}?mode=ro", *values, uri=True, **named)  # type: ignore[arg-type]
+
+    with monkeypatch.context() as locked:
+        locked.setattr(sqlite3, "connect", read_only)
+        with pytest.raises(LedgerError, match="readonly"):
+            Ledger(file)
+    with closing(Ledger(file)) as ledger:
+        assert ledger.balance(ALICE) == 5

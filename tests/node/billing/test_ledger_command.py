@@ -6,6 +6,7 @@ import base64
 import csv
 import io
 import sqlite3
+import threading
 from contextlib import closing
 from pathlib import Path
 
@@ -91,6 +92,14 @@ def test_two_nodes_on_one_ledger_are_refused(tmp_path: Path) -> None:
     settings = Settings(port=0, ledger=tmp_path / "ledger.sqlite")
     with serving(settings), pytest.raises(LedgerError, match="another node uses this ledger"):
         build_node(settings)
+
+
+def test_reset_leaves_no_thread_of_the_former_services_behind() -> None:
+    with serving(Settings(port=0)) as running:
+        for _ in range(3):
+            running.done("new_account", account_name="n", account_description="d", email="ada@example.org")
+            running.node.reset()
+        assert [thread.name for thread in threading.enumerate()].count("payments") == 0
 
 
 def test_reset_keeps_the_ledger_and_forgets_the_accounts(tmp_path: Path) -> None:
