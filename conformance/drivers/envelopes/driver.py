@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -50,9 +49,7 @@ def compile_typed_data(form: TypedDataCase, context: CompileContext) -> Callable
                 run.clock.set_right()
             chain_id(run)
         trial = EnvelopeTrial(run, EnvelopeAccounts(run), form.exact_time)
-        for flow, fitting in chosen.items():
-            if fitting:
-                trial.try_rows(flow, fitting)
+        trial.try_flows({flow: fitting for flow, fitting in chosen.items() if fitting})
 
     return program
 
@@ -86,32 +83,33 @@ class EnvelopeTrial:
     accounts: EnvelopeAccounts
     exact: bool
 
-    def try_rows(self, flow: Flow, rows: Sequence[Row]) -> None:
-        """Send all rows of a flow, and check that whatever is refused changes nothing.
+    def try_flows(self, chosen: Mapping[Flow, Sequence[Row]]) -> None:
+        """Send all rows, and check that whatever is refused changes nothing: the lists are read once around all flows.
 
-        The valid envelope is the control, tried before them. For the conversion it comes last: the account that the
+        A flow's valid envelope is its control, tried before. For the conversion it comes last: the account that the
         refused rows were about is then converted, which shows that it could have been all the time.
         """
-        if flow == CONVERSION and not any(_refuses(row) for row in rows):
-            self._send_all(flow, rows, None)
-            return
-        with ExitStack() as stack:
-            with set_up():
-                refusals = stack.enter_context(self._refusals(flow, rows))
-            self._send_all(flow, rows, refusals)
+        for flow, rows in chosen.items():
+            if flow != CONVERSION and rows[0].form != VALID.model_copy(update={"id": rows[0].form.id}):
+                try_control(partial(self._send_valid, flow))
+        for flow, rows in chosen.items():
+            refusals = self._refusals(flow) if any(map(_refuses, rows)) else None
+            for row in rows:
+                with labelled(f"{row.label} ({flow})"):
+                    self._try_row(flow, row, refusals)
+        self.run.unchanged.compare()
+        if any(map(_refuses, chosen.get(CONVERSION, []))):
+            try_control(partial(self._send_valid, CONVERSION))
 
-    def _send_all(self, flow: Flow, rows: Sequence[Row], refusals: Refusals | None) -> None:
-        for row in rows:
-            with labelled(f"{row.label} ({flow})"):
-                self._try_row(flow, row, refusals)
-
-    def _refusals(self, flow: Flow, rows: Sequence[Row]) -> Refusals:
-        if flow == CONVERSION:
-            return Refusals(self.run, control=lambda: self._send_valid(flow), unchanged=self.accounts.unchanged(flow))
-        first_is_valid = rows[0].form == VALID.model_copy(update={"id": rows[0].form.id})
-        if not first_is_valid:
-            try_control(lambda: self._send_valid(flow))
-        return Refusals(self.run, control=Accepted(flow), unchanged=self.accounts.unchanged(flow))
+    def _refusals(self, flow: Flow) -> Refusals:
+        """What refusals of a flow are held against, with the account's lists read before."""
+        with set_up():
+            reads = self.accounts.unchanged(flow)
+        self.run.unchanged.end_if_old()
+        with set_up():
+            self.run.unchanged.read(reads)
+        control = partial(self._send_valid, flow) if flow == CONVERSION else Accepted(flow)
+        return Refusals(self.run, control=control, unchanged=reads)
 
     def _send_valid(self, flow: Flow) -> None:
         with labelled(f"the valid envelope ({flow})"):
@@ -121,7 +119,7 @@ class EnvelopeTrial:
         sent = self._send(flow, row)
         answers = [answer for _, answer in sent]
         if not row.form.accepted:
-            _must_refuse(answers, refusals)
+            self._must_refuse(flow, row.label, sent, refusals)
             return
         for answer in answers:
             _must_give(answer)
@@ -146,8 +144,16 @@ class EnvelopeTrial:
             key = self.accounts.of(flow).key
         again = [replace(request, credential=key) if flow == CONVERSION else request for request in accepted]
         with self.run.clock.ahead(seconds):
-            answers = [self.run.send(request) for request in again]
-        _must_refuse(answers, refusals)
+            sent = [(request, self.run.send(request)) for request in again]
+        self._must_refuse(flow, f"{seconds} s later", sent, refusals)
+
+    def _must_refuse(self, flow: Flow, label: str, sent: Sent, refusals: Refusals | None) -> None:
+        if refusals is None:
+            raise TypeError("a refused row has neither control nor state")
+        for request, answer in sent:
+            refusals.check(answer, ["any"])
+            self.run.unchanged.note(f"{label} ({flow})", request, answer.exchange)
+            self.run.unchanged.read(self.accounts.unchanged(flow))
 
     def _send(self, flow: Flow, row: Row) -> Sent:
         """A row's requests and their answers."""
@@ -178,13 +184,6 @@ class EnvelopeTrial:
 def _refuses(row: Row) -> bool:
     """Whether the node must refuse the row, at once or later."""
     return not row.form.accepted or row.form.refused_after is not None
-
-
-def _must_refuse(answers: Sequence[Answer], refusals: Refusals | None) -> None:
-    if refusals is None:
-        raise TypeError("a refused row has neither control nor state")
-    for answer in answers:
-        refusals.check(answer, ["any"])
 
 
 def _stands_late(row: EnvelopeRow, sent: Sent) -> bool:

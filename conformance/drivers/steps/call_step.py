@@ -58,7 +58,9 @@ def compile_call(step: CallStep, context: CompileContext) -> AnswerStep:
         if expected is None:
             return _accepted(run.send(build(run)), expectations, run)
         control, request, found = run.control(step.control, accepted="was accepted"), build(run), reads(run)
-        run.unchanged.read(request, found)
+        run.unchanged.end_if_old()
+        run.unchanged.end_if_undone_by(request)
+        run.unchanged.read(found)
         answer = Refusals(run, control=control, unchanged=found).send(request, expected)
         run.unchanged.note(run.label_of_step, request, answer.exchange)
         return _as_expected(answer, expectations, run)

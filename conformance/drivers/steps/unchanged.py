@@ -46,10 +46,21 @@ class UnchangedState:
         self._began = 0.0
         self._refused: list[RefusedStep] = []
 
-    def read(self, request: OutgoingRequest, reads: Sequence[Read]) -> None:
-        """Have the reads before a request that must be refused. Raises StateChanged for the requests before it."""
-        if self._is_over() or self._might_undo(request):
+    def end_if_old(self) -> None:
+        """Compare what was read too long ago: a case may wait for something to expire. Raises StateChanged."""
+        if self._before and time.monotonic() - self._began > SECONDS_TO_REMEMBER:
             self.compare()
+
+    def end_if_undone_by(self, request: OutgoingRequest) -> None:
+        """Compare if the request, should the node obey it, could undo what another one did. Raises StateChanged."""
+        removes, about = _removes(request), _about(request)
+        if any(step.removes != removes and step.about & about for step in self._refused):
+            self.compare()
+
+    def read(self, reads: Sequence[Read]) -> None:
+        """Have the reads before requests that must be refused."""
+        if not self._before:
+            self._began = time.monotonic()
         missing = [read for read in reads if _asked(read) not in self._before]
         for read, value in zip(missing, self._session.recent_reads.values(missing), strict=True):
             self._before[_asked(read)] = read, value
@@ -63,7 +74,7 @@ class UnchangedState:
     def compare(self) -> None:
         """Repeat the reads. StateChanged: one of the requests since they were taken changed something."""
         before, refused = list(self._before.values()), self._refused
-        self._before, self._refused, self._began = {}, [], time.monotonic()
+        self._before, self._refused = {}, []
         if not refused:
             return
         reads, values = [read for read, _ in before], [value for _, value in before]
@@ -74,15 +85,6 @@ class UnchangedState:
             others = f", or a refused step before it since {refused[0].label}" if self.is_unclear else ""
             problem.step = refused[-1].label + others
             raise
-
-    def _is_over(self) -> bool:
-        """Whether what was read before is too old: a case may have waited for something to expire."""
-        return bool(self._before) and time.monotonic() - self._began > SECONDS_TO_REMEMBER
-
-    def _might_undo(self, request: OutgoingRequest) -> bool:
-        """Whether the request, if the node obeyed it after all, could undo what another one has done: add, remove."""
-        removes, about = _removes(request), _about(request)
-        return any(step.removes != removes and step.about & about for step in self._refused)
 
 
 def _asked(read: Read) -> str:
