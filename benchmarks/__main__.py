@@ -19,6 +19,11 @@ absolute times don't. `--write` renews the table below.
 Runs in a row ask the contract the same, and the in-memory chain answers a view that it has answered from memory until
 the next block or second. Lists are asked for in pages of another size each time, so that they are evaluated anew.
 
+A node's evidence is verified with nothing kept of what was read before. Beside the fetches, which every verification
+needs, the verifier's own work is small. Without them it takes about three times as long as dcap-qvl alone: that library
+is a part of one of sixteen rules, and what it lets through in chains, revocation lists, TCB info and quotes is read a
+second time, in Python.
+
 | measured | ms | against | ms | ratio | at most |
 |---|---|---|---|---|---|
 """
