@@ -37,21 +37,27 @@ abstract contract Access is Payers {
         mapping(GroupScope scope => GroupIds.Set) groupsIn;
     }
 
-    /// @dev `namedByKeys` holds the usage keys that name the group in any array. With it, removing a group costs by the
-    /// keys that name it; a walk over all keys of the account could outgrow a block.
-    struct GroupRecord {
-        Group labels;
+    struct GroupLists {
         OrderedSet.Set pkpIds;
         OrderedSet.Set cidHashes;
-        OrderedSet.Set namedByKeys;
     }
 
-    /// @dev `groupsListing` finds the groups that list a CID hash, so that neither the execution rule for all groups
-    /// nor the deletion of an action has to walk every group. `lastGroupId` only grows: ids are never used again.
+    /// @dev Only the lists of the latest generation count, so that replacing both costs the same at any size.
+    struct GroupRecord {
+        Group labels;
+        uint256 generation;
+        mapping(uint256 generation => GroupLists) listsOf;
+    }
+
+    /// @dev No removal walks over what it removes, which could outgrow a block: what is left behind counts no more.
+    /// Entries of keys and actions for a group that is no longer live count nothing; `lastGroupId` only grows, so ids
+    /// are never used again. `groupsListing` finds the groups that may list a CID hash: those of its latest deletion
+    /// count, and of those the groups whose lists hold it. `hasLeftovers` says that some list holds a deleted action.
     struct AccountRecord {
         address adminWalletAddress;
         bool exists;
         bool managed;
+        bool hasLeftovers;
         uint64 lastGroupId;
         string name;
         string description;
@@ -59,11 +65,13 @@ abstract contract Access is Payers {
         OrderedSet.Set groups;
         OrderedSet.Set wallets;
         OrderedSet.Set actions;
+        GroupIds.Set liveGroups;
         mapping(uint256 keyHash => KeyRecord) keyRecords;
         mapping(uint64 groupId => GroupRecord) groupRecords;
         mapping(bytes32 pkpId => Wallet) walletRecords;
         mapping(bytes32 cidHash => Action) actionRecords;
-        mapping(bytes32 cidHash => GroupIds.Set) groupsListing;
+        mapping(bytes32 cidHash => uint256) deletionsOf;
+        mapping(bytes32 cidHash => mapping(uint256 deletions => GroupIds.Set)) groupsListing;
     }
 
     uint256 private constant _MAX_PAGE_SIZE = 100;
@@ -145,6 +153,22 @@ abstract contract Access is Payers {
     {
         if (!account.groups.contains(_groupItem(groupId))) revert GroupUnknown(accountHash, groupId);
         return account.groupRecords[groupId];
+    }
+
+    /// @dev The two lists of a group as they are now.
+    function _lists(AccountRecord storage account, uint64 groupId) internal view returns (GroupLists storage) {
+        GroupRecord storage group = account.groupRecords[groupId];
+        return group.listsOf[group.generation];
+    }
+
+    /// @dev The groups that may list an action, or the wildcard.
+    function _listing(AccountRecord storage account, bytes32 cidHash) internal view returns (GroupIds.Set storage) {
+        return account.groupsListing[cidHash][account.deletionsOf[cidHash]];
+    }
+
+    /// @dev Whether a group lists an action, or the wildcard.
+    function _listsAction(AccountRecord storage account, uint64 groupId, bytes32 cidHash) internal view returns (bool) {
+        return _listing(account, cidHash).contains(groupId) && _lists(account, groupId).cidHashes.contains(cidHash);
     }
 
     function _groupItem(uint64 groupId) internal pure returns (bytes32) {

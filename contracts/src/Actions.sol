@@ -12,6 +12,10 @@ abstract contract Actions is Access {
     using GroupIds for GroupIds.Set;
     using OrderedSet for OrderedSet.Set;
 
+    /// @dev Lists that a deletion clears of the action. What is left in others counts no more, but lists of this account
+    /// are read more slowly from then on.
+    uint256 private constant _LISTS_CLEARED = 256;
+
     /// @notice Registers an action. Owner only.
     /// @param cidHash Not zero, which is the wildcard.
     function addAction(uint256 adminHash, bytes32 cidHash, string calldata name, string calldata description)
@@ -39,10 +43,11 @@ abstract contract Actions is Access {
         AccountRecord storage account = _ownedAccount(adminHash);
         if (!account.actions.remove(cidHash)) revert ActionUnknown(adminHash, cidHash);
         delete account.actionRecords[cidHash];
-        GroupIds.Set storage listing = account.groupsListing[cidHash];
-        uint64[] memory groupIds = listing.all(account.lastGroupId);
-        for (uint256 i = 0; i < groupIds.length; ++i) account.groupRecords[groupIds[i]].cidHashes.remove(cidHash);
-        listing.clear(account.lastGroupId);
+        uint64[] memory groupIds =
+            _listing(account, cidHash).allAmong(account.liveGroups, account.lastGroupId, _LISTS_CLEARED);
+        for (uint256 i = 0; i < groupIds.length; ++i) _lists(account, groupIds[i]).cidHashes.remove(cidHash);
+        if (groupIds.length == _LISTS_CLEARED) account.hasLeftovers = true;
+        if (groupIds.length != 0) ++account.deletionsOf[cidHash];
         emit ActionDeleted(adminHash, cidHash);
     }
 
@@ -66,7 +71,27 @@ abstract contract Actions is Access {
         returns (Action[] memory)
     {
         AccountRecord storage account = _knownAccount(accountHash);
-        return _actions(account, _group(account, accountHash, groupId).cidHashes.page(pageNumber, pageSize));
+        _group(account, accountHash, groupId);
+        OrderedSet.Set storage cidHashes = _lists(account, groupId).cidHashes;
+        if (!account.hasLeftovers) return _actions(account, cidHashes.page(pageNumber, pageSize));
+        return _actions(account, _pageWithoutLeftovers(account, groupId, cidHashes.all(), pageNumber, pageSize));
+    }
+
+    function _pageWithoutLeftovers(
+        AccountRecord storage account,
+        uint64 groupId,
+        bytes32[] memory items,
+        uint256 pageNumber,
+        uint256 pageSize
+    ) private view returns (bytes32[] memory found) {
+        uint256 size = 0;
+        for (uint256 i = 0; i < items.length; ++i) {
+            if (_listing(account, items[i]).contains(groupId)) items[size++] = items[i];
+        }
+        if (pageNumber >= size || pageNumber * pageSize >= size) return found;
+        uint256 offset = pageNumber * pageSize;
+        found = new bytes32[](size - offset < pageSize ? size - offset : pageSize);
+        for (uint256 i = 0; i < found.length; ++i) found[i] = items[offset + i];
     }
 
     function _actions(AccountRecord storage account, bytes32[] memory cidHashes)

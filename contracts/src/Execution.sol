@@ -25,7 +25,8 @@ abstract contract Execution is Access {
         return _someGroupAllows(keyHash, cidHash, 0, false);
     }
 
-    /// @dev Looks at the groups that list the action, or all actions, and that the key may execute in: 256 at a time.
+    /// @dev Looks at the live groups that may list the action, or all actions, and that the key may execute in: 256 at a
+    /// time.
     function _someGroupAllows(uint256 keyHash, bytes32 cidHash, bytes32 pkpId, bool withWallet)
         private
         view
@@ -35,20 +36,32 @@ abstract contract Execution is Access {
         if (accountHash == 0 || _isExpired(accountHash, keyHash)) return false;
         AccountRecord storage account = _accounts[accountHash];
         GroupIds.Set storage named = account.keyRecords[keyHash].groupsIn[GroupScope.Execute];
+        GroupIds.Set storage listing = _listing(account, cidHash);
         bool inAllGroups = keyHash == accountHash || named.contains(0);
         for (uint256 word = 0; word <= account.lastGroupId >> 8; ++word) {
-            uint256 groups = account.groupsListing[cidHash].words[word] | account.groupsListing[0].words[word];
+            uint256 groups = listing.words[word] | account.groupsListing[0][0].words[word];
+            if (groups == 0) continue;
+            groups &= account.liveGroups.words[word];
             if (!inAllGroups) groups &= named.words[word];
-            if (!withWallet && groups != 0) return true;
             for (; groups != 0; groups = Bits.withoutLowest(groups)) {
                 uint64 groupId = uint64((word << 8) | Bits.lowest(groups));
-                if (_lists(account.groupRecords[groupId].pkpIds, pkpId)) return true;
+                if (_allows(account, groupId, listing.contains(groupId), cidHash, pkpId, withWallet)) return true;
             }
         }
         return false;
     }
 
-    function _lists(OrderedSet.Set storage list, bytes32 item) private view returns (bool) {
-        return list.contains(item) || list.contains(0);
+    /// @dev Whether a group's lists hold the action and the wallet; `counts` says that an entry of the action does.
+    function _allows(
+        AccountRecord storage account,
+        uint64 groupId,
+        bool counts,
+        bytes32 cidHash,
+        bytes32 pkpId,
+        bool withWallet
+    ) private view returns (bool) {
+        GroupLists storage lists = _lists(account, groupId);
+        if (!(counts && lists.cidHashes.contains(cidHash)) && !lists.cidHashes.contains(0)) return false;
+        return !withWallet || lists.pkpIds.contains(pkpId) || lists.pkpIds.contains(0);
     }
 }

@@ -31,16 +31,25 @@ library GroupIds {
         return (set.words[groupId >> 8] >> (groupId & 0xff)) & 1 == 1;
     }
 
-    /// @notice All ids, ascending.
-    function all(Set storage set, uint64 last) internal view returns (uint64[] memory groupIds) {
+    /// @notice All ids that are in another set as well, ascending; the wildcard needs not be. At most `most` of them.
+    function allAmong(Set storage set, Set storage others, uint64 last, uint256 most)
+        internal
+        view
+        returns (uint64[] memory groupIds)
+    {
         uint256 size = 0;
-        for (uint256 word = 0; word <= last >> 8; ++word) size += Bits.count(set.words[word]);
+        for (uint256 word = 0; word <= last >> 8; ++word) size += Bits.count(_common(set, others, word));
+        if (size > most) size = most;
         groupIds = new uint64[](size);
         uint256 found = 0;
         for (uint256 word = 0; found < size; ++word) {
-            for (uint256 bits = set.words[word]; bits != 0; bits = Bits.withoutLowest(bits)) {
+            for (uint256 bits = _common(set, others, word); bits != 0 && found < size; bits = Bits.withoutLowest(bits)) {
                 groupIds[found++] = uint64((word << 8) | Bits.lowest(bits));
             }
         }
+    }
+
+    function _common(Set storage set, Set storage others, uint256 word) private view returns (uint256) {
+        return set.words[word] & (word == 0 ? others.words[word] | 1 : others.words[word]);
     }
 }

@@ -28,6 +28,7 @@ abstract contract Groups is Access {
         if (cidHashes.length != 0) _requireGroupScope(accountHash, keyHash, GroupScope.ManageActions, 0);
         groupId = ++account.lastGroupId;
         account.groups.add(_groupItem(groupId));
+        account.liveGroups.add(groupId);
         account.groupRecords[groupId].labels = Group(groupId, name, description);
         _fill(account, accountHash, groupId, pkpIds, cidHashes);
         emit GroupAdded(accountHash, groupId, name, description, pkpIds, cidHashes);
@@ -43,22 +44,21 @@ abstract contract Groups is Access {
         bytes32[] memory cidHashes
     ) external {
         AccountRecord storage account = _ownedAccount(adminHash);
-        _group(account, adminHash, groupId).labels = Group(groupId, name, description);
-        _empty(account, groupId);
+        GroupRecord storage group = _group(account, adminHash, groupId);
+        group.labels = Group(groupId, name, description);
+        ++group.generation;
         _fill(account, adminHash, groupId, pkpIds, cidHashes);
         emit GroupUpdated(adminHash, groupId, name, description, pkpIds, cidHashes);
     }
 
-    /// @notice Removes a group and takes its id out of every permission array. Owner, or a usage key with
-    /// `canDeleteGroups`.
+    /// @notice Removes a group, and with it its id from every permission array. Owner, or a usage key with
+    /// `canDeleteGroups`. Costs the same whatever the group lists and whichever keys name it.
     function removeGroup(uint256 keyHash, uint64 groupId) external {
         (AccountRecord storage account, uint256 accountHash) = _actingAccount(keyHash);
         _requireAccountScope(accountHash, keyHash, account.keyRecords[keyHash].values.canDeleteGroups, "group:delete");
-        GroupRecord storage group = _group(account, accountHash, groupId);
-        _empty(account, groupId);
-        _forgetByKeys(account, group, groupId);
-        delete group.labels;
+        delete _group(account, accountHash, groupId).labels;
         account.groups.remove(_groupItem(groupId));
+        account.liveGroups.remove(groupId);
         emit GroupRemoved(accountHash, groupId);
     }
 
@@ -100,7 +100,7 @@ abstract contract Groups is Access {
     /// @notice Takes a wallet out of a group; bytes32(0) clears the wildcard. Owner, or `removePkpFromGroups`.
     function removePkpFromGroup(uint256 keyHash, uint64 groupId, bytes32 pkpId) external {
         (AccountRecord storage account, uint256 accountHash) = _actingInGroup(keyHash, groupId, GroupScope.RemovePkp);
-        if (!account.groupRecords[groupId].pkpIds.remove(pkpId)) revert NotInGroup(groupId, pkpId);
+        if (!_lists(account, groupId).pkpIds.remove(pkpId)) revert NotInGroup(groupId, pkpId);
         emit PkpRemovedFromGroup(accountHash, groupId, pkpId);
     }
 
@@ -134,8 +134,9 @@ abstract contract Groups is Access {
     }
 
     function _removeAction(AccountRecord storage account, uint256 accountHash, uint64 groupId, bytes32 cidHash) private {
-        if (!account.groupRecords[groupId].cidHashes.remove(cidHash)) revert NotInGroup(groupId, cidHash);
-        account.groupsListing[cidHash].remove(groupId);
+        if (!_listsAction(account, groupId, cidHash)) revert NotInGroup(groupId, cidHash);
+        _lists(account, groupId).cidHashes.remove(cidHash);
+        _listing(account, cidHash).remove(groupId);
         emit ActionRemovedFromGroup(accountHash, groupId, cidHash);
     }
 
@@ -155,37 +156,20 @@ abstract contract Groups is Access {
         for (uint256 i = 0; i < cidHashes.length; ++i) _listAction(account, groupId, cidHashes[i]);
     }
 
-    function _empty(AccountRecord storage account, uint64 groupId) private {
-        GroupRecord storage group = account.groupRecords[groupId];
-        group.pkpIds.clear();
-        bytes32[] memory cidHashes = group.cidHashes.all();
-        for (uint256 i = 0; i < cidHashes.length; ++i) {
-            group.cidHashes.remove(cidHashes[i]);
-            account.groupsListing[cidHashes[i]].remove(groupId);
-        }
-    }
-
     function _listPkp(AccountRecord storage account, uint256 accountHash, uint64 groupId, bytes32 pkpId)
         private
         returns (bool added)
     {
         if (pkpId != 0 && !account.wallets.contains(pkpId)) revert WalletUnknown(accountHash, pkpId);
-        return account.groupRecords[groupId].pkpIds.add(pkpId);
+        return _lists(account, groupId).pkpIds.add(pkpId);
     }
 
+    /// @dev Where a deletion has left the action in the list, it goes to the end as any that is added does.
     function _listAction(AccountRecord storage account, uint64 groupId, bytes32 cidHash) private returns (bool added) {
-        account.groupsListing[cidHash].add(groupId);
-        return account.groupRecords[groupId].cidHashes.add(cidHash);
-    }
-
-    function _forgetByKeys(AccountRecord storage account, GroupRecord storage group, uint64 groupId) private {
-        bytes32[] memory keyHashes = group.namedByKeys.all();
-        for (uint256 i = 0; i < keyHashes.length; ++i) {
-            KeyRecord storage key = account.keyRecords[uint256(keyHashes[i])];
-            for (uint256 scope = 0; scope <= uint256(type(GroupScope).max); ++scope) {
-                key.groupsIn[GroupScope(scope)].remove(groupId);
-            }
-        }
-        group.namedByKeys.clear();
+        if (_listsAction(account, groupId, cidHash)) return false;
+        OrderedSet.Set storage cidHashes = _lists(account, groupId).cidHashes;
+        cidHashes.remove(cidHash);
+        _listing(account, cidHash).add(groupId);
+        return cidHashes.add(cidHash);
     }
 }

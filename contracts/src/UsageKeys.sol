@@ -96,7 +96,7 @@ abstract contract UsageKeys is Access {
     function removeUsageApiKey(uint256 adminHash, uint256 usageApiKeyHash) external {
         AccountRecord storage account = _ownedAccount(adminHash);
         KeyRecord storage record = _usageKey(account, adminHash, usageApiKeyHash);
-        _forgetGroups(account, record, usageApiKeyHash);
+        _forgetGroups(account, record);
         delete record.values;
         delete _accountOfUsageKey[usageApiKeyHash];
         account.usageKeys.remove(bytes32(usageApiKeyHash));
@@ -156,7 +156,7 @@ abstract contract UsageKeys is Access {
 
     function _store(AccountRecord storage account, uint256 accountHash, UsageKey memory key) private {
         KeyRecord storage record = account.keyRecords[key.keyHash];
-        _forgetGroups(account, record, key.keyHash);
+        _forgetGroups(account, record);
         record.values = KeyValues({
             expiration: key.expiration,
             balance: key.balance,
@@ -181,28 +181,31 @@ abstract contract UsageKeys is Access {
     ) private {
         GroupIds.Set storage named = account.keyRecords[keyHash].groupsIn[scope];
         for (uint256 i = 0; i < groupIds.length; ++i) {
+            if (groupIds[i] != 0) _group(account, accountHash, groupIds[i]);
             named.add(groupIds[i]);
-            if (groupIds[i] == 0) continue;
-            _group(account, accountHash, groupIds[i]).namedByKeys.add(bytes32(keyHash));
         }
     }
 
-    /// @dev Empties the four arrays and the groups' memory of them.
-    function _forgetGroups(AccountRecord storage account, KeyRecord storage record, uint256 keyHash) private {
+    /// @dev Empties the four arrays.
+    function _forgetGroups(AccountRecord storage account, KeyRecord storage record) private {
         uint64 last = account.lastGroupId;
         for (uint256 scope = 0; scope <= uint256(type(GroupScope).max); ++scope) {
-            GroupIds.Set storage named = record.groupsIn[GroupScope(scope)];
-            uint64[] memory groupIds = named.all(last);
-            for (uint256 i = 0; i < groupIds.length; ++i) {
-                account.groupRecords[groupIds[i]].namedByKeys.remove(bytes32(keyHash));
-            }
-            named.clear(last);
+            record.groupsIn[GroupScope(scope)].clear(last);
         }
+    }
+
+    /// @dev The groups that a key names in a scope and that still exist.
+    function _named(AccountRecord storage account, uint256 keyHash, GroupScope scope)
+        private
+        view
+        returns (uint64[] memory)
+    {
+        GroupIds.Set storage named = account.keyRecords[keyHash].groupsIn[scope];
+        return named.allAmong(account.liveGroups, account.lastGroupId, type(uint256).max);
     }
 
     function _read(AccountRecord storage account, uint256 keyHash) private view returns (UsageKey memory) {
         KeyRecord storage record = account.keyRecords[keyHash];
-        uint64 last = account.lastGroupId;
         return UsageKey({
             keyHash: keyHash,
             expiration: record.values.expiration,
@@ -212,10 +215,10 @@ abstract contract UsageKeys is Access {
             canCreateGroups: record.values.canCreateGroups,
             canDeleteGroups: record.values.canDeleteGroups,
             canCreatePkps: record.values.canCreatePkps,
-            manageIpfsIdsInGroups: record.groupsIn[GroupScope.ManageActions].all(last),
-            addPkpToGroups: record.groupsIn[GroupScope.AddPkp].all(last),
-            removePkpFromGroups: record.groupsIn[GroupScope.RemovePkp].all(last),
-            executeInGroups: record.groupsIn[GroupScope.Execute].all(last)
+            manageIpfsIdsInGroups: _named(account, keyHash, GroupScope.ManageActions),
+            addPkpToGroups: _named(account, keyHash, GroupScope.AddPkp),
+            removePkpFromGroups: _named(account, keyHash, GroupScope.RemovePkp),
+            executeInGroups: _named(account, keyHash, GroupScope.Execute)
         });
     }
 }

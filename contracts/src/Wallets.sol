@@ -55,7 +55,8 @@ abstract contract Wallets is Access {
         returns (Wallet[] memory)
     {
         AccountRecord storage account = _knownAccount(accountHash);
-        return _wallets(account, _group(account, accountHash, groupId).pkpIds.page(pageNumber, pageSize));
+        _group(account, accountHash, groupId);
+        return _wallets(account, _lists(account, groupId).pkpIds.page(pageNumber, pageSize));
     }
 
     /// @notice One wallet of the account; refuses one that is not the account's.
