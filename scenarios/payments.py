@@ -1,396 +1,223 @@
-"""Credits are bought through the payment provider, spent exactly, never lost and never doubled.
+"""Payments become credit: those that succeeded, once, for the account that began them, and as much as was paid.
 
-Specification: "Billing", "Limits", "Authentication" 4 and 7, "Errors" 11. The suite pays as a browser does, in the
-provider's test mode.
+Specification: "Billing". The suite pays as a browser does, in the provider's test mode.
 """
 
 from __future__ import annotations
 
-import base64
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from itertools import pairwise
 
 from conformance.cases import Judge, case
+from conformance.endpoints.client import Answer
 from conformance.endpoints.requests import OutgoingRequest
-from conformance.profile.operations import OPERATIONS
-from conformance.service import (
-    Account,
-    Accounts,
-    Actions,
-    Groups,
-    Permissions,
-    Pkps,
-    Read,
-    Refusals,
-    Runs,
-    Session,
-    UsageKeys,
-    Wallets,
-    billing_auth,
-    must_refuse,
-    unchanged_list,
-)
-from conformance.service.node import Node
-from conformance.service.payments import Payments
-from conformance.service.refusal import ExpectedRefusal, check_refusal
-from conformance.values.json_values import member, printed
+from conformance.service import Accounts, Refusals, Session, must_refuse
+from conformance.service.payments import NO_SUCH_INTENT, NOT_YET_PAID, PaymentIntent, Payments
+from conformance.service.refusal import was_accepted
 
 BUYS = ("managed_accounts", "billing", "payment_sandbox")
-WRONG = ("invalid", "malformed")
-UNPAID = ("insufficient_credit", "conflict", "invalid", "malformed", "not_found")
-UNKNOWN = ("not_found", "forbidden", "invalid", "malformed", "insufficient_credit")
 AT_ONCE = 20
-STARTING = "billing.insufficient_credit_behaviour"
 
 
-def unchanged_balance(payments: Payments, key: str) -> Read:
-    """The balance, which a refused call leaves as it is."""
-    return Read("the balance", lambda: payments.balance(key))
+def sent_at_once(session: Session, requests: Sequence[OutgoingRequest]) -> list[Answer]:
+    """The answers to requests that go out at the same time."""
+    branches = [session.branch(f"request {number}") for number in range(len(requests))]
+    with ThreadPoolExecutor(len(requests)) as pool:
+        return list(pool.map(lambda branch, request: branch.send(request), branches, requests))
 
 
-@case("publishable-key", requirements=["BILL-010"], needs=["payment_sandbox"])
-def publishable_key(judge: Judge, session: Session) -> None:
-    """stripe_config answers a publishable key without any credential, and no secret one."""
-    with judge("BILL-010"):
-        answer = session.call("stripe_config")
-        key = answer.at(("publishable_key",))
-        judge.that(isinstance(key, str) and key.startswith("pk_"), "a publishable key (pk_…)", key)
-        judge.that("sk_" not in answer.text and "rk_" not in answer.text, "no secret key of the provider", answer.text)
-
-
-@case("amounts", requirements=["BILL-030", "BILL-040", "BILL-050", "BILL-060", "ERR-110", "LIM-030"], needs=BUYS)
-def amounts(judge: Judge, accounts: Accounts, payments: Payments, session: Session) -> None:
-    """An intent takes whole cents from 500 up, and nothing else."""
-    alice = accounts.new(spends=False)
-    with judge("BILL-030", "BILL-040"):
-        least = payments.intend(alice.key, 500)
-        more = payments.intend(alice.key, 1_000)
-        judge.that(least.id != more.id, "an intent of its own for each request", more.id)
-    reads = [unchanged_balance(payments, alice.key)]
-    with judge("BILL-050", "ERR-110", "LIM-030"), Refusals(session, control=least.accepted, unchanged=reads) as few:
-        for cents in (499, 1, 0, -500):
-            few.send(payments.intent_request(alice.key, cents), WRONG)
-    with judge("BILL-060"), Refusals(session, control=least.accepted, unchanged=reads) as other:
-        for amount in (500.5, 999.99, "500", "", None, True, [500], {"cents": 500}, 10**30):
-            other.send(payments.intent_request(alice.key, amount), WRONG)
-        without = replace(payments.intent_request(alice.key, 500), members={})
-        other.send(without, WRONG)
-
-
-@case("payment-becomes-credit", requirements=["BILL-020", "BILL-070", "BILL-130", "BILL-160"], needs=BUYS)
+@case("payment-becomes-credit", requirements=["BILL-020", "BILL-030", "BILL-070", "BILL-130", "BILL-160"], needs=BUYS)
 def payment_becomes_credit(judge: Judge, accounts: Accounts, payments: Payments) -> None:
-    """A paid and confirmed intent adds its amount to the balance: equal amounts equally, double amounts doubly."""
+    """A paid and confirmed intent adds to the balance, and the credit grows as the amount does."""
     alice = accounts.new(spends=False)
     with judge("BILL-020"):
-        start = payments.balance(alice.key)
-    steps: list[int] = []
-    for cents in (500, 500, 1_000):
-        intent = payments.intend(alice.key, cents)
+        balances = [payments.balance(alice.key)]
+    for cents in (500, 500, 1_000, 1_234):
+        with judge("BILL-030"):
+            intent = payments.intend(alice.key, cents)
         with judge("BILL-160", "BILL-070"):
-            judge.same(payments.balance(alice.key), start + sum(steps), "the balance before the intent is paid")
-        judge.set_up(payments.pay(intent) == "succeeded", "a payment that succeeds")
-        with judge("BILL-070", "BILL-020"):
+            judge.same(payments.balance(alice.key), balances[-1], "the balance before the intent is paid")
+        payments.must_pay(intent)
+        with judge("BILL-070"):
             payments.confirm(alice.key, intent)
-            after = payments.balance(alice.key)
-            judge.that(after > start + sum(steps), "a higher balance once the payment is confirmed", after)
-        steps.append(after - start - sum(steps))
+        with judge("BILL-070", "BILL-020"):
+            balances.append(payments.balance(alice.key))
+            judge.that(balances[-1] > balances[-2], "a higher balance once the payment is confirmed", balances[-1])
+    first, second, double, odd = (after - before for before, after in pairwise(balances))
     with judge("BILL-130"):
-        judge.same(steps[1], steps[0], "the credit of the second payment of 500 cents")
-        judge.same(steps[2], 2 * steps[0], "the credit of a payment of 1,000 cents")
+        judge.same(second, first, "the credit of the second payment of 500 cents")
+        judge.same(double, 2 * first, "the credit of a payment of 1,000 cents")
+        judge.same(500 * odd, 1_234 * first, "500 times the credit of a payment of 1,234 cents")
+
+
+@case("payments-at-the-same-time", requirements=["BILL-070"], needs=BUYS)
+def payments_at_the_same_time(judge: Judge, accounts: Accounts, payments: Payments, session: Session) -> None:
+    """Several payments of an account that are confirmed at the same time are all credited."""
+    alice = accounts.new(spends=False)
+    before = payments.balance(alice.key)
+    payments.buy(alice.key, 500)
+    credit = payments.balance(alice.key) - before
+    intents = [payments.paid_intent(alice.key, 500) for _ in range(4)]
+    with judge("BILL-070"):
+        answers = sent_at_once(session, [payments.confirm_request(alice.key, intent.id) for intent in intents])
+        for answer in answers:
+            judge.that(answer.accepted, "each of the confirmations to be accepted", answer.status)
+        payments.wait_for_credit()
+        judge.same(payments.balance(alice.key), before + 5 * credit, "the balance after these payments at once")
+
+
+@case("amount-is-the-intents", requirements=["BILL-130"], needs=BUYS)
+def amount_is_the_intents(judge: Judge, accounts: Accounts, payments: Payments, session: Session) -> None:
+    """A confirmation that names an amount is refused, or credits what was paid."""
+    alice = accounts.new(spends=False)
+    before = payments.balance(alice.key)
+    payments.buy(alice.key, 500)
+    credit = payments.balance(alice.key) - before
+    intent = payments.paid_intent(alice.key, 500)
+    request = payments.confirm_request(alice.key, intent.id)
+    with judge("BILL-130"):
+        for name in ("amount_cents", "amount", "credit_cents"):
+            answer = session.send(replace(request, members={**request.members, name: 50_000}))
+            was_accepted(session, answer, or_refused=["any"])
+        was_accepted(session, session.send(request), or_refused=["any"])
+        payments.wait_for_credit()
+        judge.same(payments.balance(alice.key), before + 2 * credit, "the balance, by what was paid alone")
 
 
 @case("unpaid-intents-credit-nothing", requirements=["BILL-080"], needs=BUYS)
 def unpaid_intents_credit_nothing(judge: Judge, accounts: Accounts, payments: Payments, session: Session) -> None:
-    """An intent that was not paid, or whose payment was declined or waits, credits nothing, and can still be paid."""
+    """An intent that is not paid, declined, waits for the customer or is in processing is refused without credit."""
     alice = accounts.new(spends=False)
     methods = session.profile.payments.methods
-    paid = payments.intend(alice.key)
-    judge.set_up(payments.pay(paid) == "succeeded", "a payment that succeeds")
-    control = payments.confirm(alice.key, paid)
-    unpaid, declined, waiting = (payments.intend(alice.key) for _ in range(3))
-    judge.set_up(payments.pay(declined, methods.declined) != "succeeded", "a payment that is declined")
-    if methods.authentication:
-        judge.set_up(payments.pay(waiting, methods.authentication) != "succeeded", "a payment that waits")
-    reads = [unchanged_balance(payments, alice.key)]
+    control = payments.confirm(alice.key, payments.paid_intent(alice.key))
+    tried = [method for method in (methods.declined, methods.authentication, methods.processing) if method]
+    intents = [payments.intend(alice.key) for _ in range(1 + len(tried))]
+    for method, intent in zip(tried, intents[1:], strict=True):
+        judge.set_up(payments.pay(intent, method) != "succeeded", f"a payment by {method} that does not succeed")
+    reads = [payments.unchanged_balance(alice.key)]
     with judge("BILL-080"), Refusals(session, control=control, unchanged=reads) as refusals:
-        for intent in (unpaid, declined, waiting):
-            refusals.send(payments.confirm_request(alice.key, intent.id), UNPAID)
-    judge.set_up(payments.pay(declined) == "succeeded", "a second payment of the same intent")
-    with judge("BILL-080"):
+        for intent in intents:
+            refusals.send(payments.confirm_request(alice.key, intent.id), NOT_YET_PAID)
+        payments.wait_for_credit()
+
+
+@case("refused-intents-can-still-be-paid", requirements=["BILL-070"], needs=BUYS)
+def refused_intents_can_still_be_paid(judge: Judge, accounts: Accounts, payments: Payments, session: Session) -> None:
+    """An intent that was declined and refused is credited once it is paid in a second try."""
+    alice = accounts.new(spends=False)
+    intents = [payments.intend(alice.key) for _ in range(2)]
+    declined = payments.pay(intents[1], session.profile.payments.methods.declined)
+    judge.set_up(declined != "succeeded", "a payment that is declined")
+    for intent in intents:
+        session.send(payments.confirm_request(alice.key, intent.id))
+    for intent in intents:
+        payments.must_pay(intent)
         before = payments.balance(alice.key)
-        payments.confirm(alice.key, declined)
-        judge.that(payments.balance(alice.key) > before, "credit for the intent once it is paid after all", before)
+        with judge("BILL-070"):
+            payments.confirm(alice.key, intent)
+            after = payments.balance(alice.key)
+            judge.that(after > before, f"a balance above {before} once the intent is paid after all", after)
 
 
 @case("unknown-intents-credit-nothing", requirements=["BILL-090"], needs=BUYS)
 def unknown_intents_credit_nothing(judge: Judge, accounts: Accounts, payments: Payments, session: Session) -> None:
-    """Ids that name no intent, and values that are no id, are refused without any credit."""
+    """Ids that name no intent, values that are no id, and paths in place of one are refused without any credit."""
     alice = accounts.new(spends=False)
-    paid = payments.intend(alice.key)
-    judge.set_up(payments.pay(paid) == "succeeded", "a payment that succeeds")
-    control = payments.confirm(alice.key, paid)
+    credited, paid = payments.paid_intent(alice.key), payments.paid_intent(alice.key)
+    control = payments.confirm(alice.key, credited)
     invented = f"pi_{session.random.getrandbits(96):024x}"
-    wrong: list[object] = [invented, "", "pi_", "x" * 300, "../customers", None, 7, [paid.id], {"id": paid.id}]
-    reads = [unchanged_balance(payments, alice.key)]
+    wrong: list[object] = [invented, "", "pi_", "x" * 300, None, 7, True, [paid.id], {"id": paid.id}]
+    wrong += ["../customers", f"../payment_intents/{paid.id}", f"{paid.id}/../{paid.id}", f"{invented}?{paid.id}"]
+    reads = [payments.unchanged_balance(alice.key)]
     with judge("BILL-090"), Refusals(session, control=control, unchanged=reads) as refusals:
         for intent_id in wrong:
-            refusals.send(payments.confirm_request(alice.key, intent_id), UNKNOWN)
+            refusals.send(payments.confirm_request(alice.key, intent_id), NO_SUCH_INTENT)
+        without = replace(payments.confirm_request(alice.key, paid.id), members={})
+        refusals.send(without, NO_SUCH_INTENT)
+        payments.wait_for_credit()
 
 
-@case("credited-once", requirements=["BILL-100", "BILL-110"], needs=BUYS)
+def confirmed_again(session: Session, answer: Answer) -> None:
+    """Raise unless a further confirmation ends as the profile's `payments.confirmed_again` says."""
+    stated = session.profile.payments.confirmed_again
+    if stated == "accepted":
+        was_accepted(session, answer, or_refused=["any"])
+    else:
+        was_accepted(session, answer, or_refused=[stated, "any", "insufficient_credit"])
+
+
+@case("credited-once", requirements=["BILL-100"], needs=BUYS)
 def credited_once(judge: Judge, accounts: Accounts, payments: Payments, session: Session) -> None:
-    """However often and at once a payment is confirmed, it is credited once."""
+    """A payment is credited once, however often it is confirmed, also after another one."""
     alice = accounts.new(spends=False)
-    again = session.profile.payments.confirmed_again
-    once = payments.buy(alice.key, 500)
+    intents = [payments.buy(alice.key, 500) for _ in range(2)]
     before = payments.balance(alice.key)
     with judge("BILL-100"):
-        for _ in range(2):
-            answer = session.send(payments.confirm_request(alice.key, once.id))
-            if not (again == "accepted" and answer.accepted):
-                check_refusal(answer, ExpectedRefusal.of([*UNPAID, "any"], session.profile), session.secrets)
-        judge.same(payments.balance(alice.key), before, "the balance after the payment was confirmed again")
-    raced = payments.intend(alice.key, 500)
-    judge.set_up(payments.pay(raced) == "succeeded", "a payment that succeeds")
-    branches = [session.branch(f"confirmation {number}") for number in range(AT_ONCE)]
+        for intent in (intents[0], intents[1], intents[1], intents[0]):
+            confirmed_again(session, session.send(payments.confirm_request(alice.key, intent.id)))
+        payments.wait_for_credit()
+        judge.same(payments.balance(alice.key), before, "the balance after the payments were confirmed again")
+
+
+@case("credited-once-in-any-spelling", requirements=["BILL-100"], needs=BUYS)
+def credited_once_in_any_spelling(judge: Judge, accounts: Accounts, payments: Payments, session: Session) -> None:
+    """A payment is not credited once more for an id that is written otherwise."""
+    alice = accounts.new(spends=False)
+    intent = payments.buy(alice.key, 500)
+    before = payments.balance(alice.key)
+    endings = (" ", "\n", "\0", "/", "?expand[]=customer", "#", "%20", ";", "/../" + intent.id)
+    spellings = [*(intent.id + ending for ending in endings), " " + intent.id, intent.id.upper(), intent.client_secret]
+    with judge("BILL-100"):
+        for spelling in spellings:
+            answer = session.send(payments.confirm_request(alice.key, spelling))
+            was_accepted(session, answer, or_refused=[*NO_SUCH_INTENT, "any"])
+        payments.wait_for_credit()
+        judge.same(payments.balance(alice.key), before, "the balance after other spellings of the credited intent")
+
+
+@case("credited-once-at-the-same-time", requirements=["BILL-110"], needs=BUYS)
+def credited_once_at_the_same_time(judge: Judge, accounts: Accounts, payments: Payments, session: Session) -> None:
+    """Many confirmations of one payment at the same time credit it once."""
+    alice = accounts.new(spends=False)
+    start = payments.balance(alice.key)
+    payments.buy(alice.key, 500)
+    before = payments.balance(alice.key)
+    raced = payments.paid_intent(alice.key, 500)
     with judge("BILL-110"):
-        with ThreadPoolExecutor(AT_ONCE) as pool:
-            answers = list(pool.map(lambda one: one.send(payments.confirm_request(alice.key, raced.id)), branches))
+        answers = sent_at_once(session, [payments.confirm_request(alice.key, raced.id)] * AT_ONCE)
         judge.that(any(answer.accepted for answer in answers), "one of the confirmations at once to be accepted", None)
-        judge.same(payments.balance(alice.key), before + 500, f"the balance after {AT_ONCE} confirmations at once")
+        payments.wait_for_credit()
+        after = payments.balance(alice.key)
+        judge.same(after, 2 * before - start, f"the balance after {AT_ONCE} confirmations at once")
 
 
 @case("intents-belong-to-their-account", requirements=["BILL-120"], needs=BUYS)
 def intents_belong_to_their_account(judge: Judge, accounts: Accounts, payments: Payments, session: Session) -> None:
     """An intent that one account made is credited to no other, which leaves its owner able to confirm it."""
     alice, mallory = accounts.new(spends=False), accounts.new(spends=False)
-    own = payments.intend(mallory.key)
-    judge.set_up(payments.pay(own) == "succeeded", "a payment that succeeds")
-    control = payments.confirm(mallory.key, own)
-    intent = payments.intend(alice.key)
-    judge.set_up(payments.pay(intent) == "succeeded", "a payment that succeeds")
-    reads = [unchanged_balance(payments, mallory.key), unchanged_balance(payments, alice.key)]
+    control = payments.confirm(mallory.key, payments.paid_intent(mallory.key))
+    intent = payments.paid_intent(alice.key)
+    reads = [payments.unchanged_balance(mallory.key), payments.unchanged_balance(alice.key)]
+    stolen = payments.confirm_request(mallory.key, intent.id)
     with judge("BILL-120"):
-        must_refuse(
-            session, payments.confirm_request(mallory.key, intent.id), UNKNOWN, control=control, unchanged=reads
-        )
+        must_refuse(session, stolen, NO_SUCH_INTENT, control=control, unchanged=reads)
         before = payments.balance(alice.key)
         payments.confirm(alice.key, intent)
         judge.that(payments.balance(alice.key) > before, "credit for the owner, who confirms afterwards", before)
+        must_refuse(session, stolen, NO_SUCH_INTENT, control=control, unchanged=reads)
 
 
 @case("two-accounts-of-one-email", requirements=["EP-080", "BILL-120"], needs=BUYS)
 def two_accounts_of_one_email(judge: Judge, accounts: Accounts, payments: Payments) -> None:
-    """new_account takes an email; accounts of one email still have credits of their own."""
+    """new_account takes an email; accounts of one email have credits of their own, whoever of them buys."""
     with judge("EP-080"):
         twins = [accounts.new(members={"email": "twin@example.org"}, spends=False) for _ in range(2)]
-    before = payments.balance(twins[1].key)
-    with judge("BILL-120"):
-        payments.buy(twins[0].key, 500)
-        judge.same(payments.balance(twins[1].key), before, "the balance of the other account of this email")
-
-
-@case("payments-need-a-credential", requirements=["BILL-270"], needs=BUYS)
-def payments_need_a_credential(judge: Judge, accounts: Accounts, payments: Payments, session: Session) -> None:
-    """The three endpoints of billing that are about an account refuse whoever presents nothing, or an invented key."""
-    alice = accounts.new(spends=False)
-    intent = payments.intend(alice.key)
-    judge.set_up(payments.pay(intent) == "succeeded", "a payment that succeeds")
-    _, asked = session.accept(session.request("balance", alice.key))
-    confirmed = payments.confirm(alice.key, intent)
-    invented = base64.b64encode(session.random.randbytes(32)).decode()
-    reads = [unchanged_balance(payments, alice.key)]
-    with judge("BILL-270"):
-        for control, request in (
-            (asked, session.request("balance")),
-            (intent.accepted, payments.intent_request(None, 500)),
-            (confirmed, payments.confirm_request(None, intent.id)),
-        ):
-            for key in (None, invented):
-                with Refusals(session, control=control, unchanged=reads) as refusals:
-                    refusals.send(replace(request, credential=key), ["unauthenticated"])
-
-
-@case("wallet-of-a-converted-account-pays", requirements=["BILL-230"], needs=[*BUYS, "chain_rpc"])
-def wallet_of_a_converted_account_pays(
-    judge: Judge, accounts: Accounts, payments: Payments, wallets: Wallets, session: Session
-) -> None:
-    """In ChainSecured mode the admin wallet's X-Wallet-Auth buys credit, with no key at all."""
-    alice, carol = accounts.new(), wallets.new("carol")
-    accounts.convert(alice.key, carol)
-
-    def by_wallet(operation: str, **members: object) -> OutgoingRequest:
-        request = session.request(operation, **members)
-        return replace(request, headers=billing_auth(session, carol))
-
-    with judge("BILL-230"):
-        before = payments.balance_by(by_wallet("balance"))
-        intent = payments.intend_by(by_wallet("create_payment_intent", amount_cents=500), 500)
-    judge.set_up(payments.pay(intent) == "succeeded", "a payment that succeeds")
-    with judge("BILL-230"):
-        payments.confirm_by(by_wallet("confirm_payment", payment_intent_id=intent.id))
-        judge.same(payments.balance_by(by_wallet("balance")), before + 500, "the balance of the wallet")
-
-
-@case("no-credit-no-write", requirements=["BILL-190"], needs=BUYS, uses=[{"accounts.credits": "bought"}])
-def no_credit_no_write(judge: Judge, accounts: Accounts, payments: Payments, groups: Groups, session: Session) -> None:
-    """An account without credit writes nothing; once it has bought some, the same write is accepted."""
-    alice = accounts.new(spends=False)
-    judge.set_up(payments.balance(alice.key) == 0, "a fresh account without credit")
-    request = session.request(
-        "add_group", alice.key, group_name="g", group_description="d", pkp_ids_permitted=[], cid_hashes_permitted=[]
-    )
-
-    def after_buying() -> None:
-        payments.buy(alice.key, 500)
-        groups.add(alice.key)
-
-    reads = [unchanged_list(session, "list_groups", alice.key), unchanged_balance(payments, alice.key)]
-    with judge("BILL-190"), Refusals(session, control=after_buying, unchanged=reads) as refusals:
-        refusals.send(request, ["insufficient_credit"])
-
-
-@case("no-credit-no-run", requirements=["BILL-190"], needs=[*BUYS, "chain_rpc", "funded_wallet"])
-def no_credit_no_run(judge: Judge, node: Node, payments: Payments, session: Session) -> None:
-    """A ChainSecured account that has bought nothing runs nothing; once its wallet has bought credit, it does."""
-    dana, code = node.accounts.by_wallet(node.wallets.new("carol")), node.actions.source("hello")
-    node.contract.write(dana.admin, "add_group", dana.hash, session.label, "d", [], [node.actions.hashed_cid(code)])
-    (group,) = node.contract.items("list_groups", dana.hash)
-    runner = node.minting.attached_key(dana, Permissions(execute_in_groups=[int(printed(member(group, "id")))]))
-
-    def by_wallet(operation: str, **members: object) -> OutgoingRequest:
-        return replace(session.request(operation, **members), headers=billing_auth(session, dana.admin))
-
-    def after_buying() -> None:
-        intent = payments.intend_by(by_wallet("create_payment_intent", amount_cents=500), 500)
-        judge.set_up(payments.pay(intent) == "succeeded", "a payment that succeeds")
-        payments.confirm_by(by_wallet("confirm_payment", payment_intent_id=intent.id))
-        node.runs.run(runner.key, code)
-
-    judge.set_up(payments.balance_by(by_wallet("balance")) == 0, "a wallet that has bought nothing")
-    reads = [Read("the balance of the wallet", lambda: payments.balance_by(by_wallet("balance")))]
-    with judge("BILL-190"), Refusals(session, control=after_buying, unchanged=reads) as refusals:
-        refusals.send(node.runs.request(runner.key, code), ["insufficient_credit"])
-
-
-@case("writes-are-billed-and-reads-are-not", requirements=["BILL-140", "BILL-150", "LIM-050"], needs=BUYS)
-def writes_are_billed_and_reads_are_not(
-    judge: Judge, accounts: Accounts, payments: Payments, groups: Groups, keys: UsageKeys, pkps: Pkps, session: Session
-) -> None:
-    """Each management write lowers the balance; lists and other reads leave it as it is."""
-    alice = accounts.new()
-    payments.buy(alice.key, 500)
-    group = groups.add(alice.key)
-
-    balances = [payments.balance(alice.key)]
-
-    def spent(write: str) -> None:
-        balances.append(payments.balance(alice.key))
-        judge.that(balances[-1] < balances[-2], f"a lower balance after {write}", balances[-1])
-
-    with judge("BILL-140", "LIM-050"):
-        made = keys.add(alice.key)
-        spent("add_usage_api_key")
-        pkp = pkps.create(alice.key)
-        spent("create_wallet")
-        groups.add_pkp(alice.key, group.id, pkp.id)
-        spent("add_pkp_to_group")
-        groups.remove_pkp(alice.key, group.id, pkp.id)
-        spent("remove_pkp_from_group")
-        keys.remove(alice.key, made.key)
-        spent("remove_usage_api_key")
-        groups.remove(alice.key, group.id)
-        spent("remove_group")
-    with judge("BILL-150", "LIM-050"):
-        for operation, spec in OPERATIONS.items():
-            if spec.items and operation != "list_wallets_in_group":
-                session.call(operation, alice.key)
-                judge.same(payments.balance(alice.key), balances[-1], f"the balance after {operation}")
-        session.call("account_exists", alice.key)
-        judge.same(payments.balance(alice.key), balances[-1], "the balance after account_exists")
-
-
-@case("refused-writes-are-free", requirements=["BILL-210"], needs=BUYS)
-def refused_writes_are_free(
-    judge: Judge, accounts: Accounts, payments: Payments, groups: Groups, keys: UsageKeys, session: Session
-) -> None:
-    """A management write that is refused costs nothing."""
-    alice = accounts.new()
-    payments.buy(alice.key, 500)
-    group, powerless = groups.add(alice.key), keys.add(alice.key)
-    reads = [unchanged_balance(payments, alice.key), unchanged_list(session, "list_groups", alice.key)]
-    accepted = group.accepted.request
-    judge.set_up(accepted is not None, "a request of add_group")
-    with judge("BILL-210"), Refusals(session, control=group.accepted, unchanged=reads) as refusals:
-        if accepted is not None:
-            refusals.send(replace(accepted, credential=powerless.key), ["forbidden"])
-            refusals.send(replace(accepted, members={**accepted.members, "group_name": 7}), WRONG)
-
-
-@case("parallel-writes-are-billed-one-by-one", requirements=["BILL-220"], needs=BUYS)
-def parallel_writes_are_billed_one_by_one(
-    judge: Judge, accounts: Accounts, payments: Payments, groups: Groups, session: Session
-) -> None:
-    """Writes at the same time cost together what they cost one after the other."""
-    alice = accounts.new()
-    payments.buy(alice.key, 500)
-    start = payments.balance(alice.key)
-    request = groups.add(alice.key).accepted.request
-    price = start - payments.balance(alice.key)
-    judge.set_up(price > 0 and request is not None, "a write that costs something")
-    before = payments.balance(alice.key)
-    branches = [session.branch(f"write {number}") for number in range(8)]
-    with judge("BILL-220"):
-        with ThreadPoolExecutor(8) as pool:
-            answers = list(pool.map(lambda one: one.send(request), branches))
-        accepted = sum(answer.accepted for answer in answers)
-        judge.that(accepted > 0, "a write at the same time as others to be accepted", None)
-        left = before - price * accepted
-        judge.same(payments.balance(alice.key), left, f"the balance after {accepted} writes at once")
-
-
-def runner_of(alice: Account, code: str, actions: Actions, groups: Groups, keys: UsageKeys) -> str:
-    """A usage key of the account that may run this code and do nothing else."""
-    group = groups.add(alice.key, cid_hashes=[actions.hashed_cid(code)])
-    return keys.add(alice.key, Permissions(execute_in_groups=[group.id])).key
-
-
-@case("runs-of-a-managed-account-are-paid", requirements=["BILL-180"], needs=BUYS)
-def runs_of_a_managed_account_are_paid(
-    judge: Judge, accounts: Accounts, payments: Payments, actions: Actions, groups: Groups, keys: UsageKeys, runs: Runs
-) -> None:
-    """A run by a usage key lowers the balance of its account."""
-    alice, code = accounts.new(), actions.source("hello")
-    payments.buy(alice.key, 500)
-    runner = runner_of(alice, code, actions, groups, keys)
-    before = payments.balance(alice.key)
-    judge.set_up(payments.balance(alice.key) == before, "a balance that stays while nothing is run")
-    with judge("BILL-180"):
-        runs.run(runner, code)
-        after = payments.balance(alice.key)
-        judge.that(after < before, f"a balance below {before} after a run", after)
-
-
-@case("runs-of-a-converted-account-are-paid", requirements=["BILL-320"], needs=[*BUYS, "chain_rpc"])
-def runs_of_a_converted_account_are_paid(
-    judge: Judge,
-    accounts: Accounts,
-    payments: Payments,
-    actions: Actions,
-    groups: Groups,
-    keys: UsageKeys,
-    runs: Runs,
-    wallets: Wallets,
-    session: Session,
-) -> None:
-    """A run by a usage key of a ChainSecured account lowers the balance of its admin wallet."""
-    alice, carol, code = accounts.new(), wallets.new("carol"), actions.source("hello")
-    payments.buy(alice.key, 500)
-    runner = runner_of(alice, code, actions, groups, keys)
-    accounts.convert(alice.key, carol)
-    asked = replace(session.request("balance"), headers=billing_auth(session, carol))
-    before = payments.balance_by(asked)
-    with judge("BILL-320"):
-        runs.run(runner, code)
-        after = payments.balance_by(asked)
-        judge.that(after < before, f"a balance of the wallet below {before} after a run", after)
+    for buyer, other in (twins, reversed(twins)):
+        own, others = payments.balance(buyer.key), payments.balance(other.key)
+        intent: PaymentIntent = payments.paid_intent(buyer.key, 500)
+        with judge("BILL-120"):
+            payments.confirm(buyer.key, intent)
+            judge.that(payments.balance(buyer.key) > own, f"a balance above {own} of the account that paid", own)
+            judge.same(payments.balance(other.key), others, "the balance of the other account of this email")

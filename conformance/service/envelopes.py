@@ -70,9 +70,17 @@ def wallet_auth_header(proof: str, encoding: object) -> str:
             raise ProfileSilent("a form of X-Wallet-Auth that the suite knows", printed(encoding))
 
 
-def billing_auth(session: Session, wallet: SuiteWallet) -> dict[str, str | None]:
-    """The header with which a wallet reads and pays as the holder of a credit record."""
-    signed = sign_envelope(session, "BillingAuth", wallet)
+def billing_auth(
+    session: Session,
+    wallet: SuiteWallet,
+    *,
+    primary: PrimaryType = "BillingAuth",
+    issued: int = 0,
+    on_chain: int | None = None,
+    signed_by: SuiteWallet | None = None,
+) -> dict[str, str | None]:
+    """The header with which a wallet reads and pays as the holder of a credit record; the options make it no proof."""
+    signed = sign_envelope(session, primary, wallet, issued=issued, on_chain=on_chain, signed_by=signed_by)
     return {WALLET_AUTH: wallet_auth_header(written(signed.members), session.profile.wire.x_wallet_auth.encoding)}
 
 

@@ -19,7 +19,10 @@ from conformance.endpoints.requests import OutgoingRequest
 from conformance.problems import LivePayments, Malformed, NotAccepted, ProfileSilent, ProviderTrouble
 from conformance.profile.wire_flows import BillingFields
 from conformance.service.acceptance import Accepted, must_accept
+from conformance.service.envelopes import billing_auth
+from conformance.service.reads import Read
 from conformance.service.session import Session
+from conformance.service.suite_wallet import SuiteWallet
 from conformance.values.json_values import member, printed
 
 BOUGHT_CENTS = 5_000
@@ -36,6 +39,15 @@ BOUGHT = frozenset({"succeeded", "processing"})
 UNITS = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 
 SHOWN = 300
+
+ILL_FORMED = ("invalid", "malformed")
+"""The classes of refusal for what is no request of the endpoint."""
+
+NO_SUCH_INTENT = ("not_found", "forbidden", "insufficient_credit", *ILL_FORMED)
+"""Those for an intent that is none, or none of this account."""
+
+NOT_YET_PAID = ("insufficient_credit", "conflict", "not_found", *ILL_FORMED)
+"""Those for an intent of the account that is not paid."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +85,23 @@ class Payments:
         answer = self._session.call("balance", key)
         return self._cents(answer)
 
+    def unchanged_balance(self, key: str) -> Read:
+        """The balance as a read that a refused call leaves as it is."""
+        return Read("the balance", lambda: self.balance(key))
+
+    def unchanged_balance_by(self, wallet: SuiteWallet) -> Read:
+        """The same of the record that a wallet holds."""
+        return Read(
+            f"the balance of the wallet {wallet.address}", lambda: self.balance_by(self.by_wallet("balance", wallet))
+        )
+
+    def by_wallet(self, operation: str, wallet: SuiteWallet, **members: object) -> OutgoingRequest:
+        """A request of an endpoint of billing by the proof of a wallet, made now."""
+        if operation != "balance":
+            self.publishable_key()
+        request = self._session.request(operation, **members)
+        return replace(request, headers=billing_auth(self._session, wallet))
+
     def balance_by(self, request: OutgoingRequest) -> int:
         """The same for a request that authenticates in another way."""
         answer, _ = self._session.accept(request)
@@ -98,15 +127,16 @@ class Payments:
 
     def intend_by(self, request: OutgoingRequest, cents: int) -> PaymentIntent:
         """A new intent by a request of one's own."""
-        answer, accepted = self._session.accept(request)
-        return self.intent_in(answer, accepted, cents)
+        answer, _ = self._session.accept(request)
+        return self.intent_in(answer, request, cents)
 
-    def intent_in(self, answer: Answer, accepted: Accepted, cents: int) -> PaymentIntent:
-        """The intent that an answer holds."""
+    def intent_in(self, answer: Answer, request: OutgoingRequest, cents: int) -> PaymentIntent:
+        """The intent that the accepted answer to a request holds."""
         secret = member(answer.value, "client_secret")
         if not isinstance(secret, str) or not secret.partition("_secret_")[1]:
             got = printed(answer.value)[:SHOWN]
             raise Malformed("a client_secret that holds the intent's id", got, answer.exchange)
+        accepted = Accepted(request.operation.name, request)
         return PaymentIntent(secret.partition("_secret_")[0], secret, cents, accepted)
 
     def pay(self, intent: PaymentIntent, method: str | None = None) -> str:
@@ -162,12 +192,27 @@ class Payments:
         """Wait as long as the credit of a confirmed payment may take to show."""
         time.sleep(self._session.profile.payments.credited_within_seconds)
 
-    def buy_by(self, request: OutgoingRequest, confirm: OutgoingRequest, cents: int) -> PaymentIntent:
-        """Buy credit with requests that authenticate in another way; `confirm` is one for any intent."""
-        intent = self.intend_by(request, cents)
+    def paid_intent(self, key: str, cents: int = SMALLEST_CENTS) -> PaymentIntent:
+        """A new intent that is paid and not confirmed yet."""
+        intent = self.intend(key, cents)
         self.must_pay(intent)
-        self.confirm_by(replace(confirm, members={"payment_intent_id": intent.id}))
+        return intent
+
+    def intend_by_wallet(self, wallet: SuiteWallet, cents: int = SMALLEST_CENTS) -> PaymentIntent:
+        """A new intent by the proof of a wallet."""
+        return self.intend_by(self.by_wallet("create_payment_intent", wallet, amount_cents=cents), cents)
+
+    def confirm_by_wallet(self, wallet: SuiteWallet, intent: PaymentIntent) -> Accepted:
+        """Have a paid intent credited by the proof of a wallet."""
+        accepted = self.confirm_by(self.by_wallet("confirm_payment", wallet, payment_intent_id=intent.id))
         self.wait_for_credit()
+        return accepted
+
+    def buy_by_wallet(self, wallet: SuiteWallet, cents: int = SMALLEST_CENTS) -> PaymentIntent:
+        """Buy credit for the record that a wallet holds."""
+        intent = self.intend_by_wallet(wallet, cents)
+        self.must_pay(intent)
+        self.confirm_by_wallet(wallet, intent)
         return intent
 
     def confirm_by(self, request: OutgoingRequest) -> Accepted:
@@ -180,8 +225,7 @@ class Payments:
 
     def buy(self, key: str, cents: int = BOUGHT_CENTS) -> PaymentIntent:
         """Buy credit for an account: intent, payment and confirmation."""
-        intent = self.intend(key, cents)
-        self.must_pay(intent)
+        intent = self.paid_intent(key, cents)
         self.confirm(key, intent)
         return intent
 

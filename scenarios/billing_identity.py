@@ -1,0 +1,165 @@
+"""Whose credits a call is about: by key, by proof of a wallet, before and after conversion.
+
+Specification: "Billing", "Authentication" 6 and 7, "States and transitions / Account mode". What proofs show of a
+balance is in the pack `wallet_auth`; here they pay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from conformance.cases import Judge, case
+from conformance.endpoints.requests import OutgoingRequest
+from conformance.service import Accepted, Refusals, SuiteWallet, billing_auth, chain_id, must_refuse
+from conformance.service.node import Node
+from conformance.service.payments import ILL_FORMED, NO_SUCH_INTENT
+from conformance.service.refusal import was_accepted
+
+BUYS = ("managed_accounts", "billing", "payment_sandbox")
+MOVED = {"billing.credits_after_conversion": "moved"}
+NO_PROOF = ("unauthenticated", "forbidden", *ILL_FORMED)
+
+
+def owner(node: Node, name: str) -> SuiteWallet:
+    """The admin wallet of a converted account, which has no key any more."""
+    wallet = node.wallets.new(name)
+    node.accounts.convert(node.accounts.new().key, wallet)
+    return wallet
+
+
+def balance_of(node: Node, wallet: SuiteWallet) -> int:
+    """What the record of a wallet holds."""
+    return node.payments.balance_by(node.payments.by_wallet("balance", wallet))
+
+
+@case("wallet-pays", requirements=["BILL-230"], needs=BUYS)
+def wallet_pays(judge: Judge, node: Node) -> None:
+    """In ChainSecured mode the admin wallet's X-Wallet-Auth sees the balance and buys credit, with no key at all."""
+    carol, payments = owner(node, "carol"), node.payments
+    with judge("BILL-230"):
+        before = balance_of(node, carol)
+        intent = payments.intend_by_wallet(carol)
+    payments.must_pay(intent)
+    with judge("BILL-230"):
+        payments.confirm_by_wallet(carol, intent)
+        judge.that(balance_of(node, carol) > before, f"a balance of the wallet above {before}", before)
+
+
+def paid_and_credited(node: Node, carol: SuiteWallet) -> tuple[dict[str, Accepted], dict[str, OutgoingRequest]]:
+    """Accepted calls of both endpoints by the proof of a wallet, and requests of both, one for a paid intent."""
+    made, credited = node.payments.intend_by_wallet(carol), node.payments.intend_by_wallet(carol)
+    for intent in (made, credited):
+        node.payments.must_pay(intent)
+    confirmed = node.payments.confirm_by_wallet(carol, credited)
+    controls = {"create_payment_intent": made.accepted, "confirm_payment": confirmed}
+    requests = {
+        "create_payment_intent": node.payments.by_wallet("create_payment_intent", carol, amount_cents=500),
+        "confirm_payment": node.payments.by_wallet("confirm_payment", carol, payment_intent_id=made.id),
+    }
+    return controls, requests
+
+
+def wrong_proofs(node: Node, carol: SuiteWallet) -> Mapping[str, dict[str, str | None]]:
+    """Values of X-Wallet-Auth that prove nothing, by what is wrong with them."""
+    session = node.session
+    return {
+        "for another flow": billing_auth(session, carol, primary="AddUsageApiKey"),
+        "for another chain": billing_auth(session, carol, on_chain=chain_id(session) + 1),
+        "too old": billing_auth(session, carol, issued=-330),
+        "too early": billing_auth(session, carol, issued=330),
+    }
+
+
+@case("nothing-is-bought-without-proof", requirements=["BILL-240", "BILL-260"], needs=BUYS)
+def nothing_is_bought_without_proof(judge: Judge, node: Node) -> None:
+    """Neither endpoint that pays takes a proof of another flow, chain, time or signer."""
+    carol, mallory = owner(node, "carol"), node.wallets.new("mallory")
+    controls, requests = paid_and_credited(node, carol)
+    reads = [node.payments.unchanged_balance_by(carol)]
+    for name, request in requests.items():
+        forged = {"signed by another": billing_auth(node.session, carol, signed_by=mallory)}
+        for reason, proof in {**wrong_proofs(node, carol), **forged}.items():
+            about = ["BILL-240", "BILL-260"] if reason in forged else ["BILL-240"]
+            with judge.apart(*about), Refusals(node.session, control=controls[name], unchanged=reads) as refusals:
+                refusals.send(replace(request, headers=proof), NO_PROOF)
+
+
+@case("proof-pays-again", requirements=["BILL-300"], needs=BUYS)
+def proof_pays_again(judge: Judge, node: Node) -> None:
+    """One proof makes several intents and confirms several payments inside its window."""
+    carol, payments = owner(node, "carol"), node.payments
+    proof = billing_auth(node.session, carol)
+    before = balance_of(node, carol)
+    request = replace(payments.by_wallet("create_payment_intent", carol, amount_cents=500), headers=proof)
+    with judge("BILL-300"):
+        intents = [payments.intend_by(request, 500) for _ in range(2)]
+    for intent in intents:
+        payments.must_pay(intent)
+    with judge("BILL-300"):
+        for intent in intents:
+            confirm = payments.by_wallet("confirm_payment", carol, payment_intent_id=intent.id)
+            payments.confirm_by(replace(confirm, headers=proof))
+        payments.wait_for_credit()
+        judge.that(balance_of(node, carol) > before, "a higher balance", before)
+
+
+@case("each-wallet-fills-its-own", requirements=["BILL-120", "BILL-260"], needs=BUYS)
+def each_wallet_fills_its_own(judge: Judge, node: Node) -> None:
+    """Of two admin wallets each fills its own record alone, and confirms no intent of the other."""
+    carol, dave, payments = owner(node, "carol"), owner(node, "dave"), node.payments
+    for payer, other in ((carol, dave), (dave, carol)):
+        own, others = balance_of(node, payer), balance_of(node, other)
+        intent = payments.intend_by_wallet(payer)
+        payments.must_pay(intent)
+        with judge("BILL-260"):
+            control = payments.confirm_by_wallet(payer, intent)
+            judge.that(balance_of(node, payer) > own, f"a balance of the payer above {own}", own)
+            judge.same(balance_of(node, other), others, "the balance of the other wallet")
+    intent = payments.intend_by_wallet(carol)
+    payments.must_pay(intent)
+    stolen = payments.by_wallet("confirm_payment", dave, payment_intent_id=intent.id)
+    reads = [payments.unchanged_balance_by(dave), payments.unchanged_balance_by(carol)]
+    with judge("BILL-120"):
+        must_refuse(node.session, stolen, NO_SUCH_INTENT, control=control, unchanged=reads)
+
+
+@case("credit-follows-the-account", requirements=["MODE-100", "BILL-160"], needs=BUYS, uses=[MOVED])
+def credit_follows_the_account(judge: Judge, node: Node) -> None:
+    """What account and wallet have bought before a conversion is at the wallet's disposal after it, and no more."""
+    alice, carol = node.accounts.new(spends=False), node.wallets.new("carol")
+    node.payments.buy(alice.key, 700)
+    request = node.payments.by_wallet("create_payment_intent", carol, amount_cents=900)
+    answer = node.session.send(request)
+    if was_accepted(node.session, answer, or_refused=["any"]):  # a wallet without an account may buy, or may not
+        intent = node.payments.intent_in(answer, request, 900)
+        node.payments.must_pay(intent)
+        node.payments.confirm_by_wallet(carol, intent)
+    account = node.payments.balance(alice.key)
+    wallet = balance_of(node, carol) if answer.accepted else 0
+    node.accounts.convert(alice.key, carol)
+    after = balance_of(node, carol)
+    with judge.apart("MODE-100"):
+        most = max(account, wallet) if wallet else 0
+        judge.that(after > most, f"a balance above {most}: the credit of account and wallet", after)
+    with judge.apart("BILL-160"):
+        judge.that(after <= account + wallet, f"no more credit than the {account + wallet} cents of both", after)
+
+
+@case("payments-outlive-the-mode", requirements=["BILL-070", "BILL-100"], needs=BUYS, uses=[MOVED])
+def payments_outlive_the_mode(judge: Judge, node: Node) -> None:
+    """What was paid before a conversion is credited after it, and what was credited before it is not again."""
+    alice, carol, payments = node.accounts.new(), node.wallets.new("carol"), node.payments
+    credited = payments.buy(alice.key, 500)
+    paid = payments.paid_intent(alice.key, 500)
+    node.accounts.convert(alice.key, carol)
+    before = balance_of(node, carol)
+    with judge("BILL-100"):
+        again = payments.by_wallet("confirm_payment", carol, payment_intent_id=credited.id)
+        was_accepted(node.session, node.session.send(again), or_refused=["any", "insufficient_credit"])
+        payments.wait_for_credit()
+        judge.same(balance_of(node, carol), before, "the balance after a payment that was credited before")
+    with judge("BILL-070"):
+        payments.confirm_by_wallet(carol, paid)
+        after = balance_of(node, carol)
+        judge.that(after > before, f"a balance above {before} once the payment is confirmed", after)

@@ -1,0 +1,214 @@
+"""The endpoints of billing as endpoints: keys, methods, bodies, and what their answers hold.
+
+Specification: "Billing", "Authentication" 1, "Endpoints", "Errors", "Versioning". What calls of management are held to
+elsewhere.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+
+from conformance.cases import Judge, case
+from conformance.drivers.openapi.answers import check_answer
+from conformance.drivers.openapi.description import read_description
+from conformance.endpoints.client import Answer
+from conformance.endpoints.redaction import Secrets
+from conformance.endpoints.requests import OutgoingRequest
+from conformance.service import Accepted, Account, Accounts, Permissions, Refusals, Session, UsageKeys
+from conformance.service.derivations import random_key
+from conformance.service.payments import ILL_FORMED, Payments
+
+BUYS = ("managed_accounts", "billing", "payment_sandbox")
+HEADERS = {"x-api-key": "AUTH-010", "bearer": "AUTH-020"}
+"""The two headers for keys, and which statement says that they take one."""
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """One endpoint of billing with auth `account`, and a call of it that was accepted."""
+
+    request: OutgoingRequest
+    accepted: Accepted
+
+
+def endpoints(session: Session, payments: Payments, alice: Account) -> list[Endpoint]:
+    """The three of them, each with a request of the account that is refused for nothing but what a case changes."""
+    _, asked = session.accept(session.request("balance", alice.key))
+    made = payments.intend(alice.key)
+    paid, confirmed = payments.paid_intent(alice.key), payments.confirm(alice.key, payments.paid_intent(alice.key))
+    return [
+        Endpoint(session.request("balance", alice.key), asked),
+        Endpoint(payments.intent_request(alice.key, 500), made.accepted),
+        Endpoint(payments.confirm_request(alice.key, paid.id), confirmed),
+    ]
+
+
+@case("key-in-either-header", requirements=["AUTH-010", "AUTH-020", "AUTH-030"], needs=BUYS)
+def key_in_either_header(
+    judge: Judge, accounts: Accounts, payments: Payments, keys: UsageKeys, session: Session
+) -> None:
+    """The endpoints of billing take the account key in each of the two headers, and a usage key in both or none."""
+    alice = accounts.new()
+    for via, requirement in HEADERS.items():
+        with judge.apart(requirement):
+            payments.balance_by(replace(session.request("balance", alice.key), via=via))
+        with judge.apart(requirement):
+            payments.intend_by(replace(payments.intent_request(alice.key, 500), via=via), 500)
+    before = payments.balance(alice.key)
+    for via, requirement in HEADERS.items():
+        intent = payments.paid_intent(alice.key)
+        with judge.apart(requirement, "AUTH-030"):
+            payments.confirm_by(replace(payments.confirm_request(alice.key, intent.id), via=via))
+            payments.wait_for_credit()
+            former, before = before, payments.balance(alice.key)
+            judge.that(before > former, f"a balance above {former}", before)
+    reader = keys.add(alice.key).key
+    with judge("AUTH-030"):
+        for request in (session.request("balance", reader), payments.intent_request(reader, 500)):
+            one, other = (session.send(replace(request, via=via)).accepted for via in HEADERS)
+            judge.same(other, one, f"whether {request.operation.name} accepts a usage key in the other header")
+
+
+@case("no-key-or-a-wrong-one", requirements=["AUTH-040", "AUTH-050", "BILL-270"], needs=BUYS)
+def no_key_or_a_wrong_one(judge: Judge, accounts: Accounts, payments: Payments, session: Session) -> None:
+    """The endpoints of billing that are about an account refuse whoever presents no key, or one that nobody owns."""
+    alice = accounts.new(spends=False)
+    reads = [payments.unchanged_balance(alice.key)]
+    for endpoint in endpoints(session, payments, alice):
+        with (
+            judge("AUTH-040", "BILL-270"),
+            Refusals(session, control=endpoint.accepted, unchanged=reads) as refusals,
+        ):
+            refusals.send(replace(endpoint.request, credential=None), ["unauthenticated"])
+        with judge("AUTH-050"), Refusals(session, control=endpoint.accepted, unchanged=reads) as refusals:
+            for via in HEADERS:
+                for key in (random_key(session.random), "no key at all", alice.key[:-4]):
+                    refusals.send(replace(endpoint.request, credential=key, via=via), ["unauthenticated"])
+
+
+NO_JSON = ("", "{", "amount_cents=500", "{} {}", "<amount>500</amount>", "[" * 20_000)
+OTHER_JSON = ("[]", "[{}]", '"text"', "5", "null", "true")
+
+
+@case("malformed-bodies", requirements=["EP-030"], needs=BUYS)
+def malformed_bodies(judge: Judge, accounts: Accounts, payments: Payments, session: Session) -> None:
+    """What is no JSON object is refused by both endpoints that take a body, and a right request afterwards is not."""
+    alice = accounts.new(spends=False)
+    reads = [payments.unchanged_balance(alice.key)]
+    _, intend, confirm = endpoints(session, payments, alice)
+    for endpoint in (intend, confirm):
+        right = json.dumps(endpoint.request.members)
+        bodies = (*NO_JSON, *OTHER_JSON, right[:-1], f"{right} x", f"[{right}]", f"{right}{right}")
+        with judge("EP-030"), Refusals(session, control=endpoint.accepted, unchanged=reads) as refusals:
+            for body in bodies:
+                refusals.send(replace(endpoint.request, body=body), ILL_FORMED)
+        with judge("EP-030"):
+            payments.confirm_by(replace(endpoint.request, body=right))
+
+
+@case("stated-methods-alone", requirements=["EP-420"], needs=BUYS)
+def stated_methods_alone(judge: Judge, accounts: Accounts, payments: Payments, session: Session) -> None:
+    """The endpoints of billing are served by their stated method alone, and no GET makes or credits an intent."""
+    alice = accounts.new(spends=False)
+    reads = [payments.unchanged_balance(alice.key)]
+    balance, intend, confirm = endpoints(session, payments, alice)
+    _, config = session.accept(session.request("stripe_config"))
+    for endpoint in (balance, Endpoint(session.request("stripe_config"), config)):
+        with judge("EP-420"), Refusals(session, control=endpoint.accepted, unchanged=[]) as refusals:
+            refusals.send(replace(endpoint.request, method="POST"), ["any"])
+    for endpoint in (intend, confirm):
+        with judge("EP-420"), Refusals(session, control=endpoint.accepted, unchanged=reads) as refusals:
+            for method in ("GET", "PUT", "PATCH", "DELETE"):
+                refusals.send(replace(endpoint.request, method=method), ["any"])
+
+
+def refused_calls(session: Session, payments: Payments, alice: Account) -> list[OutgoingRequest]:
+    """Requests of every endpoint of billing that have to be refused, for different reasons."""
+    unpaid = payments.intend(alice.key)
+    unknown = random_key(session.random)
+    return [
+        session.request("balance", unknown),
+        session.request("balance"),
+        payments.intent_request(alice.key, 499),
+        payments.intent_request(alice.key, [alice.key]),
+        payments.intent_request(unknown, 500),
+        replace(payments.intent_request(alice.key, 500), body="{"),
+        payments.confirm_request(alice.key, unpaid.id),
+        payments.confirm_request(alice.key, alice.key),
+        payments.confirm_request(alice.key, {"key": alice.key}),
+        payments.confirm_request(unknown, unpaid.id),
+        replace(payments.confirm_request(alice.key, unpaid.id), body="["),
+    ]
+
+
+@case("refusals", requirements=["ERR-140", "ERR-150", "ERR-160"], needs=BUYS)
+def refusals_of_payments(judge: Judge, accounts: Accounts, payments: Payments, session: Session) -> None:
+    """What billing refuses is recognisable as a refusal, changes no balance, and repeats no key."""
+    alice = accounts.new(spends=False)
+    payments.buy(alice.key, 500)
+    before = payments.balance(alice.key)
+    answers = [session.send(request) for request in refused_calls(session, payments, alice)]
+    payments.wait_for_credit()
+    with judge.apart("ERR-150"):
+        judge.same(payments.balance(alice.key), before, "the balance after refused calls of billing")
+    for answer in answers:
+        told = f"{answer.operation.name if answer.operation else ''}: {answer.status} {answer.text[:200]}"
+        with judge.apart("ERR-140"):
+            judge.that(400 <= answer.status < 500, "a refusal with a status from 400 to 499", told)
+            judge.that("_secret_" not in answer.text, "a refusal without a client_secret", told)
+        with judge.apart("ERR-160"):
+            leaks = [text for text in (answer.text, *answer.headers.values()) if session.secrets.found_in(text)]
+            judge.that(not leaks, "a refusal without a key in it", told)
+
+
+@case("no-answer-holds-a-key", requirements=["AKEY-050", "UKEY-360"], needs=BUYS)
+def no_answer_holds_a_key(
+    judge: Judge, accounts: Accounts, payments: Payments, keys: UsageKeys, session: Session
+) -> None:
+    """No answer of billing holds the account key or the usage key that it was asked with."""
+    alice = accounts.new()
+    runner = keys.add(alice.key, Permissions(can_create_groups=True)).key
+    paid = [payments.paid_intent(alice.key) for _ in range(2)]
+    for key, intent, requirement in ((alice.key, paid[0], "AKEY-050"), (runner, paid[1], "UKEY-360")):
+        answers = [
+            session.send(session.request("balance", key)),
+            session.send(payments.intent_request(key, 500)),
+            session.send(payments.confirm_request(key, intent.id)),
+            session.send(session.request("stripe_config", key)),
+        ]
+        with judge(requirement):
+            for answer in answers:
+                judge.that(not holds(answer, key), "an answer without the key", f"status {answer.status}")
+
+
+def holds(answer: Answer, key: str) -> bool:
+    """Whether the key stands anywhere in an answer, in one of its spellings."""
+    secret = Secrets()
+    secret.learn(key)
+    return any(map(secret.found_in, (answer.text, *answer.headers.values())))
+
+
+@case("answers-as-described", requirements=["VER-050"], needs=[*BUYS, "openapi"])
+def answers_as_described(judge: Judge, accounts: Accounts, payments: Payments, session: Session) -> None:
+    """The answers of billing, refusals too, are as the OpenAPI description says."""
+    alice = accounts.new(spends=False)
+    description = read_description(session)
+    with judge.apart("VER-050"):
+        request = session.request("stripe_config")
+        check_answer(description, request, session.send(request))
+    with judge("VER-050"):
+        request = payments.intent_request(alice.key, 500)
+        check_answer(description, request, session.send(request))
+    paid, unpaid = payments.paid_intent(alice.key), payments.intend(alice.key)
+    with judge("VER-050"):
+        for request in (
+            payments.confirm_request(alice.key, paid.id),
+            session.request("balance", alice.key),
+            payments.intent_request(alice.key, 499),
+            replace(payments.intent_request(alice.key, 500), body="{"),
+            payments.confirm_request(alice.key, unpaid.id),
+            payments.confirm_request(alice.key, "pi_unknown"),
+            session.request("balance"),
+        ):
+            check_answer(description, request, session.send(request))
