@@ -42,7 +42,10 @@ class OtherMethod:
             await self._app(scope, receive, send)
             return
         fields = dict(parse_qsl(scope["query_string"].decode(), keep_blank_values=True))
-        read = {key: _value(text) if key == "group_id" or text[:1] in "[tf" else text for key, text in fields.items()}
+        read = {
+            key: _value(text) if key in {"group_id", "amount_cents"} or text[:1] in "[tf" else text
+            for key, text in fields.items()
+        }
         body = json.dumps(read).encode() if self._method == "POST" else b""
 
         async def given() -> Message:
@@ -71,6 +74,10 @@ def _value(text: str) -> JsonValue:
         row("get-delete_action", ("delete_action",), "POST", "GET"),
         row("post-lists", LISTS, "GET", "POST"),
         row("post-get_api_payers", ("get_api_payers",), "GET", "POST"),
+        row("get-create_payment_intent", ("billing/create_payment_intent",), "POST", "GET"),
+        row("get-confirm_payment", ("billing/confirm_payment",), "POST", "GET"),
+        row("post-balance", ("billing/balance",), "GET", "POST"),
+        row("post-stripe_config", ("billing/stripe_config",), "GET", "POST"),
     ],
 )
 def get_and_post_are_exchanged(node: Node, names: tuple[str, ...], method: str, instead: str) -> None:
@@ -115,6 +122,8 @@ def new_wallet_address_is_padded(node: Node) -> None:
         row("put-add_group", "add_group", "PUT"),
         row("patch-add_group", "add_group", "PATCH"),
         row("delete-remove_group", "remove_group", "DELETE"),
+        row("put-create_payment_intent", "billing/create_payment_intent", "PUT"),
+        row("put-confirm_payment", "billing/confirm_payment", "PUT"),
     ],
 )
 def post_has_an_alias(node: Node, operation: str, method: str) -> None:

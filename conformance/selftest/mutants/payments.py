@@ -1,120 +1,34 @@
-"""Faults about buying credits ("Billing", "Limits")."""
+"""Faults about what becomes of payments: which are credited, to whom, how much and how often ("Billing")."""
 
 from __future__ import annotations
 
-import itertools
+import json
 import threading
 import time
-from collections.abc import Callable
 from dataclasses import replace
 
 from pydantic import JsonValue
 
-from conformance.selftest.tools.alter import (
-    Answered,
-    Forward,
-    Received,
-    answer,
-    body_of,
-    change_answer,
-    change_body,
-    intercept,
-    members,
-    wrap,
+from conformance.selftest.tools.alter import Answered, Forward, Received, answer, body_of, intercept, refusal, wrap
+from conformance.selftest.tools.alter_payments import (
+    BALANCE,
+    CONFIRM,
+    INTEND,
+    Confirm,
+    give,
+    ledger_of,
+    payments_of,
+    settle_whatever,
+    take,
+    wallet_of,
 )
 from conformance.selftest.tools.api_keys import presented
 from conformance.selftest.tools.mutant import mutant, row
-from reference_node.billing.credits import Credits
-from reference_node.billing.ledger import Intent, Ledger
-from reference_node.billing.payments import Payments
+from reference_node.billing.ledger import Intent
 from reference_node.chain.interface import Address
 from reference_node.node import Node
 
-INTEND, CONFIRM, BALANCE = "billing/create_payment_intent", "billing/confirm_payment", "billing/balance"
 DONE: JsonValue = {"success": True}
-_numbers = itertools.count()
-
-
-def _ledger(node: Node) -> Ledger:
-    """Return the ledger of a node that sells credits."""
-    assert isinstance(node.billing, Credits)  # noqa: S101 - the reference node's own
-    return node.billing.ledger
-
-
-def _payments(node: Node) -> Payments:
-    """Return what sells the credits of a node."""
-    assert node.payments is not None  # noqa: S101 - nodes of the self-test sell them
-    return node.payments
-
-
-def _give(node: Node, wallet: Address, cents: int) -> None:
-    """Give a wallet credit for a payment that never was."""
-    ledger, intent = _ledger(node), f"pi_mutant{next(_numbers)}"
-    ledger.note_intent(wallet, intent, "cus_mutant", cents, "usd")
-    ledger.credit(intent)
-
-
-@mutant("BILL-010", each=["secret", "missing", "empty"])
-def publishable_key_is_wrong(node: Node, kind: str) -> None:
-    """Answer a publishable key that is {kind}."""
-    assert node.simulator is not None  # noqa: S101
-    wrong: dict[str, JsonValue] = {
-        "secret": {"publishable_key": node.simulator.keys.secret},
-        "missing": {},
-        "empty": {"publishable_key": ""},
-    }
-    change_answer(node, "billing/stripe_config", lambda _: wrong[kind])
-
-
-@mutant("BILL-010")
-def publishable_key_comes_with_the_secret_one(node: Node) -> None:
-    """Answer the secret key beside the publishable one."""
-    assert node.simulator is not None  # noqa: S101
-    secret = node.simulator.keys.secret
-    change_answer(node, "billing/stripe_config", lambda value: {**members(value), "note": secret})
-
-
-@mutant(
-    "BILL-050",
-    "ERR-110",
-    "LIM-030",
-    each=[row("499", 499), row("1", 1), row("negative", -500), row("zero", 0)],
-)
-def amount_below_the_minimum_is_taken(node: Node, taken: int) -> None:
-    """Take an amount of {taken} cents for 500."""
-    change_body(
-        node,
-        INTEND,
-        lambda body: {**members(body), "amount_cents": 500} if members(body).get("amount_cents") == taken else body,
-    )
-
-
-@mutant("BILL-040")
-def least_amount_is_refused(node: Node) -> None:
-    """Refuse 500 cents, as if the minimum were more."""
-    change_body(
-        node,
-        INTEND,
-        lambda body: {**members(body), "amount_cents": 499} if members(body).get("amount_cents") == 500 else body,
-    )
-
-
-@mutant("BILL-060", each=[row("fraction", 500.5), row("text", "500"), row("null", None), row("true", True)])
-def amount_that_is_no_whole_number_is_taken(node: Node, taken: object) -> None:
-    """Take the amount {taken} for 500 cents."""
-
-    def change(body: JsonValue) -> JsonValue:
-        given = members(body).get("amount_cents", 0)
-        same = type(given) is type(taken) and given == taken
-        return {**members(body), "amount_cents": 500} if same else body
-
-    change_body(node, INTEND, change)
-
-
-@mutant("BILL-060")
-def missing_amount_is_500_cents(node: Node) -> None:
-    """Take a missing amount for 500 cents."""
-    change_body(node, INTEND, lambda body: {"amount_cents": 500, **members(body)})
 
 
 @mutant("BILL-070")
@@ -128,22 +42,22 @@ def paid_intent_is_not_credited(node: Node) -> None:
     intercept(node, CONFIRM, handler)
 
 
-@mutant("BILL-080", each=["requires_payment_method", "requires_action"])
+@mutant("BILL-080", each=["requires_payment_method", "requires_action", "processing"])
 def intent_that_is_not_paid_is_credited(node: Node, status: str) -> None:
     """Credit an intent whose status is {status}."""
 
     def lenient(confirm: object, wallet: Address, intent_id: str) -> None:
-        found = _payments(node)._provider.look_up(intent_id)
-        intent = _ledger(node).intent(intent_id)
+        found = payments_of(node)._provider.look_up(intent_id)
+        intent = ledger_of(node).intent(intent_id)
         if found is not None and intent is not None and intent.wallet == wallet and found.status == status:
-            _ledger(node).credit(intent_id)
+            ledger_of(node).credit(intent_id)
             return
         confirm(wallet, intent_id)  # type: ignore[operator]
 
-    wrap(_payments(node), "confirm", lenient)
+    wrap(payments_of(node), "confirm", lenient)
 
 
-@mutant("BILL-080")
+@mutant("BILL-070")
 def declined_intent_can_never_be_paid(node: Node) -> None:
     """Give up an intent whose confirmation was refused once."""
     given_up: set[str] = set()
@@ -165,12 +79,12 @@ def unknown_intent_is_credited(node: Node, prefix: str) -> None:
     """Credit 500 cents for an id that names no intent and begins with {prefix}."""
 
     def confirm(original: object, wallet: Address, intent_id: str) -> None:
-        if _ledger(node).intent(intent_id) is None and intent_id.startswith(prefix):
-            _give(node, wallet, 500)
+        if ledger_of(node).intent(intent_id) is None and intent_id.startswith(prefix):
+            give(node, wallet, 500)
             return
         original(wallet, intent_id)  # type: ignore[operator]
 
-    wrap(_payments(node), "confirm", confirm)
+    wrap(payments_of(node), "confirm", confirm)
 
 
 @mutant("BILL-100")
@@ -178,12 +92,12 @@ def payment_is_credited_at_each_confirmation(node: Node) -> None:
     """Credit a payment once more whenever it is confirmed again."""
 
     def confirm(original: object, wallet: Address, intent_id: str) -> None:
-        before = _ledger(node).intent(intent_id)
+        before = ledger_of(node).intent(intent_id)
         original(wallet, intent_id)  # type: ignore[operator]
         if before is not None and before.state == "credited":
-            _give(node, wallet, before.cents)
+            give(node, wallet, before.cents)
 
-    wrap(_payments(node), "confirm", confirm)
+    wrap(payments_of(node), "confirm", confirm)
 
 
 @mutant("BILL-110")
@@ -191,17 +105,17 @@ def confirmations_at_once_are_each_credited(node: Node) -> None:
     """Look whether a payment was credited, and credit it a little later."""
 
     def confirm(original: object, wallet: Address, intent_id: str) -> None:
-        before = _ledger(node).intent(intent_id)
+        before = ledger_of(node).intent(intent_id)
         time.sleep(0.3)
         original(wallet, intent_id)  # type: ignore[operator]
         with lock:
             twice = before is not None and before.state == "open" and intent_id in done
             done.add(intent_id)
         if twice and before is not None:
-            _give(node, wallet, before.cents)
+            give(node, wallet, before.cents)
 
     lock, done = threading.Lock(), set[str]()
-    wrap(_payments(node), "confirm", confirm)
+    wrap(payments_of(node), "confirm", confirm)
 
 
 @mutant("BILL-120")
@@ -215,16 +129,16 @@ def anybody_may_confirm(node: Node) -> None:
     def confirm(original: object, wallet: Address, intent_id: str) -> None:
         confirming.wallet = wallet
         try:
-            known = _ledger(node).intent(intent_id)
+            known = ledger_of(node).intent(intent_id)
             original(wallet, intent_id)  # type: ignore[operator]
             if known is not None:
-                _give(node, wallet, known.cents)
+                give(node, wallet, known.cents)
         finally:
             del confirming.wallet
 
     confirming = threading.local()
-    wrap(_ledger(node), "intent", look_up)
-    wrap(_payments(node), "confirm", confirm)
+    wrap(ledger_of(node), "intent", look_up)
+    wrap(payments_of(node), "confirm", confirm)
 
 
 @mutant("BILL-120")
@@ -233,14 +147,14 @@ def attempt_of_another_account_spoils_the_intent(node: Node) -> None:
     spoilt: set[str] = set()
 
     def confirm(original: object, wallet: Address, intent_id: str) -> None:
-        intent = _ledger(node).intent(intent_id)
+        intent = ledger_of(node).intent(intent_id)
         if intent is not None and intent.wallet != wallet:
             spoilt.add(intent_id)
         if intent_id in spoilt and intent is not None:
             original(bytes(20), intent_id)  # type: ignore[operator]
         original(wallet, intent_id)  # type: ignore[operator]
 
-    wrap(_payments(node), "confirm", confirm)
+    wrap(payments_of(node), "confirm", confirm)
 
 
 @mutant("BILL-130", each=[row("a_flat_500", 500, 500), row("at_most_900", 0, 900)])
@@ -250,17 +164,8 @@ def credit_is_another_amount(node: Node, least: int, most: int) -> None:
     def note(original: object, wallet: Address, intent: str, customer: str, cents: int, currency: str) -> None:
         original(wallet, intent, customer, max(least, min(most, cents)), currency)  # type: ignore[operator]
 
-    wrap(_ledger(node), "note_intent", note)
-    payments_of = _payments(node)
-
-    def settled(_: object, intent: Intent) -> str | None:
-        payment = payments_of._provider.look_up(intent.id)
-        if payment is None or payment.status != "succeeded":
-            return "not paid"
-        _ledger(node).credit(intent.id)
-        return None
-
-    wrap(payments_of, "_settled", settled)
+    wrap(ledger_of(node), "note_intent", note)
+    settle_whatever(node, lambda intent: _status(node, intent) == "succeeded")
 
 
 @mutant("BILL-160", "BILL-070")
@@ -268,10 +173,10 @@ def credit_comes_before_the_payment(node: Node) -> None:
     """Credit an intent when it is made."""
 
     def create(original: object, wallet: Address, cents: int) -> object:
-        _give(node, wallet, cents)
+        give(node, wallet, cents)
         return original(wallet, cents)  # type: ignore[operator]
 
-    wrap(_payments(node), "create", create)
+    wrap(payments_of(node), "create", create)
 
 
 @mutant("BILL-270", each=[row("balance", BALANCE), row("create", INTEND), row("confirm", CONFIRM)])
@@ -299,120 +204,171 @@ def wallets_buy_nothing(node: Node) -> None:
     intercept(node, INTEND, handler)
 
 
-@mutant("BILL-140", "LIM-050", each=["createWallet", "addPkpToGroup", "removeGroup", "removeUsageApiKey"])
-def write_is_free(node: Node, function: str) -> None:
-    """Charge nothing for a write by the contract's `{function}`."""
-    paid_for: set[str] = set()
+@mutant(
+    "BILL-100",
+    each=[
+        row("space", " "),
+        row("line", "\n"),
+        row("slash", "/"),
+        row("query", "?expand[]=customer"),
+        row("nul", "\0"),
+    ],
+)
+def payment_is_credited_once_for_each_spelling(node: Node, ending: str) -> None:
+    """Look an intent up without {ending!r} behind its id, and remember by the id as it came that it was credited."""
 
-    def write(original: object, called: str, *arguments: object) -> object:
-        if called == function:
-            paid_for.add(threading.current_thread().name)
-        return original(called, *arguments)  # type: ignore[operator]
+    def confirm(original: Confirm, wallet: Address, intent_id: str) -> None:
+        known = ledger_of(node).intent(intent_id.removesuffix(ending))
+        if intent_id.endswith(ending) and known and known.state == "credited" and known.wallet == wallet:
+            give(node, wallet, known.cents)
+            return
+        original(wallet, intent_id)
 
-    def settle(original: object, hold: object, cents: int) -> None:
-        free = threading.current_thread().name in paid_for
-        paid_for.discard(threading.current_thread().name)
-        original(hold, 0 if free else cents)  # type: ignore[operator]
-
-    wrap(node.accounts, "_write", write)
-    wrap(node.billing, "settle", settle)
+    wrap(payments_of(node), "confirm", confirm)
 
 
-@mutant("BILL-150", "LIM-050", each=["list_groups", "list_api_keys", "list_actions"])
-def list_is_billed(node: Node, operation: str) -> None:
-    """Charge a cent for `{operation}`."""
+@mutant("BILL-100")
+def latest_payment_alone_is_remembered(node: Node) -> None:
+    """Forget that a payment was credited once another one of the account is."""
+    latest: dict[Address, str] = {}
+
+    def confirm(original: Confirm, wallet: Address, intent_id: str) -> None:
+        known = ledger_of(node).intent(intent_id)
+        original(wallet, intent_id)
+        if known and known.state == "credited" and latest[wallet] != intent_id:
+            give(node, wallet, known.cents)
+        latest[wallet] = intent_id
+
+    wrap(payments_of(node), "confirm", confirm)
+
+
+@mutant("BILL-100")
+def payment_is_credited_again_after_conversion(node: Node) -> None:
+    """Credit a payment once by the account key and once by the proof of the wallet that the account has come to."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
-        given = await forward(request)
-        if given.accepted:
-            for wallet in wallets:
-                node.billing.settle(node.billing.hold(wallet, 1), 1)
-        return given
+        intent = ledger_of(node).intent(str(body_of(request).get("payment_intent_id")))
+        wallet = wallet_of(node, request)
+        if presented(request) or intent is None or wallet is None or intent.state != "credited":
+            return await forward(request)
+        if intent.wallet != wallet:
+            give(node, wallet, intent.cents)
+        return answer(200, DONE)
 
-    def record(original: object, wallet: Address) -> None:
-        wallets.append(wallet)
-        original(wallet)  # type: ignore[operator]
-
-    wallets: list[Address] = []
-    wrap(node.billing, "open_record", record)
-    intercept(node, operation, handler)
+    intercept(node, CONFIRM, handler)
 
 
-@mutant("BILL-180", "BILL-320")
-def runs_are_free(node: Node) -> None:
-    """Charge nothing for runs."""
-    node.runs.price = lambda: 0  # type: ignore[method-assign]
-
-
-@mutant("BILL-210")
-def refused_writes_are_charged(node: Node) -> None:
-    """Charge a write that the contract refuses."""
-
-    def release(_: object, hold: object) -> None:
-        node.billing.settle(hold, 1)  # type: ignore[arg-type]
-
-    wrap(node.billing, "release", release)
-
-
-@mutant("BILL-220", each=[row("free", 0), row("double", 2)])
-def second_write_at_once_costs_otherwise(node: Node, cents: int) -> None:
-    """Charge {cents} cents for a write that began while another one was under way."""
-    under_way: set[str] = set()
-    crowded: set[str] = set()
+@mutant("BILL-070")
+def one_of_two_payments_at_once_is_lost(node: Node) -> None:
+    """Add a payment to a balance that was read before another one at the same time changed it."""
+    under_way: dict[Address, int] = {}
     lock = threading.Lock()
 
-    def hold(original: object, wallet: Address, held: int) -> object:
-        made = original(wallet, max(held, cents))  # type: ignore[operator]
+    def confirm(original: Confirm, wallet: Address, intent_id: str) -> None:
         with lock:
-            if under_way:
-                crowded.add(made.id)
-            under_way.add(made.id)
-        time.sleep(0.05)
-        return made
-
-    def settle(original: object, made: object, charged: int) -> None:
-        name = made.id  # type: ignore[attr-defined]
+            crowded = under_way.get(wallet, 0) > 0
+            under_way[wallet] = under_way.get(wallet, 0) + 1
+        known = ledger_of(node).intent(intent_id)
+        time.sleep(0.2)
+        original(wallet, intent_id)
         with lock:
-            under_way.discard(name)
-        original(made, cents if name in crowded else charged)  # type: ignore[operator]
+            under_way[wallet] -= 1
+        if crowded and known is not None and known.state == "open":
+            take(node, wallet, known.cents)
 
-    wrap(node.billing, "hold", hold)
-    wrap(node.billing, "settle", settle)
-
-
-@mutant("BILL-020", each=["missing", "text", "stale"])
-def balance_is_wrong(node: Node, kind: str) -> None:
-    """Answer a balance that is {kind}."""
-    wrong: dict[str, Callable[[dict[str, JsonValue]], JsonValue]] = {
-        "missing": lambda _: {},
-        "text": lambda value: {**value, "balance_cents": str(value["balance_cents"])},
-        "stale": lambda value: {**value, "balance_cents": 7},
-    }
-    change_answer(node, BALANCE, lambda value: wrong[kind](members(value)))
+    wrap(payments_of(node), "confirm", confirm)
 
 
-@mutant("BILL-030", each=["missing", "the_same"])
-def client_secret_is_wrong(node: Node, kind: str) -> None:
-    """Answer a client_secret that is {kind}."""
-    given: JsonValue = {} if kind == "missing" else {"client_secret": "pi_1_secret_1"}
-    change_answer(node, INTEND, lambda _: given)
-
-
-@mutant("BILL-190")
-def runs_need_no_credit(node: Node) -> None:
-    """Let accounts without credit run actions, for nothing."""
-
-    def hold(original: object, wallet: Address, cents: int) -> object:
-        return original(wallet, min(cents, node.billing.balance(wallet)))  # type: ignore[operator]
-
-    wrap(node.billing, "hold", hold)
-
-
-@mutant("EP-080")
-def new_accounts_take_no_email(node: Node) -> None:
-    """Refuse accounts with an e-mail address."""
+@mutant("BILL-130")
+def amount_is_the_word_of_the_confirmation(node: Node) -> None:
+    """Credit the request's member `amount_cents` where `confirm_payment` has one."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
-        return answer(422, {"code": "request-invalid"}) if "email" in body_of(request) else await forward(request)
+        body = body_of(request)
+        stated, wallet = body.pop("amount_cents", None), wallet_of(node, request)
+        given = await forward(replace(request, body=json.dumps(body).encode()))
+        if isinstance(stated, int) and given.accepted and wallet is not None:
+            give(node, wallet, stated)
+        return given
 
-    intercept(node, "new_account", handler)
+    intercept(node, CONFIRM, handler)
+
+
+@mutant("BILL-070")
+def payment_replaces_the_balance(node: Node) -> None:
+    """Set the balance to what was paid, whatever was left."""
+
+    def confirm(original: Confirm, wallet: Address, intent_id: str) -> None:
+        known = ledger_of(node).intent(intent_id)
+        if known is not None and known.state == "open" and known.wallet == wallet:
+            left = node.billing.balance(wallet)
+            original(wallet, intent_id)
+            take(node, wallet, left)
+            return
+        original(wallet, intent_id)
+
+    wrap(payments_of(node), "confirm", confirm)
+
+
+@mutant("BILL-070")
+def second_payment_is_taken_for_the_first(node: Node) -> None:
+    """Credit an account once, and accept its later payments without credit."""
+    served: set[Address] = set()
+
+    def confirm(original: Confirm, wallet: Address, intent_id: str) -> None:
+        if wallet not in served:
+            original(wallet, intent_id)
+            served.add(wallet)
+
+    wrap(payments_of(node), "confirm", confirm)
+
+
+@mutant("BILL-130")
+def odd_cents_are_not_credited(node: Node) -> None:
+    """Credit whole dollars alone, and keep the rest."""
+
+    def note(original: object, wallet: Address, intent: str, customer: str, cents: int, currency: str) -> None:
+        original(wallet, intent, customer, cents - cents % 100, currency)  # type: ignore[operator]
+
+    wrap(ledger_of(node), "note_intent", note)
+    settle_whatever(node, lambda intent: _status(node, intent) == "succeeded")
+
+
+@mutant("BILL-130")
+def fee_is_kept(node: Node) -> None:
+    """Credit what was paid without 30 cents for the provider."""
+
+    def note(original: object, wallet: Address, intent: str, customer: str, cents: int, currency: str) -> None:
+        original(wallet, intent, customer, cents - 30, currency)  # type: ignore[operator]
+
+    wrap(ledger_of(node), "note_intent", note)
+    settle_whatever(node, lambda intent: _status(node, intent) == "succeeded")
+
+
+def _status(node: Node, intent: Intent) -> str:
+    found = payments_of(node)._provider.look_up(intent.id)
+    return found.status if found else ""
+
+
+@mutant("BILL-030", each=["new", "credited"])
+def account_can_buy_once(node: Node, kind: str) -> None:
+    """Refuse a second intent of an account that has {kind} ones."""
+    served: set[Address] = set()
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        wallet = wallet_of(node, request)
+        if wallet in served:
+            return refusal(409)
+        given = await forward(request)
+        if given.accepted and wallet is not None and kind == "new":
+            served.add(wallet)
+        return given
+
+    def credit(original: object, intent_id: str) -> object:
+        known = ledger_of(node).intent(intent_id)
+        if known is not None and kind == "credited":
+            served.add(known.wallet)
+        return original(intent_id)  # type: ignore[operator]
+
+    intercept(node, INTEND, handler)
+    wrap(ledger_of(node), "credit", credit)

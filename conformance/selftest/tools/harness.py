@@ -91,7 +91,7 @@ class TrialRunner:
                 outcomes = _outcomes(self.cases, target)
             return Trial(name, outcomes=outcomes, server_faults=faults.told)
         mutant = self.mutants[name]
-        with target_node(mutant.alter, self.seed, faults=faults) as target:
+        with target_node(mutant.alter, self.seed, dict(mutant.profile), faults) as target:
             if self.every_case:
                 target.extent = SampleOptions(until_wrong=True, budget=1)
                 outcomes = _outcomes(self.cases, target)

@@ -5,11 +5,17 @@ from __future__ import annotations
 import importlib
 import inspect
 import pkgutil
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from pydantic import JsonValue
 
 from conformance.selftest import mutants
 from reference_node.node import Node
+
+if TYPE_CHECKING:
+    from conformance.selftest.variants.variant import Choices
 
 Alter = Callable[..., None]
 """Puts a fault into the freshly built node that it gets first; a row's arguments follow."""
@@ -31,6 +37,8 @@ class Mutant:
     """Puts the fault into a freshly built node."""
     server_fault: bool = False
     """Whether the fault is an answer with status 5xx; on any other mutant, one is an error of the mutant."""
+    profile: Mapping[str, JsonValue] = field(default_factory=dict)
+    """What the node says of itself, beside what the reference node says."""
 
 
 @dataclass(frozen=True)
@@ -53,11 +61,14 @@ def row(label: str, *arguments: object, breaks: str = "") -> Row:
 _registry: dict[str, Mutant] = {}
 
 
-def mutant(*breaks: str, each: Iterable[Row | str] = (), server_fault: bool = False) -> Callable[[Alter], Alter]:
+def mutant(
+    *breaks: str, each: Iterable[Row | str] = (), server_fault: bool = False, on: Choices | None = None
+) -> Callable[[Alter], Alter]:
     """Register the decorated function as a mutant: it alters a freshly built node and thereby breaks these.
 
-    With `each`, register one mutant for each row, and fill the arguments into the docstring's `{names}`. A text is a
-    row whose label is its only argument.
+    `on` is the variant that it alters, where the fault shows on no reference node. With `each`, register one mutant
+    for each row, and fill the arguments into the docstring's `{names}`. A text is a row whose label is its only
+    argument.
     """
 
     def register(alter: Alter) -> Alter:
@@ -65,23 +76,33 @@ def mutant(*breaks: str, each: Iterable[Row | str] = (), server_fault: bool = Fa
         fault = " ".join((alter.__doc__ or "").split())
         family = alter.__module__.rpartition(".")[2]
         if not each:
-            _add(Mutant(name, family, fault, breaks, alter, server_fault))
+            _add(_planted(Mutant(name, family, fault, breaks, alter, server_fault), on))
         for given in each:
             one = row(given) if isinstance(given, str) else given
             told = inspect.signature(alter).bind(None, *one.arguments).arguments
-            _add(
-                Mutant(
-                    name=f"{name}:{one.label}",
-                    family=family,
-                    fault=fault.format_map(told),
-                    breaks=(*breaks, *one.breaks),
-                    alter=_with(alter, one.arguments),
-                    server_fault=server_fault,
-                )
+            row_of = Mutant(
+                name=f"{name}:{one.label}",
+                family=family,
+                fault=fault.format_map(told),
+                breaks=(*breaks, *one.breaks),
+                alter=_with(alter, one.arguments),
+                server_fault=server_fault,
             )
+            _add(_planted(row_of, on))
         return alter
 
     return register
+
+
+def _planted(made: Mutant, on: Choices | None) -> Mutant:
+    if on is None:
+        return made
+
+    def alter(node: Node) -> None:
+        on.alter(node)
+        made.alter(node)
+
+    return replace(made, alter=alter, profile=on.profile)
 
 
 def _with(alter: Alter, arguments: tuple[object, ...]) -> Callable[[Node], None]:

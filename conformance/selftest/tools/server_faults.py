@@ -40,11 +40,11 @@ class ServerFaults(logging.Handler):
             self._add(_line(record.exc_info[1]))
 
     def watch(self, app: ASGIApp) -> ASGIApp:
-        """The application, its answers with status 5xx recorded."""
+        """The application, its answers with status 5xx recorded, but 503 with Retry-After: it is others' fault."""
 
         async def watched(scope: Scope, receive: Receive, send: Send) -> None:
             async def noting(message: Message) -> None:
-                if message["type"] == "http.response.start" and message["status"] >= 500:
+                if message["type"] == "http.response.start" and _is_fault(message):
                     self._add(f"{scope['method']} {scope['path']} was answered with {message['status']}")
                 await send(message)
 
@@ -68,6 +68,11 @@ class ServerFaults(logging.Handler):
     def _add(self, fault: str) -> None:
         with self._guard:
             self._faults.append(fault)
+
+
+def _is_fault(start: Message) -> bool:
+    status = start["status"]
+    return status >= 500 and not (status == 503 and b"retry-after" in {name.lower() for name, _ in start["headers"]})
 
 
 def _line(error: BaseException) -> str:

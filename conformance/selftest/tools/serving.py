@@ -84,7 +84,7 @@ def target_app(app: ASGIApp, seed: str) -> Iterator[Target]:
         facts = {"base_url": base_url, "rpc_url": f"{base_url}/rpc", "control_url": f"{base_url}/control"}
         claimed: dict[str, JsonValue] = {
             "capabilities": list(CLAIMED),
-            "payments": {"provider_url": f"{base_url}/stripe"},
+            "payments": {"provider_url": f"{base_url}/stripe", "control_url": f"{base_url}/stripe/control"},
         }
         yield from _target({**facts, "profile": claimed}, seed)
 

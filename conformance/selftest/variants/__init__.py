@@ -16,6 +16,13 @@ from conformance.selftest.variants.no_chain_logs import no_chain_logs
 from conformance.selftest.variants.other_envelope_forms import other_envelope_forms
 from conformance.selftest.variants.other_evidence import other_evidence_forms, other_evidence_places
 from conformance.selftest.variants.other_member_names import other_member_names
+from conformance.selftest.variants.other_payment_choices import (
+    balances_are_decimals,
+    balances_are_owed,
+    credit_shows_later,
+    intents_without_customer,
+    unpaid_is_a_conflict,
+)
 from conformance.selftest.variants.other_run_choices import other_run_choices
 from conformance.selftest.variants.prefilled import prefilled
 from conformance.selftest.variants.sells_credits import sells_credits
@@ -26,9 +33,16 @@ __all__ = ["VARIANTS"]
 
 VARIANTS: Mapping[str, Choices] = {
     "lenient": together(lenient, other_envelope_forms, no_chain_logs, behind_a_web_server),
-    "other-run-choices": together(prefilled, other_member_names, other_run_choices),
+    "other-run-choices": together(
+        prefilled,
+        other_member_names,
+        other_run_choices,
+        intents_without_customer,
+        balances_are_owed,
+        unpaid_is_a_conflict,
+    ),
     "stricter": together(stricter, other_evidence_places, sells_credits),
     "bare-lists": bare_lists,
-    "minimal-answers": together(minimal_answers, other_evidence_forms),
+    "minimal-answers": together(minimal_answers, other_evidence_forms, balances_are_decimals, credit_shows_later),
 }
 """By name; a combination is named after the choice that most cases depend on."""

@@ -8,6 +8,7 @@ import pytest
 
 from conformance.selftest.tools import mutant as module
 from conformance.selftest.tools.mutant import Mutant, mutant, row
+from conformance.selftest.variants.variant import Choices
 from reference_node.node import Node
 
 
@@ -48,6 +49,21 @@ def test_each_row_is_a_mutant_with_its_own_arguments(registry: dict[str, Mutant]
     for made in (first, second):
         made.alter(None)  # type: ignore[arg-type]  # the function above takes any node
     assert told == [(None, "add_group", 1), (None, "update_group", 3)]
+
+
+def test_mutant_of_a_variant_alters_the_variant(registry: dict[str, Mutant]) -> None:
+    altered: list[str] = []
+    variant = Choices({"accounts": {"credits": "bought"}}, lambda _: altered.append("variant"))
+
+    @mutant("BILL-190", on=variant)
+    def writes_are_free(node: Node) -> None:
+        """Charge nothing."""
+        del node
+        altered.append("mutant")
+
+    made = registry["writes-are-free"]
+    made.alter(None)  # type: ignore[arg-type]  # neither looks at the node
+    assert (altered, made.profile) == (["variant", "mutant"], {"accounts": {"credits": "bought"}})
 
 
 @pytest.mark.usefixtures("registry")

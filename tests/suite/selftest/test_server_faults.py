@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from dataclasses import replace
 
 import httpx
 
@@ -52,6 +53,16 @@ def test_exception_in_an_http_layer_is_recorded() -> None:
 
 def test_answer_of_5xx_is_recorded_with_its_request() -> None:
     assert faults_of(answering_503) == ("POST /core/v1/new_account was answered with 503",)
+
+
+def test_503_that_says_when_to_come_back_is_no_server_fault() -> None:
+    def waiting_for_others(node: Node) -> None:
+        async def handler(_: Received, __: Forward) -> Answered:
+            return replace(refusal(503), headers=((b"Retry-After", b"5"),))
+
+        intercept(node, "new_account", handler)
+
+    assert faults_of(waiting_for_others) == ()
 
 
 def test_refusal_is_no_server_fault() -> None:

@@ -1,0 +1,212 @@
+"""Faults about who may see and fill which record of credits, before and after conversion ("Authentication" 7)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextvars import ContextVar
+from dataclasses import replace
+
+from conformance.selftest.mutants.wallet_auth import PROOF
+from conformance.selftest.tools.alter import Answered, Forward, Received, answer, body_of, intercept, refusal, wrap
+from conformance.selftest.tools.alter_envelopes import About, Check, around_verdict, members_of
+from conformance.selftest.tools.alter_payments import (
+    BALANCE,
+    CONFIRM,
+    INTEND,
+    claimed,
+    give,
+    ledger_of,
+    payments_of,
+    take,
+)
+from conformance.selftest.tools.api_keys import header, key_book, presented, under
+from conformance.selftest.tools.mutant import mutant, row
+from reference_node.chain.interface import Address
+from reference_node.node import Node
+from reference_node.typed_data import Flow, Members
+
+ENDPOINTS = [row("create", INTEND), row("confirm", CONFIRM)]
+
+
+@mutant("BILL-240", "BILL-260", each=ENDPOINTS)
+def proof_is_not_verified(node: Node, operation: str) -> None:
+    """Believe any `X-Wallet-Auth` that names a wallet in `{operation}`, whoever signed it."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        wallet = claimed(header(request, b"x-wallet-auth"))
+        if given.status != 401 or wallet is None:
+            return given
+        body = body_of(request)
+        if operation == INTEND:
+            return answer(200, {"client_secret": payments_of(node).create(wallet, int(str(body["amount_cents"])))})
+        payments_of(node).confirm(wallet, str(body["payment_intent_id"]))
+        return answer(200, {"success": True})
+
+    intercept(node, operation, handler)
+
+
+def _believes(node: Node, operation: str, change: Callable[[Members, About], About]) -> None:
+    """Verify the proofs of one operation against changed facts."""
+    asked: ContextVar[bool] = ContextVar("asked", default=False)
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        asked.set(True)
+        return await forward(request)
+
+    def verify(original: Check, data: object, signature: object, about: About) -> object:
+        changes = change(members_of(data), about) if asked.get() else {}
+        return original(data, signature, **about | changes)
+
+    intercept(node, operation, handler)
+    around_verdict(node, verify, PROOF)
+
+
+def _issued(document: Members) -> About:
+    message = document.get("message")
+    return {"now": int(str(message.get("issuedAt")))} if isinstance(message, dict) else {}
+
+
+def _stated_chain(document: Members) -> About:
+    domain = document.get("domain")
+    return {"chain_id": int(str(domain.get("chainId")))} if isinstance(domain, dict) else {}
+
+
+def _stated_flow(document: Members) -> About:
+    stated = document.get("primaryType")
+    return {"flow": Flow(str(stated))} if stated in set(Flow) else {}
+
+
+@mutant("BILL-240", each=ENDPOINTS)
+def proof_has_no_end(node: Node, operation: str) -> None:
+    """Accept a proof of any age in `{operation}`."""
+    _believes(node, operation, lambda document, _: _issued(document))
+
+
+@mutant("BILL-240", each=ENDPOINTS)
+def proof_of_any_chain_counts(node: Node, operation: str) -> None:
+    """Accept a proof for any chain in `{operation}`."""
+    _believes(node, operation, lambda document, _: _stated_chain(document))
+
+
+@mutant("BILL-240", each=ENDPOINTS)
+def proof_of_any_flow_counts(node: Node, operation: str) -> None:
+    """Accept an envelope of any flow for a proof in `{operation}`."""
+    _believes(node, operation, lambda document, _: _stated_flow(document))
+
+
+@mutant("BILL-300", each=ENDPOINTS)
+def proof_pays_once(node: Node, operation: str) -> None:
+    """Refuse a proof in `{operation}` that it was accepted for before."""
+    spent: set[str] = set()
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        proof = header(request, b"x-wallet-auth")
+        if proof and proof in spent:
+            return refusal(401)
+        given = await forward(request)
+        if given.accepted:
+            spent.add(proof)
+        return given
+
+    intercept(node, operation, handler)
+
+
+@mutant("BILL-260", each=ENDPOINTS)
+def first_wallet_is_everybody(node: Node, operation: str) -> None:
+    """Take each proof in `{operation}` for the first one that was accepted."""
+    first: list[bytes] = []
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        proof = header(request, b"x-wallet-auth").encode()
+        given = await forward(request)
+        if proof and given.accepted and not first:
+            first.append(proof)
+        if not proof or not given.accepted or proof == first[0]:
+            return given
+        kept = [pair for pair in request.headers if pair[0] != b"x-wallet-auth"]
+        return await forward(replace(request, headers=(*kept, (b"x-wallet-auth", first[0]))))
+
+    intercept(node, operation, handler)
+
+
+@mutant("BILL-230", each=ENDPOINTS)
+def wallet_alone_does_not_pay(node: Node, operation: str) -> None:
+    """Refuse `{operation}` by `X-Wallet-Auth`."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        return await forward(request) if presented(request) else refusal(401)
+
+    intercept(node, operation, handler)
+
+
+@mutant("BILL-270", each=[row("create", INTEND), row("confirm", CONFIRM), row("balance", BALANCE)])
+def empty_proof_is_the_newest_account(node: Node, operation: str) -> None:
+    """Answer `{operation}` for the newest account to a request with neither key nor proof."""
+    book = key_book(node)
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        nobody = not presented(request) and not header(request, b"x-wallet-auth")
+        return await forward(under(request, book.accounts[-1]) if nobody and book.accounts else request)
+
+    intercept(node, operation, handler)
+
+
+@mutant(each=[row("doubles", breaks="BILL-160"), row("strands", breaks="MODE-100"), row("resets", breaks="MODE-100")])
+def conversion_changes_credit(node: Node, kind: str) -> None:
+    """Have an account's credit doubled, left behind or reset when it is converted: {kind}."""
+
+    def move(original: Callable[..., None], account_hash: int, wallet: Address, new_wallet: Address) -> None:
+        moved = node.billing.balance(wallet)
+        if kind == "strands":
+            return
+        original(account_hash, wallet, new_wallet)
+        if (account_hash, kind) not in done:
+            done.add((account_hash, kind))
+            if kind == "doubles":
+                give(node, new_wallet, moved)
+            else:
+                take(node, new_wallet, node.billing.balance(new_wallet))
+
+    done: set[tuple[int, str]] = set()
+    wrap(node.billing, "move", move)
+
+
+@mutant("MODE-100")
+def credit_of_the_new_wallet_is_overwritten(node: Node) -> None:
+    """Lose what a wallet has bought before an account is converted to it."""
+
+    def move(original: Callable[..., None], account_hash: int, wallet: Address, new_wallet: Address) -> None:
+        if account_hash not in done:
+            done.add(account_hash)
+            take(node, new_wallet, node.billing.balance(new_wallet))
+        original(account_hash, wallet, new_wallet)
+
+    done: set[int] = set()
+    wrap(node.billing, "move", move)
+
+
+@mutant("BILL-070")
+def payments_end_with_the_mode(node: Node) -> None:
+    """Know an intent no more once its account was converted: what was paid is lost."""
+
+    def move(original: Callable[..., None], account_hash: int, wallet: Address, new_wallet: Address) -> None:
+        for intent in ledger_of(node).open_intents():
+            if intent.wallet == wallet:
+                ledger_of(node).abandon(intent.id)
+        original(account_hash, wallet, new_wallet)
+
+    wrap(node.billing, "move", move)
+
+
+@mutant("BILL-260")
+def proof_beside_a_key_counts_unverified(node: Node) -> None:
+    """Pay for the wallet that an unverified proof names, where an account key comes with it."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        wallet = claimed(header(request, b"x-wallet-auth"))
+        if wallet is None or not presented(request):
+            return await forward(request)
+        return answer(200, {"balance_cents": node.billing.balance(wallet), "balance_display": "$0.00"})
+
+    intercept(node, BALANCE, handler)

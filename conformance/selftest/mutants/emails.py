@@ -1,0 +1,103 @@
+"""Faults about e-mail addresses of accounts, and accounts that share one ("Endpoints / Account and key management")."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+from conformance.selftest.tools.alter import Answered, Forward, Received, answer, body_of, intercept, wrap
+from conformance.selftest.tools.alter_payments import (
+    Confirm,
+    give,
+    ledger_of,
+    payments_of,
+    take,
+)
+from conformance.selftest.tools.mutant import mutant
+from reference_node.chain.interface import Address
+from reference_node.keys import address_of, parse_key
+from reference_node.node import Node
+
+
+@mutant("EP-080")
+def new_accounts_take_no_email(node: Node) -> None:
+    """Refuse accounts with an e-mail address."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        return answer(422, {"code": "request-invalid"}) if "email" in body_of(request) else await forward(request)
+
+    intercept(node, "new_account", handler)
+
+
+@mutant("BILL-120")
+def payment_is_credited_to_all_of_one_email(node: Node) -> None:
+    """Credit a payment to each account of the payer's e-mail address."""
+    wallets: dict[str, list[Address]] = {}
+
+    async def follow(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        secret = parse_key(str(json.loads(given.body).get("api_key"))) if given.accepted else None
+        if secret and (email := body_of(request).get("email")):
+            wallets.setdefault(str(email), []).append(address_of(secret))
+        return given
+
+    def confirm(original: Confirm, wallet: Address, intent_id: str) -> None:
+        known = ledger_of(node).intent(intent_id)
+        original(wallet, intent_id)
+        if known is not None and known.state == "open":
+            for twins in wallets.values():
+                for twin in twins if wallet in twins else ():
+                    if twin != wallet:
+                        give(node, twin, known.cents)
+
+    intercept(node, "new_account", follow)
+    wrap(payments_of(node), "confirm", confirm)
+
+
+@mutant("BILL-120")
+def payment_is_credited_to_the_first_of_one_email(node: Node) -> None:
+    """Make an intent for the account that gave the payer's e-mail address first."""
+    first: dict[str, Address] = {}
+    owner: dict[Address, Address] = {}
+
+    async def follow(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        secret = parse_key(str(json.loads(given.body).get("api_key"))) if given.accepted else None
+        if secret and (email := body_of(request).get("email")):
+            owner[address_of(secret)] = first.setdefault(str(email), address_of(secret))
+        return given
+
+    def credit(original: object, intent_id: str) -> object:
+        known = ledger_of(node).intent(intent_id)
+        done = original(intent_id)  # type: ignore[operator]
+        if known is not None and owner.get(known.wallet, known.wallet) != known.wallet:
+            take(node, known.wallet, known.cents)
+            give(node, owner[known.wallet], known.cents)
+        return done
+
+    intercept(node, "new_account", follow)
+    wrap(ledger_of(node), "credit", credit)
+
+
+@mutant("EP-080", each=["none", "the_first", "in_capitals"])
+def emails_are_not_forwarded_as_they_are(node: Node, kind: str) -> None:
+    """Forward another e-mail address than the account's: {kind}."""
+    seen: list[str] = []
+
+    def forward(original: object, wallet: Address, email: str) -> None:
+        seen.append(email)
+        if kind != "none":
+            original(wallet, seen[0] if kind == "the_first" else email.upper())  # type: ignore[operator]
+
+    wrap(payments_of(node), "forward_email", forward)
+
+
+@mutant("EP-080")
+def accounts_without_email_get_one(node: Node) -> None:
+    """Tell the provider an address of the service for accounts that gave none."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        body = body_of(request)
+        return await forward(replace(request, body=json.dumps({"email": "billing@service.example", **body}).encode()))
+
+    intercept(node, "new_account", handler)

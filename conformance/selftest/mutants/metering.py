@@ -1,0 +1,394 @@
+"""Faults about what calls cost, and what happens without credit ("Billing", "Limits")."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable
+from contextvars import ContextVar
+
+from pydantic import JsonValue
+
+from conformance.selftest.tools.alter import (
+    Answered,
+    Forward,
+    Received,
+    change_answer,
+    intercept,
+    members,
+    refusal,
+    wrap,
+)
+from conformance.selftest.tools.alter_payments import BALANCE, INTEND, give, take, wallet_of
+from conformance.selftest.tools.alter_runs import RUN
+from conformance.selftest.tools.api_keys import header, presented
+from conformance.selftest.tools.mutant import mutant, row
+from conformance.selftest.tools.operations import LISTS
+from conformance.selftest.variants.sells_credits import sells_credits
+from conformance.selftest.variants.variant import WRITES
+from reference_node.access import Caller
+from reference_node.chain.interface import Address
+from reference_node.keys import key_hash, parse_key
+from reference_node.node import Node
+
+BILLED = tuple(name for name in WRITES if name != "new_account")
+
+
+@mutant(
+    "BILL-140",
+    "LIM-050",
+    each=[
+        "createWallet",
+        "addPkpToGroup",
+        "removePkpFromGroup",
+        "addActionToGroup",
+        "removeActionFromGroup",
+        "addGroup",
+        "updateGroup",
+        "removeGroup",
+        "setUsageApiKey",
+        "updateUsageApiKey",
+        "updateUsageApiKeyMetadata",
+        "removeUsageApiKey",
+        "addAction",
+        "updateActionMetadata",
+        "deleteAction",
+        "changeActionsOfGroup",
+        "addPkpsToGroup",
+    ],
+)
+def write_is_free(node: Node, function: str) -> None:
+    """Charge nothing for a write by the contract's `{function}`."""
+    paid_for: set[str] = set()
+
+    def write(original: object, called: str, *arguments: object) -> object:
+        if called == function:
+            paid_for.add(threading.current_thread().name)
+        return original(called, *arguments)  # type: ignore[operator]
+
+    def settle(original: object, hold: object, cents: int) -> None:
+        free = threading.current_thread().name in paid_for
+        paid_for.discard(threading.current_thread().name)
+        original(hold, 0 if free else cents)  # type: ignore[operator]
+
+    wrap(node.accounts, "_write", write)
+    wrap(node.billing, "settle", settle)
+
+
+@mutant("BILL-180", "BILL-320")
+def runs_are_free(node: Node) -> None:
+    """Charge nothing for runs."""
+    node.runs.price = lambda: 0  # type: ignore[method-assign]
+
+
+@mutant("BILL-210")
+def refused_writes_are_charged(node: Node) -> None:
+    """Charge a write that the contract refuses."""
+
+    def release(_: object, hold: object) -> None:
+        node.billing.settle(hold, 1)  # type: ignore[arg-type]
+
+    wrap(node.billing, "release", release)
+
+
+@mutant("BILL-220", each=[row("free", 0), row("double", 2)])
+def second_write_at_once_costs_otherwise(node: Node, cents: int) -> None:
+    """Charge {cents} cents for a write that began while another one was under way."""
+    under_way: set[str] = set()
+    crowded: set[str] = set()
+    lock = threading.Lock()
+
+    def hold(original: object, wallet: Address, held: int) -> object:
+        made = original(wallet, max(held, cents))  # type: ignore[operator]
+        with lock:
+            if under_way:
+                crowded.add(made.id)
+            under_way.add(made.id)
+        time.sleep(0.05)
+        return made
+
+    def settle(original: object, made: object, charged: int) -> None:
+        name = made.id  # type: ignore[attr-defined]
+        with lock:
+            under_way.discard(name)
+        original(made, cents if name in crowded else charged)  # type: ignore[operator]
+
+    wrap(node.billing, "hold", hold)
+    wrap(node.billing, "settle", settle)
+
+
+@mutant("BILL-020", each=["missing", "text", "stale"])
+def balance_is_wrong(node: Node, kind: str) -> None:
+    """Answer a balance that is {kind}."""
+    wrong: dict[str, Callable[[dict[str, JsonValue]], JsonValue]] = {
+        "missing": lambda _: {},
+        "text": lambda value: {**value, "balance_cents": str(value["balance_cents"])},
+        "stale": lambda value: {**value, "balance_cents": 7},
+    }
+    change_answer(node, BALANCE, lambda value: wrong[kind](members(value)))
+
+
+@mutant("BILL-190")
+def runs_need_no_credit(node: Node) -> None:
+    """Let accounts without credit run actions, for nothing."""
+
+    def hold(original: object, wallet: Address, cents: int) -> object:
+        return original(wallet, min(cents, node.billing.balance(wallet)))  # type: ignore[operator]
+
+    wrap(node.billing, "hold", hold)
+
+
+@mutant(
+    "BILL-150",
+    each=[
+        *[row(name, name, breaks="LIM-050") for name in LISTS],
+        row("account_exists"),
+        row("get_service_action_ipfs_id"),
+        row("get_node_chain_config"),
+    ],
+)
+def read_is_billed(node: Node, operation: str) -> None:
+    """Charge a cent for `{operation}` to whoever's key is presented."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        wallet = wallet_of(node, request)
+        if given.accepted and wallet is not None:
+            take(node, wallet, 1)
+        return given
+
+    intercept(node, operation, handler)
+
+
+@mutant("BILL-150")
+def look_at_the_balance_is_billed(node: Node) -> None:
+    """Charge a cent for a look at the balance, after it."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        wallet = wallet_of(node, request)
+        if given.accepted and wallet is not None:
+            take(node, wallet, 1)
+        return given
+
+    intercept(node, BALANCE, handler)
+
+
+@mutant("BILL-140", each=["usage_keys", "bearer"])
+def some_callers_write_for_nothing(node: Node, kind: str) -> None:
+    """Charge nothing for the writes of {kind}."""
+    free: ContextVar[bool] = ContextVar("free", default=False)
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        free.set(bool(header(request, b"authorization")) if kind == "bearer" else _by_usage_key(node, request))
+        return await forward(request)
+
+    def settle(original: Callable[..., object], hold: object, cents: int) -> object:
+        return original(hold, 0 if free.get() else cents)
+
+    intercept(node, BILLED, handler)
+    wrap(node.billing, "settle", settle)
+
+
+def _by_usage_key(node: Node, request: Received) -> bool:
+    secret = parse_key(presented(request))
+    return secret is not None and not node.accounts.key_info(key_hash(secret)).is_account_key
+
+
+@mutant("BILL-140")
+def repeated_write_is_free(node: Node) -> None:
+    """Charge nothing for a write that is the same as the account's last one."""
+    last: dict[Address, bytes] = {}
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        wallet = wallet_of(node, request)
+        if wallet is not None and given.accepted:
+            if last.get(wallet) == request.path.encode() + request.body:
+                give(node, wallet, 1)
+            last[wallet] = request.path.encode() + request.body
+        return given
+
+    intercept(node, BILLED, handler)
+
+
+@mutant("BILL-210", each=[row("400", 400), row("403", 403), row("404", 404), row("409", 409), row("422", 422)])
+def refused_write_of_one_status_is_charged(node: Node, status: int) -> None:
+    """Charge a cent for a write that is refused with {status}."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        wallet = wallet_of(node, request)
+        if given.status == status and wallet is not None:
+            take(node, wallet, 1)
+        return given
+
+    intercept(node, BILLED, handler)
+
+
+@mutant("BILL-210")
+def hold_of_a_refused_write_is_kept(node: Node) -> None:
+    """Never give back what a refused write held."""
+
+    def release(_: object, hold: object) -> None:
+        del hold
+
+    wrap(node.billing, "release", release)
+
+
+@mutant("ERR-150", each=[row("403", 403), row("422", 422)])
+def refused_run_is_charged(node: Node, status: int) -> None:
+    """Charge a cent for a run that is refused with {status}."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        wallet = wallet_of(node, request)
+        if given.status == status and wallet is not None:
+            take(node, wallet, 1)
+        return given
+
+    intercept(node, RUN, handler)
+
+
+@mutant(
+    each=[
+        row("by_the_account_key", lambda caller: caller.is_account_key, breaks="BILL-180"),
+        row("by_usage_keys", lambda caller: not caller.is_account_key, breaks="BILL-180 BILL-320"),
+        row("in_api_mode", lambda caller: caller.managed, breaks="BILL-180"),
+        row("in_chain_secured_mode", lambda caller: not caller.managed, breaks="BILL-320"),
+    ]
+)
+def some_runs_are_free(node: Node, free: Callable[[Caller], bool]) -> None:
+    """Charge nothing for some runs; the label says for which."""
+    is_free: ContextVar[bool] = ContextVar("is_free", default=False)
+
+    def run(original: Callable[..., object], caller: Caller, *given: object) -> object:
+        is_free.set(free(caller))
+        return original(caller, *given)
+
+    wrap(node.runs, "run", run)
+    priced = node.runs.price
+    node.runs.price = lambda: 0 if is_free.get() else priced()  # type: ignore[method-assign]
+
+
+@mutant("BILL-220", on=sells_credits)
+def last_cent_is_spent_by_all_at_once(node: Node) -> None:
+    """Look whether there is credit, and accept a little later for nothing what it no longer covers."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        wallet = wallet_of(node, request)
+        covered = wallet is not None and node.billing.balance(wallet) > 0
+        await asyncio.sleep(0.05)
+        given = await forward(request)
+        if given.status != 402 or wallet is None or not covered:
+            return given
+        give(node, wallet, 1)
+        return await forward(request)
+
+    intercept(node, BILLED, handler)
+
+
+@mutant(
+    "BILL-190",
+    each=["create_wallet", "add_group", "add_usage_api_key", "remove_usage_api_key", "delete_action"],
+    on=sells_credits,
+)
+def write_without_credit_is_done_all_the_same(node: Node, operation: str) -> None:
+    """Refuse `{operation}` with 402 where there is no credit, after it was done."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        wallet = wallet_of(node, request)
+        if given.status == 402 and wallet is not None:
+            give(node, wallet, 1)
+            await forward(request)
+        return given
+
+    intercept(node, operation, handler)
+
+
+@mutant(
+    "BILL-190",
+    each=["remove_group", "update_usage_api_key_metadata", "add_pkp_to_group", "update_action_metadata"],
+    on=sells_credits,
+)
+def write_needs_no_credit(node: Node, operation: str) -> None:
+    """Accept `{operation}` for nothing where there is no credit."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        wallet = wallet_of(node, request)
+        if wallet is not None and node.billing.balance(wallet) == 0:
+            give(node, wallet, 1)
+        return await forward(request)
+
+    intercept(node, operation, handler)
+
+
+@mutant("BILL-190", on=sells_credits)
+def usage_keys_need_no_credit(node: Node) -> None:
+    """Accept the writes of usage keys for nothing where there is no credit."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        wallet = wallet_of(node, request)
+        if wallet is not None and node.billing.balance(wallet) == 0 and _by_usage_key(node, request):
+            give(node, wallet, 1)
+        return await forward(request)
+
+    intercept(node, BILLED, handler)
+
+
+@mutant("BILL-150", each=["list_groups", "list_wallets", "account_exists"], on=sells_credits)
+def read_needs_credit(node: Node, operation: str) -> None:
+    """Refuse `{operation}` with 402 where there is no credit."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        wallet = wallet_of(node, request)
+        if wallet is not None and node.billing.balance(wallet) == 0:
+            return refusal(402)
+        return await forward(request)
+
+    intercept(node, operation, handler)
+
+
+@mutant("BILL-030", on=sells_credits)
+def buying_credit_needs_credit(node: Node) -> None:
+    """Refuse intents with 402 where there is no credit."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        wallet = wallet_of(node, request)
+        empty = wallet is not None and node.billing.balance(wallet) == 0
+        given = await forward(request)
+        return refusal(402) if empty and given.accepted else given
+
+    intercept(node, INTEND, handler)
+
+
+@mutant("BILL-140")
+def price_is_charged_every_other_time(node: Node) -> None:
+    """Charge two cents for every other write of an account, and nothing between."""
+    odd: dict[Address, bool] = {}
+
+    def settle(original: Callable[..., object], hold: object, cents: int) -> object:
+        wallet = hold.wallet  # type: ignore[attr-defined]
+        odd[wallet] = not odd.get(wallet, False)
+        return original(hold, 0 if odd[wallet] else cents)
+
+    wrap(node.billing, "settle", settle)
+
+
+@mutant("BILL-150")
+def account_is_charged_for_being_there(node: Node) -> None:
+    """Charge a cent for every tenth request of any kind to whoever's key it presents."""
+    counted: dict[Address, int] = {}
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        wallet = wallet_of(node, request)
+        if wallet is not None:
+            counted[wallet] = counted.get(wallet, 0) + 1
+            if counted[wallet] % 10 == 0:
+                take(node, wallet, 1)
+        return given
+
+    intercept(node, ("list_groups", "list_wallets", "list_actions", "list_api_keys", BALANCE), handler)

@@ -1,0 +1,416 @@
+"""Faults about the intents that payments begin with: what the provider is asked for, and by whom ("Billing")."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+from pydantic import JsonValue
+
+from conformance.selftest.tools.alter import (
+    Answered,
+    Forward,
+    Received,
+    body_of,
+    change_answer,
+    change_body,
+    intercept,
+    members,
+    refusal,
+    wrap,
+)
+from conformance.selftest.tools.alter_payments import (
+    BALANCE,
+    CONFIG,
+    CONFIRM,
+    INTEND,
+    give,
+    ledger_of,
+    obey_member,
+    payments_of,
+    settle_whatever,
+    simulator_of,
+    take,
+    wallet_of,
+)
+from conformance.selftest.tools.api_keys import header, presented, under
+from conformance.selftest.tools.mutant import mutant, row
+from reference_node.chain.interface import Address
+from reference_node.node import Node
+from reference_node.stripe_simulator.actions import Change
+
+
+@mutant("BILL-010", each=["secret", "missing", "empty"])
+def publishable_key_is_wrong(node: Node, kind: str) -> None:
+    """Answer a publishable key that is {kind}."""
+    wrong: dict[str, JsonValue] = {
+        "secret": {"publishable_key": simulator_of(node).keys.secret},
+        "missing": {},
+        "empty": {"publishable_key": ""},
+    }
+    change_answer(node, "billing/stripe_config", lambda _: wrong[kind])
+
+
+@mutant("BILL-010")
+def publishable_key_comes_with_the_secret_one(node: Node) -> None:
+    """Answer the secret key beside the publishable one."""
+    secret = simulator_of(node).keys.secret
+    change_answer(node, "billing/stripe_config", lambda value: {**members(value), "note": secret})
+
+
+@mutant(
+    "BILL-050",
+    "ERR-110",
+    "LIM-030",
+    each=[row("499", 499), row("1", 1), row("negative", -500), row("zero", 0)],
+)
+def amount_below_the_minimum_is_taken(node: Node, taken: int) -> None:
+    """Take an amount of {taken} cents for 500."""
+    change_body(
+        node,
+        INTEND,
+        lambda body: {**members(body), "amount_cents": 500} if members(body).get("amount_cents") == taken else body,
+    )
+
+
+@mutant("BILL-040")
+def least_amount_is_refused(node: Node) -> None:
+    """Refuse 500 cents, as if the minimum were more."""
+    change_body(
+        node,
+        INTEND,
+        lambda body: {**members(body), "amount_cents": 499} if members(body).get("amount_cents") == 500 else body,
+    )
+
+
+@mutant("BILL-060", each=[row("fraction", 500.5), row("text", "500"), row("null", None), row("true", True)])
+def amount_that_is_no_whole_number_is_taken(node: Node, taken: object) -> None:
+    """Take the amount {taken} for 500 cents."""
+
+    def change(body: JsonValue) -> JsonValue:
+        given = members(body).get("amount_cents", 0)
+        same = type(given) is type(taken) and given == taken
+        return {**members(body), "amount_cents": 500} if same else body
+
+    change_body(node, INTEND, change)
+
+
+@mutant("BILL-060")
+def missing_amount_is_500_cents(node: Node) -> None:
+    """Take a missing amount for 500 cents."""
+    change_body(node, INTEND, lambda body: {"amount_cents": 500, **members(body)})
+
+
+@mutant("BILL-030", each=["missing", "the_same"])
+def client_secret_is_wrong(node: Node, kind: str) -> None:
+    """Answer a client_secret that is {kind}."""
+    given: JsonValue = {} if kind == "missing" else {"client_secret": "pi_1_secret_1"}
+    change_answer(node, INTEND, lambda _: given)
+
+
+@mutant("BILL-010", "AUTH-060")
+def publishable_key_needs_a_key(node: Node) -> None:
+    """Answer the publishable key only to whoever presents some key."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        return await forward(request) if presented(request) else refusal(401)
+
+    intercept(node, CONFIG, handler)
+
+
+@mutant("AUTH-070")
+def publishable_key_is_kept_from_unknown_keys(node: Node) -> None:
+    """Refuse the publishable key to whoever presents a key that nobody owns."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        unknown = presented(request) and wallet_of(node, request) is None
+        return refusal(401) if unknown else await forward(request)
+
+    intercept(node, CONFIG, handler)
+
+
+@mutant("AUTH-020", each=[row("balance", BALANCE), row("create", INTEND), row("confirm", CONFIRM)])
+def billing_reads_one_header_alone(node: Node, operation: str) -> None:
+    """Ignore `Authorization: Bearer` in `{operation}`."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        return await forward(under(request, "") if header(request, b"authorization") else request)
+
+    intercept(node, operation, handler)
+
+
+@mutant("AUTH-010", each=[row("balance", BALANCE), row("create", INTEND), row("confirm", CONFIRM)])
+def billing_reads_the_other_header_alone(node: Node, operation: str) -> None:
+    """Ignore `X-Api-Key` in `{operation}`."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        return await forward(under(request, "") if request.key else request)
+
+    intercept(node, operation, handler)
+
+
+@mutant("AUTH-050", each=[row("balance", BALANCE), row("create", INTEND), row("confirm", CONFIRM)])
+def billing_takes_unknown_keys_for_the_newest(node: Node, operation: str) -> None:
+    """Answer `{operation}` to a key that nobody owns as if it were that of the account that was made last."""
+    newest: list[str] = []
+
+    async def follow(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        if given.accepted:
+            newest.append(json.loads(given.body)["api_key"])
+        return given
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        unknown = presented(request) and wallet_of(node, request) is None
+        return await forward(under(request, newest[-1]) if unknown and newest else request)
+
+    intercept(node, "new_account", follow)
+    intercept(node, operation, handler)
+
+
+@mutant("BILL-060")
+def amounts_wrap_around(node: Node) -> None:
+    """Take an amount modulo 2**64."""
+
+    def change(body: JsonValue) -> JsonValue:
+        amount = members(body).get("amount_cents")
+        wraps = isinstance(amount, int) and not isinstance(amount, bool)
+        return {**members(body), "amount_cents": amount % 2**64} if wraps else body  # type: ignore[operator]
+
+    change_body(node, INTEND, change)
+
+
+@mutant("BILL-060", each=["list", "object", "false"])
+def amounts_of_other_types_are_500(node: Node, kind: str) -> None:
+    """Take an amount that is of the type {kind} for 500 cents."""
+    types = {"list": list, "object": dict, "false": bool}
+
+    def change(body: JsonValue) -> JsonValue:
+        other = isinstance(members(body).get("amount_cents"), types[kind])
+        return {**members(body), "amount_cents": 500} if other else body
+
+    change_body(node, INTEND, change)
+
+
+@mutant("BILL-060", server_fault=True)
+def huge_amounts_are_server_faults(node: Node) -> None:
+    """Answer amounts that no 64 bits hold with status 500."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        amount = body_of(request).get("amount_cents")
+        return refusal(500) if isinstance(amount, int) and amount >= 2**63 else await forward(request)
+
+    intercept(node, INTEND, handler)
+
+
+@mutant("BILL-130")
+def currency_is_the_customers_choice(node: Node) -> None:
+    """Make an intent in the currency of the request's member `currency`, and credit as many cents for it."""
+    asked: dict[str, str] = {}
+
+    def create_intent(original: object, customer: str, wallet: str, cents: int) -> tuple[str, str]:
+        made: tuple[str, str] = original(customer, wallet, cents)  # type: ignore[operator]
+        if currency := asked.pop(wallet, None):
+            Change(payment_intent=made[0], currency=currency).carry_out(simulator_of(node))
+            foreign.add(made[0])
+        return made
+
+    foreign: set[str] = set()
+    obey_member(node, INTEND, "currency", lambda wallet, value, _: asked.update({wallet.hex(): str(value)}))
+    wrap(payments_of(node)._provider, "create_intent", create_intent)
+    settle_whatever(node, lambda intent: intent.id in foreign)
+
+
+@mutant("BILL-130")
+def amount_of_the_provider_is_the_customers_choice(node: Node) -> None:
+    """Have the provider ask for the request's member `amount`, and credit `amount_cents`."""
+    asked: dict[str, int] = {}
+
+    def create_intent(original: object, customer: str, wallet: str, cents: int) -> tuple[str, str]:
+        made: tuple[str, str] = original(customer, wallet, cents)  # type: ignore[operator]
+        if amount := asked.pop(wallet, None):
+            Change(payment_intent=made[0], amount=amount).carry_out(simulator_of(node))
+        return made
+
+    obey_member(node, INTEND, "amount", lambda wallet, value, _: asked.update({wallet.hex(): int(str(value))}))
+    wrap(payments_of(node)._provider, "create_intent", create_intent)
+    settle_whatever(node, lambda intent: _succeeded(node, intent.id))
+
+
+def _succeeded(node: Node, intent: str) -> bool:
+    found = payments_of(node)._provider.look_up(intent)
+    return found is not None and found.status == "succeeded"
+
+
+@mutant("BILL-120", each=["customer", "account", "wallet_address"])
+def whom_an_intent_is_for_is_the_customers_choice(node: Node, name: str) -> None:
+    """Make an intent for the wallet that the request's member `{name}` names."""
+    asked: dict[Address, Address] = {}
+
+    def obey(wallet: Address, value: object, _: int) -> None:
+        asked[wallet] = bytes.fromhex(str(value).removeprefix("0x")[-40:])
+
+    def note(original: object, wallet: Address, *of_intent: object) -> None:
+        original(asked.pop(wallet, wallet), *of_intent)  # type: ignore[operator]
+
+    obey_member(node, INTEND, name, obey)
+    wrap(ledger_of(node), "note_intent", note)
+    settle_whatever(node, lambda intent: _succeeded(node, intent.id))
+
+
+@mutant("BILL-160", each=["confirm", "confirmed", "status"])
+def payment_is_the_customers_word(node: Node, name: str) -> None:
+    """Credit an intent when it is made if the request has the member `{name}`."""
+    obey_member(node, INTEND, name, lambda wallet, _, cents: give(node, wallet, cents))
+
+
+@mutant("BILL-030")
+def open_intent_is_given_again(node: Node) -> None:
+    """Answer the intent that the account has not paid yet, whatever amount is asked for."""
+    last: dict[Address, str] = {}
+
+    def create(original: object, wallet: Address, cents: int) -> str:
+        if wallet not in last:
+            last[wallet] = original(wallet, cents)  # type: ignore[operator]
+        return last[wallet]
+
+    wrap(payments_of(node), "create", create)
+
+
+@mutant("ERR-150", each=[row("create", INTEND), row("confirm", CONFIRM)])
+def refused_payments_cost_a_cent(node: Node, operation: str) -> None:
+    """Charge a cent for a refused `{operation}`."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        wallet = wallet_of(node, request)
+        if not given.accepted and wallet is not None:
+            take(node, wallet, 1)
+        return given
+
+    intercept(node, operation, handler)
+
+
+@mutant("ERR-140", each=[row("create", INTEND), row("confirm", CONFIRM)])
+def refused_payments_look_like_successes(node: Node, operation: str) -> None:
+    """Refuse `{operation}` with status 200."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        return given if given.accepted else replace(given, status=200)
+
+    intercept(node, operation, handler)
+
+
+@mutant("ERR-160", each=[row("create", INTEND), row("confirm", CONFIRM), row("balance", BALANCE)])
+def refused_payments_repeat_the_key(node: Node, operation: str) -> None:
+    """Refuse `{operation}` with the presented key in the answer."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        if given.accepted:
+            return given
+        told = {**members(json.loads(given.body)), "detail": f"the key {presented(request)} may not do that"}
+        return replace(given, body=json.dumps(told).encode())
+
+    intercept(node, operation, handler)
+
+
+@mutant("BILL-030")
+def amounts_have_to_be_whole_dollars(node: Node) -> None:
+    """Refuse amounts that are no multiple of 100 cents."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        amount = body_of(request).get("amount_cents")
+        odd = isinstance(amount, int) and amount % 100 != 0
+        return refusal(422) if odd else await forward(request)
+
+    intercept(node, INTEND, handler)
+
+
+@mutant("EP-030", each=[row("create", INTEND), row("confirm", CONFIRM)], server_fault=True)
+def payment_bodies_that_are_no_json_are_server_faults(node: Node, operation: str) -> None:
+    """Answer a body of `{operation}` that is no JSON with status 500."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        try:
+            json.loads(request.body)
+        except (ValueError, RecursionError):
+            return refusal(500)
+        return await forward(request)
+
+    intercept(node, operation, handler)
+
+
+@mutant("EP-030", each=[row("create", INTEND), row("confirm", CONFIRM)])
+def payment_bodies_may_be_arrays(node: Node, operation: str) -> None:
+    """Take the first item of an array as the body of `{operation}`, and 500 cents or the latest intent for none."""
+    known: dict[str, JsonValue] = {INTEND: {"amount_cents": 500}}
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        try:
+            body = json.loads(request.body)
+        except (ValueError, RecursionError):
+            return await forward(request)
+        if isinstance(body, list) and operation in known:
+            return await forward(replace(request, body=json.dumps(known[operation]).encode()))
+        given = await forward(request)
+        if given.accepted:
+            known[operation] = body
+        return given
+
+    intercept(node, operation, handler)
+
+
+@mutant("EP-030", each=[row("create", INTEND), row("confirm", CONFIRM)])
+def payment_bodies_may_have_any_end(node: Node, operation: str) -> None:
+    """Read the first JSON value of a body of `{operation}`, whatever follows it."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        try:
+            value, _ = json.JSONDecoder().raw_decode(request.body.decode())
+        except (ValueError, RecursionError):
+            return await forward(request)
+        return await forward(replace(request, body=json.dumps(value).encode()))
+
+    intercept(node, operation, handler)
+
+
+@mutant("AKEY-050", each=[row("balance", BALANCE), row("create", INTEND), row("confirm", CONFIRM)])
+def billing_answers_hold_the_account_key(node: Node, operation: str) -> None:
+    """Answer `{operation}` with the account key beside what it answers."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        if not given.accepted or not presented(request):
+            return given
+        told = {**members(json.loads(given.body)), "account": presented(request)}
+        return replace(given, body=json.dumps(told).encode())
+
+    intercept(node, operation, handler)
+
+
+@mutant("UKEY-360", each=[row("balance", BALANCE), row("create", INTEND), row("confirm", CONFIRM)])
+def billing_answers_hold_the_usage_key(node: Node, operation: str) -> None:
+    """Refuse `{operation}` to a usage key with the key's own value in a header of the answer."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        if given.status != 403:
+            return given
+        return replace(given, headers=(*given.headers, (b"x-presented-key", presented(request).encode())))
+
+    intercept(node, operation, handler)
+
+
+@mutant(
+    "VER-050",
+    each=[
+        row("create", INTEND, {"client_secret": 7}),
+        row("confirm", CONFIRM, {"success": "yes"}),
+        row("config", CONFIG, ["pk_test_1"]),
+    ],
+)
+def billing_answers_are_not_as_described(node: Node, operation: str, value: JsonValue) -> None:
+    """Answer `{operation}` with {value}, which the OpenAPI description does not say."""
+    change_answer(node, operation, lambda _: value)

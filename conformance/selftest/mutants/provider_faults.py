@@ -1,0 +1,150 @@
+"""Faults about what the payment provider says of a payment, or does not say ("Billing")."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pydantic import JsonValue
+
+from conformance.selftest.tools.alter import Answered, Forward, Received, answer, intercept, refusal, wrap
+from conformance.selftest.tools.alter_payments import (
+    CONFIRM,
+    INTEND,
+    Confirm,
+    give,
+    ledger_of,
+    payments_of,
+    settle_whatever,
+)
+from conformance.selftest.tools.mutant import mutant, row
+from reference_node.billing.ledger import Intent
+from reference_node.billing.provider import Payment, ProviderUnavailable
+from reference_node.chain.interface import Address
+from reference_node.node import Node
+from reference_node.problems import NotFound, ProviderTrouble
+
+DONE: JsonValue = {"success": True}
+Excuse = Callable[[Intent, Payment], bool]
+
+
+@mutant(
+    each=[
+        row("refunded", lambda _, paid: bool(paid.charge and paid.charge.amount_refunded), breaks="BILL-130"),
+        row("disputed", lambda _, paid: bool(paid.charge and paid.charge.disputed), breaks="BILL-130"),
+        row("partly_captured", lambda one, paid: paid.amount_received < one.cents, breaks="BILL-130"),
+        row("other_currency", lambda one, paid: paid.currency != one.currency, breaks="BILL-130"),
+        row("live", lambda _, paid: paid.live, breaks="BILL-120"),
+        row("other_customer", lambda one, paid: paid.customer != one.customer, breaks="BILL-120"),
+    ]
+)
+def status_alone_decides(node: Node, excuses: Excuse) -> None:
+    """Credit an intent whose status is `succeeded`, whatever else the provider says; the label says what."""
+
+    def excused(intent: Intent) -> bool:
+        try:
+            paid = payments_of(node)._provider.look_up(intent.id)
+        except ProviderUnavailable:
+            return False
+        return paid is not None and paid.status == "succeeded" and excuses(intent, paid)
+
+    settle_whatever(node, excused)
+
+
+@mutant("BILL-120")
+def intent_of_anybody_is_credited(node: Node) -> None:
+    """Credit whatever intent of the provider's account has succeeded, also one that the node did not make."""
+
+    def confirm(original: Confirm, wallet: Address, intent_id: str) -> None:
+        try:
+            original(wallet, intent_id)
+        except NotFound:
+            paid = payments_of(node)._provider.look_up(intent_id)
+            if ledger_of(node).intent(intent_id) is not None or paid is None or paid.status != "succeeded":
+                raise
+            give(node, wallet, paid.amount)
+
+    wrap(payments_of(node), "confirm", confirm)
+
+
+@mutant("BILL-080")
+def silence_of_the_provider_is_consent(node: Node) -> None:
+    """Credit an intent that the provider can't be asked about."""
+
+    def confirm(original: Confirm, wallet: Address, intent_id: str) -> None:
+        try:
+            original(wallet, intent_id)
+        except ProviderTrouble:
+            ledger_of(node).credit(intent_id)
+
+    wrap(payments_of(node), "confirm", confirm)
+
+
+@mutant("BILL-070")
+def silence_of_the_provider_ends_the_intent(node: Node) -> None:
+    """Give an intent up that the provider could not be asked about once."""
+    given_up: set[str] = set()
+
+    def confirm(original: Confirm, wallet: Address, intent_id: str) -> None:
+        if intent_id in given_up:
+            raise NotFound("unknown-payment-intent", "no payment intent of this account has this id")
+        try:
+            original(wallet, intent_id)
+        except ProviderTrouble:
+            given_up.add(intent_id)
+            raise
+
+    wrap(payments_of(node), "confirm", confirm)
+
+
+@mutant("BILL-070")
+def silence_of_the_provider_is_told_as_success(node: Node) -> None:
+    """Accept a confirmation that the provider could not be asked about, without credit."""
+
+    def confirm(original: Confirm, wallet: Address, intent_id: str) -> None:
+        try:
+            original(wallet, intent_id)
+        except ProviderTrouble:
+            return
+
+    wrap(payments_of(node), "confirm", confirm)
+
+
+@mutant("BILL-100")
+def each_try_is_credited(node: Node) -> None:
+    """Credit a payment once for each time that the provider was asked about it."""
+    tried: dict[str, int] = {}
+
+    def confirm(original: Confirm, wallet: Address, intent_id: str) -> None:
+        known = ledger_of(node).intent(intent_id)
+        try:
+            original(wallet, intent_id)
+        except ProviderTrouble:
+            tried[intent_id] = tried.get(intent_id, 0) + 1
+            raise
+        if known is not None and known.state == "open":
+            for _ in range(tried.get(intent_id, 0)):
+                give(node, wallet, known.cents)
+
+    wrap(payments_of(node), "confirm", confirm)
+
+
+@mutant("ERR-140", each=[row("create", INTEND), row("confirm", CONFIRM)], server_fault=True)
+def silence_of_the_provider_is_a_server_fault(node: Node, operation: str) -> None:
+    """Answer `{operation}` with status 500 where the provider does not answer."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        return refusal(500) if given.status == 503 else given
+
+    intercept(node, operation, handler)
+
+
+@mutant("BILL-030")
+def silence_of_the_provider_makes_an_intent(node: Node) -> None:
+    """Answer a secret of no intent where the provider does not answer."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        return answer(200, {"client_secret": "pi_0_secret_0"}) if given.status == 503 else given
+
+    intercept(node, INTEND, handler)

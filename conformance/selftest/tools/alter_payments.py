@@ -1,0 +1,104 @@
+"""Alters how a node sells credits: its ledger, its payments, and its embedded payment provider."""
+
+from __future__ import annotations
+
+import base64
+import itertools
+import json
+from collections.abc import Callable
+from dataclasses import replace
+
+from conformance.selftest.tools.alter import Answered, Forward, Received, body_of, intercept, members, wrap
+from conformance.selftest.tools.alter_envelopes import address_in
+from conformance.selftest.tools.api_keys import header, presented
+from reference_node.billing.credits import Credits
+from reference_node.billing.ledger import Intent, Ledger
+from reference_node.billing.payments import Payments
+from reference_node.chain.interface import Address
+from reference_node.keys import key_hash, parse_key
+from reference_node.node import Node
+from reference_node.stripe_simulator.simulator import StripeSimulator
+
+INTEND, CONFIRM, BALANCE = "billing/create_payment_intent", "billing/confirm_payment", "billing/balance"
+CONFIG = "billing/stripe_config"
+Confirm = Callable[[Address, str], None]
+"""`Payments.confirm`, as `wrap` hands it to a mutant."""
+_numbers = itertools.count()
+
+
+def ledger_of(node: Node) -> Ledger:
+    """Return the ledger of a node that sells credits."""
+    assert isinstance(node.billing, Credits)  # noqa: S101 - the reference node's own
+    return node.billing.ledger
+
+
+def payments_of(node: Node) -> Payments:
+    """Return what sells the credits of a node."""
+    assert node.payments is not None  # noqa: S101 - nodes of the self-test sell them
+    return node.payments
+
+
+def simulator_of(node: Node) -> StripeSimulator:
+    """Return the payment provider of a node."""
+    assert node.simulator is not None  # noqa: S101 - nodes of the self-test embed one
+    return node.simulator
+
+
+def give(node: Node, wallet: Address, cents: int) -> None:
+    """Give a wallet credit for a payment that never was."""
+    ledger, intent = ledger_of(node), f"pi_mutant{next(_numbers)}"
+    ledger.note_intent(wallet, intent, "cus_mutant", cents, "usd")
+    ledger.credit(intent)
+
+
+def take(node: Node, wallet: Address, cents: int) -> None:
+    """Charge a wallet for nothing, as far as its credit goes."""
+    cents = min(cents, node.billing.balance(wallet))
+    node.billing.settle(node.billing.hold(wallet, cents), cents)
+
+
+def wallet_of(node: Node, request: Received) -> Address | None:
+    """Return the wallet whose credits a request is about, by its key or by what its proof says; None for nobody's."""
+    if proof := header(request, b"x-wallet-auth"):
+        return claimed(proof)
+    secret = parse_key(presented(request))
+    info = node.accounts.key_info(key_hash(secret)) if secret else None
+    return node.accounts.account(info.account_hash).admin_wallet if info and info.account_hash else None
+
+
+def claimed(proof: str) -> Address | None:
+    """Return the wallet that a value of `X-Wallet-Auth` names, whoever signed it; None where it names none."""
+    try:
+        return address_in(members(json.loads(base64.b64decode(proof))).get("typed_data"))
+    except ValueError:
+        return None
+
+
+def settle_whatever(node: Node, excuses: Callable[[Intent], bool]) -> None:
+    """Credit a payment that the node's own look at it would refuse, where `excuses` says so of the recorded intent."""
+
+    def settled(original: Callable[[Intent], str | None], intent: Intent) -> str | None:
+        if not excuses(intent):
+            return original(intent)
+        ledger_of(node).credit(intent.id)
+        return None
+
+    wrap(payments_of(node), "_settled", settled)
+
+
+def obey_member(node: Node, operation: str, name: str, obey: Callable[[Address, object, int], None]) -> None:
+    """Take a member that an operation does not have for one that counts.
+
+    `obey` gets the caller's wallet, its value and the amount of the request, which goes on without the member.
+    """
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        body = body_of(request)
+        wallet = wallet_of(node, request)
+        if name not in body or wallet is None:
+            return await forward(request)
+        value, amount = body.pop(name), body.get("amount_cents")
+        obey(wallet, value, amount if isinstance(amount, int) else 0)
+        return await forward(replace(request, body=json.dumps(body).encode()))
+
+    intercept(node, operation, handler)
