@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from conformance.cases import Judge, case
+from conformance.endpoints.requests import OutgoingRequest
+from conformance.service.acceptance import Accepted
 from conformance.service.bindings import bound
 from conformance.service.derivations import hashed_cid
+from conformance.service.lists import unchanged_list
 from conformance.service.node import Node
-from conformance.values.json_values import pluck
+from conformance.service.pkps import Pkp
+from conformance.service.reads import Read
+from conformance.service.refusal import Refusals
+from conformance.values.ids import Cid, GroupId
+from conformance.values.json_values import pluck, printed
+
+NEEDS = ("managed_accounts",)
 
 
-@case("update-keeps-id-and-place", requirements=["GRPLIFE-090"], needs=["managed_accounts"])
+@case("update-keeps-id-and-place", requirements=["GRPLIFE-090"], needs=NEEDS)
 def update_keeps_id_and_place(judge: Judge, node: Node) -> None:
     """update_group keeps the group's id and place, and leaves every other group as it was."""
     alice = node.accounts.new().key
@@ -29,3 +40,79 @@ def update_keeps_id_and_place(judge: Judge, node: Node) -> None:
         others = [items[:place] + items[place + 1 :] for items in (after, groups)]
         judge.same(others[0], others[1], "the items of the other groups")
         judge.same(others_lists(), lists, "the wallets and actions of the other groups")
+
+
+# ------------------------------------------------------------------------------------------- groups that are not there
+
+IN_GROUP = ("list_wallets_in_group", "list_actions")
+
+
+@dataclass(frozen=True)
+class TwoEqualGroups:
+    """Groups G and H that permit the wallet P and the action X, an account's other wallet Q and another action Y."""
+
+    node: Node
+    alice: str
+    p: Pkp
+    q: Pkp
+    x: Cid
+    y: Cid
+    g: GroupId
+    h: GroupId
+
+    def accepted_writes(self) -> list[Accepted]:
+        """Every write to G, which leaves it as it was, but for its removal."""
+        groups, alice, g, y = self.node.groups, self.alice, self.g, hashed_cid(self.y)
+        return [
+            groups.add_pkp(alice, g, self.q.id),
+            groups.remove_pkp(alice, g, self.q.id),
+            groups.add_action(alice, g, self.y),
+            groups.remove_action(alice, g, y),
+            groups.update(alice, g, pkp_ids=[self.p.id], cid_hashes=[hashed_cid(self.x)]),
+        ]
+
+    def to(self, group: int, accepted: Accepted) -> OutgoingRequest:
+        """The write to another group; what it takes out is what such a group would hold."""
+        held: dict[str, dict[str, object]] = {
+            "remove_pkp_from_group": {"pkp_id": self.p.id},
+            "remove_action_from_group": {"hashed_cid": hashed_cid(self.x)},
+        }
+        return accepted.changed(group_id=group, **held.get(accepted.call, {}))
+
+    def lists(self, group: GroupId) -> list[Read]:
+        """The account's groups, and what one of them permits."""
+        in_group = (unchanged_list(self.node.session, name, self.alice, group_id=group) for name in IN_GROUP)
+        return [unchanged_list(self.node.session, "list_groups", self.alice), *in_group]
+
+
+def two_equal_groups(node: Node) -> TwoEqualGroups:
+    """Make them in a fresh account."""
+    alice = node.accounts.new().key
+    p, q = node.pkps.create_several(alice, 2)
+    x, y = (node.actions.sample_cid(name) for name in "xy")
+    g, h = (bound(node, alice, [p], [hashed_cid(x)]) for _ in range(2))
+    return TwoEqualGroups(node, alice, p, q, x, y, g, h)
+
+
+@case("nothing-works-on-a-deleted-group", requirements=["GRPLIFE-150"], needs=NEEDS)
+def nothing_works_on_a_deleted_group(judge: Judge, node: Node) -> None:
+    """With the account key too, no group operation works on a removed group, and it does not come back."""
+    on = two_equal_groups(node)
+    controls = [*on.accepted_writes(), node.groups.remove(on.alice, on.g)]
+    listed = [printed(group) for group in pluck(node.groups.list(on.alice), "id")]
+    judge.set_up(str(on.h) in listed and str(on.g) not in listed, "a list with H and without G")
+    with judge(), Refusals(node.session, control=controls, unchanged=on.lists(on.h)) as refusals:
+        for control in controls:
+            refusals.send(on.to(on.g, control), ["not_found"])
+
+
+@case("unknown-group", requirements=["GRPLIFE-200"], needs=NEEDS)
+def unknown_group(judge: Judge, node: Node) -> None:
+    """An id that no group ever had, 0 as well, is refused by every group operation, and creates and changes nothing."""
+    on = two_equal_groups(node)
+    controls = [*on.accepted_writes(), node.groups.remove(on.alice, on.h)]
+    # 0 stands for all groups in the arrays of keys, and for none here; who keeps 32 or 64 bits takes the last for G.
+    with judge(), Refusals(node.session, control=controls, unchanged=on.lists(on.g)) as refusals:
+        for unknown in (900_000_000_000, 0, on.g + 2**32, on.g + 2**64):
+            for control in controls:
+                refusals.send(on.to(unknown, control), ["not_found", "invalid", "malformed"])
