@@ -9,7 +9,7 @@ from conformance.cases import Judge, case
 from conformance.service.at_once import send_at_once
 from conformance.service.lists import only, unchanged_list
 from conformance.service.node import Node
-from conformance.service.refusal import must_refuse, was_accepted
+from conformance.service.refusal import Refusals, must_refuse, was_accepted
 from conformance.service.scope_trial import ALL_GATED, ScopeTrial, opened_by
 from conformance.service.session import DESCRIPTION
 from conformance.service.usage_keys import ALL_PERMISSIONS, Permissions
@@ -28,10 +28,10 @@ def update_grants(judge: Judge, node: Node, row: Permissions) -> None:
     """An update gives the key, under its old value, the permissions that the update carries."""
     alice = node.accounts.new().key
     trial = ScopeTrial(node.session, alice)
+    key = node.usage_keys.add(alice).key
+    judge.set_up(trial.opens(key) == [], "a key that opens nothing before the update")
+    node.usage_keys.update(alice, key, row)
     with judge():
-        key = node.usage_keys.add(alice).key
-        judge.same(trial.opens(key), [], "what the key opens before the update")
-        node.usage_keys.update(alice, key, row)
         judge.same(trial.opens(key), opened_by(row), "what the key opens after the update")
 
 
@@ -40,10 +40,10 @@ def update_revokes(judge: Judge, node: Node, row: Permissions) -> None:
     """An update takes from the key the permissions that the update does not carry."""
     alice = node.accounts.new().key
     trial = ScopeTrial(node.session, alice)
+    key = node.usage_keys.add(alice, ALL_PERMISSIONS).key
+    judge.set_up(trial.opens(key) == ALL_GATED, "a key that opens everything before the update")
+    node.usage_keys.update(alice, key, row)
     with judge():
-        key = node.usage_keys.add(alice, ALL_PERMISSIONS).key
-        judge.same(trial.opens(key), ALL_GATED, "what the key opens before the update")
-        node.usage_keys.update(alice, key, row)
         judge.same(trial.opens(key), opened_by(row), "what the key opens after the update")
 
 
@@ -65,8 +65,8 @@ def update_without_a_field(judge: Judge, node: Node) -> None:
     """A permission field left out of an update is refused, or its permission ends."""
     alice = node.accounts.new().key
     trial = ScopeTrial(node.session, alice)
+    key = node.usage_keys.add(alice, ALL_PERMISSIONS).key
     with judge():
-        key = node.usage_keys.add(alice, ALL_PERMISSIONS).key
         updated = update_without_permissions(node, alice, key)
         judge.same(trial.opens(key), [] if updated else ALL_GATED, "what the key opens after the update")
 
@@ -76,9 +76,9 @@ def update_without_a_field_grants_nothing(judge: Judge, node: Node) -> None:
     """A permission field left out of an update never grants the permission."""
     alice = node.accounts.new().key
     trial = ScopeTrial(node.session, alice)
+    key = node.usage_keys.add(alice).key
+    update_without_permissions(node, alice, key)
     with judge():
-        key = node.usage_keys.add(alice).key
-        update_without_permissions(node, alice, key)
         judge.same(trial.opens(key), [], "what the key opens after an update that carried no permission")
 
 
@@ -94,20 +94,21 @@ def update_touches_one_key(judge: Judge, node: Node, row: Permissions) -> None:
     alice = node.accounts.new().key
     trial = ScopeTrial(node.session, alice)
     other_half = SECOND if row is FIRST else FIRST
+    key = node.usage_keys.add(alice, row, "same").key
+    node.usage_keys.add(alice, row, "third")
+    listed = node.usage_keys.list(alice)
+    item, third = (only(listed, "name", f"{node.label} {name}") for name in ("same", "third"))
+    twin = node.usage_keys.add(alice, row, "same").key
+    node.usage_keys.update(alice, twin, other_half, "same")
     with judge():
-        key = node.usage_keys.add(alice, row, "same").key
-        item = only(node.usage_keys.list(alice), "name", f"{node.label} same")
-        node.usage_keys.add(alice, row, "third")
-        third = only(node.usage_keys.list(alice), "name", f"{node.label} third")
-        twin = node.usage_keys.add(alice, row, "same").key
-        node.usage_keys.update(alice, twin, other_half, "same")
         listed = node.usage_keys.list(alice)
         for other in (item, third):
             judge.that(any(same(one, other) for one in listed), "the other keys' items as before the update", listed)
         of_the_name = [one for one in listed if member(one, "name") == f"{node.label} same"]
         judge.same(len(of_the_name), 2, "the number of keys of the name")
         judge.same(trial.opens(key), opened_by(row), "what the key opens after its twin was updated")
-        node.usage_keys.remove(alice, twin)
+    node.usage_keys.remove(alice, twin)
+    with judge():
         ours = [one for one in node.usage_keys.list(alice) if node.label in str(member(one, "name"))]
         judge.same(len(ours), 2, "the number of keys after the removal")
         for other in (item, third):
@@ -120,10 +121,10 @@ def metadata_update_keeps_permissions(judge: Judge, node: Node, row: Permissions
     """A metadata update leaves the permissions as they are."""
     alice = node.accounts.new().key
     trial = ScopeTrial(node.session, alice)
+    key = node.usage_keys.add(alice, row).key
+    judge.set_up(trial.opens(key) == opened_by(row), "a key that opens before the update what it was given")
+    node.usage_keys.rename(alice, key, "renamed")
     with judge():
-        key = node.usage_keys.add(alice, row).key
-        judge.same(trial.opens(key), opened_by(row), "what the key opens before the update")
-        node.usage_keys.rename(alice, key, "renamed")
         judge.same(trial.opens(key), opened_by(row), "what the key opens after the update")
 
 
@@ -133,14 +134,14 @@ def removed_key_opens_nothing(judge: Judge, node: Node) -> None:
     alice = node.accounts.new().key
     trial = ScopeTrial(node.session, alice)
     page: dict[str, object] = {"page_number": node.session.stated("wire.paging.first_page_number"), "page_size": 1}
+    key = node.usage_keys.add(alice, ALL_PERMISSIONS).key
+    judge.set_up(trial.opens(key) == ALL_GATED, "a key that opens everything before its removal")
+    node.usage_keys.remove(alice, key)
+    lists = node.session.accept(node.session.request("list_groups", alice, **page))[1]
+    request = node.session.request("list_groups", key, **page)
     with judge():
-        key = node.usage_keys.add(alice, ALL_PERMISSIONS).key
-        judge.same(trial.opens(key), ALL_GATED, "what the key opens before its removal")
-        node.usage_keys.remove(alice, key)
         judge.same(trial.opens(key), [], "what the key opens after its removal")
         # To a node that does not know the key, it is no credential at all.
-        lists = node.session.accept(node.session.request("list_groups", alice, **page))[1]
-        request = node.session.request("list_groups", key, **page)
         must_refuse(node.session, request, ["unauthenticated"], control=lists, unchanged=[])
 
 
@@ -151,19 +152,17 @@ def other_account_cannot_touch_a_key(judge: Judge, node: Node) -> None:
     trial = ScopeTrial(node.session, alice)
     of_bob = node.usage_keys.add(bob).key
     unchanged = [unchanged_list(node.session, "list_api_keys", owner) for owner in (alice, bob)]
+    key = node.usage_keys.add(alice, FIRST).key
+    # Bob does the same with a key of his own first.
+    does = [
+        node.usage_keys.update(bob, of_bob, ALL_PERMISSIONS),
+        node.usage_keys.rename(bob, of_bob, "renamed"),
+        node.usage_keys.remove(bob, of_bob),
+    ]
     with judge():
-        key = node.usage_keys.add(alice, FIRST).key
-        labels: dict[str, object] = {"name": "taken", "description": "over"}
-        writes: dict[str, dict[str, object]] = {
-            "update_usage_api_key": labels | ALL_PERMISSIONS.members,
-            "update_usage_api_key_metadata": labels,
-            "remove_usage_api_key": {},
-        }
-        for operation, members in writes.items():
-            # Bob does the same with a key of his own first.
-            does = node.session.accept(node.session.request(operation, bob, usage_api_key=of_bob, **members))[1]
-            request = node.session.request(operation, bob, usage_api_key=key, **members)
-            must_refuse(node.session, request, ["not_found", "forbidden"], control=does, unchanged=unchanged)
+        with Refusals(node.session, control=does, unchanged=unchanged) as refusals:
+            for accepted in does:
+                refusals.send(accepted.changed(usage_api_key=key), ["not_found", "forbidden"])
         judge.same(trial.opens(key), opened_by(FIRST), "what the key opens, as its own account gave it,")
         node.usage_keys.remove(alice, key)
 
@@ -173,15 +172,15 @@ def parallel_updates_do_not_mix(judge: Judge, node: Node) -> None:
     """After parallel updates the key has the permissions of one of them, not a mixture."""
     alice = node.accounts.new().key
     trial = ScopeTrial(node.session, alice)
-    with judge():
-        key = node.usage_keys.add(alice).key
-        labels = {"name": node.label, "description": DESCRIPTION}
-        updates = [
-            node.session.request("update_usage_api_key", alice, usage_api_key=key, **labels, **half.members)
-            for half in (FIRST, SECOND, FIRST, SECOND)
-        ]
-        for _ in range(3):
-            for answer in send_at_once(node.session, updates):
-                was_accepted(node.session, answer, or_refused=["conflict"])
+    key = node.usage_keys.add(alice).key
+    labels = {"name": node.label, "description": DESCRIPTION}
+    updates = [
+        node.session.request("update_usage_api_key", alice, usage_api_key=key, **labels, **half.members)
+        for half in (FIRST, SECOND, FIRST, SECOND)
+    ]
+    for _ in range(3):
+        for answer in send_at_once(node.session, updates):
+            was_accepted(node.session, answer, or_refused=["conflict"])
+        with judge():
             opened = trial.opens(key)
             judge.that(opened in (opened_by(FIRST), opened_by(SECOND)), "what one of the updates gave", opened)

@@ -51,6 +51,17 @@ def by_admin(node: Node, account: ChainSecuredAccount) -> Write:
     return write
 
 
+def judged_writes(judge: Judge, node: Node, account: ChainSecuredAccount) -> Write:
+    """The same; a write that the contract does not take is a failure of ACC-150."""
+    write = by_admin(node, account)
+
+    def judged(function: str, *arguments: object) -> Accepted:
+        with judge("ACC-150"):
+            return write(function, *arguments)
+
+    return judged
+
+
 def lower(address: object) -> str:
     """An address without the capitals of its checksum."""
     return printed(address).lower()
@@ -105,12 +116,12 @@ def account_of_a_wallet(judge: Judge, node: Node) -> None:
         }.items():
             found = node.contract.view("account_exists", hashed(wrong))
             judge.same(found, {"exists": False}, f"an account under keccak256 of the address {spelling}")
-    with judge("ACC-030", "ACC-050", "ACC-180"):
-        account = node.contract.view("get_account", own)
+    account, other = (node.contract.view("get_account", account) for account in (own, managed))
+    judge.set_up(member(other, "managed") is True, "`managed` of an API-mode account")
+    with judge.apart("ACC-050", "ACC-180"):
         judge.same(member(account, "managed"), False, "`managed` of the account that a wallet made")
+    with judge.apart("ACC-030", "ACC-180"):
         judge.same(lower(member(account, "adminWalletAddress")), lower(carol.address), "its `adminWalletAddress`")
-        other = node.contract.view("get_account", managed)
-        judge.same(member(other, "managed"), True, "`managed` of an API-mode account")
 
 
 # ------------------------------------------------------------------------------------------- the functions by name
@@ -162,7 +173,7 @@ def attach_keeps_each_argument(judge: Judge, node: Node) -> None:
 def lists_follow_groups(judge: Judge, node: Node) -> None:
     """Groups that the admin wallet writes on the chain show in the lists of a usage key at once."""
     dana = node.accounts.by_wallet(node.wallets.new("carol"))
-    write = by_admin(node, dana)
+    write = judged_writes(judge, node, dana)
     wallet = node.minting.wallet(dana.admin)
     node.minting.register(dana, wallet)
     pkp = member(wallet_record(node, dana.hash, wallet.address), "id")
@@ -172,34 +183,37 @@ def lists_follow_groups(judge: Judge, node: Node) -> None:
 
     def shows(*labels: tuple[str, str]) -> None:
         expected = [{"name": f"{label} {name}", "description": description} for name, description in labels]
-        judge.items(node.groups.list(key), expected, "the groups in list_groups")
+        with judge("CHAIN-050"):
+            judge.items(node.groups.list(key), expected, "the groups in list_groups")
 
     def holds(addresses: list[str], hashes: list[str]) -> None:
-        judge.same_hexes(pluck(node.pkps.list(key, g), "wallet_address"), addresses, "the group's wallets")
-        judge.same_hexes(pluck(node.actions.list(key, g), "hashed_cid"), hashes, "the group's actions", any_order=True)
+        with judge("CHAIN-050"):
+            judge.same_hexes(pluck(node.pkps.list(key, g), "wallet_address"), addresses, "the group's wallets")
+            listed = pluck(node.actions.list(key, g), "hashed_cid")
+            judge.same_hexes(listed, hashes, "the group's actions", any_order=True)
 
-    with judge():
-        shows()
-        write("add_group", f"{label} one", "first", [pkp], [hash_one])
-        shows(("one", "first"))
-        g = group_named(node, dana, f"{label} one")
+    shows()
+    write("add_group", f"{label} one", "first", [pkp], [hash_one])
+    shows(("one", "first"))
+    g = group_named(node, dana, f"{label} one")
+    with judge("CHAIN-050"):
         listed = group_id(pluck(node.groups.list(key), "id")[0])
         judge.same(listed, g, "the id in the list, as the contract has it,")
-        holds([wallet.address], [hash_one])
-        write("remove_pkp_from_group", g, pkp)
-        holds([], [hash_one])
-        write("add_pkp_to_group", g, pkp)
-        write("add_action_to_group", g, hash_two)
-        holds([wallet.address], [hash_one, hash_two])
-        write("remove_action_from_group", g, hash_one)
-        holds([wallet.address], [hash_two])
-        write("update_group", g, f"{label} renamed", "second", [], [hash_one])
-        shows(("renamed", "second"))
-        holds([], [hash_one])
-        write("add_group", f"{label} two", "d", [], [])
-        shows(("renamed", "second"), ("two", "d"))
-        write("remove_group", g)
-        shows(("two", "d"))
+    holds([wallet.address], [hash_one])
+    write("remove_pkp_from_group", g, pkp)
+    holds([], [hash_one])
+    write("add_pkp_to_group", g, pkp)
+    write("add_action_to_group", g, hash_two)
+    holds([wallet.address], [hash_one, hash_two])
+    write("remove_action_from_group", g, hash_one)
+    holds([wallet.address], [hash_two])
+    write("update_group", g, f"{label} renamed", "second", [], [hash_one])
+    shows(("renamed", "second"))
+    holds([], [hash_one])
+    write("add_group", f"{label} two", "d", [], [])
+    shows(("renamed", "second"), ("two", "d"))
+    write("remove_group", g)
+    shows(("two", "d"))
 
 
 @case(
@@ -218,7 +232,7 @@ def lists_follow_groups(judge: Judge, node: Node) -> None:
 def lists_follow_wallets_and_actions(judge: Judge, node: Node) -> None:
     """Wallets and action metadata that the admin wallet writes show in the lists of a usage key at once."""
     dana = node.accounts.by_wallet(node.wallets.new("carol"))
-    write = by_admin(node, dana)
+    write = judged_writes(judge, node, dana)
     key = node.minting.attached_key(dana).key
     wallet = node.minting.wallet(dana.admin)
     hash_one, hash_two = (hashed_cid(node.actions.sample_cid(mark)) for mark in ("one", "two"))
@@ -228,25 +242,26 @@ def lists_follow_wallets_and_actions(judge: Judge, node: Node) -> None:
         return [item for item in node.pkps.list(key) if same_hex(member(item, "wallet_address"), wallet.address)]
 
     def shows(labels: dict[str, tuple[str, str]]) -> None:
-        items = node.actions.list(key)
-        judge.same(len(items), len(labels), "the number of actions in list_actions")
-        for hashed, (name, description) in labels.items():
-            item = only(items, "hashed_cid", hashed)
-            judge.members(item, {"name": name, "description": description}, "the labels of the action")
+        with judge("CHAIN-050"):
+            items = node.actions.list(key)
+            judge.same(len(items), len(labels), "the number of actions in list_actions")
+            for hashed, (name, description) in labels.items():
+                item = only(items, "hashed_cid", hashed)
+                judge.members(item, {"name": name, "description": description}, "the labels of the action")
 
-    with judge():
-        judge.same(minted(), [], "the minted wallet in list_wallets before its registration")
-        write("register_wallet_derivation", wallet.address, wallet.path, f"{label} minted", "of the chain")
-        labels = {"name": f"{label} minted", "description": "of the chain"}
+    judge.set_up(minted() == [], "a list without the minted wallet before its registration")
+    write("register_wallet_derivation", wallet.address, wallet.path, f"{label} minted", "of the chain")
+    labels = {"name": f"{label} minted", "description": "of the chain"}
+    with judge("CHAIN-050"):
         judge.items(minted(), [labels], "the minted wallet in list_wallets")
-        shows({})
-        write("add_action", hash_one, label, "first")
-        write("add_action", hash_two, f"{label} other", "first")
-        shows({hash_one: (label, "first"), hash_two: (f"{label} other", "first")})
-        write("update_action_metadata", hash_one, f"{label} renamed", "second")
-        shows({hash_one: (f"{label} renamed", "second"), hash_two: (f"{label} other", "first")})
-        write("delete_action", hash_one)
-        shows({hash_two: (f"{label} other", "first")})
+    shows({})
+    write("add_action", hash_one, label, "first")
+    write("add_action", hash_two, f"{label} other", "first")
+    shows({hash_one: (label, "first"), hash_two: (f"{label} other", "first")})
+    write("update_action_metadata", hash_one, f"{label} renamed", "second")
+    shows({hash_one: (f"{label} renamed", "second"), hash_two: (f"{label} other", "first")})
+    write("delete_action", hash_one)
+    shows({hash_two: (f"{label} other", "first")})
 
 
 @case(
@@ -262,7 +277,7 @@ def lists_follow_wallets_and_actions(judge: Judge, node: Node) -> None:
 def lists_follow_usage_keys(judge: Judge, node: Node) -> None:
     """Usage keys that the admin wallet writes show in the list with their values, and stop with their removal."""
     dana = node.accounts.by_wallet(node.wallets.new("carol"))
-    write = by_admin(node, dana)
+    write = judged_writes(judge, node, dana)
     own = node.minting.attached_key(dana, name="key")
     a, b, c, d = four_groups(node, dana)
     other = node.minting.usage_key(dana.admin)
@@ -271,24 +286,28 @@ def lists_follow_usage_keys(judge: Judge, node: Node) -> None:
     first = Permissions(True, False, False, [a], [b], [c], [d])
     second = Permissions(False, True, True, [d], [c], [b], [])
 
-    def shows(name: str, values: dict[str, object]) -> None:
-        listed = [item for item in node.usage_keys.list(own.key) if member(item, "name") == f"{label} {name}"]
-        judge.items(listed, [values], f"the usage key {name!r} in list_api_keys")
+    def shows(name: str, values: dict[str, object], about: str = "CHAIN-050") -> None:
+        with judge.apart(about):
+            listed = [item for item in node.usage_keys.list(own.key) if member(item, "name") == f"{label} {name}"]
+            judge.items(listed, [values], f"the usage key {name!r} in list_api_keys")
 
-    with judge():
-        write("set_usage_api_key", other.hash, FAR_AHEAD, 77, f"{label} other", "first", *first.arguments)
+    write("set_usage_api_key", other.hash, FAR_AHEAD, 77, f"{label} other", "first", *first.arguments)
+    with judge("CHAIN-050"):
         judge.same(len(node.usage_keys.list(own.key)), 2, "the number of usage keys")
-        shows("other", {"description": "first", "expiration": FAR_AHEAD, "balance": 77, **first.members})
-        shows("key", {"balance": 1_000_000, "can_create_groups": False, "execute_in_groups": []})
-        write("update_usage_api_key", other.hash, f"{label} changed", "second", *second.arguments)
-        shows("changed", {"description": "second", **second.members})
-        write("update_usage_api_key_metadata", other.hash, f"{label} again", "third")
-        shows("again", {"description": "third", **second.members})
-        write("remove_usage_api_key", other.hash)
+    shows("other", {"expiration": FAR_AHEAD, "balance": 77}, "UKEY-380")
+    shows("other", {"description": "first", **first.members})
+    shows("key", {"can_create_groups": False, "execute_in_groups": []})
+    write("update_usage_api_key", other.hash, f"{label} changed", "second", *second.arguments)
+    shows("changed", {"description": "second", **second.members})
+    write("update_usage_api_key_metadata", other.hash, f"{label} again", "third")
+    shows("again", {"description": "third", **second.members})
+    write("remove_usage_api_key", other.hash)
+    with judge("CHAIN-050"):
         judge.items(node.usage_keys.list(own.key), [{"name": f"{label} key"}], "the usage keys that are left")
-        asked = node.session.request("list_api_keys", own.key, **a_page(node))
-        attached = node.session.accept(asked)[1]
-        write("remove_usage_api_key", own.hash)
+    asked = node.session.request("list_api_keys", own.key, **a_page(node))
+    attached = node.session.accept(asked)[1]
+    write("remove_usage_api_key", own.hash)
+    with judge("CHAIN-050"):
         must_refuse(node.session, asked, ["unauthenticated"], control=attached, unchanged=[])
 
 
@@ -309,30 +328,34 @@ def a_page(node: Node) -> dict[str, object]:
 def runs_follow_the_chain(judge: Judge, node: Node) -> None:
     """What the admin wallet writes on the chain decides the next run of a usage key."""
     on = converted(node)
-    write, pkp, action = by_admin(node, on.account), on.p, on.x
-    in_g, in_h = ([*replace(ALL_PERMISSIONS, execute_in_groups=[group]).arguments] for group in (on.g, on.h))
+    write, key = judged_writes(judge, node, on.account), on.attached.hash
+    in_g, in_h = (replace(ALL_PERMISSIONS, execute_in_groups=[group]).arguments for group in (on.g, on.h))
+    runs = node.signing.must_sign(on.key, on.x, on.p).accepted
 
-    def ends_and_begins(ends: tuple[object, ...], begins: tuple[object, ...]) -> None:
-        write(*ends)
-        node.signing.must_be_refused(on.key, action, pkp, control=runs)
-        write(*begins)
-        node.signing.must_sign(on.key, action, pkp)
+    def x_with_p(permitted: bool) -> None:
+        with judge("CHAIN-050"):
+            if permitted:
+                node.signing.must_sign(on.key, on.x, on.p)
+            else:
+                node.signing.must_be_refused(on.key, on.x, on.p, control=runs)
 
-    with judge():
-        runs = node.signing.must_sign(on.key, action, pkp).accepted
-        for what, value in {"action": action.hash, "pkp": pkp.id}.items():
-            ends_and_begins((f"remove_{what}_from_group", on.g, value), (f"add_{what}_to_group", on.g, value))
-        write("update_usage_api_key", on.attached.hash, "n", "d", *in_h)
-        node.signing.must_be_refused(on.key, action, pkp, control=runs)
+    for what, value in {"action": on.x.hash, "pkp": on.p.id}.items():
+        write(f"remove_{what}_from_group", on.g, value)
+        x_with_p(permitted=False)
+        write(f"add_{what}_to_group", on.g, value)
+        x_with_p(permitted=True)
+    write("update_usage_api_key", key, "n", "d", *in_h)
+    x_with_p(permitted=False)
+    with judge("CHAIN-050"):
         node.signing.must_sign(on.key, on.y, on.q)
-        write("update_usage_api_key", on.attached.hash, "n", "d", *in_g)
-        node.signing.must_sign(on.key, action, pkp)
-        ends_and_begins(
-            ("update_group", on.g, "n", "d", [pkp.id], [on.y.hash]),
-            ("update_group", on.g, "n", "d", [pkp.id], [action.hash]),
-        )
-        write("remove_group", on.g)
-        node.signing.must_be_refused(on.key, action, pkp, control=runs)
+    write("update_usage_api_key", key, "n", "d", *in_g)
+    x_with_p(permitted=True)
+    write("update_group", on.g, "n", "d", [on.p.id], [on.y.hash])
+    x_with_p(permitted=False)
+    write("update_group", on.g, "n", "d", [on.p.id], [on.x.hash])
+    x_with_p(permitted=True)
+    write("remove_group", on.g)
+    x_with_p(permitted=False)
 
 
 @case(
@@ -404,7 +427,6 @@ def all_actions_written_on_the_chain(judge: Judge, node: Node) -> None:
 class StrangeWallet:
     """A wallet of another account, as the contract's records have it."""
 
-    account: str
     address: Address
     id: PkpId
     path: object
@@ -416,7 +438,7 @@ def wallet_of_bob(node: Node) -> StrangeWallet:
     pkp = node.pkps.create(bob.key)
     bobs = account_hash(bob.key, node.session.profile)
     record = wallet_record(node, bobs, pkp.address)
-    return StrangeWallet(bobs, pkp.address, PkpId(printed(member(record, "id"))), member(record, "derivationPath"))
+    return StrangeWallet(pkp.address, PkpId(printed(member(record, "id"))), member(record, "derivationPath"))
 
 
 def must_not_sign_as(judge: Judge, node: Node, on: Converted, pkp_id: str, owner: str) -> None:
@@ -444,8 +466,8 @@ def path_of_another_wallet(judge: Judge, node: Node) -> None:
     records = (wallet_record(node, on.account.hash, wallet.address) for wallet in (minted, strange))
     own, copied = (PkpId(printed(member(record, "id"))) for record in records)
     by_admin(node, on.account)("update_group", on.g, "n", "d", [own, copied], [on.x.hash])
+    node.signing.must_sign(on.key, on.x, replace(on.p, id=own, address=minted.address))
     with judge():
-        node.signing.must_sign(on.key, on.x, replace(on.p, id=own, address=minted.address))
         must_not_sign_as(judge, node, on, copied, bobs.address)
 
 
@@ -460,14 +482,12 @@ def copied_registration(judge: Judge, node: Node) -> None:
     on = converted(node)
     write = by_admin(node, on.account)
     bobs = wallet_of_bob(node)
-    before = node.contract.items("list_wallets", bobs.account)
     # The contract may refuse this one: then nothing comes of it, and nothing is left to be judged.
     write("register_wallet_derivation", bobs.address, bobs.path, "n", "d")
     write("update_group", on.g, "n", "d", [on.p.id, bobs.id], [on.x.hash])
+    node.signing.must_sign(on.key, on.x, on.p)
     with judge():
-        node.signing.must_sign(on.key, on.x, on.p)
         must_not_sign_as(judge, node, on, bobs.id, bobs.address)
-        judge.same(node.contract.items("list_wallets", bobs.account), before, "the wallets of the other account")
 
 
 # -------------------------------------------------------------------------------------------------- account by account
@@ -485,11 +505,12 @@ def attached_key_sees_its_account(judge: Judge, node: Node) -> None:
     for account, name in ((dana, "of dana"), (fred, "of fred")):
         by_admin(node, account)("add_group", f"{node.label} {name}", "d", [], [])
     keys = {name: node.minting.usage_key(account.admin) for name, account in (("of dana", dana), ("of fred", fred))}
-    with judge():
-        for account, (name, key) in zip((dana, fred), keys.items(), strict=True):
-            node.minting.register(account, key)
-            node.minting.attach(account, key)
+    for account, (name, key) in zip((dana, fred), keys.items(), strict=True):
+        node.minting.register(account, key)
+        node.minting.attach(account, key)
+        with judge():
             judge.items(node.groups.list(key.key), [{"name": f"{node.label} {name}"}], f"the groups of the key {name}")
+    with judge():
         bearer = replace(node.session.request("list_groups", keys["of dana"].key), via="bearer")
         judge.items(read_pages(node.session, bearer), [{"name": f"{node.label} of dana"}], "the same as Bearer")
 

@@ -35,8 +35,9 @@ def each_scope_can_be_granted(judge: Judge, node: Node, row: Permissions) -> Non
     """The owner grants a scope to a usage key, which then opens its own operations and no other."""
     alice = node.accounts.new().key
     trial = ScopeTrial(node.session, alice)
+    key = node.usage_keys.add(alice, row).key
     with judge():
-        opened = trial.opens(node.usage_keys.add(alice, row).key)
+        opened = trial.opens(key)
     with judge.apart("SCOPE-010"):
         judge.same([one for one in opened if one in opened_by(row)], opened_by(row), "what the scope opens")
     with judge.apart("SCOPE-090"):
@@ -48,8 +49,9 @@ def a_missing_scope_is_not_replaced(judge: Judge, node: Node, row: Permissions) 
     """All scopes but one do not open the operations of the one that is missing."""
     alice = node.accounts.new().key
     trial = ScopeTrial(node.session, alice)
+    key = node.usage_keys.add(alice, row).key
     with judge():
-        opened = trial.opens(node.usage_keys.add(alice, row).key)
+        opened = trial.opens(key)
         judge.same(opened, opened_by(row), "what the key opens")
 
 
@@ -59,5 +61,6 @@ def seven_scopes_in_one_key(judge: Judge, node: Node) -> None:
     alice = node.accounts.new().key
     trial = ScopeTrial(node.session, alice)
     with judge():
-        opened = trial.opens(node.usage_keys.add(alice, ALL_PERMISSIONS).key)
+        key = node.usage_keys.add(alice, ALL_PERMISSIONS).key
+        opened = trial.opens(key)
         judge.same(opened, ALL_GATED, "what a key with every scope opens")

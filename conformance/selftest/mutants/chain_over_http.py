@@ -38,7 +38,7 @@ def _remembered(node: Node, *methods: str) -> dict[Hashable, Any]:
     return memory
 
 
-@mutant("CHAIN-050", "ACC-150")
+@mutant("CHAIN-050")
 def lists_are_kept_until_a_write_over_http(node: Node) -> None:
     """Cache lists until the node itself writes something."""
     memory = _remembered(node, *VIEWS)
@@ -65,7 +65,7 @@ def lists_of_a_group_are_kept(node: Node) -> None:
     wrap(node.accounts, "actions_in_group", listed)
 
 
-@mutant("CHAIN-050", "ACC-150")
+@mutant("CHAIN-050")
 def wallets_of_other_origin_are_not_listed(node: Node) -> None:
     """List only the wallets that the node created over HTTP."""
     own: set[bytes] = set()
@@ -121,7 +121,7 @@ def attached_keys_are_of_the_first_account(node: Node) -> None:
     wrap(node.accounts, "key_info", info)
 
 
-@mutant("CHAIN-050", "ACC-150", "MINT-150", "AUTH-170")
+@mutant("CHAIN-050", "MINT-150", "AUTH-170")
 def attached_keys_count_for_nothing(node: Node) -> None:
     """Treat usage keys of ChainSecured accounts as unknown over HTTP."""
 
@@ -149,13 +149,13 @@ def _listed_keys(node: Node, change: Callable[[UsageKey], UsageKey]) -> None:
     wrap(node.accounts, "usage_keys", listed)
 
 
-@mutant("UKEY-380", "CHAIN-050")
+@mutant("UKEY-380")
 def listed_keys_never_expire(node: Node) -> None:
     """Show no expiration of attached keys in `list_api_keys`."""
     _listed_keys(node, lambda key: replace(key, expiration=0))
 
 
-@mutant("UKEY-380", "CHAIN-050")
+@mutant("UKEY-380")
 def listed_balances_are_zero(node: Node) -> None:
     """Show no balance of attached keys in `list_api_keys`."""
     _listed_keys(node, lambda key: replace(key, balance=0))

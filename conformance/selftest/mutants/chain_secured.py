@@ -92,7 +92,12 @@ def former_owner_writes(node: Node) -> None:
 
 @mutant(
     "CHAIN-090",
-    each=[row("add_group", breaks="MODE-250"), "update_action_metadata", "remove_usage_api_key", "add_pkp_to_group"],
+    each=[
+        row("add_group", breaks="MODE-250 ACC-150"),
+        "update_action_metadata",
+        "remove_usage_api_key",
+        "add_pkp_to_group",
+    ],
 )
 def admin_is_refused_one_write(node: Node, function: str) -> None:
     """Let the contract refuse `{function}` to the admin wallet of an unmanaged account."""

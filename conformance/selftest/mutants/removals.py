@@ -9,7 +9,7 @@ from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.node import Node
 
 
-@mutant("LIST-170", "EP-220", "PKP-070")
+@mutant("LIST-170", "EP-220")
 def removal_takes_the_last_wallet_along(node: Node) -> None:
     """Remove a group's last wallet, too, when another one is removed."""
 
