@@ -18,7 +18,7 @@ from conformance.verify.fetching import Sources, fetch, fetch_and_verify
 from conformance.verify.observed import CaaAnswer, CaaRecord, Observed
 from conformance.verify.policy import Policy, TcbStatus, intel_root
 from conformance.verify.results import RULES, Finding, Outcome, Rule, RuleFacts, RuleResult, Severity, Verified
-from conformance.verify.transport import FetchError
+from conformance.verify.transport import FetchError, Witness
 from conformance.verify.verifying import verify, verify_quote
 
 __all__ = [
@@ -40,6 +40,7 @@ __all__ = [
     "Sources",
     "TcbStatus",
     "Verified",
+    "Witness",
     "fetch",
     "fetch_and_verify",
     "intel_root",

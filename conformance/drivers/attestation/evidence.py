@@ -14,14 +14,14 @@ from conformance.endpoints.requests import JSON_TYPE
 from conformance.problems import Inconclusive
 from conformance.profile import Profile
 from conformance.profile.attestation import AttestationForms
-from conformance.verify import Evidence, FetchError, Finding, Policy, Sources, fetch, verify
+from conformance.verify import Evidence, FetchError, Finding, Policy, Sources, Witness, fetch, verify
 from conformance.verify.authorisation import AuthorisationChain
 from conformance.verify.evidence import ACME_ACCOUNT, ATTESTATION
 from conformance.verify.faults import Fault
 from conformance.verify.fetching import API_PATH, ROTATION, path_of
 from conformance.verify.pccs import INTEL_PCS
 from conformance.verify.reading import Reading
-from conformance.verify.transport import Answer, Asked, Witness
+from conformance.verify.transport import Answer, Asked
 
 NO_COLLATERAL = b"{}"
 RENEWAL_SECONDS = 0.5
