@@ -201,6 +201,8 @@ def _members(sound: SoundEvidence) -> Iterator[Test]:
     yield refused(
         "evidence-unsupported", "evidence of a GPU, which is not judged, never taken for fine", gpu, "Unsupported"
     )
+    number = sound.with_members(ATTESTATION, num_gpus=0, gpu_ready=True)
+    yield accepted("a number of GPUs, which proves nothing and claims nothing", number, "Variant")
     other_hardware: dict[str, dict[str, object]] = {
         "in camel case": {"gpuEvidence": "00"},
         "inside another member": {"more": {"nvidia_payload": {"evidence_list": ["00"]}}},

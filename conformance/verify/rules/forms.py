@@ -44,7 +44,7 @@ def _other_hardware(value: object) -> Iterator[str]:
     """Names of the members, however deep, that hold something of other hardware."""
     for name, inner in value.items() if isinstance(value, Mapping) else ():
         words = {word.lower() for word in _WORD.findall(name)}
-        if words & OTHER_HARDWARE and inner not in (None, "", [], {}):
+        if words & OTHER_HARDWARE and inner and isinstance(inner, str | list | Mapping):
             yield name
         elif name not in _NO_EVIDENCE:
             yield from _other_hardware(inner)
