@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from eth_abi.abi import decode, encode
 from eth_abi.exceptions import DecodingError, EncodingError
@@ -107,6 +107,10 @@ class ChainClient:
             if isinstance(problem, ChainReverted) and problem.by_contract:
                 raise
             raise ChainTrouble(problem.expected, problem.got, problem.exchange) from problem
+
+    def remembered(self, name: str, ask: Callable[[], int]) -> int:
+        """What the chain answered to one of the run's cases."""
+        return self._target.remembered(name, ask)
 
     def chain_id(self) -> int:
         """The chain's id, which is asked once for a target."""

@@ -25,6 +25,8 @@ FIRST_POLL_SECONDS, LONGEST_POLL_SECONDS = 0.01, 2.0
 MOST_TRIES = 5
 GAS_OF_A_REVERT = 1_000_000
 """The limit of a transaction that has to be reverted, for which no estimate can be had."""
+MOST_OF_A_LIMIT = 0.9
+"""A transaction that failed and used so much of its limit may have run out of gas."""
 KNOWN = ("already known", "already imported", "known transaction")
 """What chains say when they are handed a transaction a second time."""
 OUT_OF_TURN = ("nonce", "underpriced")
@@ -70,16 +72,31 @@ class Sender:
         Raises ChainReverted when the contract would revert what is not `to_be_reverted`, ChainTrouble and GasSpent.
         """
         with as_trouble():
-            gas = self._gas(wallet, transaction, to_be_reverted=to_be_reverted)
-            fees = self.chain.fees()
-            self._budget.take(gas)
-            used = gas
-            try:
-                provide(transaction.value + gas * fees.most, fees)
-                receipt = self._mined(wallet, transaction, gas, fees)
-                used = receipt.gas_used
-            finally:
-                self._budget.give_back(gas - used)
+            gas = GAS_OF_A_REVERT if to_be_reverted else self._likely_gas(wallet, transaction)
+            receipt = self._paid(wallet, transaction, gas, provide)
+            if receipt.succeeded or (to_be_reverted and receipt.gas_used < MOST_OF_A_LIMIT * gas):
+                return receipt
+            try:  # running out of gas would look like a refusal
+                enough = self._estimate(wallet, transaction)
+            except ChainReverted:
+                if to_be_reverted:
+                    return receipt
+                raise
+            return self._paid(wallet, transaction, enough, provide)
+
+    def _paid(
+        self, wallet: Wallet, transaction: Transaction, gas: int, provide: Callable[[int, Fees], None]
+    ) -> Receipt:
+        """Send it with this limit of gas, within the budget."""
+        fees = self.chain.fees()
+        self._budget.take(gas)
+        used = gas
+        try:
+            provide(transaction.value + gas * fees.most, fees)
+            receipt = self._mined(wallet, transaction, gas, fees)
+            used = receipt.gas_used
+        finally:
+            self._budget.give_back(gas - used)
         return receipt
 
     def hand_over(self, wallet: Wallet, transaction: Transaction, gas: int, fees: Fees) -> str:
@@ -93,14 +110,10 @@ class Sender:
             self.chain.note_nonce(wallet.address, None)
         raise ChainTrouble("a nonce that is free", f"none in {MOST_TRIES} tries for {wallet.address}")
 
-    def _gas(self, wallet: Wallet, transaction: Transaction, *, to_be_reverted: bool) -> int:
-        """Enough for it to succeed, should the contract take it: running out of gas would look like a refusal."""
-        try:
-            return self._estimate(wallet, transaction)
-        except ChainReverted:
-            if not to_be_reverted:
-                raise
-            return GAS_OF_A_REVERT
+    def _likely_gas(self, wallet: Wallet, transaction: Transaction) -> int:
+        """What a transaction with the same function and as many arguments needed when the chain was asked."""
+        kind = f"gas {transaction.to} {transaction.data[:4].hex()} {len(transaction.data)}"
+        return self.chain.remembered(kind, lambda: self._estimate(wallet, transaction))
 
     def _estimate(self, wallet: Wallet, transaction: Transaction) -> int:
         call: dict[str, object] = {"from": wallet.address, "data": f"0x{transaction.data.hex()}"}

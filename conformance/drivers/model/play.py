@@ -38,8 +38,10 @@ LISTED = {
 """The lists that an operation is about, beside those of its group."""
 BESIDE = 1
 """How many lists that an act is not about are read after it, others each time; at the end, all are."""
+ACTS_BETWEEN_CHAIN_LOOKS = 3
+"""After so many acts the contract's views of what the last of them was about are read; at the end, all are."""
 QUESTIONS, LAST_QUESTIONS = 1, 12
-"""How often the contract's execution rule is asked about an account after an act, and at the end."""
+"""How often the contract's execution rule is asked about an account at such a time, and at the end."""
 
 
 @dataclass
@@ -152,7 +154,7 @@ class Play:
         far = [look for look in looks if look not in near]
         start = planned.number * BESIDE
         yield from near + [far[(start + index) % len(far)] for index in range(min(BESIDE, len(far)))]
-        if not self.chain:
+        if not self.chain or planned.number % ACTS_BETWEEN_CHAIN_LOOKS:
             return
         yield from self._on_chain.of(account, about)
         if group in account.groups:

@@ -13,7 +13,7 @@ import pytest
 from conformance.endpoints.clock import turn
 from conformance.endpoints.locks import between_processes
 from conformance.endpoints.pace import GasBudget
-from conformance.endpoints.sending import Sender
+from conformance.endpoints.sending import GAS_OF_A_REVERT, Sender
 from conformance.endpoints.signing import Fees, Transaction
 from conformance.problems import ChainReverted, ChainTrouble, GasSpent, LoadProblem, ServerFault
 from conformance.run.runner import Case, Target, run_case
@@ -238,6 +238,7 @@ class DifficultChain:
         self.answers = answers
         self.receipt = receipt
         self.sent: list[object] = []
+        self.known_gas = 0
 
     def chain_id(self) -> int:
         return 1
@@ -256,6 +257,9 @@ class DifficultChain:
 
     def estimate(self, _: object) -> int:
         return 21_000
+
+    def remembered(self, _: str, ask: Callable[[], int]) -> int:
+        return self.known_gas or ask()
 
     def read(self, method: str, _: list[object]) -> object:
         assert method == "eth_getTransactionReceipt"
@@ -319,6 +323,29 @@ def test_what_the_chain_does_not_do_is_no_fault_of_the_node(answers: list[Except
 def test_revert_that_the_chain_foresees_counts_as_one() -> None:
     chain = DifficultChain([error("execution reverted")], MINED)
     assert sent_over(chain, to_be_reverted=True) == SimpleNamespace(succeeded=False, block=None, times=1)
+
+
+class DemandingChain(DifficultChain):
+    """A chain whose first transaction runs out of gas."""
+
+    def read(self, method: str, params: list[object]) -> object:
+        receipt = super().read(method, params)
+        assert isinstance(receipt, dict)
+        return {**receipt, "status": "0x1" if len(self.sent) > 1 else "0x0", "gasUsed": hex(self.limit)}
+
+    limit = 20_000
+
+
+def test_transaction_that_needs_more_gas_than_the_last_of_its_kind_is_sent_again() -> None:
+    chain = DemandingChain([None], MINED)
+    chain.known_gas = chain.limit
+    assert sent_over(chain) == SimpleNamespace(succeeded=True, block=5, times=2)
+
+
+def test_revert_that_may_be_a_lack_of_gas_is_tried_with_more() -> None:
+    chain = DemandingChain([None], MINED)
+    chain.limit = GAS_OF_A_REVERT
+    assert sent_over(chain, to_be_reverted=True) == SimpleNamespace(succeeded=True, block=5, times=2)
 
 
 def test_gas_is_counted_by_what_was_used() -> None:
