@@ -16,7 +16,15 @@ from conformance.service.acceptance import must_accept, raise_for_trouble
 from conformance.service.session import Session
 from conformance.values.json_text import parse, written
 
-OPERATIONS = ("info", "attestation", "evidences", "evidence_checksums", "evidence_quote", "evidence_acme_account")
+OPERATIONS = {
+    "info": "info",
+    "attestation": "attestation",
+    "evidences": "evidences",
+    "evidence-checksums": "evidence_checksums",
+    "evidence-quote": "evidence_quote",
+    "evidence-acme-account": "evidence_acme_account",
+}
+"""The operations by the ids of their rows, which are listed without running the file."""
 MORE_ROUNDS = 4
 """How often both are asked once more before a difference counts."""
 
@@ -77,7 +85,7 @@ def _shape(parts: Parts, place: str) -> str:
     "credentials-are-ignored",
     requirements=["ATT-270"],
     needs=["attestation"],
-    each={name.replace("_", "-"): name for name in OPERATIONS},
+    each=OPERATIONS,
 )
 def credentials_are_ignored(judge: Judge, session: Session, row: str) -> None:
     """An attestation path answers without a key, and the same with keys that nobody has."""
