@@ -75,8 +75,7 @@ class Judge:
             yield
         except Departure as problem:
             changed = (unchanged,) if unchanged and isinstance(problem, StateChanged) else requirements or named
-            problem.requirements = problem.requirements or changed
-            problem.judged = True
+            problem.charge(changed)
             raise
         finally:
             self._judging = False

@@ -175,7 +175,7 @@ class StepProblem(Problem):
         self.requirements: tuple[str, ...] = ()
         """Which of the case's requirements it contradicts, where that can be told; else it is taken for all of them."""
         self.judged = False
-        """Whether a judge's block of a Python case has taken it for a failure of its requirements."""
+        """Whether a step that judges, or a judge's block, has taken it for a failure of its requirements."""
         self.replay = ""
         """A pack that shows the same by itself, for a case whose steps no pack has."""
         super().__init__(f"expected {expected}; got {got}")
@@ -186,6 +186,16 @@ class Departure(StepProblem):
 
     code = "departure"
     cause = "the node departs from what the step says"
+
+    def charge(self, requirements: Sequence[str]) -> None:
+        """Take it for a failure of these requirements, unless it knows itself which ones it contradicts.
+
+        Raises SetupFailed where there are none: nothing is judged yet.
+        """
+        self.requirements = self.requirements or tuple(requirements)
+        if not self.requirements:
+            raise SetupFailed.of(self) from self
+        self.judged = True
 
 
 class Mismatch(Departure):
@@ -273,10 +283,10 @@ class Inconclusive(StepProblem):
 
 
 class SetupFailed(Inconclusive):
-    """A departure during set-up."""
+    """A departure before anything is judged: what the case is about could not be reached."""
 
-    code = "setup-failed"
-    cause = "a set-up step did not go as it should"
+    code = "blocked"
+    cause = "blocked: a step that prepares did not go as it should"
     hint = "look for a failing case about that operation: it tells more"
 
     @classmethod

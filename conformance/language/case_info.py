@@ -31,5 +31,9 @@ class CaseInfo:
     alone: bool = False
     """Whether no other case may run meanwhile."""
     step_ids: set[str] = field(default_factory=set)
+    requirements: tuple[str, ...] = ()
+    """What its steps may judge; nothing where whoever runs them says what a departure means."""
+    judged: set[str] = field(default_factory=set)
+    """What the steps so far judge."""
     controls: dict[str, str] = field(default_factory=dict)
     """Id of each earlier step that must be accepted, to its operation."""

@@ -30,6 +30,17 @@ class Form(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, use_attribute_docstrings=True)
 
 
+class Judging(Form):
+    """A step that may judge; one that makes something for the case never does."""
+
+    id: Kebab | None = None
+    judges: list[str] | None = None
+    """The requirements of the case that the step is about: a departure in it breaks these, and no others; `[]`: set-up.
+
+    Default: the requirement of a case that has one alone, for a step that says what must come of it; else none.
+    """
+
+
 class ChainSecured(Form):
     """How a ChainSecured account comes to be."""
 
@@ -112,10 +123,9 @@ class Body(Form):
     """A JSON value with wire names."""
 
 
-class Request(Form):
+class Request(Judging):
     """What `call` and `list` share."""
 
-    id: Kebab | None = None
     as_: str | None = Field(default=None, alias="as")
     """The name of an account, `${variable}` with a key, or `nobody`. Default: the case's first account."""
     via: Literal["x-api-key", "bearer"] | Reference = "x-api-key"
@@ -179,20 +189,18 @@ class UnchangedRead(Form):
     """Members of the request, or the view's arguments."""
 
 
-class LetStep(Form):
+class LetStep(Judging):
     """Computed variables."""
 
     let: Annotated[dict[Variable, JsonValue], Field(min_length=1)]
     """Variable to a value, or to one function with its argument; several arguments are a list."""
-    id: Kebab | None = None
 
 
-class CheckStep(Form):
+class CheckStep(Judging):
     """A comparison."""
 
     check: Annotated[Members, Field(min_length=1)]
     """`that`, matchers, and optionally `why`."""
-    id: Kebab | None = None
 
 
 class Repeat(Form):
@@ -201,17 +209,17 @@ class Repeat(Form):
     times: Rounds | None = None
     """How often, more than once; `${index}` counts from 0."""
     each: Rows | None = None
-    """Rows of variables, one for each round, instead of `times`; each has an `id`."""
+    """Rows of variables, one for each round, instead of `times`; each has an `id`. `judges` in a row is none: it names
+    those of the requirements that its steps judge which this round is about."""
     steps: Annotated[list[Step], Field(min_length=1)]
     """What each round does. What it saves, the last round's value stays."""
 
 
-class RepeatStep(Form):
+class RepeatStep(Judging):
     """Steps several times in sequence."""
 
     repeat: Repeat
     """The rounds."""
-    id: Kebab | None = None
 
 
 class Crowd(Form):
@@ -225,43 +233,40 @@ class Crowd(Form):
     """Variable to `""`: an array of `{accepted, status, answer}`."""
 
 
-class ParallelStep(Form):
+class ParallelStep(Judging):
     """Steps at the same time."""
 
     parallel: Annotated[list[Step], Field(min_length=1)] | Crowd
     """Different steps, or one step several times. Steps of one `parallel` do not see each other's variables."""
-    id: Kebab | None = None
 
 
-class ChainStep(Form):
+class ChainStep(Judging):
     """A view of the account contract."""
 
     chain: str
     """Its canonical name in the profile's `chain.abi`."""
     with_: list[JsonValue] = Field(default=[], alias="with")
     """The arguments in order."""
-    id: Kebab | None = None
     save: dict[Variable, str] = {}
     """Variable to path in the answer."""
     expect: Members = {}
     """Path in the answer to matcher."""
 
 
-class RpcStep(Form):
+class RpcStep(Judging):
     """A JSON-RPC method of the chain."""
 
     rpc: Annotated[str, StringConstraints(pattern=r"^[a-z]+_[A-Za-z0-9]+$")]
     """The method."""
     with_: list[JsonValue] = Field(default=[], alias="with")
     """The parameters in order."""
-    id: Kebab | None = None
     save: dict[Variable, str] = {}
     """Variable to path in the answer."""
     expect: Members = {}
     """Path in the answer to matcher."""
 
 
-class DryRunStep(Form):
+class DryRunStep(Judging):
     """A write of the account contract, asked by eth_call: nothing is sent and nothing changes."""
 
     dry_run: str
@@ -274,10 +279,9 @@ class DryRunStep(Form):
     """Whether the contract has to refuse it."""
     control: Kebab | None = None
     """The earlier dry run of the same function, by another address, that must go through; needed by `reverts`."""
-    id: Kebab | None = None
 
 
-class SendStep(Form):
+class SendStep(Judging):
     """A transaction to the account contract, sent by a wallet of the suite's own, and mined."""
 
     send: str
@@ -292,7 +296,6 @@ class SendStep(Form):
     """The earlier `send` of the same function that the contract took; needed by `reverts: true`."""
     unchanged: list[Text | UnchangedRead] | None = None
     """Reads that must give the same before and after; needed by `reverts: true` and `either`."""
-    id: Kebab | None = None
     save: dict[Variable, str] = {}
     """Variable to path in the receipt: {hash, block, gas_used, logs}."""
     expect: Members = {}
@@ -323,12 +326,11 @@ class Mined(Form):
     """Hex digits without 0x that the calldata hold. Default: all transactions."""
 
 
-class TransactionsStep(Form):
+class TransactionsStep(Judging):
     """The transactions that the chain mined after a block, with their logs."""
 
     transactions: Mined
     """Which ones."""
-    id: Kebab | None = None
     save: dict[Variable, str] = {}
     """Variable to path in the answer."""
     expect: Members = {}
@@ -414,7 +416,7 @@ class SteppedCase(CaseForm):
     setup: list[Step] = []
     """What leads up to the matter; trouble here is inconclusive."""
     steps: Annotated[list[Step], Field(min_length=1)]
-    """The matter itself; a departure here is a failure."""
+    """The matter itself; a departure in a step that judges is a failure."""
 
 
 class StepsCase(SteppedCase):

@@ -10,13 +10,17 @@ from typing import TypeVar
 
 from conformance.endpoints.client import Answer
 from conformance.endpoints.requests import OutgoingRequest
+from conformance.problems import Departure
 from conformance.service.session import Session
 
 T = TypeVar("T")
 
 
 def at_once(thunks: Sequence[Callable[[], T]]) -> list[T]:
-    """Call all at the same moment, each in a thread; their results in order. The first one's exception is raised."""
+    """Call all at the same moment, each in a thread; their results in order.
+
+    The first one's exception is raised; a Departure before any other.
+    """
     if not thunks:
         return []
     barrier = threading.Barrier(len(thunks))
@@ -27,6 +31,9 @@ def at_once(thunks: Sequence[Callable[[], T]]) -> list[T]:
 
     with ThreadPoolExecutor(max_workers=len(thunks)) as pool:
         futures = [pool.submit(together, thunk) for thunk in thunks]
+    failures = [failure for failure in (future.exception() for future in futures) if failure is not None]
+    for failure in sorted(failures, key=lambda failure: not isinstance(failure, Departure)):
+        raise failure
     return [future.result() for future in futures]
 
 

@@ -22,6 +22,7 @@ from conformance.problems import (
     Departure,
     LeakyRefusal,
     NotRefused,
+    SetupFailed,
     StateChanged,
     UnprovenRefusal,
     WrongRefusal,
@@ -96,7 +97,7 @@ class Refusals:
         self._last_exchange: int | None = None
 
     def __enter__(self) -> Self:
-        self._before = self._session.recent_reads.values(self._reads)
+        self._before = read_before(self._session, self._reads)
         return self
 
     def __exit__(
@@ -175,6 +176,14 @@ def must_be_as_stated(
     if stated in REFUSAL_CLASSES:
         return must_refuse(session, request, [stated], control=control, unchanged=unchanged)
     return session.accept(request)[0]
+
+
+def read_before(session: Session, reads: Sequence[Read]) -> list[object]:
+    """What reads give before a refused call. SetupFailed: one fails, so that nothing can be compared."""
+    try:
+        return session.recent_reads.values(reads)
+    except Departure as problem:
+        raise SetupFailed.of(problem) from problem
 
 
 def must_be_unchanged(

@@ -109,7 +109,7 @@ def compile_hostile(form: HostileCase, context: CompileContext) -> Callable[[Cas
             raise context.at("families", index).problem(BadShape, f"no family is called {family!r}: {sorted(known)}")
     context.info.uses |= {FORMS, TIMEOUT, RESPONSE_FORM, MEMBER, NAMED_BY, "wire.paging.first_page_number"}
     context.info.operations |= {"run_action", "list_groups"}
-    program = compile_case(form, context)
+    program = compile_case(form, context, judged_besides=True)
     roles = [compile_value(name, context.at(where)) for where, name in _roles(form)]
 
     def attack(run: CaseRun) -> None:

@@ -23,7 +23,7 @@ from conformance.drivers.steps.driver import compile_case
 from conformance.language.models import Members, StepsCase
 from conformance.language.runs import RESPONSE_FORM
 from conformance.language.templates import CompileContext
-from conformance.problems import Departure, NothingAsserted
+from conformance.problems import Departure, NothingAsserted, SetupFailed
 from conformance.profile import Profile
 from conformance.service.action_sources import MEMBER, needs
 
@@ -105,6 +105,8 @@ class ModelRun:
             program(self._run)
         except Departure as problem:
             return problem
+        except SetupFailed:
+            pass
         return None
 
 

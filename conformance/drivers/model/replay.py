@@ -28,6 +28,7 @@ def replay_case(
     if needs:
         case["needs"] = list(needs)
     setup, matter = kept[:first], kept[first:]
+    matter[-1:] = [{**step, "judges": list[JsonValue](requirements)} for step in matter[-1:]]
     if setup:
         case["setup"] = list[JsonValue](setup)
     return {**case, "steps": list[JsonValue](matter)}

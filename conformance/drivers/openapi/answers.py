@@ -27,7 +27,7 @@ def compile_answers(form: OpenApiAnswersCase, context: CompileContext) -> Callab
     """The steps as they are; then a check of the answer to each of their requests, in order."""
     context.info.needs.add("openapi")
     context.info.operations.add("openapi")
-    program = compile_case(form, context)
+    program = compile_case(form, context, judged_besides=True)
 
     def run_and_check(run: CaseRun) -> None:
         exchanges: list[tuple[OutgoingRequest, Answer]] = []

@@ -62,7 +62,7 @@ def compile_call(step: CallStep, context: CompileContext) -> AnswerStep:
         run.unchanged.end_if_undone_by(request)
         run.unchanged.read(found)
         answer = Refusals(run, control=control, unchanged=found).send(request, expected)
-        run.unchanged.note(run.label_of_step, request, answer.exchange)
+        run.unchanged.note(run.label_of_step, request, answer.exchange, run.judges_of_step)
         return _as_expected(answer, expectations, run)
 
     return refused

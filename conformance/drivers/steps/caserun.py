@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Self
 
 from conformance.drivers.steps.unchanged import UnchangedState
@@ -26,6 +28,9 @@ class CaseRun(Session):
         self.unchanged = UnchangedState(self)
         self.label_of_step = ""
         """The step that runs, as a failure names it."""
+        self.judges_of_step: tuple[str, ...] | None = None
+        """The requirements that a departure in it breaks; none: it is set-up; None: whoever runs it decides."""
+        self._judged_in_round: frozenset[str] | None = None
         self.cells: dict[str, CellOutcome] = {}
         """The cells of a matrix by id, and what has come of them so far."""
 
@@ -36,6 +41,23 @@ class CaseRun(Session):
         branch.scope.random = branch.random
         branch.unchanged = UnchangedState(branch, at_once=True)
         return branch
+
+    @contextmanager
+    def judging(self, requirements: frozenset[str] | None) -> Iterator[None]:
+        """A round whose steps judge these of their requirements alone; None: all of them."""
+        before = self._judged_in_round
+        self._judged_in_round = before if requirements is None else requirements
+        try:
+            yield
+        finally:
+            self._judged_in_round = before
+
+    def judged_now(self, requirements: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        """What a step judges in the round that runs."""
+        around = self._judged_in_round
+        if requirements is None or around is None:
+            return requirements
+        return tuple(name for name in requirements if name in around)
 
     def account_key(self, name: str) -> str:
         """The API key of an account that a step made."""

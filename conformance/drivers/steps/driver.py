@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from conformance.drivers.sections import set_up
 from conformance.drivers.steps.call_step import compile_call
 from conformance.drivers.steps.calls import Action, compile_account, compile_list
 from conformance.drivers.steps.caserun import CaseRun
@@ -14,7 +15,7 @@ from conformance.drivers.steps.flow import compile_check, compile_crowd, compile
 from conformance.drivers.steps.making import compile_new_group, compile_new_key, compile_new_wallet
 from conformance.drivers.steps.onchain import compile_chain, compile_rpc
 from conformance.drivers.steps.sending import compile_send
-from conformance.drivers.steps.traits import accepted_call, judges, label_of, names_defined
+from conformance.drivers.steps.traits import accepted_call, can_fail, expects, label_of, names_defined, steps_in
 from conformance.drivers.steps.transactions import compile_transactions
 from conformance.drivers.steps.wallets import compile_chain_account, compile_contract_wallet, compile_wallet
 from conformance.language.models import (
@@ -25,6 +26,7 @@ from conformance.language.models import (
     ClockStep,
     ContractWalletStep,
     DryRunStep,
+    Judging,
     LetStep,
     ListStep,
     NewGroupStep,
@@ -40,7 +42,16 @@ from conformance.language.models import (
     WalletStep,
 )
 from conformance.language.templates import CompileContext
-from conformance.problems import Departure, DuplicateId, LoadProblem, NothingAsserted, SetupFailed, StepProblem
+from conformance.language.vocabulary import suggestion
+from conformance.problems import (
+    BadShape,
+    Departure,
+    DuplicateId,
+    LoadProblem,
+    NothingAsserted,
+    StepProblem,
+    UnknownName,
+)
 from conformance.service.acceptance import Accepted
 
 Program = Callable[[CaseRun], None]
@@ -56,48 +67,84 @@ class Compiled:
     call: str
     """By which its refusals name it as their control; empty where it can be none."""
     action: Action
+    judges: tuple[str, ...] | None
+    """The requirements that a departure breaks; none: the step is set-up; None: whoever runs it decides."""
     sends_what_is_accepted: bool = True
     """Not so a refused request, and a step that sends nothing by itself."""
 
     def run(self, run: CaseRun) -> object:
         """Do it. A problem learns which step it came from."""
+        judges = run.judged_now(self.judges)
         try:
             if self.sends_what_is_accepted:
                 run.unchanged.compare()
-            run.label_of_step = self.label
+            run.label_of_step, run.judges_of_step = self.label, judges
             result = self.action(run)
         except StepProblem as problem:
             problem.step = problem.step or self.label
+            if isinstance(problem, Departure) and not problem.judged and judges is not None:
+                problem.charge(judges)
             raise
         if self.id and self.call:
             run.accepted[self.id] = Accepted(self.call)
         return result
 
 
-def compile_case(form: SteppedCase, context: CompileContext) -> Program:
-    """The whole case. Raises LoadProblem with file and line for whatever cannot work."""
+def compile_case(form: SteppedCase, context: CompileContext, *, judged_besides: bool = False) -> Program:
+    """The whole case. Raises LoadProblem with file and line for whatever cannot work.
+
+    `judged_besides`: the driver judges all requirements of the case after the steps.
+    """
     faults = len(context.faults)
     setup = _compile_sequence(form.setup, context.at("setup"), "setup")
-    steps = _compile_sequence(form.steps, context.at("steps"), "steps")
-    if len(context.faults) == faults and not any(map(judges, form.steps)):
-        context.at("steps").report(
-            NothingAsserted, "no step judges anything: no call must be accepted or refused, and nothing is expected"
-        )
+    _forbid_judges(form.setup, context.at("setup"))
+    context.info.requirements = tuple(form.requirements)
+    context.info.judged = set(form.requirements) if judged_besides else set()
+    around = () if judged_besides or _says_what_it_judges(form) else form.requirements
+    steps = _compile_sequence(form.steps, context.at("steps"), "steps", around)
+    if len(context.faults) == faults:
+        _must_judge_all(form.steps, context)
 
     def program(run: CaseRun) -> None:
-        try:
+        with set_up():
             setup(run)
             run.unchanged.compare()
-        except Departure as problem:
-            raise SetupFailed.of(problem) from problem
         steps(run)
         run.unchanged.compare()
 
     return program
 
 
-def _compile_sequence(steps: Sequence[Step], context: CompileContext, where: str) -> Program:
-    compiled = [compile_step(step, context.at(index), f"{where}[{index}]") for index, step in enumerate(steps)]
+def _says_what_it_judges(form: SteppedCase) -> bool:
+    """Whether any step says what it judges, or what must come of it; where none does, the calls themselves judge."""
+    several = len(form.requirements) > 1
+    return any(
+        getattr(step, "judges", None) is not None or (not several and expects(step)) for step in steps_in(form.steps)
+    )
+
+
+def _must_judge_all(steps: Sequence[Step], context: CompileContext) -> None:
+    """A load error for requirements that no step of the case is about."""
+    left = [name for name in context.info.requirements if name not in context.info.judged]
+    if not left:
+        return
+    if not any(map(can_fail, steps)):
+        told = "no step judges anything: no call must be accepted or refused, and nothing is expected"
+    else:
+        told = f"no step judges {', '.join(left)}: name it in the `judges` of the steps that are about it"
+    context.at("steps").report(NothingAsserted, told)
+
+
+def _forbid_judges(setup: Sequence[Step], context: CompileContext) -> None:
+    for index, step in enumerate(setup):
+        if getattr(step, "judges", None):
+            context.at(index, "judges").report(BadShape, "set-up judges nothing: move the step into `steps`")
+
+
+def _compile_sequence(
+    steps: Sequence[Step], context: CompileContext, where: str, judges: Sequence[str] = ()
+) -> Program:
+    compiled = [compile_step(step, context.at(index), f"{where}[{index}]", judges) for index, step in enumerate(steps)]
 
     def program(run: CaseRun) -> None:
         for step in compiled:
@@ -106,15 +153,19 @@ def _compile_sequence(steps: Sequence[Step], context: CompileContext, where: str
     return program
 
 
-def compile_step(step: Step, context: CompileContext, where: str) -> Compiled:
-    """One step of any kind. What is wrong with it is reported; its names count as defined for the steps after it."""
+def compile_step(step: Step, context: CompileContext, where: str, judges: Sequence[str] = ()) -> Compiled:
+    """One step of any kind. What is wrong with it is reported; its names count as defined for the steps after it.
+
+    `judges` is what the step around it judges.
+    """
     label = label_of(step, where)
+    judged = _judged_by(step, context, judges)
     if step.id is not None:
         if step.id in context.info.step_ids:
             context.at("id").report(DuplicateId, f"another step of this case has the id {step.id!r}")
         context.info.step_ids.add(step.id)
     try:
-        action = _compile_action(step, context, label)
+        action = _compile_action(step, context, label, judged or ())
     except LoadProblem as problem:
         context.faults.append(problem)
         _define(step, context)
@@ -124,7 +175,28 @@ def compile_step(step: Step, context: CompileContext, where: str) -> Compiled:
         context.info.controls[step.id] = call
     refused = isinstance(step, CallStep) and step.refused is not None
     sends_what_is_accepted = not refused and not isinstance(step, LetStep | CheckStep | RepeatStep)
-    return Compiled(label, step.id, call, action, sends_what_is_accepted)
+    return Compiled(label, step.id, call, action, judged, sends_what_is_accepted)
+
+
+def _judged_by(step: Step, context: CompileContext, around: Sequence[str]) -> tuple[str, ...] | None:
+    """What a departure in the step breaks: what it names, what the step around it does, or a case's one requirement."""
+    possible = context.info.requirements
+    if not possible or not isinstance(step, Judging):
+        return None
+    judged = around if step.judges is None else step.judges
+    if step.judges is None and not judged and len(possible) == 1 and expects(step):
+        judged = possible
+    for index, name in enumerate(judged):
+        if name not in possible:
+            message = f"the case does not say that it is about {name}{suggestion(name, possible)}"
+            context.at("judges", index).report(UnknownName, message)
+    if can_fail(step) and not _holds_steps(step):
+        context.info.judged.update(judged)
+    return tuple(judged)
+
+
+def _holds_steps(step: Step) -> bool:
+    return isinstance(step, RepeatStep) or (isinstance(step, ParallelStep) and isinstance(step.parallel, list))
 
 
 def _define(step: Step, context: CompileContext) -> None:
@@ -141,7 +213,7 @@ def _nothing(_: CaseRun) -> None:
     """Stands for a step that cannot be compiled; its pack is refused."""
 
 
-def _compile_action(step: Step, context: CompileContext, label: str) -> Action:
+def _compile_action(step: Step, context: CompileContext, label: str, judges: Sequence[str]) -> Action:
     action: Action
     match step:
         case AccountStep():
@@ -157,9 +229,9 @@ def _compile_action(step: Step, context: CompileContext, label: str) -> Action:
             action = compile_check(step, context)
         case RepeatStep():
             body = step.repeat.steps
-            action = compile_repeat(step.repeat, context, lambda inside: _compile_sequence(body, inside, label))
+            action = compile_repeat(step.repeat, context, lambda inside: _compile_sequence(body, inside, label, judges))
         case ParallelStep():
-            action = _compile_parallel(step, context, label)
+            action = _compile_parallel(step, context, label, judges)
         case NewWalletStep() | NewGroupStep() | NewKeyStep():
             action = _always_setup(_compile_making(step, context))
         case _:
@@ -207,21 +279,23 @@ def _compile_own(step: WalletStep | ContractWalletStep | SendStep | ClockStep, c
             return compile_clock(step, context)
 
 
-def _compile_parallel(step: ParallelStep, context: CompileContext, label: str) -> Action:
+def _compile_parallel(step: ParallelStep, context: CompileContext, label: str, judges: Sequence[str]) -> Action:
     if isinstance(step.parallel, list):
-        return compile_parallel(_compile_branches(step.parallel, context.at("parallel"), label))
+        return compile_parallel(_compile_branches(step.parallel, context.at("parallel"), label, judges))
     call = step.parallel.step
     return compile_crowd(step.parallel, context, lambda inside: compile_call(call, inside))
 
 
-def _compile_branches(steps: Sequence[Step], context: CompileContext, label: str) -> list[Action]:
+def _compile_branches(
+    steps: Sequence[Step], context: CompileContext, label: str, judges: Sequence[str]
+) -> list[Action]:
     """Steps at the same time see neither each other's variables nor each other as controls."""
     controls = dict(context.info.controls)
     branches = [context.at(index).apart() for index in range(len(steps))]
     actions: list[Action] = []
     later: dict[str, str] = {}
     for index, step in enumerate(steps):
-        actions.append(compile_step(step, branches[index], f"{label}[{index}]").run)
+        actions.append(compile_step(step, branches[index], f"{label}[{index}]", judges).run)
         context.names.update(branches[index].names)
         context.shapes.update(branches[index].shapes)
         later |= context.info.controls
@@ -233,9 +307,7 @@ def _compile_branches(steps: Sequence[Step], context: CompileContext, label: str
 
 def _always_setup(action: Action) -> Action:
     def act(run: CaseRun) -> object:
-        try:
+        with set_up():
             return action(run)
-        except Departure as problem:
-            raise SetupFailed.of(problem) from problem
 
     return act

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 from pydantic import JsonValue
@@ -26,6 +26,8 @@ from conformance.values.json_values import MISSING, printed
 
 Actions: TypeAlias = Sequence[Action]
 MOST_AT_ONCE = 200
+JUDGES = "judges"
+"""The member of a row that says which requirements of the case its round is about."""
 SCALARS = frozenset({"str", "int", "bool"})
 """Return annotations of functions whose value has no members."""
 
@@ -112,6 +114,7 @@ def compile_repeat(
 ) -> Action:
     """Steps several times in sequence; `${index}` counts from 0."""
     inside = context.at("repeat")
+    narrowed = [_judged_in_row(row, inside.at("each", index)) for index, row in enumerate(form.each or [])]
     rounds = _compile_rounds(form, inside)
     body = compile_steps(inside.at("steps"))
 
@@ -121,12 +124,27 @@ def compile_repeat(
             for name, template in row.items():
                 run.scope.variables[name] = template(run.scope)
             try:
-                body(run)
+                with run.judging(narrowed[index] if narrowed else None):
+                    body(run)
             except StepProblem as problem:
                 problem.step = f"{problem.step}, round {form.each[index]['id'] if form.each else index}"
                 raise
 
     return act
+
+
+def _judged_in_row(row: Mapping[str, JsonValue], context: CompileContext) -> frozenset[str] | None:
+    """The requirements that the round of a row is about; None: those that its steps are."""
+    named = row.get(JUDGES)
+    if named is None:
+        return None
+    if not isinstance(named, list) or not named:
+        raise context.at(JUDGES).problem(BadShape, "`judges` of a row is an array of requirements")
+    for index, name in enumerate(named):
+        if name not in context.info.requirements:
+            message = f"the case does not say that it is about {name}"
+            context.at(JUDGES, index).report(UnknownName, message)
+    return frozenset(map(str, named))
 
 
 def _compile_rounds(form: Repeat, context: CompileContext) -> Callable[[Scope], Sequence[dict[str, Template]]]:
@@ -137,8 +155,9 @@ def _compile_rounds(form: Repeat, context: CompileContext) -> Callable[[Scope], 
         times = compile_value(form.times, context.at("times"))
         context.define("index", SCALAR)
         return lambda scope: [{}] * _count(times(scope))
-    rows = [compile_row(row, context.at("each", index)) for index, row in enumerate(form.each)]
-    define_rows(form.each, context.at("each"))
+    each = [{name: value for name, value in row.items() if name != JUDGES} for row in form.each]
+    rows = [compile_row(row, context.at("each", index)) for index, row in enumerate(each)]
+    define_rows(each, context.at("each"))
     context.define("index", SCALAR)
     return lambda _: rows
 

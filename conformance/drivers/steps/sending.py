@@ -17,7 +17,7 @@ from conformance.language.shapes import RECEIPT
 from conformance.language.templates import CompileContext, compile_value
 from conformance.problems import BadShape, RefusalUnproven
 from conformance.service.contract import Contract, must_succeed, send_call
-from conformance.service.refusal import Refusals, must_be_unchanged
+from conformance.service.refusal import Refusals, must_be_unchanged, read_before
 from conformance.service.suite_wallet import SuiteWallet
 
 
@@ -79,7 +79,7 @@ def _refused(step: SendStep, context: CompileContext, fill: Fill) -> Action:
 
     def may_revert(run: CaseRun) -> None:
         unchanged = reads(run)
-        before = run.recent_reads.values(unchanged)
+        before = read_before(run, unchanged)
         Contract(run).send(*fill(run), to_be_reverted=True)
         must_be_unchanged(run, unchanged, before, run.last_exchange)
 

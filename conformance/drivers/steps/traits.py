@@ -1,8 +1,8 @@
-"""What a step's form alone tells: its label, what it calls, whether a node can fail it, the names that it defines."""
+"""What a step's form alone tells: its label, what it calls, whether it expects something, the names that it defines."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from conformance.language.models import (
     KINDS,
@@ -64,7 +64,23 @@ def accepted_call(step: Step) -> str:
             return MAKING.get(type(step), "")
 
 
-def judges(step: Step) -> bool:
+def expects(step: Step) -> bool:
+    """Whether a step says what must come of it, beyond that its call succeeds."""
+    match step:
+        case CallStep():
+            told = step.expect or step.refused is not None or step.may_be_refused is not None
+            return bool(told) or step.fails is not False
+        case CheckStep():
+            return True
+        case DryRunStep() | SendStep():
+            return bool(step.reverts or getattr(step, "expect", None))
+        case ParallelStep(parallel=Crowd(step=call)):
+            return expects(call)
+        case _:
+            return bool(getattr(step, "expect", None))
+
+
+def can_fail(step: Step) -> bool:
     """Whether a node can fail the step."""
     match step:
         case CallStep():
@@ -72,11 +88,24 @@ def judges(step: Step) -> bool:
         case ListStep() | CheckStep() | DryRunStep() | SendStep():
             return True
         case RepeatStep():
-            return any(map(judges, step.repeat.steps))
+            return any(map(can_fail, step.repeat.steps))
         case ParallelStep():
-            return isinstance(step.parallel, Crowd) or any(map(judges, step.parallel))
+            return isinstance(step.parallel, Crowd) or any(map(can_fail, step.parallel))
         case _:
             return bool(getattr(step, "expect", None))
+
+
+def steps_in(steps: Sequence[Step]) -> Iterator[Step]:
+    """Steps with those inside them."""
+    for step in steps:
+        yield step
+        match step:
+            case RepeatStep():
+                yield from steps_in(step.repeat.steps)
+            case ParallelStep(parallel=Crowd(step=call)):
+                yield call
+            case ParallelStep(parallel=list(inside)):
+                yield from steps_in(inside)
 
 
 def names_defined(step: Step) -> Iterator[str]:

@@ -11,7 +11,7 @@ from conformance.endpoints.requests import OutgoingRequest
 from conformance.problems import StateChanged
 from conformance.service.derivations import hashed_cid
 from conformance.service.reads import SECONDS_TO_REMEMBER, Read
-from conformance.service.refusal import must_be_unchanged
+from conformance.service.refusal import must_be_unchanged, read_before
 from conformance.service.session import Session
 from conformance.values.json_text import written
 
@@ -30,6 +30,8 @@ class RefusedStep:
     removes: bool
     about: frozenset[str]
     """The wallets and actions that its request names."""
+    judges: tuple[str, ...] | None
+    """The requirements that it is about; None: whoever runs it decides."""
 
 
 class UnchangedState:
@@ -62,12 +64,12 @@ class UnchangedState:
         if not self._before:
             self._began = time.monotonic()
         missing = [read for read in reads if _asked(read) not in self._before]
-        for read, value in zip(missing, self._session.recent_reads.values(missing), strict=True):
+        for read, value in zip(missing, read_before(self._session, missing), strict=True):
             self._before[_asked(read)] = read, value
 
-    def note(self, label: str, request: OutgoingRequest, exchange: int) -> None:
-        """A request was refused."""
-        self._refused.append(RefusedStep(label, exchange, _removes(request), _about(request)))
+    def note(self, label: str, request: OutgoingRequest, exchange: int, judges: tuple[str, ...] | None = None) -> None:
+        """A request was refused. If it changed something, that is a failure of what its step judges."""
+        self._refused.append(RefusedStep(label, exchange, _removes(request), _about(request), judges))
         if self.at_once:
             self.compare()
 
@@ -84,6 +86,8 @@ class UnchangedState:
             self.is_unclear = len(refused) > 1
             others = f", or a refused step before it since {refused[0].label}" if self.is_unclear else ""
             problem.step = refused[-1].label + others
+            if all(step.judges is not None for step in refused):
+                problem.charge(tuple(dict.fromkeys(name for step in refused for name in step.judges or ())))
             raise
 
 

@@ -39,11 +39,12 @@ def target(node: TinyNode, patience: float | None) -> Iterator[Target]:
 
 @pytest.fixture
 def cases_of(tmp_path: Path) -> Callable[[str], list[Case]]:
-    """Load a pack whose one case has this body."""
+    """Load a pack whose one case has this body, with requirements of its own where it begins with them."""
 
     def load(body: str) -> list[Case]:
         path = tmp_path / "trial.yaml"
-        path.write_text(HEAD + indent(dedent(body), "    "), encoding="utf-8")
+        head = HEAD.partition("    requirements:")[0] if body.lstrip().startswith("requirements:") else HEAD
+        path.write_text(head + indent(dedent(body), "    "), encoding="utf-8")
         return load_pack(path)
 
     return load

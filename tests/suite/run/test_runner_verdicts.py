@@ -22,6 +22,7 @@ ADD = """\
     steps:
       - call: add_group
         id: adds
+        judges: [GRP-010]
         with: {group_name: a, group_description: d}
         save: {g: group_id}
       - list: list_groups
@@ -150,12 +151,67 @@ def test_departure_in_setup_is_inconclusive(run: Run, node: TinyNode) -> None:
     node.faults["add_group"] = always(403)
 
     outcome = run(
-        ADD.replace("    steps:\n      - call: add", "      - call: add").replace(
-            "      - list", "    steps:\n      - list"
-        )
+        ADD.replace("    steps:\n      - call: add", "      - call: add")
+        .replace("      - list", "    steps:\n      - list")
+        .replace("        judges: [GRP-010]\n", "")
     )
 
-    assert (outcome.verdict, outcome.properties["problem"]) == (Verdict.INCONCLUSIVE, "setup-failed")
+    assert (outcome.verdict, outcome.properties["problem"]) == (Verdict.INCONCLUSIVE, "blocked")
+
+
+@pytest.mark.parametrize("fault", [always(403), always(500), always(DROP)], ids=["refused", "5xx", "dropped"])
+def test_step_that_judges_nothing_is_setup_among_the_steps(
+    run: Run, node: TinyNode, fault: Callable[[Asked], Told]
+) -> None:
+    node.faults["add_group"] = fault
+
+    outcome = run(ADD.replace("        judges: [GRP-010]\n", ""))
+
+    assert (outcome.verdict, outcome.properties["problem"]) == (Verdict.INCONCLUSIVE, "blocked")
+    assert outcome.failure is not None
+    assert outcome.failure.step == "steps[0] call add_group (adds)"
+
+
+TWO = """\
+    requirements: [GRP-010, LIST-060]
+    setup:
+      - account: alice
+    steps:
+      - call: add_group
+        judges: [GRP-010]
+        with: {group_name: a, group_description: d}
+      - list: list_groups
+        judges: [LIST-060]
+"""
+
+
+@pytest.mark.parametrize(("operation", "contradicted"), [("add_group", ("GRP-010",)), ("list_groups", ("LIST-060",))])
+def test_departure_charges_what_its_step_judges(
+    run: Run, node: TinyNode, operation: str, contradicted: tuple[str, ...]
+) -> None:
+    node.faults[operation] = always(403)
+
+    assert run(TWO).blamed == contradicted
+
+
+def test_expectation_of_a_step_that_judges_nothing_is_setup(run: Run, node: TinyNode) -> None:
+    node.faults["list_groups"] = always(200, [{"id": 1, "name": "b"}])
+
+    outcome = run(ADD.replace("list: list_groups", "list: list_groups\n        judges: []"))
+
+    assert (outcome.verdict, outcome.properties["problem"]) == (Verdict.INCONCLUSIVE, "blocked")
+
+
+def test_steps_inside_others_judge_what_those_name(run: Run, node: TinyNode) -> None:
+    node.faults["add_group"] = always(403)
+    inside = "steps: [{call: add_group, with: {group_name: a}}]"
+
+    judged = run(f"steps: [{{account: alice}}, {{repeat: {{times: 2, {inside}}}, judges: [GRP-010]}}]")
+    blocked = run(
+        f"steps: [{{account: alice}}, {{repeat: {{times: 2, {inside}}}}}, {{call: list_groups, expect: {{'': []}}}}]"
+    )
+
+    assert (judged.verdict, blocked.verdict) == (Verdict.FAIL, Verdict.INCONCLUSIVE)
 
 
 def test_nobody_listening_is_inconclusive_also_in_steps(cases_of: Callable[[str], list[Case]]) -> None:
@@ -331,7 +387,7 @@ def test_strange_values_end_in_a_verdict_that_can_be_written_down(
 
     outcome = run(f"steps: [{{account: a}}, {{call: openapi, save: {{a: a}}}}, {steps}]")
 
-    assert outcome.verdict in {Verdict.FAIL, Verdict.PASS}
+    assert outcome.verdict is not Verdict.SUITE_ERROR
     json.dumps(dataclasses.asdict(outcome), ensure_ascii=False).encode()
 
 
