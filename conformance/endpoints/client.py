@@ -352,19 +352,19 @@ class Target:
             response = self._http.send(request, stream=True)
             text = self._body(response, began + self._timeout)
         except NEVER_SENT as problem:
-            number = self._unanswered(message, url, began, log)
+            number = self._unanswered(message, url, began, log, operation)
             if "CERTIFICATE_VERIFY_FAILED" in str(problem):
                 raise Untrusted("a certificate that this machine trusts", str(problem), number) from problem
             raise Unreachable("a node that listens", f"{type(problem).__name__}: {problem}", number) from problem
         except httpx.RequestError as problem:
-            number = self._unanswered(message, url, began, log)
+            number = self._unanswered(message, url, began, log, operation)
             if isinstance(problem, httpx.TimeoutException):
                 self._patience.note_timeout(waiting)
             raise ServerFault("an answer", _silence(problem), number) from problem
         self._patience.note_answer()
         raw = RawExchange(
             message.method, url, message.headers, message.body,
-            response.status_code, dict(response.headers), text, time.perf_counter() - began,
+            response.status_code, dict(response.headers), text, time.perf_counter() - began, _name(operation),
         )  # fmt: skip
         number = log.add(raw)
         return Answer(response.status_code, response.headers, text, number, operation, raw.seconds, self._group_id_form)
@@ -383,9 +383,11 @@ class Target:
             response.close()
         return b"".join(parts).decode(response.encoding or "utf-8", "replace")
 
-    def _unanswered(self, message: Message, url: str, began: float, log: ExchangeLog) -> int:
-        seconds = time.perf_counter() - began
-        return log.add(RawExchange(message.method, url, message.headers, message.body, None, {}, "", seconds))
+    def _unanswered(
+        self, message: Message, url: str, began: float, log: ExchangeLog, operation: Operation | None
+    ) -> int:
+        sent = (message.method, url, message.headers, message.body)
+        return log.add(RawExchange(*sent, None, {}, "", time.perf_counter() - began, _name(operation)))
 
 
 @lru_cache(maxsize=4)
@@ -398,6 +400,10 @@ def _longest(profile: Profile) -> float:
     """How long to wait for an answer, in seconds."""
     forms = profile.exec.failure_and_limits
     return max(TIMEOUT_SECONDS, forms.timeout_seconds + 15.0 if forms else 0.0)
+
+
+def _name(operation: Operation | None) -> str:
+    return operation.name if operation else ""
 
 
 def _silence(problem: httpx.RequestError) -> str:

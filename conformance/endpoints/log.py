@@ -25,6 +25,8 @@ class RawExchange:
     response_headers: dict[str, str]
     response_body: str
     seconds: float
+    operation: str = ""
+    """The operation that was called; empty for the chain and for files."""
 
 
 class ExchangeLog:
@@ -65,6 +67,10 @@ class ExchangeLog:
         with self._lock:
             self._borrowed += 1
         return self.add(exchange)
+
+    def operation(self, number: int | None) -> str:
+        """The operation that an exchange called; empty where that is not known."""
+        return "" if number is None else self._exchanges[number - self._forgotten].operation
 
     def redacted(self, number: int) -> Exchange:
         """An exchange without credentials, as a report may show it."""

@@ -15,8 +15,9 @@ from conformance.drivers.steps.caserun import CaseRun
 from conformance.endpoints.client import Target
 from conformance.endpoints.clock import turn
 from conformance.endpoints.redaction import Secrets
-from conformance.problems import Departure, Problem, ProfileSilent, StepProblem
+from conformance.problems import Departure, Problem, ProfileSilent, SetupFailed, StepProblem
 from conformance.profile import has_none, states
+from conformance.run import blocked
 from conformance.run.case import Case
 from conformance.run.known import Entry, Known, load_known
 from conformance.run.loader import load
@@ -120,10 +121,17 @@ def _departed(case: Case, problem: StepProblem, run: CaseRun, began: float) -> O
     replay = hide(problem.replay) if problem.replay else None
     shown = None if problem.exchange is None else exchange
     failure = Failure(problem.step, hide(problem.expected), hide(problem.got), shown, replay)
-    hint = f"; {problem.hint}" if problem.hint else ""
+    hint = _hint(problem, run)
     reason = f"{problem.cause}: expected {failure.expected}; got {failure.got}{hint}"
     outcome = _outcome(case, verdict, reason, began, run.log.sent, failure, problem.code)
     return replace(outcome, contradicted=problem.requirements)
+
+
+def _hint(problem: StepProblem, run: CaseRun) -> str:
+    hint = problem.hint
+    if isinstance(problem, SetupFailed):
+        hint = blocked.hint(run.log.operation(problem.exchange), hint)
+    return f"; {hint}" if hint else ""
 
 
 def _suite_error(case: Case, error: Exception, run: CaseRun | None, target: Target, began: float) -> Outcome:

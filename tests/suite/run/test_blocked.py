@@ -1,0 +1,36 @@
+"""What a blocked case names: the operation that failed, and the case that judges it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tiny_node import TinyNode, always
+
+from conformance.profile import OPERATIONS
+from conformance.resources import scenarios
+from conformance.run.blocked import JUDGED_BY, hint
+from conformance.run.loader import load
+from conformance.verdict import Outcome
+
+
+def test_each_operation_is_judged_by_a_case_that_there_is() -> None:
+    bases = {case.id.partition("[")[0] for case in load([scenarios()])}
+
+    assert {*JUDGED_BY} <= {*OPERATIONS}
+    assert {*JUDGED_BY.values()} <= bases
+
+
+def test_blocked_case_names_the_operation_and_the_case_that_judges_it(
+    run: Callable[[str], Outcome], node: TinyNode
+) -> None:
+    node.faults["list_groups"] = always(403)
+
+    outcome = run(
+        "steps: [{account: a}, {list: list_groups}, {call: add_group, with: {group_name: a}, expect: {'': {}}}]"
+    )
+
+    assert "list_groups is judged by endpoints::list-groups" in outcome.reason
+
+
+def test_operation_without_a_case_of_its_own_leaves_the_usual_hint() -> None:
+    assert hint("stripe_config", "look around") == "look around"
