@@ -72,7 +72,8 @@ class Runs:
             raise Forbidden(REFUSED, "no group of this account lets this key run this action: see the execution rule")
         with _told(), self._charged(run) as next_second:
             host = partial(self.host_call, run)
-            return self._node.sandbox.run(code, params, host, caller.account_hash, next_second)
+            paying = self.has_paid(caller)
+            return self._node.sandbox.run(code, params, host, caller.account_hash, next_second, paying)
 
     def action(self, code: str) -> Hash:
         """What the contract knows this code by."""
@@ -81,6 +82,12 @@ class Runs:
     def may_run(self, run: Run) -> bool:
         """Conditions 1 and 2 of the execution rule, at this moment."""
         return self._node.accounts.can_run(run.caller.key_hash, run.action)
+
+    def has_paid(self, caller: Caller) -> bool:
+        """Whether the account has bought credit, or nobody can: others make room for it in the sandbox."""
+        if self._node.payments is None:
+            return True
+        return self._node.billing.has_paid(self._node.accounts.account(caller.account_hash).admin_wallet)
 
     def price(self) -> int:
         """Cents for each second that starts."""

@@ -42,6 +42,9 @@ class Billing(Protocol):
     def balance(self, wallet: Address) -> int:
         """The credit left, in cents, without what is held; 0 for a wallet never heard of."""
 
+    def has_paid(self, wallet: Address) -> bool:
+        """Whether any of the credit of this wallet was ever bought."""
+
     def hold(self, wallet: Address, cents: int) -> Hold:
         """Set credit aside; raises `PaymentRequired` when there is not enough."""
 

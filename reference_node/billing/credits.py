@@ -63,6 +63,10 @@ class Credits:
         """The credit left, in cents, without what is held."""
         return self.ledger.balance(wallet)
 
+    def has_paid(self, wallet: Address) -> bool:
+        """Whether any of the credit of this wallet was ever bought, before a conversion too."""
+        return self.ledger.has_paid(wallet)
+
     def hold(self, wallet: Address, cents: int) -> Hold:
         """Set credit aside; raises `PaymentRequired` when there is not enough, also after a look at the chain."""
         try:

@@ -66,6 +66,17 @@ class Ledger(Database):
             row = self._one("SELECT balance - held FROM account WHERE name = ?", _name(wallet))
         return int(row[0]) if row else 0
 
+    def has_paid(self, wallet: Address) -> bool:
+        """Whether a payment was ever credited to a wallet, or to one whose record was moved to it."""
+        with self._reading():
+            row = self._one(
+                "WITH RECURSIVE former (id) AS (SELECT id FROM account WHERE name = ? UNION "
+                "SELECT debit FROM transfer JOIN former ON credit = former.id WHERE kind = 'conversion') "
+                "SELECT EXISTS (SELECT 1 FROM transfer JOIN former ON credit = former.id WHERE kind = 'payment')",
+                _name(wallet),
+            )
+        return bool(row and row[0])
+
     def grant(self, wallet: Address, cents: int) -> None:
         """Give a wallet its starter credits, once."""
         if cents:

@@ -24,6 +24,11 @@ BEGIN_SECONDS = 30.0
 HEAD_START_SECONDS = 0.25
 """After that a run that still computes steps behind the short ones; it keeps whatever they leave."""
 
+DELAY_SECONDS = 0.25
+"""How long a process may have waited for the processor without its showing: seconds are charged so much later."""
+
+SHORTEST_WAIT_SECONDS = 0.01
+
 CALLS = ("getPrivateKey", "signMessage", "signDigest")
 
 CALL_BYTES = 64
@@ -46,6 +51,7 @@ class Conversation:
         host: HostCall,
         each_second: Callable[[int], bool] | None,
         step_behind: Callable[[], None] = lambda: None,
+        delayed: Callable[[], float] = lambda: 0.0,
     ) -> None:
         self._stream = stream
         self._limits = limits
@@ -57,6 +63,9 @@ class Conversation:
         self._began = 0.0
         self._second = 1
         self._step_behind = step_behind
+        self._delayed = delayed
+        self._others = 0.0
+        self._used = 0.0
         self._ahead = True
         self.process_died = False
         """Whether the run ended because its process did."""
@@ -72,6 +81,7 @@ class Conversation:
         if first != (Kind.BEGUN, b""):
             raise SandboxBroken("a process sent something else before it began its run")
         self._began = time.monotonic()
+        self._others = -self._delayed()
 
     def finish(self) -> RunResult:
         """Serve the run to its end. Raises what the host raises but for `HostError`."""
@@ -84,8 +94,9 @@ class Conversation:
         except EOFError:
             self.process_died = True
             response, error = None, "the run's process died: it used up its memory or broke a rule of the sandbox"
-        seconds = time.monotonic() - self._began
-        return RunResult(response, self._logs.text(error), error is not None, seconds)
+        if error != NEXT_SECOND_UNPAID and not self._paid(self._use()) and error is None:
+            response, error = None, NEXT_SECOND_UNPAID
+        return RunResult(response, self._logs.text(error), error is not None, self._used)
 
     def _serve(self) -> str:
         while True:
@@ -104,23 +115,39 @@ class Conversation:
     def _next(self) -> tuple[Kind, bytes]:
         """The next frame; seconds that begin before it comes are asked for."""
         while True:
-            elapsed = time.monotonic() - self._began
-            if self._ahead and elapsed >= HEAD_START_SECONDS:
+            use = self._use()
+            if self._ahead and use >= HEAD_START_SECONDS:
                 self._ahead = False
                 self._step_behind()
-            while self._second <= elapsed and self._second < self._limits.wall_seconds:
-                self._second += 1
-                if not self._each_second(self._second):
-                    raise _Ended(NEXT_SECOND_UNPAID)
-            if elapsed >= self._limits.wall_seconds:
+            if not self._paid(use - DELAY_SECONDS):
+                raise _Ended(NEXT_SECOND_UNPAID)
+            if use >= self._limits.wall_seconds:
                 raise _Ended(f"the run took too long: the limit is {self._limits.wall_seconds:g} s")
+            left = self._began + self._limits.elapsed_seconds - time.monotonic()
+            if left <= 0:
+                raise _Ended(f"the run took too long beside others: the limit is {self._limits.elapsed_seconds:g} s")
             if self._stream.total > self._limits.sent_bytes:
                 raise _Ended(f"the run sent too much: the limit is {self._limits.sent_bytes} bytes")
+            next_event = HEAD_START_SECONDS if self._ahead else self._second + DELAY_SECONDS
+            wait = min(max(min(next_event, self._limits.wall_seconds) - use, SHORTEST_WAIT_SECONDS), left)
             try:
-                next_event = HEAD_START_SECONDS if self._ahead else self._second
-                return self._stream.receive(self._began + min(next_event, self._limits.wall_seconds))
+                return self._stream.receive(time.monotonic() + wait)
             except TimeUp:
                 continue
+
+    def _use(self) -> float:
+        """Seconds that the run has used: its own computing and waiting, and what the node computed for it."""
+        use = time.monotonic() - self._began - self._others - self._delayed()
+        self._used = max(use, self._used)
+        return use
+
+    def _paid(self, use: float) -> bool:
+        """Whether every second that has begun is paid for."""
+        while self._second <= use and self._second < self._limits.wall_seconds:
+            self._second += 1
+            if not self._each_second(self._second):
+                return False
+        return True
 
     def _log(self, payload: bytes) -> None:
         self._lines += 1
@@ -141,10 +168,13 @@ class Conversation:
                 raise Violation("a call of nothing that can be called")
 
     def _ask(self, name: str, argument: dict[str, Json]) -> dict[str, Json]:
+        began, computed = time.monotonic(), time.thread_time()
         try:
             return {"value": self._host(name, argument)}
         except HostError as error:
             return {"error": str(error)}
+        finally:
+            self._others += (time.monotonic() - began) - (time.thread_time() - computed)
 
     def _response(self, payload: bytes) -> str:
         if len(payload) > self._limits.response_bytes:

@@ -19,7 +19,7 @@ class Limits:
     """Limits of a run and of the queue before it; sizes in bytes of UTF-8, times in seconds."""
 
     wall_seconds: float = 30.0
-    """From the start of the run in its process to its answer."""
+    """From the start of the run in its process to its answer, without the time in which others had the processor."""
 
     memory_bytes: int = 64 * MIB
     """What the engine may hold beyond what it held before the run."""
@@ -53,6 +53,11 @@ class Limits:
 
     queue_seconds: float = 30.0
     """How long a run waits for a free process."""
+
+    @property
+    def elapsed_seconds(self) -> float:
+        """All the time that a run may take, others' turns at the processor included."""
+        return 2 * self.wall_seconds
 
     @property
     def frame_bytes(self) -> int:

@@ -50,4 +50,4 @@ class RunResult:
     has_error: bool
 
     seconds: float
-    """Wall time in the process; waiting in the queue does not count."""
+    """What the run used: time in its process, without the time in which others had the processor."""

@@ -70,14 +70,16 @@ class Sandbox:
         host: HostCall,
         account: Account,
         each_second: Callable[[int], bool] | None = None,
+        paying: bool = True,
     ) -> RunResult:
         """Call the script's `main` with `params` (JSON text).
 
-        `host` answers its uses of wallets. `account` is the one whose turn is used. `each_second` is called with n
+        `host` answers its uses of wallets. `account` is the one whose turn is used; others come after one that is
+        `paying`. `each_second` is called with n
         when second n of the run begins, from 2 on; False ends the run. Raises `SandboxBusy`, `SandboxBroken`,
         `SandboxUnavailable`, and what the host raises but for `HostError`.
         """
-        with self._slots.slot(account):
+        with self._slots.slot(account, paying=paying):
             while True:
                 zygote, forked = self._take()
                 try:
@@ -107,7 +109,7 @@ class Sandbox:
         each_second: Callable[[int], bool] | None,
     ) -> RunResult:
         stream = Stream(forked.connection, self.limits.frame_bytes)
-        conversation = Conversation(stream, self.limits, host, each_second, forked.step_behind)
+        conversation = Conversation(stream, self.limits, host, each_second, forked.step_behind, forked.delayed)
         try:
             conversation.begin(code, params)
         except EOFError:

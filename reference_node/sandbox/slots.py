@@ -14,9 +14,13 @@ from reference_node.sandbox.outcome import SandboxBroken, SandboxBusy
 
 Account: TypeAlias = bytes | int
 
+KEPT_SHARE = 4
+"""One in so many slots, and places in the queue, are kept for accounts that have paid."""
+
 
 @dataclass(eq=False)
 class _Waiter:
+    paying: bool
     called: threading.Event = field(default_factory=threading.Event)
     granted: bool = False
 
@@ -25,21 +29,23 @@ class FairSlots:
     """So many runs at a time.
 
     Free slots go to the waiting accounts in turn, and an account gets another one only while it holds fewer than
-    are free: some stay for whoever comes next, even when one account's runs never end.
+    are free: some stay for whoever comes next, even when one account's runs never end. Accounts that have paid come
+    first, and a quarter of slots and queue is kept for them: others cost nothing to make, so there may be any number.
     """
 
     def __init__(self, slots: int, limits: Limits) -> None:
         self._lock = threading.Lock()
         self._free = slots
+        self._kept = slots // KEPT_SHARE
         self._limits = limits
         self._held: Counter[Account] = Counter()
         self._waiting: dict[Account, deque[_Waiter]] = {}
         self._closed = False
 
     @contextmanager
-    def slot(self, account: Account) -> Iterator[None]:
+    def slot(self, account: Account, *, paying: bool = True) -> Iterator[None]:
         """Hold a slot. Raises `SandboxBusy` when too many wait or the wait is too long, `SandboxBroken` once closed."""
-        self._acquire(account)
+        self._acquire(account, _Waiter(paying))
         try:
             yield
         finally:
@@ -61,9 +67,9 @@ class FairSlots:
                     waiter.called.set()
             self._waiting.clear()
 
-    def _acquire(self, account: Account) -> None:
+    def _acquire(self, account: Account, waiter: _Waiter) -> None:
         with self._lock:
-            waiter = self._enter(account)
+            self._enter(account, waiter)
             self._grant()
         waiter.called.wait(self._limits.queue_seconds)
         with self._lock:
@@ -74,16 +80,15 @@ class FairSlots:
                 raise SandboxBroken("the sandbox is closed")
         raise SandboxBusy(f"no process became free within {self._limits.queue_seconds:g} s: try again later")
 
-    def _enter(self, account: Account) -> _Waiter:
+    def _enter(self, account: Account, waiter: _Waiter) -> None:
         if self._closed:
             raise SandboxBroken("the sandbox is closed")
         queued = self._queued()
         own = len(self._waiting.get(account, ()))
-        if queued >= self._limits.queued_runs or own >= self._limits.queued_runs_per_account:
+        kept = 0 if waiter.paying else self._limits.queued_runs // KEPT_SHARE
+        if queued >= self._limits.queued_runs - kept or own >= self._limits.queued_runs_per_account:
             raise SandboxBusy(f"{queued} runs wait already, {own} of them this account's: try again later")
-        waiter = _Waiter()
         self._waiting.setdefault(account, deque()).append(waiter)
-        return waiter
 
     def _queued(self) -> int:
         return sum(map(len, self._waiting.values()))
@@ -114,4 +119,9 @@ class FairSlots:
             waiter.called.set()
 
     def _next(self) -> Account | None:
-        return next((account for account in self._waiting if self._held[account] < self._free), None)
+        """Whose run is next: those that have waited longest first, and accounts that have paid before all others."""
+        for paying, free in ((True, self._free), (False, self._free - self._kept)):
+            for account, waiters in self._waiting.items():
+                if waiters[0].paying is paying and self._held[account] < free:
+                    return account
+        return None

@@ -14,7 +14,7 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from reference_node.sandbox.frames import PROCESS
@@ -42,6 +42,19 @@ class Forked:
     connection: socket.socket
     handle: int
     process: int
+    _statistics: int | None = field(init=False, default=None)
+    _delayed: float = field(init=False, default=0.0)
+
+    def __post_init__(self) -> None:
+        with contextlib.suppress(OSError):  # a kernel without statistics of its scheduler
+            self._statistics = os.open(f"/proc/{self.process}/schedstat", os.O_RDONLY | os.O_CLOEXEC)
+
+    def delayed(self) -> float:
+        """Seconds that the process was ready to run while others had the processor; 0 where the kernel does not say."""
+        if self._statistics is not None:
+            with contextlib.suppress(OSError, IndexError):  # it has ended: what was said last
+                self._delayed = int(os.pread(self._statistics, 100, 0).split()[1]) / 1e9
+        return self._delayed
 
     def step_behind(self) -> None:
         """Let other processes come first from now on."""
@@ -53,6 +66,8 @@ class Forked:
         with contextlib.suppress(ProcessLookupError):
             signal.pidfd_send_signal(self.handle, signal.SIGKILL)
         os.close(self.handle)
+        if self._statistics is not None:
+            os.close(self._statistics)
         self.connection.close()
 
 

@@ -49,6 +49,12 @@ class Connection:
         poll.register(CONNECTION, select.POLLIN)
         return bool(poll.poll(None if seconds is None else seconds * 1000))
 
+    def linger(self) -> None:
+        """Wait for the node to end the connection: until then it can see what the process has used."""
+        assert self._socket is not None  # noqa: S101 - opened before any code runs
+        while self._socket.recv(4096):
+            pass
+
     def _exactly(self, size: int) -> bytes:
         assert self._socket is not None  # noqa: S101 - opened before any code runs
         data = bytearray()
@@ -77,6 +83,7 @@ def run(engine: Engine, connection: Connection, limits: Limits, lockdown: Lockdo
         gc.disable()
         _enter(connection, lockdown, birth)
         _answer(engine, connection, limits)
+        connection.linger()
         status = 0
     finally:
         os._exit(status)

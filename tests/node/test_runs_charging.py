@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -12,7 +13,9 @@ from actions import ECHO, KEY, SIGN, credit, failed, permitted, ran, run
 from envelopes import conversion, new_wallet
 from nodes import Running, refused, serving
 
+from reference_node.billing.credits import Credits
 from reference_node.chain.interface import ChainUnavailable
+from reference_node.keys import key_hash
 from reference_node.sandbox import RunResult, SandboxBroken, SandboxBusy, SandboxUnavailable
 from reference_node.settings import Settings
 
@@ -36,7 +39,9 @@ def spend_all_but(running: Running, account: str, cents: int) -> None:
 def lasting(running: Running, monkeypatch: pytest.MonkeyPatch, during: Callable[[Callable[[int], bool]], Any]) -> None:
     """Let runs last as `during` says, which is given what tells the node of each second that starts."""
 
-    def last(_code: str, _params: str, _host: object, _account: int, each_second: Callable[[int], bool]) -> RunResult:
+    def last(
+        _code: str, _params: str, _host: object, _account: int, each_second: Callable[[int], bool], *_turn: bool
+    ) -> RunResult:
         during(each_second)
         return RunResult("1", "", False, 0.5)
 
@@ -59,7 +64,9 @@ def test_real_run_pays_for_the_seconds_that_it_was_told_of(thrifty: Running, mon
     price, host_call = thrifty.node.runs.price, thrifty.node.runs.host_call
 
     def slow(*arguments: object) -> object:
-        time.sleep(1.0)  # where the node counts the seconds
+        end = time.thread_time() + 1.0  # what the node computes for a run is the run's
+        while time.thread_time() < end:
+            pass
         return host_call(*arguments)  # type: ignore[arg-type] # whatever the sandbox gave
 
     monkeypatch.setattr(thrifty.node.runs, "price", lambda: prices.append(price()) or prices[-1])
@@ -177,3 +184,30 @@ def test_runs_at_the_same_time_never_overdraw(thrifty: Running, monkeypatch: pyt
     refused(run(thrifty, mine.key, ECHO), 402)
     assert statuses == [200] * 3
     assert credit(thrifty, mine.account) == 0
+
+
+def test_run_comes_first_once_its_account_has_paid(thrifty: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    mine = permitted(thrifty, ECHO)
+    turns: list[object] = []
+
+    def last(*given: object) -> RunResult:
+        turns.append(given[5])
+        return RunResult("1", "", False, 0.5)
+
+    monkeypatch.setattr(thrifty.node.sandbox, "run", last)
+    ran(thrifty, mine.key, ECHO)
+    assert isinstance(thrifty.node.billing, Credits)
+    wallet, ledger = admin_wallet(thrifty, mine.account), thrifty.node.billing.ledger
+    ledger.note_intent(wallet, "pi_of_this_test", "cus_of_this_test", 500, "usd")
+    ledger.credit("pi_of_this_test")
+    ran(thrifty, mine.key, ECHO)
+    monkeypatch.setattr(thrifty.node, "payments", None)
+    other = permitted(thrifty, ECHO)
+    ran(thrifty, other.key, ECHO)
+    assert turns == [False, True, True]
+
+
+def admin_wallet(running: Running, account: str) -> bytes:
+    """Whose record of credits an account's is."""
+    info = running.node.accounts.key_info(key_hash(base64.b64decode(account)))
+    return running.node.accounts.account(info.account_hash).admin_wallet

@@ -53,6 +53,17 @@ def test_payment_is_credited_once_however_often_and_in_parallel_it_is_confirmed(
     assert [intent.id for intent in ledger.open_intents()] == []
 
 
+def test_wallet_has_paid_once_a_payment_is_credited_to_it_or_to_a_former_admin() -> None:
+    ledger = Ledger()
+    ledger.grant(ALICE, 500)
+    ledger.move(1, ALICE, BOB)
+    assert not ledger.has_paid(ALICE)
+    assert not ledger.has_paid(BOB)
+    pay(ledger, BOB, "pi_1", 500)
+    ledger.move(2, BOB, CAROL)
+    assert [ledger.has_paid(wallet) for wallet in (ALICE, BOB, CAROL)] == [False, True, True]
+
+
 def test_credit_for_an_intent_that_was_never_recorded_is_refused() -> None:
     ledger = Ledger()
     with pytest.raises(KeyError):

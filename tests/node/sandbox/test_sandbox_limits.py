@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import threading
+import time
 
 import pytest
 from running import failed, returned, run
@@ -135,11 +135,11 @@ def test_time_below_the_limit_is_left_alone_and_over_it_ends_the_run() -> None:
         assert over.seconds >= 3.0
 
 
-def test_time_includes_the_hosts() -> None:
-    release = threading.Event()
-
+def test_time_includes_what_the_host_computes() -> None:
     def slow(_: str, __: object) -> None:
-        release.wait(1.1)
+        end = time.thread_time() + 1.1
+        while time.thread_time() < end:
+            pass
 
     with Sandbox(Limits(wall_seconds=1.0)) as quick:
         code = "async function main() { await Service.Actions.signMessage({}); return 'late' }"

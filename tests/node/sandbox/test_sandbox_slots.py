@@ -27,7 +27,7 @@ class Runs:
         self._threads: dict[str, threading.Thread] = {}
 
     def begin(self, name: str) -> None:
-        """Ask for a slot; the account is the name's first letter."""
+        """Ask for a slot; the account is the name's first letter, which is a capital where it has never paid."""
         waiting = self.slots.waiting
         self._ends[name] = threading.Event()
         thread = threading.Thread(target=self._run, args=(name,))
@@ -40,7 +40,7 @@ class Runs:
 
     def _run(self, name: str) -> None:
         try:
-            with self.slots.slot(name[0].encode()):
+            with self.slots.slot(name[0].encode(), paying=name[0].islower()):
                 self.started.put(name)
                 self._ends[name].wait(WAIT)
         except (SandboxBusy, SandboxBroken) as refusal:
@@ -104,6 +104,41 @@ def test_free_slots_go_round_the_accounts(runs_of: Callable[..., Runs]) -> None:
         order.append(runs.next())
         runs.end(order[-1])
     assert order == ["a0", "a1", "b0", "c0", "a2", "b1", "a3"]
+
+
+def test_any_number_of_accounts_that_never_paid_leaves_slots_to_one_that_did(runs_of: Callable[..., Runs]) -> None:
+    runs = runs_of(16)
+    free = "ABCDEFGHIJKLMNOPQRST"
+    for name in (*free, *free):
+        runs.begin(f"{name}{runs.slots.waiting}")
+    assert [runs.next()[0] for _ in range(12)] == list(free[:12])
+    assert runs.started.empty()
+    for name in ("a0", "b0"):
+        runs.begin(name)
+        assert runs.next() == name
+    assert runs.started.empty()
+
+
+def test_accounts_that_paid_are_next(runs_of: Callable[..., Runs]) -> None:
+    runs = runs_of(1)
+    for name in ("A0", "B0", "C0", "a0", "a1"):
+        runs.begin(name)
+    order = []
+    for _ in range(5):
+        order.append(runs.next())
+        runs.end(order[-1])
+    assert order == ["A0", "a0", "a1", "B0", "C0"]
+
+
+def test_accounts_that_never_paid_leave_a_quarter_of_the_queue(runs_of: Callable[..., Runs]) -> None:
+    runs = runs_of(1, Limits(queued_runs=8))
+    for name in "ABCDEFGH":
+        runs.begin(f"{name}0")
+    assert isinstance(runs.refused.get(timeout=WAIT), SandboxBusy)
+    assert runs.slots.waiting == 6
+    runs.begin("a0")
+    assert runs.refused.empty()
+    assert runs.slots.waiting == 7
 
 
 def test_queue_of_an_account_is_bounded(runs_of: Callable[..., Runs]) -> None:
