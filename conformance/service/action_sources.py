@@ -98,6 +98,10 @@ def _text(placeholder: str, read: Reader) -> str:
         named_by, member = map(json.dumps, stated)
         return f"{{ {member}: params[{member}] }}" if named_by == json.dumps(IN_CALL) else "{}"
     if placeholder == "$MEMBER":
+        if stated[0] != IN_CALL:
+            raise ProfileSilent(
+                f"a profile whose {NAMED_BY} is {IN_CALL}", f"one whose runs name one wallet: {stated[0]}"
+            )
         return json.dumps(stated[-1])
     return stated[0].replace("{title}", _stated("brand.title", read))
 

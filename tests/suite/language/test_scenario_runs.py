@@ -71,6 +71,11 @@ def test_source_without_its_names_is_for_other_nodes(silent: dict[str, JsonValue
         action_source(scope(**silent), "sign_message")
 
 
+def test_source_that_chooses_its_wallets_is_for_nodes_whose_calls_name_them() -> None:
+    with pytest.raises(ProfileSilent, match=r"named_by is sandbox_call"):
+        source("sign_both", profile(pkp_selection={"named_by": "js_params_member"}))
+
+
 def test_parameters_name_the_wallet_as_the_profile_says() -> None:
     assert run_params(scope(pkp_selection={"member": "wallet"}), "0x01", {"a": 1}) == {"wallet": "0x01", "a": 1}
     assert run_params(scope(), "0x01") == {"pkpId": "0x01"}
