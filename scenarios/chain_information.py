@@ -47,7 +47,7 @@ def no_key_on_the_chain(judge: Judge, node: Node) -> None:
     key = node.usage_keys.add(account_key, Permissions(can_create_groups=True, can_create_pkps=True)).key
     node.usage_keys.update(account_key, key, Permissions(True, True, True))
     node.usage_keys.rename(account_key, key, "renamed")
-    node.groups.add(key)
+    node.session.accept(node.groups.creation(key))
     node.session.accept(node.pkps.creation(key))
     node.usage_keys.remove(account_key, key)
     mined = printed(node.contract.transactions_after(before))
