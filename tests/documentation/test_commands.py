@@ -43,6 +43,7 @@ IN_CI = {
         "tests/contracts/test_contract_gas.py",
         "gas",
     ),  # rewrites what that test compares
+    "python tests/node/campaign.py": ("tests/node/billing/test_campaign.py", "Campaign(Goals("),
     "service-conformance vectors attestation --check": ("tests/attestation/test_vectors.py", 'vector_files("0")'),
     (
         "service-conformance vectors attestation --kind quote "
