@@ -6,6 +6,7 @@ import os
 import subprocess
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
@@ -43,13 +44,12 @@ class Anvil:
             self.ask("anvil_setBalance", address, GAS_MONEY)
 
 
-@pytest.fixture
-def anvil(tmp_path: Path) -> Iterator[Anvil]:
-    program = anvil_program()
-    home = tmp_path / "anvil-home"
+@contextmanager
+def anvil_in(home: Path, *options: str) -> Iterator[Anvil]:
+    """An anvil that runs, with its files in this folder."""
     home.mkdir()
     log = home / "log"
-    arguments = [str(program), "--port", "0", "--prune-history", "--accounts", "1", "--chain-id", "31339"]
+    arguments = [str(anvil_program()), "--port", "0", "--accounts", "1", "--chain-id", "31339", *options]
     with log.open("w") as output:
         process = subprocess.Popen(arguments, stdout=output, stderr=output, env={"HOME": str(home)})  # noqa: S603
     try:
@@ -57,6 +57,12 @@ def anvil(tmp_path: Path) -> Iterator[Anvil]:
     finally:
         process.kill()
         process.wait()
+
+
+@pytest.fixture
+def anvil(tmp_path: Path) -> Iterator[Anvil]:
+    with anvil_in(tmp_path / "anvil-home", "--prune-history") as running:
+        yield running
 
 
 def _listening_at(log: Path, process: subprocess.Popen[bytes]) -> str:

@@ -31,6 +31,9 @@ from reference_node.billing.audit import verify
 STEP_SECONDS = 30.0
 """How long a node may take to come to a step; one that does not is killed, and another is tried."""
 
+OFTEN = ("hold", "note_transaction", "settle", "set_position", "transaction")
+"""What happens at every write: a node dies at some time of many that it comes there, at other steps at the first."""
+
 TRIES = 10
 """Nodes that are tried before a step is left out."""
 
@@ -117,8 +120,8 @@ class Campaign:
 
     def _died(self, world: World, step: str) -> bool:
         """Whether a new node comes to the step in time."""
-        once = step.startswith(("resolved", "move"))
-        if not world.start_node(step, 1 if once else self._random.randint(1, 20)):
+        often = step.startswith(OFTEN)
+        if not world.start_node(step, self._random.randint(1, 20) if often else 1):
             return True
         if not step or step.startswith("resolved"):  # which happens, if at all, while a node starts
             return world.node_ended(self._random.uniform(0.0, 2.0))

@@ -23,8 +23,8 @@ Headers = dict[str, str]
 BUYERS, SPENDERS = 20, 4
 """How many accounts buy at a time, and how many have nothing but their starter credits, to the last cent."""
 
-JOBS, JOBS_ONCE_PAID = (450, 150, 250, 250, 4, 1), (450, 150, 20, 10, 4, 1)
-"""How often users write, spend, confirm, buy, convert and join: while payments are to be made, and afterwards."""
+WRITERS = 0.6
+"""The part of the users who write and convert. The others buy, until enough has been paid; they wait a lot."""
 
 OFTEN = 4
 """One job in so many is what a node is to die at."""
@@ -72,7 +72,8 @@ class Users:
 
     def start(self) -> list[Future[None]]:
         """Begin; each future ends with a fault or once `stop` has been called."""
-        return [self._pool.submit(self._live) for _ in range(self._threads)]
+        writers = round(WRITERS * self._threads)
+        return [self._pool.submit(self._live, number < writers) for number in range(self._threads)]
 
     def stop(self) -> None:
         """Let everybody end what they do."""
@@ -80,16 +81,16 @@ class Users:
         self._pool.shutdown()
         self._http.close()
 
-    def _live(self) -> None:
+    def _live(self, writer: bool) -> None:
+        writing, buying = (self._write, self.spend, self.convert), (self.buy, self.confirm, self.join)
         while not self._over.is_set():
             wanted = self.wanted
             if wanted and self._random.randrange(OFTEN) == 0:
                 wanted()
+            elif writer or self._goals.payments <= 0:
+                self._random.choices(writing, (75, 24, 1))[0]()
             else:
-                weights = JOBS if self._goals.payments > 0 else JOBS_ONCE_PAID
-                self._random.choices(
-                    [self._write, self.spend, self.confirm, self.buy, self.convert, self.join], weights
-                )[0]()
+                self._random.choices(buying, (49, 49, 2))[0]()
 
     # What a user does
 

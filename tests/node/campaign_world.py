@@ -17,14 +17,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-import httpx
+from anvils import anvil_in
 
 from reference_node.deployment import Payers
 from reference_node.keys import KeyDerivation
 
 START_SECONDS = 120
 SECRET = hashlib.sha256(b"the root secret of the campaign").hexdigest()
-PAYERS = 4
+PAYERS = 16
 STARTER_CREDITS = 40
 SECRET_KEY, PUBLISHABLE_KEY = "sk_test_campaign", "pk_test_campaign"
 
@@ -44,18 +44,17 @@ class World:
 
     def __enter__(self) -> Self:
         with ExitStack() as started:
-            chain = self._start_server(started, "chain", "serve", "--control", "--payments", "none")
+            anvil = started.enter_context(anvil_in(self.folder / "anvil"))
             provider = self._start_server(
                 started,
                 "provider",
                 *("stripe-simulator", "--control", "--processing-seconds", "0.2"),
                 *("--secret-key", SECRET_KEY, "--publishable-key", PUBLISHABLE_KEY),
             )
-            self.rpc_url, self.chain_id = str(chain["rpc_url"]), int(chain["chain_id"])
+            self.rpc_url, self.chain_id = anvil.url, int(str(anvil.ask("eth_chainId")), 16)
             self.provider_url, self.provider_control = str(provider["base_url"]), str(provider["control_url"])
-            for address in Payers.derived(KeyDerivation(bytes.fromhex(SECRET)), PAYERS).addresses:
-                gift = {"address": f"0x{address.hex()}", "wei": 10**24}
-                httpx.post(f"{chain['control_url']}/fund", json=gift, timeout=60).raise_for_status()
+            payers = Payers.derived(KeyDerivation(bytes.fromhex(SECRET)), PAYERS)
+            anvil.fund(*(f"0x{address.hex()}" for address in payers.addresses))
             self._midwife = self._start(started, "node", str(Path(__file__).with_name("campaign_node.py")))
             threading.Thread(target=self._listen, daemon=True).start()
             with socket.create_server(("127.0.0.1", 0)) as free:
@@ -64,9 +63,9 @@ class World:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._node:
-            self.kill()
-        self._outside.close()
+        with self._outside:
+            if self._node:
+                os.kill(self._node, signal.SIGKILL)
 
     @property
     def node_url(self) -> str:
