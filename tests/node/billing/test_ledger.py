@@ -374,16 +374,17 @@ def test_link_to_a_ledger_is_the_same_ledger(file: Path) -> None:
 
 def test_damaged_file_is_told_and_moves_nothing(file: Path) -> None:
     with closing(Ledger(file)) as ledger:
-        for number in range(500):
-            ledger.grant(number.to_bytes(20), 5)
+        ledger.grant(ALICE, 5)
+        ledger.grant(BOB, 5)
+    with closing(sqlite3.connect(file)) as other:
+        (page,) = other.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'account'").fetchone()
     content = bytearray(file.read_bytes())
-    content[4096 * 2 :] = b"\xaa" * (len(content) - 4096 * 2)
+    content[4096 * (page - 1) : 4096 * page] = b"\xaa" * 4096
     file.write_bytes(content)
     with closing(Ledger(file)) as ledger:
-        with pytest.raises(LedgerUnavailable, match="malformed"):
-            ledger.balance((7).to_bytes(20))
-        with pytest.raises(LedgerUnavailable):
-            ledger.grant(ALICE, 5)
+        for act in (lambda: ledger.balance(ALICE), lambda: ledger.grant(CAROL, 5), lambda: ledger.hold(BOB, 1)):
+            with pytest.raises(LedgerUnavailable, match="malformed"):
+                act()
     with pytest.raises(LedgerError, match="can't be read"):
         verify(file)
 
