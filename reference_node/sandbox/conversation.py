@@ -14,6 +14,7 @@ from reference_node.sandbox.limits import Limits
 from reference_node.sandbox.logs import Logs
 from reference_node.sandbox.outcome import HostCall, HostError, RunResult, SandboxBroken
 from reference_node.sandbox.stream import Stream, TimeUp, Violation
+from reference_node.sandbox.use import Scheduled, Use
 
 if TYPE_CHECKING:
     from reference_node.strict_json import Json
@@ -51,7 +52,7 @@ class Conversation:
         host: HostCall,
         each_second: Callable[[int], bool] | None,
         step_behind: Callable[[], None] = lambda: None,
-        delayed: Callable[[], float] = lambda: 0.0,
+        scheduled: Callable[[], Scheduled] = lambda: Scheduled(0.0, 0.0),
     ) -> None:
         self._stream = stream
         self._limits = limits
@@ -60,12 +61,9 @@ class Conversation:
         self._logs = Logs(limits.log_bytes)
         self._lines = 0
         self._calls = 0
-        self._began = 0.0
         self._second = 1
         self._step_behind = step_behind
-        self._delayed = delayed
-        self._others = 0.0
-        self._used = 0.0
+        self._use = Use(scheduled)
         self._ahead = True
         self.process_died = False
         """Whether the run ended because its process did."""
@@ -80,8 +78,7 @@ class Conversation:
             raise SandboxBroken("a process did not begin its run in time") from fault
         if first != (Kind.BEGUN, b""):
             raise SandboxBroken("a process sent something else before it began its run")
-        self._began = time.monotonic()
-        self._others = -self._delayed()
+        self._use.begin()
 
     def finish(self) -> RunResult:
         """Serve the run to its end. Raises what the host raises but for `HostError`."""
@@ -94,9 +91,9 @@ class Conversation:
         except EOFError:
             self.process_died = True
             response, error = None, "the run's process died: it used up its memory or broke a rule of the sandbox"
-        if error != NEXT_SECOND_UNPAID and not self._paid(self._use()) and error is None:
+        if error != NEXT_SECOND_UNPAID and not self._paid(self._use.seconds()) and error is None:
             response, error = None, NEXT_SECOND_UNPAID
-        return RunResult(response, self._logs.text(error), error is not None, self._used)
+        return RunResult(response, self._logs.text(error), error is not None, self._use.most)
 
     def _serve(self) -> str:
         while True:
@@ -115,7 +112,7 @@ class Conversation:
     def _next(self) -> tuple[Kind, bytes]:
         """The next frame; seconds that begin before it comes are asked for."""
         while True:
-            use = self._use()
+            use = self._use.seconds()
             if self._ahead and use >= HEAD_START_SECONDS:
                 self._ahead = False
                 self._step_behind()
@@ -123,7 +120,7 @@ class Conversation:
                 raise _Ended(NEXT_SECOND_UNPAID)
             if use >= self._limits.wall_seconds:
                 raise _Ended(f"the run took too long: the limit is {self._limits.wall_seconds:g} s")
-            left = self._began + self._limits.elapsed_seconds - time.monotonic()
+            left = self._limits.elapsed_seconds - self._use.elapsed()
             if left <= 0:
                 raise _Ended(f"the run took too long beside others: the limit is {self._limits.elapsed_seconds:g} s")
             if self._stream.total > self._limits.sent_bytes:
@@ -134,12 +131,6 @@ class Conversation:
                 return self._stream.receive(time.monotonic() + wait)
             except TimeUp:
                 continue
-
-    def _use(self) -> float:
-        """Seconds that the run has used: its own computing and waiting, and what the node computed for it."""
-        use = time.monotonic() - self._began - self._others - self._delayed()
-        self._used = max(use, self._used)
-        return use
 
     def _paid(self, use: float) -> bool:
         """Whether every second that has begun is paid for."""
@@ -168,13 +159,11 @@ class Conversation:
                 raise Violation("a call of nothing that can be called")
 
     def _ask(self, name: str, argument: dict[str, Json]) -> dict[str, Json]:
-        began, computed = time.monotonic(), time.thread_time()
-        try:
-            return {"value": self._host(name, argument)}
-        except HostError as error:
-            return {"error": str(error)}
-        finally:
-            self._others += (time.monotonic() - began) - (time.thread_time() - computed)
+        with self._use.of_host():
+            try:
+                return {"value": self._host(name, argument)}
+            except HostError as error:
+                return {"error": str(error)}
 
     def _response(self, payload: bytes) -> str:
         if len(payload) > self._limits.response_bytes:

@@ -109,7 +109,7 @@ class Sandbox:
         each_second: Callable[[int], bool] | None,
     ) -> RunResult:
         stream = Stream(forked.connection, self.limits.frame_bytes)
-        conversation = Conversation(stream, self.limits, host, each_second, forked.step_behind, forked.delayed)
+        conversation = Conversation(stream, self.limits, host, each_second, forked.step_behind, forked.scheduled)
         try:
             conversation.begin(code, params)
         except EOFError:

@@ -20,6 +20,7 @@ from pathlib import Path
 from reference_node.sandbox.frames import PROCESS
 from reference_node.sandbox.limits import Limits
 from reference_node.sandbox.outcome import SandboxBroken, SandboxUnavailable
+from reference_node.sandbox.use import Scheduled
 from reference_node.sandbox.zygote import REPORT_BYTES, Preparation, Report
 
 START_SECONDS = 30.0
@@ -43,18 +44,19 @@ class Forked:
     handle: int
     process: int
     _statistics: int | None = field(init=False, default=None)
-    _delayed: float = field(init=False, default=0.0)
+    _scheduled: Scheduled = field(init=False, default=Scheduled(0.0, 0.0))
 
     def __post_init__(self) -> None:
         with contextlib.suppress(OSError):  # a kernel without statistics of its scheduler
             self._statistics = os.open(f"/proc/{self.process}/schedstat", os.O_RDONLY | os.O_CLOEXEC)
 
-    def delayed(self) -> float:
-        """Seconds that the process was ready to run while others had the processor; 0 where the kernel does not say."""
+    def scheduled(self) -> Scheduled:
+        """What the scheduler says of the process; what it said last where the process has ended."""
         if self._statistics is not None:
-            with contextlib.suppress(OSError, IndexError):  # it has ended: what was said last
-                self._delayed = int(os.pread(self._statistics, 100, 0).split()[1]) / 1e9
-        return self._delayed
+            with contextlib.suppress(OSError, ValueError):
+                computed, delayed = os.pread(self._statistics, 100, 0).split()[:2]
+                self._scheduled = Scheduled(int(computed) / 1e9, int(delayed) / 1e9)
+        return self._scheduled
 
     def step_behind(self) -> None:
         """Let other processes come first from now on."""

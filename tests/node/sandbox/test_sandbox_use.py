@@ -15,10 +15,11 @@ from pathlib import Path
 import pytest
 from running import returned, run
 
-from reference_node.sandbox import Limits, RunResult, Sandbox, conversation
+from reference_node.sandbox import Limits, RunResult, Sandbox, conversation, use
 from reference_node.sandbox.conversation import Conversation
 from reference_node.sandbox.frames import Kind
 from reference_node.sandbox.stream import TimeUp
+from reference_node.sandbox.use import Scheduled
 from reference_node.strict_json import Json
 
 RESPONSE = (Kind.RESPONSE, b"1")
@@ -33,6 +34,8 @@ class Machine:
     share: float = 1.0
     """What the process gets of the processor."""
     now: float = 100.0
+    owed: bool = False
+    """Whether the kernel tells of waits for the processor only at the end."""
     computed: float = 0.0
     total: int = 0
     seconds: list[int] = field(default_factory=list)
@@ -43,8 +46,9 @@ class Machine:
     def thread_time(self) -> float:
         return self.computed
 
-    def delayed(self) -> float:
-        return 5.0 + (1 - self.share) * (self.now - 100.0)
+    def scheduled(self) -> Scheduled:
+        passed = self.now - 100.0
+        return Scheduled(7.0, 5.0 + (0 if self.owed and self.frames else (1 - self.share) * passed))
 
     def send(self, kind: Kind, text: str) -> None:
         pass
@@ -70,9 +74,10 @@ def converse(monkeypatch: pytest.MonkeyPatch) -> Callable[..., RunResult]:
             machine.computed += host_computes
             return "answer"
 
+        monkeypatch.setattr(use, "time", machine)
         monkeypatch.setattr(conversation, "time", machine)
         machine.frames.insert(0, (0.0, (Kind.BEGUN, b"")))
-        made = Conversation(machine, Limits(), host, machine.pay, delayed=machine.delayed)  # type: ignore[arg-type]
+        made = Conversation(machine, Limits(), host, machine.pay, scheduled=machine.scheduled)  # type: ignore[arg-type]
         made.begin("code", "{}")
         return made.finish()
 
@@ -115,6 +120,19 @@ def test_use_of_a_wallet_is_charged_by_what_the_node_computed(
     machine = Machine([(0.1, CALL), (0.2, RESPONSE)])
     assert converse(machine, host_takes=5.0, host_computes=computes).response == "1"
     assert machine.seconds == charged
+
+
+def test_time_that_both_processes_waited_counts_once(converse: Callable[..., RunResult]) -> None:
+    machine = Machine([(0.1, CALL), (0.2, RESPONSE)], share=0.5)
+    result = converse(machine, host_takes=4.0, host_computes=2.0)
+    assert result.seconds == pytest.approx(2.0 + 0.5 * 0.1, abs=1e-6)
+    assert machine.seconds == [2, 3]
+
+
+def test_what_was_computed_counts_however_late_a_wait_shows(converse: Callable[..., RunResult]) -> None:
+    machine = Machine([(0.1, CALL), (0.2, RESPONSE)], share=0.1, owed=True)
+    assert converse(machine, host_takes=9.0, host_computes=1.3).response == "1"
+    assert machine.seconds == [2]
 
 
 HOG = "import time\nend = time.monotonic() + 60\nwhile time.monotonic() < end: pass"
