@@ -139,7 +139,7 @@ def account_key_uses_every_group(judge: Judge, node: Node) -> None:
     on = two_and_two(node)
     maker = node.usage_keys.add(on.alice, Permissions(can_create_groups=True)).key
     bound(node, on.alice, [on.q], [on.y])
-    g = bound(node, maker, [], [])
+    g = node.groups.add(maker, listed_to=on.alice).id
     with judge():
         node.groups.add_pkp(on.alice, g, on.p.id)
         node.groups.add_action(on.alice, g, on.x.cid)

@@ -42,14 +42,23 @@ class Groups:
         return forms[0] if forms else 0
 
     def add(
-        self, key: str, name: str = "", *, pkp_ids: Sequence[object] = (), cid_hashes: Sequence[object] = ()
+        self,
+        key: str,
+        name: str = "",
+        *,
+        pkp_ids: Sequence[object] = (),
+        cid_hashes: Sequence[object] = (),
+        listed_to: str | None = None,
     ) -> Group:
-        """A new group. Its id is in the answer, or else at the end of `list_groups`, where the newest stands."""
+        """A new group. Its id is in the answer, or else at the end of `list_groups`, where the newest stands.
+
+        `listed_to` is the key that reads this list, where the one that makes the group may not.
+        """
         request = self.creation(key, name, pkp_ids=pkp_ids, cid_hashes=cid_hashes)
         answer, accepted = self._session.accept(request)
         listed_id = member(answer.value, "group_id")
         if listed_id is MISSING:
-            listed_id = member(member(self.list(key), "-1"), "id")
+            listed_id = member(member(self.list(listed_to or key), "-1"), "id")
         return Group(group_id(listed_id), listed_id, accepted)
 
     def creation(
