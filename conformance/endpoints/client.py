@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 
 import httpx
 
+from conformance.endpoints.canonical import canonical, descend, with_id_as_listed
 from conformance.endpoints.extent import SampleOptions
 from conformance.endpoints.log import ExchangeLog, RawExchange
 from conformance.endpoints.pace import Budget, GasBudget, Pace, PurchaseBudget
@@ -31,9 +32,9 @@ from conformance.problems import (
     Unreachable,
     Untrusted,
 )
-from conformance.profile import WHOLE, Effect, NotStated, Operation, Profile, resolve, value_at
+from conformance.profile import Effect, NotStated, Operation, Profile, resolve, value_at
 from conformance.values.json_text import parse
-from conformance.values.json_values import MISSING, Missing, member
+from conformance.values.json_values import MISSING, Missing
 
 if TYPE_CHECKING:
     from conformance.endpoints.funding import Funder
@@ -168,43 +169,6 @@ class Answer:
                 return self.headers.get(name, MISSING)
             case _:
                 return descend(self.value, path)
-
-
-def descend(value: object, path: tuple[str, ...]) -> object:
-    """The value at the end of a path of members and indices; MISSING when there is none."""
-    for part in path:
-        value = member(value, part)
-    return value
-
-
-def canonical(operation: Operation | None, value: object) -> object:
-    """An accepted answer with canonical names in place of the wire's."""
-    if operation is None:
-        return value
-    if operation.items is not None:
-        page = value if operation.page_member is None else member(value, operation.page_member)
-        return [_renamed(item, operation.items) for item in page] if isinstance(page, list) else page
-    whole = [name for name, wire in operation.response.items() if wire == WHOLE]
-    return {whole[0]: value} if whole else _renamed(value, operation.response)
-
-
-def with_id_as_listed(value: object, form: str | None) -> object:
-    """The answer of `add_group` with its `group_id` in the form in which lists show ids, so that the two compare."""
-    if not isinstance(value, dict):
-        return value
-    group = value.get("group_id")
-    if form == "integer" and isinstance(group, str) and group.isdecimal():
-        return {**value, "group_id": int(group)}
-    if form == "decimal_string" and isinstance(group, int) and not isinstance(group, bool):
-        return {**value, "group_id": str(group)}
-    return value
-
-
-def _renamed(value: object, names: object) -> object:
-    if not isinstance(value, dict) or not isinstance(names, dict):
-        return value
-    to_canonical = {wire: name for name, wire in names.items() if wire != name}
-    return {to_canonical.get(name, name): inner for name, inner in value.items()} if to_canonical else value
 
 
 class Target:

@@ -58,17 +58,17 @@ class Actions:
         """A valid CID of no code that anybody has; the same label gives the same one in a case."""
         return sample_cid(f"{self._session.seed.partition('//')[0]}|{label}")
 
-    def add(self, key: str, cid: str, name: str = "") -> Accepted:
+    def add(self, key: str, cid: Cid, name: str = "") -> Accepted:
         """Register an action's name and description."""
         request = self._session.request("add_action", key, action_ipfs_cid=cid, **self._labels(name))
         return self._session.accept(request)[1]
 
-    def update(self, key: str, hashed: str, name: str) -> Accepted:
+    def update(self, key: str, hashed: HashedCid, name: str) -> Accepted:
         """Replace an action's name and description."""
         request = self._session.request("update_action_metadata", key, hashed_cid=hashed, **self._labels(name))
         return self._session.accept(request)[1]
 
-    def delete(self, key: str, hashed: str) -> Accepted:
+    def delete(self, key: str, hashed: HashedCid) -> Accepted:
         """Delete an action and its metadata from the account."""
         return self._session.accept(self._session.request("delete_action", key, hashed_cid=hashed))[1]
 

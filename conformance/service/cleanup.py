@@ -10,6 +10,7 @@ from conformance.service.contract import Contract
 from conformance.service.lists import read_list
 from conformance.service.session import Session
 from conformance.service.suite_wallet import SuiteWallet
+from conformance.values.ids import AccountHash
 from conformance.values.json_values import member, printed
 
 LEFTOVERS = (
@@ -69,7 +70,7 @@ def _give_back(session: Session, funder: Funder, wallet: SuiteWallet) -> None:
     _try(lambda: funder.take_back(session.purse, wallet.signer))
 
 
-def _empty(session: Session, wallet: SuiteWallet, account_hash: str) -> None:
+def _empty(session: Session, wallet: SuiteWallet, account_hash: AccountHash) -> None:
     contract = Contract(session)
     for view, name, removal in LEFTOVERS:
         try:

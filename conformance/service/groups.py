@@ -11,7 +11,7 @@ from conformance.profile.wire import ZERO_HASH
 from conformance.service.acceptance import Accepted
 from conformance.service.lists import read_list
 from conformance.service.session import DESCRIPTION, Session
-from conformance.values.ids import GroupId, PkpId
+from conformance.values.ids import Cid, GroupId, HashedCid, PkpId
 from conformance.values.json_values import MISSING, member, printed
 
 ALL_PKPS = PkpId(ZERO_HASH)
@@ -89,12 +89,12 @@ class Groups:
         """Permit a wallet in a group no more."""
         return self._session.accept(self._session.request("remove_pkp_from_group", key, group_id=group, pkp_id=pkp))[1]
 
-    def add_action(self, key: str, group: GroupId, cid: str) -> Accepted:
+    def add_action(self, key: str, group: GroupId, cid: Cid) -> Accepted:
         """Permit an action, by its raw CID, in a group."""
         request = self._session.request("add_action_to_group", key, group_id=group, action_ipfs_cid=cid)
         return self._session.accept(request)[1]
 
-    def remove_action(self, key: str, group: GroupId, hashed_cid: str) -> Accepted:
+    def remove_action(self, key: str, group: GroupId, hashed_cid: HashedCid) -> Accepted:
         """Permit an action in a group no more."""
         request = self._session.request("remove_action_from_group", key, group_id=group, hashed_cid=hashed_cid)
         return self._session.accept(request)[1]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping
 
+from conformance.values.ids import AccountHash, Address
 from conformance.values.json_values import printed
 
 
@@ -18,11 +19,11 @@ class CleanupRegistry:
         self._groups: set[tuple[str, str]] = set()
         self._unnamed: set[str] = set()
         """Accounts with groups whose ids the node's answers did not tell."""
-        self._admins: dict[str, str] = {}
+        self._admins: dict[AccountHash, Address] = {}
         """Hash of each ChainSecured account to the address of its admin wallet."""
         self._lock = threading.Lock()
 
-    def note_admin(self, account_hash: str, address: str) -> None:
+    def note_admin(self, account_hash: AccountHash, address: Address) -> None:
         """The account is one that this wallet alone can clean up, on the chain."""
         with self._lock:
             self._admins[account_hash] = address
@@ -34,7 +35,7 @@ class CleanupRegistry:
             self._groups = {(owner, group) for owner, group in self._groups if owner != account_key}
             self._unnamed.discard(account_key)
 
-    def admins(self) -> list[tuple[str, str]]:
+    def admins(self) -> list[tuple[AccountHash, Address]]:
         """Hash and admin wallet of each ChainSecured account."""
         return list(self._admins.items())
 

@@ -26,6 +26,7 @@ from conformance.service.derivations import account_hash
 from conformance.service.reads import RecentReads
 from conformance.service.registry import CleanupRegistry
 from conformance.service.suite_wallet import SuiteWallet
+from conformance.values.ids import Address
 from conformance.values.json_values import printed
 from conformance.values.typed_data import Wallet
 
@@ -137,7 +138,7 @@ class Session:
         except StepProblem:  # the profile does not say how hashes are made
             return
         self.cleanup.hand_over(account_key)
-        self.cleanup.note_admin(hashed, printed(admin))
+        self.cleanup.note_admin(hashed, Address(printed(admin)))
 
     def _chain_config(self) -> Answer:
         return self.call("get_node_chain_config")

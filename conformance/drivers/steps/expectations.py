@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pydantic import JsonValue
 
 from conformance.drivers.steps.caserun import CaseRun
-from conformance.endpoints.client import descend
+from conformance.endpoints.canonical import descend
 from conformance.language.matchers import Difference, Matcher, check_known_member, compile_matcher, says_absent
 from conformance.language.shapes import ANYTHING, SCALAR, Shape, at_path, described
 from conformance.language.templates import CompileContext
