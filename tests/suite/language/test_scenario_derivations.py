@@ -5,13 +5,15 @@ from __future__ import annotations
 import base64
 from collections.abc import Callable
 
+import httpx
 import pytest
 from eth_utils.crypto import keccak
 
+from conformance.endpoints.client import Answer
 from conformance.language.derivations import account_hash, pkp_id_in, usage_key_hash
 from conformance.language.scope import Scope
 from conformance.problems import Mismatch, ProfileSilent
-from conformance.service.secrets_search import wallets_of_secrets_in
+from conformance.service.secrets_search import wallets_leaked_by, wallets_of_secrets_in
 
 SECRET = bytes(range(1, 33))
 KEY = base64.b64encode(SECRET).decode()
@@ -95,6 +97,13 @@ def test_wallet_of_a_secret_is_found_however_it_is_written(value: object) -> Non
     found = wallets_of_secrets_in("nothing", value)
     assert isinstance(found, list)
     assert WALLET in found
+
+
+@pytest.mark.parametrize(("headers", "body"), [({"x-note": SECRET.hex()}, "[]"), ({}, f'["{SECRET.hex()}"]')])
+def test_wallet_of_a_secret_is_found_in_headers_and_bodies(headers: dict[str, str], body: str) -> None:
+    leaks, keeps = Answer(200, httpx.Headers(headers), body, 0), Answer(404, httpx.Headers(), "no JSON", 1)
+    assert WALLET in wallets_leaked_by([keeps, leaks])
+    assert wallets_leaked_by([keeps]) == []
 
 
 @pytest.mark.parametrize("value", ["", "text", None, True, 0, -1, 2**256, "f" * 64, f"0x{'0' * 64}", ADDRESS])

@@ -193,6 +193,8 @@ def test_transactions_after_a_block_hold_the_writes_with_their_logs(on_chain: Se
     (sent,) = [sent for sent in contract.transactions_after(before) if sent["hash"] == receipt.hash]
     assert (sent["from"], sent["to"]) == (carol.address.lower(), contract.address.lower())
     assert sent["logs"]
+    held = [contract.transactions_after(before, holding=part) for part in (b"first".hex(), f"0x{b'second'.hex()}")]
+    assert held == [[sent], []]
 
 
 def test_envelope_is_valid_unless_the_case_makes_it_another(on_chain: Session) -> None:
