@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import copy
 import random
 
 import pytest
 
 from conformance.selftest.attestation import fuzzing, meaning
-from conformance.selftest.attestation.mutation import bytes_mutated, text_mutated, value_mutated
+from conformance.selftest.attestation.mutation import (
+    INTERESTING_VALUES,
+    bytes_mutated,
+    text_mutated,
+    value_mutated,
+)
 from conformance.selftest.attestation.sound_evidence import SoundEvidence, identity
 from conformance.selftest.attestation.sound_quote import SoundQuote, bit_flipped
 from conformance.verify import Verified
@@ -80,3 +86,12 @@ def test_meaning_of_evidence_holds_every_bound_body() -> None:
     assert meaning.of_evidence(bodies | {INFO: bodies[INFO] + b"\n"}, certificate) == told
     for name in (CHECKSUMS, certificate):
         assert meaning.of_evidence(bodies | {name: bodies[name] + b"\n"}, certificate) != told
+
+
+def test_mutations_leave_the_values_that_they_put_in_as_they_were() -> None:
+    before = copy.deepcopy(INTERESTING_VALUES)
+    rng = random.Random(3)  # noqa: S311 - test data
+    value: object = {"a": [1, {"b": []}]}
+    for _ in range(2_000):
+        value = value_mutated(rng, value) or {"a": [1, {"b": []}]}
+    assert before == INTERESTING_VALUES

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import random
 from collections.abc import Callable
@@ -196,4 +197,4 @@ def _replaced(rng: random.Random, value: object) -> object:
         return text_mutated(rng, value)
     if isinstance(value, int) and not isinstance(value, bool) and rng.random() < 0.6:
         return value + rng.choice((-1, 1, 256, -256, 2**32))
-    return rng.choice((*INTERESTING_VALUES, rng.choice(INTERESTING_TEXTS)))
+    return copy.deepcopy(rng.choice((*INTERESTING_VALUES, rng.choice(INTERESTING_TEXTS))))  # later changes are in place
