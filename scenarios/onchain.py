@@ -395,10 +395,10 @@ def permissions_of_attached_keys(judge: Judge, node: Node) -> None:
 def all_wallets_written_on_the_chain(judge: Judge, node: Node) -> None:
     """The zero hash among a group's wallets on the chain permits every wallet, with the listed action alone."""
     on = converted(node)
+    runs = node.signing.must_sign(on.key, on.x, on.p).accepted
+    node.signing.must_be_refused(on.key, on.x, on.q, control=runs)
+    by_admin(node, on.account)("update_group", on.g, "n", "d", [ALL_PKPS], [on.x.hash])
     with judge():
-        runs = node.signing.must_sign(on.key, on.x, on.p).accepted
-        node.signing.must_be_refused(on.key, on.x, on.q, control=runs)
-        by_admin(node, on.account)("update_group", on.g, "n", "d", [ALL_PKPS], [on.x.hash])
         node.signing.must_sign(on.key, on.x, on.q)
         node.signing.must_be_refused(on.key, on.y, on.p, control=runs)
 
@@ -412,10 +412,10 @@ def all_wallets_written_on_the_chain(judge: Judge, node: Node) -> None:
 def all_actions_written_on_the_chain(judge: Judge, node: Node) -> None:
     """The zero hash among a group's actions on the chain permits every action, with the listed wallet alone."""
     on = converted(node)
+    runs = node.signing.must_sign(on.key, on.x, on.p).accepted
+    node.signing.must_be_refused(on.key, on.y, on.p, control=runs)
+    by_admin(node, on.account)("update_group", on.g, "n", "d", [on.p.id], [ZERO_HASH])
     with judge():
-        runs = node.signing.must_sign(on.key, on.x, on.p).accepted
-        node.signing.must_be_refused(on.key, on.y, on.p, control=runs)
-        by_admin(node, on.account)("update_group", on.g, "n", "d", [on.p.id], [ZERO_HASH])
         node.signing.must_sign(on.key, on.y, on.p)
         node.signing.must_be_refused(on.key, on.x, on.q, control=runs)
 
@@ -559,8 +559,8 @@ def no_attach_to_managed_accounts(judge: Judge, node: Node) -> None:
     key, other_key = node.minting.usage_key(carol), node.minting.usage_key(carol)
     node.minting.register(dana, key)
     node.minting.register(dana, other_key)
+    attaches = node.minting.attach(dana, key, expiration=FAR_AHEAD)
     with judge():
-        attaches = node.minting.attach(dana, key, expiration=FAR_AHEAD)
         node.contract.must_refuse(
             carol,
             "set_usage_api_key",
@@ -669,9 +669,9 @@ def expired_key_reads_nothing(judge: Judge, node: Node) -> None:
     everywhere = Permissions(execute_in_groups=[0])
     for key in (live, expired):
         node.minting.register(dana, key)
+    node.minting.attach(dana, live, everywhere, expiration=FAR_AHEAD, balance=1)
+    node.minting.attach(dana, expired, everywhere, expiration=1_000_000_000, balance=1)
     with judge():
-        node.minting.attach(dana, live, everywhere, expiration=FAR_AHEAD, balance=1)
-        node.minting.attach(dana, expired, everywhere, expiration=1_000_000_000, balance=1)
         for operation in ("list_api_keys", "list_groups"):
             asks = node.session.accept(node.session.request(operation, live.key, **a_page(node)))[1]
             request = node.session.request(operation, expired.key, **a_page(node))
