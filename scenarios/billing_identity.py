@@ -23,8 +23,9 @@ NO_PROOF = ("unauthenticated", "forbidden", *ILL_FORMED)
 
 def owner(node: Node, name: str) -> SuiteWallet:
     """The admin wallet of a converted account, which has no key any more."""
-    wallet = node.wallets.new(name)
-    node.accounts.convert(node.accounts.new().key, wallet)
+    wallet, account = node.wallets.new(name), node.accounts.new()
+    node.payments.usual_credit(account.key)
+    node.accounts.convert(account.key, wallet)
     return wallet
 
 
@@ -54,7 +55,7 @@ def paid_and_credited(node: Node, carol: SuiteWallet) -> tuple[dict[str, Accepte
     confirmed = node.payments.confirm_by_wallet(carol, credited)
     controls = {"create_payment_intent": made.accepted, "confirm_payment": confirmed}
     requests = {
-        "create_payment_intent": node.payments.by_wallet("create_payment_intent", carol, amount_cents=500),
+        "create_payment_intent": node.payments.by_wallet("create_payment_intent", carol, amount_cents=600),
         "confirm_payment": node.payments.by_wallet("confirm_payment", carol, payment_intent_id=made.id),
     }
     return controls, requests
@@ -90,10 +91,11 @@ def proof_pays_again(judge: Judge, node: Node) -> None:
     """One proof makes several intents and confirms several payments inside its window."""
     carol, payments = owner(node, "carol"), node.payments
     proof = billing_auth(node.session, carol)
+    payments.buy_by_wallet(carol)
     before = balance_of(node, carol)
-    request = replace(payments.by_wallet("create_payment_intent", carol, amount_cents=500), headers=proof)
+    request = replace(payments.by_wallet("create_payment_intent", carol, amount_cents=600), headers=proof)
     with judge("BILL-300"):
-        intents = [payments.intend_by(request, 500) for _ in range(2)]
+        intents = [payments.intend_by(request, 600) for _ in range(2)]
     for intent in intents:
         payments.must_pay(intent)
     with judge("BILL-300"):
@@ -108,6 +110,7 @@ def proof_pays_again(judge: Judge, node: Node) -> None:
 def each_wallet_fills_its_own(judge: Judge, node: Node) -> None:
     """Of two admin wallets each fills its own record alone, and confirms no intent of the other."""
     carol, dave, payments = owner(node, "carol"), owner(node, "dave"), node.payments
+    payments.buy_by_wallet(carol)
     for payer, other in ((carol, dave), (dave, carol)):
         own, others = balance_of(node, payer), balance_of(node, other)
         intent = payments.intend_by_wallet(payer)
@@ -150,9 +153,11 @@ def credit_follows_the_account(judge: Judge, node: Node) -> None:
 def payments_outlive_the_mode(judge: Judge, node: Node) -> None:
     """What was paid before a conversion is credited after it, and what was credited before it is not again."""
     alice, carol, payments = node.accounts.new(), node.wallets.new("carol"), node.payments
-    credited = payments.buy(alice.key, 500)
-    paid = payments.paid_intent(alice.key, 500)
+    payments.usual_credit(alice.key)
+    credited = payments.buy(alice.key)
+    paid = payments.paid_intent(alice.key)
     node.accounts.convert(alice.key, carol)
+    payments.buy_by_wallet(carol)
     before = balance_of(node, carol)
     with judge("BILL-100"):
         again = payments.by_wallet("confirm_payment", carol, payment_intent_id=credited.id)

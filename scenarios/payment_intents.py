@@ -116,8 +116,8 @@ def members_about_the_payment(judge: Judge, accounts: Accounts, payments: Paymen
     claims = ({"confirm": True}, {"confirmed": True}, {"status": "succeeded"}, {"paid": True, "off_session": True})
     with judge("BILL-160"):
         for claim in claims:
-            request = with_members(payments.intent_request(alice.key, 500), {"payment_method": method, **claim})
-            intent_if_made(payments, session, request, 500)
+            request = with_members(payments.intent_request(alice.key, 600), {"payment_method": method, **claim})
+            intent_if_made(payments, session, request, 600)
             payments.wait_for_credit()
             judge.same(payments.balance(alice.key), before, f"the balance after an intent with {claim}")
 
@@ -130,8 +130,8 @@ def members_about_whom_it_is_for(judge: Judge, accounts: Accounts, payments: Pay
     with judge("BILL-120"):
         for name in ("customer", "account", "wallet_address", "metadata"):
             value: object = mallory.wallet_address if name != "metadata" else {"wallet": mallory.wallet_address}
-            request = with_members(payments.intent_request(alice.key, 500), {name: value})
-            if intent := intent_if_made(payments, session, request, 500):
+            request = with_members(payments.intent_request(alice.key, 600), {name: value})
+            if intent := intent_if_made(payments, session, request, 600):
                 payments.must_pay(intent)
                 for key in (mallory.key, alice.key):
                     session.send(payments.confirm_request(key, intent.id))

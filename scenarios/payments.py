@@ -34,7 +34,7 @@ def payment_becomes_credit(judge: Judge, accounts: Accounts, payments: Payments)
     alice = accounts.new(spends=False)
     with judge("BILL-020"):
         balances = [payments.balance(alice.key)]
-    for cents in (500, 500, 1_000, 1_234):
+    for cents in (600, 600, 1_200, 1_234):
         with judge("BILL-030"):
             intent = payments.intend(alice.key, cents)
         with judge("BILL-160", "BILL-070"):
@@ -47,35 +47,33 @@ def payment_becomes_credit(judge: Judge, accounts: Accounts, payments: Payments)
             judge.that(balances[-1] > balances[-2], "a higher balance once the payment is confirmed", balances[-1])
     first, second, double, odd = (after - before for before, after in pairwise(balances))
     with judge("BILL-130"):
-        judge.same(second, first, "the credit of the second payment of 500 cents")
-        judge.same(double, 2 * first, "the credit of a payment of 1,000 cents")
-        judge.same(500 * odd, 1_234 * first, "500 times the credit of a payment of 1,234 cents")
+        judge.same(second, first, "the credit of the second payment of 600 cents")
+        judge.same(double, 2 * first, "the credit of a payment of 1,200 cents")
+        judge.same(600 * odd, 1_234 * first, "600 times the credit of a payment of 1,234 cents")
 
 
 @case("payments-at-the-same-time", requirements=["BILL-070"], needs=BUYS)
 def payments_at_the_same_time(judge: Judge, accounts: Accounts, payments: Payments, session: Session) -> None:
     """Several payments of an account that are confirmed at the same time are all credited."""
     alice = accounts.new(spends=False)
+    credit = payments.usual_credit(alice.key)
     before = payments.balance(alice.key)
-    payments.buy(alice.key, 500)
-    credit = payments.balance(alice.key) - before
-    intents = [payments.paid_intent(alice.key, 500) for _ in range(4)]
+    intents = [payments.paid_intent(alice.key) for _ in range(4)]
     with judge("BILL-070"):
         answers = sent_at_once(session, [payments.confirm_request(alice.key, intent.id) for intent in intents])
         for answer in answers:
             judge.that(answer.accepted, "each of the confirmations to be accepted", answer.status)
         payments.wait_for_credit()
-        judge.same(payments.balance(alice.key), before + 5 * credit, "the balance after these payments at once")
+        judge.same(payments.balance(alice.key), before + 4 * credit, "the balance after these payments at once")
 
 
 @case("amount-is-the-intents", requirements=["BILL-130"], needs=BUYS)
 def amount_is_the_intents(judge: Judge, accounts: Accounts, payments: Payments, session: Session) -> None:
     """A confirmation that names an amount is refused, or credits what was paid."""
     alice = accounts.new(spends=False)
+    credit = payments.usual_credit(alice.key)
     before = payments.balance(alice.key)
-    payments.buy(alice.key, 500)
-    credit = payments.balance(alice.key) - before
-    intent = payments.paid_intent(alice.key, 500)
+    intent = payments.paid_intent(alice.key)
     request = payments.confirm_request(alice.key, intent.id)
     with judge("BILL-130"):
         for name in ("amount_cents", "amount", "credit_cents"):
@@ -83,7 +81,7 @@ def amount_is_the_intents(judge: Judge, accounts: Accounts, payments: Payments, 
             was_accepted(session, answer, or_refused=["any"])
         was_accepted(session, session.send(request), or_refused=["any"])
         payments.wait_for_credit()
-        judge.same(payments.balance(alice.key), before + 2 * credit, "the balance, by what was paid alone")
+        judge.same(payments.balance(alice.key), before + credit, "the balance, by what was paid alone")
 
 
 @case("unpaid-intents-credit-nothing", requirements=["BILL-080"], needs=BUYS)
@@ -181,22 +179,22 @@ def credited_once_in_any_spelling(judge: Judge, accounts: Accounts, payments: Pa
 def credited_once_at_the_same_time(judge: Judge, accounts: Accounts, payments: Payments, session: Session) -> None:
     """Many confirmations of one payment at the same time credit it once."""
     alice = accounts.new(spends=False)
-    start = payments.balance(alice.key)
-    payments.buy(alice.key, 500)
+    credit = payments.usual_credit(alice.key)
     before = payments.balance(alice.key)
-    raced = payments.paid_intent(alice.key, 500)
+    raced = payments.paid_intent(alice.key)
     with judge("BILL-110"):
         answers = sent_at_once(session, [payments.confirm_request(alice.key, raced.id)] * AT_ONCE)
         judge.that(any(answer.accepted for answer in answers), "one of the confirmations at once to be accepted", None)
         payments.wait_for_credit()
         after = payments.balance(alice.key)
-        judge.same(after, 2 * before - start, f"the balance after {AT_ONCE} confirmations at once")
+        judge.same(after, before + credit, f"the balance after {AT_ONCE} confirmations at once")
 
 
 @case("intents-belong-to-their-account", requirements=["BILL-120"], needs=BUYS)
 def intents_belong_to_their_account(judge: Judge, accounts: Accounts, payments: Payments, session: Session) -> None:
     """An intent that one account made is credited to no other, which leaves its owner able to confirm it."""
     alice, mallory = accounts.new(spends=False), accounts.new(spends=False)
+    payments.usual_credit(alice.key)
     control = payments.confirm(mallory.key, payments.paid_intent(mallory.key))
     intent = payments.paid_intent(alice.key)
     reads = [payments.unchanged_balance(mallory.key), payments.unchanged_balance(alice.key)]

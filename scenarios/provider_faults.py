@@ -115,7 +115,7 @@ def provider_does_not_answer(
     """While the provider does not answer nothing is credited; afterwards what was paid is, once."""
     alice = accounts.new(spends=False)
     start = payments.balance(alice.key)
-    payments.buy(alice.key, 500)
+    payments.buy(alice.key, 600)
     before = payments.balance(alice.key)
     unpaid, paid = payments.intend(alice.key), payments.paid_intent(alice.key)
     with control.trouble(row, "/v1/payment_intents/*"):
@@ -155,7 +155,7 @@ def slow_and_repeating_provider(judge: Judge, accounts: Accounts, payments: Paym
     """A provider that is slow, or gets each request twice, has a payment credited once all the same."""
     alice = accounts.new(spends=False)
     balances = [payments.balance(alice.key)]
-    payments.buy(alice.key, 500)
+    payments.buy(alice.key, 600)
     balances.append(payments.balance(alice.key))
     troubles: tuple[Trouble, ...] = ("twice", "slow")
     for kind in troubles:

@@ -12,11 +12,12 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from itertools import pairwise
 from urllib.parse import quote, urlencode
 
 from conformance.endpoints.client import Answer, Message
 from conformance.endpoints.requests import OutgoingRequest
-from conformance.problems import LivePayments, Malformed, NotAccepted, ProfileSilent, ProviderTrouble
+from conformance.problems import LivePayments, Malformed, NotAccepted, ProfileSilent, ProviderTrouble, SetupFailed
 from conformance.profile.wire_flows import BillingFields
 from conformance.service.acceptance import Accepted, must_accept
 from conformance.service.envelopes import billing_auth
@@ -28,8 +29,8 @@ from conformance.values.json_values import member, printed
 BOUGHT_CENTS = 5_000
 """What an account is given to spend where credits are bought: more than any case spends."""
 
-SMALLEST_CENTS = 500
-"""The smallest payment ("Limits")."""
+USUAL_CENTS = 600
+"""What cases pay that are not about amounts: more than the smallest payment, which a node may get wrong ("Limits")."""
 
 NOT_PAID = 402
 
@@ -72,10 +73,12 @@ class Payments:
         return self._session.target.remembered("publishable key", self._publishable_key)
 
     def _publishable_key(self) -> str:
-        answer = self._session.call("stripe_config")
-        key = member(answer.value, "publishable_key")
+        answer = self._session.send(self._session.request("stripe_config"))
+        key = member(answer.value, "publishable_key") if answer.accepted and answer.readable else None
         if not isinstance(key, str) or not key:
-            raise Malformed("a publishable key", printed(answer.value)[:SHOWN], answer.exchange)
+            raise ProviderTrouble(
+                "a publishable key", f"status {answer.status}: {answer.text[:SHOWN]}", answer.exchange
+            )
         if "_live_" in key:
             raise LivePayments("a publishable key of test mode", "one of live mode, so nothing was bought")
         return key
@@ -121,7 +124,7 @@ class Payments:
         self.publishable_key()
         return self._session.request("create_payment_intent", key, amount_cents=cents)
 
-    def intend(self, key: str, cents: int = SMALLEST_CENTS) -> PaymentIntent:
+    def intend(self, key: str, cents: int = USUAL_CENTS) -> PaymentIntent:
         """A new intent."""
         return self.intend_by(self.intent_request(key, cents), cents)
 
@@ -192,13 +195,13 @@ class Payments:
         """Wait as long as the credit of a confirmed payment may take to show."""
         time.sleep(self._session.profile.payments.credited_within_seconds)
 
-    def paid_intent(self, key: str, cents: int = SMALLEST_CENTS) -> PaymentIntent:
+    def paid_intent(self, key: str, cents: int = USUAL_CENTS) -> PaymentIntent:
         """A new intent that is paid and not confirmed yet."""
         intent = self.intend(key, cents)
         self.must_pay(intent)
         return intent
 
-    def intend_by_wallet(self, wallet: SuiteWallet, cents: int = SMALLEST_CENTS) -> PaymentIntent:
+    def intend_by_wallet(self, wallet: SuiteWallet, cents: int = USUAL_CENTS) -> PaymentIntent:
         """A new intent by the proof of a wallet."""
         return self.intend_by(self.by_wallet("create_payment_intent", wallet, amount_cents=cents), cents)
 
@@ -208,7 +211,7 @@ class Payments:
         self.wait_for_credit()
         return accepted
 
-    def buy_by_wallet(self, wallet: SuiteWallet, cents: int = SMALLEST_CENTS) -> PaymentIntent:
+    def buy_by_wallet(self, wallet: SuiteWallet, cents: int = USUAL_CENTS) -> PaymentIntent:
         """Buy credit for the record that a wallet holds."""
         intent = self.intend_by_wallet(wallet, cents)
         self.must_pay(intent)
@@ -222,6 +225,20 @@ class Payments:
             raise NotAccepted("a paid intent to be confirmed", f"status 402: {answer.text[:SHOWN]}", answer.exchange)
         must_accept(answer)
         return Accepted(request.operation.name, request)
+
+    def usual_credit(self, key: str) -> int:
+        """What a usual payment adds to the balance, bought twice: the control of cases about special payments.
+
+        SetupFailed: not both add the same.
+        """
+        balances = [self.balance(key)]
+        for _ in range(2):
+            self.buy(key, USUAL_CENTS)
+            balances.append(self.balance(key))
+        first, second = (after - before for before, after in pairwise(balances))
+        if not first == second > 0:
+            raise SetupFailed("two usual payments that add the same credit", printed(balances))
+        return first
 
     def buy(self, key: str, cents: int = BOUGHT_CENTS) -> PaymentIntent:
         """Buy credit for an account: intent, payment and confirmation."""
