@@ -116,11 +116,9 @@ def compile_case(form: SteppedCase, context: CompileContext, *, judged_besides: 
 
 
 def _says_what_it_judges(form: SteppedCase) -> bool:
-    """Whether any step says what it judges, or what must come of it; where none does, the calls themselves judge."""
+    """Whether steps say what they judge, or what must come of them. Of a case with one requirement none may have to."""
     several = len(form.requirements) > 1
-    return any(
-        getattr(step, "judges", None) is not None or (not several and expects(step)) for step in steps_in(form.steps)
-    )
+    return several or any(getattr(step, "judges", None) is not None or expects(step) for step in steps_in(form.steps))
 
 
 def _must_judge_all(steps: Sequence[Step], context: CompileContext) -> None:
