@@ -35,6 +35,7 @@ from reference_node.billing.database import LedgerUnavailable
 from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.chain.interface import ChainError
 from reference_node.hosts import KnownHosts
+from reference_node.log_limit import LogLimit
 from reference_node.problems import Problem, Unavailable, Unprocessable, document, problem_document, quoted
 from reference_node.refusals import chain_problem, problem_of
 from reference_node.settings import Settings
@@ -50,6 +51,7 @@ FAULTS_TOLD = 5
 """How many faults of a request are told at once."""
 
 LOG = logging.getLogger("reference_node")
+LOG.addFilter(LogLimit())
 
 
 def build_app(settings: Settings) -> FastAPI:

@@ -59,7 +59,7 @@ class NodeConfig(uvicorn.Config):
             lifespan="off",
             loop="asyncio",
             access_log=False,
-            log_level="warning",
+            log_level="error",  # what is no HTTP is answered, not logged
             server_header=False,
             backlog=ACCEPTED_AT_ONCE,
             timeout_keep_alive=limits.idle,

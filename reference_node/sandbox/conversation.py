@@ -171,7 +171,11 @@ class Conversation:
         text = payload.decode("utf-8", "replace")
         if depth(text) > self._limits.response_depth:
             raise _Ended(f"the response nests too deep: the limit is {self._limits.response_depth} levels")
-        _parsed(payload)
+        value = _parsed(payload)
+        try:
+            json.dumps(value, ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            raise _Ended("the response holds half of a surrogate pair, which is no Unicode text") from None
         return text
 
 

@@ -14,10 +14,14 @@ from reference_node.sandbox.limits import Limits
 from reference_node.sandbox.outcome import HostCall, RunResult, SandboxBroken, SandboxUnavailable
 from reference_node.sandbox.slots import Account, FairSlots
 from reference_node.sandbox.stream import Stream
-from reference_node.sandbox.warm import DEATH_SECONDS, Forked, Zygote
+from reference_node.sandbox.warm import DEATH_SECONDS, SPARES, Forked, Zygote
 
 WORKERS = 16
 """Runs at a time: several times the processors, as runs wait for wallets, and one account's leave room for others'."""
+
+
+ATTEMPTS = SPARES
+"""How often a run begins anew whose process ended before it had the script: all that waited may have been killed."""
 
 
 class _NotBegun(SandboxBroken):
@@ -80,15 +84,16 @@ class Sandbox:
         `SandboxUnavailable`, and what the host raises but for `HostError`.
         """
         with self._slots.slot(account, paying=paying):
-            while True:
+            for left in range(ATTEMPTS, -1, -1):
                 zygote, forked = self._take()
                 try:
                     return self._converse(zygote, forked, code, params, host, each_second)
                 except _NotBegun:
-                    if not zygote.gone(DEATH_SECONDS):  # else its spares died with it: the next one has others
+                    if not left and not zygote.gone(DEATH_SECONDS):  # of the next one all processes are fresh
                         raise
                 finally:
                     forked.close()
+        raise SandboxBroken("every process ended before its run")
 
     def close(self) -> None:
         """End everything, runs in flight as well: they raise `SandboxBroken`."""
@@ -121,13 +126,13 @@ class Sandbox:
         return result
 
     def _take(self) -> tuple[Zygote, Forked]:
-        """A process for a run; of another warm process where the first has died since the last run."""
-        zygote = self._warm()
-        try:
-            return zygote, zygote.take()
-        except SandboxBroken:
-            if not zygote.gone(DEATH_SECONDS):
-                raise
+        """A process for a run; another where those that waited have died, or the warm process with them."""
+        for _ in range(ATTEMPTS):
+            zygote = self._warm()
+            try:
+                return zygote, zygote.take()
+            except SandboxBroken:
+                zygote.gone(DEATH_SECONDS)  # its death may take a moment to show
         zygote = self._warm()
         return zygote, zygote.take()
 

@@ -19,7 +19,7 @@ import pytest
 from running import failed, no_wallets, returned, run
 
 from reference_node.sandbox import Limits, Sandbox, SandboxBroken, SandboxUnavailable
-from reference_node.sandbox.warm import LONG_RUN_NICENESS, Forked, Zygote
+from reference_node.sandbox.warm import LONG_RUN_NICENESS, SPARES, Forked, Zygote
 
 HELLO = "async function main() { return 'hello' }"
 ENDLESS = "for (;;) {}"
@@ -200,6 +200,18 @@ def test_death_of_the_warm_process_between_runs_goes_unnoticed() -> None:
         until(lambda: not alive(zygote))  # a run that begins before it has died is in flight, and dies with it
         for _ in range(3):
             assert returned(run(sandbox, HELLO)) == "hello"
+
+
+def test_death_of_the_processes_that_wait_goes_unnoticed() -> None:
+    with Sandbox() as sandbox:
+        zygote = zygote_of(sandbox)
+        assert returned(run(sandbox, HELLO)) == "hello"
+        until(lambda: len(children(zygote)) == SPARES)
+        for process in children(zygote):
+            os.kill(process, signal.SIGKILL)
+        for _ in range(SPARES + 1):
+            assert returned(run(sandbox, HELLO)) == "hello"
+        assert sandbox.process == zygote
 
 
 def test_death_of_one_run_is_its_own(monkeypatch: pytest.MonkeyPatch) -> None:

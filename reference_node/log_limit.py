@@ -1,0 +1,32 @@
+"""A log that clients cannot fill: so many records a minute, and how many were left out."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+
+RECORDS = 60
+"""Records in one window."""
+
+WINDOW_SECONDS = 60.0
+
+
+class LogLimit(logging.Filter):
+    """Lets so many records through in each window; the first of the next window tells how many it has left out."""
+
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        super().__init__()
+        self._now = now
+        self._began = now()
+        self._seen = 0
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether this record is written."""
+        if self._now() - self._began >= WINDOW_SECONDS:
+            left_out, self._began, self._seen = self._seen - RECORDS, self._now(), 0
+            if left_out > 0:
+                record.msg = f"{record.getMessage()} (before this, {left_out} records were left out)"
+                record.args = ()
+        self._seen += 1
+        return self._seen <= RECORDS

@@ -1,0 +1,43 @@
+"""What a node writes to its log, however much goes wrong."""
+
+from __future__ import annotations
+
+import logging
+import socket
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from processes import node_process
+
+from reference_node.app import LOG
+from reference_node.log_limit import RECORDS, WINDOW_SECONDS, LogLimit
+
+
+def record(text: str) -> logging.LogRecord:
+    return logging.LogRecord("reference_node", logging.ERROR, __file__, 1, "%s", (text,), None)
+
+
+def test_log_takes_so_many_records_and_tells_of_the_others_later() -> None:
+    now = 0.0
+    limit = LogLimit(lambda: now)
+    assert [limit.filter(record("early")) for _ in range(RECORDS + 7)] == [True] * RECORDS + [False] * 7
+    now = WINDOW_SECONDS
+    later = [record("later"), record("last")]
+    assert [limit.filter(entry) for entry in later] == [True, True]
+    assert [entry.getMessage() for entry in later] == ["later (before this, 7 records were left out)", "last"]
+
+
+def test_log_of_the_node_is_limited() -> None:
+    assert any(isinstance(found, LogLimit) for found in LOG.filters)
+
+
+def test_clients_that_speak_no_http_leave_no_line(tmp_path: Path) -> None:
+    with node_process(tmp_path / "ready.json") as (process, ready):
+        where = urlsplit(ready["base_url"])
+        for _ in range(5):
+            with socket.create_connection((where.hostname, where.port), timeout=60) as connection:
+                connection.sendall(b"nonsense\r\n\r\n")
+                assert connection.recv(20).startswith(b"HTTP/1.1 400")
+        process.terminate()
+        output, _ = process.communicate(timeout=60)
+    assert "Invalid" not in output
