@@ -75,8 +75,12 @@ def remove_stale(ready_file: Path | None) -> None:
 def write_atomically(file: Path, text: str) -> None:
     """Write a file that no reader can see half-written."""
     partial = _beside(file)
-    partial.write_text(text)
-    partial.replace(file)
+    try:
+        partial.write_text(text)
+        partial.replace(file)
+    except OSError:
+        partial.unlink(missing_ok=True)
+        raise
 
 
 def _beside(file: Path) -> Path:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import socket
 import sys
 from contextlib import closing
@@ -126,9 +127,14 @@ class Announcing(NodeServer):
         """Start to accept connections, then say so."""
         await super().startup(sockets)
         facts = describe(self._node, self._listening)
-        _announce(self._node, facts)
-        if self._node.settings.ready_file is not None:
-            write_atomically(self._node.settings.ready_file, json.dumps(facts, indent=2) + "\n")
+        try:
+            _announce(self._node, facts)
+            if self._node.settings.ready_file is not None:
+                write_atomically(self._node.settings.ready_file, json.dumps(facts, indent=2) + "\n")
+        except OSError as fault:
+            sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115 - what it still holds can't be written at the end
+            said = "give it a standard output that takes lines, and room for its ready file"
+            raise ServingError(f"the node can't say where it is: {fault.strerror}: {said}") from None
 
 
 def describe(node: Node, listening: NodeSockets) -> dict[str, Json]:

@@ -81,7 +81,11 @@ class Zygote:
         self._spares: deque[socket.socket] = deque()
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
-            self._process = _start(theirs.fileno())
+            try:
+                self._process = _start(theirs.fileno())
+            except OSError as fault:
+                self._control.close()
+                raise SandboxUnavailable(f"{sys.executable} can't be run: {fault.strerror}") from None
         told: Preparation = {"title": title, "limits": dataclasses.asdict(limits), "preload": list(preload)}
         try:
             self.report = self._prepare(json.dumps(told).encode())

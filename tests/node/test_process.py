@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
@@ -18,6 +19,8 @@ from processes import client, command, environment, node_process
 from reference_node import server
 from reference_node.cli import main
 from reference_node.deployment import DeploymentError
+from reference_node.listening import write_atomically
+from reference_node.sandbox import Sandbox, SandboxUnavailable
 from reference_node.settings import Settings
 
 SECRET = "11" * 24 + "0123456789abcdef"
@@ -234,3 +237,49 @@ def test_node_that_is_stopped_while_it_loads_leaves_in_order() -> None:
         arguments, capture_output=True, text=True, timeout=180, env=environment(), check=False
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no full device")
+def test_node_that_can_not_say_where_it_is_ends_in_one_line(tmp_path: Path) -> None:
+    with open("/dev/full", "w") as full:  # noqa: PTH123 - a device
+        done = subprocess.run(  # noqa: S603 - our own program
+            command("--ready-file", str(tmp_path / "ready.json")),
+            stdout=full, stderr=subprocess.PIPE, text=True, timeout=180, env=environment(), check=False,
+        )  # fmt: skip
+    assert done.returncode == 1
+    assert done.stderr.startswith("reference-node: the node can't say where it is: No space left on device")
+    assert done.stderr.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_ready_file_that_does_not_fit_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fill_up(file: Path, _text: str) -> None:
+        file.touch()
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", fill_up)
+    with pytest.raises(OSError, match="No space"):
+        write_atomically(tmp_path / "ready.json", "text")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_interpreter_that_can_not_be_run_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", "/nonexistent/python")
+    with Sandbox() as sandbox, pytest.raises(SandboxUnavailable, match="/nonexistent/python can't be run"):
+        sandbox.start()
+
+
+def test_half_sent_body_does_not_keep_the_node_from_ending(tmp_path: Path) -> None:
+    with node_process(tmp_path / "ready.json") as (process, ready):
+        where = urlsplit(ready["base_url"])
+        with socket.create_connection((where.hostname, where.port), timeout=60) as connection:
+            head = "POST /core/v1/new_account HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+            connection.sendall(f"{head}Content-Length: 100\r\n\r\n{{".encode())
+            with client(ready) as http:  # by the time that this is answered, the head has been read
+                assert http.get("/core/v1/openapi.json").status_code == 200
+            process.send_signal(signal.SIGTERM)
+            assert connection.recv(20).startswith(b"HTTP/1.1 408")
+            output, _ = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert "Traceback" not in output
+    assert "exceeded" not in output
