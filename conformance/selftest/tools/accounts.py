@@ -27,9 +27,9 @@ def account_of(node: Node, key_hash: int) -> int:
 
 
 def permissions_of(node: Node, key_hash: int) -> Permissions | None:
-    """Return what a usage key may do; None for an account key."""
+    """Return what a usage key may do; None for an account key, and for a key that nobody holds."""
     info = node.accounts.key_info(key_hash)
-    if info.is_account_key:
+    if info.is_account_key or not info.account_hash:
         return None
     return node.accounts.usage_key(info.account_hash, key_hash).permissions
 
