@@ -134,7 +134,9 @@ class Users:
                 self._paid.extend([(account, intent)] * self._random.choice([0, 1, 1, 2, 3]))
 
     def confirm(self) -> None:
-        """Confirm what somebody has paid, perhaps while others do."""
+        """Confirm what somebody has paid, perhaps while others do; where nothing is paid, pay first."""
+        if not self._paid:
+            self.buy()
         with suppress(IndexError):
             account, intent = self._paid.popleft()
             self._confirm(account, intent)

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -65,7 +65,8 @@ class World:
     def __exit__(self, *_: object) -> None:
         with self._outside:
             if self._node:
-                os.kill(self._node, signal.SIGKILL)
+                with suppress(ProcessLookupError):
+                    os.kill(self._node, signal.SIGKILL)
 
     @property
     def node_url(self) -> str:
