@@ -28,18 +28,17 @@ def _is_account_key(node: Node, key: int) -> bool:
         row(
             "all-groups",
             lambda _: [0],
-            breaks="EXEC-030 EXEC-070 ERR-100 GRP-150 UKEY-270 UKEY-300 "
-            "SCOPE-020 SCOPE-110 SCOPE-120 AUTH-080 AUTH-210",
+            breaks="EXEC-030 EXEC-070 ERR-100 GRP-150 UKEY-270 UKEY-300 SCOPE-020 SCOPE-110 AUTH-080 AUTH-210",
         ),
         row(
             "all-groups-where-empty",
             lambda groups: groups or [0],
-            breaks="EXEC-030 UKEY-300 UKEY-440 SCOPE-090 SCOPE-110 SCOPE-120 AUTH-080",
+            breaks="EXEC-030 UKEY-300 UKEY-440 SCOPE-090 SCOPE-110 AUTH-080",
         ),
         row(
             "without-0",
             lambda groups: [group for group in groups if group],
-            breaks="EXEC-090 EXEC-350 UKEY-280 UKEY-320 LIM-040 AUTH-160 UKEY-310",
+            breaks="EXEC-090 EXEC-350 UKEY-280 LIM-040 AUTH-160 UKEY-310",
         ),
         row(
             "0-only-alone",
@@ -49,7 +48,7 @@ def _is_account_key(node: Node, key: int) -> bool:
         row(
             "0-alone",
             lambda groups: [0] if 0 in groups else [],
-            breaks="UKEY-260 SCOPE-020 SCOPE-010 AUTH-150 KEYLIFE-020",
+            breaks="UKEY-260 SCOPE-020 KEYLIFE-020",
         ),
         row("first", lambda groups: groups[:1], breaks="EXEC-350 UKEY-290 GRPLIFE-170"),
         row("last", lambda groups: groups[-1:], breaks="EXEC-350"),

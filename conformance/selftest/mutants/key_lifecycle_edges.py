@@ -175,9 +175,15 @@ def removal_hides_the_keys_wallets(node: Node) -> None:
     )
 
 
-@mutant("KEYLIFE-020", "KEYLIFE-060", "KEYLIFE-090")
-def chain_never_hears_of_changes(node: Node) -> None:
-    """Keep updates and removals of usage keys in memory, and not in the contract."""
+@mutant(
+    each=[
+        row("update_usage_key", breaks="KEYLIFE-020"),
+        row("update_usage_key_metadata", breaks="KEYLIFE-060"),
+        row("remove_usage_key", breaks="KEYLIFE-090"),
+    ]
+)
+def chain_never_hears_of(node: Node, method: str) -> None:
+    """Keep what `{method}` changes in memory, and not in the contract."""
     known: dict[int, UsageKey | None] = {}
 
     def update(_write: Write, _acting: int, key: int, name: str, description: str, sent: Permissions) -> None:
@@ -194,9 +200,12 @@ def chain_never_hears_of_changes(node: Node) -> None:
         shown = [known.get(key.key_hash, key) for key in view(*page)]
         return [key for key in shown if key]
 
-    wrap(node.accounts, "update_usage_key", update)
-    wrap(node.accounts, "update_usage_key_metadata", rename)
-    wrap(node.accounts, "remove_usage_key", remove)
+    kept: dict[str, Callable[..., object]] = {
+        "update_usage_key": update,
+        "update_usage_key_metadata": rename,
+        "remove_usage_key": remove,
+    }
+    wrap(node.accounts, method, kept[method])
     wrap(node.accounts, "usage_keys", read)
 
 

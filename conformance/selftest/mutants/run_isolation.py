@@ -149,7 +149,7 @@ def failed_runs_empty_the_groups(node: Node) -> None:
     wrap(node.runs, "run", run)
 
 
-@mutant("AKEY-050", "UKEY-360")
+@mutant("UKEY-360")
 def the_key_is_a_global(node: Node) -> None:
     """Set the key of a run's request as a global."""
     keys: list[str] = []

@@ -9,7 +9,7 @@ from reference_node.node import Node
 
 @mutant(
     each=[
-        row("new_account", breaks="EP-040"),
+        row("new_account", breaks="EP-050"),
         row("set_usage_key", breaks="ACC-100 UKEY-010 KEYLIFE-010 EP-110"),
         row("update_usage_key", breaks="KEYLIFE-020 KEYLIFE-030 KEYLIFE-200 EP-130"),
         row("update_usage_key_metadata", breaks="KEYLIFE-060 EP-140"),
