@@ -75,8 +75,10 @@ def program() -> Path:
 def stripe_mock_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The base URL of a running stripe-mock, for `--stripe-api-base` or the SDK's `base_addresses`."""
     log = tmp_path_factory.mktemp("stripe-mock") / "log"
+    # HTTPS has a port of its own, which two of them can't share: whoever comes second ends.
+    command = [str(program()), "-http-addr", "127.0.0.1:", "-https-addr", "127.0.0.1:"]
     with log.open("w") as output:
-        process = subprocess.Popen([str(program()), "-http-addr", "127.0.0.1:"], stdout=output, stderr=output)  # noqa: S603 - built above
+        process = subprocess.Popen(command, stdout=output, stderr=output)  # noqa: S603 - built above
     try:
         yield f"http://{_listening_at(log, process)}"
     finally:
