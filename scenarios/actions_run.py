@@ -274,3 +274,15 @@ def runs_at_once_keep_to_themselves(judge: Judge, node: Node) -> None:
         with judge.apart("EXEC-180"):
             lines = re.findall(r"[<\[]run [^>\]]*[>\]]", printed(run.logs))
             judge.same(lines, [f"<{name}>", f"[{name}]"], "the logs of one of eight runs")
+
+
+@case("left-out-parameters-are-nobodys", requirements=["EXEC-270"], needs=NEEDS, uses=[FORMS])
+def left_out_parameters_are_nobodys(judge: Judge, node: Node) -> None:
+    """A run without `jsParams` sees nothing of those that an earlier run of the same code had."""
+    code = "async function main(params) { return {seen: params === undefined ? 'nothing' : JSON.stringify(params)}; }"
+    key = runner(node).key
+    without = node.session.request("run_action", key, code=code)
+    first = node.runs.must_succeed(without).result
+    node.runs.run(key, code, params={"word": node.label})
+    with judge():
+        judge.same(node.runs.must_succeed(without).result, first, "what a run without parameters sees")

@@ -274,6 +274,19 @@ def contract_signature(judge: Judge, node: Node) -> None:
         node.groups.add(on.alice)
 
 
+@case("removed-keys-stay-removed", requirements=["KEYLIFE-080"], needs=NEEDS)
+def removed_keys_stay_removed(judge: Judge, node: Node) -> None:
+    """A usage key that was removed before the conversion runs nothing after it."""
+    on, carol = one_group(node), node.wallets.new("carol")
+    removed = node.usage_keys.executing_in(on.alice, on.g)
+    node.signing.must_sign(removed, on.x, on.p)
+    node.usage_keys.remove(on.alice, removed)
+    node.accounts.convert(on.alice, carol)
+    runs = node.signing.must_sign(on.key, on.x, on.p).accepted
+    with judge():
+        node.signing.must_be_refused(removed, on.x, on.p, control=runs, classes=["unauthenticated", "forbidden"])
+
+
 # ------------------------------------------------------------------------------------------------------------- billing
 
 

@@ -136,9 +136,10 @@ def removed_key_opens_nothing(judge: Judge, node: Node) -> None:
     page: dict[str, object] = {"page_number": node.session.stated("wire.paging.first_page_number"), "page_size": 1}
     key = node.usage_keys.add(alice, ALL_PERMISSIONS).key
     judge.set_up(trial.opens(key) == ALL_GATED, "a key that opens everything before its removal")
+    request = node.session.request("list_groups", key, **page)
+    node.session.send(request)  # whoever remembers whose key it is does so now
     node.usage_keys.remove(alice, key)
     lists = node.session.accept(node.session.request("list_groups", alice, **page))[1]
-    request = node.session.request("list_groups", key, **page)
     with judge():
         judge.same(trial.opens(key), [], "what the key opens after its removal")
         # To a node that does not know the key, it is no credential at all.

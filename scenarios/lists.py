@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
 from conformance.cases import Judge, case
 from conformance.endpoints.requests import OutgoingRequest
@@ -20,6 +21,8 @@ from conformance.values.json_values import member, pluck, printed, same, same_he
 
 NEEDS = ("managed_accounts",)
 FAR_BEHIND = 1000
+WRAPPED = 2**32
+"""In 32 bits, a page so far behind would be the first."""
 
 
 def counted(items: Sequence[object]) -> Counter[str]:
@@ -85,6 +88,11 @@ def check_pages(judge: Judge, node: Node, request: OutgoingRequest, items: Seque
     with judge.apart("LIST-060"):
         judge.same(read_page(node.session, request, len(items), 1), [], "the page behind the last item")
         judge.same(read_page(node.session, request, FAR_BEHIND, 2), [], "a page far behind the last")
+        wrapped = replace(request, members={**request.members, "page_number": WRAPPED, "page_size": 2})
+        answer = node.session.send(wrapped)
+        # How large a page number may be is silent.
+        if was_accepted(node.session, answer, or_refused=["malformed", "invalid"]):
+            judge.same(answer.value, [], f"page {WRAPPED}")
 
 
 @case("pages-of-list-groups", requirements=["LIST-040", "LIST-050", "LIST-060"], needs=NEEDS)

@@ -5,15 +5,19 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
 from conformance.selftest.tools.accounts import NOTHING, Write, account_of
 from conformance.selftest.tools.alter import Answered, Forward, Received, answer, intercept, wrap
 from conformance.selftest.tools.alter_permissions import updated_to
+from conformance.selftest.tools.api_keys import KeyBook, presented, promote
 from conformance.selftest.tools.mutant import mutant, row
+from conformance.selftest.tools.operations import LISTS
 from reference_node.chain.account_config import Permissions, UsageKey
 from reference_node.chain.contract_abi import ContractRefusal
+from reference_node.chain.interface import Address
 from reference_node.node import Node
 
 
@@ -225,3 +229,40 @@ def removal_deletes_the_accounts_actions(node: Node) -> None:
         write(acting_key, key)
 
     wrap(node.accounts, "remove_usage_key", remove)
+
+
+@mutant("KEYLIFE-080")
+def removed_key_still_reads_where_it_has_read(node: Node) -> None:
+    """Cache who a usage key is at its first list; a removed one goes on to be shown lists."""
+    known: set[str] = set()
+
+    def when(book: KeyBook, request: Received) -> bool:
+        key = presented(request)
+        if key in book.removed:
+            return key in known
+        if key in book.owners:
+            known.add(key)
+        return False
+
+    promote(node, LISTS, when)
+
+
+@mutant("KEYLIFE-080")
+def conversion_brings_removed_keys_back(node: Node) -> None:
+    """Carry the account's usage keys over at the conversion with those that were removed."""
+    removed: dict[int, list[UsageKey]] = {}
+
+    def remove(write: Write, acting_key: int, key: int) -> None:
+        account = account_of(node, acting_key)
+        with suppress(ContractRefusal):
+            removed.setdefault(account, []).append(node.accounts.usage_key(account, key))
+        write(acting_key, key)
+
+    def convert(write: Write, account: int, wallet: Address) -> None:
+        for key in removed.get(account, []):
+            with suppress(ContractRefusal):
+                node.accounts.set_usage_key(account, key)
+        write(account, wallet)
+
+    wrap(node.accounts, "remove_usage_key", remove)
+    wrap(node.accounts, "convert_to_chain_secured", convert)

@@ -125,3 +125,15 @@ def bad_page_field_sticks(node: Node) -> None:
         return answer(200, []) if given.accepted and broken else given
 
     intercept(node, "list_groups", handler)
+
+
+@mutant("LIST-060")
+def page_number_wraps_at_32_bits(node: Node) -> None:
+    """Read `page_number` into 32 bits: page 4294967296 is the first."""
+
+    def read(query: dict[str, str]) -> dict[str, str]:
+        number = query.get("page_number", "")
+        wrapped = str(int(number) & 0xFFFFFFFF) if number.isascii() and number.isdigit() else number
+        return {**query, "page_number": wrapped} if "page_number" in query else query
+
+    change_query(node, LISTS, read)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import replace
 
 from pydantic import JsonValue
@@ -323,23 +324,19 @@ def second_payment_is_taken_for_the_first(node: Node) -> None:
     wrap(payments_of(node), "confirm", confirm)
 
 
-@mutant("BILL-130")
-def odd_cents_are_not_credited(node: Node) -> None:
-    """Credit whole dollars alone, and keep the rest."""
+@mutant(
+    "BILL-130",
+    each=[
+        row("whole-dollars", lambda cents: cents - cents % 100),
+        row("less-a-fee", lambda cents: cents - 30),
+        row("through-floating-dollars", lambda cents: int(cents / 100 * 100)),
+    ],
+)
+def credit_is_less_than_what_was_paid(node: Node, credited: Callable[[int], int]) -> None:
+    """Credit less than the cents that were paid; the label says by what rule."""
 
     def note(original: object, wallet: Address, intent: str, customer: str, cents: int, currency: str) -> None:
-        original(wallet, intent, customer, cents - cents % 100, currency)  # type: ignore[operator]
-
-    wrap(ledger_of(node), "note_intent", note)
-    settle_whatever(node, lambda intent: _status(node, intent) == "succeeded")
-
-
-@mutant("BILL-130")
-def fee_is_kept(node: Node) -> None:
-    """Credit what was paid without 30 cents for the provider."""
-
-    def note(original: object, wallet: Address, intent: str, customer: str, cents: int, currency: str) -> None:
-        original(wallet, intent, customer, cents - 30, currency)  # type: ignore[operator]
+        original(wallet, intent, customer, credited(cents), currency)  # type: ignore[operator]
 
     wrap(ledger_of(node), "note_intent", note)
     settle_whatever(node, lambda intent: _status(node, intent) == "succeeded")

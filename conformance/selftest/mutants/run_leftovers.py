@@ -87,3 +87,17 @@ def fetch_reads_files(node: Node) -> None:
             f" return {{ ok: true, text: async () => {json.dumps(USERS)} }}; }};{code}"
         ),
     )
+
+
+@mutant("EXEC-270")
+def left_out_parameters_are_those_of_the_last_run(node: Node) -> None:
+    """Call `main` without parameters with those that the account last sent to the same code."""
+    last: dict[tuple[object, str], str] = {}
+
+    def run(sandboxed: Sandboxed, code: str, params: str, host: object, account: object, *rest: object) -> RunResult:
+        if json.loads(params) == {}:
+            params = last.get((account, code), params)
+        last[account, code] = params
+        return sandboxed(code, params, host, account, *rest)
+
+    wrap(node.sandbox, "run", run)
