@@ -113,11 +113,12 @@ class NodeServer(uvicorn.Server):
         self._end_what_runs()
 
     def _end_what_runs(self) -> None:
+        """Runs first: one that asks the chain as it stops would blame the chain."""
+        self._node.sandbox.close()
         if isinstance(self._node.chain, EvmChain):
             self._node.chain.stop()
         if self._node.payments:
             self._node.payments.give_up()
-        self._node.sandbox.close()
 
 
 class Announcing(NodeServer):

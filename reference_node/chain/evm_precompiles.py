@@ -18,6 +18,11 @@ if TYPE_CHECKING:
 
 Precompile: TypeAlias = "Callable[[ComputationAPI], Any]"
 
+BLAKE2_BYTES = 213
+
+SECONDS_A_GAS = 1.2e-5
+"""What gas buys at most: where it does not suffice, a precompiled contract fails before it computes anything."""
+
 Seconds: TypeAlias = "Callable[[bytes], float]"
 """About how long a precompiled contract takes for some input, on a slow processor."""
 
@@ -28,8 +33,8 @@ def _each(size: int, seconds: float) -> Seconds:
 
 
 def _blake2(data: bytes) -> float:
-    """The first four bytes are the number of rounds (EIP-152)."""
-    return int.from_bytes(data[:4]) * 7e-6
+    """The first four bytes are the number of rounds (EIP-152); input of another length is refused at once."""
+    return int.from_bytes(data[:4]) * 7e-6 if len(data) == BLAKE2_BYTES else 0.0
 
 
 SECONDS: dict[int, Seconds] = {
@@ -47,7 +52,8 @@ SECONDS: dict[int, Seconds] = {
 def _watched(precompile: Precompile, seconds: Seconds) -> Precompile:
     def run(computation: ComputationAPI) -> Any:
         watched = cast("MemoryComputation", computation)
-        watched.state.require_time(seconds(watched.msg.data_as_bytes))
+        bought = watched.get_gas_remaining() * SECONDS_A_GAS
+        watched.state.require_time(min(seconds(watched.msg.data_as_bytes), bought))
         return precompile(computation)
 
     return run

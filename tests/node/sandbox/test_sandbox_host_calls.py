@@ -18,11 +18,11 @@ def echo(name: str, argument: Mapping[str, Json]) -> Json:
 def test_host_is_asked_with_name_and_argument(sandbox: Sandbox) -> None:
     code = """async function main(params) {
       const { getPrivateKey, signMessage, signDigest } = Service.Actions;
-      return [await getPrivateKey(params), await signMessage({ ...params, message: '\\ud800é' }), await signDigest({})];
+      return [await getPrivateKey(params), await signMessage({ ...params, message: '\\u0000é' }), await signDigest({})];
     }"""
     assert returned(run(sandbox, code, {"pkpId": "0x1"}, echo)) == [
         {"name": "getPrivateKey", "argument": {"pkpId": "0x1"}},
-        {"name": "signMessage", "argument": {"pkpId": "0x1", "message": "\ud800é"}},
+        {"name": "signMessage", "argument": {"pkpId": "0x1", "message": "\u0000é"}},
         {"name": "signDigest", "argument": {}},
     ]
 

@@ -15,7 +15,7 @@ cases:
     title: A group is listed
     requirements: [ACC-070, PKP-090]
     setup: [{account: alice}]
-    steps: [{list: list_groups}]
+    steps: [{list: list_groups, judges: [ACC-070, PKP-090]}]
   - id: page-is-short
     title: A page is short
     requirements: [LIST-040]

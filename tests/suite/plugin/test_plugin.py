@@ -237,7 +237,8 @@ def test_no_thread_runs_when_the_processes_are_forked(project: pytest.Pytester, 
     result = run_apart(project, "-s", "-p", "forking", "--node-url", node.url, "--jobs", "2")
 
     told = [line for line in result.outlines if line.startswith("threads:")]
-    assert told == ["threads: 1"] * 2
+    assert len(told) >= 2  # other forks than those of the two processes are none of our business
+    assert set(told) == {"threads: 1"}
 
 
 def test_xdist_is_refused_for_packs(project: pytest.Pytester, node: TinyNode) -> None:

@@ -23,7 +23,7 @@ cases:
   - id: plain
     title: A case
     requirements: [GRP-010, ACC-020]
-    steps: [{{account: a}}, {{list: list_groups, expect: {{"": []}}}}]
+    steps: [{{account: a}}, {{list: list_groups, expect: {{"": []}}, judges: [GRP-010, ACC-020]}}]
   - {{id: table, title: A table, requirements: [GRP-030], each: [{{id: x}}, {{id: "y z"}}],
      steps: [{{account: a}}, {{list: list_groups, expect: {{"": []}}}}]}}
 """
