@@ -62,6 +62,10 @@ def _start_sandbox(node: Node) -> None:
         raise ServingError(" ".join(str(fault).split())) from fault  # a script's own words may be many lines
 
 
+ANSWER_SECONDS = 0.5
+"""How long runs that were ended have to say so before the chain stops: one that asks it then would blame the chain."""
+
+
 class NodeServer(uvicorn.Server):
     """uvicorn with a node: over HTTP, and over HTTPS and DNS where there are sockets for them."""
 
@@ -107,18 +111,22 @@ class NodeServer(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Let clients have their answers for a while, then end what still runs: the process would wait for it."""
         self.close_beside()
-        ending = asyncio.get_running_loop().call_later(GRACE_SECONDS, self._end_what_runs)
+        later = asyncio.get_running_loop().call_later
+        endings = [later(GRACE_SECONDS, self._end_runs), later(GRACE_SECONDS + ANSWER_SECONDS, self._end_calls)]
         await super().shutdown(sockets)
-        ending.cancel()
-        self._end_what_runs()
+        for ending in endings:
+            ending.cancel()
+        self._end_runs()
+        self._end_calls()
 
-    def _end_what_runs(self) -> None:
-        """Runs first: one that asks the chain as it stops would blame the chain."""
+    def _end_runs(self) -> None:
         self._node.sandbox.close()
-        if isinstance(self._node.chain, EvmChain):
-            self._node.chain.stop()
         if self._node.payments:
             self._node.payments.give_up()
+
+    def _end_calls(self) -> None:
+        if isinstance(self._node.chain, EvmChain):
+            self._node.chain.stop()
 
 
 class Announcing(NodeServer):
