@@ -38,6 +38,14 @@ def _presented(request: Received) -> str | None:
     return request.key or bearer or None
 
 
+def _wrap_answers(node: Node, path: str, before: bytes, behind: bytes) -> None:
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        return replace(given, body=before + given.body + behind) if given.accepted and given.body else given
+
+    intercept(node, path, handler)
+
+
 def _known(node: Node, presented: str) -> bool:
     secret = parse_key(presented)
     return secret is not None and bool(node.accounts.key_info(key_hash(secret)).account_hash)
@@ -235,12 +243,7 @@ def attestation_body_is_empty(node: Node, path: str) -> None:
 )
 def attestation_is_wrapped(node: Node, path: str) -> None:
     """Answer `{path}` with its members one level deeper, under `data`."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        given = await forward(request)
-        return replace(given, body=b'{"data":' + given.body + b"}") if given.accepted and given.body else given
-
-    intercept(node, path, handler)
+    _wrap_answers(node, path, b'{"data":', b"}")
 
 
 @mutant(
@@ -252,12 +255,7 @@ def attestation_is_wrapped(node: Node, path: str) -> None:
 )
 def attestation_is_a_list(node: Node, path: str) -> None:
     """Answer `{path}` with a list of one object."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        given = await forward(request)
-        return replace(given, body=b"[" + given.body + b"]") if given.accepted and given.body else given
-
-    intercept(node, path, handler)
+    _wrap_answers(node, path, b"[", b"]")
 
 
 @mutant("ATT-070")

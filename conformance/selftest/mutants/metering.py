@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextvars import ContextVar
 
 from pydantic import JsonValue
@@ -225,9 +225,7 @@ def repeated_write_is_free(node: Node) -> None:
     intercept(node, BILLED, handler)
 
 
-@mutant("BILL-210", each=[row("400", 400), row("403", 403), row("404", 404), row("409", 409), row("422", 422)])
-def refused_write_of_one_status_is_charged(node: Node, status: int) -> None:
-    """Charge a cent for a write that is refused with {status}."""
+def _charge_refused(node: Node, operations: str | Iterable[str], status: int) -> None:
 
     async def handler(request: Received, forward: Forward) -> Answered:
         given = await forward(request)
@@ -236,7 +234,13 @@ def refused_write_of_one_status_is_charged(node: Node, status: int) -> None:
             take(node, wallet, 1)
         return given
 
-    intercept(node, BILLED, handler)
+    intercept(node, operations, handler)
+
+
+@mutant("BILL-210", each=[row("400", 400), row("403", 403), row("404", 404), row("409", 409), row("422", 422)])
+def refused_write_of_one_status_is_charged(node: Node, status: int) -> None:
+    """Charge a cent for a write that is refused with {status}."""
+    _charge_refused(node, BILLED, status)
 
 
 @mutant("BILL-210")
@@ -252,15 +256,7 @@ def hold_of_a_refused_write_is_kept(node: Node) -> None:
 @mutant("ERR-150", each=[row("403", 403), row("422", 422)])
 def refused_run_is_charged(node: Node, status: int) -> None:
     """Charge a cent for a run that is refused with {status}."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        given = await forward(request)
-        wallet = wallet_of(node, request)
-        if given.status == status and wallet is not None:
-            take(node, wallet, 1)
-        return given
-
-    intercept(node, RUN, handler)
+    _charge_refused(node, RUN, status)
 
 
 @mutant(
