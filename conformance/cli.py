@@ -72,5 +72,6 @@ def _without_reader() -> int:
 
 def _selftest(arguments: Sequence[str]) -> int:
     """The self-test takes reference nodes apart, so nothing of it is imported unless it is asked for."""
+    import_module("conformance.endpoints.bundled").require_node("the self-test plants faults in the bundled node")
     code: int = import_module("conformance.selftest").main(arguments)
     return code

@@ -158,6 +158,13 @@ class NodeNotStarted(Problem):
     hint = "start it by hand with `reference-node serve` to see why, or name a node with --node-url"
 
 
+class NodeNotInstalled(Problem):
+    """The suite is installed without the reference node."""
+
+    code = "node-not-installed"
+    cause = "the reference node is not installed"
+
+
 # ---------------------------------------------------------------------------------------------------------------------
 # Steps that did not go as they should
 

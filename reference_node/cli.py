@@ -26,6 +26,9 @@ LONGEST_DOMAIN = 64
 
 STRIPE_SECRET, STRIPE_PUBLISHABLE = "STRIPE_SECRET_KEY", "STRIPE_PUBLISHABLE_KEY"
 
+INSTALL = "pip install 'service-conformance[node]'"
+"""What brings the modules that the node needs and the suite does not."""
+
 EXIT_FAILURE = 1
 EXIT_USAGE = 2
 
@@ -37,7 +40,13 @@ class OptionsError(Exception):
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return the exit code."""
     options = _parser().parse_args(arguments)
-    code: int = options.handle(options)
+    try:
+        code: int = options.handle(options)
+    except ModuleNotFoundError as fault:
+        if fault.name is None or fault.name.startswith("reference_node"):
+            raise
+        absent = fault.name.partition(".")[0]
+        return _fail(OptionsError(f"the module {absent} is missing: {INSTALL}"), EXIT_FAILURE)
     return code
 
 

@@ -9,10 +9,11 @@ import subprocess
 import sys
 import tempfile
 import time
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Self
 
-from conformance.problems import NodeNotStarted
+from conformance.problems import NodeNotInstalled, NodeNotStarted
 
 START_SECONDS = 60.0
 STOP_SECONDS = 10.0
@@ -21,6 +22,16 @@ STARTER_CENTS = 1_000_000
 
 DOMAIN = "node.example"
 """What its certificate is for; HTTPS stands beside HTTP, for the rules that look at it."""
+
+
+NODE_MODULE = "eth"
+"""py-evm, the chain of the reference node: it comes with the extra `node`."""
+
+
+def require_node(purpose: str) -> None:
+    """Raise NodeNotInstalled, with the purpose that needs it, where the suite is installed without the node."""
+    if find_spec(NODE_MODULE) is None:
+        raise NodeNotInstalled(f"{purpose}: pip install 'service-conformance[node]'")
 
 
 class BundledNode:
@@ -79,6 +90,8 @@ class BundledNodes:
     """The bundled nodes of a run, one for each process that runs cases. They start at the same time."""
 
     def __init__(self, number: int) -> None:
+        """Raises NodeNotInstalled."""
+        require_node("run without --profile or --node-url starts the bundled node")
         self.all = [BundledNode() for _ in range(number)]
 
     def wait_until_ready(self) -> None:

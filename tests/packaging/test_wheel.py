@@ -9,10 +9,14 @@ import sys
 import sysconfig
 import venv
 import zipfile
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
+from conformance.endpoints.bundled import BundledNode
+from conformance.profile import load_ready_file
 
 ROOT = Path(__file__).resolve().parents[2]
 INSTALLED_AS = {
@@ -75,6 +79,25 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installe
     return Installed(folder, tmp_path_factory.mktemp("empty"))
 
 
+@pytest.fixture(scope="session")
+def node_url() -> Iterator[str]:
+    """A reference node in the environment of the tests."""
+    with BundledNode() as node:
+        node.wait_until_ready()
+        yield str(load_ready_file(node.ready_file).base_url)
+
+
+@pytest.fixture(scope="session")
+def alone(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installed:
+    """An environment with the wheel and what it depends on without any extra."""
+    folder = tmp_path_factory.mktemp("alone")
+    venv.create(folder, with_pip=False, symlinks=True)
+    command = [sys.executable, "-m", "pip", "--python", str(folder), "install", "--quiet", str(wheel)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - pip
+    assert done.returncode == 0, done.stderr
+    return Installed(folder, tmp_path_factory.mktemp("empty"))
+
+
 def test_wheel_holds_every_file_of_the_source(wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
     expected = {
@@ -111,3 +134,32 @@ def test_requirements_name_their_checks(installed: Installed) -> None:
 def test_other_commands_work(installed: Installed, words: tuple[str, ...]) -> None:
     done = installed.run(*words)
     assert done.returncode == 0, done.stderr
+
+
+def test_suite_alone_brings_nothing_of_the_node(alone: Installed) -> None:
+    code = (
+        "import importlib.util as u; print([m for m in {'eth', '_quickjs', 'pyseccomp', 'stripe'} if u.find_spec(m)])"
+    )
+    assert alone.run("python", "-c", code).stdout.strip() == "[]"
+
+
+def test_suite_alone_judges_a_node(alone: Installed, node_url: str) -> None:
+    done = alone.run("service-conformance", "run", "--node-url", node_url, "--pack", "versioning")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("service-conformance", "run"), "run without --profile or --node-url starts the bundled node"),
+        (("service-conformance", "selftest"), "the self-test plants faults in the bundled node"),
+        (("reference-node", "serve"), "the module uvicorn is missing"),
+    ],
+)
+def test_command_that_needs_the_node_says_how_to_install_it(
+    alone: Installed, words: tuple[str, ...], told: str
+) -> None:
+    done = alone.run(*words)
+    assert done.returncode != 0
+    assert f"{told}: pip install 'service-conformance[node]'" in done.stderr
+    assert "Traceback" not in done.stderr
