@@ -32,12 +32,16 @@ WALLET_AUTH_HEADER = APIKeyHeader(
 )
 
 
-async def billing_wallet(
-    request: Request,
-    node: NodeOf,
+async def billing_credentials(
     _api_key: Annotated[str | None, Security(API_KEY_HEADER)],
     _bearer: Annotated[HTTPAuthorizationCredentials | None, Security(BEARER_HEADER)],
     _wallet_auth: Annotated[str | None, Security(WALLET_AUTH_HEADER)],
+) -> None:
+    """Describe in OpenAPI what `wallet_of` reads."""
+
+
+async def billing_wallet(
+    request: Request, node: NodeOf, _described: Annotated[None, Depends(billing_credentials)]
 ) -> Address:
     """The wallet of `wallet_of`, found before the request's body was read where it has one."""
     return await admitted(request, node, wallet_of)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Depends, Request, Response
 
 from reference_node.access import NodeOf
 from reference_node.api.answers import Balance, PaymentSecret, StripeConfig, Success
@@ -12,7 +12,7 @@ from reference_node.api.route import StrictRoute, answer, success
 from reference_node.billing.payments import Payments
 from reference_node.node import Node
 from reference_node.problems import Unavailable
-from reference_node.wallet_auth import BillingWallet, check_still_holds
+from reference_node.wallet_auth import BillingWallet, billing_credentials, check_still_holds, wallet_of
 
 router = APIRouter(prefix="/billing", route_class=StrictRoute, tags=["Billing"])
 
@@ -23,9 +23,10 @@ def stripe_config(node: NodeOf) -> Response:
     return answer({"publishable_key": _payments(node).publishable_key})
 
 
-@router.get("/balance", response_model=Balance, responses=key_read(403))
-def balance(wallet: BillingWallet, node: NodeOf) -> Response:
+@router.get("/balance", response_model=Balance, responses=key_read(403), dependencies=[Depends(billing_credentials)])
+def balance(request: Request, node: NodeOf) -> Response:
     """The credit left, for the account key or the wallet that holds the record."""
+    wallet = wallet_of(request, node)  # here, not as a dependency: that would wait for a second thread
     node.billing.catch_up()
     cents = node.billing.balance(wallet)
     return answer({"balance_cents": cents, "balance_display": f"${cents // 100}.{cents % 100:02}"})
