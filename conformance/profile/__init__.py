@@ -5,6 +5,7 @@ from conformance.profile.load import BadProfile, load_profile, load_ready_file
 from conformance.profile.model import Capability, Profile
 from conformance.profile.operations import OPERATIONS, Auth, Effect, Place
 from conformance.profile.paths import UnknownKey, has_none, known_paths, states, value_at
+from conformance.profile.reading import listening, read_aside
 from conformance.profile.resolve import WHOLE, NotStated, Operation, resolve
 
 __all__ = [
@@ -23,8 +24,10 @@ __all__ = [
     "UnknownKey",
     "has_none",
     "known_paths",
+    "listening",
     "load_profile",
     "load_ready_file",
+    "read_aside",
     "resolve",
     "states",
     "value_at",

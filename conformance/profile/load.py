@@ -29,11 +29,19 @@ class BadProfile(LoadProblem):
 def load_profile(path: Path) -> Profile:
     """The profile in a YAML file. LoadProblem: it cannot be read; BadProfile tells every fault on a line of its own."""
     document = Document(path)
-    return _validated(document.value, path, document.line)
+    return stated_by_vendor(_validated(document.value, path, document.line))
+
+
+def stated_by_vendor(profile: Profile) -> Profile:
+    """The profile as a file states it: what the file leaves out is assumed, unless it `extends` the reference."""
+    return profile if profile.extends else profile.assuming(profile.left_out())
 
 
 def load_ready_file(path: Path) -> Profile:
-    """The profile of a node that wrote a ready file: its addresses, and where it differs from the defaults."""
+    """The profile of a node that wrote a ready file: its addresses, and where it differs from the defaults.
+
+    All of it is stated: whatever writes a ready file does what the defaults say.
+    """
     document = Document(path)
     ready = document.value
     if not isinstance(ready, dict) or not isinstance(ready.get("profile"), dict):
@@ -56,7 +64,7 @@ def with_addresses(ready: dict[str, JsonValue]) -> dict[str, JsonValue]:
 
 def _validated(value: JsonValue, path: Path, line: Callable[[tuple[str | int, ...]], int]) -> Profile:
     try:
-        return Profile.model_validate_json(json.dumps(value))
+        return Profile.model_validate_json(json.dumps(Profile.spelled_out(value)))
     except ValidationError as problem:
         faults: dict[tuple[str | int, ...], list[str]] = {}
         for error in problem.errors(include_url=False):

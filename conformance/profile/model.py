@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, model_validator
+from pydantic import AfterValidator, PrivateAttr, model_validator
 
 from conformance.profile.attestation import Attestation
 from conformance.profile.auth import Access
@@ -54,6 +55,27 @@ def _without_core(url: str) -> str:
     return url
 
 
+NO_CHOICES = (
+    "extends",
+    "base_url",
+    "control_url",
+    "capabilities",
+    "accounts.",
+    "payments.provider_url",
+    "payments.control_url",
+    "payments.most_cents",
+    "chain.rpc_url",
+    "chain.funder_key_variable",
+    "limits.rate",
+    "attestation.base_url",
+    "attestation.gateway_domain",
+    "attestation.resolver",
+    "attestation.pccs_url",
+    "attestation.root_certificate",
+)
+"""How the keys begin by which no node differs from another in what it does: where things are, and what is offered."""
+
+
 class Accounts(Section):
     """How the accounts that the suite makes come to credits."""
 
@@ -66,10 +88,13 @@ class Accounts(Section):
 class Profile(Section):
     """What the suite knows about a node.
 
-    A key left out has the reference node's value. A key set to null says that the vendor states nothing, and checks
-    that need it report `not offered`.
+    Of a key left out the reference node's value is assumed: a departure from it is inconclusive. A key set to null says
+    that the vendor states nothing, and checks that need it report `not offered`. The profile that the code makes, of
+    which no file left anything out, assumes nothing.
     """
 
+    extends: Literal["reference"] | None = None
+    """`reference`: what the profile leaves out is stated, too, as the reference node does it."""
     base_url: Annotated[Url, AfterValidator(_without_core)] | None = None
     """Where the node answers, without `/core/v1`; `--node-url` on the command line goes before it."""
     control_url: Url | None = None
@@ -103,6 +128,27 @@ class Profile(Section):
     attestation: Attestation = Attestation()
     events: Events = Events()
     flows: Flows = Flows()
+    _assumed: frozenset[str] = PrivateAttr(default=frozenset())
+
+    @property
+    def assumed(self) -> frozenset[str]:
+        """The keys whose value nobody stated, by their dotted names; sections are none."""
+        return self._assumed
+
+    def assuming(self, keys: frozenset[str]) -> Self:
+        """The same profile, of which these keys are assumed."""
+        same = self.model_copy()
+        same._assumed = keys
+        return same
+
+    def left_out(self) -> frozenset[str]:
+        """The keys that whoever made the profile did not give, but for those that say where things are."""
+        return frozenset(key for key in _left_out(self, "") if not key.startswith(NO_CHOICES))
+
+    @model_validator(mode="after")
+    def _sections_know_their_names(self) -> Self:
+        self.name_sections()
+        return self
 
     @model_validator(mode="after")
     def _capabilities_have_what_they_need(self) -> Self:
@@ -125,3 +171,13 @@ class Profile(Section):
     def offers(self, need: str) -> bool:
         """Whether a check with this need can run; ``http`` is always there."""
         return need == "http" or need in self.capabilities
+
+
+def _left_out(section: Section, above: str) -> Iterator[str]:
+    given = section.model_fields_set
+    for name, value in section:
+        key = above + name
+        if isinstance(value, Section):
+            yield from _left_out(value, f"{key}.")
+        elif name not in given:
+            yield key

@@ -21,8 +21,9 @@ REFERENCE_FILE = HERE / "reference.yaml"
 WIDTH = 110
 
 HEAD = """\
-The profile of the reference node, written out in full: every key with its default. A vendor's profile holds only
-the keys that differ. Null says that the vendor states nothing; checks that need the key then report "not offered".
+The profile of the reference node, written out in full: every key with its value. A vendor's profile states what holds
+for its node: a key left out is assumed to be as it stands here, unless the profile says `extends: reference`. Null says
+that the vendor states nothing; checks that need the key then report "not offered".
 Made from the model by `python -m conformance.profile.publish`."""
 
 
@@ -31,7 +32,29 @@ def schema_text() -> str:
     schema = Profile.model_json_schema()
     schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
     schema["title"] = "Vendor profile"
-    return json.dumps(_without_default_sections(schema), indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(_with_null_sections(_without_default_sections(schema)), indent=2, ensure_ascii=False) + "\n"
+
+
+def _with_null_sections(value: object) -> object:
+    """A section may be null wherever it stands: it then states nothing about its keys."""
+    if isinstance(value, list):
+        return [_with_null_sections(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    changed = {key: _with_null_sections(item) for key, item in value.items()}
+    properties = changed.get("properties")
+    if isinstance(properties, dict):
+        changed["properties"] = {name: _or_null(found) for name, found in properties.items()}
+    return changed
+
+
+def _or_null(found: object) -> object:
+    if not isinstance(found, dict) or "$ref" not in found:
+        return found
+    return {
+        **{key: item for key, item in found.items() if key != "$ref"},
+        "anyOf": [{"$ref": found["$ref"]}, {"type": "null"}],
+    }
 
 
 def _without_default_sections(value: object) -> object:

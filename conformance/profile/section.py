@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Iterator
+from types import NoneType
+from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
+from typing_extensions import TypeIs
+
+from conformance.profile.reading import tell
 
 RefusalClass = Literal[
     "malformed",
@@ -44,3 +49,65 @@ class Section(BaseModel):
     """A part of the profile. A key set to null says that the vendor states nothing about it."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, use_attribute_docstrings=True)
+    _key: str = PrivateAttr(default="")
+    """The dotted name of the section; empty for the whole profile."""
+
+    def name_sections(self, key: str = "") -> None:
+        """Learn its dotted name, with all sections inside it: reads of its keys are told by that name."""
+        self._key = key
+        for name in type(self).model_fields:
+            inner = self.__dict__[name]
+            if isinstance(inner, Section):
+                inner.name_sections(f"{key}.{name}" if key else name)
+
+    @classmethod
+    def spelled_out(cls, given: object) -> object:
+        """What a file holds for the section, with null at each key of a section inside it that is null as a whole."""
+        if not isinstance(given, dict):
+            return given
+        return {name: cls._spelled_out(name, value) for name, value in given.items()}
+
+    @classmethod
+    def _spelled_out(cls, name: str, value: object) -> object:
+        kind = cls.model_fields[name].annotation if name in cls.model_fields else None
+        inner: type[Section] | None = next(filter(is_section, (kind, *get_args(kind))), None)
+        if inner is None:
+            return value
+        is_whole = value is None and inner is kind
+        return inner.silence() if is_whole else inner.spelled_out(value)
+
+    @classmethod
+    def silence(cls) -> dict[str, object]:
+        """Null at every key that may be null; the others are left out."""
+        found: dict[str, object] = {}
+        for name, info in cls.model_fields.items():
+            if is_section(info.annotation):
+                found[name] = info.annotation.silence()
+            elif NoneType in get_args(info.annotation):
+                found[name] = None
+        return found
+
+    if not TYPE_CHECKING:  # for a type checker it would make every name an attribute
+
+        def __getattribute__(self, name):
+            """Tell which key is read."""
+            value = super().__getattribute__(name)
+            if name[0] != "_" and name in type(self).__pydantic_fields__:
+                _tell(self, name, value)
+            return value
+
+        def __iter__(self) -> Iterator[tuple[str, object]]:
+            """Tell that all keys are read."""
+            for name, value in super().__iter__():
+                _tell(self, name, value)
+                yield name, value
+
+
+def is_section(kind: object) -> TypeIs[type[Section]]:
+    """Whether a type is a section of the profile."""
+    return isinstance(kind, type) and issubclass(kind, Section)
+
+
+def _tell(section: Section, name: str, value: object) -> None:
+    if not isinstance(value, Section):
+        tell(f"{section._key}.{name}" if section._key else name, value)

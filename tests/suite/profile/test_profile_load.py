@@ -40,8 +40,8 @@ def test_profile_of_differences_keeps_the_other_defaults(tmp_path: Path) -> None
         ("semantics: {group_id_scope: all}\n", "must be 'account' or 'global'; got \"all\""),
         ("semantics: {account_wallet_listed: 0}\n", "semantics.account_wallet_listed: input should be a valid boolean"),
         (
-            "wire: {paging: null}\n",
-            "wire.paging: must be a mapping with keys of: container, first_page_number; got null",
+            "wire: {paging: 3}\n",
+            "wire.paging: must be a mapping with keys of: container, first_page_number; got 3",
         ),
         ("errors: {status_codes: {invalid: []}}\n", "errors.status_codes.invalid: "),
         ("errors: {status_codes: {invalid: [1000]}}\n", "errors.status_codes.invalid.0: input should be less than"),
@@ -73,6 +73,28 @@ def test_fault_is_told_with_line_key_and_what_is_allowed(text: str, said: str, t
         load_profile(path)
     assert str(caught.value).startswith(f"{path}:")
     assert said in str(caught.value)
+
+
+def test_section_set_to_null_states_nothing_about_its_keys(tmp_path: Path) -> None:
+    profile = load_profile(write(tmp_path, "semantics: null\nwire: {paging: null, list_items: {fields: null}}\n"))
+    assert profile.semantics.settle_time_seconds is None
+    assert profile.wire.paging.container is None
+    assert not {key for key in profile.assumed if key.startswith(("semantics.", "wire.paging.", "wire.list_items."))}
+
+
+def test_key_left_out_is_assumed(tmp_path: Path) -> None:
+    profile = load_profile(write(tmp_path, "wire: {paging: {container: {form: object}, first_page_number: null}}\n"))
+    of_paging = {key for key in profile.assumed if key.startswith("wire.paging.")}
+    assert of_paging == {"wire.paging.container.items_member"}
+    assert "semantics.group_id_scope" in profile.assumed
+    assert "base_url" not in profile.assumed
+
+
+def test_profile_that_extends_the_reference_assumes_nothing(tmp_path: Path) -> None:
+    profile = load_profile(write(tmp_path, "extends: reference\nlimits: {page_size_default: 50}\n"))
+    assert profile.assumed == frozenset()
+    assert profile.limits.page_size_default == 50
+    assert profile.limits.page_size_max == Profile().limits.page_size_max
 
 
 @pytest.mark.parametrize("written", [f"0x{'ab' * 32}", "ab" * 32, f"'0x{'ab' * 32}'", f"'{'12' * 32}'", "12" * 32])
