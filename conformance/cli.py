@@ -7,12 +7,13 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from importlib.metadata import version
 from typing import NoReturn
 
 from conformance.problems import LoadProblem, Problem
 from conformance.report import ExitCode
 
-COMMANDS = ("run", "report", "compare", "packs", "requirements", "profile", "vectors", "verify")
+COMMANDS = ("run", "report", "compare", "known", "packs", "requirements", "profile", "vectors", "verify")
 """The modules of `conformance.commands`."""
 SELFTEST = "selftest"
 
@@ -32,6 +33,7 @@ def parser(commands: Sequence[str] = COMMANDS) -> Parser:
         description="Judges a node of the account, wallet and sandboxed-code execution service by its specification.",
         allow_abbrev=False,
     )
+    top.add_argument("--version", action="version", version=f"%(prog)s {version('service-conformance')}")
     subcommands = top.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=Parser)
     for name in commands:
         import_module(f"conformance.commands.{name}").add_to(subcommands)

@@ -147,7 +147,7 @@ class NothingSelected(Problem):
 
     code = "nothing-selected"
     cause = "no case was selected"
-    hint = "look at --pack and --case; `service-conformance packs` shows what there is"
+    hint = "`service-conformance packs` and `service-conformance requirements` show what there is"
 
 
 class NodeNotStarted(Problem):

@@ -9,6 +9,7 @@ import signal
 import stat
 import sys
 from collections.abc import Callable, Sequence
+from importlib.metadata import version
 from pathlib import Path
 from types import FrameType
 from typing import NoReturn
@@ -79,6 +80,7 @@ def _fail(fault: Exception, code: int) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="reference-node", description="The reference node of the service.")
+    parser.add_argument("--version", action="version", version=f"%(prog)s {version('service-conformance')}")
     commands = parser.add_subparsers(dest="command", required=True)
     serve = commands.add_parser(
         "serve",

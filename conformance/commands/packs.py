@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import product
 from pathlib import Path
 
-from conformance.commands.checks import folders, load_cases
+from conformance.commands.checks import folders
 from conformance.run.case import Case
 from conformance.run.envelope_vectors import typed_cases
+from conformance.run.options import SELECTING, Options, add_option
+from conformance.run.selection import select
 
 ALL = "all"
 
@@ -18,7 +21,9 @@ ALL = "all"
 def add_to(subcommands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the subcommand."""
     parser = subcommands.add_parser("packs", help="list the packs and their cases")
-    parser.add_argument("--pack-dir", action="append", type=Path, default=[], help="list the packs of this folder too")
+    for name in ("pack_dirs", *SELECTING):
+        add_option(parser.add_argument, name)
+    parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument(
         "--rows", action="store_true", help="count the rows of signed envelopes by family of requirements and by flow"
     )
@@ -26,19 +31,37 @@ def add_to(subcommands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
 
 
 def _list(arguments: argparse.Namespace) -> int:
+    options = Options.of(arguments)
     if arguments.rows:
-        print("\n".join(_counted(folders(arguments.pack_dir))))
+        print("\n".join(_counted(folders(options.pack_dirs))))
+        return 0
+    selection = select(options)
+    cases = [case for case in selection.loaded if selection.wants(case)]
+    if arguments.json:
+        print(json.dumps([_as_json(case) for case in cases], indent=2, ensure_ascii=False))
         return 0
     packs: dict[str, list[Case]] = {}
-    for case in load_cases(arguments.pack_dir):
+    for case in cases:
         packs.setdefault(case.pack, []).append(case)
     for pack, cases in packs.items():
         print(f"{pack} ({len(cases)} cases)")
         for case in cases:
             print(f"  {case.id}  {case.title} ({', '.join(case.requirements)})")
     if not packs:
-        print("there are no packs")
+        print("no case is selected")
     return 0
+
+
+def _as_json(case: Case) -> dict[str, object]:
+    return {
+        "case": case.id,
+        "pack": case.pack,
+        "title": case.title,
+        "requirements": case.requirements,
+        "needs": sorted(case.info.needs),
+        "file": str(case.path),
+        "line": case.line,
+    }
 
 
 def _counted(where: Sequence[Path]) -> Iterator[str]:

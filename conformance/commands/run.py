@@ -47,7 +47,7 @@ MOST_JOBS = 8
 
 def jobs_that_pay(options: Options, *, bundled: bool) -> int:
     """How many processes to use unless the user says. Somebody's node gets one request at a time."""
-    if not bundled or options.packs or options.cases or not CAN_FORK:
+    if not bundled or options.packs or options.cases or options.requirements or not CAN_FORK:
         return 1
     return min(MOST_JOBS, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
 

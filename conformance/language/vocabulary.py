@@ -90,7 +90,7 @@ def takes_credential(operation: str) -> bool:
     return OPERATIONS[operation].auth is not Auth.NONE
 
 
-def suggestion(name: str, known: Iterable[str]) -> str:
-    """`; did you mean 'length'?` for a name that is close to a known one; else nothing."""
-    close = get_close_matches(name, known, n=1)
-    return f"; did you mean {close[0]!r}?" if close else ""
+def suggestion(name: str, known: Iterable[str], most: int = 1) -> str:
+    """`; did you mean 'length'?` for a name that is close to known ones, the closest first; else nothing."""
+    close = get_close_matches(name, known, n=most)
+    return f"; did you mean {' or '.join(map(repr, close))}?" if close else ""

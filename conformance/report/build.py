@@ -50,6 +50,7 @@ def results_of(run: RunRecord, known: Catalogue | None = None, listed: Uncovered
         ),
         target=TargetJudged(base_url=without_secrets(run.base_url), bundled=run.bundled),
         seed=run.seed,
+        selected=run.selected,
         quick=run.quick,
         started=run.started,
         finished=run.finished,

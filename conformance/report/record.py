@@ -33,5 +33,7 @@ class RunRecord:
     """What is wrong besides the cases: entries of the list of known failures that pass or match nothing."""
     interrupted: str = ""
     """Why the run did not come to its end; empty when it did."""
+    selected: tuple[str, ...] = ()
+    """The options that chose the cases."""
     quick: bool = False
     """Whether only the cheapest cases that name every requirement were selected."""

@@ -198,6 +198,8 @@ class Results(Part):
     profile: ProfileUsed
     target: TargetJudged
     seed: str
+    selected: tuple[str, ...] = ()
+    """The options that chose the cases; empty: all were chosen."""
     quick: bool
     """Whether only the cheapest cases that name every requirement were selected."""
     started: datetime

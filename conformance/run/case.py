@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,3 +35,8 @@ class Case:
     """Whether a profile that leaves out what the case turns out to need rules it out. A pack's case says before."""
     row: Mapping[str, Template] = field(default_factory=dict)
     """The variables of its row of the table."""
+
+
+def matches(case: str, pattern: str) -> bool:
+    """Whether a case's id matches: literally, or by `*` and `?`. Brackets are those of a row."""
+    return case == pattern or fnmatchcase(case, pattern.replace("[", "[[]"))

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from datetime import UTC, date, datetime
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, StringConstraints, ValidationError
 
 from conformance.problems import BadKnownList, DuplicateId
+from conformance.run.case import matches
 from conformance.run.listing import ListedCase
 from conformance.values.marked_yaml import Document
 from conformance.verdict import Outcome, Verdict
@@ -18,27 +21,43 @@ Text = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)]
 Link = Annotated[str, StringConstraints(pattern=r"^https?://\S+$")]
 
 
+def _day(value: object) -> object:
+    """A day as YAML has it: 2027-01-31."""
+    try:
+        return date.fromisoformat(value) if isinstance(value, str) else value
+    except ValueError:
+        raise ValueError(f"must be a day such as 2027-01-31, unlike {value!r}") from None
+
+
 class Entry(BaseModel):
     """One known failure."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     case: Text | None = None
-    """`pack::case` with all its rows, or `pack::case[row]`."""
+    """`pack::case` with all its rows, `pack::case[row]`, or a glob with `*` and `?`."""
     requirement: Text | None = None
+    """An id, or a glob."""
     reason: Text
     link: Link
+    expires: Annotated[date, BeforeValidator(_day)] | None = None
+    """The last day, in UTC, on which it counts."""
 
     @property
     def name(self) -> str:
         """What it lists."""
         return self.case or self.requirement or ""
 
+    @property
+    def names_cases(self) -> bool:
+        """Whether each case that it lists has to fail; of a glob or a requirement it is enough that one does."""
+        return self.case is not None and not {"*", "?"} & set(self.case)
+
     def matches(self, case: str, requirements: Iterable[str]) -> bool:
         """Whether it lists the case."""
         if self.case is not None:
-            return case == self.case or case.partition("[")[0] == self.case
-        return self.requirement is not None and self.requirement in requirements
+            return matches(case, self.case) or matches(case.partition("[")[0], self.case)
+        return any(fnmatchcase(one, self.requirement or "") for one in requirements)
 
 
 @dataclass(frozen=True)
@@ -46,16 +65,22 @@ class Known:
     """The entries of the list, none by default."""
 
     entries: tuple[Entry, ...] = ()
+    today: date = field(default_factory=lambda: datetime.now(UTC).date())
+
+    @property
+    def valid(self) -> tuple[Entry, ...]:
+        """The entries that have not expired."""
+        return tuple(one for one in self.entries if one.expires is None or one.expires >= self.today)
 
     def apply(self, outcome: Outcome) -> Outcome:
         """The outcome in the light of the list: a listed failure is known; a case listed by name that passes fails."""
-        entry = next((one for one in self.entries if one.matches(outcome.case, outcome.blamed)), None)
+        entry = next((one for one in self.valid if one.matches(outcome.case, outcome.blamed)), None)
         if entry is None:
             return outcome
         if outcome.verdict is Verdict.FAIL:
             reason = f"known: {entry.reason} ({entry.link}); {outcome.reason}"
             return replace(outcome, verdict=Verdict.KNOWN, reason=reason)
-        if outcome.verdict is Verdict.PASS and entry.case is not None:
+        if outcome.verdict is Verdict.PASS and entry.names_cases:
             reason = f"it passes, but is listed as a known failure ({entry.link}): take it off the list"
             properties = {**outcome.properties, "problem": "known-passes"}
             return replace(outcome, verdict=Verdict.FAIL, reason=reason, properties=properties)
@@ -64,16 +89,20 @@ class Known:
     def faults(self, cases: Sequence[ListedCase], outcomes: Sequence[Outcome]) -> tuple[str, ...]:
         """What is no longer true of the list, after a run of some of the cases.
 
-        An entry that matches no case, and a requirement entry none of whose cases failed though all that ran
-        passed. An entry whose cases were not selected is not judged.
+        An entry that has expired or matches no case, and a glob or requirement none of whose cases failed though all
+        that ran passed. An entry whose cases were not selected is not judged.
         """
-        found: list[str] = []
-        for entry in self.entries:
+        found = [
+            f"the known failure {entry.name!r} has expired on {entry.expires} ({entry.link})"
+            for entry in self.entries
+            if entry not in self.valid
+        ]
+        for entry in self.valid:
             if not any(entry.matches(case.id, case.requirements) for case in cases):
                 found.append(f"the known failure {entry.name!r} matches no case")
                 continue
             verdicts = {one.verdict for one in outcomes if entry.matches(one.case, one.blamed)}
-            if entry.requirement is not None and Verdict.PASS in verdicts and not verdicts & NOT_TELLING:
+            if not entry.names_cases and Verdict.PASS in verdicts and not verdicts & NOT_TELLING:
                 found.append(f"the known failure {entry.name!r} does not fail any more: take it off the list")
         return tuple(found)
 
@@ -82,8 +111,8 @@ NOT_TELLING = frozenset({Verdict.KNOWN, Verdict.FAIL, Verdict.INCONCLUSIVE, Verd
 """With one of these among the verdicts of a requirement's cases, its entry is not shown to be out of date."""
 
 
-def load_known(path: Path) -> Known:
-    """Read a list. Raises LoadProblem with file and line."""
+def load_known(path: Path, today: date | None = None) -> Known:
+    """Read a list, as it counts today unless another day is given. Raises LoadProblem with file and line."""
     document = Document(path)
     content = document.value
     raw = content.get("known") if isinstance(content, dict) and content.keys() == {"known"} else None
@@ -104,4 +133,4 @@ def load_known(path: Path) -> Known:
         if any(entry.name == earlier.name for earlier in entries):
             raise DuplicateId(f"{entry.name!r} is listed twice", path, line)
         entries.append(entry)
-    return Known(tuple(entries))
+    return Known(tuple(entries), today) if today else Known(tuple(entries))

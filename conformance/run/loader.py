@@ -51,10 +51,15 @@ def load(folders: Sequence[Path], names: Sequence[str] = (), vocabulary: Vocabul
     chosen = [path for path in files if not names or any(fnmatchcase(path.stem, name) for name in names)]
     for name in names:
         if not any(fnmatchcase(path.stem, name) for path in files):
-            known = ", ".join(path.stem for path in files) or "none"
-            raise NothingSelected(f"no pack is called {name!r}; there are {known}")
+            raise no_pack(name, [path.stem for path in files])
     cases = [case for found in load_packs(chosen, vocabulary).values() for case in found]
     return [case for case in cases if not case.opt_in or case.pack in names]
+
+
+def no_pack(name: str, known: Sequence[str]) -> NothingSelected:
+    """The problem of a `--pack` that no pack fits."""
+    others = f"; there are {', '.join(known) or 'none'}"
+    return NothingSelected(f"no pack is called {name!r}{suggestion(name, known) or others}")
 
 
 def load_packs(files: Sequence[Path], vocabulary: Vocabulary | None = None) -> dict[Path, list[Case]]:

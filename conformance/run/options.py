@@ -82,6 +82,9 @@ class Spelling:
 REPORT_FORMS = ("html", "summary", "badge")
 """The options that name a file for a form of the report, other than results.json."""
 
+SELECTING = ("packs", "cases", "requirements", "families", "levels")
+"""The options that choose cases."""
+
 NODE, BUDGETS, REPORT = "the node", "budgets", "the report"
 
 
@@ -113,6 +116,22 @@ class Options:
     ] = ()
     cases: Annotated[
         tuple[str, ...], Spelling("--case", "run only these cases, pack::case[row] (repeatable)", "GLOB")
+    ] = ()
+    requirements: Annotated[
+        tuple[str, ...],
+        Spelling("--requirement", "run only cases that name these requirements, GRP-010 (repeatable)", "GLOB"),
+    ] = ()
+    families: Annotated[
+        tuple[str, ...],
+        Spelling("--family", "run only cases that name a requirement of these families, GRP (repeatable)", "GLOB"),
+    ] = ()
+    levels: Annotated[
+        tuple[str, ...],
+        Spelling(
+            "--level",
+            "run only cases that name a requirement of these levels: must, should, may, silent (repeatable)",
+            "LEVEL",
+        ),
     ] = ()
     quick: Annotated[bool, Spelling("--quick", "run only the cheapest cases that name every requirement")] = False
     full: Annotated[bool, Spelling("--full", "try every cell of a matrix, instead of those that are chosen")] = False
@@ -226,6 +245,10 @@ class Options:
         """The command line that says the same."""
         return [flag if value is None else f"{flag}={value}" for flag, value in self._stated(SPELLINGS)]
 
+    def selecting(self) -> tuple[str, ...]:
+        """The part of the command line that chooses cases."""
+        return tuple(f"{flag}={value}" for flag, value in self._stated(SELECTING))
+
     def to_repeat_case(self) -> tuple[str, ...]:
         """The part of the command line that the command which runs one case again needs."""
         names = [name for name, spelling in SPELLINGS.items() if spelling.repeats_case]
@@ -250,16 +273,21 @@ SPELLINGS: dict[str, Spelling] = {
 def add_options(group_for: Callable[[str], Callable[..., object]], *, for_command: bool = False) -> None:
     """Declare every option, by `add_argument` of argparse or `addoption` of pytest for a group of options."""
     for name, spelling in SPELLINGS.items():
-        add, repeatable = group_for(spelling.group), isinstance(getattr(Options, name), tuple)
-        flag = spelling.command_flag if for_command and spelling.command_flag else spelling.flag
-        if spelling.metavar is None:
-            add(flag, dest=name, action="store_true", help=spelling.help)
-        else:
-            add(
-                flag,
-                dest=name,
-                action="append" if repeatable else "store",
-                metavar=spelling.metavar,
-                type=spelling.type,
-                help=spelling.help,
-            )
+        add_option(group_for(spelling.group), name, for_command=for_command)
+
+
+def add_option(add: Callable[..., object], name: str, *, for_command: bool = True) -> None:
+    """Declare one option by the name of its field."""
+    spelling, repeatable = SPELLINGS[name], isinstance(getattr(Options, name), tuple)
+    flag = spelling.command_flag if for_command and spelling.command_flag else spelling.flag
+    if spelling.metavar is None:
+        add(flag, dest=name, action="store_true", help=spelling.help)
+    else:
+        add(
+            flag,
+            dest=name,
+            action="append" if repeatable else "store",
+            metavar=spelling.metavar,
+            type=spelling.type,
+            help=spelling.help,
+        )

@@ -8,13 +8,18 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from conformance.endpoints.extent import SampleOptions
+from conformance.language.vocabulary import suggestion
 from conformance.problems import DuplicateId, NothingSelected
 from conformance.resources import scenarios
-from conformance.run.case import Case
+from conformance.run.case import Case, matches
 from conformance.run.listing import ListedCase, list_cases
-from conformance.run.loader import PYTHON, load_packs, pack_files
+from conformance.run.loader import PYTHON, load_packs, no_pack, pack_files
 from conformance.run.options import Options
 from conformance.run.python_cases import list_python_cases
+from conformance.run.requirement_filter import RequirementFilter
+
+NEAR_NAMES = 3
+"""How many are told where no case has the name that was asked for."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +32,7 @@ class Selection:
     """The packs that were not loaded, because nothing in them can be selected."""
     globs: tuple[str, ...]
     extent: SampleOptions
+    about: RequirementFilter
 
     @property
     def chosen_files(self) -> tuple[Path, ...]:
@@ -44,43 +50,44 @@ class Selection:
         return listed + [case for path in self.others for case in _listed(path)]
 
     def wants(self, case: Case) -> bool:
-        """Whether `--case` selects it, and `--cell` leaves something to do of a matrix."""
-        selected = not self.globs or any(matches(case.id, pattern) for pattern in self.globs)
-        return selected and (not case.info.cells or self.extent.leaves(case.info.cells))
+        """Whether `--case` and the options for requirements select it, and `--cell` leaves something of a matrix."""
+        named = not self.globs or any(matches(case.id, pattern) for pattern in self.globs)
+        return (
+            named
+            and self.about.fits(case.requirements)
+            and (not case.info.cells or self.extent.leaves(case.info.cells))
+        )
 
 
 def _listed(path: Path) -> list[ListedCase]:
     return list_python_cases(path) if path.suffix == PYTHON else list_cases(path)
 
 
-def matches(case: str, pattern: str) -> bool:
-    """Whether a case's id matches: literally, or by `*` and `?`. Brackets are those of a row."""
-    return case == pattern or fnmatchcase(case, pattern.replace("[", "[[]"))
-
-
 def select(options: Options, given: Sequence[Path] = ()) -> Selection:
     """Load the packs that hold what the options ask for, and no others.
 
     `given` are the paths on pytest's command line; pack files among them are packs too, and where there is nothing
-    else, the only ones. Raises LoadProblem, and NothingSelected for a `--pack` that names none.
+    else, the only ones. Raises LoadProblem, and NothingSelected for an option that names nothing there is.
     """
     files = [path.resolve() for path in pack_files([scenarios(), *options.pack_dirs])]
     given_files = [path for path in map(Path.resolve, given) if path in files or _is_yaml(path)]
     files = _with_given(files, given_files)
     for name in options.packs:
         if not any(fnmatchcase(path.stem, name) for path in files):
-            known = ", ".join(path.stem for path in files) or "none"
-            raise NothingSelected(f"no pack is called {name!r}; there are {known}")
+            raise no_pack(name, [path.stem for path in files])
     chosen = [
         path
         for path in files
         if not options.packs or any(fnmatchcase(path.stem, name) for name in options.packs)
         if len(given_files) < len(given) or not given or path in given_files
     ]
-    loaded = load_packs(_with_wanted_cases(chosen, options.cases))
+    about = RequirementFilter.of(options)
+    loaded = load_packs(_with_wanted_cases(_with_wanted_requirements(chosen, about), options.cases))
     named = {*options.packs, *(path.stem for path in given_files)}
     by_file = {path: cases for path, cases in loaded.items() if path.stem in named or not cases[0].opt_in}
-    selection = Selection(by_file, tuple(path for path in files if path not in by_file), options.cases, options.extent)
+    others = tuple(path for path in files if path not in by_file)
+    selection = Selection(by_file, others, options.cases, options.extent, about)
+    _check_cases(selection)
     _check_cells(selection)
     return selection
 
@@ -106,9 +113,26 @@ def _with_wanted_cases(files: list[Path], patterns: Sequence[str]) -> list[Path]
     return fitting or files
 
 
+def _with_wanted_requirements(files: list[Path], about: RequirementFilter) -> list[Path]:
+    """The packs that name one of the requirements; all where nothing narrows them, without a look inside."""
+    if about.is_open:
+        return files
+    return [path for path in files if any(about.fits(case.requirements) for case in _listed(path))]
+
+
 def _may_hold(pack: str, pattern: str) -> bool:
     pack_pattern, separator, _ = pattern.partition("::")
     return not separator or fnmatchcase(pack, pack_pattern)
+
+
+def _check_cases(selection: Selection) -> None:
+    """A pattern of `--case` that no case of any pack fits is a slip of the pen."""
+    if not selection.globs:
+        return
+    known = [case.id for case in selection.every_case()]
+    for pattern in selection.globs:
+        if not any(matches(name, pattern) for name in known):
+            raise NothingSelected(f"no case is called {pattern!r}{suggestion(pattern, known, NEAR_NAMES)}")
 
 
 def _check_cells(selection: Selection) -> None:

@@ -225,6 +225,7 @@ class ConformanceSession:
             rerun=self.options.to_repeat_case(),
             faults=self.known.faults(cases, outcomes),
             interrupted=self._interrupted(exitstatus),
+            selected=self.options.selecting(),
             quick=self.options.quick,
         )
 

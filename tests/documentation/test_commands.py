@@ -79,6 +79,10 @@ SHORTER = {
 
 ENDS_WITH = {
     "service-conformance verify http://127.0.0.1:8000": (1, "a simulated quote, no hardware"),
+    "service-conformance known from reports --link https://tracker.example/1234 --expires 2027-01-31 > known.yaml": (
+        2,
+        "no case failed in reports",
+    ),
     "service-conformance profile check faulty.yaml": (2, "group_id_scop: there is no such key"),
     "reference-node serve --rpc-url http://127.0.0.1:8545 --root-secret-file root-secret": (1, "fund with gas money"),
 }

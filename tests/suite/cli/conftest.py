@@ -30,5 +30,6 @@ def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "shelf"
     folder.mkdir()
     (folder / "shelf.yaml").write_text(PACK, encoding="utf-8")
-    monkeypatch.setattr("conformance.commands.checks.scenarios", lambda: folder)
+    for module in ("conformance.commands.checks", "conformance.run.selection"):
+        monkeypatch.setattr(f"{module}.scenarios", lambda: folder)
     return folder

@@ -31,6 +31,24 @@ def test_packs_of_the_users_own_are_listed_too(shelf: Path, tmp_path: Path, caps
     assert "mine (3 cases)" in capsys.readouterr().out
 
 
+def test_packs_are_narrowed_as_a_run_is(shelf: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert shelf.is_dir()
+    assert main(["packs", "--family", "ACC", "--level", "must", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == [
+        {
+            "case": "shelf::group-is-listed",
+            "pack": "shelf",
+            "title": "A group is listed",
+            "requirements": ["ACC-070", "PKP-090"],
+            "needs": ["managed_accounts"],
+            "file": str(shelf / "shelf.yaml"),
+            "line": 5,
+        }
+    ]
+    assert main(["packs", "--case", "shelf::page-is-shrot[one]"]) == 2
+    assert "did you mean 'shelf::page-is-short[one]'" in capsys.readouterr().err
+
+
 def test_broken_pack_is_told_with_its_line(shelf: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (shelf / "shelf.yaml").write_text("pack: shelf\ntitle: t\ncases: [{id: A}]\n", encoding="utf-8")
     assert main(["packs"]) == 2

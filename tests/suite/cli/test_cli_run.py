@@ -83,7 +83,7 @@ def test_run_in_several_processes_fails_alike(place: Path) -> None:
 
 
 def test_run_that_selects_nothing_ends_with_4(place: Path) -> None:
-    ended = run(place, "--case", "trial::none", "--node-url", "http://127.0.0.1:9")
+    ended = run(place, "--level", "may", "--node-url", "http://127.0.0.1:9")
     assert ended.returncode == 4
     assert "No case was selected." in ended.stdout
 
@@ -99,6 +99,11 @@ def test_run_against_nobody_is_inconclusive(place: Path) -> None:
     ("options", "said"),
     [
         (("--pack", "nonesuch"), "no pack is called 'nonesuch'"),
+        (("--case", "trial::chain-id-is-a-nubmer"), "did you mean 'trial::chain-id-is-a-number' or "),
+        (("--requirement", "CHAIN-01"), "no requirement is called 'CHAIN-01'; did you mean 'CHAIN-010'?"),
+        (("--family", "chian"), "no family is called 'chian'; did you mean 'CHAIN'?"),
+        (("--level", "musst"), "no level is called 'musst'; did you mean 'must'?"),
+        (("--family", "EXEC", "--requirement", "GRP-010"), "no requirement fits"),
         (("--known", "absent.yaml"), "absent.yaml: cannot be read"),
         (("--pack-dir", "absent"), "absent: is no folder"),
         (("--rate", "nan"), "argument --rate: has to be a number above 0, unlike nan"),
@@ -135,7 +140,8 @@ def test_run_uses_the_profile_and_names_its_digest(place: Path) -> None:
 
 def test_options_reach_pytest_as_they_were_given() -> None:
     text = (
-        "run --node-url http://n --profile p --pack a --pack b --pack-dir d --case c --quick --full --cell x --seed s"
+        "run --node-url http://n --profile p --pack a --pack b --pack-dir d --case c --requirement r --family f"
+        " --level l --quick --full --cell x --seed s"
         " --known k --budget 1 --max-spend 0 --max-gas 7 --rate 2.5 --jobs 3 --timeout 9 --max-timeouts 2 --output o"
         " --html o/h --summary o/s --badge o/b"
     )

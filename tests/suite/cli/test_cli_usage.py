@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Sequence
+from importlib.metadata import version
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -60,6 +61,11 @@ def test_usage_error_is_one_line_and_ends_with_2(
 def test_help_ends_with_0(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert code_of(argv) == 0
     assert "usage: service-conformance" in capsys.readouterr().out
+
+
+def test_version_is_the_packages(capsys: pytest.CaptureFixture[str]) -> None:
+    assert code_of(["--version"]) == 0
+    assert capsys.readouterr().out == f"service-conformance {version('service-conformance')}\n"
 
 
 def test_fault_of_a_file_begins_with_file_and_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import date
 from pathlib import Path
 
 import pytest
 
 from conformance.problems import LoadProblem
+from conformance.run.listing import ListedCase
 from conformance.run.runner import Case, Known, load_known
 from conformance.verdict import Outcome, Verdict
 
@@ -24,7 +26,17 @@ def outcome(case: str, verdict: Verdict) -> Outcome:
     return Outcome(case=case, title="t", requirements=("GRP-010",), verdict=verdict, reason="because")
 
 
-@pytest.mark.parametrize("entry", ["case: trial::one", "case: trial::one[x]", "requirement: GRP-010"])
+@pytest.mark.parametrize(
+    "entry",
+    [
+        "case: trial::one",
+        "case: trial::one[x]",
+        "requirement: GRP-010",
+        "case: trial::o*",
+        'case: "trial::one[?]"',
+        "requirement: GRP-*",
+    ],
+)
 def test_listed_failure_is_known_and_keeps_its_reason(tmp_path: Path, entry: str) -> None:
     judged = known(tmp_path, entry).apply(outcome("trial::one[x]", Verdict.FAIL))
 
@@ -32,7 +44,7 @@ def test_listed_failure_is_known_and_keeps_its_reason(tmp_path: Path, entry: str
     assert all(word in judged.reason for word in ("we know", "https://tracker.example/1", "because"))
 
 
-@pytest.mark.parametrize("entry", ["case: trial::on", "case: trial::one[y]", "requirement: GRP-020"])
+@pytest.mark.parametrize("entry", ["case: trial::on", "case: trial::one[y]", "requirement: GRP-020", "case: b*::*"])
 def test_failure_that_is_not_listed_stays_a_failure(tmp_path: Path, entry: str) -> None:
     assert known(tmp_path, entry).apply(outcome("trial::one[x]", Verdict.FAIL)).verdict is Verdict.FAIL
 
@@ -47,6 +59,27 @@ def test_listed_case_that_passes_fails(tmp_path: Path) -> None:
 @pytest.mark.parametrize("verdict", [Verdict.INCONCLUSIVE, Verdict.NOT_OFFERED])
 def test_listed_case_that_taught_nothing_stays_so(tmp_path: Path, verdict: Verdict) -> None:
     assert known(tmp_path, "case: trial::one").apply(outcome("trial::one", verdict)).verdict is verdict
+
+
+def test_case_that_a_glob_lists_may_pass_beside_one_that_fails(tmp_path: Path) -> None:
+    listed = known(tmp_path, "case: trial::*")
+    passing = outcome("trial::one", Verdict.PASS)
+    cases = [ListedCase("trial::one", ()), ListedCase("trial::two", ())]
+
+    assert listed.apply(passing) is passing
+    assert listed.faults(cases, [passing, outcome("trial::two", Verdict.KNOWN)]) == ()
+    assert "does not fail any more" in listed.faults(cases, [passing])[0]
+
+
+@pytest.mark.parametrize(("today", "verdict"), [("2027-01-31", Verdict.KNOWN), ("2027-02-01", Verdict.FAIL)])
+def test_entry_counts_until_its_last_day(tmp_path: Path, today: str, verdict: Verdict) -> None:
+    path = tmp_path / "known.yaml"
+    path.write_text(f"known:\n  - case: trial::one\n    expires: 2027-01-31\n    {ROW}", encoding="utf-8")
+    listed = load_known(path, date.fromisoformat(today))
+
+    assert listed.apply(outcome("trial::one", Verdict.FAIL)).verdict is verdict
+    faults = listed.faults([ListedCase("trial::one", ())], [])
+    assert [("has expired on 2027-01-31" in fault) for fault in faults] == [True] * (verdict is Verdict.FAIL)
 
 
 @pytest.mark.parametrize("entry", ["case: trial::two", "requirement: GRP-020"])
@@ -78,6 +111,7 @@ def test_requirement_entry_without_a_failing_case_is_a_fault(
         ("[]", 1, "one member"),
         ("known: {}", 1, "one member"),
         ("known:\n- case: a\n  reason: r\n", 2, "link"),
+        ("known:\n- case: a\n  reason: r\n  link: http://l\n  expires: soon\n", 5, "must be a day such as"),
         ("known:\n- case: a\n  reason: r\n  link: somewhere\n", 4, "link"),
         ("known:\n- case: a\n  reason: ''\n  link: https://a.example\n", 3, "reason"),
         ("known:\n- reason: r\n  link: https://a.example\n", 2, "either `case` or `requirement`"),

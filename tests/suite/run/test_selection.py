@@ -8,11 +8,13 @@ from textwrap import dedent
 
 import pytest
 
-from conformance.problems import LoadProblem
+from conformance.problems import LoadProblem, NothingSelected
+from conformance.requirements import catalogue
 from conformance.resources import scenarios
 from conformance.run.listing import list_cases
 from conformance.run.loader import load_pack, pack_files
 from conformance.run.python_cases import list_python_cases
+from conformance.run.requirement_filter import RequirementFilter
 from conformance.run.selection import Options, select
 
 OPTIONS = Options()
@@ -61,8 +63,8 @@ def test_listing_of_a_file_that_is_no_pack_raises_nothing(tmp_path: Path, text: 
         (("one::plain",), {"one"}),
         (("one::*",), {"one"}),
         (("o*::table[x]",), {"one"}),
-        (("one::plain", "two::nothing"), {"one", "two"}),
-        (("t??::table[[]y*",), {"two"}),
+        (("one::plain", "two::*"), {"one", "two"}),
+        (("t??::table[y*",), {"two"}),
     ],
 )
 def test_selection_loads_packs_that_may_hold_the_cases(cases: tuple[str, ...], packs: set[str]) -> None:
@@ -88,3 +90,53 @@ def test_selection_tells_the_cases_of_packs_that_it_did_not_load() -> None:
 
     assert told["one::plain"] == told["two::plain"] == ("GRP-010", "ACC-020")
     assert "two::table[y z]" in told
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(
+    ("asked", "wanted"),
+    [
+        ({"requirements": ("GRP-010",)}, {"plain"}),
+        ({"requirements": ("GRP-0?0",)}, {"plain", "table[x]", "table[y z]"}),
+        ({"families": ("ACC",)}, {"plain"}),
+        ({"families": ("GRP", "ACC")}, {"plain", "table[x]", "table[y z]"}),
+        ({"families": ("GRP",), "levels": ("silent",)}, set()),
+        ({"requirements": ("ACC-020",), "families": ("ACC",), "levels": ("must",)}, {"plain"}),
+        ({"families": ("GRP",), "cases": ("*[x]", "one::*")}, {"plain", "table[x]", "table[y z]"}),
+    ],
+)
+def test_selection_by_requirement_family_and_level(asked: dict[str, tuple[str, ...]], wanted: set[str]) -> None:
+    selection = select(replace(OPTIONS, packs=("one",), **asked))  # type: ignore[arg-type]
+
+    assert {case.id for case in selection.loaded if selection.wants(case)} == {f"one::{name}" for name in wanted}
+
+
+@pytest.mark.usefixtures("folder")
+def test_selection_by_requirement_loads_only_packs_that_name_it() -> None:
+    assert {path.stem for path in select(replace(OPTIONS, requirements=("GRP-030",))).by_file} == {"one", "two"}
+
+
+def test_requirement_that_restates_others_selects_the_checks_of_those() -> None:
+    restated, targets = next(iter(catalogue().restatements.items()))
+
+    assert RequirementFilter.of(replace(OPTIONS, requirements=(restated,))).fits(targets[:1])
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"cases": ("one::plian",)}, "no case is called 'one::plian'; did you mean 'one::plain' or "),
+        (
+            {"cases": ("two::plain", "tabel[x]")},
+            "no case is called 'tabel[x]'; did you mean 'two::table[x]' or 'one::table[x]'?",
+        ),
+        ({"packs": ("onne",)}, "no pack is called 'onne'; did you mean 'one'?"),
+        ({"requirements": ("grp-010",)}, "no requirement is called 'grp-010'; did you mean 'GRP-010'?"),
+    ],
+)
+def test_name_that_nothing_has_is_told_with_near_ones(asked: dict[str, tuple[str, ...]], said: str) -> None:
+    with pytest.raises(NothingSelected) as raised:
+        select(replace(OPTIONS, **{"packs": ("one", "two"), **asked}))  # type: ignore[arg-type]
+
+    assert str(raised.value).startswith(said)
