@@ -51,7 +51,9 @@ def changed_payments_credit_nothing(
         intent = payments.paid_intent(alice.key)
         change(control, intent)
         with judge.apart("BILL-130"), Refusals(session, control=confirmed, unchanged=reads) as refusals:
-            refusals.send(payments.confirm_request(alice.key, intent.id), [*NOT_YET_PAID, "forbidden"])
+            request = payments.confirm_request(alice.key, intent.id)
+            refusals.send_without_effect(request, [*NOT_YET_PAID, "forbidden"])
+            payments.wait_for_credit()
 
 
 @case("payments-of-others-credit-nothing", requirements=["BILL-120"], needs=BUYS, uses=[KEY, CUSTOMERS])
@@ -70,7 +72,9 @@ def payments_of_others_credit_nothing(
         change(control, intents[-1])
     for intent in intents:
         with judge.apart("BILL-120"), Refusals(session, control=confirmed, unchanged=reads) as refusals:
-            refusals.send(payments.confirm_request(alice.key, intent.id), [*NO_SUCH_INTENT, "conflict"])
+            request = payments.confirm_request(alice.key, intent.id)
+            refusals.send_without_effect(request, [*NO_SUCH_INTENT, "conflict"])
+            payments.wait_for_credit()
 
 
 @case("processing-ends", requirements=["BILL-070", "BILL-080"], needs=BUYS, uses=[KEY, "payments.methods.processing"])
@@ -87,7 +91,8 @@ def processing_ends(
     judge.set_up(status == "processing", "a payment in processing")
     reads = [payments.unchanged_balance(alice.key)]
     with judge("BILL-080"), Refusals(session, control=confirmed, unchanged=reads) as refusals:
-        refusals.send(payments.confirm_request(alice.key, intent.id), NOT_YET_PAID)
+        refusals.send_without_effect(payments.confirm_request(alice.key, intent.id), NOT_YET_PAID)
+        payments.wait_for_credit()
     control.on_intent("settle", intent, succeeds=True)
     with judge("BILL-070"):
         payments.confirm(alice.key, intent)
@@ -126,8 +131,10 @@ def provider_does_not_answer(
     with judge("BILL-080"):
         judge.same(payments.balance(alice.key), before, "the balance while the provider does not answer")
     with judge.apart("BILL-070"):
-        accepted = [answer.status for answer in answers if answer.accepted]
-        judge.that(not accepted, "no confirmation that is accepted without credit", accepted)
+        confirmed = answers[1]
+        judge.that(
+            not confirmed.accepted, "no confirmation of a payment that is accepted without credit", confirmed.status
+        )
     with judge("BILL-070"):
         payments.confirm(alice.key, paid)
     with judge("BILL-100"):

@@ -115,6 +115,13 @@ class Refusals:
         self.check(answer, classes)
         return answer
 
+    def send_without_effect(self, request: OutgoingRequest, classes: Iterable[str]) -> bool:
+        """Send a request that must have no effect, and need not be refused for that; whether it was accepted."""
+        self._must_be_proven(request.operation.name, writes=OPERATIONS[request.operation.name].writes)
+        answer = self._session.send(request)
+        self._last_exchange = answer.exchange
+        return was_accepted(self._session, answer, or_refused=classes)
+
     def check(self, answer: Answer, classes: Iterable[str]) -> None:
         """Raise unless the answer to a request that was sent inside the block is a refusal of these classes."""
         if answer.operation is not None:

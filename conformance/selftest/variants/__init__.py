@@ -22,6 +22,7 @@ from conformance.selftest.variants.other_payment_choices import (
     credit_shows_later,
     intents_without_customer,
     unpaid_is_a_conflict,
+    unpaid_is_answered_in_the_body,
 )
 from conformance.selftest.variants.other_run_choices import other_run_choices
 from conformance.selftest.variants.prefilled import prefilled
@@ -43,6 +44,12 @@ VARIANTS: Mapping[str, Choices] = {
     ),
     "stricter": together(stricter, other_evidence_places, sells_credits),
     "bare-lists": bare_lists,
-    "minimal-answers": together(minimal_answers, other_evidence_forms, balances_are_decimals, credit_shows_later),
+    "minimal-answers": together(
+        minimal_answers,
+        other_evidence_forms,
+        balances_are_decimals,
+        credit_shows_later,
+        unpaid_is_answered_in_the_body,
+    ),
 }
 """By name; a combination is named after the choice that most cases depend on."""

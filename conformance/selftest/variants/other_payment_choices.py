@@ -13,6 +13,7 @@ from conformance.selftest.tools.alter import (
     Answered,
     Forward,
     Received,
+    answer,
     body_of,
     change_answer,
     intercept,
@@ -77,6 +78,17 @@ def unpaid_is_a_conflict(node: Node) -> None:
 
     intercept(node, CONFIRM, confirm)
     intercept(node, (INTEND, CONFIRM), known_members)
+
+
+@choices({})
+def unpaid_is_answered_in_the_body(node: Node) -> None:
+    """Answer 200 to a confirmation that credits nothing, and say in its body that it does not."""
+
+    async def confirm(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        return answer(200, {"success": False}) if given.status in {402, 404} else given
+
+    intercept(node, CONFIRM, confirm)
 
 
 @choices(
