@@ -340,7 +340,7 @@ def computed_cid_permits_its_code(judge: Judge, node: Node) -> None:
     with judge():
         runs = node.signing.must_sign(on.alice, on.y, on.p).accepted
     for name, code in CODES.items():
-        cid, request = node.actions.cid(code), node.runs.request(on.alice, code)
+        cid, request = node.actions.asked_cid(code), node.runs.request(on.alice, code)
         must_refuse(node.session, request, ["forbidden"], control=runs, unchanged=[])
         node.groups.add_action(on.alice, g, cid)
         with judge.apart("ACT-140"):

@@ -69,8 +69,6 @@ class Purse:
         def provide(wei: int, fees: Fees) -> None:
             held = self.funder.holdings.get(wallet.address, 0)
             if held < wei:
-                held = self.chain.balance(wallet.address)
-            if held < wei:
                 held = self.funder.give(self, wallet.address, wei, fees)
             self.funder.holdings[wallet.address] = held - wei
 
@@ -113,9 +111,11 @@ class KeyFunder:
         return self._wallet.address
 
     def give(self, purse: Purse, address: str, wei: int, fees: Fees) -> int:
-        """Transfer it, one transfer at a time over all processes: the nonces of one wallet go up one by one."""
+        """Transfer what it lacks, one transfer at a time over all processes: a wallet's nonces go up one by one."""
+        held = purse.chain.balance(address)
+        if held >= wei:
+            return held
         reserve = max(wei, RESERVE_GAS * fees.most)
-        amount = reserve - purse.chain.balance(address)
 
         def provide(needed: int, _: Fees) -> None:
             owned = purse.chain.balance(self.address)
@@ -124,7 +124,7 @@ class KeyFunder:
 
         purse.target.gas.take(TRANSFER_GAS)  # for the way back, which no limit may cut off
         with between_processes(f"funder {self.address.lower()}"):
-            receipt = purse.sender.send(self._wallet, Transaction(address, value=amount), provide)
+            receipt = purse.sender.send(self._wallet, Transaction(address, value=reserve - held), provide)
         if not receipt.succeeded:
             raise ChainTrouble(f"a transfer from {self.address} to {address}", "it was reverted")
         return reserve

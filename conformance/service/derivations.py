@@ -27,6 +27,10 @@ from conformance.values.typed_data import CURVE_ORDER
 BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 SHA2_256_OF_32_BYTES = b"\x12\x20"
 """The beginning of a multihash: the code of the function, and the length of the digest."""
+RAW_CID_V1 = b"\x01\x55"
+"""The beginning of a CIDv1 whose content is the bytes themselves."""
+BYTES_OF_A_BLOCK = 256 * 1024
+"""Longer files are more than one block, and their CID is that of a tree."""
 
 
 def account_hash(key: str, profile: Profile) -> AccountHash:
@@ -97,12 +101,41 @@ def hashed_cid(cid: str) -> HashedCid:
     return HashedCid(f"0x{keccak(text=cid).hex()}")
 
 
+def code_cid(code: str, algorithm: object) -> Cid | None:
+    """The CID of code by the value of `crypto.cid_algorithm`; None for other values, and for code of several blocks.
+
+    `ipfs add` gives a file of one block the hash of a UnixFS file in dag-pb, `--cid-version 1` that of its bytes.
+    """
+    content = code.encode("utf-8", "surrogatepass")
+    if len(content) > BYTES_OF_A_BLOCK:
+        return None
+    if algorithm == "ipfs_add_v1":
+        raw = RAW_CID_V1 + SHA2_256_OF_32_BYTES + hashlib.sha256(content).digest()
+        return Cid("b" + base64.b32encode(raw).decode().lower().rstrip("="))
+    return _base58_cid(_unixfs_file(content)) if algorithm == "ipfs_add_v0" else None
+
+
+def _unixfs_file(content: bytes) -> bytes:
+    """The dag-pb node of a file of one block: field 1 holds a UnixFS message (type file, the bytes, their number)."""
+    size = _varint(len(content))
+    data = b"\x08\x02" + (b"\x12" + size + content if content else b"") + b"\x18" + size
+    return b"\x0a" + _varint(len(data)) + data
+
+
+def _varint(value: int) -> bytes:
+    return bytes([value]) if value < 0x80 else bytes([value & 0x7F | 0x80]) + _varint(value >> 7)
+
+
 # -------------------------------------------------------------------------------------------------------- test data
 
 
 def sample_cid(seed: str) -> Cid:
     """A valid CIDv0 of content that nobody has: base58 of a multihash of SHA2-256, decided by the seed."""
-    number = int.from_bytes(SHA2_256_OF_32_BYTES + hashlib.sha256(seed.encode()).digest())
+    return _base58_cid(seed.encode())
+
+
+def _base58_cid(content: bytes) -> Cid:
+    number = int.from_bytes(SHA2_256_OF_32_BYTES + hashlib.sha256(content).digest())
     text = ""
     while number:
         number, digit = divmod(number, len(BASE58))

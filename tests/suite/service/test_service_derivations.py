@@ -7,7 +7,7 @@ import base64
 import pytest
 
 from conformance.problems import Mismatch, ProfileSilent
-from conformance.service.derivations import account_private_key, base64_of, bytes_of_base64
+from conformance.service.derivations import account_private_key, base64_of, bytes_of_base64, code_cid
 
 # Anvil's first development account.
 KEY = base64.b64encode(bytes.fromhex("ac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80")).decode()
@@ -41,3 +41,21 @@ def test_base64_undoes_decoding() -> None:
 def test_text_that_is_no_base64_departs() -> None:
     with pytest.raises(Mismatch):
         bytes_of_base64("no base64!")
+
+
+# By `ipfs add --only-hash` of Kubo with default settings, and with `--cid-version 1`.
+@pytest.mark.parametrize(
+    ("code", "algorithm", "cid"),
+    [
+        ("", "ipfs_add_v0", "QmbFMke1KXqnYyBBWxB74N4c5SBnJMVAiMNRcGu6x1AwQH"),
+        ("hello world\n", "ipfs_add_v0", "QmT78zSuBmuS4z925WZfrqQ1qHaJ56DQaTfyMUF7F8ff5o"),
+        ("hello world", "ipfs_add_v1", "bafkreifzjut3te2nhyekklss27nh3k72ysco7y32koao5eei66wof36n5e"),
+    ],
+)
+def test_cid_of_code_follows_the_algorithm(code: str, algorithm: str, cid: str) -> None:
+    assert code_cid(code, algorithm) == cid
+
+
+@pytest.mark.parametrize(("code", "algorithm"), [("x" * (256 * 1024 + 1), "ipfs_add_v0"), ("short", None)])
+def test_cid_is_left_to_the_node_without_a_known_rule(code: str, algorithm: str | None) -> None:
+    assert code_cid(code, algorithm) is None

@@ -10,7 +10,8 @@ from tiny_node import Asked, TinyNode, Told, always
 from conformance.endpoints.client import Target
 from conformance.problems import Malformed, Mismatch, ProfileSilent
 from conformance.profile import Profile
-from conformance.service import Accounts, Groups, Permissions, Session, UsageKeys, unchanged_list
+from conformance.service import Accounts, Actions, Groups, Permissions, Session, UsageKeys, unchanged_list
+from conformance.service.derivations import code_cid
 from conformance.service.groups import group_id
 from conformance.service.usage_keys import NO_PERMISSIONS
 
@@ -79,6 +80,27 @@ def test_group_id_is_the_integer_of_either_form(listed: object) -> None:
 def test_anything_else_is_no_group_id(listed: object) -> None:
     with pytest.raises(Mismatch):
         group_id(listed)
+
+
+CID_PATH = "get_service_action_ipfs_id"
+
+
+def test_node_that_computes_cids_as_its_profile_says_is_asked_once(session: Session, node: TinyNode) -> None:
+    node.faults[CID_PATH] = lambda asked: Told(body=json.dumps(code_cid(json.loads(asked.text), "ipfs_add_v0")))
+    actions = Actions(session)
+
+    assert actions.cid("hello world\n") == "QmT78zSuBmuS4z925WZfrqQ1qHaJ56DQaTfyMUF7F8ff5o"
+    assert actions.cid("") == "QmbFMke1KXqnYyBBWxB74N4c5SBnJMVAiMNRcGu6x1AwQH"
+    assert node.paths() == [CID_PATH]
+
+
+def test_node_that_computes_other_cids_than_its_profile_says_is_asked_for_each(
+    session: Session, node: TinyNode
+) -> None:
+    node.faults[CID_PATH] = lambda asked: Told(body=json.dumps(f"cid of {json.loads(asked.text)}"))
+    actions = Actions(session)
+
+    assert [actions.cid("one"), actions.cid("two")] == ["cid of one", "cid of two"]
 
 
 def test_usage_key_without_permissions_names_all_seven(session: Session, node: TinyNode) -> None:
