@@ -1,4 +1,4 @@
-"""How much a run does of what could go on for long: which cells of a matrix, how many random sequences."""
+"""How much a run does of what could go on for long: cells of a matrix, rows of envelopes, random sequences."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class SampleOptions:
     """What the command line asks for."""
 
     full: bool = False
-    """Every cell, each refused one with every script; else those that the plan chooses."""
+    """Every cell, each refused one with every script, and every row of envelopes in every flow; else a choice."""
     cells: tuple[str, ...] = ()
     """Globs of cell ids: these cells, and what they have to be held against, whatever the plan would choose."""
     until_wrong: bool = False

@@ -134,7 +134,7 @@ class Options:
         ),
     ] = ()
     quick: Annotated[bool, Spelling("--quick", "run only the cheapest cases that name every requirement")] = False
-    full: Annotated[bool, Spelling("--full", "try every cell of a matrix, instead of those that are chosen")] = False
+    full: Annotated[bool, Spelling("--full", "try every cell of a matrix, and every envelope in every flow")] = False
     cells: Annotated[
         tuple[str, ...],
         Spelling("--cell", "try only these cells of a matrix (repeatable); see docs/drivers.md", "GLOB"),

@@ -26,6 +26,9 @@ from conformance.values.json_values import MISSING, member, printed
 SHOWN = 400
 FEW_TRIES = 3
 """Where each takes an account of its own."""
+FEW_ROWS = 3
+"""So many refused rows all go to every flow."""
+FLOWS_OF_A_ROW = 2
 CONTROL = Row("", VALID, lambda _: Changes([], None), lambda _: None)
 
 
@@ -42,6 +45,8 @@ def compile_typed_data(form: TypedDataCase, context: CompileContext) -> Callable
             for flow in PRIMARY_TYPES
             if flow in form.flows and offered(flow, run.profile)
         }
+        if not run.target.extent.full:
+            chosen = dealt(chosen)
         if not any(chosen.values()):
             raise ProfileSilent("a form of typed_data that some row has", ", ".join(forms))
         with set_up():
@@ -52,6 +57,18 @@ def compile_typed_data(form: TypedDataCase, context: CompileContext) -> Callable
         trial.try_flows({flow: fitting for flow, fitting in chosen.items() if fitting})
 
     return program
+
+
+def dealt(chosen: Mapping[Flow, Sequence[Row]]) -> dict[Flow, list[Row]]:
+    """The rows of a run that is not full: each of many refused rows goes to two flows, the next one to two others."""
+    refused = dict.fromkeys(row.label for rows in chosen.values() for row in rows if not row.form.accepted)
+    if len(refused) <= FEW_ROWS:
+        return {flow: list(rows) for flow, rows in chosen.items()}
+    turns = {label: turn for turn, label in enumerate(refused)}
+    return {
+        flow: [row for row in rows if row.form.accepted or (place + turns[row.label]) % len(chosen) < FLOWS_OF_A_ROW]
+        for place, (flow, rows) in enumerate(chosen.items())
+    }
 
 
 def _note_needs(form: TypedDataCase, context: CompileContext) -> None:

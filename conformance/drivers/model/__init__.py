@@ -59,6 +59,8 @@ class ModelRun:
         self._script = Script(profile, runs="run_action" in form.operations, chain=self._chain)
         self._planner = Planner(ExpectedOutcomeRules(profile), form.accounts, tuple(form.operations), form.usage_keys)
         self._played = 0
+        self._begin_empty = False
+        """Whether a sequence has found every list of its new accounts empty."""
 
     def play_sequences(self) -> None:
         """Search. Raises Departure for a failing sequence, Inconclusive when the search ended early without one."""
@@ -77,7 +79,11 @@ class ModelRun:
     def _play(self, plan: tuple[Planned, ...], only: str | None) -> Failed | None:
         self._played += 1
         run, context = fresh_run(self._run, self._site, f"playing {self._played}")
-        return Play(run, context, self._script, self._planner.rules, self._form.accounts, self._chain, only).play(plan)
+        rules, accounts = self._planner.rules, self._form.accounts
+        play = Play(run, context, self._script, rules, accounts, self._chain, only, begins_empty=self._begin_empty)
+        failed = play.play(plan)
+        self._begin_empty = play.begins_empty
+        return failed
 
     def _departure(self, number: int, plan: tuple[Planned, ...], failed: Failed) -> Departure:
         """The failure, shown once more by its replay. The replay is left out when it does not show it."""

@@ -19,12 +19,14 @@ from conformance.drivers.steps.driver import compile_step
 from conformance.language.models import Step
 from conformance.language.templates import CompileContext
 from conformance.problems import Departure
+from conformance.service.reads import RecentReads
 
 STEPS: TypeAdapter[Step] = TypeAdapter(Step)
 EVERYTHING = frozenset({"groups", "keys", "wallets", "actions"})
+WALLETS_INSIDE, ACTIONS_INSIDE = "wallets of a group", "actions of a group"
 LISTED = {
-    "add_group": frozenset({"groups"}),
-    "update_group": frozenset({"groups"}),
+    "add_group": frozenset({"groups", WALLETS_INSIDE, ACTIONS_INSIDE}),
+    "update_group": frozenset({"groups", WALLETS_INSIDE, ACTIONS_INSIDE}),
     "remove_group": EVERYTHING,
     "add_usage_api_key": frozenset({"keys"}),
     "update_usage_api_key": frozenset({"keys"}),
@@ -33,14 +35,18 @@ LISTED = {
     "create_wallet": frozenset({"wallets"}),
     "add_action": frozenset({"actions"}),
     "update_action_metadata": frozenset({"actions"}),
-    "delete_action": frozenset({"actions", "actions of a group"}),
+    "delete_action": frozenset({"actions", ACTIONS_INSIDE}),
+    "add_pkp_to_group": frozenset({WALLETS_INSIDE}),
+    "remove_pkp_from_group": frozenset({WALLETS_INSIDE}),
+    "add_action_to_group": frozenset({ACTIONS_INSIDE}),
+    "remove_action_from_group": frozenset({ACTIONS_INSIDE}),
 }
-"""The lists that an operation is about, beside those of its group."""
+"""The lists that an operation is about; of the lists inside groups those of its group, or of all if it names none."""
 BESIDE = 1
 """How many lists that an act is not about are read after it, others each time; at the end, all are."""
-ACTS_BETWEEN_CHAIN_LOOKS = 3
+ACTS_BETWEEN_CHAIN_LOOKS = 4
 """After so many acts the contract's views of what the last of them was about are read; at the end, all are."""
-QUESTIONS, LAST_QUESTIONS = 1, 12
+QUESTIONS, LAST_QUESTIONS = 1, 6
 """How often the contract's execution rule is asked about an account at such a time, and at the end."""
 
 
@@ -74,6 +80,8 @@ class Play:
     chain: bool
     only: str | None = None
     """Look, in the end, at this alone (`Failed.what`), to show a known failure; else at everything after each act."""
+    begins_empty: bool = False
+    """Whether it is known that all lists of new accounts are empty."""
     essential: list[StepData] = field(default_factory=list)
     everything: list[StepData] = field(default_factory=list)
 
@@ -102,12 +110,16 @@ class Play:
         profile = self.run.target.profile
         for name in World.of(self.accounts).accounts:
             before[name] = {}
+            if self.begins_empty:
+                continue
             for what, variable, step in reading_before(name, chain=self.chain, profile=profile):
                 if self.only not in {None, what.removeprefix(CHAIN)}:
                     continue
                 self._do(step, essential=True)
                 value = self.run.scope.variables[variable]
                 before[name][what] = len(value) if isinstance(value, list) else 0
+        if self.only is None:
+            self.begins_empty = not any(count for lists in before.values() for count in lists.values())
         self._views = Views(profile, before)
         self._on_chain = ChainViews(profile, before)
 
@@ -150,7 +162,7 @@ class Play:
         about = LISTED.get(planned.act.operation, frozenset())
         group = planned.act.group or planned.act.makes
         looks = list(self._views.of(account))
-        near = [look for look in looks if look.what in about or (group and look.subject == group)]
+        near = [look for look in looks if look.what in about and (not group or look.subject in {"", group})]
         far = [look for look in looks if look not in near]
         start = planned.number * BESIDE
         yield from near + [far[(start + index) % len(far)] for index in range(min(BESIDE, len(far)))]
@@ -192,7 +204,11 @@ class Play:
 
 
 def fresh_run(run: CaseRun, context: CompileContext, name: str) -> tuple[CaseRun, CompileContext]:
-    """A run and a context for one playing: variables, step ids and controls of its own."""
+    """A run and a context for one playing: variables, step ids and controls of its own.
+
+    Nobody plays beside it, so that what was read last need not be read again.
+    """
     branch = run.branch(name)
     branch.accepted = {}
+    branch.recent_reads, branch.repeats_reads = RecentReads(branch.log), False
     return branch, CompileContext(context.document, context.vocabulary, context.place)

@@ -18,7 +18,7 @@ from conformance.language.vocabulary import suggestion, takes_credential
 from conformance.problems import BadShape, DuplicateId, Mismatch, UnknownName
 from conformance.profile import OPERATIONS
 from conformance.service.accounts import Accounts
-from conformance.service.lists import read_pages
+from conformance.service.lists import read_pages, unchanged_list
 from conformance.service.pkps import wallet_labels
 from conformance.values.json_text import written
 from conformance.values.json_values import printed
@@ -58,7 +58,11 @@ def compile_list(step: ListStep, context: CompileContext) -> Action:
         page_size = size(run.scope)
         if page_size is not None and not isinstance(page_size, int):
             raise Mismatch("an integer as page_size", printed(page_size))
-        items = read_pages(run, build(run), page_size)
+        request = build(run)
+        if run.repeats_reads:
+            items: object = read_pages(run, request, page_size)
+        else:
+            items = run.recent_reads.latest(unchanged_list(run, step.list_, request.credential, **request.members))
         expectations.check(items, run)
 
     return act

@@ -26,6 +26,8 @@ class CaseRun(Session):
         self.accepted: dict[str, Accepted] = {}
         """By id, the steps that were accepted: a refusal's control must be among them."""
         self.unchanged = UnchangedState(self)
+        self.repeats_reads = True
+        """Whether a step that reads a list asks for it also where that was the last thing that was asked for."""
         self.label_of_step = ""
         """The step that runs, as a failure names it."""
         self.judges_of_step: tuple[str, ...] | None = None
