@@ -1,0 +1,93 @@
+/** Actions of an account: those registered by name and those that its groups list. */
+
+import { requireInGroup } from "./access.js";
+import { cidOf, hashedCid, rawCid } from "./cids.js";
+import { bytes32, code, label, object, optional, u64 } from "./fields.js";
+import { groupOf } from "./groups.js";
+import { pageFields, pageOf } from "./pages.js";
+import { conflict, unknown } from "./problems.js";
+import { keyed, open, type Route } from "./routes.js";
+import { ALL_GROUPS, EVERYTHING, type Account, type Action } from "./state.js";
+
+/** Hashed CIDs of the account: registered first, then those that a group alone lists. */
+function actionsOf(account: Account): Set<string> {
+  const grouped = [...account.groups.values()].flatMap((group) => [...group.actions]);
+  return new Set([...account.actions.keys(), ...grouped].filter((hash) => hash !== EVERYTHING));
+}
+
+function requireKnown(account: Account, hash: string): void {
+  if (!actionsOf(account).has(hash)) throw unknown("action");
+}
+
+function listed(hash: string, action: Action | undefined): object {
+  return { hashed_cid: hash, title: action?.name ?? "", summary: action?.description ?? "" };
+}
+
+export const actionRoutes: readonly Route[] = [
+  keyed({
+    method: "GET",
+    path: "/list_actions",
+    access: "key",
+    status: 200,
+    reads: object({ group_id: optional(u64, null), ...pageFields }),
+    handle({ caller: { account }, fields }) {
+      const hashes =
+        fields.group_id === null
+          ? actionsOf(account)
+          : [...groupOf(account, fields.group_id).actions].filter((hash) => hash !== EVERYTHING);
+      return pageOf(
+        [...hashes].map((hash) => listed(hash, account.actions.get(hash))),
+        fields,
+      );
+    },
+  }),
+  keyed({
+    method: "POST",
+    path: "/add_action",
+    access: "key",
+    status: 204,
+    charged: "write",
+    reads: object({ action_ipfs_cid: rawCid, name: label, description: label }),
+    handle({ caller, fields }) {
+      requireInGroup(caller, "manage_ipfs_ids_in_groups", ALL_GROUPS);
+      const hash = hashedCid(fields.action_ipfs_cid);
+      if (caller.account.actions.has(hash)) throw conflict("The action is registered");
+      caller.account.actions.set(hash, { name: fields.name, description: fields.description });
+    },
+  }),
+  keyed({
+    method: "POST",
+    path: "/delete_action",
+    access: "key",
+    status: 204,
+    charged: "write",
+    reads: object({ hashed_cid: bytes32 }),
+    handle({ caller, fields }) {
+      requireInGroup(caller, "manage_ipfs_ids_in_groups", ALL_GROUPS);
+      requireKnown(caller.account, fields.hashed_cid);
+      caller.account.actions.delete(fields.hashed_cid);
+      for (const group of caller.account.groups.values()) group.actions.delete(fields.hashed_cid);
+    },
+  }),
+  keyed({
+    method: "POST",
+    path: "/update_action_metadata",
+    access: "key",
+    status: 204,
+    charged: "write",
+    reads: object({ hashed_cid: bytes32, name: label, description: label }),
+    handle({ caller, fields }) {
+      requireInGroup(caller, "manage_ipfs_ids_in_groups", ALL_GROUPS);
+      requireKnown(caller.account, fields.hashed_cid);
+      caller.account.actions.set(fields.hashed_cid, { name: fields.name, description: fields.description });
+    },
+  }),
+  open({
+    method: "POST",
+    path: "/get_harbour_action_ipfs_id",
+    access: "open",
+    status: 200,
+    reads: code,
+    handle: ({ fields }) => ({ cid: cidOf(fields) }),
+  }),
+];

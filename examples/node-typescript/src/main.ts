@@ -1,0 +1,27 @@
+/** Start the node: `node dist/main.js --port 8088 [--fault NAME]`. */
+
+import { parseArgs } from "node:util";
+import { FAULTS, faultNamed } from "./faults.js";
+import { listen } from "./http.js";
+import { Node } from "./state.js";
+
+const { values } = parseArgs({
+  options: {
+    port: { type: "string", default: "8088" },
+    fault: { type: "string" },
+    faults: { type: "boolean", default: false },
+  },
+});
+const port = Number(values.port);
+const fault = values.fault === undefined ? undefined : faultNamed(values.fault);
+
+if (values.faults) {
+  for (const [name, meaning] of Object.entries(FAULTS)) console.log(`${name}: ${meaning}`);
+} else if (values.fault !== undefined && fault === undefined) {
+  console.error(`There is no fault ${values.fault}; --faults lists them`);
+  process.exitCode = 2;
+} else {
+  const url = `http://127.0.0.1:${port}`;
+  const server = listen(new Node(url, fault), port);
+  server.on("listening", () => console.log(`listening on ${url}`));
+}
