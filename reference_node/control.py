@@ -1,4 +1,4 @@
-"""The test-control interface, there only with `--control`: moves the clock, gives ether, renews certificates, resets.
+"""The test-control interface, only with `--control`: moves the clock, gives ether, spends credit, renews, resets.
 
 No part of the specification. It lets a suite judge time windows exactly, send transactions of wallets of its own, and
 begin with a known state.
@@ -46,6 +46,12 @@ class Beneficiary(Body):
     wei: Annotated[int, Field(ge=1, le=GIFT_LIMIT)] = GIFT
 
 
+class Spender(Body):
+    """Whose credit is to be spent."""
+
+    address: Address
+
+
 class Nothing(Body):
     """An empty object."""
 
@@ -63,6 +69,15 @@ def give_ether(body: Beneficiary, node: NodeOf) -> Response:
     if not isinstance(node.chain, EvmChain):
         raise Conflict("external-chain", "an external chain's ether is not the node's to give: ask its operator")
     node.chain.fund(bytes.fromhex(body.address.removeprefix("0x")), body.wei)
+    return success()
+
+
+@router.post("/spend")
+def spend_credit(body: Spender, node: NodeOf) -> Response:
+    """Charge a wallet all the credit that it has, for nothing."""
+    wallet = bytes.fromhex(body.address.removeprefix("0x"))
+    cents = node.billing.balance(wallet)
+    node.billing.settle(node.billing.hold(wallet, cents), cents)
     return success()
 
 

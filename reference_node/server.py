@@ -206,7 +206,9 @@ def vendor_profile(settings: Settings) -> dict[str, Json]:
     if settings.dns_port is not None:
         capabilities.append("caa_dns")
     if settings.control:
-        capabilities.append("clock_control")
+        capabilities += ["clock_control", "credit_control"]
+        if settings.tls and settings.tls_cert is None:
+            capabilities.append("certificate_control")
         if settings.rpc_url is None:
             capabilities.append("funded_wallet")
     if settings.payments == "simulator":
@@ -233,7 +235,9 @@ def _announce(node: Node, facts: dict[str, Json]) -> None:
     kept = node.settings.ledger or "in memory: credits end with the process (--ledger FILE keeps them)"
     lines.append(f"  ledger    {kept}")
     if facts["control_url"] is not None:
-        lines.append(f"  control   {facts['control_url']}: /clock, /fund, /rotate and /reset, for all who can reach it")
+        lines.append(
+            f"  control   {facts['control_url']}: /clock, /fund, /spend, /rotate and /reset, for all who can reach it"
+        )
     print("\n".join(lines), flush=True)
     if facts["control_url"] is not None and is_open(node.settings.host):
         print(OPEN_CONTROL, file=sys.stderr, flush=True)

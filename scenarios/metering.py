@@ -387,13 +387,35 @@ def spend_all(node: Node, things: Things) -> None:
 @case("without-credit", requirements=["BILL-030", "BILL-150", "BILL-190"], needs=BUYS, uses=[BOUGHT, SHORT_OF_CREDIT])
 def without_credit(judge: Judge, node: Node) -> None:
     """At zero each write and run is refused without effect, each read works, and so does buying credit."""
-    session = node.session
     with judge.apart("BILL-030"):
-        answer = session.send(node.payments.intent_request(node.accounts.new(spends=False).key, 500))
+        fresh = node.accounts.new(spends=False)
+        answer = node.session.send(node.payments.intent_request(fresh.key, 500))
         judge.that(answer.accepted, "create_payment_intent to be accepted by an account without credit", answer.status)
     things = bought_things(judge, node)
-    key = things.alice.key
     spend_all(node, things)
+    at_zero(judge, node, things)
+
+
+@case(
+    "once-credit-is-spent",
+    requirements=["BILL-030", "BILL-150", "BILL-190"],
+    needs=[*BUYS, "credit_control"],
+    uses=[SHORT_OF_CREDIT],
+)
+def once_credit_is_spent(judge: Judge, node: Node) -> None:
+    """The same of an account whose credit the test control has spent."""
+    alice = node.accounts.new()
+    things = things_of(node, alice)
+    node.accounts.spend_all(alice)
+    with judge.apart("BILL-030"):
+        answer = node.session.send(node.payments.intent_request(alice.key, 500))
+        judge.that(answer.accepted, "create_payment_intent to be accepted by an account without credit", answer.status)
+    at_zero(judge, node, things)
+
+
+def at_zero(judge: Judge, node: Node, things: Things) -> None:
+    """Judge what costs and what is free in an account that has spent its credit; it buys some for the control."""
+    session, key = node.session, things.alice.key
     judge.set_up(node.payments.balance(key) == 0, "an account that has spent all of its credit")
     for name, request in reads_of(node, things).items():
         with judge.apart("BILL-150"):

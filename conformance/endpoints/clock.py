@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
-from conformance.endpoints.client import Answer, Message, Target
+from conformance.endpoints.client import Answer, Target
+from conformance.endpoints.control import tell_control
 from conformance.endpoints.locks import between_processes
 from conformance.endpoints.log import ExchangeLog
-from conformance.endpoints.requests import JSON_TYPE
-from conformance.values.json_text import written
 
 
 class NodeClock:
@@ -23,9 +22,7 @@ class NodeClock:
 
     def set(self, offset: int) -> Answer:
         """Move it to so many seconds from the right time."""
-        url = f"{self._target.profile.control_url}/clock"
-        body = written({"offset_seconds": offset})
-        answer = self._target.exchange(Message("POST", url, {"Content-Type": JSON_TYPE}, body), self._log)
+        answer = tell_control(self._target, self._log, "clock", {"offset_seconds": offset})
         if answer.accepted:
             self.offset = offset
         return answer

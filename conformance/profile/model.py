@@ -32,6 +32,8 @@ Capability = Literal[
     "chain_rpc",
     "funded_wallet",
     "clock_control",
+    "credit_control",
+    "certificate_control",
     "billing",
     "payment_sandbox",
     "attestation",
@@ -98,7 +100,8 @@ class Profile(Section):
     base_url: Annotated[Url, AfterValidator(_without_core)] | None = None
     """Where the node answers, without `/core/v1`; `--node-url` on the command line goes before it."""
     control_url: Url | None = None
-    """Where the node's clock is set; needed by the capability `clock_control`."""
+    """Where tests set the clock, spend credit and renew certificates; needed by the capabilities `clock_control`,
+    `credit_control` and `certificate_control`."""
     capabilities: Annotated[tuple[Capability, ...], AfterValidator(_once)] = ("managed_accounts", "openapi")
     """What the node offers; cases that need anything else report `not offered`.
 
@@ -107,6 +110,7 @@ class Profile(Section):
     - `chain_rpc`: the settlement chain's JSON-RPC answers the suite
     - `funded_wallet`: the suite's wallets come by gas there: from the test control, or `chain.funder_key_variable`
     - `clock_control`: the node's clock can be set
+    - `credit_control`, `certificate_control`: an account's credit can be spent at once; the certificate can be renewed
     - `billing`, `payment_sandbox`: the balance of credits; payments in the payment provider's test mode
     - `attestation`, `tls`, `app_authorisation_contract`, `caa_dns`: what the attestation rules look at
     - `design_flows`: the design-level paths are served
@@ -158,6 +162,8 @@ class Profile(Section):
             for capability, value, key in (
                 ("chain_rpc", self.chain.rpc_url, "chain.rpc_url"),
                 ("clock_control", self.control_url, "control_url"),
+                ("credit_control", self.control_url, "control_url"),
+                ("certificate_control", self.control_url, "control_url"),
                 ("funded_wallet", self.chain.rpc_url, "chain.rpc_url"),
                 ("payment_sandbox", self.payments.provider_url, "payments.provider_url"),
                 ("funded_wallet", gas, "chain.funder_key_variable, or control_url"),

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from conformance.endpoints.control import tell_control
 from conformance.endpoints.requests import OutgoingRequest
-from conformance.problems import Malformed, ProfileSilent
+from conformance.problems import Malformed, ProfileSilent, SetupFailed
 from conformance.profile import Profile
 from conformance.profile.chain import CREATION
 from conformance.service.acceptance import Accepted
@@ -88,6 +89,13 @@ class Accounts:
                 Payments(self._session).buy(account.key)
             case None:
                 raise ProfileSilent("a profile that says accounts.credits", "a profile that leaves it out")
+
+    def spend_all(self, account: Account) -> None:
+        """Have the test control charge an account all of its credit; needs `credit_control`."""
+        session = self._session
+        answer = tell_control(session.target, session.log, "spend", {"address": account.wallet_address})
+        if not answer.accepted:
+            raise SetupFailed("a control that spends credit", answer.summary, answer.exchange)
 
     def by_wallet(self, admin: SuiteWallet, description: str = DESCRIPTION) -> ChainSecuredAccount:
         """A fresh ChainSecured account, made on the chain by the wallet that becomes its admin. It has no credits."""

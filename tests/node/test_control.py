@@ -69,6 +69,15 @@ def test_wallet_is_given_as_much_as_is_asked_for(controlled: Running) -> None:
         refused(control(controlled, "fund", {"address": address, "wei": amount}), 422)
 
 
+def test_spent_wallet_has_no_credit_left_and_may_buy_some(controlled: Running) -> None:
+    made = controlled.http.post("/core/v1/new_account", json={"account_name": "n", "account_description": "d"}).json()
+    for _ in range(2):
+        assert control(controlled, "spend", {"address": made["wallet_address"]}).json() == {"success": True}
+        assert controlled.get("billing/balance", made["api_key"]).json()["balance_cents"] == 0
+    refused(controlled.post("create_wallet", made["api_key"]), 402, "insufficient-credits")
+    refused(control(controlled, "spend", {}), 422)
+
+
 def test_reset_forgets_everything(controlled: Running) -> None:
     account = controlled.account()
     contract = controlled.read("get_node_chain_config")

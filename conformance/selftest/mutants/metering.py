@@ -297,11 +297,8 @@ def last_cent_is_spent_by_all_at_once(node: Node) -> None:
     intercept(node, BILLED, handler)
 
 
-@mutant(
-    "BILL-190",
-    each=["create_wallet", "add_group", "add_usage_api_key", "remove_usage_api_key", "delete_action"],
-    on=sells_credits,
-)
+@mutant("BILL-190", each=["create_wallet", "add_group", "delete_action"])
+@mutant("BILL-190", each=["add_usage_api_key", "remove_usage_api_key"], on=sells_credits)
 def write_without_credit_is_done_all_the_same(node: Node, operation: str) -> None:
     """Refuse `{operation}` with 402 where there is no credit, after it was done."""
 
@@ -316,11 +313,8 @@ def write_without_credit_is_done_all_the_same(node: Node, operation: str) -> Non
     intercept(node, operation, handler)
 
 
-@mutant(
-    "BILL-190",
-    each=["remove_group", "update_usage_api_key_metadata", "add_pkp_to_group", "update_action_metadata"],
-    on=sells_credits,
-)
+@mutant("BILL-190", each=["remove_group", "update_usage_api_key_metadata"])
+@mutant("BILL-190", each=["add_pkp_to_group", "update_action_metadata"], on=sells_credits)
 def write_needs_no_credit(node: Node, operation: str) -> None:
     """Accept `{operation}` for nothing where there is no credit."""
 
@@ -346,7 +340,8 @@ def usage_keys_need_no_credit(node: Node) -> None:
     intercept(node, BILLED, handler)
 
 
-@mutant("BILL-150", each=["list_groups", "list_wallets", "account_exists"], on=sells_credits)
+@mutant("BILL-150", each=["list_groups", "account_exists"])
+@mutant("BILL-150", each=["list_wallets"], on=sells_credits)
 def read_needs_credit(node: Node, operation: str) -> None:
     """Refuse `{operation}` with 402 where there is no credit."""
 
@@ -369,6 +364,24 @@ def buying_credit_needs_credit(node: Node) -> None:
         given = await forward(request)
         return refusal(402) if empty and given.accepted else given
 
+    intercept(node, INTEND, handler)
+
+
+@mutant("BILL-030")
+def account_that_has_spent_all_may_buy_no_more(node: Node) -> None:
+    """Refuse intents with 402 to an account that had credit once, and has none."""
+    had: set[Address] = set()
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        wallet = wallet_of(node, request)
+        given = await forward(request)
+        return refusal(402) if wallet in had and given.accepted and not node.billing.balance(wallet) else given
+
+    def settle(original: Callable[..., object], hold: object, cents: int) -> object:
+        had.add(hold.wallet)  # type: ignore[attr-defined]
+        return original(hold, cents)
+
+    wrap(node.billing, "settle", settle)
     intercept(node, INTEND, handler)
 
 

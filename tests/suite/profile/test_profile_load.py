@@ -49,6 +49,8 @@ def test_profile_of_differences_keeps_the_other_defaults(tmp_path: Path) -> None
         ("capabilities: [openapi, openapi]\n", "capabilities: openapi is listed twice"),
         ("capabilities: [chain_rpc]\n", "the capability chain_rpc needs chain.rpc_url"),
         ("capabilities: [clock_control]\n", "the capability clock_control needs control_url"),
+        ("capabilities: [credit_control]\n", "the capability credit_control needs control_url"),
+        ("capabilities: [certificate_control]\n", "the capability certificate_control needs control_url"),
         (
             "capabilities: [clock_control, funded_wallet]\n",
             "needs control_url; the capability funded_wallet needs chain.rpc_url; the capability funded_wallet needs",
