@@ -88,6 +88,26 @@ def test_node_killed_and_started_again_has_lost_nothing(anvil: Anvil, tmp_path: 
         assert running.everything(account) == before
 
 
+def test_refused_write_costs_the_payers_nothing(anvil: Anvil, tmp_path: Path) -> None:
+    anvil.fund(*addresses(1))
+
+    def spent() -> list[object]:
+        of_payers = [
+            (ask, payer, "latest") for payer in addresses(1) for ask in ("eth_getBalance", "eth_getTransactionCount")
+        ]
+        return [anvil.ask(*question) for question in of_payers]
+
+    with node_on(anvil, tmp_path, "--payers", "1") as (running, _):
+        account = running.account()
+        key = running.usage_key(account)
+        before = spent()
+        refused(running.post("create_wallet", key), 403, "scope-missing")
+        refused(running.post("remove_group", account, group_id="77"), 404)
+        assert spent() == before
+        running.wallet(account)
+        assert spent() != before, "the control: a write that is accepted is paid for"
+
+
 def settings_for(anvil: Anvil, contract: bytes | None = None, secret: str = SECRET) -> Settings:
     anvil.fund(*addresses(1, secret))
     return Settings(
