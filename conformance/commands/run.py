@@ -8,6 +8,10 @@ from dataclasses import replace
 
 import pytest
 
+from conformance.doctor import first_look
+from conformance.endpoints.client import Target
+from conformance.endpoints.pace import Pace, lowest_rate
+from conformance.endpoints.patience import Patience
 from conformance.profile import Profile, load_profile
 from conformance.report import ExitCode
 from conformance.run.options import SPELLINGS, Options, add_options
@@ -23,6 +27,23 @@ def add_to(subcommands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     parser.set_defaults(handle=_run)
 
 
+class FirstLook:
+    """A plugin of pytest that ends the run in one line where nothing could come of it."""
+
+    def __init__(self, options: Options, profile: Profile) -> None:
+        self._options, self._profile = options, profile
+
+    def pytest_sessionstart(self) -> None:
+        """Look when options and packs are known to be right."""
+        options, profile = self._options, self._profile
+        pace = Pace(lowest_rate(options.rate, profile.limits.rate))
+        patience = Patience(options.timeout, options.max_timeouts)
+        with Target(options.node_url or str(profile.base_url), profile, pace=pace, patience=patience) as target:
+            for finding in first_look(target, spends=options.max_spend is None or options.max_spend > 0):
+                if finding.ends_run:
+                    raise pytest.UsageError(f"{finding.found}; {finding.mend} ({HINT})")
+
+
 def _titles() -> list[str]:
     """Of the groups of options, in the order of the table."""
     return list(dict.fromkeys(spelling.group for spelling in SPELLINGS.values()))
@@ -34,7 +55,8 @@ def _run(arguments: argparse.Namespace) -> int:
     bundled = options.node_url is None and profile.base_url is None
     options = replace(options, jobs=options.jobs or jobs_that_pay(options, bundled=bundled))
     reporter = Reporter()
-    status = pytest.main(pytest_arguments(options), plugins=[reporter])
+    plugins: list[object] = [reporter] if bundled else [reporter, FirstLook(options, profile)]
+    status = pytest.main(pytest_arguments(options), plugins=plugins)
     reporter.tell()
     if reporter.results is not None:
         return reporter.results.exit_code
@@ -51,6 +73,8 @@ def jobs_that_pay(options: Options, *, bundled: bool) -> int:
         return 1
     return min(MOST_JOBS, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
 
+
+HINT = "`service-conformance doctor` tries all that a run needs"
 
 NOT_NEEDED = ("terminal", "cacheprovider", "logging", "unraisableexception", "threadexception")
 """Plugins of pytest that do nothing for packs, and cost something with every case; `Reporter` is the terminal's."""

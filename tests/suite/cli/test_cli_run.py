@@ -11,6 +11,7 @@ from argparse import ArgumentParser
 from pathlib import Path
 
 import pytest
+from tiny_node import TinyNode
 
 from conformance.cli import parser
 from conformance.commands.run import jobs_that_pay
@@ -82,17 +83,17 @@ def test_run_in_several_processes_fails_alike(place: Path) -> None:
     assert "CHAIN-030 (must; " in ended.stdout
 
 
-def test_run_that_selects_nothing_ends_with_4(place: Path) -> None:
-    ended = run(place, "--level", "may", "--node-url", "http://127.0.0.1:9")
+def test_run_that_selects_nothing_ends_with_4(place: Path, node: TinyNode) -> None:
+    ended = run(place, "--level", "may", "--node-url", node.url)
     assert ended.returncode == 4
     assert "No case was selected." in ended.stdout
 
 
-def test_run_against_nobody_is_inconclusive(place: Path) -> None:
+def test_run_against_nobody_ends_in_one_line(place: Path) -> None:
     ended = run(place, "--node-url", "http://127.0.0.1:9", "--output", "out")
-    assert ended.returncode == 3, ended.stdout
-    assert "Nothing failed, but 2 of 2 cases were inconclusive." in ended.stdout
-    assert results_in(place)["exit_code"] == 3
+    assert (ended.returncode, ended.stderr.strip().count("\n")) == (2, 0)
+    assert "http://127.0.0.1:9: the node cannot be reached" in ended.stderr
+    assert not (place / "out" / "results.json").exists()
 
 
 @pytest.mark.parametrize(
@@ -125,17 +126,17 @@ def test_run_that_cannot_begin_says_so_and_ends_with_2(options: tuple[str, ...],
     assert not (place / "out" / "results.json").exists()
 
 
-def test_run_uses_the_profile_and_names_its_digest(place: Path) -> None:
-    (place / "node.yaml").write_text("base_url: http://127.0.0.1:9\nlimits: {rate: 50}\n", encoding="utf-8")
-    assert run(place, "--profile", "node.yaml", "--output", "out").returncode == 3
-    stated = Profile.model_validate_json('{"base_url": "http://127.0.0.1:9", "limits": {"rate": 50}}')
+def test_run_uses_the_profile_and_names_its_digest(place: Path, node: TinyNode) -> None:
+    (place / "node.yaml").write_text(f"base_url: {node.url}\nlimits: {{rate: 50}}\n", encoding="utf-8")
+    assert run(place, "--profile", "node.yaml", "--output", "out").returncode == 1
+    stated = Profile.model_validate({"base_url": node.url, "limits": {"rate": 50.0}})
     results = results_in(place)
     assert results["profile"] == {
         "source": "node.yaml",
         "sha256": profile_digest(stated),
         "capabilities": ["managed_accounts", "openapi"],
     }
-    assert results["target"] == {"base_url": "http://127.0.0.1:9", "bundled": False}
+    assert results["target"] == {"base_url": node.url, "bundled": False}
 
 
 def test_options_reach_pytest_as_they_were_given() -> None:

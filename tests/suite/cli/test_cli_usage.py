@@ -82,7 +82,8 @@ def test_selftest_takes_its_arguments_as_they_are(monkeypatch: pytest.MonkeyPatc
         taken.append(arguments)
         return 7
 
-    monkeypatch.setattr(cli, "import_module", lambda name: SimpleNamespace(main=main) if "selftest" in name else None)
+    modules = SimpleNamespace(main=main, require_node=lambda _: None)
+    monkeypatch.setattr(cli, "import_module", lambda _: modules)
     assert cli.main(["selftest", "--mutant", "x", "--help"]) == 7
     assert taken == [["--mutant", "x", "--help"]]
 
@@ -106,7 +107,7 @@ def test_reader_that_leaves_early_sees_no_traceback(arguments: list[str]) -> Non
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
-@pytest.mark.parametrize("arguments", [["packs"], ["requirements"], ["run", "--node-url", "http://127.0.0.1:9"]])
+@pytest.mark.parametrize("arguments", [["packs"], ["requirements"], ["doctor", "--node-url", "http://127.0.0.1:9"]])
 def test_full_disk_is_told_in_one_line(arguments: list[str]) -> None:
     with Path("/dev/full").open("wb") as full:
         done = subprocess.run(  # noqa: S603 - our own text

@@ -1,0 +1,51 @@
+"""``service-conformance doctor``: try what a run needs, and say what is wrong and how to mend it."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from conformance.doctor import State, examine
+from conformance.endpoints.client import Target
+from conformance.endpoints.patience import Patience
+from conformance.problems import Problem
+from conformance.profile import Profile, load_profile
+from conformance.report import ExitCode
+from conformance.run.options import node_address
+
+SECONDS = 5.0
+"""For one answer."""
+STYLES = {State.WELL: "green", State.WRONG: "bold red", State.DOUBTFUL: "yellow", State.NOT_TRIED: "dim"}
+
+
+def add_to(subcommands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the subcommand."""
+    parser = subcommands.add_parser(
+        "doctor",
+        help="try what a run needs",
+        description="Makes one account and one group, and removes the group. Ends with 1 where something is wrong.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--profile", type=Path, metavar="FILE", help="the node's vendor profile")
+    parser.add_argument("--node-url", type=node_address, metavar="URL", help="the node, without /core/v1")
+    parser.set_defaults(handle=_doctor)
+
+
+def _doctor(arguments: argparse.Namespace) -> int:
+    profile = load_profile(arguments.profile) if arguments.profile else Profile()
+    url = arguments.node_url or profile.base_url
+    if url is None:
+        raise Problem("which node? name it with --node-url, or in base_url of the profile")
+    console = Console(highlight=False)
+    table = Table("check", "", "found", "mend", box=None, pad_edge=False)
+    wrong = 0
+    with Target(url, profile, patience=Patience(SECONDS)) as target:
+        for finding in examine(target):
+            table.add_row(finding.check, finding.state, finding.found, finding.mend, style=STYLES[finding.state])
+            wrong += finding.state is State.WRONG
+    console.print(table)
+    console.print(f"{wrong} of {table.row_count} are wrong" if wrong else f"all of {table.row_count} are well")
+    return ExitCode.FAILS if wrong else ExitCode.CONFORMS

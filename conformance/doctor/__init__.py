@@ -1,0 +1,7 @@
+"""What a run needs of a node and its profile, tried in a few seconds before hundreds of cases find out."""
+
+from conformance.doctor.everything import examine
+from conformance.doctor.finding import Finding, State
+from conformance.doctor.first import first_look
+
+__all__ = ["Finding", "State", "examine", "first_look"]

@@ -1,0 +1,172 @@
+"""Everything that a run needs by the profile's capabilities: paths, clock, ether, payments, resolver, evidence."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from email.utils import parsedate_to_datetime
+from urllib.parse import urlsplit
+
+from conformance.doctor.finding import Finding, State
+from conformance.doctor.first import CODE, NOT_SERVED, ask, first_look
+from conformance.endpoints.client import Message, Target
+from conformance.endpoints.funding import KeyFunder, funder_of
+from conformance.endpoints.requests import JSON_TYPE, OutgoingRequest
+from conformance.problems import NoFunderKey, ProfileSilent, StepProblem
+from conformance.profile import OPERATIONS, Auth, Operation, Place
+from conformance.profile.operations import ATTESTATION, BILLING, CORE, DESIGN_FLOWS
+from conformance.service.session import Session
+from conformance.values.json_values import member, printed
+from conformance.verify.dns_lookup import look_up_caa
+
+WINDOW_SECONDS = 300
+"""How far `issuedAt` may be from the node's time ("Limits")."""
+DOUBTFUL_SECONDS = 30
+NEEDS = {**dict.fromkeys(ATTESTATION, "attestation"), **dict.fromkeys(BILLING, "billing")}
+"""Operations that the profile need not offer."""
+NOT_PROBED = {"new_account", *DESIGN_FLOWS}
+"""A call of them could make something, or needs an id in its path."""
+Check = Callable[[Session], Finding | None]
+
+
+def examine(target: Target) -> Iterator[Finding]:
+    """All findings. It makes one account and a group, which it removes again."""
+    for finding in first_look(target):
+        yield finding
+        if finding.ends_run:
+            return
+    session = Session(target, "doctor::everything")
+    for name, check in CHECKS.items():
+        try:
+            found = check(session)
+        except StepProblem as problem:
+            found = Finding(name, State.WRONG, f"{problem.cause}: {problem.got}", problem.hint)
+        if found:
+            yield found
+
+
+def _paths(session: Session) -> Finding:
+    """Every path that the profile claims, asked without a key and without members."""
+    missing: list[str] = []
+    asked = 0
+    for name in OPERATIONS:
+        operation = _claimed(session, name)
+        if operation is None:
+            continue
+        asked += 1
+        body = None if operation.method == "GET" else f'"{CODE}"' if operation.place is Place.STRING else "{}"
+        status = session.send(OutgoingRequest(operation, body=body, headers=_headers(body))).status
+        if status in NOT_SERVED or (status >= 500 and operation.auth is not Auth.NONE):
+            missing.append(f"{operation.method} {operation.path} ({status})")
+    if not missing:
+        return Finding("paths", State.WELL, f"all {asked} answer")
+    mend = "see wire.operations.method_and_path, brand.slug and capabilities of the profile; other paths are demanded"
+    return Finding("paths", State.WRONG, f"{len(missing)} of {asked} are not there: {', '.join(missing)}", mend)
+
+
+def _claimed(session: Session, name: str) -> Operation | None:
+    if name in NOT_PROBED or not session.profile.offers(NEEDS.get(name, "http")):
+        return None
+    if name in {"openapi", "swagger_ui"} and not session.profile.offers("openapi"):
+        return None
+    try:
+        return session.target.operation(name)
+    except ProfileSilent:
+        return None
+
+
+def _headers(body: str | None) -> dict[str, str | None]:
+    return {} if body is None else {"Content-Type": JSON_TYPE}
+
+
+def _clock(session: Session) -> Finding:
+    """The node's clock and this machine's, by the header Date (RFC 9110, 6.6.1)."""
+    told = ask(session, f"{CORE}/get_node_chain_config").headers.get("date")
+    if told is None:
+        return Finding("clock", State.NOT_TRIED, "the node sends no Date")
+    try:
+        apart = round(parsedate_to_datetime(told).timestamp() - time.time())
+    except ValueError:
+        return Finding("clock", State.WRONG, f"its Date is no date: {told}")
+    if abs(apart) <= DOUBTFUL_SECONDS:
+        return Finding("clock", State.WELL, f"{abs(apart)} s from this machine's")
+    state = State.WRONG if abs(apart) >= WINDOW_SECONDS else State.DOUBTFUL
+    mend = f"set one of the two clocks: signed requests count for {WINDOW_SECONDS} s"
+    return Finding("clock", state, f"{abs(apart)} s {'ahead of' if apart > 0 else 'behind'} this machine's", mend)
+
+
+def _transport(session: Session) -> Finding:
+    parts = urlsplit(session.target.base_url)
+    if parts.scheme == "https":
+        return Finding("TLS", State.WELL, "the certificate is trusted")
+    if parts.hostname in {"localhost", "127.0.0.1", "::1"}:
+        return Finding("TLS", State.WELL, "none, on this machine")
+    return Finding("TLS", State.DOUBTFUL, "none: keys travel in clear", "name an https:// address")
+
+
+def _ether(session: Session) -> Finding | None:
+    if not session.profile.offers("funded_wallet"):
+        return None
+    variable = session.profile.chain.funder_key_variable
+    try:
+        funder = funder_of(session.profile)
+    except NoFunderKey as problem:
+        return Finding("ether", State.WRONG, f"{problem.expected}: {problem.got}", problem.hint)
+    if not isinstance(funder, KeyFunder):
+        return Finding("ether", State.WELL, "from the test control")
+    owned = session.chain.balance(funder.address)
+    if owned:
+        return Finding("ether", State.WELL, f"{owned / 10**18:.6f} ether at {funder.address}")
+    return Finding("ether", State.WRONG, f"the wallet {funder.address} of {variable} is empty", "send ether to it")
+
+
+def _control(session: Session) -> Finding | None:
+    if not session.profile.offers("clock_control"):
+        return None
+    url = f"{session.profile.control_url}/clock"
+    message = Message("POST", url, {"Content-Type": JSON_TYPE}, '{"offset_seconds": 0}')
+    answer = session.target.exchange(message, session.log)
+    if answer.accepted:
+        return Finding("clock control", State.WELL, "sets the clock")
+    return Finding("clock control", State.WRONG, f"{url}: {answer.summary}", "mend control_url of the profile")
+
+
+def _payments(session: Session) -> Finding | None:
+    """Test mode by the prefix of the publishable key, and a provider that answers."""
+    if not session.profile.offers("payment_sandbox"):
+        return None
+    key = printed(member(session.call("stripe_config").value, "publishable_key"))
+    if not key.startswith("pk_test_"):
+        mend = "run the node with keys of the provider's test mode; the suite never pays real money"
+        return Finding("payments", State.WRONG, f"the publishable key begins with {key[:8]!r}, not 'pk_test_'", mend)
+    provider = str(session.profile.payments.provider_url)
+    answer = session.target.exchange(Message("GET", f"{provider}/v1/payment_intents", {}, None), session.log)
+    state = State.WRONG if answer.status >= 500 else State.WELL
+    return Finding("payments", state, f"test mode; {provider} answers with {answer.status}")
+
+
+def _resolver(session: Session) -> Finding | None:
+    if not session.profile.offers("caa_dns"):
+        return None
+    domain, resolver = session.profile.attestation.gateway_domain, session.profile.attestation.resolver
+    if domain is None:
+        return Finding("resolver", State.WRONG, "no domain to look up", "write attestation.gateway_domain")
+    try:
+        answer = look_up_caa(domain, resolver)
+    except ValueError as problem:
+        return Finding("resolver", State.WRONG, str(problem), "mend attestation.resolver of the profile")
+    told = f"{len(answer.records)} CAA records of {domain} ({answer.status})"
+    if answer.records:
+        return Finding("resolver", State.WELL, told)
+    return Finding("resolver", State.WRONG, told, "mend attestation.gateway_domain or attestation.resolver")
+
+
+CHECKS: dict[str, Check] = {
+    "paths": _paths,
+    "TLS": _transport,
+    "clock": _clock,
+    "ether": _ether,
+    "clock control": _control,
+    "payments": _payments,
+    "resolver": _resolver,
+}

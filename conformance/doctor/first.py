@@ -1,0 +1,154 @@
+"""The quick part, which ``run`` does first: whether the node is there, is this service, and a run can tell anything.
+
+A finding ends the run only where the evidence leaves no other reading: what may be a node's fault is left to the cases.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from conformance.doctor.finding import Finding, State
+from conformance.endpoints.client import HTML, OF_GATEWAYS, Answer, Message, Target
+from conformance.problems import Inconclusive, OutOfCredit, ServerFault, StepProblem, Unreachable, Untrusted
+from conformance.profile.operations import CORE
+from conformance.service.accounts import Accounts
+from conformance.service.cleanup import clean_up
+from conformance.service.groups import Groups
+from conformance.service.session import Session
+from conformance.values.json_values import member
+
+PROBED = ("get_node_chain_config", "get_api_payers", "list_groups", "openapi.json")
+"""Paths that the specification gives; whoever serves none of them is another service."""
+NOT_SERVED = frozenset({404, 405, 501})
+REDIRECTS = range(300, 400)
+CODE = "async function main() { return 1; }"
+OF_BRAND = re.compile(r"/get_([a-z0-9_]+)_action_ipfs_id$")
+
+
+def first_look(target: Target, *, spends: bool = True) -> Iterator[Finding]:
+    """The findings, one after the other; none after one that ends the run.
+
+    With `spends` it makes an account and a group, where the profile says that new accounts have credit.
+    """
+    session = Session(target, "doctor::first")
+    for check in (_address, _brand, _chain, _credit):
+        if check is _credit and not spends:
+            continue
+        try:
+            found = check(session)
+        except StepProblem as problem:
+            found = Finding(check.__name__.strip("_"), State.WRONG, f"{problem.cause}: {problem.got}", problem.hint)
+        if found:
+            yield found
+            if found.ends_run:
+                return
+
+
+def ask(session: Session, path: str) -> Answer:
+    """A GET without a key."""
+    return session.target.exchange(Message("GET", path, {}, None), session.log)
+
+
+def _address(session: Session) -> Finding:
+    """Whether somebody answers, and answers as this service does."""
+    url = session.target.base_url
+    answers: dict[str, Answer] = {}
+    silence: ServerFault | None = None
+    for name in PROBED:
+        try:
+            answers[name] = ask(session, f"{CORE}/{name}")
+        except ServerFault as problem:
+            silence = problem
+            continue
+        except Inconclusive as problem:
+            found = f"{url}: {problem.cause}: {problem.got}"
+            return Finding("address", State.WRONG, found, problem.hint, ends_run=True)
+        if answers[name].accepted and _is_of_api(answers[name]):
+            return Finding("address", State.WELL, f"{url} answers as this service")
+    if silence is not None:
+        return Finding("address", State.WRONG, f"{url}: {silence.got}", "look at the node's log", ends_run=True)
+    if any(map(_is_of_api, answers.values())):
+        return Finding("address", State.DOUBTFUL, f"{url} answers {_told(answers)}", "is it a node of this service?")
+    return _stranger(url, answers)
+
+
+def _is_of_api(answer: Answer) -> bool:
+    served = answer.status not in NOT_SERVED and answer.status < 500 and answer.status not in REDIRECTS
+    return served and not HTML.match(answer.text)
+
+
+def _stranger(url: str, answers: Mapping[str, Answer]) -> Finding:
+    first = answers[PROBED[0]]
+    if first.status in REDIRECTS:
+        place = first.headers.get("location", "nowhere")
+        return Finding("address", State.WRONG, f"{url} sends elsewhere: {place}", "name that address", ends_run=True)
+    if all(one.status in OF_GATEWAYS for one in answers.values()):
+        return Finding("address", State.WRONG, f"{url}: {first.summary}", "start the node behind it", ends_run=True)
+    mend = f"name the address before {CORE}, of a node of this service"
+    return Finding("address", State.WRONG, f"{url} is not this service: {_told(answers)}", mend, ends_run=True)
+
+
+def _told(answers: Mapping[str, Answer]) -> str:
+    return ", ".join(f"{CORE}/{name} {one.status}" for name, one in answers.items())
+
+
+def _brand(session: Session) -> Finding:
+    """Whether the profile's brand word is the node's: the paths of its description show another one."""
+    slug = session.profile.brand.slug
+    answer = session.send(session.request("get_action_ipfs_id", code=CODE))
+    if answer.status not in NOT_SERVED:
+        return Finding("brand word", State.WELL, f"{slug!r}: {session.target.operation('get_action_ipfs_id').path}")
+    served = described_brands(session)
+    if served and slug not in served:
+        mend = f"write `brand: {{slug: {served[0]}, title: …}}` into the profile"
+        found = f"the profile says {slug!r}, the node's description {served[0]!r}"
+        return Finding("brand word", State.WRONG, found, mend, ends_run=True)
+    found = f"no {session.target.operation('get_action_ipfs_id').path} (status {answer.status})"
+    return Finding("brand word", State.WRONG, found, "write the node's word into brand.slug of the profile")
+
+
+def described_brands(session: Session) -> list[str]:
+    """The brand words in the paths of the node's OpenAPI description; none where it shows none."""
+    answer = ask(session, f"{CORE}/openapi.json")
+    paths = member(answer.value, "paths") if answer.accepted and answer.readable else None
+    found = [OF_BRAND.search(path) for path in paths] if isinstance(paths, dict) else []
+    return [match[1] for match in found if match]
+
+
+def _chain(session: Session) -> Finding | None:
+    """Whether the profile's chain is the node's: another id, and nothing at the contract's address."""
+    if not session.profile.offers("chain_rpc"):
+        return None
+    config = session.call("get_node_chain_config").value
+    said, address = member(config, "chain_id"), member(config, "contract_address")
+    rpc_url = session.profile.chain.rpc_url
+    try:
+        chain_id, code = session.chain.chain_id(), session.chain.code(str(address))
+    except (Unreachable, Untrusted) as problem:
+        return Finding("chain", State.WRONG, f"{rpc_url}: {problem.got}", "mend chain.rpc_url of the profile")
+    has_code = str(code) not in {"0x", "None"}
+    if str(said) == str(chain_id) and has_code:
+        return Finding("chain", State.WELL, f"id {chain_id}, the contract's code is at {address}")
+    if has_code:
+        return Finding("chain", State.WRONG, f"the node says chain id {said}, its chain {chain_id}")
+    mend = "name in chain.rpc_url the chain that the node uses, or take chain_rpc from the capabilities"
+    if str(said) == str(chain_id):
+        return Finding("chain", State.WRONG, f"chain {chain_id} has no code at the node's contract {address}", mend)
+    found = f"the node is on chain {said}, {rpc_url} is chain {chain_id}, and has nothing at {address}"
+    return Finding("chain", State.WRONG, found, mend, ends_run=True)
+
+
+def _credit(session: Session) -> Finding | None:
+    """Whether a new account can pay for a write, as `accounts.credits: granted` says."""
+    if not session.profile.offers("managed_accounts") or session.profile.accounts.credits != "granted":
+        return None
+    try:
+        account = Accounts(session).new()
+        Groups(session).add(account.key)
+    except OutOfCredit as problem:
+        mend = "have the node give new accounts credit, or write accounts.credits: bought or null into the profile"
+        return Finding("credit", State.WRONG, f"a new account cannot pay: {problem.got}", mend, ends_run=True)
+    finally:
+        clean_up(session)
+    return Finding("credit", State.WELL, "a new account can pay for a write")

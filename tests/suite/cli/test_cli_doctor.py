@@ -1,0 +1,197 @@
+"""``service-conformance doctor``, and the quick part of it that ``run`` begins with."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tiny_node import Asked, TinyNode, Told, always
+
+from conformance.cli import main
+from conformance.doctor import Finding, State, examine, first_look
+from conformance.endpoints.client import Target
+from conformance.endpoints.patience import Patience
+from conformance.profile import Profile
+
+HTML = "<!doctype html><html><title>Not here</title></html>"
+
+
+def findings(node: TinyNode, profile: Profile | None = None, *, spends: bool = True) -> dict[str, Finding]:
+    with Target(node.url, profile or Profile(), patience=Patience(5.0)) as target:
+        return {found.check: found for found in first_look(target, spends=spends)}
+
+
+def profile(text: str) -> Profile:
+    return Profile.model_validate_json(text)
+
+
+def everywhere(node: TinyNode, told: Told) -> None:
+    for path in ("get_node_chain_config", "get_api_payers", "list_groups", "openapi.json"):
+        node.faults[path] = _gives(told)
+
+
+def _gives(told: Told) -> Callable[[Asked], Told]:
+    return lambda _: told
+
+
+def test_node_that_a_run_can_judge_is_well(node: TinyNode) -> None:
+    found = findings(node)
+
+    assert {name: one.state for name, one in found.items()} == dict.fromkeys(
+        ("address", "brand word", "credit"), State.WELL
+    )
+    assert "remove_group" in node.paths(), "what the look made is gone"
+
+
+def test_look_that_may_not_spend_makes_nothing(node: TinyNode) -> None:
+    assert "credit" not in findings(node, spends=False)
+    assert "new_account" not in node.paths()
+
+
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        (Told(404, {"title": "no such path"}), "is not this service: /core/v1/get_node_chain_config 404"),
+        (Told(200, HTML), "is not this service"),
+        (Told(502, HTML), "from a gateway"),
+        (Told(301, None, {"Location": "https://elsewhere.example"}), "sends elsewhere: https://elsewhere.example"),
+    ],
+)
+def test_address_of_another_service_ends_the_run(node: TinyNode, told: Told, said: str) -> None:
+    everywhere(node, told)
+
+    (found,) = findings(node).values()
+
+    assert (found.state, found.ends_run) == (State.WRONG, True)
+    assert said in found.found
+
+
+def test_service_that_asks_for_keys_everywhere_is_left_to_the_cases(node: TinyNode) -> None:
+    everywhere(node, Told(401, {"title": "no key"}))
+
+    assert (findings(node)["address"].state, findings(node)["address"].ends_run) == (State.DOUBTFUL, False)
+
+
+def test_one_endpoint_that_fails_is_left_to_the_cases(node: TinyNode) -> None:
+    node.faults["get_node_chain_config"] = always(500)
+    node.faults["get_api_payers"] = always(200, [])
+
+    assert findings(node)["address"].state is State.WELL
+
+
+def test_brand_word_that_the_description_contradicts_ends_the_run(node: TinyNode) -> None:
+    node.faults["get_service_action_ipfs_id"] = always(404)
+    node.faults["openapi.json"] = always(200, {"openapi": "3.1.0", "paths": {"/core/v1/get_acme_action_ipfs_id": {}}})
+
+    found = findings(node)["brand word"]
+
+    assert (found.ends_run, found.found) == (True, "the profile says 'service', the node's description 'acme'")
+    assert "slug: acme" in found.mend
+
+
+def test_brand_path_that_is_missing_without_other_evidence_is_left_to_the_cases(node: TinyNode) -> None:
+    node.faults["get_service_action_ipfs_id"] = always(404)
+    node.faults["openapi.json"] = always(404)
+
+    assert (findings(node)["brand word"].state, findings(node)["brand word"].ends_run) == (State.WRONG, False)
+
+
+def test_account_without_credit_ends_the_run(node: TinyNode) -> None:
+    node.faults["add_group"] = always(402, {"title": "no credit"})
+
+    assert findings(node)["credit"].ends_run
+    assert "credit" not in findings(node, profile('{"accounts": {"credits": null}}'))
+
+
+def test_write_that_fails_otherwise_is_left_to_the_cases(node: TinyNode) -> None:
+    node.faults["add_group"] = always(500)
+
+    assert (findings(node)["credit"].state, findings(node)["credit"].ends_run) == (State.WRONG, False)
+
+
+@pytest.mark.parametrize(
+    ("chain_id", "code", "state", "ends"),
+    [
+        ("0x7a69", "0x60", State.WELL, False),
+        ("0x7a69", "0x", State.WRONG, False),
+        ("0x1", "0x60", State.WRONG, False),
+        ("0x1", "0x", State.WRONG, True),
+    ],
+)
+def test_chain_of_another_id_without_the_contract_ends_the_run(
+    node: TinyNode, chain_id: str, code: str, state: State, ends: bool
+) -> None:
+    def rpc(asked: Asked) -> Told:
+        result = {"eth_chainId": chain_id, "eth_getCode": code}[str(asked.body["method"])]
+        return Told(body={"jsonrpc": "2.0", "id": asked.body["id"], "result": result})
+
+    node.faults["/rpc"] = rpc
+    on_chain = profile(f'{{"capabilities": ["chain_rpc"], "chain": {{"rpc_url": "{node.url}/rpc"}}}}')
+
+    found = findings(node, on_chain)["chain"]
+
+    assert (found.state, found.ends_run) == (state, ends)
+
+
+def test_paths_that_are_not_there_are_named(node: TinyNode) -> None:
+    node.faults["create_wallet"] = always(404)
+    node.faults["add_action"] = always(405)
+
+    with Target(node.url, Profile(), patience=Patience(5.0)) as target:
+        found = {one.check: one for one in examine(target)}["paths"]
+
+    assert found.state is State.WRONG
+    assert found.found.startswith("2 of ")
+    assert "POST /core/v1/create_wallet (404)" in found.found
+    assert "POST /core/v1/add_action (405)" in found.found
+
+
+@pytest.mark.parametrize(
+    ("date", "state"),
+    [("Thu, 01 Jan 1970 00:00:00 GMT", State.WRONG), ("yesterday", State.WRONG)],
+)
+def test_clock_that_signed_requests_would_miss_is_wrong(node: TinyNode, date: str, state: State) -> None:
+    node.faults["get_node_chain_config"] = always(200, {"chain_id": 1, "contract_address": "0x"}, Date=date)
+
+    with Target(node.url, Profile(), patience=Patience(5.0)) as target:
+        assert {one.check: one for one in examine(target)}["clock"].state is state
+
+
+def test_missing_key_of_the_funder_is_told(node: TinyNode, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NO_SUCH_KEY", raising=False)
+    node.faults["/rpc"] = lambda asked: Told(body={"jsonrpc": "2.0", "id": asked.body["id"], "result": "0x7a69"})
+    chain = {"rpc_url": f"{node.url}/rpc", "funder_key_variable": "NO_SUCH_KEY"}
+    funded = profile(json.dumps({"capabilities": ["chain_rpc", "funded_wallet"], "chain": chain}))
+    with Target(node.url, funded, patience=Patience(5.0)) as target:
+        assert "NO_SUCH_KEY" in {one.check: one for one in examine(target)}["ether"].found
+
+
+def test_doctor_prints_a_table_and_its_exit_code_tells(
+    node: TinyNode, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "250")
+    path = tmp_path / "node.yaml"
+    path.write_text(f"base_url: {node.url}\ncapabilities: [managed_accounts]\n", encoding="utf-8")
+    node.faults["create_wallet"] = always(404)
+    assert main(["doctor", "--profile", str(path)]) == 1
+    assert "POST /core/v1/create_wallet" in " ".join(capsys.readouterr().out.split())
+    assert main(["doctor"]) == 2
+    assert capsys.readouterr().err == (
+        "service-conformance: which node? name it with --node-url, or in base_url of the profile\n"
+    )
+
+
+def test_run_ends_in_one_line_where_nothing_could_come_of_it(
+    node: TinyNode, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    node.faults["add_group"] = always(402, {"title": "no credit"})
+
+    assert main(["run", "--node-url", node.url, "--output", "out"]) == 2
+
+    printed = capsys.readouterr()
+    assert printed.err.strip().count("\n") == 0
+    assert "a new account cannot pay: status 402" in printed.err
+    assert not Path("out/results.json").exists()
