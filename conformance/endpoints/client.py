@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import os
 import re
@@ -19,7 +20,7 @@ import httpx
 
 from conformance.endpoints.canonical import canonical, descend, with_id_as_listed
 from conformance.endpoints.extent import SampleOptions
-from conformance.endpoints.log import ExchangeLog, RawExchange
+from conformance.endpoints.log import ExchangeLog, RawExchange, Timing
 from conformance.endpoints.pace import Budget, GasBudget, Pace, PurchaseBudget
 from conformance.endpoints.patience import Patience
 from conformance.endpoints.redaction import SeenKeys
@@ -201,6 +202,8 @@ class Target:
         self.settle_seconds = profile.semantics.settle_time_seconds or 0
         self.page_size = profile.limits.page_size_max or profile.limits.page_size_default or 10
         self.seen_keys = SeenKeys()
+        self.timings: Callable[[Timing], None] | None = None
+        """Called with every exchange."""
         self._group_id_form = profile.wire.list_groups.id_form
         self._pace = pace or Pace(None)
         self._operations: dict[str, Operation] = {}
@@ -226,6 +229,12 @@ class Target:
     def close(self) -> None:
         """Give the connections back."""
         self._http.close()
+
+    def with_seed(self, seed: str) -> Self:
+        """The same node, budgets and connections, for cases that make other random choices."""
+        other = copy.copy(self)
+        other.seed = seed
+        return other
 
     @cached_property
     def funder(self) -> Funder | None:
@@ -330,7 +339,7 @@ class Target:
             message.method, url, message.headers, message.body,
             response.status_code, dict(response.headers), text, time.perf_counter() - began, _name(operation),
         )  # fmt: skip
-        number = log.add(raw)
+        number = self._noted(raw, log)
         return Answer(response.status_code, response.headers, text, number, operation, raw.seconds, self._group_id_form)
 
     def _body(self, response: httpx.Response, until: float) -> str:
@@ -351,7 +360,12 @@ class Target:
         self, message: Message, url: str, began: float, log: ExchangeLog, operation: Operation | None
     ) -> int:
         sent = (message.method, url, message.headers, message.body)
-        return log.add(RawExchange(*sent, None, {}, "", time.perf_counter() - began, _name(operation)))
+        return self._noted(RawExchange(*sent, None, {}, "", time.perf_counter() - began, _name(operation)), log)
+
+    def _noted(self, raw: RawExchange, log: ExchangeLog) -> int:
+        if self.timings is not None:
+            self.timings(raw.timing)
+        return log.add(raw)
 
 
 @lru_cache(maxsize=4)

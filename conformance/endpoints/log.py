@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 from conformance.endpoints.pace import Spending
 from conformance.endpoints.redaction import Secrets, as_curl
@@ -11,6 +12,20 @@ from conformance.verdict import Exchange
 
 LONGEST_BODY = 4_000
 """Characters of a body that a report shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """How long an exchange took, without what was in it."""
+
+    operation: str
+    """Its name; where none was called, the first part of the path: `/rpc`."""
+    method: str
+    status: int | None
+    """None when no answer came."""
+    seconds: float
+    size: int
+    """Characters of the answer's body."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +42,12 @@ class RawExchange:
     seconds: float
     operation: str = ""
     """The operation that was called; empty for the chain and for files."""
+
+    @property
+    def timing(self) -> Timing:
+        """What may leave this module as it is."""
+        called = self.operation or f"/{urlsplit(self.url).path[1:].partition('/')[0]}"
+        return Timing(called, self.method, self.status, self.seconds, len(self.response_body))
 
 
 class ExchangeLog:

@@ -50,21 +50,8 @@ class JudgedNode:
             ready = load_ready_file(self._bundled.all[place].ready_file)
             url = str(ready.base_url)
             profile = self.profile if self._options.profile else ready
-        spend, gas = self._options.max_spend, self._options.max_gas
-        rate = lowest_rate(self._options.rate, profile.limits.rate)
-        target = Target(
-            url,
-            profile,
-            seed=self._seed,
-            pace=Pace(None if rate is None else rate / self.jobs),
-            budget=Budget(None if spend is None else spend // self.jobs),
-            extent=self._options.extent,
-            gas=GasBudget(None if gas is None else gas // self.jobs),
-            shared=self.jobs > 1 and not self.is_bundled,
-            patience=Patience(self._options.timeout, self._options.max_timeouts),
-        )
-        buy = self.profile.payments.most_cents
-        target.purchases = PurchaseBudget(None if buy is None else buy // self.jobs)
+        target = target_for(self._options, url, profile, self._seed, of=self.jobs)
+        target.shared = self.jobs > 1 and not self.is_bundled
         target.ends_with_run = self.is_bundled
         return target
 
@@ -72,3 +59,21 @@ class JudgedNode:
         """End what the run has started."""
         if self._bundled is not None:
             self._bundled.stop()
+
+
+def target_for(options: Options, url: str, profile: Profile, seed: str, *, of: int = 1) -> Target:
+    """The node for one of so many processes, with its share of the budgets."""
+    spend, gas, buy = options.max_spend, options.max_gas, profile.payments.most_cents
+    rate = lowest_rate(options.rate, profile.limits.rate)
+    target = Target(
+        url,
+        profile,
+        seed=seed,
+        pace=Pace(None if rate is None else rate / of),
+        budget=Budget(None if spend is None else spend // of),
+        extent=options.extent,
+        gas=GasBudget(None if gas is None else gas // of),
+        patience=Patience(options.timeout, options.max_timeouts),
+    )
+    target.purchases = PurchaseBudget(None if buy is None else buy // of)
+    return target
