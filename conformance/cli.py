@@ -13,7 +13,22 @@ from typing import NoReturn
 from conformance.problems import LoadProblem, Problem
 from conformance.report import ExitCode
 
-COMMANDS = ("run", "report", "compare", "known", "doctor", "packs", "requirements", "profile", "vectors", "verify")
+COMMANDS = (
+    *("run", "load", "report", "compare", "known", "doctor"),
+    *("packs", "requirements", "profile", "vectors", "verify"),
+)
+    "run",
+    "load",
+    "report",
+    "compare",
+    "known",
+    "doctor",
+    "packs",
+    "requirements",
+    "profile",
+    "vectors",
+    "verify",
+)
 """The modules of `conformance.commands`."""
 SELFTEST = "selftest"
 

@@ -33,7 +33,16 @@ IN_CI = {
     "pip install tox && tox run -e conformance": (".ci/run", "-e conformance\n"),
     "tox run -e tests": (".ci/run", "-e tests "),
     "tox run -e lint,types": (".ci/run", "-e lint,types,"),
-    'pip install -e ".[dev]"': ("pyproject.toml", 'dev = ["service-conformance[tests,lint]", "tox'),
+    'pip install -e ".[dev]"': ("pyproject.toml", 'dev = ["service-conformance[load,tests,lint]", "tox'),
+    'pip install ".[load]"': ("tox.ini", "extras = load, tests"),
+    "service-conformance load --profile my-node.yaml --users 400 --workers 8 --master 10.0.0.1 --output out": (
+        "tests/suite/load/test_load_campaign.py",
+        '"--master", where',
+    ),
+    "service-conformance load --profile my-node.yaml --worker 10.0.0.1": (
+        "tests/suite/load/test_load_campaign.py",
+        '"--worker", where',
+    ),
     "pip install build twine": ("tox.ini", "    twine>="),
     "python -m build": ("tox.ini", "python -m build "),
     "twine check --strict dist/*": ("tox.ini", "twine check --strict "),

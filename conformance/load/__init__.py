@@ -1,0 +1,5 @@
+"""Conformance under load: the packs inside Locust's users, on one machine or on several.
+
+`campaign` is what the command line starts; `process` is what each of Locust's processes runs. Nothing but `process` and
+what it imports may import Locust, which replaces sockets, threads and locks of its process by gevent's.
+"""

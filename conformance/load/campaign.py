@@ -1,0 +1,109 @@
+"""What a load campaign is asked for, and its processes: Locust's have to begin with gevent, so each is started anew."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from importlib.util import find_spec
+from pathlib import Path
+from types import FrameType
+
+from pydantic import TypeAdapter
+
+from conformance.endpoints.bundled import BundledNode, require_node
+from conformance.problems import Problem
+from conformance.profile import load_profile
+from conformance.report import ExitCode
+from conformance.run.options import Options
+
+MASTER_PORT = 5557
+"""Locust's own default."""
+
+
+class NoLocust(Problem):
+    """The extra that a campaign needs is not installed."""
+
+    code = "no-locust"
+    cause = "Locust is not installed"
+    hint = 'pip install "service-conformance[load]"'
+
+
+class Role(StrEnum):
+    """What a process does."""
+
+    ALL = "all"
+    """It has users of its own, or workers that it starts."""
+    MASTER = "master"
+    """It has workers that others start."""
+    WORKER = "worker"
+
+
+@dataclass(frozen=True)
+class Campaign:
+    """What a process of Locust is told."""
+
+    options: Options = field(default_factory=Options)
+    role: Role = Role.ALL
+    users: int = 1
+    seconds: float = 60.0
+    workers: int = 0
+    """How many processes hold the users; 0: the only one."""
+    host: str = "127.0.0.1"
+    """Where the master listens."""
+    port: int = MASTER_PORT
+    """0: any."""
+    seed: str = ""
+    ready_file: Path | None = None
+    """Of the bundled node, where there is one."""
+    until_flip: bool = False
+    """Whether the first case that passes alone and fails under load is enough."""
+
+
+CAMPAIGN: TypeAdapter[Campaign] = TypeAdapter(Campaign)
+"""How a campaign reaches a process: as JSON on its standard input, for an address may hold a password."""
+
+
+def run_campaign(campaign: Campaign) -> int:
+    """Run a campaign to its end; its exit code. Raises LoadProblem, NoLocust, NodeNotInstalled and NodeNotStarted."""
+    if find_spec("locust") is None:
+        raise NoLocust(f"{NoLocust.cause}: {NoLocust.hint}")
+    options = campaign.options
+    profile = load_profile(options.profile) if options.profile else None
+    bundled = options.node_url is None and (profile is None or profile.base_url is None) and not campaign.ready_file
+    if bundled:
+        require_node("load without --profile or --node-url starts the bundled node")
+    node: AbstractContextManager[BundledNode | None] = BundledNode() if bundled else nullcontext()
+    with node as started:
+        if started is not None:
+            started.wait_until_ready()
+            campaign = replace(campaign, ready_file=started.ready_file)
+        return _wait_for(start_process(campaign))
+
+
+def start_process(campaign: Campaign) -> subprocess.Popen[bytes]:
+    """Start one of Locust's processes."""
+    command = [sys.executable, "-m", "conformance.load.process"]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE)  # noqa: S603 - our own module
+    with process.stdin or nullcontext() as told:
+        if told is not None:
+            told.write(CAMPAIGN.dump_json(campaign))
+    return process
+
+
+def _wait_for(process: subprocess.Popen[bytes]) -> int:
+    """Wait until it ends. Signals end it, not this process: users finish their cases, and results are written."""
+
+    def pass_on(_number: int, _frame: FrameType | None) -> None:
+        process.terminate()
+
+    before = {number: signal.signal(number, pass_on) for number in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        code = process.wait()
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    return code if code >= 0 else ExitCode.INTERRUPTED

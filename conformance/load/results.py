@@ -1,0 +1,242 @@
+"""load.json: the record of a load campaign. docs/load.md describes it; load.schema.json is its schema."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from importlib.metadata import version
+from typing import Literal
+
+from conformance.load.campaign import Campaign
+from conformance.load.tally import FirstDeparture, Tally
+from conformance.profile import Profile
+from conformance.report.build import profile_digest, without_secrets
+from conformance.report.case_text import rerun
+from conformance.report.results import ExitCode, FailureShown, Part, ProfileUsed, Suite, TargetJudged
+from conformance.verdict import Outcome, Verdict
+
+LOAD_NAME = "load.json"
+FORMAT: Literal[1] = 1
+"""Counts up when a member changes its meaning or goes away."""
+
+
+class Sample(Part):
+    """The load at one moment."""
+
+    seconds: float
+    """Since the first user began."""
+    users: int
+    rate: float
+    """Requests a second, over the last ten seconds or so."""
+
+
+class Began(Part):
+    """When a case first ended otherwise than alone, and what the load was."""
+
+    verdict: Verdict
+    load: Sample
+    requirements: tuple[str, ...]
+    """Those that it is about."""
+    reason: str
+    failure: FailureShown | None
+
+
+class CaseUnderLoad(Part):
+    """One case."""
+
+    case: str
+    alone: Verdict
+    """What came of it with nothing beside it; only cases that passed ran under load."""
+    reason: str
+    """Why it did not pass alone; empty when it did."""
+    under_load: dict[Verdict, int]
+    """How often it ended how."""
+    began: tuple[Began, ...]
+    """The first outcome of each other verdict than pass, the earliest first."""
+    rerun: str
+    """The command that runs it alone, with the same random choices as before the load."""
+
+
+class OperationResult(Part):
+    """The requests of one operation under load. Milliseconds, from the request to the end of the answer."""
+
+    operation: str
+    """Where none was called, the first part of the path."""
+    method: str
+    requests: int
+    faults: int
+    """Answers with status 5xx, and requests without an answer."""
+    median_ms: float
+    p95_ms: float
+    p99_ms: float
+    most_ms: float
+
+
+class Throughput(Part):
+    """What was done under load."""
+
+    seconds: float
+    requests: int
+    requests_per_second: float
+    cases: int
+    cases_per_second: float
+
+
+class LoadResults(Part):
+    """The record of a campaign."""
+
+    format: Literal[1] = FORMAT
+    holds: bool
+    """True exactly when the exit code is 0."""
+    exit_code: ExitCode
+    sentence: str
+    """The verdict in words."""
+    suite: Suite
+    profile: ProfileUsed
+    target: TargetJudged
+    seed: str
+    started: datetime
+    finished: datetime
+    interrupted: str
+    """Why the campaign did not come to its end; empty when it did."""
+    users: int
+    """As many as were asked for."""
+    workers: int
+    """Processes that held them; 0: the only one."""
+    throughput: Throughput
+    operations: tuple[OperationResult, ...]
+    samples: tuple[Sample, ...]
+    """How the load grew."""
+    cases: tuple[CaseUnderLoad, ...]
+    left_out: dict[str, str]
+    """Selected cases that did not run, and why."""
+
+
+@dataclass
+class LoadRecord:
+    """What a campaign has found so far."""
+
+    campaign: Campaign
+    profile: Profile
+    base_url: str
+    started: datetime
+    left_out: dict[str, str] = field(default_factory=dict)
+    alone: dict[str, Outcome] = field(default_factory=dict)
+    tally: Tally = field(default_factory=Tally)
+    samples: list[Sample] = field(default_factory=list)
+    operations: tuple[OperationResult, ...] = ()
+    load_began: float = 0.0
+    """By the monotonic clock; 0: not yet."""
+    load_ended: float = 0.0
+    interrupted: str = ""
+
+    @property
+    def flipped(self) -> list[str]:
+        """The cases that failed under load: only such run there as pass alone."""
+        return sorted(name for name, case in self.tally.cases.items() if case.counts.get(Verdict.FAIL))
+
+    def load_at(self, at: float) -> Sample:
+        """The load at a moment of the monotonic clock."""
+        seconds = at - self.load_began
+        before = [sample for sample in self.samples if sample.seconds <= seconds]
+        return before[-1] if before else Sample(seconds=max(0.0, seconds), users=1, rate=0.0)
+
+
+def load_results(record: LoadRecord, options: Sequence[str]) -> LoadResults:
+    """The results of a campaign; `options` are those that the command that runs one case again needs."""
+    campaign, profile, code = record.campaign, record.profile, exit_code(record)
+    return LoadResults(
+        holds=code is ExitCode.CONFORMS,
+        exit_code=code,
+        sentence=_sentence(record, code),
+        suite=Suite(version=version("service-conformance")),
+        profile=ProfileUsed(
+            source=str(campaign.options.profile or "reference"),
+            sha256=profile_digest(profile),
+            capabilities=profile.capabilities,
+        ),
+        target=TargetJudged(base_url=without_secrets(record.base_url), bundled=campaign.ready_file is not None),
+        seed=campaign.seed,
+        started=record.started,
+        finished=datetime.now(UTC),
+        interrupted=record.interrupted,
+        users=campaign.users,
+        workers=campaign.workers,
+        throughput=_throughput(record),
+        operations=record.operations,
+        samples=tuple(record.samples),
+        cases=tuple(_case(record, name, options) for name in sorted(record.alone)),
+        left_out=record.left_out,
+    )
+
+
+def exit_code(record: LoadRecord) -> ExitCode:
+    """How the campaign ends, with the codes of a run. What came of cases alone counts, too."""
+    seen = verdicts(record) + Counter(outcome.verdict for outcome in record.alone.values())
+    for verdict, code in ((Verdict.FAIL, ExitCode.FAILS), (Verdict.SUITE_ERROR, ExitCode.SUITE_ERROR)):
+        if seen[verdict]:
+            return code
+    if record.interrupted:
+        return ExitCode.INTERRUPTED
+    if seen[Verdict.INCONCLUSIVE] or not verdicts(record):
+        return ExitCode.INCONCLUSIVE
+    return ExitCode.CONFORMS
+
+
+def verdicts(record: LoadRecord) -> Counter[Verdict]:
+    """How many outcomes under load there were of each verdict."""
+    return sum((Counter(case.counts) for case in record.tally.cases.values()), Counter())
+
+
+def _sentence(record: LoadRecord, code: ExitCode) -> str:
+    ran, alone = verdicts(record), Counter(outcome.verdict for outcome in record.alone.values())
+    every = ran.total()
+    if code is ExitCode.FAILS and not ran[Verdict.FAIL]:
+        return f"The node does not conform even without load: {alone[Verdict.FAIL]} of {alone.total()} cases failed."
+    return {
+        ExitCode.FAILS: f"The node does not hold under load: {len(record.flipped)} cases that pass alone failed,"
+        f" {ran[Verdict.FAIL]} times in {every}.",
+        ExitCode.SUITE_ERROR: "The suite erred: some cases did not run as they should, and say nothing about the node.",
+        ExitCode.INTERRUPTED: f"The campaign was interrupted: {record.interrupted}",
+        ExitCode.INCONCLUSIVE: f"Nothing failed, but {ran[Verdict.INCONCLUSIVE]} of {every} cases were inconclusive."
+        if every
+        else "Nothing was learnt: no case that passes alone was left to run under load.",
+        ExitCode.CONFORMS: f"The node holds: all {every} cases under load ended as they do alone.",
+    }.get(code, "")
+
+
+def _throughput(record: LoadRecord) -> Throughput:
+    seconds = max(0.0, record.load_ended - record.load_began)
+    requests, cases = sum(one.requests for one in record.operations), verdicts(record).total()
+    return Throughput(
+        seconds=seconds,
+        requests=requests,
+        requests_per_second=requests / seconds if seconds else 0.0,
+        cases=cases,
+        cases_per_second=cases / seconds if seconds else 0.0,
+    )
+
+
+def _case(record: LoadRecord, name: str, options: Sequence[str]) -> CaseUnderLoad:
+    outcome, tally = record.alone[name], record.tally.cases.get(name)
+    firsts = sorted(tally.firsts.items(), key=lambda item: item[1].at) if tally else []
+    return CaseUnderLoad(
+        case=name,
+        alone=outcome.verdict,
+        reason=outcome.reason,
+        under_load=tally.counts if tally else {},
+        began=tuple(_began(record, verdict, first) for verdict, first in firsts),
+        rerun=rerun(name, record.campaign.seed, options),
+    )
+
+
+def _began(record: LoadRecord, verdict: Verdict, first: FirstDeparture) -> Began:
+    return Began(
+        verdict=verdict,
+        load=record.load_at(first.at),
+        requirements=first.requirements,
+        reason=first.reason,
+        failure=first.failure,
+    )

@@ -1,0 +1,47 @@
+"""What a load campaign says on the terminal."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from conformance.load.results import Began, LoadResults
+from conformance.verdict import Verdict
+
+SHOWN = 15
+"""Operations in the table: the slowest."""
+
+
+def show(results: LoadResults, console: Console) -> None:
+    """Print the report."""
+    done = results.throughput
+    console.print(_operations(results))
+    console.print(
+        f"{results.users} users, {done.seconds:.0f} s: {done.requests} requests"
+        f" ({done.requests_per_second:.1f} a second), {done.cases} cases ({done.cases_per_second:.1f} a second);"
+        f" {len(results.left_out)} cases left out"
+    )
+    for case in results.cases:
+        if case.alone is not Verdict.PASS:
+            console.print(Text(f"{case.case}: {case.alone} alone: {case.reason}"))
+        for began in case.began:
+            times, every = case.under_load[began.verdict], sum(case.under_load.values())
+            console.print(Text(f"{case.case}: {began.verdict} {times} of {every} times, {_load(began)}"))
+            console.print(Text(f"  {began.reason}"))
+    console.print(Text(results.sentence, "bold green" if results.holds else "bold red"))
+
+
+def _load(began: Began) -> str:
+    load = began.load
+    return f"first at {load.users} users and {load.rate:.0f} requests a second, after {load.seconds:.0f} s"
+
+
+def _operations(results: LoadResults) -> Table:
+    table = Table(title="The slowest operations, ms", title_justify="left", box=None, pad_edge=False)
+    for name in ("operation", "requests", "faults", "median", "p95", "p99", "most"):
+        table.add_column(name, justify="left" if name == "operation" else "right")
+    for one in sorted(results.operations, key=lambda one: -one.p99_ms)[:SHOWN]:
+        figures = (one.median_ms, one.p95_ms, one.p99_ms, one.most_ms)
+        table.add_row(one.operation, str(one.requests), str(one.faults), *(f"{figure:.0f}" for figure in figures))
+    return table

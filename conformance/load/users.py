@@ -1,0 +1,100 @@
+"""Locust's users: each runs cases of the packs, one after another, in a random order of its own."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from locust import User, constant, task
+from locust.env import Environment
+from locust.exception import StopUser
+
+from conformance.endpoints.client import Target
+from conformance.endpoints.log import Timing
+from conformance.load.statistics import CASE
+from conformance.load.tally import Tally
+from conformance.problems import BudgetSpent, GasSpent, NodeSilent, PurchasesSpent
+from conformance.run.case import Case
+from conformance.run.runner import run_case
+from conformance.verdict import Outcome, Verdict
+
+NO_MORE = frozenset(problem.code for problem in (NodeSilent, BudgetSpent, GasSpent, PurchasesSpent))
+"""What ends a campaign: the case that met it taught nothing, and no later one would."""
+
+
+class NotAnswered(Exception):  # noqa: N818 - a failing node is no error of the suite
+    """A request whose answer is a fault of the server, or that got none."""
+
+
+@dataclass
+class Work:
+    """What the users of one process share."""
+
+    cases: Sequence[Case]
+    target: Target
+    environment: Environment
+    tally: Tally = field(default_factory=Tally)
+    place: int = 0
+    """Which of the workers it is."""
+    ended: str = ""
+    """Why no case can run any more."""
+    stopping: bool = False
+    """Users finish their cases and begin no more."""
+    begun: int = 0
+    """Users."""
+
+    def note_timing(self, timing: Timing) -> None:
+        """Enter an exchange into Locust's statistics. Refusals are answers as others are."""
+        fault = NotAnswered("no answer" if timing.status is None else f"status {timing.status}")
+        self.environment.events.request.fire(
+            request_type=timing.method,
+            name=timing.operation,
+            response_time=timing.seconds * 1000,
+            response_length=timing.size,
+            exception=fault if timing.status is None or timing.status >= 500 else None,
+            context={},
+        )
+
+    def note(self, outcome: Outcome) -> None:
+        """Count what came of a case; Locust's report shows those that failed."""
+        if outcome.properties.get("problem") in NO_MORE:
+            self.ended, self.stopping = outcome.reason, True
+            return
+        self.tally.note(outcome)
+        if outcome.verdict is Verdict.FAIL:
+            self.environment.events.request.fire(
+                request_type=CASE,
+                name=outcome.case,
+                response_time=outcome.seconds * 1000,
+                response_length=0,
+                exception=NotAnswered(outcome.reason),
+                context={},
+            )
+
+
+class CaseUser(User):
+    """Somebody who uses the node as the packs do."""
+
+    wait_time = constant(0)
+    work: Work
+    """Set on the class before the first user begins."""
+
+    def on_start(self) -> None:
+        """Get random choices that no other user has."""
+        work = self.work
+        work.begun += 1
+        self._seed = f"{work.target.seed}/{work.place}/{work.begun}"
+        self._random = random.Random(self._seed)  # noqa: S311 - an order of cases, no secret
+        self._round = 0
+        self._left: list[Case] = []
+
+    @task
+    def run_next(self) -> None:
+        """Run one case; each once before any a second time."""
+        if self.work.stopping:
+            raise StopUser
+        if not self._left:
+            self._round += 1
+            self._left = self._random.sample(self.work.cases, len(self.work.cases))
+        self.work.note(run_case(self._left.pop(), self.work.target.with_seed(f"{self._seed}/{self._round}")))
