@@ -14,9 +14,6 @@ from conformance.problems import LoadProblem, Problem
 from conformance.report import ExitCode
 
 COMMANDS = (
-    *("run", "load", "report", "compare", "known", "doctor"),
-    *("packs", "requirements", "profile", "vectors", "verify"),
-)
     "run",
     "load",
     "report",
