@@ -1,4 +1,4 @@
-"""The attestation endpoints, where cases compare.
+"""The attestation endpoints, where cases compare: answers, connections, and the evidence before and after a renewal.
 
 Specification: "Authentication" 4, and "Endpoints / Attestation". An answer may be made anew each time, as a quote is,
 and several machines may answer in turn. What all answers without a key share has to be in those with a key as well.
@@ -10,11 +10,17 @@ from base64 import b64encode
 from collections.abc import Mapping, Sequence
 
 from conformance.cases import Judge, case
+from conformance.drivers.attestation.connections import CONNECTIONS, unnamed_certificates
+from conformance.drivers.attestation.driver import judge_rules
+from conformance.drivers.attestation.evidence import Fetched, fetched_anew
+from conformance.drivers.attestation.form import RuleName
 from conformance.endpoints.client import Answer
+from conformance.endpoints.control import tell_control
 from conformance.endpoints.requests import OutgoingRequest
 from conformance.service.acceptance import must_accept, raise_for_trouble
 from conformance.service.session import Session
 from conformance.values.json_text import parse, written
+from conformance.verify.evidence import CHECKSUMS
 
 OPERATIONS = {
     "info": "info",
@@ -25,6 +31,14 @@ OPERATIONS = {
     "evidence-acme-account": "evidence_acme_account",
 }
 """The operations by the ids of their rows, which are listed without running the file."""
+RENEWED: Mapping[str, RuleName] = {
+    "ATT-170": "checksum-binding",
+    "ATT-180": "tls-certificate",
+    "ATT-240": "evidence-binding",
+    "ATT-110": "certificate-bound",
+    "ATT-130": "registers",
+}
+"""What a renewal of the certificate could leave behind: by requirement, the rule that shows it."""
 MORE_ROUNDS = 4
 """How often both are asked once more before a difference counts."""
 
@@ -116,3 +130,45 @@ def credentials_are_ignored(judge: Judge, session: Session, row: str) -> None:
                         ask(each)
             found = differences(got["no key"], got[name])
             judge.that(not found, f"the same answer with {name} as without", f"another {', '.join(found)}")
+
+
+# --------------------------------------------------------------------------------------------- connections, renewals
+
+
+def certificate_of(judge: Judge, got: Fetched) -> bytes:
+    """The certificate of the connection that served the evidence. Trouble with the set-up where there is none."""
+    observed = got.reading.observed if got.reading is not None else None
+    certificate = observed.tls_certificate if observed is not None else None
+    judge.set_up(certificate is not None, f"evidence over HTTPS ({got.trouble or 'it came over HTTP'})")
+    return certificate or b""
+
+
+def shown_and_named(judge: Judge, got: Fetched) -> tuple[bytes, bytes]:
+    """That certificate, and sha256sum.txt, which follows the certificate of the evidence."""
+    return certificate_of(judge, got), got.reading.evidence.get(CHECKSUMS, b"") if got.reading is not None else b""
+
+
+@case("each-connection-shows-the-certificate", requirements=["ATT-280"], needs=["attestation", "tls"])
+def each_connection_shows_the_certificate(judge: Judge, session: Session) -> None:
+    """New connections for the API and for the evidence show a certificate that evidence names."""
+    named = certificate_of(judge, fetched_anew(session.target, session.log))
+    with judge("ATT-280"):
+        others = unnamed_certificates(session.target, session.log, named)
+        judge.that(not others, f"{CONNECTIONS} connections with a certificate that evidence names", others)
+
+
+@case(
+    "evidence-follows-a-renewal",
+    requirements=list(RENEWED),
+    needs=["attestation", "tls", "certificate_control"],
+)
+def evidence_follows_a_renewal(judge: Judge, session: Session) -> None:
+    """Once the certificate is renewed, all evidence is about the new one."""
+    before = shown_and_named(judge, fetched_anew(session.target, session.log))
+    renewed = tell_control(session.target, session.log, "rotate", {})
+    judge.set_up(renewed.accepted, "a control that renews the certificate")
+    got = fetched_anew(session.target, session.log)
+    judge.set_up(shown_and_named(judge, got) != before, "another certificate after the renewal")
+    for requirement, rule in RENEWED.items():
+        with judge.apart(requirement):
+            judge_rules(got, "evidence about the renewed certificate", requirement, [rule], session.log)

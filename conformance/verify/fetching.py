@@ -89,11 +89,18 @@ def fetch(
 
     FetchError: the service, or something else that was named, does not answer. ValueError: a URL or address is none.
     """
-    policy, sources = policy or Policy(), sources or Sources()
     with Transport(url, witness=witness) as transport:
-        files, certificates = _bodies(transport)
-        api = _certificate(transport, sources.api_path)
-        base_url = transport.base_url
+        return fetch_over(transport, policy, sources, witness)
+
+
+def fetch_over(
+    transport: Transport, policy: Policy | None = None, sources: Sources | None = None, witness: Witness | None = None
+) -> Evidence:
+    """The same over a client that is there already, and its connection."""
+    policy, sources = policy or Policy(), sources or Sources()
+    files, certificates = _bodies(transport)
+    api = _certificate(transport, sources.api_path)
+    base_url = transport.base_url
     served = certificates.get(CHECKSUMS)
     other = next((der for der in certificates.values() if der != served), api)
     if other is not None:

@@ -50,6 +50,11 @@ def compile_attestation(form: AttestationCase, context: CompileContext) -> Calla
     return program
 
 
+def judge_rules(got: Fetched, title: str, requirement: str, rules: Sequence[RuleName], log: ExchangeLog) -> None:
+    """Raise as `Judge.judge` for findings about one requirement."""
+    Judge(got, title, frozenset({requirement}), (requirement,), log).judge(rules)
+
+
 class Judge:
     """Judges rules for one case."""
 

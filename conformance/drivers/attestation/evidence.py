@@ -65,7 +65,7 @@ class Fetched:
         return None
 
 
-class _Recorder(Witness):
+class Recorder(Witness):
     """Keeps to the run's rate, and keeps what is exchanged, as the case's own."""
 
     def __init__(self, target: Target, log: ExchangeLog) -> None:
@@ -74,9 +74,11 @@ class _Recorder(Witness):
         self.exchanges: list[RawExchange] = []
 
     def before(self) -> None:
+        """Wait for the run's rate."""
         self._target.await_turn()
 
     def after(self, request: Asked, answer: Answer | None, seconds: float) -> None:
+        """Log the exchange."""
         status, headers = (None, {}) if answer is None else (answer.status, dict(answer.headers))
         text = "" if answer is None else answer.body.decode("utf-8", "replace")
         sent = {} if request.body is None else {"Content-Type": JSON_TYPE}
@@ -87,12 +89,22 @@ class _Recorder(Witness):
 
 def fetched(target: Target, log: ExchangeLog) -> Fetched:
     """The evidence of the node under test, fetched when it is first asked for: in the log of that case. Thread-safe."""
-    return target.remembered("attestation evidence", lambda: _fetch(target, _Recorder(target, log)))
+    return target.remembered("attestation evidence", lambda: _fetch(target, Recorder(target, log)))
 
 
-def _fetch(target: Target, recorder: _Recorder) -> Fetched:
+def fetched_anew(target: Target, log: ExchangeLog) -> Fetched:
+    """The evidence as it is now, for the case that asks alone."""
+    return _fetch(target, Recorder(target, log))
+
+
+def address_of(target: Target) -> str:
+    """Where the evidence is served."""
+    return target.profile.attestation.base_url or target.base_url
+
+
+def _fetch(target: Target, recorder: Recorder) -> Fetched:
     profile = target.profile
-    url = profile.attestation.base_url or target.base_url
+    url = address_of(target)
     policy, sources = policy_of(profile), sources_of(profile)
     trouble = ""
     try:

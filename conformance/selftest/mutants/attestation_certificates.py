@@ -7,12 +7,21 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import count
 
-from conformance.selftest.tools.alter import Answered, Forward, Received, intercept
-from conformance.selftest.tools.alter_attestation import certificate_name, change_bound_file, change_evidence
+from conformance.selftest.tools.alter import Answered, Forward, Received, intercept, wrap
+from conformance.selftest.tools.alter_attestation import (
+    CHECKSUMS,
+    QUOTE,
+    bound,
+    certificate_name,
+    change_bound_file,
+    change_evidence,
+    changed,
+)
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.node import Node
 from reference_node.tee.acme import Credentials, Issuer
 from reference_node.tee.attestation import Evidence
+from reference_node.tee.event_log import runtime_event
 from reference_node.tee.tls import context_of
 
 PATHS = ("/info", "/attestation", "/evidences/", "/evidences/sha256sum.txt", "/evidences/quote.json")
@@ -107,13 +116,18 @@ class _Alternating(Evidence):
     """Evidence of a front end with two certificates."""
 
     other: ssl.SSLContext
-    turns: Callable[[], int]
+    is_others: Callable[[], bool]
+    """Whether the next connection shows the other one."""
 
     def __getattribute__(self, name: str) -> object:
-        """Show the other certificate on every second connection."""
-        if name == "tls" and object.__getattribute__(self, "turns")() % 2:
+        """Show the other certificate on some connections."""
+        if name == "tls" and object.__getattribute__(self, "is_others")():
             return object.__getattribute__(self, "other")
         return object.__getattribute__(self, name)
+
+
+def _alternate(node: Node, other: ssl.SSLContext, is_others: Callable[[], bool]) -> None:
+    change_evidence(node, lambda made: _Alternating(made.credentials, made.files, made.tls, other, is_others))
 
 
 async def _last_of_its_connection(request: Received, forward: Forward) -> Answered:
@@ -132,9 +146,76 @@ OTHERS = (
 def connections_end_at_two_certificates(node: Node, make: Callable[[Node], Credentials]) -> None:
     """Show another certificate on each second connection, and end each connection of the attestation paths."""
     intercept(node, PATHS, _last_of_its_connection)
-    other, turns = context_of(make(node)), count()
+    turns = count()
+    _alternate(node, context_of(make(node)), lambda: next(turns) % 2 == 1)
 
-    def alternating(made: Evidence) -> Evidence:
-        return _Alternating(made.credentials, made.files, made.tls, other, lambda: next(turns))
 
-    change_evidence(node, alternating)
+@mutant("ATT-280", each=OTHERS)
+def replica_has_a_certificate_of_its_own(node: Node, make: Callable[[Node], Credentials]) -> None:
+    """Show on each third connection a certificate that no evidence names: that of a replica beside the TEE."""
+    turns = count()
+    _alternate(node, context_of(make(node)), lambda: next(turns) % 3 == 2)
+
+
+# Renewed while clients look
+
+
+def _after_a_renewal(node: Node, then: Callable[[Evidence], None]) -> None:
+    """Do something once the certificate is renewed; it gets the evidence that stood before."""
+
+    def rotate(original: Callable[[], None]) -> None:
+        before = node.attestation.evidence
+        original()
+        then(before)
+
+    wrap(node.attestation, "rotate", rotate)
+
+
+@mutant(each=[row(QUOTE, QUOTE, breaks="ATT-170 ATT-240"), row(CHECKSUMS, CHECKSUMS, breaks="ATT-170 ATT-110")])
+def renewal_leaves_a_file_behind(node: Node, name: str) -> None:
+    """Go on to serve the former `{name}` once the certificate is renewed."""
+
+    def keep(before: Evidence) -> None:
+        after = node.attestation.evidence
+        node.attestation._evidence = replace(after, files={**after.files, name: before.files[name]})
+
+    _after_a_renewal(node, keep)
+
+
+@mutant("ATT-110")
+def renewal_leaves_the_checksum_of_the_certificate_behind(node: Node) -> None:
+    """Keep the former certificate's line in sha256sum.txt, and quote that, once the certificate is renewed."""
+
+    def keep(before: Evidence) -> None:
+        after = node.attestation.evidence
+        files = bound(node, dict(after.files), before.files[CHECKSUMS])
+        node.attestation._evidence = replace(after, files=files)
+
+    _after_a_renewal(node, keep)
+
+
+@mutant("ATT-180", each=["files", "tls"])
+def renewal_renews_one_side(node: Node, stale: str) -> None:
+    """Renew the certificate over TLS or in the evidence alone: the former {stale} stay."""
+
+    def keep(before: Evidence) -> None:
+        after = node.attestation.evidence
+        node.attestation._evidence = (
+            replace(after, files=before.files) if stale == "files" else replace(after, tls=before.tls)
+        )
+
+    _after_a_renewal(node, keep)
+
+
+@mutant("ATT-130")
+def renewal_leaves_the_event_log_behind(node: Node) -> None:
+    """Measure each renewal as an event of the application, quote that, and serve the event log from before."""
+
+    def measure(_: Evidence) -> None:
+        machine = node.attestation
+        shown = machine.attestation
+        machine.events = [*machine.events, runtime_event("certificate-renewed", b"\1")]
+        quoted = machine.quote(bytes(64)).hex()
+        machine.attestation = changed(shown, lambda members: {**members, "quote": quoted})
+
+    _after_a_renewal(node, measure)
