@@ -13,10 +13,12 @@ from urllib.parse import urlsplit, urlunsplit
 
 from conformance.profile import Profile
 from conformance.report.case_text import rerun
+from conformance.report.causes import causes
 from conformance.report.judgement import Judged, Judgement, judge
 from conformance.report.record import RunRecord
 from conformance.report.results import (
     CaseResult,
+    CauseResult,
     CellResult,
     ExitCode,
     FailureShown,
@@ -57,6 +59,7 @@ def results_of(run: RunRecord, known: Catalogue | None = None, listed: Uncovered
         interrupted=run.interrupted,
         faults=run.faults,
         totals=_totals(run, judged),
+        causes=tuple(CauseResult.model_validate(asdict(cause)) for cause in causes(run.outcomes)),
         requirements=tuple(_requirement(one) for one in judged),
         cases=tuple(_case(run, outcome) for outcome in _by_name(run)),
     )

@@ -172,6 +172,17 @@ class RequirementResult(Part):
     """What its checks leave out, or why it has none."""
 
 
+class CauseResult(Part):
+    """A cause that several cases share."""
+
+    headline: str
+    cases: tuple[str, ...]
+    """The first is the one to look at: one that failed, where one did."""
+    failed: int
+    inconclusive: int
+    """How many of them have which verdict."""
+
+
 class Totals(Part):
     """How many of each verdict; only those that occur."""
 
@@ -209,6 +220,8 @@ class Results(Part):
     faults: tuple[str, ...]
     """What is wrong besides the cases: entries of the list of known failures that pass or match nothing."""
     totals: Totals
+    causes: tuple[CauseResult, ...] = ()
+    """What several cases failed or were inconclusive for, the most frequent first."""
     requirements: tuple[RequirementResult, ...]
     """Every statement of the catalogue, in its order."""
     cases: tuple[CaseResult, ...]

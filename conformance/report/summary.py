@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
+from conformance.report.causes import counted, numbered
 from conformance.report.judgement import Judgement
 from conformance.report.results import CaseResult, RequirementResult, Results
 from conformance.requirements import Level
@@ -20,7 +21,7 @@ MARKS = {True: "✅", False: "❌"}
 
 def markdown(results: Results) -> str:
     """Verdict, table by family, what is broken and what taught nothing; at most `MOST_BYTES` in UTF-8."""
-    lines = [*_head(results), *_families(results), *_broken(results), *_inconclusive(results)]
+    lines = [*_head(results), *_families(results), *_causes(results), *_broken(results), *_inconclusive(results)]
     size = len(LEFT_OUT) + 20
     for number, line in enumerate(lines):
         size += len(line.encode()) + 1
@@ -63,16 +64,26 @@ def _families(results: Results) -> Iterable[str]:
     yield ""
 
 
+def _causes(results: Results) -> Iterable[str]:
+    if results.causes:
+        yield "## Causes that several cases share"
+        yield ""
+    for number, cause in enumerate(results.causes, 1):
+        yield f"{number}. {code(cause.headline)}: {counted(cause)}; look at {code(cause.cases[0])}"
+    yield ""
+
+
 def _broken(results: Results) -> Iterable[str]:
     broken = [one for one in results.requirements if one.verdict is Judgement.FAIL]
-    cases = {case.case: case for case in results.cases}
+    cases, numbers = {case.case: case for case in results.cases}, numbered(results)
     if broken:
         yield "## Statements that the node breaks"
         yield ""
     for one in broken:
         yield f"- **{one.id}** ({one.level}) {_plain(one)}"
         for name in one.failed:
-            yield f"  - {code(name)}: {departure(cases[name])}"
+            told = f"cause {numbers[name]}" if name in numbers else departure(cases[name])
+            yield f"  - {code(name)}: {told}"
             yield f"    - again: {code(cases[name].rerun)}"
     yield ""
 
@@ -90,8 +101,9 @@ def departure(case: CaseResult) -> str:
 
 def _inconclusive(results: Results) -> Iterable[str]:
     reasons: dict[str, list[str]] = {}
+    told = numbered(results)
     for case in results.cases:
-        if case.verdict == "inconclusive":
+        if case.verdict == "inconclusive" and case.case not in told:
             reasons.setdefault(case.reason, []).append(case.case)
     if reasons:
         yield "## Cases that taught nothing"

@@ -9,6 +9,7 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from conformance.report.causes import counted, numbered
 from conformance.report.judgement import Judgement
 from conformance.report.matrix import drawn, matrices
 from conformance.report.results import CaseResult, ExitCode, RequirementResult, Results, Totals
@@ -31,7 +32,7 @@ def show(results: Results, console: Console) -> None:
     """Print the report."""
     console.print(_table(results.requirements))
     grids = [part for case in matrices(results) for part in drawn(case)]
-    for part in (*grids, *_failures(results), *_notes(results)):
+    for part in (*grids, *_causes(results), *_failures(results), *_notes(results)):
         console.print(part, soft_wrap=True)
     style = "bold green" if results.conforms else "bold red"
     console.print(Text(results.sentence, style), soft_wrap=True)
@@ -53,15 +54,25 @@ def _table(requirements: Iterable[RequirementResult]) -> Table:
     return table
 
 
+def _causes(results: Results) -> Iterable[RenderableType]:
+    if results.causes:
+        yield Text("\nCauses that several cases share", "bold")
+    for number, cause in enumerate(results.causes, 1):
+        yield Text.assemble(f"  {number}. ", (cause.headline, "bold"))
+        yield Text(f"      {counted(cause)}; look at {cause.cases[0]}")
+
+
 def _failures(results: Results) -> Iterable[RenderableType]:
     cases = {case.case: case for case in results.cases}
+    numbers = numbered(results)
     failed = [one for one in results.requirements if one.verdict is Judgement.FAIL]
     if failed:
         yield Text("\nRequirements that the node breaks", "bold")
     for one in failed:
         yield Text.assemble("  ", (one.id, "bold red"), f" ({one.level}; {one.section}) {one.text}")
         for name in one.failed:
-            yield Text(f"      {name}: {_departure(cases[name])}")
+            told = f"cause {numbers[name]}" if name in numbers else _departure(cases[name])
+            yield Text(f"      {name}: {told}")
     unlisted = [case for case in results.cases if case.verdict == "fail" and not case.requirements]
     for case in unlisted:
         yield Text(f"  {case.case}: {_departure(case)}")
@@ -74,10 +85,11 @@ def _departure(case: CaseResult) -> str:
 
 
 def _by_reason(results: Results, verdict: Verdict, name: str, style: str) -> Iterable[RenderableType]:
-    """A line for each reason of a verdict."""
+    """A line for each reason of a verdict, those apart that a shared cause tells."""
     cases: dict[str, list[str]] = {}
+    told = numbered(results)
     for case in results.cases:
-        if case.verdict == verdict:
+        if case.verdict == verdict and case.case not in told:
             cases.setdefault(case.reason, []).append(case.case)
     for reason, (first, *others) in cases.items():
         yield Text(f"{name}: {f'{first} and {len(others)} more' if others else first}: {reason}", style)

@@ -81,8 +81,8 @@ class Reporter:
         self._run: Running | None = None
         self._count: Count | None = None
         self._next_line = 0.0
-        self._reports: list[str] = []
-        """Of the cases that did not pass, and of whatever else failed."""
+        self._reports: list[tuple[str, str]] = []
+        """Of the cases that did not pass, by their ids, and of whatever else failed."""
         self._bar = Progress(
             BarColumn(bar_width=20),
             TextColumn("{task.description}"),
@@ -117,14 +117,14 @@ class Reporter:
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Whatever else pytest collects from."""
         if report.failed:
-            self._reports.append(report.longreprtext)
+            self._reports.append((report.nodeid, report.longreprtext))
 
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """A case has ended, or something around it has failed."""
         outcome = self._run.outcomes.get(report.nodeid) if self._run and report.when == "call" else None
         if report.failed:
-            self._reports.append(report.longreprtext)
+            self._reports.append((report.nodeid, report.longreprtext))
         if self._count is None or outcome is None:
             return
         self._count.add(report.nodeid, outcome.verdict)
@@ -149,9 +149,11 @@ class Reporter:
 
     def tell(self) -> None:
         """Print the report. Raises OSError where it cannot be written."""
-        for text in self._reports:
-            self._console.rule(style="red")
-            self._console.print(text, markup=False, soft_wrap=True)
+        others = {case: cause for cause in self.results.causes for case in cause.cases[1:]} if self.results else {}
+        for case, text in self._reports:
+            if case not in others:  # the first case of a cause tells it for all of them
+                self._console.rule(style="red")
+                self._console.print(text, markup=False, soft_wrap=True)
         if self.results is None:
             return
         self._console.rule()

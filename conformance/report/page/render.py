@@ -9,6 +9,7 @@ from importlib import resources
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from conformance.report.causes import counted, numbered
 from conformance.report.page.view import CELL_WORDS, View
 from conformance.report.results import Results
 from conformance.report.write import results_text
@@ -33,6 +34,8 @@ def html(results: Results) -> str:
         results=results,
         digest=hashlib.sha256(results_text(results).encode()).hexdigest(),
         cell_words=CELL_WORDS,
+        counted=counted,
+        numbers=numbered(results),
         style=Markup(style),  # noqa: S704 - our own file
         script=Markup(script),  # noqa: S704
         policy=f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'",
