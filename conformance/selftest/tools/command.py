@@ -16,6 +16,7 @@ from rich.progress import track
 from conformance.report import make_writable
 from conformance.resources import scenarios
 from conformance.run.loader import load
+from conformance.selftest.automatic.command import try_sample
 from conformance.selftest.tools.catches import Catch, catch_of, load_catches, record, tier_one
 from conformance.selftest.tools.findings import findings, unchecked
 from conformance.selftest.tools.harness import Trial, TrialRunner, trials
@@ -39,6 +40,15 @@ def main(argv: Sequence[str]) -> int:
     """Run the self-test. 0: every check proved itself; 1: one did not; 2: usage error."""
     options = _parser().parse_args(argv)
     console = Console()
+    if options.jobs < 1:
+        console.print(f"--jobs has to be at least 1, not {options.jobs}")
+        return 2
+    if options.automatic is not None:
+        return try_sample(console, options.automatic, options.seed, options.jobs, options.output)
+    return _command(console, options)
+
+
+def _command(console: Console, options: argparse.Namespace) -> int:
     mutants = {mutant.name: mutant for mutant in all_mutants() if _chosen(mutant.name, options.mutant)}
     if not mutants:
         console.print(f"no mutant is called {', '.join(options.mutant)}; --list names them")
@@ -46,9 +56,6 @@ def main(argv: Sequence[str]) -> int:
     if options.list:
         _list(console, mutants.values())
         return 0
-    if options.jobs < 1:
-        console.print(f"--jobs has to be at least 1, not {options.jobs}")
-        return 2
     if options.precision is not None:
         return _measure(console, mutants, options)
     try:
@@ -167,6 +174,12 @@ def _parser() -> argparse.ArgumentParser:
         type=_number,
         metavar="N",
         help="run every case on a sample of N mutants, and measure whether what is charged is what they break",
+    )
+    parser.add_argument(
+        "--automatic",
+        type=_number,
+        metavar="N",
+        help="try a sample of N faults that nobody thought up: small changes of the node's code",
     )
     parser.add_argument("--seed", default="0", help="what random values come from (default: 0)")
     parser.add_argument(

@@ -6,7 +6,6 @@ declares, or that follow from those by `follows.yaml`; fan-out is the number of 
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -18,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from conformance.selftest.tools.harness import Trial
 from conformance.selftest.tools.mutant import Mutant
+from conformance.selftest.tools.sampling import evenly
 from conformance.values.marked_yaml import Document
 from conformance.verdict import Verdict
 
@@ -88,16 +88,7 @@ def blame_of(mutant: Mutant, trial: Trial) -> Blame:
 
 def sample(mutants: Iterable[Mutant], size: int, seed: str) -> list[Mutant]:
     """So many mutants, as evenly over all families as they go; a smaller sample is the beginning of a larger one."""
-    rng = random.Random(f"precision/{seed}")  # noqa: S311 - a repeatable sample, no secret
-    families: dict[str, list[Mutant]] = {}
-    for mutant in mutants:
-        families.setdefault(mutant.family, []).append(mutant)
-    queues = [families[name] for name in sorted(families)]
-    for queue in queues:
-        rng.shuffle(queue)
-    rng.shuffle(queues)
-    rounds = range(max(map(len, queues), default=0))
-    return [queue[turn] for turn in rounds for queue in queues if turn < len(queue)][:size]
+    return evenly(mutants, lambda mutant: mutant.family, f"precision/{seed}")[:size]
 
 
 @dataclass(frozen=True)

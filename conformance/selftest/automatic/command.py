@@ -1,0 +1,61 @@
+"""`service-conformance selftest --automatic N`: a sample of faults that nobody thought up."""
+
+from __future__ import annotations
+
+import json
+from importlib.util import find_spec
+from pathlib import Path
+
+from rich.console import Console
+
+from conformance.resources import scenarios
+from conformance.run.loader import load
+from conformance.selftest.automatic.faults import all_faults
+from conformance.selftest.automatic.reach import measure_reach
+from conformance.selftest.automatic.report import Figures
+from conformance.selftest.automatic.trials import FaultTrial, fault_trials
+from conformance.selftest.tools.sampling import evenly
+
+RECORD = "automatic.json"
+
+UNEXPLAINED = 3
+"""The exit code where a fault survived that nobody has looked at."""
+
+
+def try_sample(console: Console, size: int, seed: str, jobs: int, output: Path) -> int:
+    """Try a sample, as evenly over all operators as it goes; a smaller one is the beginning of a larger one.
+
+    0: every fault is noticed or explained; 2: coverage.py is missing; 3: a survivor is not explained.
+    """
+    if find_spec("coverage") is None:
+        console.print("--automatic needs coverage.py: pip install 'service-conformance[tests]'")
+        return 2
+    cases = load([scenarios()])
+    faults = evenly(all_faults(), lambda fault: fault.operator, f"automatic/{seed}")[:size]
+    console.print(f"which cases reach the code: {len(cases)} cases on a correct node", highlight=False)
+    reach = measure_reach(cases, seed, jobs)
+    output.mkdir(parents=True, exist_ok=True)
+    done: list[FaultTrial] = []
+    for trial in fault_trials(faults, cases, reach, seed, jobs):
+        done.append(trial)
+        console.print(f"{len(done)}/{len(faults)} {_told(trial)}", highlight=False, soft_wrap=True)
+        (output / RECORD).write_text(json.dumps([*map(_record, done)], indent=2) + "\n", encoding="utf-8")
+    figures = Figures(done)
+    figures.print(console)
+    return UNEXPLAINED if figures.unexplained else 0
+
+
+def _record(trial: FaultTrial) -> dict[str, str | int]:
+    return {
+        "fault": trial.fault.name,
+        "before": trial.fault.before,
+        "after": trial.fault.after,
+        "ending": trial.ending.value,
+        "told": trial.told,
+        "tried": trial.tried,
+    }
+
+
+def _told(trial: FaultTrial) -> str:
+    told = f": {trial.told}" if trial.told else ""
+    return f"{trial.ending.value} in {trial.seconds:.0f} s, {trial.tried} cases: {trial.fault}{told}"

@@ -1,0 +1,171 @@
+"""The automatic faults of the node's Python: where each is, and how it is planted into a process.
+
+A fault changes the code of a function that is loaded already, so a forked process needs to import nothing anew. Code
+that runs at import alone (module constants, defaults, decorators) is left as it is, and so are the programs beside the
+node: the chain, the payment provider's simulator, the simulated hardware, the locked-down processes that run actions.
+"""
+
+from __future__ import annotations
+
+import ast
+import gc
+from collections.abc import Iterator, Set
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import CodeType, FunctionType
+
+import reference_node.node
+from conformance.selftest.automatic.operators import Change, changes
+
+ROOT = Path(reference_node.node.__file__).parent
+
+MODULES = (
+    "access.py",
+    "cid.py",
+    "json_depth.py",
+    "keys.py",
+    "problems.py",
+    "refusals.py",
+    "runs.py",
+    "signatures.py",
+    "strict_json.py",
+    "typed_data.py",
+    "wallet_auth.py",
+    "api/*.py",
+    "billing/credits.py",
+    "billing/handover.py",
+    "billing/ledger.py",
+    "billing/payments.py",
+    "billing/provider.py",
+    "chain/account_config.py",
+    "chain/contract_abi.py",
+    "sandbox/conversation.py",
+    "sandbox/logs.py",
+    "sandbox/sandbox.py",
+    "tee/attestation.py",
+    "tee/authorisation.py",
+    "tee/compose.py",
+    "tee/event_log.py",
+    "tee/identity.py",
+)
+"""What of the node answers for the specification, as globs inside its package."""
+
+LEFT_OUT = ("__repr__", "__str__", "__hash__")
+"""Functions that no answer depends on."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One small change of the node's code."""
+
+    name: str
+    """`module::function::operator::N`; N counts the changes of one operator in one function."""
+    operator: str
+    path: Path
+    lines: range
+    """Where the changed code stands."""
+    before: str
+    after: str
+    position: int
+    """Which of the changes of its file it is, from 0."""
+
+    @property
+    def module(self) -> str:
+        """The module's path inside the node's package."""
+        return self.path.relative_to(ROOT).as_posix()
+
+    def __str__(self) -> str:
+        return f"{self.name} (line {self.lines.start}): {self.before!r} becomes {self.after!r}"
+
+
+def all_faults() -> list[Fault]:
+    """Every automatic fault, in the order of modules and lines; those that compile to the same code are left out."""
+    paths = [path for pattern in MODULES for path in sorted(ROOT.glob(pattern))]
+    return [fault for path in paths for fault in _faults(path)]
+
+
+def _faults(path: Path) -> Iterator[Fault]:
+    counts: dict[str, int] = {}
+    for position, (function, change) in enumerate(_changes(path)):
+        key = f"{path.relative_to(ROOT).as_posix()}::{function}::{change.operator.replace(' ', '-')}"
+        counts[key] = counts.get(key, 0) + 1
+        lines = range(change.node.lineno, (change.node.end_lineno or change.node.lineno) + 1)
+        yield Fault(f"{key}::{counts[key]}", change.operator, path, lines, change.before, change.after, position)
+
+
+@cache
+def _tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"), str(path))
+
+
+@cache
+def _changes(path: Path) -> tuple[tuple[str, Change], ...]:
+    return tuple(
+        (name, change)
+        for name, function in _functions(_tree(path), "")
+        if function.name not in LEFT_OUT
+        for change in changes(function)
+    )
+
+
+def _functions(
+    scope: ast.Module | ast.ClassDef, prefix: str
+) -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
+    for node in scope.body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield f"{prefix}{node.name}", node
+        elif isinstance(node, ast.ClassDef):
+            yield from _functions(node, f"{prefix}{node.name}.")
+
+
+class _Replaced(ast.NodeTransformer):
+    def __init__(self, change: Change) -> None:
+        self._change = change
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        """The tree with the change in its place."""
+        if node is self._change.node:
+            return ast.copy_location(self._change.replacement, node)
+        return self.generic_visit(node)
+
+
+def plant(fault: Fault) -> bool:
+    """Change the code of the loaded functions, in this process for good; False where that changes nothing that runs."""
+    _, change = _changes(fault.path)[fault.position]
+    altered = _Replaced(change).visit(_tree(fault.path))
+    assert isinstance(altered, ast.Module)  # noqa: S101 - what is changed lies inside a function
+    name = str(fault.path)
+    old = _codes(compile(fault.path.read_bytes(), name, "exec"))
+    new = _codes(compile(ast.fix_missing_locations(altered), name, "exec"))
+    functions = _loaded(name, {key for key in old.keys() & new.keys() if _meaning(old[key]) != _meaning(new[key])})
+    for function in functions:
+        function.__code__ = new[_key(function.__code__)]
+    return bool(functions)
+
+
+def _meaning(code: CodeType) -> tuple[object, ...]:
+    """The code without its positions."""
+    values = tuple(_meaning(value) if isinstance(value, CodeType) else value for value in code.co_consts)
+    return code.co_code, code.co_names, values
+
+
+def _codes(code: CodeType) -> dict[tuple[str, int], CodeType]:
+    """Each code object of a module by its name and first line."""
+    found = {_key(code): code}
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            found |= _codes(constant)
+    return found
+
+
+def _key(code: CodeType) -> tuple[str, int]:
+    return code.co_qualname, code.co_firstlineno
+
+
+def _loaded(path: str, wanted: Set[tuple[str, int]]) -> list[FunctionType]:
+    return [
+        thing
+        for thing in gc.get_objects()
+        if isinstance(thing, FunctionType) and thing.__code__.co_filename == path and _key(thing.__code__) in wanted
+    ]

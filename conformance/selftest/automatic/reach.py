@@ -1,0 +1,77 @@
+"""Which cases reach which lines of the node: a run of every case on a correct node, traced by coverage.py."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+
+from conformance.endpoints.extent import SampleOptions
+from conformance.run.case import Case
+from conformance.run.runner import run_case
+from conformance.selftest.automatic.faults import ROOT, Fault
+from conformance.selftest.tools.serving import target_node
+
+START = ""
+"""What stands for the cases where a line runs before any of them, as the node starts."""
+
+
+@dataclass(frozen=True)
+class Reach:
+    """The cases that run each line."""
+
+    lines: Mapping[tuple[str, int], Sequence[str]]
+    """Case ids by file and line, the quickest first; `START` among them where the node runs the line as it starts."""
+    every: Sequence[str]
+    """The ids of all cases, the quickest first."""
+
+    def cases(self, fault: Fault) -> Sequence[str]:
+        """The ids of the cases that run a fault's lines, the quickest first; of all where the node starts with them."""
+        found = {case for line in fault.lines for case in self.lines.get((str(fault.path), line), ())}
+        return self.every if START in found else [case for case in self.every if case in found]
+
+
+def measure_reach(cases: Sequence[Case], seed: str, jobs: int) -> Reach:
+    """Run every case once, shared out over so many processes."""
+    context = get_context("fork")
+    ends = []
+    for place in range(jobs):
+        ours, theirs = context.Pipe(duplex=False)
+        context.Process(target=_send_reach, args=(cases[place::jobs], seed, theirs)).start()
+        theirs.close()
+        ends.append(ours)
+    seconds: dict[str, float] = {}
+    lines: dict[tuple[str, int], list[str]] = {}
+    for end in ends:
+        took, reached = end.recv()
+        seconds |= took
+        for key, names in reached.items():
+            lines.setdefault(key, []).extend(names)
+    return Reach(lines, sorted(seconds, key=seconds.__getitem__))
+
+
+def _send_reach(cases: Sequence[Case], seed: str, to: Connection) -> None:
+    to.send(_reach(cases, seed))
+    to.close()
+
+
+def _reach(cases: Sequence[Case], seed: str) -> tuple[dict[str, float], dict[tuple[str, int], list[str]]]:
+    import coverage  # noqa: PLC0415 - of the extra `tests`; no other part of the self-test needs it
+
+    tracer = coverage.Coverage(data_file=None, source_pkgs=[ROOT.name], config_file=False)
+    seconds: dict[str, float] = {}
+    tracer.start()
+    with target_node(lambda _: None, seed) as target:
+        target.extent = SampleOptions(budget=1)
+        for case in cases:
+            tracer.switch_context(case.id)
+            seconds[case.id] = run_case(case, target).seconds
+        tracer.switch_context(START)
+    tracer.stop()
+    data = tracer.get_data()
+    return seconds, {
+        (file, line): contexts
+        for file in data.measured_files()
+        for line, contexts in data.contexts_by_lineno(file).items()
+    }

@@ -1,0 +1,70 @@
+"""The figures of automatic faults: what became of them, by operator, and the survivors that nobody has looked at."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rich.console import Console
+from rich.table import Table
+
+from conformance.selftest.automatic.triage import finding_of
+from conformance.selftest.automatic.trials import Ending, FaultTrial
+
+NOTICED = (Ending.CAUGHT, Ending.CRASHED, Ending.HUNG)
+UNNOTICED = (Ending.SURVIVED, Ending.UNREACHED)
+GOAL = 0.95
+"""Of the faults that are neither equivalent nor silent, the share that has to be noticed."""
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What became of the faults of a sample."""
+
+    trials: Sequence[FaultTrial]
+
+    @property
+    def unexplained(self) -> list[FaultTrial]:
+        """Survivors that the table of triage does not know."""
+        return [trial for trial in self.trials if trial.ending in UNNOTICED and finding_of(trial.fault) is None]
+
+    @property
+    def noticed(self) -> int:
+        """How many a case failed on."""
+        return sum(trial.ending in NOTICED for trial in self.trials)
+
+    @property
+    def holes(self) -> int:
+        """How many survive although the specification says otherwise, or nobody knows."""
+        return len(self.unexplained) + self._known["hole"]
+
+    @property
+    def share(self) -> float:
+        """Noticed among those that are neither equivalent nor silent."""
+        return self.noticed / (self.noticed + self.holes) if self.noticed + self.holes else 1.0
+
+    @property
+    def _known(self) -> Counter[str]:
+        found = (finding_of(trial.fault) for trial in self.trials if trial.ending in UNNOTICED)
+        return Counter(finding.is_ for finding in found if finding)
+
+    def __str__(self) -> str:
+        known = self._known
+        without = sum(trial.ending is Ending.WITHOUT_EFFECT for trial in self.trials) + known["equivalent"]
+        return (
+            f"{len(self.trials)} faults: {self.noticed} noticed, {without} without effect, {known['silent']} where the "
+            f"specification is silent, {known['hole']} known holes, {len(self.unexplained)} survivors to look at; "
+            f"noticed {self.share:.1%} of what is neither without effect nor silent (goal {GOAL:.0%})"
+        )
+
+    def print(self, console: Console) -> None:
+        """A table by operator, the survivors that nobody has looked at, and one line of figures."""
+        table = Table("operator", *(ending.value for ending in Ending), box=None)
+        for operator in sorted({trial.fault.operator for trial in self.trials}):
+            counts = Counter(trial.ending for trial in self.trials if trial.fault.operator == operator)
+            table.add_row(operator, *(str(counts[ending]) for ending in Ending))
+        console.print(table)
+        for trial in self.unexplained:
+            console.print(f"{trial.ending.value}: {trial.fault} ({trial.tried} cases)", highlight=False, soft_wrap=True)
+        console.print(f"{self}", highlight=False, soft_wrap=True)

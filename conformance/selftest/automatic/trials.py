@@ -1,0 +1,126 @@
+"""Runs cases on nodes with one automatic fault each, a forked process a fault, several at a time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from multiprocessing import get_context
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import ForkProcess
+
+from conformance.endpoints.extent import SampleOptions
+from conformance.run.case import Case
+from conformance.run.runner import run_case
+from conformance.selftest.automatic.faults import Fault, plant
+from conformance.selftest.automatic.reach import Reach
+from conformance.selftest.tools.server_faults import ServerFaults
+from conformance.selftest.tools.serving import target_node
+from conformance.verdict import Verdict
+
+LONGEST_SECONDS = 300.0
+"""A trial that takes longer has hung: a condition that never comes true, a loop without an end."""
+
+
+class Ending(Enum):
+    """What became of a fault."""
+
+    CAUGHT = "caught"
+    CRASHED = "crashed"
+    """A case failed, and code of the node had raised what nobody expected: any check notices that."""
+    HUNG = "hung"
+    """The node did not start, or the trial did not end."""
+    SURVIVED = "survived"
+    UNREACHED = "unreached"
+    """No case runs the line."""
+    WITHOUT_EFFECT = "without effect"
+    """The change compiles to the same code, or to code that no process of the node has loaded."""
+
+
+@dataclass(frozen=True)
+class FaultTrial:
+    """What the suite found of one fault."""
+
+    fault: Fault
+    ending: Ending
+    told: str = ""
+    """The case that failed with the requirements that it charges, or what went wrong."""
+    tried: int = 0
+    """How many cases ran."""
+    seconds: float = 0.0
+
+
+def fault_trials(
+    faults: Sequence[Fault], cases: Sequence[Case], reach: Reach, seed: str, jobs: int
+) -> Iterator[FaultTrial]:
+    """Try each fault with the cases that reach it, and yield what was found, each as it ends."""
+    by_id = {case.id: case for case in cases}
+    waiting = list(faults)
+    running: dict[Connection, tuple[ForkProcess, Fault, float]] = {}
+    while waiting or running:
+        while waiting and len(running) < jobs:
+            fault = waiting.pop(0)
+            chosen = [by_id[name] for name in reach.cases(fault)]
+            if chosen:
+                process, connection = _start(fault, chosen, seed)
+                running[connection] = process, fault, time.monotonic()
+            else:
+                yield FaultTrial(fault, Ending.UNREACHED)
+        yield from _ended(running)
+
+
+def _ended(running: dict[Connection, tuple[ForkProcess, Fault, float]]) -> Iterator[FaultTrial]:
+    """Those that have ended within a second, and those that have to be ended."""
+    done = wait([*running], timeout=1.0)
+    for connection, (process, fault, began) in [*running.items()]:
+        seconds = time.monotonic() - began
+        if connection in done:
+            yield _received(connection, fault, seconds)
+        elif seconds > LONGEST_SECONDS:
+            yield FaultTrial(fault, Ending.HUNG, f"no end after {LONGEST_SECONDS:.0f} s", 0, seconds)
+        else:
+            continue
+        process.kill()
+        process.join()
+        connection.close()
+        del running[connection]
+
+
+def _received(connection: Connection, fault: Fault, seconds: float) -> FaultTrial:
+    try:
+        ending, told, tried = connection.recv()
+    except EOFError:
+        return FaultTrial(fault, Ending.HUNG, "the process of the trial died", 0, seconds)
+    return FaultTrial(fault, Ending(ending), told, tried, seconds)
+
+
+def _start(fault: Fault, cases: Sequence[Case], seed: str) -> tuple[ForkProcess, Connection]:
+    context = get_context("fork")
+    ours, theirs = context.Pipe(duplex=False)
+    process = context.Process(target=_send_trial, args=(fault, cases, seed, theirs))
+    process.start()
+    theirs.close()
+    return process, ours
+
+
+def _send_trial(fault: Fault, cases: Sequence[Case], seed: str, to: Connection) -> None:
+    try:
+        ending, told, tried = _try(fault, cases, seed)
+    except Exception as error:  # noqa: BLE001 - a node with a fault may fail in any way before it serves
+        ending, told, tried = Ending.HUNG, f"the node did not start: {type(error).__name__}: {error}", 0
+    to.send((ending.value, told, tried))
+
+
+def _try(fault: Fault, cases: Sequence[Case], seed: str) -> tuple[Ending, str, int]:
+    if not plant(fault):
+        return Ending.WITHOUT_EFFECT, "", 0
+    broken = ServerFaults()
+    with target_node(lambda _: None, seed, faults=broken) as target:
+        target.extent = SampleOptions(until_wrong=True, budget=1)
+        for tried, case in enumerate(cases, 1):
+            outcome = run_case(case, target)
+            if outcome.verdict is Verdict.FAIL:
+                ending = Ending.CRASHED if broken.told else Ending.CAUGHT
+                return ending, f"{case.id} charges {', '.join(outcome.blamed)}: {outcome.reason}", tried
+    return Ending.SURVIVED, broken.told[0] if broken.told else "", len(cases)

@@ -1,0 +1,106 @@
+"""Automatic faults: what the operators change, how a fault is planted, and the table of survivors."""
+
+from __future__ import annotations
+
+import ast
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+
+import pytest
+
+from conformance.selftest.automatic.faults import all_faults, plant
+from conformance.selftest.automatic.operators import changes
+from conformance.selftest.automatic.reach import Reach
+from conformance.selftest.automatic.report import Figures
+from conformance.selftest.automatic.triage import triage
+from conformance.selftest.automatic.trials import Ending, FaultTrial
+from reference_node.keys import is_private_key
+
+
+def changed(code: str) -> set[tuple[str, str]]:
+    """The code that each change puts into the only function of some code, by operator."""
+    function = ast.parse(code).body[0]
+    assert isinstance(function, ast.FunctionDef)
+    return {(change.operator, change.after) for change in changes(function)}
+
+
+@pytest.mark.parametrize(
+    ("body", "operator", "after"),
+    [
+        ("return a < b", "other comparison", "a <= b"),
+        ("return a in b", "other comparison", "a not in b"),
+        ("return a and b", "and for or", "a or b"),
+        ("return a and b", "operand left out", "b"),
+        ("return not a", "negation left out", "a"),
+        ("return 1 if a else 2", "negated condition", "not a"),
+        ("return [c for c in a if b]", "condition left out", "True"),
+        ("return a + b", "other arithmetic", "a - b"),
+        ("return 7", "off by one", "8"),
+        ("return 7", "off by one", "6"),
+        ("return True", "other constant", "False"),
+        ("return 'text'", "other constant", "''"),
+        ("a.b(c)", "dropped statement", "pass"),
+        ("a.b = c", "dropped statement", "pass"),
+        ("raise a", "dropped statement", "pass"),
+        ("return f(a, b)", "swapped arguments", "f(b, a)"),
+    ],
+)
+def test_operator_makes_the_change(body: str, operator: str, after: str) -> None:
+    assert (operator, after) in changed(f"def f(a, b, c):\n    {body}")
+
+
+def test_function_that_answers_with_a_truth_answers_early() -> None:
+    early = {after for operator, after in changed("def f() -> bool:\n    return g()") if operator == "early return"}
+    assert early == {"return True", "return False"}
+
+
+def test_words_are_left_as_they_are() -> None:
+    code = 'def f(a: "Text" = 1) -> "Text":\n    """Words."""\n    b: "Text" = a\n    raise ValueError("words")'
+    assert changed(code) == {("dropped statement", "pass")}
+
+
+def test_texts_are_not_subtracted() -> None:
+    assert not changed("def f(a):\n    return a + f'{a}'")
+
+
+def test_names_of_faults_are_unique() -> None:
+    names = [fault.name for fault in all_faults()]
+    assert len(names) == len(set(names)) > 1000
+
+
+def test_planted_fault_changes_the_loaded_function() -> None:
+    ours, theirs = get_context("fork").Pipe(duplex=False)
+    process = get_context("fork").Process(target=_told_by_faulty_code, args=(theirs,))
+    process.start()
+    assert ours.recv() == (True, True)
+    process.join()
+    assert not is_private_key(bytes(32)), "the fault stays in the process that it was planted into"
+
+
+def _told_by_faulty_code(to: Connection) -> None:
+    planted = plant(next(fault for fault in all_faults() if fault.name == "keys.py::is_private_key::early-return::1"))
+    to.send((planted, is_private_key(bytes(32))))
+
+
+def test_cases_that_run_the_line_are_tried_the_quickest_first() -> None:
+    fault = all_faults()[0]
+    line = (str(fault.path), fault.lines.start)
+    assert Reach({line: ["slow", "quick"]}, ["quick", "other", "slow"]).cases(fault) == ["quick", "slow"]
+
+
+def test_line_that_a_starting_node_runs_is_tried_by_every_case() -> None:
+    fault = all_faults()[0]
+    assert Reach({(str(fault.path), fault.lines.start): [""]}, ["a", "b"]).cases(fault) == ["a", "b"]
+
+
+def test_survivor_that_nobody_has_looked_at_counts_as_a_hole() -> None:
+    unknown = [fault for fault in all_faults() if fault.name not in triage()][:2]
+    figures = Figures([FaultTrial(unknown[0], Ending.SURVIVED), FaultTrial(unknown[1], Ending.CAUGHT)])
+    assert [trial.fault for trial in figures.unexplained] == unknown[:1]
+    assert figures.share == 0.5
+
+
+def test_explained_survivors_are_faults_of_this_code() -> None:
+    known = {fault.name: (fault.before, fault.after) for fault in all_faults()}
+    stale = [name for name, found in triage().items() if known.get(name) != (found.before, found.after)]
+    assert stale == [], "the code has changed: look at these again"
