@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from conformance.cases import Judge, case
 from conformance.service.accounts import ChainSecuredAccount
 from conformance.service.bindings import bound
-from conformance.service.contract import payers
+from conformance.service.contract import dry_run_call, payers
 from conformance.service.derivations import (
     hashed_cid,
     pkp_id,
@@ -54,9 +54,9 @@ class Guarded:
         with Refusals(self.node.session, control=by_admin, unchanged=[]) as refusals:
             for requirement, senders in self.senders.items():
                 with self.judge.apart(requirement, *filter(None, [also])):
-                    for sender in senders:
-                        for name in names:
-                            contract.must_revert_dry(refusals, function, [name, *arguments], sender=sender)
+                    calls = [(sender, [name, *arguments]) for sender in senders for name in names]
+                    for outcome in contract.dry_runs(function, calls):
+                        refusals.must_revert_dry(dry_run_call(function), outcome)
 
     def write(self, function: str, *arguments: object) -> None:
         """Send a write of the admin wallet."""

@@ -8,13 +8,15 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import TypeAlias
 
 from eth_abi.abi import decode, encode
 from eth_abi.exceptions import DecodingError, EncodingError
 from eth_utils.address import is_hex_address
 from eth_utils.crypto import keccak
 
-from conformance.endpoints.client import Message, Target
+from conformance.endpoints.client import Answer, Message, Target
 from conformance.endpoints.log import ExchangeLog
 from conformance.endpoints.signing import Fees
 from conformance.problems import (
@@ -28,8 +30,11 @@ from conformance.problems import (
 )
 from conformance.profile import Function, Parameter
 from conformance.values.json_text import parse, written
+from conformance.values.json_values import member
 
 _NUMBERS = itertools.count(1)
+Call: TypeAlias = tuple[str, Sequence[object]]
+"""A JSON-RPC method and its parameters."""
 PAUSES_SECONDS = (0.1, 0.4)
 """Before the chain is asked again for what it could not answer."""
 SECONDS_OF_FEES = 10.0
@@ -51,26 +56,49 @@ class ChainClient:
 
     def request(self, method: str, params: Sequence[object] = ()) -> object:
         """The result of a JSON-RPC method. Raises ChainReverted for its error, Malformed for what is no JSON-RPC."""
+        reply, answer = self._asked(_written_call(next(_NUMBERS), method, params))
+        return _result(method, reply, answer)
+
+    def batch(self, calls: Sequence[Call]) -> list[object]:
+        """The results of several methods, asked for in one request; in place of an error stands its ChainReverted.
+
+        Where the chain takes no batches, they are asked for one after the other. Raises as `request` does otherwise.
+        """
+        if not self._target.remembered("takes batches", self._takes_batches):
+            return [_or_error(partial(self.request, *call)) for call in calls]
+        return self._batch(calls)
+
+    def _takes_batches(self) -> bool:
+        try:
+            results = self._batch([("eth_chainId", [])] * 2)
+        except (ServerFault, Malformed):
+            return False
+        return not any(isinstance(result, ChainReverted) for result in results)
+
+    def _batch(self, calls: Sequence[Call]) -> list[object]:
+        numbers = [next(_NUMBERS) for _ in calls]
+        sent = [_written_call(number, *call) for number, call in zip(numbers, calls, strict=True)]
+        replies, answer = self._asked(f"[{','.join(sent)}]")
+        by_number = {member(reply, "id"): reply for reply in replies} if isinstance(replies, list) else {}
+        if not by_number.keys() >= set(numbers):
+            raise Malformed("a JSON-RPC answer to each request of a batch", answer.text[:200], answer.exchange)
+        named = zip(numbers, calls, strict=True)
+        return [_or_error(partial(_result, method, by_number[number], answer)) for number, (method, _) in named]
+
+    def _asked(self, body: str) -> tuple[object, Answer]:
+        """What the chain answers to a body, and its answer over HTTP."""
         url = self._target.profile.chain.rpc_url
         if url is None:
             raise ProfileSilent("a profile that says chain.rpc_url", "a profile that leaves it out")
-        body = written({"jsonrpc": "2.0", "id": next(_NUMBERS), "method": method, "params": list(params)})
-        message = Message("POST", url, {"Content-Type": "application/json"}, body)
-        answer = self._target.exchange(message, self._log)
+        answer = self._target.exchange(Message("POST", url, {"Content-Type": "application/json"}, body), self._log)
         if answer.status == 429:
             raise Throttled("an answer of the chain", "status 429", answer.exchange)
         if answer.status >= 500:
             raise ServerFault("an answer of the chain", f"status {answer.status}", answer.exchange)
         try:
-            reply = parse(answer.text)
+            return parse(answer.text), answer
         except ValueError as problem:
             raise Malformed("a JSON-RPC answer", f"{problem}: {answer.text[:200]}", answer.exchange) from None
-        if isinstance(reply, dict) and reply.get("error") is not None:
-            told = written(reply["error"])
-            raise ChainReverted(f"a result of {method}", told, answer.exchange, by_contract=_is_revert(reply["error"]))
-        if not isinstance(reply, dict) or "result" not in reply:
-            raise Malformed("a JSON-RPC answer with a result", answer.text[:200], answer.exchange)
-        return reply["result"]
 
     def view(self, contract: str, signature: str, arguments: Sequence[object], sender: str | None = None) -> object:
         """What a call answers: an object of its named results, or the one result that has no name.
@@ -78,12 +106,8 @@ class ChainClient:
         Raises ChainReverted where the contract refuses, ChainTrouble where the chain itself cannot answer.
         """
         function = Function.parse(signature)
-        data = selector(function) + encoded(function.inputs, arguments)
-        call = {"to": contract, "data": f"0x{data.hex()}"}
-        if sender is not None:
-            call["from"] = sender
         ask = self.read if is_hex_address(contract) else self.request
-        return decoded(function.outputs, ask("eth_call", [call, "latest"]))
+        return decoded(function.outputs, ask(*eth_call(contract, function, arguments, sender)))
 
     def read(self, method: str, params: Sequence[object] = ()) -> object:
         """The result of a method that changes nothing, asked for again while the chain itself can't answer.
@@ -177,12 +201,39 @@ class ChainClient:
         return self.read("eth_getTransactionByHash", [transaction_hash])
 
 
+def _written_call(number: int, method: str, params: Sequence[object]) -> str:
+    return written({"jsonrpc": "2.0", "id": number, "method": method, "params": list(params)})
+
+
+def _result(method: str, reply: object, answer: Answer) -> object:
+    if isinstance(reply, dict) and reply.get("error") is not None:
+        told = written(reply["error"])
+        raise ChainReverted(f"a result of {method}", told, answer.exchange, by_contract=_is_revert(reply["error"]))
+    if not isinstance(reply, dict) or "result" not in reply:
+        raise Malformed("a JSON-RPC answer with a result", answer.text[:200], answer.exchange)
+    return reply["result"]
+
+
+def _or_error(ask: Callable[[], object]) -> object:
+    try:
+        return ask()
+    except ChainReverted as refused:
+        return refused
+
+
 def _is_revert(error: object) -> bool:
     """Whether a JSON-RPC error tells that the contract refused, not that the chain could not answer."""
     if not isinstance(error, dict):
         return False
     said = str(error.get("message", "")).lower()
     return error.get("code") == REVERTED or any(words in said for words in WORDS_OF_REVERTS)
+
+
+def eth_call(contract: str, function: Function, arguments: Sequence[object], sender: str | None = None) -> Call:
+    """The method that calls a function of a contract and sends nothing, as if the sender did."""
+    data = selector(function) + encoded(function.inputs, arguments)
+    call = {"to": contract, "data": f"0x{data.hex()}"}
+    return "eth_call", [call if sender is None else {**call, "from": sender}, "latest"]
 
 
 def selector(function: Function) -> bytes:

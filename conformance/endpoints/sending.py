@@ -54,6 +54,8 @@ class Sender:
         self.chain = chain
         self._budget = budget
         self._patience = patience
+        self._mined_at_once: dict[str, object] = {}
+        """By hash, the receipt of the last transaction as far as the chain gave one in the request that sent it."""
 
     @cached_property
     def _chain_id(self) -> int:
@@ -104,7 +106,7 @@ class Sender:
         for _ in range(MOST_TRIES):
             nonce = self.chain.next_nonce(wallet.address)
             raw, expected = signed(transaction, wallet, chain_id=self._chain_id, nonce=nonce, gas=gas, fees=fees)
-            if self._submitted(raw):
+            if self._submitted(raw, expected):
                 self.chain.note_sent(wallet.address, nonce)
                 return expected
             self.chain.note_nonce(wallet.address, None)
@@ -133,35 +135,41 @@ class Sender:
             return Receipt("", succeeded=False, block=None, gas_used=0, contract_address=None, logs=())
         return self._awaited(sent)
 
-    def _submitted(self, raw: str) -> bool:
+    def _submitted(self, raw: str, expected: str) -> bool:
         """Whether the chain has it now; False when another transaction has taken its nonce."""
         for last in (False, False, True):
             try:
-                self.chain.request("eth_sendRawTransaction", [raw])
+                sent, found = self.chain.batch(
+                    [("eth_sendRawTransaction", [raw]), ("eth_getTransactionReceipt", [expected])]
+                )
             except ServerFault:  # handing it over again is harmless
                 if last:
                     raise
                 continue
-            except ChainReverted as refused:
-                said = refused.got.lower()
-                if any(words in said for words in KNOWN):
-                    return True
-                if not refused.by_contract and any(words in said for words in OUT_OF_TURN):
-                    return False
-                raise
-            return True
+            if not isinstance(sent, ChainReverted):
+                self._mined_at_once = {expected: found}
+                return True
+            said = sent.got.lower()
+            if any(words in said for words in KNOWN):
+                return True
+            if not sent.by_contract and any(words in said for words in OUT_OF_TURN):
+                return False
+            raise sent
         return True
 
     def _awaited(self, sent: str) -> Receipt:
         deadline = time.monotonic() + self._patience
         pause = FIRST_POLL_SECONDS
+        found = self._mined_at_once.pop(sent, None)
         while True:
-            found = self.chain.read("eth_getTransactionReceipt", [sent])
+            if found is None:
+                found = self.chain.read("eth_getTransactionReceipt", [sent])
             if isinstance(found, dict) and found.get("blockNumber") is not None:
                 return receipt_of(found)
             if time.monotonic() + pause > deadline:
                 raise ChainTrouble(f"a block with the transaction {sent}", f"none in {self._patience:.0f} s")
             time.sleep(pause)
+            found = None
             pause = min(2 * pause, LONGEST_POLL_SECONDS)
 
 

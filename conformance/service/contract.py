@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
-from conformance.endpoints.chain import encoded, selector
-from conformance.endpoints.sending import Receipt, in_lower_case
+from conformance.endpoints.chain import encoded, eth_call, selector
+from conformance.endpoints.sending import Receipt, as_trouble, in_lower_case
 from conformance.endpoints.signing import Transaction
-from conformance.problems import ChainTrouble, Malformed, NotAccepted
+from conformance.problems import ChainReverted, ChainTrouble, Malformed, NotAccepted
 from conformance.profile import Function
 from conformance.profile.chain import FIXED_WRITES, FUNCTION_KEYS
 from conformance.service.acceptance import Accepted
@@ -125,6 +126,16 @@ class Contract:
         """Ask by eth_call for a write that the contract must refuse."""
         refusals.must_revert_dry(dry_run_call(name), lambda: self.dry_run(name, arguments, sender=sender))
 
+    def dry_runs(self, name: str, calls: Sequence[tuple[str, Sequence[object]]]) -> list[Callable[[], object]]:
+        """Ask in one request whether writes of these senders and arguments would go through.
+
+        Each that is given back says what came of one: it raises ChainReverted where the contract refuses.
+        """
+        function = Function.parse(self.signature(name))
+        asked = [eth_call(self.address, function, arguments, sender) for sender, arguments in calls]
+        with as_trouble():
+            return [partial(_told, result) for result in self._session.chain.batch(asked)]
+
     def send(
         self, wallet: SuiteWallet, name: str, arguments: Sequence[object], *, to_be_reverted: bool = False
     ) -> Receipt:
@@ -175,6 +186,12 @@ class Contract:
             )
         ]
         return [transaction for transaction in mined if part in printed(transaction["input"])]
+
+
+def _told(result: object) -> object:
+    if isinstance(result, ChainReverted):
+        raise result
+    return result
 
 
 def must_succeed(receipt: Receipt, expected: str, exchange: int | None = None) -> None:

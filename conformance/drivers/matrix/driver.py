@@ -76,7 +76,7 @@ class Matrix:
     def __init__(self, run: CaseRun, cells: list[Cell], *, chain_secured: bool) -> None:
         self._run = run
         self._chain_secured = chain_secured
-        self._cells = chosen(cells, run.target.extent)
+        self._cells = chosen(cells, run.target.extent, edges=not chain_secured)
         self._wrong: dict[str, Departure] = {}
         self._faults = 0
         for cell in cells:

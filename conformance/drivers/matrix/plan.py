@@ -1,8 +1,8 @@
 """Which cells of the execution matrix a run tries, and in what order, so that few writes serve many cells.
 
-Left to itself it takes the whole product that EXEC-090 names; of an account's own keys every granted cell, and every
-refused one where a group lacks one condition alone; of all other keys cells where nothing but the key is wrong; and as
-many more as let each two values meet in a cell.
+Left to itself it takes the whole product that EXEC-090 names; of a managed account's own keys every granted cell, and
+every refused one where a group lacks one condition alone; of all other keys cells where nothing but the key is wrong;
+and as many more as let each two values meet in a cell.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ PRODUCT_ROWS = frozenset({"account", "usage-this", "usage-zero", "usage-other", 
 PRODUCT_LISTINGS = frozenset({"this", "wildcard", "none"})
 
 
-def chosen(cells: Sequence[Cell], extent: SampleOptions) -> list[Cell]:
-    """The cells to try."""
+def chosen(cells: Sequence[Cell], extent: SampleOptions, *, edges: bool = True) -> list[Cell]:
+    """The cells to try; without `edges` only the product and pairs."""
     if extent.cells:
         named = [cell for cell in cells if extent.names(cell.id)]
         return named + [held for held in controls(named, cells) if held not in set(named)]
     if extent.full:
         return list(cells)
-    needed = [cell for cell in cells if _in_product(cell) or _on_the_edge(cell)]
+    needed = [cell for cell in cells if _in_product(cell) or (edges and _on_the_edge(cell))]
     needed += pairwise(
         [cell for cell in cells if _lacks_only_the_key(cell)], (), ("row", "action", "wallet", "accounts")
     )

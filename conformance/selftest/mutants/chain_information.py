@@ -12,6 +12,7 @@ from eth_utils.crypto import keccak
 from pydantic import JsonValue
 
 from conformance.selftest.tools.alter import change_answer, change_body, members, wrap
+from conformance.selftest.tools.alter_chain_answers import wrap_rpc
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.chain.account_config import Permissions, UsageKey, Wallet
 from reference_node.node import Node
@@ -42,7 +43,7 @@ def _rpc(node: Node, method: str, change: Callable[[dict[str, JsonValue]], JsonV
             return answer(json.dumps(changed).encode())
         return json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": changed}).encode()
 
-    wrap(node.rpc, "handle", handle)
+    wrap_rpc(node, handle)
 
 
 def _call(request: dict[str, JsonValue]) -> dict[str, JsonValue]:

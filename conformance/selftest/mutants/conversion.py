@@ -10,6 +10,7 @@ from eth_utils.crypto import keccak
 
 from conformance.selftest.tools.accounts import NOTHING, Write
 from conformance.selftest.tools.alter import silence, wrap
+from conformance.selftest.tools.alter_chain_answers import wrap_rpc
 from conformance.selftest.tools.alter_contract import around_conversion
 from conformance.selftest.tools.mutant import mutant
 from reference_node.chain.account_config import AccountConfig, Group, Permissions, UsageKey
@@ -74,7 +75,7 @@ def conversion_changes_the_hash(node: Node) -> None:
         return original(body)
 
     around_conversion(node, convert)
-    wrap(node.rpc, "handle", handle)
+    wrap_rpc(node, handle)
 
 
 @mutant("MODE-080", "MODE-090", "MODE-360")

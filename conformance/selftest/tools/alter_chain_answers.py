@@ -20,6 +20,19 @@ from reference_node.node import Node
 Values = tuple[Any, ...]
 
 
+def wrap_rpc(node: Node, handle: Callable[[Callable[[bytes], bytes | None], bytes], bytes | None]) -> None:
+    """Have `handle` answer JSON-RPC requests; it gets what answered them before. Those of a batch come one by one."""
+
+    def each(answer: Callable[[bytes], bytes | None], body: bytes) -> bytes | None:
+        request = json.loads(body)
+        if not isinstance(request, list):
+            return handle(answer, body)
+        answers = [handle(answer, json.dumps(one).encode()) for one in request]
+        return b"[" + b",".join(filter(None, answers)) + b"]"
+
+    wrap(node.rpc, "handle", each)
+
+
 def change_result(node: Node, method: str, change: Callable[[dict[str, JsonValue], JsonValue], JsonValue]) -> None:
     """Change the result of a JSON-RPC method; `change` also gets the request. Errors stay as they are."""
 
@@ -33,7 +46,7 @@ def change_result(node: Node, method: str, change: Callable[[dict[str, JsonValue
             told["result"] = change(request, told["result"])
         return json.dumps(told).encode()
 
-    wrap(node.rpc, "handle", handle)
+    wrap_rpc(node, handle)
 
 
 def change_view(node: Node, view: str, change: Callable[[Values, Values], Values]) -> None:

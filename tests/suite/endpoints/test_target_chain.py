@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 
@@ -41,6 +42,51 @@ def chain_that_tells(*told: Told) -> ChainClient:
 
     target.exchange = exchange  # type: ignore[method-assign,assignment]  # nothing is sent
     return ChainClient(target, CaseRun(target, "chain::only").log)
+
+
+class BatchedChain:
+    """A chain that reverts each call and answers any other method with its name; last asked, first answered."""
+
+    def __init__(self, *, takes_batches: bool) -> None:
+        target = Target("http://node.invalid", Profile.model_validate({"chain": {"rpc_url": "http://chain.invalid"}}))
+        target.exchange = self.exchange  # type: ignore[method-assign,assignment]  # nothing is sent
+        self.client = ChainClient(target, CaseRun(target, "chain::only").log)
+        self.takes_batches = takes_batches
+        self.requests = 0
+
+    def exchange(self, message: Message, _: object) -> Answer:
+        self.requests += 1
+        asked = json.loads(message.body or "")
+        if isinstance(asked, list) and not self.takes_batches:
+            return Answer(200, httpx.Headers(), '{"id": null, "error": {"code": -32600, "message": "no batches"}}', 0)
+        told = [self.answer(one) for one in reversed(asked)] if isinstance(asked, list) else self.answer(asked)
+        return Answer(200, httpx.Headers(), json.dumps(told), 0)
+
+    def answer(self, request: dict[str, object]) -> dict[str, object]:
+        if request["method"] == "eth_call":
+            return {"id": request["id"], "error": {"code": 3, "message": "execution reverted"}}
+        return {"id": request["id"], "result": request["method"]}
+
+
+@pytest.mark.parametrize(("takes_batches", "requests"), [(True, 2), (False, 4)])
+def test_batch_gives_results_and_reverts_in_the_order_of_its_calls(*, takes_batches: bool, requests: int) -> None:
+    chain = BatchedChain(takes_batches=takes_batches)
+
+    first, reverted, last = chain.client.batch([("eth_chainId", []), ("eth_call", [{}]), ("eth_blockNumber", [])])
+
+    assert (first, last) == ("eth_chainId", "eth_blockNumber")
+    assert isinstance(reverted, ChainReverted)
+    assert reverted.by_contract
+    assert chain.requests == requests
+
+
+def test_batch_that_is_answered_in_part_is_malformed() -> None:
+    chain = BatchedChain(takes_batches=True)
+    chain.client.batch([("eth_chainId", [])])
+    chain.answer = lambda request: {"id": 0, "result": request["method"]}  # type: ignore[method-assign]
+
+    with pytest.raises(Malformed, match="each request of a batch"):
+        chain.client.batch([("eth_chainId", []), ("eth_blockNumber", [])])
 
 
 def exists(client: ChainClient) -> object:

@@ -265,13 +265,17 @@ class DifficultChain:
         assert method == "eth_getTransactionReceipt"
         return self.receipt
 
-    def request(self, method: str, params: list[object]) -> object:
-        assert method == "eth_sendRawTransaction"
+    def batch(self, calls: list[tuple[str, list[object]]]) -> list[object]:
+        (method, params), (then, _) = calls
+        assert (method, then) == ("eth_sendRawTransaction", "eth_getTransactionReceipt")
         self.sent.append(params[0])
         answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
-        if answer is not None:
+        if answer is not None and not isinstance(answer, ChainReverted):
             raise answer
-        return "0x"
+        return [answer or "0x", self.at_once]
+
+    at_once: object = None
+    """The receipt that comes with the hash."""
 
 
 MINED = {"transactionHash": "0xAA", "status": "0x1", "blockNumber": "0x5", "gasUsed": "0x5208", "logs": []}
@@ -318,6 +322,18 @@ def test_transaction_gets_through(answers: list[Exception | None], times: int) -
 def test_what_the_chain_does_not_do_is_no_fault_of_the_node(answers: list[Exception | None], receipt: object) -> None:
     with pytest.raises(ChainTrouble):
         sent_over(DifficultChain(answers, receipt))
+
+
+def test_receipt_that_comes_with_the_hash_is_not_asked_for_again() -> None:
+    chain = DifficultChain([None], None)
+    chain.at_once = MINED
+    assert sent_over(chain) == SimpleNamespace(succeeded=True, block=5, times=1)
+
+
+def test_receipt_that_does_not_come_with_the_hash_is_waited_for() -> None:
+    chain = DifficultChain([None], MINED)
+    chain.at_once = error("too many requests")
+    assert sent_over(chain) == SimpleNamespace(succeeded=True, block=5, times=1)
 
 
 def test_revert_that_the_chain_foresees_counts_as_one() -> None:

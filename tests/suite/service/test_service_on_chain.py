@@ -67,13 +67,18 @@ class Spy:
 
     def __init__(self, session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
         self.methods: list[str] = []
-        real = session.chain.request
+        ask, ask_several = session.chain.request, session.chain.batch
 
         def request(method: str, params: Sequence[object] = ()) -> object:
             self.methods.append(method)
-            return real(method, params)
+            return ask(method, params)
+
+        def batch(calls: Sequence[tuple[str, Sequence[object]]]) -> list[object]:
+            self.methods += [method for method, _ in calls]
+            return ask_several(calls)
 
         monkeypatch.setattr(session.chain, "request", request)
+        monkeypatch.setattr(session.chain, "batch", batch)
 
 
 SENT = ["eth_sendRawTransaction", "eth_getTransactionReceipt"]
@@ -103,7 +108,7 @@ def test_write_is_sent_again_with_the_chain_s_nonce_where_another_has_taken_it(
     receipt, _ = Contract(on_chain).write(carol, "add_group", dana.hash, "first", "d", [], [])
 
     assert receipt.succeeded
-    assert spy.methods[-4:] == ["eth_sendRawTransaction", "eth_getTransactionCount", *SENT]
+    assert spy.methods[-5:] == [*SENT, "eth_getTransactionCount", *SENT]
 
 
 def test_wallet_that_has_offered_what_it_had_gets_ether_that_costs_nothing_without_a_look_at_its_balance(
