@@ -47,6 +47,19 @@ def wallet_pays(judge: Judge, node: Node) -> None:
         judge.that(balance_of(node, carol) > before, f"a balance of the wallet above {before}", before)
 
 
+@case("one-record-in-any-spelling", requirements=["BILL-230"], needs=BUYS)
+def one_record_in_any_spelling(judge: Judge, node: Node) -> None:
+    """A proof that writes the wallet's address in lower case, where it is accepted, is about the same record."""
+    carol = owner(node, "carol")
+    request = node.payments.by_wallet("balance", carol)
+    proof = billing_auth(node.session, carol, address=carol.address.lower())
+    answer = node.session.send(replace(request, headers=proof))
+    if was_accepted(node.session, answer, or_refused=["any"]):  # whether it is, the pack `wallet_auth` judges
+        with judge("BILL-230"):
+            shown = node.payments.balance_by(replace(request, headers=proof))
+            judge.same(shown, balance_of(node, carol), "the balance by a proof with the address in lower case")
+
+
 def paid_and_credited(node: Node, carol: SuiteWallet) -> tuple[dict[str, Accepted], dict[str, OutgoingRequest]]:
     """Accepted calls of both endpoints by the proof of a wallet, and requests of both, one for a paid intent."""
     made, credited = node.payments.intend_by_wallet(carol), node.payments.intend_by_wallet(carol)

@@ -34,6 +34,8 @@ WRITES = tuple(
 )
 """The management writes of the catalogue."""
 AT_ONCE = 8
+FAR = 500
+"""The number of a page that no list of a case has."""
 SHORT = "billing.insufficient_credit_behaviour.write"
 SHORT_OF_CREDIT: dict[str, JsonValue] = {SHORT: ["insufficient_credit", "forbidden", "conflict", "invalid"]}
 """For nodes that refuse what the credits do not cover."""
@@ -154,6 +156,8 @@ def each_write_is_charged(judge: Judge, node: Node) -> None:
         with judge.apart("BILL-140", "LIM-050"):
             node.session.accept(request)
             meter.must_have_charged(name)
+            if name.startswith("update_") and node.session.send(request).accepted:
+                meter.must_have_charged(f"{name} that changes nothing")
     with judge.apart("BILL-140"):
         for _ in range(2):
             node.session.accept(writes["add_group"])
@@ -189,6 +193,11 @@ def each_read_is_free(judge: Judge, node: Node) -> None:
             node.session.accept(request)
             meter.must_be_as_it_was(name)
     with judge.apart("BILL-150", "LIM-050"):
+        for request in reads_of(node, things).values():
+            if "page_number" in request.members:  # a page past the end may be refused
+                node.session.send(replace(request, members={**request.members, "page_number": FAR}))
+        meter.must_be_as_it_was("pages past the end of each list")
+    with judge.apart("BILL-150", "LIM-050"):
         for name in ("list_groups", "list_api_keys", "list_wallets", "list_actions"):
             node.session.send(replace(reads_of(node, things)[name], credential=things.usage_key))
         meter.must_be_as_it_was("the lists by a usage key")
@@ -211,8 +220,11 @@ def refused_writes(node: Node, things: Things) -> list[tuple[OutgoingRequest, Se
     """Requests of `add_group` and `remove_group` that are refused, each for another reason, with its classes."""
     add, remove = (writes_of(node, things)[name] for name in ("add_group", "remove_group"))
     powerless = node.usage_keys.add(things.alice.key).key
+    removed = node.usage_keys.add(things.alice.key, ALL_PERMISSIONS).key
+    node.usage_keys.remove(things.alice.key, removed)
     return [
         (replace(add, credential=powerless), ["forbidden"]),
+        (replace(add, credential=removed), ["unauthenticated", "forbidden"]),
         (replace(add, members={**add.members, "group_name": 7}), ILL_FORMED),
         (replace(add, body="{"), ILL_FORMED),
         (replace(remove, members={"group_id": 2**53 - 1}), ["not_found", "forbidden"]),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from conformance.cases import Judge, case
 from conformance.drivers.openapi.answers import check_answer
@@ -65,11 +66,19 @@ def key_in_either_header(
             with judge.apart(requirement):
                 must_accept(answers[via])
     paid = [payments.confirm_request(alice.key, payments.paid_intent(alice.key).id) for _ in HEADERS]
-    answers = {via: session.send(replace(one, via=via)) for via, one in zip(HEADERS, paid, strict=True)}
+    balances = [payments.balance(alice.key)]
+    answers = {}
+    for via, confirmation in zip(HEADERS, paid, strict=True):
+        answers[via] = session.send(replace(confirmation, via=via))
+        payments.wait_for_credit()
+        balances.append(payments.balance(alice.key))
+    rises = {via: after - before for via, (before, after) in zip(HEADERS, pairwise(balances), strict=True)}
     one_of_them_works(judge, answers)
+    judge.set_up(any(rises.values()), "a confirmation that credits something")
     for via, requirement in HEADERS.items():
         with judge.apart(requirement):
             judge.that(answers[via].accepted, "a confirmation that is accepted", answers[via].status)
+            judge.that(rises[via] > 0, "a confirmation that credits what was paid", rises[via])
     reader = keys.add(alice.key).key
     with judge("AUTH-030"):
         for request in (session.request("balance", reader), payments.intent_request(reader, 600)):

@@ -27,6 +27,7 @@ def publishable_key(judge: Judge, session: Session) -> None:
         key = answer.at(("publishable_key",))
         judge.that(isinstance(key, str) and key.startswith("pk_"), "a publishable key (pk_…)", key)
         judge.that("sk_" not in answer.text and "rk_" not in answer.text, "no secret key of the provider", answer.text)
+        judge.same(session.call("stripe_config").at(("publishable_key",)), key, "the key when it is asked for again")
     with judge("AUTH-070"):
         for via in ("x-api-key", "bearer"):
             asked = replace(session.request("stripe_config", random_key(session.random)), via=via)

@@ -76,11 +76,14 @@ def billing_auth(
     *,
     primary: PrimaryType = "BillingAuth",
     issued: int = 0,
+    address: str | None = None,
     on_chain: int | None = None,
     signed_by: SuiteWallet | None = None,
 ) -> dict[str, str | None]:
-    """The header with which a wallet reads and pays as the holder of a credit record; the options make it no proof."""
-    signed = sign_envelope(session, primary, wallet, issued=issued, on_chain=on_chain, signed_by=signed_by)
+    """The header with which a wallet reads and pays as the holder of a credit record; the options make it another."""
+    signed = sign_envelope(
+        session, primary, wallet, issued=issued, address=address, on_chain=on_chain, signed_by=signed_by
+    )
     return {WALLET_AUTH: wallet_auth_header(written(signed.members), session.profile.wire.x_wallet_auth.encoding)}
 
 

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+import base64
+import json
 from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import replace
 
 from conformance.selftest.mutants.wallet_auth import PROOF
-from conformance.selftest.tools.alter import Answered, Forward, Received, answer, body_of, intercept, refusal, wrap
+from conformance.selftest.tools.alter import (
+    Answered,
+    Forward,
+    Received,
+    answer,
+    body_of,
+    intercept,
+    members,
+    refusal,
+    wrap,
+)
 from conformance.selftest.tools.alter_envelopes import About, Check, around_verdict, members_of
 from conformance.selftest.tools.alter_payments import (
     BALANCE,
@@ -26,6 +38,25 @@ from reference_node.node import Node
 from reference_node.typed_data import Flow, Members
 
 ENDPOINTS = [row("create", INTEND), row("confirm", CONFIRM)]
+
+
+@mutant("BILL-230")
+def address_in_lower_case_has_a_record_of_its_own(node: Node) -> None:
+    """Look the record up by the text of the address: in lower case it is another wallet's, without credit."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        proof = header(request, b"x-wallet-auth")
+        lower = given.accepted and bool(proof) and (text := written_address(proof)) == text.lower()
+        return answer(200, {"balance_cents": 0, "balance_display": "$0.00"}) if lower else given
+
+    intercept(node, BALANCE, handler)
+
+
+def written_address(proof: str) -> str:
+    """The address as the text of a proof has it."""
+    message = members(members(members(json.loads(base64.b64decode(proof)))["typed_data"])["message"])
+    return str(message["address"])
 
 
 @mutant("BILL-240", "BILL-260", each=ENDPOINTS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
 from collections.abc import Callable, Iterable
 from contextvars import ContextVar
@@ -383,6 +384,58 @@ def account_that_has_spent_all_may_buy_no_more(node: Node) -> None:
 
     wrap(node.billing, "settle", settle)
     intercept(node, INTEND, handler)
+
+
+@mutant("BILL-150")
+def empty_page_is_billed(node: Node) -> None:
+    """Charge a cent for a page of a list with nothing on it."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        wallet = wallet_of(node, request)
+        if given.accepted and given.body == b"[]" and wallet is not None:
+            take(node, wallet, 1)
+        return given
+
+    intercept(node, LISTS, handler)
+
+
+@mutant("BILL-140")
+def update_that_changes_nothing_is_free(node: Node) -> None:
+    """Charge nothing for an update that is the same as the one before it of its kind."""
+    last: dict[tuple[Address | None, str], bytes] = {}
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        wallet = wallet_of(node, request)
+        if given.accepted and wallet is not None and last.get((wallet, request.path)) == request.body:
+            give(node, wallet, 1)
+        last[wallet, request.path] = request.body
+        return given
+
+    intercept(node, [name for name in BILLED if name.startswith("update_")], handler)
+
+
+@mutant("BILL-210")
+def write_by_a_removed_key_is_charged(node: Node) -> None:
+    """Charge an account a cent for what is refused to a usage key that it has removed."""
+    owners: dict[str, Address] = {}
+
+    async def learn(request: Received, forward: Forward) -> Answered:
+        wallet, given = wallet_of(node, request), await forward(request)
+        if given.accepted and wallet is not None:
+            owners[str(members(json.loads(given.body))["usage_api_key"])] = wallet
+        return given
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        owner = owners.get(presented(request))
+        if given.status == 401 and owner is not None:
+            take(node, owner, 1)
+        return given
+
+    intercept(node, "add_usage_api_key", learn)
+    intercept(node, "add_group", handler)
 
 
 @mutant("BILL-140")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from itertools import count
 
 from pydantic import JsonValue
 
@@ -11,6 +12,7 @@ from conformance.selftest.tools.alter import (
     Answered,
     Forward,
     Received,
+    answer,
     body_of,
     change_answer,
     change_body,
@@ -137,6 +139,27 @@ def billing_reads_one_header_alone(node: Node, operation: str) -> None:
         return await forward(under(request, "") if header(request, b"authorization") else request)
 
     intercept(node, operation, handler)
+
+
+@mutant("AUTH-020")
+def confirmation_by_bearer_credits_nothing(node: Node) -> None:
+    """Accept a confirmation with the key in `Authorization: Bearer`, and credit nothing."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        return answer(200, {"success": True}) if header(request, b"authorization") else await forward(request)
+
+    intercept(node, CONFIRM, handler)
+
+
+@mutant("BILL-010")
+def publishable_key_is_another_each_time(node: Node) -> None:
+    """Answer another publishable key to each request."""
+    number = count()
+
+    def made_up(value: JsonValue) -> JsonValue:
+        return {"publishable_key": f"{str(members(value)['publishable_key'])[:-4]}{next(number):04}"}
+
+    change_answer(node, CONFIG, made_up)
 
 
 @mutant("AUTH-010", each=[row("balance", BALANCE), row("create", INTEND), row("confirm", CONFIRM)])
