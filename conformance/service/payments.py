@@ -172,7 +172,8 @@ class Payments:
         return self._asked_provider("GET", intent, "", {"client_secret": intent.client_secret})
 
     def _asked_provider(self, method: str, intent: PaymentIntent, path: str, form: Mapping[str, str]) -> dict[str, str]:
-        url = f"{self._session.profile.payments.provider_url}/v1/payment_intents/{quote(intent.id, safe='')}{path}"
+        provider = printed(self._session.stated("payments.provider_url"))
+        url = f"{provider}/v1/payment_intents/{quote(intent.id, safe='')}{path}"
         headers = {"Authorization": f"Bearer {self.publishable_key()}"}
         if method == "GET":
             message = Message(method, f"{url}?{urlencode(form)}", headers, None)

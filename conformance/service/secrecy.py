@@ -14,6 +14,12 @@ def shared_prefix(secrets: Sequence[str | bytes]) -> int:
     return len(list(takewhile(lambda column: len(set(column)) == 1, zip(*secrets, strict=False))))
 
 
+def mark_of(keys: Sequence[str]) -> str:
+    """What tells the kind of a key to those who read it, `sk_live_` for example: how all begin, up to a separator."""
+    common = keys[0][: shared_prefix(keys)]
+    return common[: 1 + max(common.rfind(separator) for separator in "_-.:")]
+
+
 def distinct_bytes(secrets: Sequence[bytes]) -> int:
     """How many different bytes they hold together."""
     return len({byte for secret in secrets for byte in secret})

@@ -14,7 +14,7 @@ from conformance.language.templates import CompileContext
 from conformance.language.vocabulary import standard
 from conformance.language.wire_forms import hides
 from conformance.problems import Mismatch
-from conformance.service.secrecy import distinct_bytes, shared_prefix
+from conformance.service.secrecy import distinct_bytes, mark_of, shared_prefix
 from conformance.values.marked_yaml import Document
 
 SECRET = bytes(range(221, 253))
@@ -69,6 +69,14 @@ def test_hides_departs_for_a_key_too_short_to_look_for(tmp_path: Path, scope: Sc
 @pytest.mark.parametrize(("texts", "length"), [(["abc", "abd"], 2), (["abc", "x"], 0), (["ab", "abc"], 2)])
 def test_shared_prefix_is_the_longest(texts: list[str], length: int) -> None:
     assert shared_prefix(texts) == shared_prefix([text.encode() for text in texts]) == length
+
+
+@pytest.mark.parametrize(
+    ("keys", "mark"),
+    [(["sk_live_abc", "sk_live_abd"], "sk_live_"), (["abc", "abd"], ""), (["uk-1.x", "uk-2.x"], "uk-")],
+)
+def test_mark_of_keys_ends_at_a_separator(keys: list[str], mark: str) -> None:
+    assert mark_of(keys) == mark
 
 
 def test_distinct_bytes_counts_over_all_secrets() -> None:
