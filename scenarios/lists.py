@@ -285,15 +285,17 @@ def order_of_the_other_lists(judge: Judge, node: Node) -> None:
         node.groups.add_action(alice, g, cids[turn])
     hashes = [hashed_cid(cid) for cid in cids]
     names = [f"{node.label} {number}" for number in range(3)]
+    order_in_group = node.session.stated("semantics.list_order_in_group")
+    turns = joined if order_in_group == "adding" else sorted(joined)
     with judge():
         in_order(pluck(node.usage_keys.list(alice), "name"), names, "the order of the usage keys")
         in_order(
             pluck(node.pkps.list(alice), "wallet_address"), [pkp.address for pkp in pkps], "the order of the wallets"
         )
         in_order(pluck(node.actions.list(alice), "hashed_cid"), hashes, "the order of the actions")
-        in_order(pluck(node.pkps.list(alice, g), "id"), [pkps[turn].id for turn in joined], "the order in the group")
+        in_order(pluck(node.pkps.list(alice, g), "id"), [pkps[turn].id for turn in turns], "the order in the group")
         in_order(
-            pluck(node.actions.list(alice, g), "hashed_cid"), [hashes[turn] for turn in joined], "that of its actions"
+            pluck(node.actions.list(alice, g), "hashed_cid"), [hashes[turn] for turn in turns], "that of its actions"
         )
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from conformance.profile import WHOLE, Operation
-from conformance.values.json_values import member
+from conformance.profile.operations import PERMISSION_ARRAYS
+from conformance.values.json_values import MISSING, member, printed
 
 
 def descend(value: object, path: tuple[str, ...]) -> object:
@@ -18,8 +21,11 @@ def canonical(operation: Operation | None, value: object) -> object:
     if operation is None:
         return value
     if operation.items is not None:
-        page = value if operation.page_member is None else member(value, operation.page_member)
-        return [_renamed(item, operation.items) for item in page] if isinstance(page, list) else page
+        page = value if operation.page_member is None else descend(value, tuple(operation.page_member.split(".")))
+        if not isinstance(page, list):
+            return page
+        items = [_renamed(item, operation.items) for item in page]
+        return [_with_integer_ids(item) for item in items] if operation.group_ids_in_text else items
     whole = [name for name, wire in operation.response.items() if wire == WHOLE]
     return {whole[0]: value} if whole else _renamed(value, operation.response)
 
@@ -36,8 +42,24 @@ def with_id_as_listed(value: object, form: str | None) -> object:
     return value
 
 
-def _renamed(value: object, names: object) -> object:
-    if not isinstance(value, dict) or not isinstance(names, dict):
+def _with_integer_ids(item: object) -> object:
+    """A usage key with the integers that requests take in place of the texts that stand for them."""
+    if not isinstance(item, dict):
+        return item
+    ids = {name: value for name, value in item.items() if name in PERMISSION_ARRAYS and isinstance(value, list)}
+    return item | {name: [_integer(one) for one in value] for name, value in ids.items()}
+
+
+def _integer(group: object) -> object:
+    """The number in a text. What is no such text is written out, so that it is like none of the integers."""
+    return int(group) if isinstance(group, str) and group.isdecimal() else printed(group)
+
+
+def _renamed(value: object, names: Mapping[str, str]) -> object:
+    """An object by canonical names. A wire name with dots leads into the objects inside it."""
+    if not isinstance(value, dict):
         return value
+    nested = {name: descend(value, tuple(wire.split("."))) for name, wire in names.items() if "." in wire}
     to_canonical = {wire: name for name, wire in names.items() if wire != name}
-    return {to_canonical.get(name, name): inner for name, inner in value.items()} if to_canonical else value
+    renamed = {to_canonical.get(name, name): inner for name, inner in value.items()} if to_canonical else value
+    return renamed | {name: inner for name, inner in nested.items() if inner is not MISSING}

@@ -8,20 +8,12 @@ from urllib.parse import quote, urlencode
 
 from conformance.endpoints.client import AskedAt, Message
 from conformance.profile import Operation, Place
-from conformance.profile.operations import CORE
+from conformance.profile.operations import CORE, PERMISSION_ARRAYS
 from conformance.values.json_text import written
 from conformance.values.json_values import printed
 
 JSON_TYPE = "application/json"
-GROUP_IDS = frozenset(
-    {
-        "group_id",
-        "manage_ipfs_ids_in_groups",
-        "add_pkp_to_groups",
-        "remove_pkp_from_groups",
-        "execute_in_groups",
-    }
-)
+GROUP_IDS = frozenset({"group_id", *PERMISSION_ARRAYS})
 """Request members that are a u64 group id, or an array of them."""
 
 

@@ -21,10 +21,12 @@ class PkpSelection(Section):
 
 
 class SandboxApi(Section):
-    """What the sandbox gives to an action; `{title}` is the brand word. All calls are async and take one object."""
+    """What the sandbox gives to an action; `{title}` is the brand word. The answers of all calls may be awaited."""
 
     namespace: WireName = "{title}.Actions"
     """The global object that holds the calls."""
+    arguments: Literal["object", "positional"] = "object"
+    """Whether a call takes one object, or the PKP and what it signs one after the other."""
     get_private_key: WireName | None = "getPrivateKey"
     """Takes the PKP; answers its private key."""
     sign_message: WireName | None = "signMessage"

@@ -19,6 +19,8 @@ KEY_FIELDS = (
     "remove_pkp_from_groups",
     "execute_in_groups",
 )
+PERMISSION_ARRAYS = KEY_FIELDS[5:]
+"""The permission fields that are arrays of group ids."""
 GROUP_LISTS = ("pkp_ids_permitted", "cid_hashes_permitted")
 PAGE = ("page_number", "page_size")
 

@@ -49,6 +49,8 @@ class Operation:
     """Canonical member of a list item to wire name; None when the operation is no list."""
     page_member: str | None
     """The member that holds a list's items; None when the whole answer is the array, or it is no list."""
+    group_ids_in_text: bool = False
+    """Whether the group ids in its items' permission arrays are texts with decimal numbers."""
 
     @property
     def is_list(self) -> bool:
@@ -73,6 +75,7 @@ def resolve(profile: Profile, name: str) -> Operation:
         response={member: member for member in fixed.response} | _response_names(profile, name, fixed),
         items=_item_names(profile, fixed.items) if fixed.items else None,
         page_member=_page_member(profile, name, fixed),
+        group_ids_in_text=fixed.items == "usage_key" and profile.wire.list_items.group_ids_form == "decimal_string",
     )
 
 
@@ -134,7 +137,9 @@ def _response_names(profile: Profile, name: str, fixed: OperationSpec) -> dict[s
 
 
 def _information_names(profile: Profile, name: str) -> dict[str, dict[str, str | None]]:
-    names: dict[str, dict[str, str | None]] = {"get_action_ipfs_id": {"cid": WHOLE}}
+    names: dict[str, dict[str, str | None]] = {
+        "get_action_ipfs_id": {"cid": profile.wire.get_action_ipfs_id.answer_member or WHOLE}
+    }
     if name in {"get_api_payers", "get_admin_api_payer"}:
         chain = needed(profile.wire.chain_info, "wire.chain_info")
         names["get_api_payers"] = {"addresses": chain.api_payers_member or WHOLE}

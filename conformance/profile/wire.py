@@ -180,6 +180,13 @@ class AccountExists(Section):
     """EP-400."""
 
 
+class ActionIpfsId(Section):
+    """The operation that computes an action's CID."""
+
+    answer_member: WireName | None = None
+    """The member that holds the CID. Null: the whole answer is (EP-320)."""
+
+
 class MutatingResponses(Section):
     """Members of the answers of accepted management writes. Null: there is no such member."""
 
@@ -203,6 +210,7 @@ class Wire(Section):
     update_usage_api_key: UpdateUsageApiKey = UpdateUsageApiKey()
     usage_api_key: UsageApiKey = UsageApiKey()
     pkp: Pkp = Pkp()
+    get_action_ipfs_id: ActionIpfsId = ActionIpfsId()
     mutating_responses: MutatingResponses | None = MutatingResponses()
     """EP-410."""
     paging: Paging = Paging()

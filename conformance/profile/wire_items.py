@@ -63,6 +63,8 @@ class ListItems(Section):
 
     fields: ItemFields | None = ItemFields()
     """LIST-130."""
+    group_ids_form: Literal["integer", "decimal_string"] | None = "integer"
+    """The JSON form of group ids in the permission arrays of a usage key."""
 
 
 class ListGroups(Section):

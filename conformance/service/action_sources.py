@@ -6,7 +6,8 @@ Specification, "Endpoints / Wallets and actions" (run action): `code` is JavaScr
 shows neither the calls of the sandbox nor how a run names its wallet, so that no source is the same for all nodes. In a
 file stand
 
-- `$NAMESPACE`, `$GET_PRIVATE_KEY`, `$SIGN_MESSAGE`, `$SIGN_DIGEST`: the names of `exec.sandbox_api`;
+- `$NAMESPACE`, `$GET_PRIVATE_KEY`, `$SIGN_MESSAGE`, `$SIGN_DIGEST`: the names of `exec.sandbox_api`. A call in a file
+  takes one object; on nodes with positional arguments its values are passed in their order;
 - `...$WALLET`: in the argument of a call, the wallet that the run's parameters name; nothing on nodes that read it
   there themselves;
 - `$MEMBER`: the member of that argument, to name a wallet of the script's own choice.
@@ -32,8 +33,9 @@ SELECTION = "exec.pkp_selection"
 NAMED_BY, MEMBER = f"{SELECTION}.named_by", f"{SELECTION}.member"
 IN_CALL = "sandbox_call"
 PLACEHOLDER = re.compile(r"\$[A-Z][A-Z_]+")
+CALL = re.compile(r"(\$NAMESPACE\.\$[A-Z_]+)\(")
 KEYS: Mapping[str, tuple[str, ...]] = {
-    "$NAMESPACE": (f"{API}.namespace",),
+    "$NAMESPACE": (f"{API}.namespace", f"{API}.arguments"),
     "$GET_PRIVATE_KEY": (f"{API}.get_private_key",),
     "$SIGN_MESSAGE": (f"{API}.sign_message",),
     "$SIGN_DIGEST": (f"{API}.sign_digest",),
@@ -88,7 +90,10 @@ def source(name: str, profile: Profile, mark: str = "") -> str:
 
 def source_for(name: str, read: Reader, mark: str = "") -> str:
     """As `source`, with a profile that is read key by key."""
-    code = PLACEHOLDER.sub(lambda found: _text(found[0], read), template(name))
+    code = template(name)
+    if CALL.search(code) and _stated(f"{API}.arguments", read) == "positional":
+        code = CALL.sub(r"((call) => \1(...Object.values(call)))(", code)
+    code = PLACEHOLDER.sub(lambda found: _text(found[0], read), code)
     return f"{code}// {mark}\n" if mark else code
 
 

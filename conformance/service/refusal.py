@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Literal, Self, TypeAlias, get_args
 
+from conformance.endpoints.canonical import descend
 from conformance.endpoints.client import SHOWN, Answer, AskedAt
 from conformance.endpoints.redaction import Secrets
 from conformance.endpoints.requests import OutgoingRequest
@@ -31,7 +32,7 @@ from conformance.profile import OPERATIONS, WHOLE, Profile, section
 from conformance.service.acceptance import Accepted, must_accept, raise_for_trouble
 from conformance.service.reads import Read
 from conformance.service.session import Session
-from conformance.values.json_values import member, printed, printed_json, same
+from conformance.values.json_values import MISSING, printed, printed_json, same
 
 RefusalClass = Literal["any", section.RefusalClass]
 """A kind of refusal: the profile's `errors.status_codes` gives its statuses; `any` is each 4xx but 402 and 429."""
@@ -268,9 +269,11 @@ def _success_members(answer: Answer) -> list[tuple[str, object]]:
     if operation is None:
         return []
     if operation.is_list:
-        page = body if operation.page_member is None else member(body, operation.page_member)
+        page = body if operation.page_member is None else descend(body, tuple(operation.page_member.split(".")))
         return [("the page", page)] if isinstance(page, list) and (page or page is body) else []
     if not isinstance(body, dict):
         return []
     names = {wire for name, wire in operation.response.items() if name not in SAID_BY_REFUSALS_TOO} - {WHOLE}
-    return [(name, body[name]) for name in sorted(names) if body.get(name)]  # an empty value gives nothing
+    found = {name: descend(body, tuple(name.split("."))) for name in sorted(names)}
+    # An empty value gives nothing.
+    return [(name, value) for name, value in found.items() if value and value is not MISSING]

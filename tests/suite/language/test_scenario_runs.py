@@ -44,6 +44,11 @@ def test_source_has_the_names_of_the_profile() -> None:
     assert 'ServiceBox.sign({ ...{ "pkpId": params["pkpId"] }, message: params.message })' in code
 
 
+def test_source_passes_its_values_one_after_the_other_where_calls_take_them_so() -> None:
+    code = source("sign_message", profile(sandbox_api={"namespace": "vault", "arguments": "positional"}))
+    assert "((call) => vault.signMessage(...Object.values(call)))({ ...{" in code
+
+
 def test_source_leaves_the_wallet_to_nodes_that_read_it_themselves() -> None:
     code = source("sign_message", profile(pkp_selection={"named_by": "js_params_member", "member": "wallet"}))
     assert "Service.Actions.signMessage({ ...{}, message: params.message })" in code

@@ -78,7 +78,7 @@ def test_fault_is_told_with_line_key_and_what_is_allowed(text: str, said: str, t
 
 
 def test_section_set_to_null_states_nothing_about_its_keys(tmp_path: Path) -> None:
-    profile = load_profile(write(tmp_path, "semantics: null\nwire: {paging: null, list_items: {fields: null}}\n"))
+    profile = load_profile(write(tmp_path, "semantics: null\nwire: {paging: null, list_items: null}\n"))
     assert profile.semantics.settle_time_seconds is None
     assert profile.wire.paging.container is None
     assert not {key for key in profile.assumed if key.startswith(("semantics.", "wire.paging.", "wire.list_items."))}
