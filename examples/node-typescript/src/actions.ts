@@ -31,12 +31,10 @@ export const actionRoutes: readonly Route[] = [
     status: 200,
     reads: object({ group_id: optional(u64, null), ...pageFields }),
     handle({ caller: { account }, fields }) {
-      const hashes =
-        fields.group_id === null
-          ? actionsOf(account)
-          : [...groupOf(account, fields.group_id).actions].filter((hash) => hash !== EVERYTHING);
+      const group = fields.group_id === null ? null : groupOf(account, fields.group_id);
+      const hashes = [...actionsOf(account)].filter((hash) => group === null || group.actions.has(hash));
       return pageOf(
-        [...hashes].map((hash) => listed(hash, account.actions.get(hash))),
+        hashes.map((hash) => listed(hash, account.actions.get(hash))),
         fields,
       );
     },

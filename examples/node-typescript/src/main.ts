@@ -22,6 +22,8 @@ if (values.faults) {
   process.exitCode = 2;
 } else {
   const url = `http://127.0.0.1:${port}`;
+  // An action may leave a rejected promise behind. It is no reason to end the node.
+  process.on("unhandledRejection", (reason) => console.error(reason));
   const server = listen(new Node(url, fault), port);
   server.on("listening", () => console.log(`listening on ${url}`));
 }

@@ -29,8 +29,8 @@ class Vault {
     readonly pkps: ReadonlyMap<string, Pkp>,
   ) {}
 
-  #open(id: unknown): Pkp {
-    const wanted = String(id).toLowerCase();
+  #open(id: string): Pkp {
+    const wanted = id.toLowerCase();
     const pkp = this.pkps.get(wanted);
     if (pkp === undefined || !this.groups.some(({ pkps }) => pkps.has(EVERYTHING) || pkps.has(wanted))) {
       this.refusal = `No group permits this action and the wallet ${wanted}`;
@@ -39,49 +39,80 @@ class Vault {
     return pkp;
   }
 
-  addressOf(id: unknown): string {
+  addressOf(id: string): string {
     return addressOf(this.#open(id));
   }
 
   /** An EIP-191 signature of the text. */
-  signMessage(id: unknown, message: unknown): string {
-    return this.#open(id).wallet.signMessageSync(String(message));
+  signMessage(id: string, message: string): string {
+    return this.#open(id).wallet.signMessageSync(message);
   }
 }
 
-interface Outcome {
-  settled?: string;
-  failed?: string;
+/**
+ * Builds, inside the context, what the action sees: `console` and `vault`. Functions of the host stay hidden behind it:
+ * each of them would lead the action to the host's `Function`.
+ */
+const BOOTSTRAP = `(log, ask) => {
+  const print = (...parts) => log(parts.map(String).join(" "));
+  const call = (name, ...values) => {
+    const { answer, refusal } = JSON.parse(ask(name, JSON.stringify(values.map(String))));
+    if (refusal !== null) throw new Error(refusal);
+    return answer;
+  };
+  globalThis.console = { log: print, info: print, warn: print, error: print };
+  globalThis.vault = {
+    addressOf: (pkpId) => call("addressOf", pkpId),
+    signMessage: (pkpId, message) => call("signMessage", pkpId, message),
+  };
+}`;
+
+/** Answers a call of the action's `vault`, in JSON. */
+function answerCall(vault: Vault, name: string, json: string): string {
+  const [pkp = "", message = ""] = JSON.parse(json) as string[];
+  try {
+    const answer = name === "signMessage" ? vault.signMessage(pkp, message) : vault.addressOf(pkp);
+    return JSON.stringify({ answer, refusal: null });
+  } catch (error) {
+    return JSON.stringify({ answer: null, refusal: String(error) });
+  }
+}
+
+/** The script that runs `main`. Its value is an object that tells, once all promises have settled, what came of it. */
+function scriptOf(source: string, jsParams: object): Script {
+  const parameters = JSON.stringify(JSON.stringify(jsParams));
+  return new Script(`${source}
+;(() => {
+  const outcome = {};
+  (async () => JSON.stringify(await main(JSON.parse(${parameters}))) ?? "null")().then(
+    (settled) => { outcome.settled = settled; },
+    (error) => { outcome.failed = String(error); });
+  return outcome;
+})()`);
 }
 
 /** Run `main(jsParams)` to its end. Promises settle within the call, so the timeout bounds all that the action does. */
 function execute(source: string, jsParams: object, vault: Vault): { response: unknown; logs: string[] } {
   const logs: string[] = [];
-  const outcome: Outcome = {};
-  const log = (...parts: unknown[]) => logs.push(parts.map(String).join(" "));
-  const context = createContext(
-    {
-      console: { log, info: log, warn: log, error: log },
-      vault: {
-        addressOf: (id: unknown) => vault.addressOf(id),
-        signMessage: (id: unknown, message: unknown) => vault.signMessage(id, message),
-      },
-      $parameters: JSON.stringify(jsParams),
-      $outcome: outcome,
-    },
-    { microtaskMode: "afterEvaluate" },
+  const context = createContext(Object.create(null) as object, { microtaskMode: "afterEvaluate" });
+  const prepare = new Script(BOOTSTRAP).runInContext(context) as (...bridge: unknown[]) => void;
+  prepare(
+    (line: string) => void logs.push(line),
+    (name: string, json: string) => answerCall(vault, name, json),
   );
-  const call = `;(async () => main(JSON.parse($parameters)))().then(
-    (value) => { $outcome.settled = JSON.stringify(value) ?? "null"; },
-    (error) => { $outcome.failed = String(error); });`;
   try {
-    new Script(`${source}\n${call}`).runInContext(context, { timeout: TIMEOUT_MS });
+    const outcome = scriptOf(source, jsParams).runInContext(context, { timeout: TIMEOUT_MS }) as Outcome;
+    if (outcome.settled === undefined) throw new Error(outcome.failed ?? "main did not settle");
+    if (vault.refusal === null) return { response: JSON.parse(outcome.settled), logs };
   } catch (error) {
-    outcome.failed = String(error);
+    if (vault.refusal === null) throw actionFailed(String(error));
   }
-  if (vault.refusal !== null) throw forbidden(vault.refusal);
-  if (outcome.settled === undefined) throw actionFailed(outcome.failed ?? "main did not settle");
-  return { response: JSON.parse(outcome.settled), logs };
+  throw forbidden(vault.refusal);
+}
+
+interface Outcome {
+  readonly settled?: string;
+  readonly failed?: string;
 }
 
 export const runRoutes: readonly Route[] = [
