@@ -74,6 +74,7 @@ class Judge:
         try:
             yield
         except Departure as problem:
+            self._session.reliance.remember_at(problem)
             changed = (unchanged,) if unchanged and isinstance(problem, StateChanged) else requirements or named
             problem.charge(changed)
             raise
@@ -145,10 +146,9 @@ class Judge:
         Raises UnjudgedRequirement where a requirement of the case was in no block that went through.
         """
         if self._failures:
-            first = self._failures[0]
-            first.step = first.step or step(first)
-            first.requirements = tuple(dict.fromkeys(name for one in self._failures for name in one.requirements))
-            raise first
+            for one in self._failures:
+                one.step = one.step or step(one)
+            raise Departure.first_of(self._failures)
         if self._left:
             raise UnjudgedRequirement(f"no block of the case judges {', '.join(sorted(self._left))}")
 

@@ -183,9 +183,15 @@ class StepProblem(Problem):
         """Which of the case's requirements it contradicts, where that can be told; else it is taken for all of them."""
         self.judged = False
         """Whether a step that judges, or a judge's block, has taken it for a failure of its requirements."""
+        self.assumed: dict[str, object] | None = None
+        """Key to value of what the case relied on that nobody stated, when it came up; None: nobody has asked yet."""
         self.replay = ""
         """A pack that shows the same by itself, for a case whose steps no pack has."""
         super().__init__(f"expected {expected}; got {got}")
+
+
+MOST_OF_OTHERS = 1_500
+"""Characters that a failure shows of the failures beside it."""
 
 
 class Departure(StepProblem):
@@ -203,6 +209,20 @@ class Departure(StepProblem):
         if not self.requirements:
             raise SetupFailed.of(self) from self
         self.judged = True
+
+    @classmethod
+    def first_of(cls, failures: Sequence[Departure]) -> Departure:
+        """The first of several failures that hide nothing of each other, for the requirements of all of them.
+
+        Those that hang on what nobody stated count only where there are no others. What came of the others stands
+        behind what came of the first.
+        """
+        told = [one for one in failures if not one.assumed] or list(failures)
+        first = told[0]
+        first.requirements = tuple(dict.fromkeys(name for one in told for name in one.requirements))
+        if others := "; ".join(f"{one.step}: {one.got}" if one.step else one.got for one in told[1:]):
+            first.got += f" (and {len(told) - 1} more: {others})"[:MOST_OF_OTHERS]
+        return first
 
 
 class Mismatch(Departure):
@@ -300,7 +320,7 @@ class SetupFailed(Inconclusive):
     def of(cls, problem: Departure) -> Self:
         """A departure where nothing is judged yet."""
         failure = cls(problem.expected, f"{problem.got} ({problem.cause})", problem.exchange)
-        failure.step = problem.step
+        failure.step, failure.assumed = problem.step, problem.assumed
         return failure
 
 

@@ -25,6 +25,10 @@ NOT_APPLICABLE = "not-applicable"
 """The ``problem`` of a case that is not offered because the profile answers otherwise than the case is for."""
 
 
+ASSUMED = "assumed"
+"""The ``problem`` of a case that departed after it had relied on a value that the profile does not state."""
+
+
 @dataclass(frozen=True)
 class Exchange:
     """One HTTP request and its answer, redacted: no credential is in any of its fields."""
@@ -104,6 +108,8 @@ class Outcome:
     properties: dict[str, str] = field(default_factory=dict)
     contradicted: tuple[str, ...] = ()
     """Which of its requirements a failure contradicts, where that can be told; it is no news about the others."""
+    assumed: dict[str, object] = field(default_factory=dict)
+    """Of a case whose problem is ``assumed``: the keys of the profile that it hangs on, with the assumed values."""
     traceback: str = ""
     """Python's, redacted, for an error of the suite."""
 

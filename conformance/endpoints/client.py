@@ -33,7 +33,8 @@ from conformance.problems import (
     Unreachable,
     Untrusted,
 )
-from conformance.profile import Effect, NotStated, Operation, Profile, resolve, value_at
+from conformance.profile import Effect, NotStated, Operation, Profile, read_aside, resolve, value_at
+from conformance.profile.billing import ChargePerCall
 from conformance.values.json_text import parse
 from conformance.values.json_values import MISSING, Missing
 
@@ -199,12 +200,15 @@ class Target:
         """Whether other processes judge this node at the same time."""
         self.ends_with_run = False
         """Whether the run has started this node for itself, so that nothing that a case makes outlives the run."""
-        self.settle_seconds = profile.semantics.settle_time_seconds or 0
-        self.page_size = profile.limits.page_size_max or profile.limits.page_size_default or 10
+        self.borne_out: set[str] = set()
+        """Assumed keys of the profile whose value the node's answers have shown to be right."""
+        self.longer_settling = 0.0
+        """Seconds that the effect of a write is given beside what the profile says."""
+        self.settled_at_once = 0
+        """How many departures came all the same when writes had been given more time."""
         self.seen_keys = SeenKeys()
         self.timings: Callable[[Timing], None] | None = None
         """Called with every exchange."""
-        self._group_id_form = profile.wire.list_groups.id_form
         self._pace = pace or Pace(None)
         self._operations: dict[str, Operation] = {}
         self._remembered: dict[str, tuple[float, object]] = {}
@@ -235,6 +239,17 @@ class Target:
         other = copy.copy(self)
         other.seed = seed
         return other
+
+    @property
+    def settle_seconds(self) -> float:
+        """How long the effect of a write may take to show."""
+        return (self.profile.semantics.settle_time_seconds or 0) + self.longer_settling
+
+    @property
+    def page_size(self) -> int:
+        """The size of the pages that the suite asks for."""
+        limits = self.profile.limits
+        return limits.page_size_max or limits.page_size_default or 10
 
     @cached_property
     def funder(self) -> Funder | None:
@@ -273,6 +288,10 @@ class Target:
         charges = self.profile.billing.charge_per_call
         if charges is None or not operation.billed:
             return 0
+        with read_aside():  # what the suite reckons with is no check of it
+            return self._price(operation, charges)
+
+    def _price(self, operation: Operation, charges: ChargePerCall) -> int:
         return charges.run_second_cents if operation.effect is Effect.RUN else charges.management_write_cents
 
     def exchange(self, message: Message, log: ExchangeLog, operation: Operation | None = None) -> Answer:
@@ -340,7 +359,14 @@ class Target:
             response.status_code, dict(response.headers), text, time.perf_counter() - began, _name(operation),
         )  # fmt: skip
         number = self._noted(raw, log)
-        return Answer(response.status_code, response.headers, text, number, operation, raw.seconds, self._group_id_form)
+        return Answer(
+            response.status_code, response.headers, text, number, operation, raw.seconds, self._group_id_form(operation)
+        )
+
+    def _group_id_form(self, operation: Operation | None) -> str | None:
+        """In which form lists show group ids, for the answers that have one."""
+        of_groups = operation is not None and operation.name == "add_group"
+        return self.profile.wire.list_groups.id_form if of_groups else None
 
     def _body(self, response: httpx.Response, until: float) -> str:
         """The whole body, as long as it comes to an end in time and in size."""

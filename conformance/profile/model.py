@@ -66,6 +66,8 @@ NO_CHOICES = (
     "payments.provider_url",
     "payments.control_url",
     "payments.most_cents",
+    "payments.methods.",
+    "payments.currency",
     "chain.rpc_url",
     "chain.funder_key_variable",
     "limits.rate",

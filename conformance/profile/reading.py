@@ -1,7 +1,7 @@
 """Which keys of the profile are read: a case that relies on a value that nobody stated learns nothing from a departure.
 
-Sections tell here each key that is read of them, by its dotted name and with its value. Threads of one case tell the
-same listener; one process runs one case at a time.
+Sections tell here each key that is read of them, by its dotted name and with its value. Who listens belongs to the
+context (`contextvars`): threads of a case run in copies of it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from contextvars import ContextVar
 
 Listener = Callable[[str, object], None]
 
-_listeners: list[Listener] = []
+_listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
 _aside: ContextVar[dict[str, object] | None] = ContextVar("aside", default=None)
 
 
@@ -21,18 +21,18 @@ def tell(key: str, value: object) -> None:
     aside = _aside.get()
     if aside is not None:
         aside[key] = value
-    elif _listeners:
-        _listeners[-1](key, value)
+    elif (listener := _listener.get()) is not None:
+        listener(key, value)
 
 
 @contextmanager
 def listening(listener: Listener) -> Iterator[None]:
-    """Tell this listener, and no other, every key that is read in the block, by any thread."""
-    _listeners.append(listener)
+    """Tell this listener, and no other, every key that is read in the block."""
+    token = _listener.set(listener)
     try:
         yield
     finally:
-        _listeners.remove(listener)
+        _listener.reset(token)
 
 
 @contextmanager

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from conformance.problems import Problem
 from conformance.profile.model import Profile
 from conformance.profile.operations import CORE, FLOW_PATHS, OPERATIONS, Auth, Effect, OperationSpec, Place
+from conformance.profile.reading import read_aside
 from conformance.profile.section import Section
 
 T = TypeVar("T")
@@ -51,6 +52,8 @@ class Operation:
     """The member that holds a list's items; None when the whole answer is the array, or it is no list."""
     group_ids_in_text: bool = False
     """Whether the group ids in its items' permission arrays are texts with decimal numbers."""
+    keys: Mapping[str, object] = field(default_factory=dict, compare=False)
+    """The keys of the profile that say how it is served, with their values."""
 
     @property
     def is_list(self) -> bool:
@@ -60,6 +63,11 @@ class Operation:
 
 def resolve(profile: Profile, name: str) -> Operation:
     """The operation ``name`` on the profile's node. KeyError: there is none. NotStated: the profile leaves it out."""
+    with read_aside() as keys:
+        return replace(_resolved(profile, name), keys=keys)
+
+
+def _resolved(profile: Profile, name: str) -> Operation:
     fixed = OPERATIONS[name]
     method, path = _endpoint(profile, name, fixed)
     request = {member: member for member in fixed.request} | _request_names(profile, name)
@@ -89,7 +97,7 @@ def _endpoint(profile: Profile, name: str, fixed: OperationSpec) -> tuple[str, s
         stated: str | None = getattr(profile.wire.operations.method_and_path, name)
         method, _, path = needed(stated, f"wire.operations.method_and_path.{name}").partition(" ")
         path = CORE + path
-    return method, path.replace("{slug}", profile.brand.slug)
+    return method, path.replace("{slug}", profile.brand.slug) if "{slug}" in path else path
 
 
 def needed(value: T | None, path: str) -> T:
@@ -121,42 +129,48 @@ def _request_names(profile: Profile, name: str) -> dict[str, str]:
 def _place(profile: Profile, name: str, method: str, request: Mapping[str, str]) -> Place:
     if name == "get_action_ipfs_id":
         return Place.STRING
-    form = profile.wire.account_exists.request_response
-    if name == "account_exists" and form is not None and form.key_in != "header":
-        return Place(form.key_in)
+    if name == "account_exists":
+        form = profile.wire.account_exists.request_response
+        if form is not None and form.key_in != "header":
+            return Place(form.key_in)
     if not request:
         return Place.NOWHERE
     return Place.QUERY if method == "GET" else Place.BODY
 
 
 def _response_names(profile: Profile, name: str, fixed: OperationSpec) -> dict[str, str]:
-    names = _information_names(profile, name) | _billing_names(profile)
-    if name in names:
-        return {member: wire for member, wire in names[name].items() if wire is not None}
+    names = _information_names(profile, name) or _billing_names(profile, name)
+    if names is not None:
+        return {member: wire for member, wire in names.items() if wire is not None}
     return _mutating_names(profile, name) if fixed.effect is Effect.WRITE else {}
 
 
-def _information_names(profile: Profile, name: str) -> dict[str, dict[str, str | None]]:
-    names: dict[str, dict[str, str | None]] = {
-        "get_action_ipfs_id": {"cid": profile.wire.get_action_ipfs_id.answer_member or WHOLE}
-    }
-    if name in {"get_api_payers", "get_admin_api_payer"}:
-        chain = needed(profile.wire.chain_info, "wire.chain_info")
-        names["get_api_payers"] = {"addresses": chain.api_payers_member or WHOLE}
-        names["get_admin_api_payer"] = {"address": chain.admin_api_payer_member or WHOLE}
-    if (exists := profile.wire.account_exists.request_response) is not None:
-        names["account_exists"] = {"exists": exists.answer_member or WHOLE}
-    return names
+def _information_names(profile: Profile, name: str) -> dict[str, str] | None:
+    match name:
+        case "get_action_ipfs_id":
+            return {"cid": profile.wire.get_action_ipfs_id.answer_member or WHOLE}
+        case "get_api_payers":
+            return {"addresses": needed(profile.wire.chain_info, "wire.chain_info").api_payers_member or WHOLE}
+        case "get_admin_api_payer":
+            return {"address": needed(profile.wire.chain_info, "wire.chain_info").admin_api_payer_member or WHOLE}
+        case "account_exists":
+            exists = profile.wire.account_exists.request_response
+            return None if exists is None else {"exists": exists.answer_member or WHOLE}
+        case _:
+            return None
 
 
-def _billing_names(profile: Profile) -> dict[str, dict[str, str | None]]:
-    if (fields := profile.wire.billing.fields) is None:
-        return {}
-    return {
-        "stripe_config": {"publishable_key": fields.publishable_key},
-        "balance": {"balance_cents": fields.balance_cents, "balance_display": fields.balance_display},
-        "confirm_payment": {"success": fields.confirm_success},
-    }
+def _billing_names(profile: Profile, name: str) -> dict[str, str | None] | None:
+    fields = profile.wire.billing.fields
+    match name:
+        case "stripe_config":
+            return None if fields is None else {"publishable_key": fields.publishable_key}
+        case "balance" if fields is not None:
+            return {"balance_cents": fields.balance_cents, "balance_display": fields.balance_display}
+        case "confirm_payment" if fields is not None:
+            return {"success": fields.confirm_success}
+        case _:
+            return None
 
 
 def _mutating_names(profile: Profile, name: str) -> dict[str, str]:

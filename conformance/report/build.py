@@ -11,12 +11,15 @@ from importlib.metadata import version
 from itertools import groupby
 from urllib.parse import urlsplit, urlunsplit
 
+from pydantic import JsonValue
+
 from conformance.profile import Profile
 from conformance.report.case_text import rerun
 from conformance.report.causes import causes
 from conformance.report.judgement import Judged, Judgement, judge
 from conformance.report.record import RunRecord
 from conformance.report.results import (
+    AssumedKey,
     CaseResult,
     CauseResult,
     CellResult,
@@ -58,11 +61,36 @@ def results_of(run: RunRecord, known: Catalogue | None = None, listed: Uncovered
         finished=run.finished,
         interrupted=run.interrupted,
         faults=run.faults,
+        assumed=_assumed(_by_name(run)),
         totals=_totals(run, judged),
         causes=tuple(CauseResult.model_validate(asdict(cause)) for cause in causes(run.outcomes)),
         requirements=tuple(_requirement(one) for one in judged),
         cases=tuple(_case(run, outcome) for outcome in _by_name(run)),
     )
+
+
+def _assumed(outcomes: Iterable[Outcome]) -> tuple[AssumedKey, ...]:
+    """Each key that a case hangs on; of a case that hangs on several, the likeliest."""
+    by_key: dict[str, list[Outcome]] = {}
+    for outcome in outcomes:
+        if outcome.assumed and outcome.failure is not None:
+            by_key.setdefault(next(iter(outcome.assumed)), []).append(outcome)
+    return tuple(
+        AssumedKey(
+            key=key,
+            value=_plain(found[0].assumed[key]),
+            expected=found[0].failure.expected if found[0].failure else "",
+            got=found[0].failure.got if found[0].failure else "",
+            cases=tuple(outcome.case for outcome in found),
+        )
+        for key, found in by_key.items()
+    )
+
+
+def _plain(value: object) -> JsonValue:
+    """A profile value as JSON has it."""
+    found: JsonValue = json.loads(json.dumps(value, default=str))
+    return found
 
 
 def exit_code(run: RunRecord) -> ExitCode:
@@ -184,6 +212,7 @@ def _case(run: RunRecord, outcome: Outcome) -> CaseResult:
         seconds=round(outcome.seconds, 6),
         spent=_spent([outcome]),
         failure=FailureShown.model_validate(asdict(outcome.failure)) if outcome.failure else None,
+        assumed={key: _plain(value) for key, value in outcome.assumed.items()},
         traceback=outcome.traceback,
         rerun=rerun(outcome.case, run.seed, run.rerun),
         cells=tuple(_cell(run, outcome.case, cell) for cell in outcome.cells),

@@ -74,7 +74,7 @@ def _key(outcome: Outcome) -> tuple[str, ...]:
     code, failure = outcome.properties.get("problem", ""), outcome.failure
     if code in OF_THE_RUN:
         return (code,)
-    if failure is None or failure.exchange is None:
+    if failure is None or failure.exchange is None or outcome.assumed:  # of assumed keys the report tells each once
         return ()
     exchange = failure.exchange
     if exchange.status in GATEWAY:

@@ -6,7 +6,7 @@ from datetime import datetime
 from enum import IntEnum
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, JsonValue
 
 from conformance.report.judgement import Judgement
 from conformance.requirements import Coverage, Level
@@ -143,6 +143,9 @@ class CaseResult(Part):
     seconds: float
     spent: Spent
     failure: FailureShown | None
+    assumed: dict[str, JsonValue] = {}
+    """Of an inconclusive case that departed after it relied on what the profile does not state: these keys of the
+    profile, with the assumed values, the likeliest first; empty for others."""
     traceback: str = ""
     """Python's, for an error of the suite; empty for other verdicts."""
     rerun: str
@@ -183,6 +186,18 @@ class CauseResult(Part):
     """How many of them have which verdict."""
 
 
+class AssumedKey(Part):
+    """A key of the profile that the vendor did not state, and on which inconclusive cases hang."""
+
+    key: str
+    value: JsonValue
+    """What was assumed."""
+    expected: str
+    got: str
+    """What came, in the first of the cases."""
+    cases: tuple[str, ...]
+
+
 class Totals(Part):
     """How many of each verdict; only those that occur."""
 
@@ -219,6 +234,8 @@ class Results(Part):
     """Why the run did not come to its end; empty when it did."""
     faults: tuple[str, ...]
     """What is wrong besides the cases: entries of the list of known failures that pass or match nothing."""
+    assumed: tuple[AssumedKey, ...] = ()
+    """What the profile should state: each key once, however many cases hang on it."""
     totals: Totals
     causes: tuple[CauseResult, ...] = ()
     """What several cases failed or were inconclusive for, the most frequent first."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterable
@@ -21,7 +22,8 @@ MARKS = {True: "✅", False: "❌"}
 
 def markdown(results: Results) -> str:
     """Verdict, table by family, what is broken and what taught nothing; at most `MOST_BYTES` in UTF-8."""
-    lines = [*_head(results), *_families(results), *_causes(results), *_broken(results), *_inconclusive(results)]
+    parts = (_head, _families, _causes, _broken, _assumed, _inconclusive)
+    lines = [line for part in parts for line in part(results)]
     size = len(LEFT_OUT) + 20
     for number, line in enumerate(lines):
         size += len(line.encode()) + 1
@@ -99,11 +101,21 @@ def departure(case: CaseResult) -> str:
     return f"{code(case.failure.step)} expected {code(case.failure.expected)}; got {code(case.failure.got)}"
 
 
+def _assumed(results: Results) -> Iterable[str]:
+    if results.assumed:
+        yield "## Values that the profile does not state"
+        yield ""
+    for one in results.assumed:
+        value = code(json.dumps(one.value, ensure_ascii=False))
+        count = f"{len(one.cases)} cases hang" if len(one.cases) > 1 else "1 case hangs"
+        yield f"- {code(one.key)}: assumed {value}, expected {code(one.expected)}; got {code(one.got)}. {count} on it"
+
+
 def _inconclusive(results: Results) -> Iterable[str]:
     reasons: dict[str, list[str]] = {}
     told = numbered(results)
     for case in results.cases:
-        if case.verdict == "inconclusive" and case.case not in told:
+        if case.verdict == "inconclusive" and case.case not in told and not case.assumed:
             reasons.setdefault(case.reason, []).append(case.case)
     if reasons:
         yield "## Cases that taught nothing"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable
 
@@ -89,10 +90,22 @@ def _by_reason(results: Results, verdict: Verdict, name: str, style: str) -> Ite
     cases: dict[str, list[str]] = {}
     told = numbered(results)
     for case in results.cases:
-        if case.verdict == verdict and case.case not in told:
+        if case.verdict == verdict and case.case not in told and not case.assumed:
             cases.setdefault(case.reason, []).append(case.case)
     for reason, (first, *others) in cases.items():
         yield Text(f"{name}: {f'{first} and {len(others)} more' if others else first}: {reason}", style)
+
+
+def _assumed(results: Results) -> Iterable[RenderableType]:
+    """Each key that nobody stated once, with what came instead."""
+    for one in results.assumed:
+        cases = f"{one.cases[0]} and {len(one.cases) - 1} more" if len(one.cases) > 1 else one.cases[0]
+        value = json.dumps(one.value, ensure_ascii=False)
+        yield Text(
+            f"Assumed: {one.key}: {value}, which the profile does not state. Expected {one.expected}; got {one.got}."
+            f" State it in your profile; on it hang: {cases}",
+            "magenta",
+        )
 
 
 def _spent(totals: Totals) -> str:
@@ -113,6 +126,7 @@ def _notes(results: Results) -> Iterable[RenderableType]:
         yield Text(f"Fault: {fault}", "red")
     yield from _by_reason(results, Verdict.SUITE_ERROR, "Suite error", "bold magenta")
     yield from _by_reason(results, Verdict.INCONCLUSIVE, "Inconclusive", "magenta")
+    yield from _assumed(results)
     in_part = [one for one in results.requirements if one.coverage is Coverage.PARTLY]
     if in_part and results.exit_code is not ExitCode.NOTHING_SELECTED:
         yield Text(

@@ -16,14 +16,16 @@ from conformance.endpoints.client import Target
 from conformance.endpoints.clock import turn
 from conformance.endpoints.redaction import Secrets
 from conformance.problems import Departure, Problem, ProfileSilent, SetupFailed, StepProblem
-from conformance.profile import has_none, states
+from conformance.profile import has_none, listening, read_aside, states
 from conformance.run import blocked
+from conformance.run.assumed import added, hint, relied_on, when_settled
 from conformance.run.case import Case
 from conformance.run.known import Entry, Known, load_known
 from conformance.run.loader import load
 from conformance.service.cleanup import clean_up
+from conformance.service.reliance import Reliance
 from conformance.values.json_values import printed, same
-from conformance.verdict import NOT_APPLICABLE, Failure, Outcome, Verdict
+from conformance.verdict import ASSUMED, NOT_APPLICABLE, Failure, Outcome, Verdict
 
 __all__ = ["Case", "Entry", "Known", "Target", "load", "load_known", "run_case"]
 
@@ -32,31 +34,30 @@ def run_case(case: Case, target: Target) -> Outcome:
     """Run a case and clean up after it. Raises nothing: an error of the case itself is a verdict, too."""
     began = time.perf_counter()
     run: CaseRun | None = None
+    reliance = Reliance(target, {*case.info.uses, *(key for key, _ in case.info.stated)})
     try:
-        missing = not_offered(case, target)
+        with listening(reliance.note):
+            missing = not_offered(case, target)
         if missing:
             return _outcome(
                 case, Verdict.NOT_OFFERED, missing, began, problem=NOT_APPLICABLE if _for_others(case, target) else ""
             )
-        with turn(target, alone=case.info.alone):
-            run = CaseRun(target, case.id)
+        with turn(target, alone=case.info.alone), listening(reliance.note):
+            run = CaseRun(target, case.id, reliance)
             outcome = _run(case, run, began)
-            return _pinned_down(case, target, outcome, began) if run.unchanged.is_unclear else outcome
+            if run.unchanged.is_unclear:
+                outcome = _pinned_down(case, target, reliance, outcome, began)
+            return when_settled(outcome, target, lambda: _run(case, CaseRun(target, case.id, reliance), began))
     except Exception as error:  # noqa: BLE001 - whatever it is, it is told, and the other cases run
         return _suite_error(case, error, run, target, began)
 
 
-def _pinned_down(case: Case, target: Target, outcome: Outcome, began: float) -> Outcome:
+def _pinned_down(case: Case, target: Target, reliance: Reliance, outcome: Outcome, began: float) -> Outcome:
     """The outcome of the case when the state is read after each refused request, so that it tells which changed it."""
-    run = CaseRun(target, case.id)
+    run = CaseRun(target, case.id, reliance)
     run.unchanged.at_once = True
     again = _run(case, run, began)
-    return replace(
-        again if again.verdict is Verdict.FAIL else outcome,
-        exchanges=outcome.exchanges + again.exchanges,
-        charged_cents=outcome.charged_cents + again.charged_cents,
-        bought_cents=outcome.bought_cents + again.bought_cents,
-    )
+    return added(again, outcome) if again.verdict is Verdict.FAIL else added(outcome, again)
 
 
 def _run(case: Case, run: CaseRun, began: float) -> Outcome:
@@ -86,7 +87,8 @@ def not_offered(case: Case, target: Target) -> str:
     lacking = sorted(need for need in case.info.needs if not profile.offers(need))
     if lacking:
         return f"the profile does not claim {', '.join(lacking)}"
-    silent = sorted(key for key in case.info.uses if not states(profile, key) and not has_none(profile, key))
+    with read_aside():
+        silent = sorted(key for key in case.info.uses if not states(profile, key) and not has_none(profile, key))
     if silent:
         return f"the profile states nothing about {', '.join(silent)}"
     if others := _for_others(case, target):
@@ -104,7 +106,9 @@ def not_offered(case: Case, target: Target) -> str:
 def _for_others(case: Case, target: Target) -> str:
     """Which nodes the case is for, when this one made another choice; empty when it is for this one."""
     for key in sorted(case.info.uses):
-        if has_none(target.profile, key):
+        with read_aside():
+            has_no_such = has_none(target.profile, key)
+        if has_no_such:
             return f"it is for nodes that have {key}; this one has none"
     for key, values in case.info.stated:
         stated = target.profile_value(key)
@@ -115,16 +119,17 @@ def _for_others(case: Case, target: Target) -> str:
 
 def _departed(case: Case, problem: StepProblem, run: CaseRun, began: float) -> Outcome:
     hide = run.secrets.hide
-    verdict = Verdict.FAIL if isinstance(problem, Departure) else Verdict.INCONCLUSIVE
+    assumed = relied_on(problem, run.reliance)
+    verdict = Verdict.FAIL if isinstance(problem, Departure) and not assumed else Verdict.INCONCLUSIVE
     last = run.last_exchange if problem.exchange is None else problem.exchange
     exchange = None if last is None else run.log.redacted(last)  # that finds keys of which the texts hold a part alone
     replay = hide(problem.replay) if problem.replay else None
     shown = None if problem.exchange is None else exchange
     failure = Failure(problem.step, hide(problem.expected), hide(problem.got), shown, replay)
-    hint = _hint(problem, run)
-    reason = f"{problem.cause}: expected {failure.expected}; got {failure.got}{hint}"
-    outcome = _outcome(case, verdict, reason, began, run.log.sent, failure, problem.code)
-    return replace(outcome, contradicted=problem.requirements)
+    told = f"; {hint(assumed)}" if assumed else _hint(problem, run)
+    reason = f"{problem.cause}: expected {failure.expected}; got {failure.got}{told}"
+    outcome = _outcome(case, verdict, reason, began, run.log.sent, failure, ASSUMED if assumed else problem.code)
+    return replace(outcome, contradicted=problem.requirements, assumed=assumed)
 
 
 def _hint(problem: StepProblem, run: CaseRun) -> str:

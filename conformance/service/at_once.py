@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from functools import partial
 from typing import TypeVar
 
@@ -30,7 +31,7 @@ def at_once(thunks: Sequence[Callable[[], T]]) -> list[T]:
         return thunk()
 
     with ThreadPoolExecutor(max_workers=len(thunks)) as pool:
-        futures = [pool.submit(together, thunk) for thunk in thunks]
+        futures = [pool.submit(copy_context().run, together, thunk) for thunk in thunks]
     failures = [failure for failure in (future.exception() for future in futures) if failure is not None]
     for failure in sorted(failures, key=lambda failure: not isinstance(failure, Departure)):
         raise failure

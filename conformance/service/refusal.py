@@ -6,8 +6,8 @@ class, and when its answer gives nothing away. A 5xx, a time-out or a dropped co
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Literal, Self, TypeAlias, get_args
 
@@ -28,7 +28,8 @@ from conformance.problems import (
     UnprovenRefusal,
     WrongRefusal,
 )
-from conformance.profile import OPERATIONS, WHOLE, Profile, section
+from conformance.profile import OPERATIONS, WHOLE, Profile, read_aside, section
+from conformance.profile.reading import tell
 from conformance.service.acceptance import Accepted, must_accept, raise_for_trouble
 from conformance.service.reads import Read
 from conformance.service.session import Session
@@ -55,12 +56,15 @@ class ExpectedRefusal:
 
     classes: tuple[str, ...]
     statuses: frozenset[int]
+    keys: Mapping[str, object] = field(default_factory=dict, compare=False)
+    """The keys of the profile that give the statuses, with their values."""
 
     @classmethod
     def of(cls, classes: Iterable[str], profile: Profile) -> Self:
         """The statuses of some classes by the profile's `errors.status_codes`."""
         names = tuple(classes)
-        return cls(names, frozenset().union(*(_statuses(name, profile) for name in names)))
+        with read_aside() as keys:
+            return cls(names, frozenset().union(*(_statuses(name, profile) for name in names)), keys)
 
     def __str__(self) -> str:
         if len(self.statuses) > 10:
@@ -246,6 +250,8 @@ def check_refusal(answer: Answer, expected: ExpectedRefusal, secrets: Secrets) -
     if answer.asked_at is AskedAt.ENDPOINT:
         _ = answer.value
     if answer.status not in expected.statuses:
+        for key, value in expected.keys.items():
+            tell(key, value)
         raise WrongRefusal(str(expected), answer.summary, answer.exchange)
     _must_give_nothing_away(answer, secrets)
 

@@ -19,12 +19,13 @@ from conformance.endpoints.requests import OutgoingRequest, message
 from conformance.endpoints.sending import Receipt, Sender
 from conformance.endpoints.signing import Transaction
 from conformance.problems import ProfileSilent, StepProblem
-from conformance.profile import Effect, Profile
+from conformance.profile import Effect, Profile, read_aside
 from conformance.service.acceptance import Accepted, must_accept
 from conformance.service.clock import Clock
 from conformance.service.derivations import account_hash
 from conformance.service.reads import RecentReads
 from conformance.service.registry import CleanupRegistry
+from conformance.service.reliance import Reliance
 from conformance.service.suite_wallet import SuiteWallet
 from conformance.values.ids import Address
 from conformance.values.json_values import printed
@@ -37,8 +38,9 @@ DESCRIPTION = "made by a conformance case"
 class Session:
     """What the calls of one case share. A branch, for one of several threads, has only its randomness to itself."""
 
-    def __init__(self, target: Target, case_id: str) -> None:
+    def __init__(self, target: Target, case_id: str, reliance: Reliance | None = None) -> None:
         self.target = target
+        self.reliance = reliance or Reliance(target)
         self.seed = f"{target.seed}/{case_id}//"
         """Decides, with names, the case's random values and wallets."""
         self.random = random.Random(self.seed)  # noqa: S311 - repeatable test data, no secret
@@ -55,7 +57,8 @@ class Session:
         self.witnesses: list[Callable[[OutgoingRequest, Answer], None]] = []
         """Each is called with every request of the service and its answer."""
         self._last_write = [0.0]
-        self._ids_as_text = target.profile.wire.list_groups.id_form == "decimal_string"
+        with read_aside():  # a group that is listed is what shows it
+            self._ids_as_text = target.profile.wire.list_groups.id_form == "decimal_string"
 
     @property
     def profile(self) -> Profile:
@@ -107,6 +110,7 @@ class Session:
             self.secrets.learn(request.members[name])
         self.settle()
         wire = message(request, ids_listed_as_text=self._ids_as_text)
+        self.reliance.sending(request.operation)
         answer = self.target.exchange(wire, self.log, request.operation)
         answer.asked_at = request.asked_at
         self.clock.note(answer)
@@ -114,6 +118,8 @@ class Session:
             self._last_write[0] = time.monotonic()
         for witness in self.witnesses:
             witness(request, answer)
+        if answer.accepted and answer.asked_at is AskedAt.ENDPOINT:
+            self.reliance.accepted(request, answer, self.label)
         if answer.accepted and (answer.asked_at is not AskedAt.OUTSIDE or answer.readable):
             self._remember(request, answer)
         return answer
@@ -134,7 +140,8 @@ class Session:
 
     def _note_conversion(self, account_key: str, admin: object) -> None:
         try:
-            hashed = account_hash(account_key, self.profile)
+            with read_aside():
+                hashed = account_hash(account_key, self.profile)
         except StepProblem:  # the profile does not say how hashes are made
             return
         self.cleanup.hand_over(account_key)

@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass
 from functools import cache
 from typing import Annotated, Literal
@@ -141,8 +142,8 @@ class Campaign:
         """Run them all; the first departure is raised when the runs under way have ended."""
         done = threading.Event()
         with ThreadPoolExecutor(at_once + 1) as threads:
-            attacks = [threads.submit(self._attack, entry) for entry in chosen]
-            beside = threads.submit(self._stand_by, done)
+            attacks = [threads.submit(copy_context().run, self._attack, entry) for entry in chosen]
+            beside = threads.submit(copy_context().run, self._stand_by, done)
             try:
                 _wait(attacks)
             finally:  # who interrupts the run waits for the actions under way, not for those to come

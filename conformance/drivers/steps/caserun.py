@@ -11,6 +11,7 @@ from conformance.endpoints.client import Target
 from conformance.language.scope import Scope
 from conformance.problems import ControlNotAccepted
 from conformance.service.acceptance import Accepted
+from conformance.service.reliance import Reliance
 from conformance.service.session import Session
 from conformance.values.json_values import printed
 from conformance.verdict import CellOutcome
@@ -19,8 +20,8 @@ from conformance.verdict import CellOutcome
 class CaseRun(Session):
     """What the steps of a case share. A branch has a scope of its own and shares everything else."""
 
-    def __init__(self, target: Target, case_id: str) -> None:
-        super().__init__(target, case_id)
+    def __init__(self, target: Target, case_id: str, reliance: Reliance | None = None) -> None:
+        super().__init__(target, case_id, reliance)
         self.scope = Scope(self.seed, target.profile_value, {"base_url": target.base_url, "label": self.label})
         self.scope.random = self.random
         self.accepted: dict[str, Accepted] = {}

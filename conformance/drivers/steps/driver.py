@@ -81,6 +81,7 @@ class Compiled:
             run.label_of_step, run.judges_of_step = self.label, judges
             result = self.action(run)
         except StepProblem as problem:
+            run.reliance.remember_at(problem)
             problem.step = problem.step or self.label
             if isinstance(problem, Departure) and not problem.judged and judges is not None:
                 problem.charge(judges)

@@ -20,7 +20,7 @@ from conformance.language.rows import compile_row, define_rows
 from conformance.language.scope import Scope
 from conformance.language.shapes import ANYTHING, SCALAR, Array, Object, Shape
 from conformance.language.templates import CompileContext, Template, compile_value, shape_of
-from conformance.problems import BadShape, Mismatch, StepProblem, UnknownName
+from conformance.problems import BadShape, Departure, Mismatch, StepProblem, UnknownName
 from conformance.service.at_once import at_once
 from conformance.values.json_values import MISSING, printed
 
@@ -112,13 +112,17 @@ def compile_check(step: CheckStep, context: CompileContext) -> Action:
 def compile_repeat(
     form: Repeat, context: CompileContext, compile_steps: Callable[[CompileContext], Callable[[CaseRun], None]]
 ) -> Action:
-    """Steps several times in sequence; `${index}` counts from 0."""
+    """Steps several times in sequence; `${index}` counts from 0.
+
+    A failure in the round of a row ends that round alone: the rows after it run, and all that fail are told.
+    """
     inside = context.at("repeat")
     narrowed = [_judged_in_row(row, inside.at("each", index)) for index, row in enumerate(form.each or [])]
     rounds = _compile_rounds(form, inside)
     body = compile_steps(inside.at("steps"))
 
     def act(run: CaseRun) -> None:
+        failures: list[Departure] = []
         for index, row in enumerate(rounds(run.scope)):
             run.scope.variables["index"] = index
             for name, template in row.items():
@@ -128,9 +132,21 @@ def compile_repeat(
                     body(run)
             except StepProblem as problem:
                 problem.step = f"{problem.step}, round {form.each[index]['id'] if form.each else index}"
-                raise
+                if not (form.each and isinstance(problem, Departure) and problem.judged):
+                    _raise_unless(failures, problem)
+                    break
+                failures.append(problem)
+                run.unchanged.forget()
+        if failures:
+            raise Departure.first_of(failures)
 
     return act
+
+
+def _raise_unless(failures: Sequence[Departure], problem: StepProblem) -> None:
+    """Raise what ends the rounds, unless some have failed before: a failure is news, and trouble after it is none."""
+    if not failures:
+        raise problem
 
 
 def _judged_in_row(row: Mapping[str, JsonValue], context: CompileContext) -> frozenset[str] | None:

@@ -48,6 +48,10 @@ class UnchangedState:
         self._began = 0.0
         self._refused: list[RefusedStep] = []
 
+    def forget(self) -> None:
+        """Compare nothing that was read so far: a failure has been told, and may have changed what was read."""
+        self._before, self._refused = {}, []
+
     def end_if_old(self) -> None:
         """Compare what was read too long ago: a case may wait for something to expire. Raises StateChanged."""
         if self._before and time.monotonic() - self._began > SECONDS_TO_REMEMBER:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from threading import Thread
-
 from conformance.profile import Profile, listening, read_aside, resolve
 from conformance.profile.section import Section
+from conformance.service.at_once import at_once
 
 
 def test_keys_that_are_read_are_told_with_their_values() -> None:
@@ -13,17 +12,14 @@ def test_keys_that_are_read_are_told_with_their_values() -> None:
     profile = Profile()
     with listening(told.__setitem__):
         assert profile.semantics.settle_time_seconds == 0
-        Thread(target=lambda: profile.brand.slug).start()
+        at_once([lambda: profile.brand.slug])
     assert told == {"semantics.settle_time_seconds": 0, "brand.slug": "service"}
 
 
-def test_keys_that_are_walked_over_are_told() -> None:
-    told: dict[str, object] = {}
-    profile = Profile()
-    with listening(told.__setitem__):
-        resolve(profile, "list_actions")
-    assert told["wire.list_items.fields.action.name"] == "name"
-    assert "wire.list_items.fields.wallet.name" not in told
+def test_operation_knows_the_keys_that_say_how_it_is_served() -> None:
+    keys = resolve(Profile(), "list_actions").keys
+    assert keys["wire.list_items.fields.action.name"] == "name"
+    assert "wire.list_items.fields.wallet.name" not in keys
 
 
 def test_keys_that_are_read_aside_are_not_told() -> None:

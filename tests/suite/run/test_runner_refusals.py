@@ -168,8 +168,8 @@ def test_refusal_that_has_its_effect_nevertheless_fails(run: Run, node: TinyNode
     assert "list_api_keys" in outcome.reason
 
 
-def test_unchanged_state_is_compared_over_all_pages(run: Run, node: TinyNode, target: Target) -> None:
-    target.page_size = 2
+def test_unchanged_state_is_compared_over_all_pages(run: Run, node: TinyNode, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Target, "page_size", 2)
 
     def refuse_and_add(asked: Asked) -> Told:
         node.groups[node.owners[asked.key]].append({"id": 9, "name": "the seventh", "description": ""})

@@ -1,0 +1,132 @@
+"""What a case has relied on that nobody stated. Where it then departs, the case is inconclusive (docs/profile.md).
+
+A case relies on each assumed key that it reads, until what the node answers bears the value out: a member that stands
+in an answer has its name; paths and members of a request count until the node accepts it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from conformance.endpoints.client import Answer, Target
+from conformance.endpoints.requests import OutgoingRequest
+from conformance.problems import StepProblem
+from conformance.profile import Operation
+from conformance.values.json_values import MISSING, member, printed
+
+OF_REQUESTS = (
+    "brand.",
+    "flows.relationship.prefix",
+    "wire.account_exists.request_response.key",
+    "wire.add_group.",
+    "wire.create_wallet.",
+    "wire.new_account.",
+    "wire.operations.",
+)
+"""How the keys begin that say how a request is written."""
+LABELS_SHOWN_BY: Mapping[str, str] = {"list_groups": "wire.add_group.fields.", "list_wallets": "wire.create_wallet."}
+"""Lists that show whether the labels of a request were understood: a node may ignore members that it does not know."""
+CONTAINER = "wire.paging.container."
+FIRST_PAGE = "wire.paging.first_page_number"
+LARGEST_PAGE = "limits.page_size_max"
+GROUP_ID_FORM = "wire.list_groups.id_form"
+ERROR_MEMBER = "exec.failure_and_limits.error_member"
+SETTLE_TIME = "semantics.settle_time_seconds"
+
+
+class Reliance:
+    """The assumed keys that a case relies on. Several threads of the case may add to it."""
+
+    def __init__(self, target: Target, named: Iterable[str] = ()) -> None:
+        self._assumed = target.profile.assumed
+        self._named = tuple(named)
+        """Keys that the case itself names: they are the likeliest that it hangs on."""
+        self._borne_out = target.borne_out
+        self._read: dict[str, object] = {}
+        self._sent: dict[str, dict[str, object]] = {}
+        """By operation: what a request relies on that has not been accepted."""
+
+    def note(self, key: str, value: object) -> None:
+        """A key of the profile was read."""
+        if key in self._assumed:
+            self._read.pop(key, None)
+            self._read[key] = value
+
+    @property
+    def open(self) -> dict[str, object]:
+        """Key to value of all that the case relies on now, the likeliest first: see `_rank`."""
+        newest = list(reversed(list(self._read.items())))
+        unaccepted = self.unaccepted
+        found = {**unaccepted, **dict(newest)}
+        return self.still_open(dict(sorted(found.items(), key=lambda item: self._rank(item[0], unaccepted))))
+
+    def _rank(self, key: str, unaccepted: Mapping[str, object]) -> int:
+        """What unaccepted requests rely on, what the case names, what was read last, and how soon writes show."""
+        if key == SETTLE_TIME:
+            return 3
+        return 0 if key in unaccepted else 1 if key.startswith(self._named) else 2
+
+    def still_open(self, keys: Mapping[str, object]) -> dict[str, object]:
+        """Those of some keys that no answer has borne out since."""
+        return {key: value for key, value in keys.items() if key not in self._borne_out}
+
+    @property
+    def unaccepted(self) -> dict[str, object]:
+        """What the requests that were not accepted rely on."""
+        return self.still_open({key: value for keys in self._sent.values() for key, value in keys.items()})
+
+    def remember_at(self, problem: StepProblem) -> None:
+        """Have a problem know what the case relied on when it came up."""
+        if problem.assumed is None:
+            problem.assumed = self.open
+
+    def sending(self, operation: Operation) -> None:
+        """A request of an operation is sent."""
+        for key, value in operation.keys.items():
+            if key not in self._assumed or (value is None and not key.startswith(OF_REQUESTS)):
+                continue
+            if key.startswith(OF_REQUESTS):
+                self._sent.setdefault(operation.name, {})[key] = value
+            else:
+                self.note(key, value)
+
+    def accepted(self, request: OutgoingRequest, answer: Answer, label: str) -> None:
+        """The request was accepted, which bears out how it is written, and what its answer shows."""
+        if not self._assumed:
+            return
+        operation = request.operation
+        for key, value in self._sent.pop(operation.name, {}).items():
+            if key.startswith(tuple(LABELS_SHOWN_BY.values())) and value is not None:
+                self.note(key, value)
+        if answer.readable:
+            self._borne_out.update(_shown_by(request, answer.value, label))
+            if (
+                operation.name == "run_action"
+                and member(answer.value, printed(self._read.get(ERROR_MEMBER))) != MISSING
+            ):
+                self._borne_out.add(ERROR_MEMBER)
+
+
+def _shown_by(request: OutgoingRequest, value: object, label: str) -> Iterable[str]:
+    operation = request.operation
+    items = value if operation.is_list and isinstance(value, list) else [value]
+    names = operation.response if operation.items is None else operation.items
+    for name, wire in names.items():
+        if any(member(item, name) is not MISSING for item in items):
+            yield from (
+                key for key, value in operation.keys.items() if value == wire and not key.startswith(OF_REQUESTS)
+            )
+    if operation.is_list and isinstance(value, list) and value:
+        yield from _shown_by_items(request, value, label)
+
+
+def _shown_by_items(request: OutgoingRequest, items: list[object], label: str) -> Iterable[str]:
+    operation = request.operation
+    yield from (key for key in operation.keys if key.startswith(CONTAINER))
+    if "page_number" in request.members:
+        yield from (FIRST_PAGE, LARGEST_PAGE)
+    if any(label in printed(member(item, "name")) for item in items):
+        labels = LABELS_SHOWN_BY.get(operation.name)
+        yield from () if labels is None else (f"{labels}{name}" for name in ("group_name", "group_description"))
+    if operation.name == "list_groups" and all(type(member(item, "id")) is int for item in items):
+        yield GROUP_ID_FORM

@@ -1,0 +1,104 @@
+"""Departures after a case relied on what the profile does not state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from tiny_node import TinyNode, Told, always
+
+from conformance.endpoints.client import Target
+from conformance.profile import Profile
+from conformance.profile.load import stated_by_vendor
+from conformance.run.runner import Case, run_case
+from conformance.verdict import Outcome, Verdict
+
+Run = Callable[[str], Outcome]
+GROUP_IN_LIST = """\
+    setup: [{account: alice}, {call: add_group, with: {group_name: g, group_description: d}}]
+    steps: [{list: list_groups, expect: {"": {items: [{name: g}]}}}]
+    """
+
+
+@pytest.fixture
+def profile() -> Profile:
+    return Profile(base_url="http://127.0.0.1:1")
+
+
+@pytest.fixture
+def target(node: TinyNode, profile: Profile, monkeypatch: pytest.MonkeyPatch) -> Iterator[Target]:
+    monkeypatch.setattr("conformance.run.assumed.SETTLING_SECONDS", 0.01)
+    with Target(node.url, stated_by_vendor(profile), seed="7") as made:
+        yield made
+
+
+def of_another_name(node: TinyNode) -> None:
+    """Call the name of a listed group otherwise."""
+    node.faults["list_groups"] = always(Told(body=[{"id": 1, "title": "g"}]))
+
+
+def test_departure_from_an_assumed_value_is_inconclusive_and_names_the_key(run: Run, node: TinyNode) -> None:
+    of_another_name(node)
+
+    outcome = run(GROUP_IN_LIST)
+
+    assert (outcome.verdict, outcome.properties["problem"]) == (Verdict.INCONCLUSIVE, "assumed")
+    assert outcome.assumed["wire.list_groups.item_fields.name"] == "name"
+    assert 'wire.list_groups.item_fields.name: "name"' in outcome.reason
+    assert "state what your node does in its profile" in outcome.reason
+
+
+def test_departure_from_a_stated_value_is_a_failure(
+    cases_of: Callable[[str], list[Case]], node: TinyNode, profile: Profile
+) -> None:
+    of_another_name(node)
+    stated = Profile.model_validate({"extends": "reference", **profile.model_dump(include={"base_url"})})
+    (case,) = cases_of(GROUP_IN_LIST)
+
+    with Target(node.url, stated_by_vendor(stated), seed="7") as target:
+        outcome = run_case(case, target)
+
+    assert outcome.verdict is Verdict.FAIL
+    assert outcome.assumed == {}
+
+
+def test_member_that_an_answer_has_bears_out_its_name(run: Run, node: TinyNode, target: Target) -> None:
+    assert run(GROUP_IN_LIST).verdict is Verdict.PASS
+    assert {"wire.list_groups.item_fields.name", "wire.mutating_responses.group_id"} <= target.borne_out
+
+    node.faults["list_groups"] = always(Told(body=[{"id": 1, "name": "another", "description": "d"}]))
+    outcome = run(GROUP_IN_LIST)
+
+    assert "wire.list_groups.item_fields.name" not in outcome.assumed
+
+
+def test_departure_that_only_time_could_excuse_is_a_failure_when_it_comes_all_the_same(
+    run: Run, target: Target
+) -> None:
+    body = "steps: [{account: alice}, {list: list_groups, expect: {'': {length: 1}}}]"
+    target.borne_out.update(target.profile.assumed - {"semantics.settle_time_seconds"})
+
+    outcome = run(body)
+
+    assert outcome.verdict is Verdict.FAIL, outcome.reason
+    assert outcome.properties["problem"] == "mismatch"
+    assert "settle" not in outcome.reason
+
+
+def test_status_that_nobody_stated_is_no_failure_and_an_acceptance_is(run: Run, node: TinyNode, target: Target) -> None:
+    target.borne_out.update(key for key in target.profile.assumed if not key.startswith("errors."))
+    body = """\
+        setup: [{account: alice}]
+        steps:
+          - {call: add_group, id: adds, with: {group_name: g}}
+          - call: add_group
+            as: nobody
+            refused: unauthenticated
+            control: adds
+            unchanged: [{list: list_groups, as: alice}]
+        """
+    node.faults["add_group"] = lambda asked: node.honest(asked) if asked.key else Told(403)
+    assert list(run(body).assumed) == ["errors.status_codes.unauthenticated"]
+
+    node.faults["add_group"] = lambda asked: node.honest(asked) if asked.key else Told(body={"success": True})
+    assert run(body).verdict is Verdict.FAIL
