@@ -44,7 +44,7 @@ class World:
 
     def __enter__(self) -> Self:
         with ExitStack() as started:
-            anvil = started.enter_context(anvil_in(self.folder / "anvil"))
+            anvil = started.enter_context(anvil_in(self.folder / "anvil", "--prune-history"))
             provider = self._start_server(
                 started,
                 "provider",
@@ -99,7 +99,7 @@ class World:
             code = self._ended.get(timeout=within)
         except queue.Empty:
             return False
-        assert code == -signal.SIGKILL, f"the node ended with {code}: see {self.folder / 'node.log'}"
+        assert code == -signal.SIGKILL, f"the node ended with {code}: {(self.folder / 'node.log').read_text()[-1500:]}"
         self._node = 0
         return True
 
