@@ -315,6 +315,8 @@ class SetupFailed(Inconclusive):
     code = "blocked"
     cause = "blocked: a step that prepares did not go as it should"
     hint = "look for a failing case about that operation: it tells more"
+    judged_by = ""
+    """The case that judges what did not go; empty where only the operation tells."""
 
     @classmethod
     def of(cls, problem: Departure) -> Self:

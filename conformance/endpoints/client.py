@@ -9,7 +9,7 @@ import re
 import ssl
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import Enum
@@ -206,6 +206,8 @@ class Target:
         """Seconds that the effect of a write is given beside what the profile says."""
         self.settled_at_once = 0
         """How many departures came all the same when writes had been given more time."""
+        self.judging: Set[str] = frozenset()
+        """The cases that the run has selected, by id without the row."""
         self.seen_keys = SeenKeys()
         self.timings: Callable[[Timing], None] | None = None
         """Called with every exchange."""

@@ -93,6 +93,11 @@ class ExchangeLog:
         """The operation that an exchange called; empty where that is not known."""
         return "" if number is None else self._exchanges[number - self._forgotten].operation
 
+    @property
+    def operations(self) -> frozenset[str]:
+        """The operations that the case has called."""
+        return frozenset(exchange.operation for exchange in self._exchanges)
+
     def redacted(self, number: int) -> Exchange:
         """An exchange without credentials, as a report may show it."""
         raw = self._exchanges[number - self._forgotten]

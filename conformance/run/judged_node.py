@@ -21,6 +21,8 @@ class JudgedNode:
         self.jobs = options.jobs or 1
         self.profile = load_profile(options.profile) if options.profile else Profile()
         self.url = options.node_url or self.profile.base_url
+        self.judging: set[str] = set()
+        """The cases that the run has selected, by id without the row."""
         self._bundled = BundledNodes(self.jobs) if may_start and self.url is None else None
 
     @property
@@ -53,6 +55,7 @@ class JudgedNode:
         target = target_for(self._options, url, profile, self._seed, of=self.jobs)
         target.shared = self.jobs > 1 and not self.is_bundled
         target.ends_with_run = self.is_bundled
+        target.judging = self.judging
         return target
 
     def stop(self) -> None:

@@ -19,6 +19,7 @@ from conformance.problems import Departure, Problem, ProfileSilent, SetupFailed,
 from conformance.profile import has_none, listening, read_aside, states
 from conformance.run import blocked
 from conformance.run.assumed import added, hint, relied_on, when_settled
+from conformance.run.blame import own_or_blocked
 from conformance.run.case import Case
 from conformance.run.known import Entry, Known, load_known
 from conformance.run.loader import load
@@ -120,6 +121,8 @@ def _for_others(case: Case, target: Target) -> str:
 def _departed(case: Case, problem: StepProblem, run: CaseRun, began: float) -> Outcome:
     hide = run.secrets.hide
     assumed = relied_on(problem, run.reliance)
+    if isinstance(problem, Departure) and not assumed:
+        problem = own_or_blocked(problem, problem.requirements or case.requirements, run)
     verdict = Verdict.FAIL if isinstance(problem, Departure) and not assumed else Verdict.INCONCLUSIVE
     last = run.last_exchange if problem.exchange is None else problem.exchange
     exchange = None if last is None else run.log.redacted(last)  # that finds keys of which the texts hold a part alone
@@ -134,7 +137,9 @@ def _departed(case: Case, problem: StepProblem, run: CaseRun, began: float) -> O
 
 def _hint(problem: StepProblem, run: CaseRun) -> str:
     hint = problem.hint
-    if isinstance(problem, SetupFailed):
+    if isinstance(problem, SetupFailed) and problem.judged_by:
+        hint = f"{problem.judged_by} judges that"
+    elif isinstance(problem, SetupFailed):
         hint = blocked.hint(run.log.operation(problem.exchange), hint)
     return f"; {hint}" if hint else ""
 

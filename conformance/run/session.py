@@ -141,6 +141,7 @@ class ConformanceSession:
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Note which cases have to report."""
         self.awaited |= {item.case.id for item in session.items if isinstance(item, CaseItem)}
+        self.node.judging |= {case.partition("[")[0] for case in self.awaited}
         gc.freeze()  # they stay to the end: the collector of garbage need not look through them again and again
 
     # ------------------------------------------------------------------------------------------------------ running

@@ -65,7 +65,7 @@ IN_CI = {
     "service-conformance selftest --full": (".ci/run", "-e selftest -- --full"),
     "service-conformance selftest --precision 60 --seed 1": (
         "tests/suite/selftest/test_precision.py",
-        "every_case=True",
+        "kept=KeptOutcomes(",
     ),
     "python -m conformance.selftest.attestation.fuzzing --inputs 200000 --seed 0": (
         "tests/attestation/test_fuzzing.py",

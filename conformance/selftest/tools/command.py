@@ -20,6 +20,7 @@ from conformance.selftest.automatic.command import try_sample
 from conformance.selftest.tools.catches import Catch, catch_of, load_catches, record, tier_one
 from conformance.selftest.tools.findings import findings, unchecked
 from conformance.selftest.tools.harness import Trial, TrialRunner, trials
+from conformance.selftest.tools.kept import KEPT_NAME, KeptOutcomes
 from conformance.selftest.tools.matrix import MATRICES, print_matrix, print_packs, write_matrix
 from conformance.selftest.tools.mutant import Mutant, all_mutants
 from conformance.selftest.tools.precision import WORST, Precision, blame_of, sample
@@ -56,14 +57,12 @@ def _command(console: Console, options: argparse.Namespace) -> int:
     if options.list:
         _list(console, mutants.values())
         return 0
-    if options.precision is not None:
-        return _measure(console, mutants, options)
     try:
-        make_writable(options.output, *MATRICES)
+        make_writable(options.output, *([KEPT_NAME] if options.precision else MATRICES))
     except OSError as problem:
         console.print(f"{options.output} cannot be written into: {problem.strerror}")
         return 2
-    return _test(console, mutants, options)
+    return (_measure if options.precision else _test)(console, mutants, options)
 
 
 def _test(console: Console, mutants: Mapping[str, Mutant], options: argparse.Namespace) -> int:
@@ -93,9 +92,10 @@ def _test(console: Console, mutants: Mapping[str, Mutant], options: argparse.Nam
 def _measure(console: Console, mutants: Mapping[str, Mutant], options: argparse.Namespace) -> int:
     """Run every case on a sample of mutants, and print whether what is charged is what they break."""
     chosen = {mutant.name: mutant for mutant in sample(mutants.values(), options.precision, options.seed)}
-    runner = TrialRunner(mutants, load([scenarios()]), options.seed, every_case=True)
+    kept = KeptOutcomes(options.output / KEPT_NAME, options.seed)
+    runner = TrialRunner(mutants, load([scenarios()]), options.seed, kept=kept)
     blames, crashes = [], 0
-    for trial in trials(runner, [*chosen], options.jobs):
+    for trial in track(trials(runner, [*chosen], options.jobs), "blame", len(chosen), console=console):
         if trial.crash:
             crashes += 1
             console.print(f"[red]{trial.name}: the suite itself failed: {trial.crash}[/red]", highlight=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import multiprocessing
+import random
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -13,6 +14,7 @@ from conformance.endpoints.client import Target
 from conformance.endpoints.extent import SampleOptions
 from conformance.run.case import Case
 from conformance.run.runner import run_case
+from conformance.selftest.tools.kept import KeptOutcomes
 from conformance.selftest.tools.mutant import Mutant
 from conformance.selftest.tools.server_faults import ServerFaults
 from conformance.selftest.tools.serving import target_app, target_node
@@ -20,6 +22,8 @@ from conformance.selftest.tools.shams import SHAMS
 from conformance.selftest.variants import VARIANTS
 from conformance.verdict import Outcome, Verdict
 
+MOST_FAILING = 60
+"""So many failing cases tell enough about the blame of a mutant."""
 SEQUENCES = 24
 """How many random sequences each case of them plays on a mutant: some faults take more than a usual run's few."""
 
@@ -61,8 +65,8 @@ class TrialRunner:
     seed: str
     first: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """The ids of the cases to run first on each mutant."""
-    every_case: bool = False
-    """Whether every case runs on a mutant, as on a user's node, and not until its faults are noticed."""
+    kept: KeptOutcomes | None = None
+    """Where every case runs on a mutant, as on a user's node, and not until its faults are noticed: what is known."""
 
     def try_node(self, name: str) -> Trial:
         """Serve the node of this name and run the cases that concern it."""
@@ -92,12 +96,28 @@ class TrialRunner:
             return Trial(name, outcomes=outcomes, server_faults=faults.told)
         mutant = self.mutants[name]
         with target_node(mutant.alter, self.seed, dict(mutant.profile), faults) as target:
-            if self.every_case:
-                target.extent = SampleOptions(until_wrong=True, budget=1)
-                outcomes = _outcomes(self.cases, target)
+            if self.kept is not None:
+                outcomes = self._every_case(name, self.kept, target)
             else:
                 outcomes = tuple(_until_noticed(mutant.breaks, self._in_order(name), target))
         return Trial(name, mutant.breaks, outcomes, faults.told)
+
+    def _every_case(self, name: str, kept: KeptOutcomes, target: Target) -> tuple[Outcome, ...]:
+        """What every case says, in an order by chance, but for those that are left when enough have failed."""
+        target.extent = SampleOptions(until_wrong=True, budget=1)
+        target.judging = {case.id.partition("[")[0] for case in self.cases}
+        known = {outcome.case: outcome for outcome in kept.of(name, self.cases)}
+        cases = list(self.cases)
+        random.Random(f"{self.seed}/{name}").shuffle(cases)  # noqa: S311 - a repeatable order, no secret
+        told: list[Outcome] = []
+        failing = 0
+        for case in cases:
+            told.append(known[case.id] if case.id in known else run_case(case, target))
+            failing += told[-1].verdict is Verdict.FAIL
+            if failing == MOST_FAILING:
+                break
+        kept.keep(name, self.cases, told)
+        return tuple(told)
 
     def _in_order(self, name: str) -> list[Case]:
         """Order the cases for a mutant: those that caught it before, the others, and those of random sequences last."""

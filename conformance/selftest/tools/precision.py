@@ -1,7 +1,7 @@
 """Measures blame on a seeded sample of mutants: whether what is charged is broken, and how many cases one fault fails.
 
-Every case runs on each mutant of the sample. Precision is the share of the charged requirements that the mutant
-declares, or that follow from those by `follows.yaml`; fan-out is the number of failing cases.
+Every case runs on each mutant of the sample, until 60 have failed. Precision is the share of the charged requirements
+that the mutant declares, or that follow from those by `follows.yaml`; fan-out is the number of failing cases.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from conformance.selftest.tools.harness import Trial
+from conformance.selftest.tools.harness import MOST_FAILING, Trial
 from conformance.selftest.tools.mutant import Mutant
 from conformance.selftest.tools.sampling import evenly
 from conformance.values.marked_yaml import Document
@@ -55,6 +55,8 @@ class Blame:
     """Each requirement that was charged, with the cases that charged it."""
     failing: tuple[str, ...]
     """The cases that failed."""
+    missed: tuple[str, ...] = ()
+    """What it breaks by its own word and no case charged, though all ran."""
 
     @property
     def wrongly(self) -> Mapping[str, tuple[str, ...]]:
@@ -69,9 +71,11 @@ class Blame:
     @property
     def told(self) -> str:
         """One line."""
-        line = f"{self.precision:.2f} precision, {len(self.failing)} failing: {self.family}: {self.mutant}"
+        most = " or more" if len(self.failing) == MOST_FAILING else ""
+        line = f"{self.precision:.2f} precision, {len(self.failing)}{most} failing: {self.family}: {self.mutant}"
         wrong = ", ".join(f"{name} by {' '.join(cases)}" for name, cases in sorted(self.wrongly.items()))
-        return f"{line}; wrongly {wrong}" if wrong else line
+        missed = f"; not {', '.join(self.missed)}" if self.missed else ""
+        return (f"{line}; wrongly {wrong}" if wrong else line) + missed
 
 
 def blame_of(mutant: Mutant, trial: Trial) -> Blame:
@@ -83,7 +87,8 @@ def blame_of(mutant: Mutant, trial: Trial) -> Blame:
             charged[name] = (*charged.get(name, ()), outcome.case)
     following = {name for broken in mutant.breaks if broken in follows() for name in follows()[broken].ids}
     cases = tuple(outcome.case for outcome in failed)
-    return Blame(mutant.name, mutant.family, frozenset({*mutant.breaks, *following}), charged, cases)
+    missed = () if len(cases) == MOST_FAILING else tuple(name for name in mutant.breaks if name not in charged)
+    return Blame(mutant.name, mutant.family, frozenset({*mutant.breaks, *following}), charged, cases, missed)
 
 
 def sample(mutants: Iterable[Mutant], size: int, seed: str) -> list[Mutant]:
@@ -125,7 +130,8 @@ class Precision:
         return (
             f"{len(self.blames)} mutants: mean precision {self.mean:.3f} (goal {MEAN_PRECISION}), "
             f"fan-out median {self.median_fan_out:g} (goal {MEDIAN_FAN_OUT}), "
-            f"95th percentile {self.p95_fan_out} (goal {P95_FAN_OUT})"
+            f"95th percentile {self.p95_fan_out} (goal {P95_FAN_OUT}); "
+            f"{sum(bool(blame.missed) for blame in self.blames)} not charged with all that they break"
         )
 
     @property

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
+
 from conformance.requirements import catalogue
 from conformance.resources import scenarios
 from conformance.run.loader import load
+from conformance.selftest.tools import harness
 from conformance.selftest.tools.harness import Trial, TrialRunner
+from conformance.selftest.tools.kept import KeptOutcomes
 from conformance.selftest.tools.mutant import Mutant, all_mutants
 from conformance.selftest.tools.precision import Blame, Precision, blame_of, follows, sample
 from conformance.verdict import Outcome, Verdict
@@ -60,12 +66,39 @@ def test_table_of_what_follows_names_requirements_of_the_catalogue() -> None:
     assert {*follows()} | {name for following in follows().values() for name in following.ids} <= known
 
 
-def test_every_case_runs_on_a_mutant_whose_blame_is_measured() -> None:
+def test_every_case_runs_on_a_mutant_whose_blame_is_measured(tmp_path: Path) -> None:
     name = "group-names-are-cut"
     cases = [case for case in load([scenarios()], ["groups"]) if "GRP-020" in case.requirements]
     (mutant,) = [mutant for mutant in MUTANTS if mutant.name == name]
 
-    trial = TrialRunner({name: mutant}, cases, "0", every_case=True).try_node(name)
+    runner = TrialRunner({name: mutant}, cases, "0", kept=KeptOutcomes(tmp_path / "blame.jsonl", "0"))
 
-    assert [outcome.case for outcome in trial.outcomes] == [case.id for case in cases]
+    trial = runner.try_node(name)
+
+    assert {outcome.case for outcome in trial.outcomes} == {case.id for case in cases}
     assert "GRP-020" in blame_of(mutant, trial).charged
+    assert [again.verdict for again in runner.try_node(name).outcomes] == [one.verdict for one in trial.outcomes]
+
+
+def test_outcomes_are_kept_while_pack_and_seed_are_the_same(tmp_path: Path) -> None:
+    cases = load([scenarios()], ["groups"])[:2]
+    outcomes = [Outcome(cases[0].id, "t", ("GRP-010",), Verdict.FAIL, "so", contradicted=("GRP-010",))]
+    KeptOutcomes(tmp_path / "blame.jsonl", "0").keep("m", cases, outcomes)
+
+    (kept,) = KeptOutcomes(tmp_path / "blame.jsonl", "0").of("m", cases)
+
+    assert (kept.case, kept.verdict, kept.blamed) == (cases[0].id, Verdict.FAIL, ("GRP-010",))
+    assert KeptOutcomes(tmp_path / "blame.jsonl", "1").of("m", cases) == ()
+    assert KeptOutcomes(tmp_path / "blame.jsonl", "0").of("other", cases) == ()
+
+
+def test_measurement_stops_where_enough_cases_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    name = "groups-are-not-created"
+    (mutant,) = [mutant for mutant in MUTANTS if mutant.name == name]
+    cases = [case for case in load([scenarios()], ["accounts"]) if "ACC-070" in case.requirements]
+    monkeypatch.setattr(harness, "MOST_FAILING", 1)
+
+    trial = TrialRunner({name: mutant}, cases, "0", kept=KeptOutcomes(tmp_path / "b.jsonl", "0")).try_node(name)
+
+    assert trial.outcomes[-1].verdict is Verdict.FAIL
+    assert sum(outcome.verdict is Verdict.FAIL for outcome in trial.outcomes) == 1

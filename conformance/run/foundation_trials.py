@@ -1,0 +1,262 @@
+"""Tries what most cases build on, each thing by itself and by as little as shows it: see `foundations`.
+
+Each raises a Departure where it does not hold. What it takes to get there is set-up, and teaches nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from conformance.drivers.sections import set_up
+from conformance.problems import Mismatch, NotRefused
+from conformance.service.accounts import Accounts
+from conformance.service.actions import Actions
+from conformance.service.derivations import hashed_cid, random_key
+from conformance.service.groups import Groups, group_id
+from conformance.service.pkps import Pkps
+from conformance.service.refusal import ExpectedRefusal, check_refusal
+from conformance.service.session import Session
+from conformance.service.signing_runs import SigningRuns
+from conformance.service.usage_keys import Permissions, UsageKeys
+from conformance.service.wallets import Wallets
+from conformance.values.json_values import MISSING, member, printed, printed_json, same, same_hexes
+
+SHOWN = 200
+MAKES_GROUPS = Permissions(can_create_groups=True)
+
+
+def _must(session: Session, holds: bool, expected: str, got: object) -> None:
+    if not holds:
+        raise Mismatch(expected, printed_json(got)[:SHOWN], session.last_exchange)
+
+
+def _account(session: Session) -> str:
+    """The key of a new account, which opens it."""
+    with set_up():
+        key = Accounts(session).new().key
+        Groups(session).list(key)
+    return key
+
+
+def _pluck(items: Sequence[object], name: str) -> list[object]:
+    return [member(item, name) for item in items]
+
+
+def groups_can_be_listed(session: Session) -> None:
+    """`list_groups` answers, and each item has an `id`."""
+    groups = Groups(session)
+    with set_up():
+        key = Accounts(session).new().key
+        Pkps(session).list(key)
+    groups.list(key)
+    with set_up():
+        groups.add(key)
+    ids = _pluck(groups.list(key), "id")
+    _must(session, MISSING not in ids, "an `id` of each item of list_groups", ids)
+
+
+def groups_are_made(session: Session) -> None:
+    """Two groups that are added are listed, each by its own id."""
+    key, groups = _account(session), Groups(session)
+    before = len(groups.list(key))
+    made = [groups.add(key, name).listed_id for name in ("first", "second")]
+    after = _pluck(groups.list(key), "id")
+    expected = f"the new groups {printed_json(made)}, and no others, in list_groups"
+    distinct = len({*map(str, made)}) == len(made)
+    _must(session, distinct and len(after) == before + len(made) and all(one in after for one in made), expected, after)
+
+
+def groups_are_listed_in_order(session: Session) -> None:
+    """Two new groups are the last of the list, in their order."""
+    key, groups = _account(session), Groups(session)
+    made = [groups.add(key, name).listed_id for name in ("first", "second")]
+    last = _pluck(groups.list(key), "id")[-len(made) :]
+    _must(session, same(last, made), f"the newest groups {printed_json(made)} at the end of list_groups", last)
+
+
+def keys_are_made(session: Session) -> None:
+    """Two usage keys that are added have their own values and are listed, and one does what it may."""
+    account, keys = _account(session), UsageKeys(session)
+    before = len(keys.list(account))
+    made = [keys.add(account, MAKES_GROUPS, name).key for name in ("first", "second")]
+    _must(session, made[0] != made[1], "two usage keys of different values", "equal ones")
+    after = keys.list(account)
+    _must(session, len(after) == before + 2, f"{before + 2} items in list_api_keys after two more keys", after)
+    Groups(session).add(made[0], listed_to=account)
+
+
+def wallets_are_made(session: Session) -> None:
+    """Two wallets that are created have their own ids and are listed."""
+    key, pkps = _account(session), Pkps(session)
+    before = len(pkps.list(key))
+    made = pkps.create_several(key, 2)
+    after = pkps.list(key)
+    _must(session, len(after) == before + 2, f"{before + 2} items in list_wallets after two more wallets", after)
+    _must(session, made[0].id != made[1].id, "two wallets of different ids", made[0].id)
+
+
+def actions_are_registered(session: Session) -> None:
+    """Two actions that are registered are listed by the hashes of their CIDs."""
+    key, actions = _account(session), Actions(session)
+    cids = [actions.sample_cid(f"registered {number}") for number in range(2)]
+    for cid in cids:
+        actions.add(key, cid)
+    _hashes(session, "list_actions", actions.list(key), cids)
+
+
+def _hashes(session: Session, where: str, items: Sequence[object], cids: Sequence[str]) -> None:
+    expected = [hashed_cid(cid) for cid in cids]
+    listed = _pluck(items, "hashed_cid")
+    _must(session, same_hexes(listed, expected, any_order=True), f"the actions {expected} in {where}", listed)
+
+
+def _addresses(session: Session, items: Sequence[object], addresses: Sequence[str]) -> None:
+    listed = _pluck(items, "wallet_address")
+    expected = f"the wallets {[*addresses]} in list_wallets_in_group"
+    _must(session, same_hexes(listed, [*addresses], any_order=True), expected, listed)
+
+
+def groups_list_what_they_are_made_with(session: Session) -> None:
+    """A group's lists hold the wallet and the action that it was made with."""
+    key, actions, groups, pkps = _account(session), Actions(session), Groups(session), Pkps(session)
+    cid, wallet = actions.sample_cid("permitted"), pkps.create(key)
+    group = groups.add(key, pkp_ids=[wallet.id], cid_hashes=[hashed_cid(cid)])
+    _hashes(session, "list_actions of the group", actions.list(key, group.id), [cid])
+    _addresses(session, pkps.list(key, group.id), [wallet.address])
+
+
+def actions_join_groups(session: Session) -> None:
+    """An action that is added to a group is listed there by the hash of its CID."""
+    key, actions, groups = _account(session), Actions(session), Groups(session)
+    cid = actions.sample_cid("joining")
+    with set_up():
+        group = groups.add(key)
+    groups.add_action(key, group.id, cid)
+    _hashes(session, "list_actions of the group", actions.list(key, group.id), [cid])
+
+
+def actions_leave_groups(session: Session) -> None:
+    """Of two actions of a group the one that is removed is listed there no more."""
+    key, actions, groups = _account(session), Actions(session), Groups(session)
+    stays, leaves = (actions.sample_cid(name) for name in ("staying", "leaving"))
+    with set_up():
+        group = groups.add(key, cid_hashes=[hashed_cid(stays), hashed_cid(leaves)])
+        _hashes(session, "list_actions of the group", actions.list(key, group.id), [stays, leaves])
+    groups.remove_action(key, group.id, hashed_cid(leaves))
+    _hashes(session, "list_actions of the group", actions.list(key, group.id), [stays])
+
+
+def wallets_join_groups(session: Session) -> None:
+    """A wallet that is added to a group is listed there."""
+    key, groups, pkps = _account(session), Groups(session), Pkps(session)
+    with set_up():
+        group, wallet = groups.add(key), pkps.create(key)
+    groups.add_pkp(key, group.id, wallet.id)
+    _addresses(session, pkps.list(key, group.id), [wallet.address])
+
+
+def wallets_leave_groups(session: Session) -> None:
+    """Of two wallets of a group the one that is removed is listed there no more."""
+    key, groups, pkps = _account(session), Groups(session), Pkps(session)
+    with set_up():
+        stays, leaves = pkps.create_several(key, 2)
+        group = groups.add(key, pkp_ids=[stays.id, leaves.id])
+        _addresses(session, pkps.list(key, group.id), [stays.address, leaves.address])
+    groups.remove_pkp(key, group.id, leaves.id)
+    _addresses(session, pkps.list(key, group.id), [stays.address])
+
+
+def updates_replace_lists(session: Session) -> None:
+    """After an update a group's lists hold what the update named."""
+    key, actions, groups, pkps = _account(session), Actions(session), Groups(session), Pkps(session)
+    old, new = (actions.sample_cid(name) for name in ("old", "new"))
+    with set_up():
+        first, second = pkps.create_several(key, 2)
+        group = groups.add(key, pkp_ids=[first.id], cid_hashes=[hashed_cid(old)])
+    groups.update(key, group.id, pkp_ids=[second.id], cid_hashes=[hashed_cid(new)])
+    _hashes(session, "list_actions of the updated group", actions.list(key, group.id), [new])
+    _addresses(session, pkps.list(key, group.id), [second.address])
+
+
+def groups_are_removed(session: Session) -> None:
+    """Of two groups the one that is removed is listed no more."""
+    key, groups = _account(session), Groups(session)
+    with set_up():
+        stays, goes = (groups.add(key, name).listed_id for name in ("staying", "going"))
+        _must(session, {stays, goes} <= {*_pluck(groups.list(key), "id")}, "two new groups in list_groups", stays)
+    groups.remove(key, group_id(goes))
+    left = _pluck(groups.list(key), "id")
+    expected = f"the group {printed(stays)} in list_groups after a removal, and {printed(goes)} not"
+    _must(session, stays in left and goes not in left, expected, left)
+
+
+def updates_replace_permissions(session: Session) -> None:
+    """By an update one key loses the permission to make groups, and another gains it."""
+    account, keys = _account(session), UsageKeys(session)
+    with set_up():
+        loses, gains = (keys.add(account, given).key for given in (MAKES_GROUPS, Permissions()))
+    keys.update(account, loses, Permissions())
+    keys.update(account, gains, MAKES_GROUPS)
+    Groups(session).add(gains, listed_to=account)
+    _must_be_refused(session, loses)
+
+
+def keys_are_removed(session: Session) -> None:
+    """A usage key that is removed is listed no more and makes no group."""
+    account, keys = _account(session), UsageKeys(session)
+    with set_up():
+        before = len(keys.list(account))
+        removed = keys.add(account, MAKES_GROUPS).key
+    keys.remove(account, removed)
+    after = keys.list(account)
+    _must(session, len(after) == before, f"{before} items in list_api_keys after a removal", after)
+    _must_be_refused(session, removed)
+
+
+def unknown_keys_are_refused(session: Session) -> None:
+    """A key that nobody holds makes no group."""
+    _must_be_refused(session, random_key(session.random))
+
+
+def _must_be_refused(session: Session, key: str) -> None:
+    """The key makes no group. How that is told is another matter."""
+    answer = session.send(Groups(session).creation(key))
+    if answer.accepted:
+        raise NotRefused("a refusal of add_group", answer.summary, answer.exchange)
+
+
+def actions_are_deleted(session: Session) -> None:
+    """Of two registered actions the one that is deleted is listed no more."""
+    key, actions = _account(session), Actions(session)
+    stays, goes = (actions.sample_cid(name) for name in ("staying", "going"))
+    for cid in (stays, goes):
+        actions.add(key, cid)
+    with set_up():
+        _hashes(session, "list_actions", actions.list(key), [stays, goes])
+    actions.delete(key, hashed_cid(goes))
+    _hashes(session, "list_actions", actions.list(key), [stays])
+
+
+def permitted_runs_sign(session: Session) -> None:
+    """A usage key runs the action of its group, and the group's wallet signs."""
+    account = _account(session)
+    with set_up():
+        action, wallet = Actions(session).prepared(), Pkps(session).create(account)
+        group = Groups(session).add(account, pkp_ids=[wallet.id], cid_hashes=[action.hash])
+        key = UsageKeys(session).executing_in(account, group.id)
+    SigningRuns(session).must_sign(key, action, wallet)
+
+
+def conversions_end_the_key(session: Session) -> None:
+    """After a conversion the account key makes no group."""
+    account = _account(session)
+    with set_up():
+        Accounts(session).convert(account, Wallets(session).new("admin"))
+    _must_be_refused(session, account)
+
+
+def refusals_are_recognisable(session: Session) -> None:
+    """What an unknown key is refused has a status of 4xx, and nothing of a success."""
+    answer = session.send(Pkps(session).creation(random_key(session.random)))
+    if not answer.accepted or member(answer.value, "wallet_address") is MISSING:
+        check_refusal(answer, ExpectedRefusal.of(["any"], session.profile), session.secrets)

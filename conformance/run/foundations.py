@@ -1,0 +1,199 @@
+"""What most cases build on: an accepted write shows in the lists, a permitted run signs, a refusal is known for one.
+
+A case that is about something else and fails where one of these does not hold has learnt nothing about its own matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from conformance.problems import Departure, LeakyRefusal, NotRefused
+from conformance.run import foundation_trials as trials
+from conformance.service.session import Session
+
+
+@dataclass(frozen=True)
+class Foundation:
+    """One thing that cases build on without being about it."""
+
+    name: str
+    operation: str
+    """A case that has called it, and fails, may have failed because of this; empty: any case."""
+    holds: Callable[[Session], None]
+    """Raises a Departure where it does not hold."""
+    judged_by: str
+    """A case that fails where it does not hold."""
+    about: str
+    """The requirements that say so, separated by spaces: a case that fails on one of them is about it."""
+    upon: tuple[str, ...] = ()
+    """The names of foundations that it needs itself: where one of them does not hold, this is not tried."""
+    departures: tuple[type[Departure], ...] = (Departure,)
+    """The kinds of failure that it can bring about."""
+
+    @property
+    def requirements(self) -> frozenset[str]:
+        """What it is about."""
+        return frozenset(self.about.split())
+
+
+FOUNDATIONS = (
+    Foundation(
+        "refusals",
+        "",
+        trials.refusals_are_recognisable,
+        "errors::groups-that-are-not-there",
+        "ERR-140 ERR-160",
+        departures=(NotRefused, LeakyRefusal),
+    ),
+    Foundation(
+        "the list of groups",
+        "list_groups",
+        trials.groups_can_be_listed,
+        "endpoints::list-groups",
+        "EP-200 LIST-080 LIST-090 LIST-170",
+    ),
+    Foundation(
+        "groups",
+        "add_group",
+        trials.groups_are_made,
+        "accounts::group-is-a-child",
+        "ACC-070 ACC-140 CHAIN-080 CHAIN-190 EP-160 GRP-180 GRP-190 GRPLIFE-010 GRPLIFE-220 LIST-170 GRP-010",
+        upon=("the list of groups",),
+    ),
+    Foundation(
+        "the order of groups",
+        "list_groups",
+        trials.groups_are_listed_in_order,
+        "lists::groups-in-creation-order",
+        "EP-200 LIST-010 LIST-020 LIST-030 LIST-170",
+        upon=("groups",),
+    ),
+    Foundation(
+        "usage keys",
+        "add_usage_api_key",
+        trials.keys_are_made,
+        "accounts::usage-key-is-a-child",
+        "ACC-100 EP-110 EP-150 KEYLIFE-010 LIST-170 UKEY-010 UKEY-040 UKEY-420",
+        upon=("groups",),
+    ),
+    Foundation(
+        "wallets",
+        "create_wallet",
+        trials.wallets_are_made,
+        "accounts::wallet-joins-its-account",
+        "ACC-010 ACC-080 EP-230 EP-350 EP-430 LIST-170 PKP-010 PKP-030 PKP-110",
+    ),
+    Foundation(
+        "registered actions",
+        "add_action",
+        trials.actions_are_registered,
+        "accounts::action-metadata-is-a-child",
+        "ACC-090 ACT-040 ACT-050 ACT-060 ACT-090 EP-260 EP-270 EP-280 LIST-170",
+    ),
+    Foundation(
+        "what groups are made with",
+        "add_group",
+        trials.groups_list_what_they_are_made_with,
+        "groups::lists-given-at-creation",
+        "ACT-130 EP-160 EP-240 EP-250 EP-270 GRP-040 GRP-050 GRP-270 LIST-170",
+        upon=("groups", "wallets"),
+    ),
+    Foundation(
+        "actions added to groups",
+        "add_action_to_group",
+        trials.actions_join_groups,
+        "endpoints::actions-join-and-leave-groups",
+        "ACT-030 ACT-040 ACT-050 ACT-090 EP-360 GRP-270 LIST-170",
+        upon=("groups",),
+    ),
+    Foundation(
+        "wallets added to groups",
+        "add_pkp_to_group",
+        trials.wallets_join_groups,
+        "endpoints::wallets-join-and-leave-groups",
+        "EP-240 EP-370 GRP-270 LIST-170 PKP-060",
+        upon=("groups", "wallets"),
+    ),
+    Foundation(
+        "actions removed from groups",
+        "remove_action_from_group",
+        trials.actions_leave_groups,
+        "endpoints::actions-join-and-leave-groups",
+        "ACT-100 EP-210 LIST-170",
+        upon=("groups", "what groups are made with"),
+    ),
+    Foundation(
+        "wallets removed from groups",
+        "remove_pkp_from_group",
+        trials.wallets_leave_groups,
+        "endpoints::wallets-join-and-leave-groups",
+        "EP-220 LIST-170",
+        upon=("groups", "wallets", "what groups are made with"),
+    ),
+    Foundation(
+        "updates of groups",
+        "update_group",
+        trials.updates_replace_lists,
+        "endpoints::update-group",
+        "EP-180 GRPLIFE-040 GRPLIFE-050 GRPLIFE-060 GRPLIFE-070 GRPLIFE-080 GRPLIFE-090 LIST-170 GRP-270",
+        upon=("groups", "wallets", "what groups are made with"),
+    ),
+    Foundation(
+        "removals of groups",
+        "remove_group",
+        trials.groups_are_removed,
+        "group_lifecycle::removal-takes-the-group-away",
+        "EP-190 GRPLIFE-100 GRPLIFE-150 LIST-170 GRPLIFE-180",
+        upon=("groups",),
+    ),
+    Foundation(
+        "updates of usage keys",
+        "update_usage_api_key",
+        trials.updates_replace_permissions,
+        "endpoints::usage-key-operations",
+        "EP-130 KEYLIFE-020 KEYLIFE-030 KEYLIFE-040 LIST-170 UKEY-040",
+        upon=("groups", "usage keys"),
+    ),
+    Foundation(
+        "removals of usage keys",
+        "remove_usage_api_key",
+        trials.keys_are_removed,
+        "endpoints::usage-key-operations",
+        "CHAIN-050 EP-120 KEYLIFE-080 KEYLIFE-090 KEYLIFE-100 KEYLIFE-120 KEYLIFE-150 LIST-170",
+        upon=("groups", "usage keys"),
+    ),
+    Foundation(
+        "deletions of actions",
+        "delete_action",
+        trials.actions_are_deleted,
+        "endpoints::action-metadata",
+        "ACT-100 EP-290 LIST-170",
+        upon=("registered actions",),
+    ),
+    Foundation(
+        "runs",
+        "run_action",
+        trials.permitted_runs_sign,
+        "execution_rule::usage-key",
+        "EP-380 EXEC-010 EXEC-020 EXEC-140 EXEC-150 EXEC-190 EXEC-240 EXEC-250 EXEC-370 PKP-100 PKP-110 PKP-170 "
+        "UKEY-010 UKEY-260",
+        upon=("groups", "wallets", "usage keys", "what groups are made with"),
+    ),
+    Foundation(
+        "conversions",
+        "convert_to_chain_secured_account",
+        trials.conversions_end_the_key,
+        "conversion::converts",
+        "AUTH-180 ERR-080 MODE-010 MODE-020 MODE-030 MODE-110 WSIG-020",
+    ),
+    Foundation(
+        "refusals of unknown keys",
+        "",
+        trials.unknown_keys_are_refused,
+        "authentication::lists-need-a-key",
+        "AKEY-060 AUTH-040 AUTH-050 EXEC-260 KEYLIFE-080",
+        departures=(NotRefused,),
+    ),
+)
+"""In the order in which they are tried: the first that does not hold tells what a case failed for."""

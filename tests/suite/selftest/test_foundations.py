@@ -1,0 +1,101 @@
+"""What cases build on: it holds on every correct node, and a case that fails because it does not is blocked by it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from conformance.drivers.steps.caserun import CaseRun
+from conformance.endpoints.client import Target
+from conformance.problems import Inconclusive
+from conformance.requirements import catalogue
+from conformance.resources import scenarios
+from conformance.run.foundations import FOUNDATIONS
+from conformance.run.loader import load
+from conformance.run.runner import run_case
+from conformance.selftest.tools.mutant import all_mutants
+from conformance.selftest.tools.serving import target_node
+from conformance.selftest.variants import VARIANTS
+from conformance.verdict import Outcome, Verdict
+from reference_node.node import Node
+
+CASES = {case.id: case for case in load([scenarios()])}
+MUTANTS = {mutant.name: mutant for mutant in all_mutants()}
+CHILD, ORDER = "accounts::group-is-a-child", "lists::groups-in-order-of-their-names-given"
+
+
+def unaltered(_: Node) -> None:
+    """The reference node."""
+
+
+@contextmanager
+def judged(mutant: str, *cases: str) -> Iterator[Callable[[str], Outcome]]:
+    """Runs a case on a mutant, in a run that has selected these."""
+    with target_node(MUTANTS[mutant].alter, "1") as target:
+        target.judging = frozenset(cases)
+        yield lambda name: run_case(CASES[name], target)
+
+
+def unsound(target: Target) -> list[str]:
+    found = []
+    for foundation in FOUNDATIONS:
+        try:
+            foundation.holds(CaseRun(target, foundation.name))
+        except Inconclusive:
+            continue
+        except Exception as problem:  # noqa: BLE001 - whatever it is, the test tells it
+            found.append(f"{foundation.name}: {problem}")
+    return found
+
+
+def test_foundations_hold_on_the_reference_node() -> None:
+    with target_node(unaltered, "1") as target:
+        assert unsound(target) == []
+
+
+@pytest.mark.parametrize("name", sorted(VARIANTS))
+def test_foundations_hold_on_correct_nodes_that_chose_otherwise(name: str) -> None:
+    with target_node(VARIANTS[name].alter, "1", VARIANTS[name].profile) as target:
+        assert unsound(target) == []
+
+
+@pytest.mark.parametrize("foundation", FOUNDATIONS, ids=lambda foundation: foundation.name)
+def test_foundation_is_judged_by_a_case_about_it(foundation: object) -> None:
+    known = {requirement.id for requirement in catalogue().requirements}
+    (found,) = [one for one in FOUNDATIONS if one is foundation]
+    judge = [case for name, case in CASES.items() if name.partition("[")[0] == found.judged_by]
+
+    assert found.requirements <= known
+    assert {requirement for case in judge for requirement in case.requirements} & found.requirements
+    assert {*found.upon} <= {one.name for one in FOUNDATIONS[: FOUNDATIONS.index(found)]}
+
+
+def test_case_about_something_else_is_blocked_by_what_it_builds_on() -> None:
+    with judged("groups-are-not-created", CHILD, ORDER) as run:
+        outcome = run(ORDER)
+
+    assert outcome.verdict is Verdict.INCONCLUSIVE
+    assert "and no others, in list_groups" in outcome.reason
+    assert f"{CHILD} judges that" in outcome.reason
+
+
+def test_case_about_what_does_not_hold_fails() -> None:
+    with judged("groups-are-not-created", CHILD) as run:
+        outcome = run(CHILD)
+
+    assert (outcome.verdict, outcome.blamed) == (Verdict.FAIL, ("ACC-070",))
+
+
+def test_failure_is_charged_where_the_run_has_no_case_that_judges_what_it_builds_on() -> None:
+    with judged("cid-of-a-group-is-hashed-otherwise", "actions::action-in-two-groups") as run:
+        assert run("actions::action-in-two-groups").verdict is Verdict.FAIL
+
+
+def test_failure_is_charged_to_those_of_its_requirements_that_are_about_what_does_not_hold() -> None:
+    judge = "endpoints::actions-join-and-leave-groups"
+    with judged("cid-of-a-group-is-hashed-otherwise", judge) as run:
+        outcome = run(judge)
+
+    assert (outcome.verdict, outcome.blamed) == (Verdict.FAIL, ("EP-360",))
