@@ -67,8 +67,11 @@ CAMPAIGN: TypeAdapter[Campaign] = TypeAdapter(Campaign)
 """How a campaign reaches a process: as JSON on its standard input, for an address may hold a password."""
 
 
-def run_campaign(campaign: Campaign) -> int:
-    """Run a campaign to its end; its exit code. Raises LoadProblem, NoLocust, NodeNotInstalled and NodeNotStarted."""
+def run_campaign(campaign: Campaign, *, quiet: bool = False) -> int:
+    """Run a campaign to its end; its exit code. What it says on the terminal may be left out.
+
+    Raises LoadProblem, NoLocust, NodeNotInstalled and NodeNotStarted.
+    """
     if find_spec("locust") is None:
         raise NoLocust(f"{NoLocust.cause}: {NoLocust.hint}")
     options = campaign.options
@@ -81,13 +84,14 @@ def run_campaign(campaign: Campaign) -> int:
         if started is not None:
             started.wait_until_ready()
             campaign = replace(campaign, ready_file=started.ready_file)
-        return _wait_for(start_process(campaign))
+        return _wait_for(start_process(campaign, quiet=quiet))
 
 
-def start_process(campaign: Campaign) -> subprocess.Popen[bytes]:
+def start_process(campaign: Campaign, *, quiet: bool = False) -> subprocess.Popen[bytes]:
     """Start one of Locust's processes."""
     command = [sys.executable, "-m", "conformance.load.process"]
-    process = subprocess.Popen(command, stdin=subprocess.PIPE)  # noqa: S603 - our own module
+    output = subprocess.DEVNULL if quiet else None
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=output)  # noqa: S603 - our own module
     with process.stdin or nullcontext() as told:
         if told is not None:
             told.write(CAMPAIGN.dump_json(campaign))

@@ -63,6 +63,8 @@ IN_CI = {
     ): ("tests/attestation/test_oracles.py", "compare(command, quotes"),
     "service-conformance selftest": (".ci/run", "-e selftest\n"),
     "service-conformance selftest --full": (".ci/run", "-e selftest -- --full"),
+    "service-conformance selftest --load": (".ci/run", "-e selftest -- --load"),
+    "service-conformance selftest --load --mutant 'nonce-*'": (".ci/run", "-e selftest -- --load"),
     "service-conformance selftest --precision 60 --seed 1": (
         "tests/suite/selftest/test_precision.py",
         "kept=KeptOutcomes(",

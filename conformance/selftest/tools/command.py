@@ -25,6 +25,8 @@ from conformance.selftest.tools.matrix import MATRICES, print_matrix, print_pack
 from conformance.selftest.tools.mutant import Mutant, all_mutants
 from conformance.selftest.tools.precision import WORST, Precision, blame_of, sample
 from conformance.selftest.tools.shams import SHAMS
+from conformance.selftest.under_load.registry import load_mutants
+from conformance.selftest.under_load.trial import try_all
 from conformance.selftest.variants import VARIANTS
 
 
@@ -46,14 +48,14 @@ def main(argv: Sequence[str]) -> int:
         return 2
     if options.automatic is not None:
         return try_sample(console, options.automatic, options.seed, options.jobs, options.output)
-    return _command(console, options)
+    return _under_load(console, options) if options.load else _by_tiers(console, options)
 
 
-def _command(console: Console, options: argparse.Namespace) -> int:
+def _by_tiers(console: Console, options: argparse.Namespace) -> int:
+    """Try the nodes that are faulty for one client."""
     mutants = {mutant.name: mutant for mutant in all_mutants() if _chosen(mutant.name, options.mutant)}
     if not mutants:
-        console.print(f"no mutant is called {', '.join(options.mutant)}; --list names them")
-        return 2
+        return _none_is_called(console, options)
     if options.list:
         _list(console, mutants.values())
         return 0
@@ -63,6 +65,23 @@ def _command(console: Console, options: argparse.Namespace) -> int:
         console.print(f"{options.output} cannot be written into: {problem.strerror}")
         return 2
     return (_measure if options.precision else _test)(console, mutants, options)
+
+
+def _none_is_called(console: Console, options: argparse.Namespace) -> int:
+    console.print(f"no mutant is called {', '.join(options.mutant)}; --list names them")
+    return 2
+
+
+def _under_load(console: Console, options: argparse.Namespace) -> int:
+    """Try the nodes that are faulty under load alone."""
+    chosen = [mutant for mutant in load_mutants() if _chosen(mutant.name, options.mutant)]
+    if not chosen:
+        return _none_is_called(console, options)
+    if options.list:
+        for mutant in chosen:
+            console.print(f"{mutant.name} ({mutant.pack}): {mutant.fault}", highlight=False, soft_wrap=True)
+        return 0
+    return try_all(console, chosen, options.seed)
 
 
 def _test(console: Console, mutants: Mapping[str, Mutant], options: argparse.Namespace) -> int:
@@ -168,6 +187,7 @@ def _parser() -> argparse.ArgumentParser:
         action="store_true",
         help="record in conformance/selftest/catches.json which cases caught the mutants",
     )
+    parser.add_argument("--load", action="store_true", help="the nodes that are faulty under load alone, with Locust")
     parser.add_argument("--list", action="store_true", help="name the mutants and what is wrong with them")
     parser.add_argument(
         "--precision",

@@ -61,6 +61,13 @@ def target_node(
 
     `profile` is what the node says beside the reference node's profile; `faults` records what breaks inside the node.
     """
+    with served_node(alter, faults) as ready:
+        yield from _target(merged(ready, {"profile": profile or {}}), seed)
+
+
+@contextmanager
+def served_node(alter: Callable[[Node], None], faults: ServerFaults | None = None) -> Iterator[dict[str, JsonValue]]:
+    """Serve a freshly built reference node, altered; what its ready file would hold."""
     settings = Settings(
         port=0, control=True, starter_credits=STARTER_CREDITS, tls_domain=DOMAIN, tls_port=0, dns_port=0
     )
@@ -71,8 +78,7 @@ def target_node(
         bind(settings) as listening,
         _serving(QuickNodeServer(node, listening), listening.http, faults),
     ):
-        ready = describe(node, listening)
-        yield from _target(merged(ready, {"profile": profile or {}}), seed)
+        yield describe(node, listening)
 
 
 @contextmanager

@@ -1,0 +1,53 @@
+"""Registers nodes that fault only under load."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from importlib import import_module
+
+from reference_node.node import Node
+
+
+@dataclass(frozen=True)
+class LoadMutant:
+    """A node that is sound for one client at a time."""
+
+    name: str
+    """Kebab case, from the function's name; `name:operation` for one of several operations."""
+    fault: str
+    """What it does wrong, from the function's docstring."""
+    pack: str
+    """Whose cases pass on it alone, and of whose cases one fails under load."""
+    alter: Callable[[Node], None]
+
+
+_registry: dict[str, LoadMutant] = {}
+
+
+def load_mutant(pack: str = "", each: Sequence[tuple[str, str]] = ()) -> Callable[[Callable[..., None]], object]:
+    """Register the decorated function; with `each`, once for each operation, which stands before its pack."""
+
+    def register(alter: Callable[..., None]) -> Callable[..., None]:
+        name = alter.__name__.replace("_", "-")
+        fault = " ".join((alter.__doc__ or "").split())
+        if not each:
+            _registry[name] = LoadMutant(name, fault, pack, alter)
+        for operation, its_pack in each:
+            full = f"{name}:{operation}"
+            told = fault.format(operation=operation)
+            _registry[full] = LoadMutant(full, told, its_pack, partial(_with, alter, operation))
+        return alter
+
+    return register
+
+
+def _with(alter: Callable[..., None], operation: str, node: Node) -> None:
+    alter(node, operation)
+
+
+def load_mutants() -> tuple[LoadMutant, ...]:
+    """Return all of them, in the order of their definition."""
+    import_module("conformance.selftest.under_load.mutants")  # it builds on this module, and registers there
+    return tuple(_registry.values())

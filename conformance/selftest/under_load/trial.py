@@ -1,0 +1,77 @@
+"""`service-conformance selftest --load`: each of these nodes passes alone, and a campaign notices its fault in time."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+
+from conformance.load.campaign import Campaign, run_campaign
+from conformance.load.results import LOAD_NAME, LoadResults
+from conformance.run.options import Options
+from conformance.selftest.tools.serving import served_node
+from conformance.selftest.under_load.registry import LoadMutant
+from conformance.verdict import Verdict
+
+USERS = 8
+SECONDS = 120.0
+"""In which the fault has to show."""
+
+
+@dataclass(frozen=True)
+class LoadTrial:
+    """What a campaign found on one node."""
+
+    mutant: LoadMutant
+    results: LoadResults
+
+    @property
+    def failed_alone(self) -> list[str]:
+        """The cases that one client at a time finds: there may be none."""
+        return [case.case for case in self.results.cases if case.alone is not Verdict.PASS]
+
+    @property
+    def caught_by(self) -> list[str]:
+        """The cases that pass alone and failed under load."""
+        return [case.case for case in self.results.cases if Verdict.FAIL in case.under_load]
+
+    @property
+    def is_caught(self) -> bool:
+        """Whether load found the fault, and load alone."""
+        return bool(self.caught_by) and not self.failed_alone
+
+    def __str__(self) -> str:
+        if self.failed_alone:
+            return f"{self.mutant.name}: faulty without load: {', '.join(self.failed_alone)}"
+        if not self.caught_by:
+            return f"{self.mutant.name}: not caught: {self.results.sentence}"
+        began = min((one.load for case in self.results.cases for one in case.began), key=lambda load: load.seconds)
+        found = f"{self.mutant.name}: caught after {began.seconds:.0f} s, at {began.users} users"
+        return f"{found} and {began.rate:.0f} requests a second, by {self.caught_by[0]}"
+
+
+def try_under_load(mutant: LoadMutant, seed: str) -> LoadTrial:
+    """Run a campaign of the mutant's pack, until a case fails that passed alone."""
+    with tempfile.TemporaryDirectory(prefix="conformance-load-") as folder, served_node(mutant.alter) as ready:
+        ready_file = Path(folder) / "ready.json"
+        ready_file.write_text(json.dumps(ready), encoding="utf-8")
+        options = Options(packs=(mutant.pack,), results=Path(folder))
+        campaign = Campaign(options, users=USERS, seconds=SECONDS, seed=seed, ready_file=ready_file, until_flip=True)
+        run_campaign(campaign, quiet=True)
+        text = (Path(folder) / LOAD_NAME).read_text(encoding="utf-8")
+    return LoadTrial(mutant, LoadResults.model_validate_json(text))
+
+
+def try_all(console: Console, mutants: Sequence[LoadMutant], seed: str) -> int:
+    """Try each, one after another, and print what came of it; the exit code."""
+    caught = 0
+    for mutant in mutants:
+        trial = try_under_load(mutant, seed)
+        caught += trial.is_caught
+        console.print(str(trial), style=None if trial.is_caught else "red", highlight=False, soft_wrap=True)
+    console.print(f"{caught} of {len(mutants)} mutants caught under load alone", highlight=False)
+    return 0 if caught == len(mutants) else 1
