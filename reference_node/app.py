@@ -73,7 +73,7 @@ def build_app(settings: Settings) -> FastAPI:
             app.include_router(router, prefix=prefix)
     if settings.payments == "simulator":
         app.mount(SIMULATOR, EmbeddedSimulator())
-    app.state.rpc_threads = json_rpc.rpc_threads()
+    app.state.rpc_threads = json_rpc.RpcThreads()
     describe(app)
     _answer_problems(app)
     app.add_middleware(KnownHosts, settings=settings)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 from anyio import CapacityLimiter, to_thread
 from fastapi import APIRouter, Request, Response
 
 from reference_node.access import NodeOf
+from reference_node.chain.evm_calls import OutOfTurn
+from reference_node.chain.rpc import Answering
 from reference_node.problems import Busy, NotFound, UnsupportedMediaType
 from reference_node.strict_json import read_body
 
@@ -14,13 +18,22 @@ router = APIRouter()
 THREADS = 2
 """How many bodies are answered at once, in threads of their own: whoever asks much here takes none of the API's."""
 
+FIRST_TURN_SECONDS = 0.02
+"""Processor time of a body's first turn. What needs more waits behind its like, and holds up nobody who asks little."""
+
+LONG_THREADS = 1
+"""How many bodies go on at once after their first turn."""
+
 WAITING = 256
 """How many more may wait for their turn."""
 
 
-def rpc_threads() -> CapacityLimiter:
+@dataclass(frozen=True)
+class RpcThreads:
     """What an application keeps at `state.rpc_threads`."""
-    return CapacityLimiter(THREADS)
+
+    first: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(THREADS))
+    long: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(LONG_THREADS))
 
 
 @router.post("/rpc", include_in_schema=False)
@@ -29,13 +42,22 @@ async def json_rpc(request: Request, node: NodeOf) -> Response:
     if node.rpc is None:
         raise NotFound("no-json-rpc", "this node's chain is external: ask the chain's own JSON-RPC interface")
     _require_json(request)
-    threads: CapacityLimiter = request.app.state.rpc_threads
-    if threads.statistics().tasks_waiting >= WAITING:
-        raise Busy("rpc-busy", f"{WAITING} requests to the JSON-RPC wait already: send fewer at once")
-    answered = await to_thread.run_sync(node.rpc.handle, await read_body(request), limiter=threads)
+    threads: RpcThreads = request.app.state.rpc_threads
+    _require_room(threads.first)
+    answering = Answering(node.rpc, await read_body(request))
+    try:
+        answered = await to_thread.run_sync(answering.go_on, FIRST_TURN_SECONDS, limiter=threads.first)
+    except OutOfTurn:
+        _require_room(threads.long)
+        answered = await to_thread.run_sync(answering.go_on, limiter=threads.long)
     if answered is None:
         return Response(status_code=204)
     return Response(answered, media_type="application/json")
+
+
+def _require_room(threads: CapacityLimiter) -> None:
+    if threads.statistics().tasks_waiting >= WAITING:
+        raise Busy("rpc-busy", f"{WAITING} requests to the JSON-RPC wait already: send fewer at once")
 
 
 def _require_json(request: Request) -> None:

@@ -192,7 +192,7 @@ class EvmChain:
                 context = self._context(self.timestamp())
                 state = opened.enter_context(self._state.snapshot_of_accounts(context))
             state.rests = True
-            state.start_timing(seconds)
+            state.start_timing(min(seconds, evm_calls.left_of_turn()))
             yield state
 
     def _execute(
@@ -204,6 +204,7 @@ class EvmChain:
             evm_calls.override(state, overrides or {})
             return evm_calls.execute(state, call, self._chain_id)
         except OutOfTime:
+            evm_calls.left_of_turn()
             return Execution(b"", call.gas, call.gas, VMError("execution aborted: it took too long"))
         except (ValidationError, PyEVMError) as error:
             raise TransactionRefused(f"invalid call: {error}") from error

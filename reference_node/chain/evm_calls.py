@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 
 from eth.abc import ComputationAPI
@@ -25,6 +29,32 @@ ESTIMATE_PRECISION = 64
 
 CALL_SECONDS = 1.0
 """Seconds of processor time for anybody's call, and for all the attempts of an estimate."""
+
+
+class OutOfTurn(Exception):  # noqa: N818 - nothing is wrong with the call
+    """A call needs more than this turn of its caller; nothing has come of it yet."""
+
+
+_turn_ends: ContextVar[float] = ContextVar("turn_ends", default=math.inf)
+"""On the clock of `time.thread_time`."""
+
+
+@contextmanager
+def turn(seconds: float | None) -> Iterator[None]:
+    """Have calls inside take so many seconds of processor time together, or raise `OutOfTurn`; None: as they need."""
+    token = _turn_ends.set(math.inf if seconds is None else time.thread_time() + seconds)
+    try:
+        yield
+    finally:
+        _turn_ends.reset(token)
+
+
+def left_of_turn() -> float:
+    """Seconds. Raises `OutOfTurn` where there are none."""
+    left = _turn_ends.get() - time.thread_time()
+    if left <= 0:
+        raise OutOfTurn
+    return left
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import NoReturn
 
 from reference_node.chain.evm import EvmChain
+from reference_node.chain.evm_calls import OutOfTurn, left_of_turn, turn
 from reference_node.chain.interface import TransactionRefused
 from reference_node.chain.rpc_blocks import BlockMethods
 from reference_node.chain.rpc_logs import LogMethods
@@ -66,25 +67,10 @@ class JsonRpc:
 
     def handle(self, body: bytes) -> bytes | None:
         """The response to a request or a batch of them; `None` where nothing but notifications came."""
-        try:
-            request = json.loads(body, parse_constant=_refuse_constant)
-        except (ValueError, RecursionError):
-            return _encoded(_error(None, RpcError(PARSE_ERROR, "parse error: the body is not JSON")))
-        return self._batch(request) if isinstance(request, list) else self._single(request, _Allowance())
+        return Answering(self, body).go_on()
 
-    def _batch(self, requests: list[object]) -> bytes | None:
-        if not 0 < len(requests) <= BATCH_REQUESTS:
-            fault = f"a batch of {len(requests)}: from 1 to {BATCH_REQUESTS} requests are taken"
-            return _encoded(_error(None, RpcError(INVALID_REQUEST, f"invalid request: {fault}")))
-        allowance, answers = _Allowance(), []
-        for request in requests:
-            answer = self._single(request, allowance)
-            if answer is not None:
-                answers.append(answer)
-                allowance.answered_bytes += len(answer)
-        return b"[" + b",".join(answers) + b"]" if answers else None
-
-    def _single(self, request: object, allowance: _Allowance) -> bytes | None:
+    def single(self, request: object, allowance: _Allowance) -> bytes | None:
+        """The response to one request; `None` to a notification. Raises `OutOfTurn`."""
         identifier: Json = None
         notification = False
         try:
@@ -106,7 +92,7 @@ class JsonRpc:
             return method(params) if method.beside_writers else self._at_one_moment(method, params)
         except TransactionRefused as refused:
             raise RpcError(SERVER_ERROR, refused.reason) from refused
-        except RpcError:
+        except (RpcError, OutOfTurn):
             raise
         except Exception as error:
             logger.exception("%s failed", name)
@@ -115,6 +101,46 @@ class JsonRpc:
     def _at_one_moment(self, method: Method, params: list[object]) -> Json:
         with self._lock:
             return method(params)
+
+
+class Answering:
+    """The answer to a body, in one turn or in several: what has been answered stays, what needs longer is repeated.
+
+    A request that is repeated has done nothing: calls alone may run out of a turn.
+    """
+
+    def __init__(self, rpc: JsonRpc, body: bytes) -> None:
+        self._rpc = rpc
+        self._body = body
+        self._done = 0
+        """Requests of a batch that have been answered."""
+        self._allowance = _Allowance()
+        self._answers: list[bytes] = []
+
+    def go_on(self, seconds: float | None = None) -> bytes | None:
+        """The response, as `JsonRpc.handle` gives it. Raises `OutOfTurn` where it takes more processor time."""
+        with turn(seconds):
+            return self._response()
+
+    def _response(self) -> bytes | None:
+        try:
+            request = json.loads(self._body, parse_constant=_refuse_constant)
+        except (ValueError, RecursionError):
+            return _encoded(_error(None, RpcError(PARSE_ERROR, "parse error: the body is not JSON")))
+        if not isinstance(request, list):
+            return self._rpc.single(request, self._allowance)
+        if not 0 < len(request) <= BATCH_REQUESTS:
+            fault = f"a batch of {len(request)}: from 1 to {BATCH_REQUESTS} requests are taken"
+            return _encoded(_error(None, RpcError(INVALID_REQUEST, f"invalid request: {fault}")))
+        for one in request[self._done :]:
+            if self._done:
+                left_of_turn()
+            answer = self._rpc.single(one, self._allowance)
+            self._done += 1
+            if answer is not None:
+                self._answers.append(answer)
+                self._allowance.answered_bytes += len(answer)
+        return b"[" + b",".join(self._answers) + b"]" if self._answers else None
 
 
 def _identifier(request: object) -> Json:

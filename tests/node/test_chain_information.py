@@ -11,6 +11,7 @@ from eth_utils.address import is_checksum_address, to_checksum_address
 from nodes import Running, refused, serving
 
 from reference_node.api import json_rpc
+from reference_node.chain.rpc import Answering, JsonRpc
 from reference_node.settings import Settings
 
 
@@ -67,15 +68,14 @@ def test_api_answers_while_every_thread_of_the_json_rpc_is_taken(
 ) -> None:
     request = {"jsonrpc": "2.0", "id": 1, "method": "eth_chainId", "params": []}
     begun, ending = threading.Semaphore(0), threading.Event()
-    assert running.node.rpc is not None
-    handle = running.node.rpc.handle
+    go_on = Answering.go_on
 
-    def wait(body: bytes) -> bytes | None:
+    def wait(answering: Answering, seconds: float | None = None) -> bytes | None:
         begun.release()
         assert ending.wait(60)
-        return handle(body)
+        return go_on(answering, seconds)
 
-    monkeypatch.setattr(running.node.rpc, "handle", wait)
+    monkeypatch.setattr(Answering, "go_on", wait)
     with ThreadPoolExecutor(50) as callers:
         asked = [callers.submit(running.http.post, "/rpc", json=request, timeout=60) for _ in range(50)]
         for _ in range(json_rpc.THREADS):
@@ -83,6 +83,48 @@ def test_api_answers_while_every_thread_of_the_json_rpc_is_taken(
         running.group(account)
         ending.set()
         assert {call.result().json()["result"] for call in asked} == {"0x7a69"}
+
+
+def looping(running: Running) -> dict[str, object]:
+    """A call that goes on until it is aborted."""
+    to = str(running.read("get_node_chain_config")["contract_address"])
+    params = [{"to": to, "data": "0x"}, "latest", {to: {"code": "0x5b600056"}}]
+    return {"jsonrpc": "2.0", "id": 1, "method": "eth_call", "params": params}
+
+
+def test_short_request_does_not_wait_for_long_ones(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    short = {"jsonrpc": "2.0", "id": 1, "method": "eth_chainId", "params": []}
+    begun, ending, go_on = threading.Semaphore(0), threading.Event(), Answering.go_on
+
+    def wait(answering: Answering, seconds: float | None = None) -> bytes | None:
+        if seconds is None:
+            begun.release()
+            assert ending.wait(60)
+        return go_on(answering, seconds)
+
+    monkeypatch.setattr(Answering, "go_on", wait)
+    with ThreadPoolExecutor(10) as callers:
+        asked = [callers.submit(running.http.post, "/rpc", json=looping(running), timeout=60) for _ in range(10)]
+        assert begun.acquire(timeout=60)
+        assert running.http.post("/rpc", json=short).json()["result"] == "0x7a69"
+        monkeypatch.undo()
+        ending.set()
+        assert all("error" in call.result().json() for call in asked)
+
+
+def test_batch_goes_on_where_its_first_turn_ended(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    short = {"jsonrpc": "2.0", "id": 0, "method": "eth_chainId", "params": []}
+    asked: list[object] = []
+    single = JsonRpc.single
+
+    def noted(rpc: JsonRpc, request: dict[str, object], allowance: object) -> bytes | None:
+        asked.append(request["id"])
+        return single(rpc, request, allowance)  # type: ignore[arg-type]  # passed through
+
+    monkeypatch.setattr(JsonRpc, "single", noted)
+    answers = running.http.post("/rpc", json=[short, looping(running), {**short, "id": 2}], timeout=60).json()
+    assert [answer["id"] for answer in answers] == [0, 1, 2]
+    assert ("error" in answers[1], asked) == (True, [0, 1, 1, 2])
 
 
 def test_chain_id_and_brand_are_settings() -> None:
