@@ -422,6 +422,14 @@ class LivePayments(Inconclusive):
     hint = "run the node with keys of the provider's test mode"
 
 
+class FuzzNotInstalled(Inconclusive):
+    """The suite is installed without what makes random requests of a description."""
+
+    code = "fuzz-not-installed"
+    cause = "schemathesis is not installed"
+    hint = "pip install 'service-conformance[fuzz]'"
+
+
 class ControlNotAccepted(Inconclusive):
     """The control of a refused step was not reached or not accepted."""
 

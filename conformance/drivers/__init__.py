@@ -100,6 +100,12 @@ def _model() -> AnyDriver:
     return Driver[ModelCase](ModelCase, compile_model)
 
 
+def _fuzz() -> AnyDriver:
+    from conformance.drivers.fuzz import FuzzCase, compile_fuzz
+
+    return Driver[FuzzCase](FuzzCase, compile_fuzz)
+
+
 class Drivers(Mapping[str, AnyDriver]):
     """Drivers by the name that a case gives as `driver`. One is imported when it is first asked for."""
 
@@ -130,6 +136,7 @@ DRIVERS = Drivers(
         "typed_data": _typed_data,
         "attestation": _attestation,
         "model": _model,
+        "fuzz": _fuzz,
     }
 )
 """A case without `driver` has `steps`."""

@@ -18,7 +18,8 @@ class SampleOptions:
     until_wrong: bool = False
     """No more cells once one was wrong, and no look for a shorter sequence once one failed."""
     budget: int | None = None
-    """How many sequences each case of the driver `model` plays; None: as many as the case says."""
+    """How many sequences each case of the driver `model` plays, and how many times 60 requests each of the driver
+    `fuzz` sends; None: as many as the case says."""
 
     def names(self, cell: str) -> bool:
         """Whether the command line names this cell."""

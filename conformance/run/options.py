@@ -147,7 +147,7 @@ class Options:
         int | None,
         Spelling(
             "--budget",
-            "play so many random sequences in each case of them",
+            "play so many random sequences in each case of them; of the pack fuzz, send 60 times as many requests",
             "SEQUENCES",
             at_least(1),
             BUDGETS,

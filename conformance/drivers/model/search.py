@@ -62,7 +62,7 @@ class Search:
             verbosity=Verbosity.quiet,
         )
         drawing = st.tuples(*[st.binary(min_size=BYTES, max_size=BYTES)] * self._steps)
-        with _files_elsewhere():
+        with files_elsewhere():
             try:
                 find(drawing, self._fails, settings=how, random=Random(seed))  # noqa: S311 - repeatable choices
             except NoSuchExample:
@@ -126,7 +126,7 @@ class Search:
 
 
 @contextmanager
-def _files_elsewhere() -> Iterator[None]:
+def files_elsewhere() -> Iterator[None]:
     """Hypothesis keeps files in the working folder, which is the user's; it can be told another."""
     before = getattr(configuration, "__hypothesis_home_directory", None)
     with tempfile.TemporaryDirectory(prefix="conformance-") as folder:

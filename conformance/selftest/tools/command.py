@@ -84,9 +84,13 @@ def _under_load(console: Console, options: argparse.Namespace) -> int:
     return try_all(console, chosen, options.seed)
 
 
+DRAWN_PACKS = ("fuzz",)
+"""Opt-in packs that faulty nodes and variants meet as well, after all others."""
+
+
 def _test(console: Console, mutants: Mapping[str, Mutant], options: argparse.Namespace) -> int:
     catches = load_catches()
-    cases = load([scenarios()])
+    cases = [*load([scenarios()]), *load([scenarios()], DRAWN_PACKS)]
     runner = TrialRunner(mutants, cases, options.seed, {name: catch.cases for name, catch in catches.items()})
     done, times = _run(console, runner, _tiers(mutants, catches, options), options.jobs)
     tried = {name: mutant for name, mutant in mutants.items() if name in done}
@@ -94,7 +98,7 @@ def _test(console: Console, mutants: Mapping[str, Mutant], options: argparse.Nam
     if others := {name: done[name] for name in (*VARIANTS, *SHAMS) if name in done}:
         print_packs(console, others)
     write_matrix(options.output, tried, done)
-    found = findings(tried, done, {case.pack for case in cases})
+    found = findings(tried, done, {case.pack for case in cases if not case.opt_in})
     found += unchecked(mutants.values(), {requirement for case in cases for requirement in case.requirements})
     for sentence in found:
         console.print(f"[red]{sentence}[/red]", highlight=False, soft_wrap=True)

@@ -87,7 +87,7 @@ class TrialRunner:
         faults = ServerFaults()
         if name in SHAMS:
             with target_app(SHAMS[name], self.seed) as target:
-                return Trial(name, outcomes=_outcomes(self.cases, target))
+                return Trial(name, outcomes=_outcomes([case for case in self.cases if not case.opt_in], target))
         if name in VARIANTS:
             variant = VARIANTS[name]
             with target_node(variant.alter, self.seed, variant.profile, faults) as target:

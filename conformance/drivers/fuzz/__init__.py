@@ -1,0 +1,149 @@
+"""The driver `fuzz`: requests that nobody thought of, judged by the specification.
+
+The value rules (`values`) give each member its rare and its wrong values, `examples` combines them, and schemathesis
+adds what it makes of the node's own description (`generated`). They go to an account of the case's own (`stage`) in
+random order; each answer and the account's lists after it are judged (`judge`). A failing request is made simple
+(`shrink`), and shown again by a pack that repeats it (`replay`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import chain
+
+from pydantic import JsonValue
+
+from conformance.drivers.fuzz.examples import Example, Examples, Members, Sort
+from conformance.drivers.fuzz.form import FuzzCase
+from conformance.drivers.fuzz.generated import described, generated
+from conformance.drivers.fuzz.judge import REFUSED_WHOLE, REQUIREMENTS, Found, Judge
+from conformance.drivers.fuzz.replay import replay_of, replay_pack, shown_by
+from conformance.drivers.fuzz.shrink import shrink
+from conformance.drivers.fuzz.stage import Stage
+from conformance.drivers.fuzz.values import ValueRules
+from conformance.drivers.openapi.description import read_description
+from conformance.drivers.steps.caserun import CaseRun
+from conformance.language.templates import CompileContext
+from conformance.problems import BadShape, Departure, SetupFailed
+from conformance.profile.wire import ZERO_HASH
+from conformance.service.actions import Actions
+from conformance.service.lists import first_page
+
+__all__ = ["FuzzCase", "compile_fuzz"]
+
+OF_BUDGET = 60
+"""Requests of a case for each unit of `--budget`."""
+MOST_MADE = 15
+"""Accepted requests of one account; longer lists take longer to read."""
+
+
+def compile_fuzz(form: FuzzCase, context: CompileContext) -> Callable[[CaseRun], None]:
+    """The case: all requests, until one fails."""
+    unknown = sorted(set(form.requirements) - REQUIREMENTS)
+    if unknown:
+        raise context.at("requirements").problem(BadShape, f"the driver fuzz charges none of {', '.join(unknown)}")
+    info = context.info
+    info.drawn = True
+    info.needs.add("managed_accounts")
+    info.uses |= {"accounts.credits", "wire.paging.first_page_number"}
+    info.operations |= {
+        "new_account",
+        "create_wallet",
+        "add_group",
+        "add_usage_api_key",
+        "add_action",
+        *form.operations,
+    }
+
+    def program(run: CaseRun) -> None:
+        FuzzRun(form, context, run).send_all()
+
+    return program
+
+
+class FuzzRun:
+    """One run of a case."""
+
+    def __init__(self, form: FuzzCase, context: CompileContext, run: CaseRun) -> None:
+        self._form, self._context, self._run = form, context, run
+        self._description = read_description(run) if run.profile.offers("openapi") else None
+        forms = run.profile.wire.group.cid_wildcard_form
+        self._rules = ValueRules(
+            run.random,
+            wildcard=forms[0] if forms else ZERO_HASH,
+            pages=(first_page(run), run.target.page_size),
+            sample=Actions(run).sample_cid,
+        )
+        self._examples = Examples(self._rules, run.random)
+        self._runs = "run_action" in form.operations
+        self._stages = 0
+
+    def send_all(self) -> None:
+        """Raise Departure for the first failing request, made simple."""
+        judge = self._judge()
+        examples = self._all()
+        for number, example in enumerate(examples):
+            if self._stage.made >= MOST_MADE:
+                self._judge_rest(judge)
+                judge = self._judge()
+                self._run.log.forget()
+            found = judge.judge(example)
+            if found is not None and found.requirement in self._form.requirements:
+                raise self._departure(example, found, f"request {number + 1} of {len(examples)}")
+            if found is not None:
+                judge = self._judge()
+        self._judge_rest(judge)
+
+    def _judge_rest(self, judge: Judge) -> None:
+        changed = judge.judge_rest()
+        if changed is not None:
+            changed.requirements = (REFUSED_WHOLE,)
+            raise changed
+
+    def _all(self) -> list[Example]:
+        operations = [self._run.target.operation(name) for name in self._form.operations]
+        document: dict[str, JsonValue] = (
+            dict(self._description.document) if self._description else described(operations)  # type: ignore[arg-type]  # parsed from JSON
+        )
+        seed, count = self._run.scope.seed, self._form.generated
+        made = chain.from_iterable(
+            chain(
+                self._examples.of(one),
+                *(generated(document, one, sort, count, seed) for sort in (Sort.VALID, Sort.WRONG)),
+            )
+            for one in operations
+        )
+        examples = [*made]
+        self._run.random.shuffle(examples)
+        budget = self._run.target.extent.budget
+        return examples if budget is None else examples[: budget * OF_BUDGET]
+
+    def _judge(self) -> Judge:
+        self._stages += 1
+        try:
+            self._stage = Stage(self._run, self._context, f"stage {self._stages}", runs=self._runs)
+            return Judge(self._stage, self._description)
+        except Departure as problem:
+            raise SetupFailed.of(problem) from problem
+
+    def _departure(self, example: Example, found: Found, place: str) -> Departure:
+        """The failure, by the simplest request that shows it, and once more by its replay."""
+        simple = example
+        if not self._run.target.extent.until_wrong:
+            names = list(self._run.target.operation(example.operation).request)
+            plain: Members = {name: self._rules.plain(name)[0] for name in names}
+            simple = shrink(example, plain, lambda other: self._fails_like(other, found))
+        case = replay_of(simple, found, self._stage.beginning, self._stage.request(simple))
+        problem = shown_by(case, self._run, self._context)
+        if problem is None:
+            problem = found.problem
+            problem.step = f"{place}, {example.operation}, and not when repeated alone"
+        else:
+            problem.replay = replay_pack(case, self._run)
+            problem.step = f"the replay of {place}, {example.operation}"
+        problem.requirements = (found.requirement,)
+        return problem
+
+    def _fails_like(self, example: Example, found: Found) -> bool:
+        again = self._judge().judge(example)
+        return again is not None and again.kind == found.kind

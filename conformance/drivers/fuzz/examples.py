@@ -1,0 +1,109 @@
+"""The requests of a case: every rare value once, combinations of plain ones, and values of a wrong type."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from enum import Enum
+from itertools import combinations
+from random import Random
+
+from pydantic import JsonValue
+
+from conformance.drivers.fuzz.values import ValueRules
+from conformance.profile import Operation
+
+COMBINED = 3
+"""So many members at a time have every combination of their plain values."""
+MOST_COMBINATIONS = 60
+CANDIDATES = 12
+OMITTABLE = frozenset({"email", "jsParams"})
+"""Members that the specification calls optional."""
+Members = dict[str, JsonValue]
+
+
+class Sort(Enum):
+    """What may become of a request."""
+
+    PLAIN = "plain"
+    """It has to be accepted."""
+    VALID = "valid"
+    """It has the stated shape; a node may have limits that the specification does not know."""
+    WRONG = "wrong"
+    """It has not."""
+
+
+@dataclass(frozen=True)
+class Example:
+    """One request by canonical names."""
+
+    operation: str
+    sort: Sort
+    members: Members
+
+    def with_members(self, members: Members) -> Example:
+        """The same request with others."""
+        return replace(self, members=members)
+
+
+class Examples:
+    """Makes the requests of one operation."""
+
+    def __init__(self, rules: ValueRules, random: Random) -> None:
+        self._rules = rules
+        self._random = random
+
+    def of(self, operation: Operation) -> Iterator[Example]:
+        """All of them but those that a description gives."""
+        names = list(operation.request)
+        for members in self._combined(names):
+            yield Example(operation.name, Sort.PLAIN, members)
+        for members in self._valued(names):
+            yield Example(operation.name, Sort.VALID, members)
+        for name in names:
+            for value in self._rules.wrong(name):
+                yield Example(operation.name, Sort.WRONG, {**self.plain(names), name: value})
+
+    def plain(self, names: list[str]) -> Members:
+        """Plain values of all members."""
+        return {name: self._random.choice(self._rules.plain(name)) for name in names}
+
+    def _valued(self, names: list[str]) -> Iterator[Members]:
+        """Each value of each member at least once, beside random ones of the others."""
+        values = {name: self._rules.valid(name) for name in names}
+        for several in values.values():
+            self._random.shuffle(several)
+        for index in range(max(map(len, values.values()), default=0)):
+            yield {name: several[index % len(several)] for name, several in values.items()}
+
+    def _combined(self, names: list[str]) -> Iterator[Members]:
+        """Rows that hold all combinations of the plain values of any three members, as far as the budget goes."""
+        choices: Mapping[str, list[JsonValue]] = {
+            name: [*self._rules.plain(name), *([None] if name in OMITTABLE else [])] for name in names
+        }
+        open_ = {
+            tuple(zip(chosen, picked, strict=True))
+            for chosen in combinations(names, min(COMBINED, len(names)))
+            for picked in _picks([len(choices[name]) for name in chosen])
+        }
+        for _ in range(MOST_COMBINATIONS):
+            rows = [{name: self._random.randrange(len(choices[name])) for name in names} for _ in range(CANDIDATES)]
+            best = max(rows, key=lambda row: sum(_holds(row, wanted) for wanted in open_))
+            open_ -= {wanted for wanted in open_ if _holds(best, wanted)}
+            values = {name: choices[name][index] for name, index in best.items()}
+            yield {name: value for name, value in values.items() if value is not None}
+            if not open_:
+                return
+
+
+def _picks(sizes: list[int]) -> Iterator[tuple[int, ...]]:
+    if not sizes:
+        yield ()
+        return
+    for first in range(sizes[0]):
+        for rest in _picks(sizes[1:]):
+            yield (first, *rest)
+
+
+def _holds(row: Mapping[str, int], wanted: tuple[tuple[str, int], ...]) -> bool:
+    return all(row[name] == index for name, index in wanted)

@@ -1,0 +1,267 @@
+"""What the specification says of an answer and of its effect, whatever the description says ("Errors", "Resources")."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from conformance.drivers.fuzz.examples import Example, Sort
+from conformance.drivers.fuzz.stage import ACTIONS_INSIDE, LISTS, WALLETS_INSIDE, Lists, Stage
+from conformance.drivers.fuzz.values import ARRAYS, ECHO, LABELS, SWITCHES, U64
+from conformance.drivers.openapi.answers import check_answer
+from conformance.drivers.openapi.description import Description
+from conformance.endpoints.client import SHOWN, Answer
+from conformance.endpoints.requests import OutgoingRequest
+from conformance.problems import (
+    Departure,
+    LeakyRefusal,
+    Malformed,
+    Mismatch,
+    NotAccepted,
+    NotRefused,
+    ServerFault,
+    StateChanged,
+)
+from conformance.service.acceptance import must_accept, raise_for_trouble
+from conformance.service.refusal import ExpectedRefusal, check_refusal
+from conformance.service.runs import returned
+from conformance.values.json_values import MISSING, member, printed, printed_json, same
+
+TAKES = {
+    "new_account": "EP-040",
+    "add_usage_api_key": "EP-110",
+    "update_usage_api_key": "EP-130",
+    "update_usage_api_key_metadata": "EP-140",
+    "list_api_keys": "EP-150",
+    "add_group": "EP-160",
+    "update_group": "EP-180",
+    "list_groups": "EP-200",
+    "list_wallets": "EP-230",
+    "list_wallets_in_group": "EP-240",
+    "list_actions": "EP-260",
+    "add_action": "EP-280",
+    "update_action_metadata": "EP-300",
+    "get_action_ipfs_id": "EP-320",
+    "add_action_to_group": "EP-360",
+    "add_pkp_to_group": "EP-370",
+    "run_action": "EP-380",
+    "create_payment_intent": "BILL-030",
+}
+"""The requirement that says what an operation takes."""
+LABEL = {
+    ("add_group", "group_name"): ("name", "GRP-020"),
+    ("add_group", "group_description"): ("description", "GRP-030"),
+    ("update_group", "name"): ("name", "GRPLIFE-020"),
+    ("update_group", "description"): ("description", "GRPLIFE-030"),
+    ("add_usage_api_key", "name"): ("name", "UKEY-020"),
+    ("add_usage_api_key", "description"): ("description", "UKEY-030"),
+    ("update_usage_api_key", "name"): ("name", "EP-130"),
+    ("update_usage_api_key", "description"): ("description", "EP-130"),
+    ("update_usage_api_key_metadata", "name"): ("name", "KEYLIFE-060"),
+    ("update_usage_api_key_metadata", "description"): ("description", "KEYLIFE-060"),
+    ("add_action", "name"): ("name", "ACT-060"),
+    ("add_action", "description"): ("description", "ACT-060"),
+    ("update_action_metadata", "name"): ("name", "EP-300"),
+    ("update_action_metadata", "description"): ("description", "EP-300"),
+}
+"""Request member to the member of the listed item that shows it, and the requirement that says so."""
+PERMISSION = {"add_usage_api_key": "UKEY-010", "update_usage_api_key": "KEYLIFE-020"}
+ABOUT = {
+    **dict.fromkeys(("add_group", "update_group"), "list_groups"),
+    **dict.fromkeys(PERMISSION, "list_api_keys"),
+    "update_usage_api_key_metadata": "list_api_keys",
+    **dict.fromkeys(("add_action", "update_action_metadata"), "list_actions"),
+}
+"""The list that shows what an operation makes or changes."""
+INSIDE = {
+    "update_group": {WALLETS_INSIDE, ACTIONS_INSIDE},
+    "add_pkp_to_group": {WALLETS_INSIDE},
+    "add_action_to_group": {ACTIONS_INSIDE, "list_actions"},
+    "add_action": {ACTIONS_INSIDE},
+    "update_action_metadata": {ACTIONS_INSIDE},
+}
+"""Other lists that an accepted call may change."""
+LARGE = 2**32
+REFUSED_WHOLE, NO_SHAPE, PAGING, LARGE_NUMBERS = "ERR-150", "EP-030", "LIST-100", "UKEY-460"
+JSON, LEAK, SCHEMA, PARAMETERS, SHOWS, NEVER_EXISTED = (
+    "EP-010",
+    "ERR-160",
+    "VER-050",
+    "EXEC-160",
+    "LIST-170",
+    "GRPLIFE-200",
+)
+REQUIREMENTS = frozenset(
+    {*TAKES.values(), *PERMISSION.values(), *(name for _, name in LABEL.values())}
+    | {REFUSED_WHOLE, NO_SHAPE, PAGING, LARGE_NUMBERS, JSON, LEAK, SCHEMA, PARAMETERS, SHOWS}
+    | {NEVER_EXISTED}
+)
+"""All that may be charged."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """A departure, and the requirement that it breaks."""
+
+    problem: Departure
+    requirement: str
+
+    @property
+    def kind(self) -> tuple[str, str]:
+        """What a simpler request has to show, too, to be the same failure."""
+        return (self.requirement, self.problem.code)
+
+
+class Judge:
+    """Sends requests of a stage and judges what comes of them. Raises Inconclusive where nothing was learnt."""
+
+    def __init__(self, stage: Stage, description: Description | None) -> None:
+        self._stage = stage
+        self._description = description
+        self._before = stage.lists(LISTS)
+
+    def judge(self, example: Example) -> Found | None:
+        """Send one request."""
+        run = self._stage.run
+        try:
+            request = self._stage.request(example)
+            answer = run.send(request)
+            raise_for_trouble(answer)
+        except ServerFault as problem:
+            return Found(problem, _of_fault(example))
+        except Malformed as problem:
+            return Found(problem, JSON)
+        found = self._judged_answer(example, request, answer)
+        try:
+            after = self._stage.lists(_watched(example.operation))
+        except Departure as problem:
+            return found or Found(problem, SHOWS)
+        found = found or _too_lenient(example, request, answer) or self._judged_effect(example, request, answer, after)
+        self._stage.made += answer.accepted
+        self._before |= after
+        return found
+
+    def judge_rest(self) -> StateChanged | None:
+        """Whether a list that no request of the stage was about has changed."""
+        after = self._stage.lists(LISTS)
+        for name, items in after.items():
+            if not same(self._before[name], items):
+                shown = printed_json(self._before[name])[:SHOWN]
+                return StateChanged(f"{name} as before the requests: {shown}", printed_json(items)[:SHOWN])
+        return None
+
+    def _judged_answer(self, example: Example, request: OutgoingRequest, answer: Answer) -> Found | None:
+        run = self._stage.run
+        try:
+            if not answer.accepted:
+                check_refusal(answer, ExpectedRefusal.of(["any"], run.profile), run.secrets)
+                if example.sort is Sort.PLAIN:
+                    must_accept(answer)
+            elif self._description is not None:
+                check_answer(self._description, request, answer)
+            _ = answer.value
+            if answer.accepted and example.operation == "run_action":
+                self._must_return_parameters(request, answer)
+        except LeakyRefusal as problem:
+            return Found(problem, LEAK)
+        except Malformed as problem:
+            return Found(problem, JSON)
+        except NotAccepted as problem:
+            return Found(problem, TAKES[example.operation])
+        except Departure as problem:
+            return Found(problem, PARAMETERS if example.operation == "run_action" else SCHEMA)
+        return None
+
+    def _must_return_parameters(self, request: OutgoingRequest, answer: Answer) -> None:
+        """The code returns what `main` was given."""
+        if not printed(request.members.get("code")).startswith(ECHO) or "jsParams" not in request.members:
+            return
+        result = returned(member(answer.value, "response"), self._stage.run.profile.exec.response_form)
+        if not same(result, request.members["jsParams"]):
+            wanted = printed_json(request.members["jsParams"])
+            raise Mismatch(f"a response {wanted[:SHOWN]}", printed_json(result)[:SHOWN], answer.exchange)
+
+    def _judged_effect(self, example: Example, request: OutgoingRequest, answer: Answer, after: Lists) -> Found | None:
+        own = {ABOUT.get(example.operation, ""), *INSIDE.get(example.operation, ())} if answer.accepted else set()
+        for name, items in after.items():
+            if name not in own and not same(self._before[name], items):
+                expected = f"{name} as before: {printed_json(self._before[name])[:SHOWN]}"
+                problem = StateChanged(expected, printed_json(items)[:SHOWN], answer.exchange)
+                return Found(problem, TAKES[example.operation] if answer.accepted else REFUSED_WHOLE)
+        if not answer.accepted or example.sort is Sort.WRONG or example.operation not in ABOUT:
+            return None
+        return self._judged_item(example.operation, request.members, answer, after)
+
+    def _judged_item(self, operation: str, members: Mapping[str, object], answer: Answer, after: Lists) -> Found | None:
+        """The item that the call made or changed shows what was sent."""
+        before, items = self._before[ABOUT[operation]], after[ABOUT[operation]]
+        changed = [item for item in items if not any(same(item, earlier) for earlier in before)]
+        if not changed:  # what was sent may be what stood there already
+            changed = items[-1:] if operation.startswith("add_") else _named(operation, members, items)
+        if len(changed) != 1 or len(items) - len(before) not in {0, 1}:
+            got = f"{len(changed)} items changed, and {len(items)} in place of {len(before)}"
+            return Found(Mismatch(f"one item of {operation}", got, answer.exchange), TAKES[operation])
+        for problem, requirement in _differences(operation, members, changed[0]):
+            problem.exchange = answer.exchange
+            return Found(problem, requirement)
+        return None
+
+
+def _watched(operation: str) -> list[str]:
+    """The lists that are read after each request."""
+    return [ABOUT.get(operation, "list_groups"), *sorted(INSIDE.get(operation, ()))]
+
+
+def _too_lenient(example: Example, request: OutgoingRequest, answer: Answer) -> Found | None:
+    """A number outside u64 that the node took for one: whichever group that is, it was not named."""
+    if example.sort is not Sort.WRONG or not answer.accepted:
+        return None
+    for name in (*ARRAYS, "group_id"):
+        value = request.members.get(name)
+        numbers = value if isinstance(value, list) else [value]
+        if any(isinstance(number, int) and not 0 <= number < U64 for number in numbers):
+            problem = NotRefused(f"a refusal of {name} {printed_json(value)[:SHOWN]}", answer.summary, answer.exchange)
+            return Found(problem, LARGE_NUMBERS if name in ARRAYS else NEVER_EXISTED)
+    return None
+
+
+def _named(operation: str, members: Mapping[str, object], items: list[object]) -> list[object]:
+    shown = {shown: members[name] for (called, name), (shown, _) in LABEL.items() if called == operation}
+    return [item for item in items if all(member(item, name) in (value, MISSING) for name, value in shown.items())][:1]
+
+
+def _differences(operation: str, members: Mapping[str, object], item: object) -> Iterator[tuple[Mismatch, str]]:
+    for name, sent in members.items():
+        shown, requirement = LABEL.get((operation, name), (name, PERMISSION.get(operation, "")))
+        listed = member(item, shown)
+        if listed is MISSING or not requirement or name not in LABELS | {*SWITCHES, *ARRAYS}:
+            continue
+        if name in ARRAYS:
+            if _ids(sent) != _ids(listed):
+                large = any(isinstance(number, int) and number >= LARGE for number in _ids(sent))
+                problem = Mismatch(f"{name} {printed_json(sent)[:SHOWN]}", printed_json(listed)[:SHOWN])
+                yield problem, LARGE_NUMBERS if large else requirement
+        elif not same(sent, listed) and _is_ordinary(sent):
+            yield Mismatch(f"{shown} {printed(sent)[:SHOWN]!r}", repr(printed(listed)[:SHOWN])), requirement
+
+
+def _ids(array: object) -> set[object]:
+    """Group ids, whether they stand there as integers, as texts or as 1.0, which is the same number in JSON."""
+    if not isinstance(array, list):
+        return {printed(array)}
+    return {int(entry) if _is_whole(entry) else printed(entry) for entry in array}
+
+
+def _is_whole(entry: object) -> bool:
+    return isinstance(entry, int) or (isinstance(entry, float) and entry.is_integer()) or printed(entry).isdecimal()
+
+
+def _is_ordinary(value: object) -> bool:
+    """Whether a text holds letters, marks and blanks alone: a label with control characters may be shown otherwise."""
+    return not isinstance(value, str) or all(letter.isprintable() or letter in "\t\n" for letter in value)
+
+
+def _of_fault(example: Example) -> str:
+    if example.operation.startswith("list_"):
+        return PAGING if {"page_number", "page_size"} & example.members.keys() else TAKES[example.operation]
+    return NO_SHAPE if example.sort is Sort.WRONG else TAKES[example.operation]

@@ -1,0 +1,82 @@
+"""A failing request as a pack of its own, which shows the failure by itself and passes on a correct node."""
+
+from __future__ import annotations
+
+from pydantic import JsonValue
+
+from conformance.drivers.fuzz.examples import Example, Sort
+from conformance.drivers.fuzz.judge import ABOUT, LABEL, Found
+from conformance.drivers.model.play import fresh_run
+from conformance.drivers.model.replay import replay_case, replay_text
+from conformance.drivers.model.script import StepData
+from conformance.drivers.steps.caserun import CaseRun
+from conformance.drivers.steps.driver import compile_case
+from conformance.endpoints.requests import OutgoingRequest
+from conformance.language.models import StepsCase
+from conformance.language.templates import CompileContext
+from conformance.problems import Departure, Inconclusive, LoadProblem, Mismatch, NotAccepted, StateChanged
+from conformance.profile import Auth
+
+ANY: StepData = {"may_be_refused": "any", "expect": {"@status": {"at_most": 499}}}
+
+
+def replay_of(
+    example: Example, found: Found, beginning: list[StepData], request: OutgoingRequest
+) -> dict[str, JsonValue]:
+    """The case: what the account holds, the request, and what shows that it is wrong."""
+    title = f"{example.operation}: a {example.sort.value} request that goes wrong"
+    return replay_case([*beginning, *_matter(example, found, request)], title, [found.requirement], [])
+
+
+def _matter(example: Example, found: Found, request: OutgoingRequest) -> list[StepData]:
+    known = request.operation.request
+    who = {} if request.operation.auth is Auth.NONE else {"as": "alice"}
+    call: StepData = {
+        "call": example.operation,
+        **who,
+        "with": {n: v for n, v in example.members.items() if n in known},
+    }
+    extra = {name: value for name, value in example.members.items() if name not in known}
+    if extra:
+        call["extra"] = extra
+    listed = ABOUT.get(example.operation, "list_groups")
+    reading: StepData = {"list": listed, "as": "alice", "save": {"seen": ""}}
+    match found.problem:
+        case StateChanged():
+            before: StepData = {"list": listed, "as": "alice", "save": {"before": ""}}
+            return [before, call | ANY, reading, {"check": {"that": "${seen}", "equals": "${before}"}}]
+        case Mismatch() if example.operation in ABOUT:
+            return [call, reading, {"check": {"that": "${seen}", "includes": _shown(example)}}]
+        case NotAccepted():
+            return [call]
+    return [call | (ANY if example.sort is not Sort.PLAIN else {})]
+
+
+def _shown(example: Example) -> StepData:
+    """The item that shows what was sent."""
+    members = ((LABEL.get((example.operation, name), (name,))[0], value) for name, value in example.members.items())
+    return {
+        name: {"any_order": value} if isinstance(value, list) else value
+        for name, value in members
+        if name not in {"group_id", "usage_api_key", "action_ipfs_cid", "hashed_cid"} and "permitted" not in name
+    }
+
+
+def shown_by(case: dict[str, JsonValue], run: CaseRun, context: CompileContext) -> Departure | None:
+    """What the replay shows on this node; None when it shows nothing."""
+    branch, fresh = fresh_run(run, context, "replay")
+    try:
+        program = compile_case(StepsCase.model_validate(case), fresh)
+        fresh.check()
+        program(branch)
+    except Departure as problem:
+        return problem
+    except (Inconclusive, LoadProblem):
+        return None
+    return None
+
+
+def replay_pack(case: dict[str, JsonValue], run: CaseRun) -> str:
+    """The pack as text."""
+    source = run.scope.seed.rstrip("/").rpartition("/")[2]
+    return replay_text(case, source=source, number=1, seed=run.target.seed)

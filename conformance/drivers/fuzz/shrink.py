@@ -1,0 +1,74 @@
+"""Makes a failing request simple: one member after the other, as long as the failure stays the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from pydantic import JsonValue
+
+from conformance.drivers.fuzz.examples import Example, Members
+
+MOST_TRIES = 80
+"""Requests with which a failing one is made simpler, at most."""
+SIMPLEST: tuple[JsonValue, ...] = ("", "a", False, 0, [], {})
+
+
+def shrink(example: Example, plain: Members, fails: Callable[[Example], bool]) -> Example:
+    """The simplest request found that fails the same way. `plain` are simple values of the operation's members."""
+    left = MOST_TRIES
+    best = example
+    progress = True
+    while progress and left > 0:
+        progress = False
+        for simpler in _simpler(best, plain):
+            left -= 1
+            if fails(simpler):
+                best, progress = simpler, True
+                break
+            if left <= 0:
+                break
+    return best
+
+
+def _simpler(example: Example, plain: Members) -> Iterator[Example]:
+    members = example.members
+    for name, value in members.items():
+        if name in plain and value != plain[name]:
+            yield example.with_members({**members, name: plain[name]})
+        elif name not in plain:
+            yield example.with_members({other: kept for other, kept in members.items() if other != name})
+    for name, value in members.items():
+        if name not in plain or value != plain[name]:
+            for smaller in _smaller(value):
+                yield example.with_members({**members, name: smaller})
+
+
+def _smaller(value: JsonValue) -> Iterator[JsonValue]:
+    if isinstance(value, str) and not value.startswith("${"):
+        yield from _smaller_text(value)
+    elif isinstance(value, list):
+        for end in {len(value) // 2, len(value) - 1} - {len(value)}:
+            if end >= 0:
+                yield value[:end]
+                yield value[-end:] if end else []
+        for index, entry in enumerate(value[:4]):
+            yield from ([*value[:index], simpler, *value[index + 1 :]] for simpler in _smaller(entry))
+    elif isinstance(value, dict):
+        for name in [*value][:8]:
+            yield {other: kept for other, kept in value.items() if other != name}
+            yield from ({**value, name: simpler} for simpler in _smaller(value[name]))
+    elif isinstance(value, int) and not isinstance(value, bool) and value > 1:
+        yield value // 2
+        yield value - 1
+
+
+def _smaller_text(text: str) -> Iterator[str]:
+    half = len(text) // 2
+    if half:
+        yield text[:half]
+        yield text[half:]
+    if len(text) > 1:
+        yield text[:-1]
+        yield text[1:]
+    if set(text) - {"a"}:
+        yield "a" * len(text)

@@ -1,0 +1,72 @@
+"""What a case acts on: an account of its own with a wallet, an action, groups and a usage key."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from pydantic import JsonValue
+
+from conformance.drivers.fuzz.examples import Example
+from conformance.drivers.model.play import STEPS, fresh_run
+from conformance.drivers.model.script import StepData
+from conformance.drivers.steps.caserun import CaseRun
+from conformance.drivers.steps.driver import compile_step
+from conformance.endpoints.requests import OutgoingRequest
+from conformance.language.templates import CompileContext, compile_value
+from conformance.profile import Auth
+from conformance.service.lists import read_list
+
+BEGINNING: tuple[StepData, ...] = (
+    {"account": "alice"},
+    {"new_wallet": "wallet", "as": "alice"},
+    {"let": {"cid": {"sample_cid": "registered"}}},
+    {"let": {"hash": {"hashed_cid": "${cid}"}}},
+    {"call": "add_action", "with": {"action_ipfs_cid": "${cid}", "name": "an action", "description": "registered"}},
+    {"new_group": "group", "with": {"pkp_ids_permitted": ["${wallet.id}"], "cid_hashes_permitted": ["${hash}"]}},
+    {"new_key": "key", "with": {"execute_in_groups": ["${group.id}"]}},
+)
+RUNS: tuple[StepData, ...] = (
+    {"new_group": "runs", "with": {"cid_hashes_permitted": ["${profile.wire.group.cid_wildcard_form.0}"]}},
+)
+"""More, where actions run."""
+WALLETS_INSIDE, ACTIONS_INSIDE = "list_wallets_in_group of the group", "list_actions of the group"
+LISTS = ("list_groups", "list_api_keys", "list_wallets", "list_actions", WALLETS_INSIDE, ACTIONS_INSIDE)
+"""All that shows what the account holds."""
+OF_GROUP: Mapping[str, JsonValue] = {"group_id": "${group.id}"}
+Lists = dict[str, list[object]]
+
+
+class Stage:
+    """One such account."""
+
+    def __init__(self, run: CaseRun, context: CompileContext, name: str, *, runs: bool) -> None:
+        """Make it. Departures come as they are: nothing is judged yet."""
+        self.run, self._context = fresh_run(run, context, name)
+        self.beginning = [*BEGINNING, *(RUNS if runs else ())]
+        for number, step in enumerate(self.beginning):
+            compiled = compile_step(STEPS.validate_python(step), self._context, f"beginning[{number}]")
+            self._context.check()
+            compiled.run(self.run)
+        self.made = 0
+        """How many objects it has got since."""
+
+    def request(self, example: Example) -> OutgoingRequest:
+        """The request, with what the account holds in place of `${…}`."""
+        operation = self.run.target.operation(example.operation)
+        key = None if operation.auth is Auth.NONE else self.run.account_key("alice")
+        return OutgoingRequest(operation, key, members=self.filled(example.members))
+
+    def filled(self, members: Mapping[str, JsonValue]) -> dict[str, object]:
+        """Members with values in place of `${…}`."""
+        value = compile_value(dict(members), self._context)(self.run.scope)
+        self._context.check()
+        return value if isinstance(value, dict) else {}
+
+    def lists(self, names: Iterable[str]) -> Lists:
+        """What these lists of the account show."""
+        key = self.run.account_key("alice")
+        found: Lists = {}
+        for name in names:
+            operation, _, of_group = name.partition(" ")
+            found[name] = read_list(self.run, operation, key, **(self.filled(OF_GROUP) if of_group else {}))
+        return found

@@ -1,0 +1,243 @@
+"""Faults that show on one rare value or one combination of members: nobody writes a case for each of them."""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from collections.abc import Callable
+from dataclasses import replace
+from urllib.parse import parse_qs
+
+from pydantic import JsonValue
+
+from conformance.selftest.tools.alter import (
+    Answered,
+    Forward,
+    Received,
+    answer,
+    body_of,
+    change_body,
+    intercept,
+    members,
+    refusal,
+)
+from conformance.selftest.tools.mutant import mutant, row
+from reference_node.node import Node
+
+Body = dict[str, JsonValue]
+ARRAYS = ("manage_ipfs_ids_in_groups", "add_pkp_to_groups", "remove_pkp_from_groups", "execute_in_groups")
+
+
+def _text(body: Body, name: str) -> str:
+    value = body.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def _ids(body: Body) -> list[JsonValue]:
+    arrays = (body.get(name) for name in ARRAYS)
+    return [number for array in arrays if isinstance(array, list) for number in array]
+
+
+def _is_one(value: JsonValue, number: float) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and value == number
+
+
+FAILS: dict[str, tuple[str, Callable[[Body], bool]]] = {
+    "letter-beyond-16-bits": (
+        "add_group",
+        lambda body: any(ord(letter) > 0xFFFF for letter in _text(body, "group_name")),
+    ),
+    "description-over-4096-bytes": ("update_group", lambda body: len(_text(body, "description").encode()) > 4096),
+    "name-of-64-bytes": ("update_group", lambda body: len(_text(body, "name").encode()) == 64),
+    "largest-group-id": ("add_usage_api_key", lambda body: 2**64 - 2**10 in _ids(body)),
+    "deletes-and-runs-anywhere-but-creates-nothing": (
+        "update_usage_api_key",
+        lambda body: (
+            body.get("can_delete_groups") is True
+            and body.get("can_create_groups") is False
+            and body.get("execute_in_groups") == [0]
+        ),
+    ),
+    "line-separator": ("add_action", lambda body: "\u2028" in _text(body, "name")),
+    "no-description-and-any-wallet-but-no-action": (
+        "add_group",
+        lambda body: (
+            body.get("group_description") == ""
+            and body.get("cid_hashes_permitted") == []
+            and body.get("pkp_ids_permitted") == [f"0x{'0' * 64}"]
+        ),
+    ),
+    "email-without-description": (
+        "new_account",
+        lambda body: bool(body.get("email")) and body.get("account_description") == "",
+    ),
+    "escape-character": ("update_action_metadata", lambda body: "\x1b" in _text(body, "description")),
+    "object-as-switch": ("add_usage_api_key", lambda body: body.get("can_create_pkps") == {}),
+    "huge-float-as-group": ("update_group", lambda body: _is_one(body.get("group_id"), 1e300)),
+    "array-of-nothing-as-name": ("add_action", lambda body: body.get("name") == [None]),
+}
+"""Operation, and the bodies on which it fails."""
+
+
+@mutant(
+    each=[
+        row("letter-beyond-16-bits", breaks="EP-160"),
+        row("description-over-4096-bytes", breaks="EP-180"),
+        row("name-of-64-bytes", breaks="EP-180"),
+        row("largest-group-id", breaks="EP-110"),
+        row("deletes-and-runs-anywhere-but-creates-nothing", breaks="EP-130"),
+        row("line-separator", breaks="EP-280"),
+        row("no-description-and-any-wallet-but-no-action", breaks="EP-160"),
+        row("email-without-description", breaks="EP-040"),
+        row("escape-character", breaks="EP-300"),
+        row("object-as-switch", breaks="EP-030"),
+        row("huge-float-as-group", breaks="EP-030"),
+        row("array-of-nothing-as-name", breaks="EP-030"),
+    ],
+    server_fault=True,
+)
+def fails_on_a_rare_body(node: Node, which: str) -> None:
+    """Answer 500 on {which}."""
+    operation, strikes = FAILS[which]
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        return answer(500, {"title": "error"}) if strikes(body_of(request)) else await forward(request)
+
+    intercept(node, operation, handler)
+
+
+@mutant("EP-320", server_fault=True)
+def fails_on_code_with_a_carriage_return(node: Node) -> None:
+    """Answer 500 where code with both kinds of line end is asked for its CID."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        return answer(500, {"title": "error"}) if b"\\r\\n" in request.body else await forward(request)
+
+    intercept(node, "get_service_action_ipfs_id", handler)
+
+
+@mutant(
+    each=[
+        row("list-groups", "list_groups", 62, breaks="LIST-100"),
+        row("list-actions", "list_actions", 52, breaks="LIST-100"),
+    ],
+    server_fault=True,
+)
+def fails_on_far_pages(node: Node, operation: str, power: int) -> None:
+    """Answer 500 on pages of `{operation}` whose number is just above two to the power of {power}."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        number = parse_qs(request.query).get("page_number", ["0"])[0]
+        strikes = number.isdecimal() and int(number) == 2**power + 1
+        return answer(500, {"title": "error"}) if strikes else await forward(request)
+
+    intercept(node, operation, handler)
+
+
+@mutant("UKEY-460")
+def group_ids_between_powers_lose_their_last_bit(node: Node) -> None:
+    """Keep group ids from 2 to the power of 62 up to 63 without their lowest bit."""
+
+    def change(value: JsonValue) -> JsonValue:
+        body = members(value)
+        for name in ARRAYS:
+            array = body.get(name)
+            if isinstance(array, list):
+                body[name] = [n & ~1 if isinstance(n, int) and 2**62 <= n < 2**63 else n for n in array]
+        return body
+
+    change_body(node, ("add_usage_api_key", "update_usage_api_key"), change)
+
+
+def _change_text(node: Node, operation: str, name: str, change: Callable[[str], str]) -> None:
+    def changed(value: JsonValue) -> JsonValue:
+        body = members(value)
+        return body | {name: change(_text(body, name))} if isinstance(body.get(name), str) else value
+
+    change_body(node, operation, changed)
+
+
+@mutant("GRP-020")
+def group_names_are_normalised(node: Node) -> None:
+    """Keep the name of a new group in Unicode's composed form."""
+    _change_text(node, "add_group", "group_name", lambda text: unicodedata.normalize("NFC", text))
+
+
+@mutant("GRPLIFE-020")
+def group_names_lose_invisible_letters(node: Node) -> None:
+    """Keep the name of an updated group without the joiners inside of emoji."""
+    _change_text(node, "update_group", "name", lambda text: text.replace("\u200d", ""))
+
+
+@mutant("KEYLIFE-060")
+def labels_that_look_like_constants_are_lost(node: Node) -> None:
+    """Take `null` and `undefined` as the name of a usage key for none."""
+    emptied = {"null": "", "undefined": ""}
+    _change_text(node, "update_usage_api_key_metadata", "name", lambda text: emptied.get(text, text))
+
+
+@mutant("ACT-060")
+def escapes_in_descriptions_are_decoded(node: Node) -> None:
+    """Keep a backslash and an n in the description of a new action as a line break."""
+    _change_text(node, "add_action", "description", lambda text: text.replace("\\n", "\n"))
+
+
+@mutant("UKEY-020")
+def leading_zeros_of_names_are_lost(node: Node) -> None:
+    """Keep the name of a new usage key that is a number without its leading zeros."""
+    _change_text(node, "add_usage_api_key", "name", lambda text: text.lstrip("0") if text.isdecimal() else text)
+
+
+@mutant("EXEC-160")
+def parameters_of_64_bits_wrap(node: Node) -> None:
+    """Hand whole numbers from 2 to the power of 32 on to actions modulo this."""
+
+    def change(value: JsonValue) -> JsonValue:
+        body = members(value)
+        return body | {"jsParams": _wrapped(body["jsParams"])} if "jsParams" in body else value
+
+    change_body(node, "service_action", change)
+
+
+def _wrapped(value: JsonValue) -> JsonValue:
+    if isinstance(value, dict):
+        return {name: _wrapped(entry) for name, entry in value.items()}
+    if isinstance(value, int) and not isinstance(value, bool) and value == 2**32:
+        return 0
+    return value
+
+
+@mutant("ERR-150")
+def refused_keys_with_a_null_character_are_made(node: Node) -> None:
+    """Answer 422 where the name of a new usage key holds U+0000, but add the key."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        return refusal(422) if "\x00" in _text(body_of(request), "name") else given
+
+    intercept(node, "add_usage_api_key", handler)
+
+
+@mutant("ERR-160")
+def refusals_of_bells_quote_the_key(node: Node) -> None:
+    """Answer 422 to a description of an action with a control character, and quote the request's key."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        if "\x01" not in _text(body_of(request), "description"):
+            return await forward(request)
+        return answer(422, {"title": "refused", "detail": f"by {request.key}"})
+
+    intercept(node, "add_action", handler)
+
+
+@mutant("EP-010")
+def nan_in_answers(node: Node) -> None:
+    """Answer with NaN, which is no JSON, where a group is described as `NaN`."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        if _text(body_of(request), "group_description") == "NaN" and given.accepted:
+            return replace(given, body=json.dumps({"success": True, "size": float("nan")}).encode())
+        return given
+
+    intercept(node, "add_group", handler)

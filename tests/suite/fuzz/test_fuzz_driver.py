@@ -1,0 +1,89 @@
+"""The driver `fuzz` against nodes: a right one, faulty ones, and the packs that it prints."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from conformance.endpoints.extent import SampleOptions
+from conformance.endpoints.pace import Budget
+from conformance.report.case_text import explain
+from conformance.resources import scenarios
+from conformance.run.loader import load_pack
+from conformance.run.runner import Case, run_case
+from conformance.selftest.tools.mutant import all_mutants
+from conformance.selftest.tools.serving import target_node
+from conformance.verdict import Verdict
+
+MUTANTS = {mutant.name: mutant for mutant in all_mutants()}
+CASES = {case.id: case for case in load_pack(scenarios() / "fuzz.yaml")}
+PACK = """\
+pack: small
+title: A few requests
+cases:
+  - id: groups
+    title: Requests about groups
+    driver: fuzz
+    requirements: [EP-160, GRP-020, ERR-150]
+    operations: [add_group]
+    generated: 0
+"""
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Case:
+    path = tmp_path / "small.yaml"
+    path.write_text(PACK, encoding="utf-8")
+    return load_pack(path)[0]
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_right_node_passes(case: Case) -> None:
+    with target_node(lambda _: None, "right") as target:
+        target.extent = SampleOptions(budget=1)
+        outcome = run_case(case, target)
+    assert outcome.verdict is Verdict.PASS, explain(outcome, "")
+
+
+def test_node_without_a_description_is_asked_by_the_profile() -> None:
+    with target_node(lambda _: None, "right", {"capabilities": ["managed_accounts"]}) as target:
+        target.extent = SampleOptions(budget=1)
+        outcome = run_case(CASES["fuzz::groups"], target)
+    assert outcome.verdict is Verdict.PASS, explain(outcome, "")
+
+
+@pytest.mark.parametrize(
+    ("name", "requirement", "simplest"),
+    [
+        ("fails-on-a-rare-body:letter-beyond-16-bits", "EP-160", "group_description: a"),
+        ("group-names-are-normalised", "GRP-020", "group_name: "),
+    ],
+)
+def test_failure_is_made_simple_and_shown_by_a_pack(
+    small: Case, tmp_path: Path, name: str, requirement: str, simplest: str
+) -> None:
+    with target_node(MUTANTS[name].alter, "faulty") as target:
+        outcome = run_case(small, target)
+        assert outcome.failure is not None
+        assert outcome.failure.replay is not None, explain(outcome, "")
+        path = tmp_path / "replay.yaml"
+        path.write_text(outcome.failure.replay, encoding="utf-8")
+        (case,) = load_pack(path)
+        again = run_case(case, target)
+    assert (outcome.verdict, outcome.contradicted) == (Verdict.FAIL, (requirement,))
+    assert (again.verdict, again.blamed) == (Verdict.FAIL, (requirement,))
+    assert simplest in outcome.failure.replay
+    assert outcome.failure.exchange is not None
+    with target_node(lambda _: None, "right") as target:
+        right = run_case(case, target)
+    assert right.verdict is Verdict.PASS, explain(right, "")
+
+
+def test_budget_of_cents_ends_it_inconclusive(small: Case) -> None:
+    with target_node(lambda _: None, "right") as target:
+        target.budget = Budget(20)
+        outcome = run_case(small, target)
+        assert target.budget.spent <= 20
+    assert outcome.verdict is Verdict.INCONCLUSIVE
+    assert "budget" in outcome.reason
