@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import uuid
+from collections.abc import Sequence
 from http import HTTPStatus
 from importlib.metadata import version
 
@@ -30,7 +31,9 @@ from reference_node.api import (
     signed_flows,
     wallets,
 )
+from reference_node.api.front_page import add_front_page
 from reference_node.api.openapi import describe
+from reference_node.api.requests import body_members
 from reference_node.billing.database import LedgerUnavailable
 from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.chain.interface import ChainError
@@ -47,7 +50,7 @@ PREFIX = "/core/v1"
 SIMULATOR = "/stripe"
 """Where the embedded payment provider answers browsers, and whoever plays one."""
 
-FAULTS_TOLD = 5
+FAULTS_TOLD = 10
 """How many faults of a request are told at once."""
 
 LOG = logging.getLogger("reference_node")
@@ -75,6 +78,7 @@ def build_app(settings: Settings) -> FastAPI:
         app.mount(SIMULATOR, EmbeddedSimulator())
     app.state.rpc_threads = json_rpc.RpcThreads()
     describe(app)
+    add_front_page(app, PREFIX)
     _answer_problems(app)
     app.add_middleware(KnownHosts, settings=settings)
     app.add_middleware(RequestIds)
@@ -109,14 +113,17 @@ def _answer_problems(app: FastAPI) -> None:
 
 
 async def _refuse(request: Request, fault: Exception) -> Response:
-    problem = _problem(fault)
+    problem = _problem(fault, body_members(request.scope.get("route")))
     if problem is None:
         raise fault
     return problem_document(request, problem)
 
 
-def _problem(fault: Exception) -> Problem | None:
-    """What to tell the client; `None` where nothing but the node itself can be at fault."""
+def _problem(fault: Exception, takes: Sequence[str]) -> Problem | None:
+    """What to tell the client; `None` where nothing but the node itself can be at fault.
+
+    `takes` are the members of the body that the endpoint takes.
+    """
     match fault:
         case Problem():
             return fault
@@ -128,19 +135,24 @@ def _problem(fault: Exception) -> Problem | None:
         case LedgerUnavailable():
             return Unavailable("ledger-unavailable", "the ledger of credits fails; nothing was charged: try later")
         case RequestValidationError():
-            return _wrong_shape(fault)
+            return _wrong_shape(fault, takes)
     return None
 
 
 def _in_words_of_json(said: str) -> str:
+    said = said.replace("Extra inputs are not permitted", "no member of this body")
     return said.removeprefix("Value error, ").replace("a valid dictionary", "a JSON object")
 
 
-def _wrong_shape(invalid: RequestValidationError) -> Problem:
+def _wrong_shape(invalid: RequestValidationError, takes: Sequence[str]) -> Problem:
+    """All faults of a request, and which members its body takes where it lacks one or has another."""
+    found = invalid.errors()
     faults = [
         f"{quoted('.'.join(map(str, fault['loc'])))}: {_in_words_of_json(str(fault['msg']))}"
-        for fault in invalid.errors()[:FAULTS_TOLD]
+        for fault in found[:FAULTS_TOLD]
     ]
+    if takes and any(fault["type"] in {"missing", "extra_forbidden"} for fault in found):
+        faults.append(f"the body takes {', '.join(takes)}")
     return Unprocessable("request-invalid", "; ".join(faults))
 
 

@@ -69,7 +69,12 @@ class Runs:
         """
         run = Run(caller, self.action(code))
         if not self.may_run(run):
-            raise Forbidden(REFUSED, "no group of this account lets this key run this action: see the execution rule")
+            cid = cid_of(code.encode())
+            raise Forbidden(
+                REFUSED,
+                f"no group of this account lets this key run this action: list its CID {cid} (hashed: "
+                f"0x{run.action.hex()}) in a group, and the group in the key's execute_in_groups",
+            )
         with _told(), self._charged(run) as next_second:
             host = partial(self.host_call, run)
             paying = self.has_paid(caller)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import Query
+from fastapi.routing import APIRoute
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
@@ -28,9 +29,11 @@ from reference_node.api.fields import (
 )
 from reference_node.billing.provider import MAXIMUM_CENTS, MINIMUM_CENTS
 from reference_node.chain.account_config import Permissions
-from reference_node.problems import quoted
 from reference_node.typed_data import Flow
 
+UNKNOWN_TOLD = 3
+"""How many members that do not belong are named at once."""
+EXAMPLE_CID = "QmbWqxBEKC3P8tqsKc98xmWNzrzDtRLMiMPL8wBuTGsMnR"
 EXAMPLE_ACTION = "async function main({ name }) { return `Hello, ${name}`; }"
 
 
@@ -41,17 +44,30 @@ class Body(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def refuse_unknown_members(cls, value: object) -> object:
-        """Name a member that does not belong: one of them, for there may be a hundred thousand."""
+    def keep_few_unknown_members(cls, value: object) -> object:
+        """Of members that do not belong only some are refused by name, for there may be a hundred thousand."""
         if isinstance(value, dict):
-            unknown = next((name for name in value if name not in cls.model_fields), None)
-            if unknown is not None:
-                raise ValueError(f"{quoted(unknown)!r} is no member of this body: leave it out, or correct its name")
+            unknown = [name for name in value if name not in cls.model_fields]
+            for name in unknown[UNKNOWN_TOLD:]:
+                del value[name]
         return value
+
+
+def body_members(route: object) -> tuple[str, ...]:
+    """The members of the body that an endpoint takes; none where it takes no object."""
+    field = route.body_field if isinstance(route, APIRoute) else None
+    kind = field.field_info.annotation if field else None
+    return tuple(kind.model_fields) if isinstance(kind, type) and issubclass(kind, Body) else ()
 
 
 class NewAccount(Body):
     """The body of `new_account`."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "example": {"account_name": "mine", "account_description": "first steps", "email": "ada@example.org"}
+        }
+    )
 
     account_name: Label
     account_description: Label
@@ -61,6 +77,12 @@ class NewAccount(Body):
 
 class NewUsageKey(Body):
     """The body of `add_usage_api_key`; a permission left out is not granted."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "example": {"name": "runner", "description": "runs actions of group 1", "execute_in_groups": [1]}
+        }
+    )
 
     name: Label
     description: Label
@@ -114,6 +136,17 @@ class PermittedLists(Body):
 class NewGroup(PermittedLists):
     """The body of `add_group`."""
 
+    model_config = ConfigDict(
+        json_schema_extra={
+            "example": {
+                "group_name": "signers",
+                "group_description": "any action may use any wallet",
+                "pkp_ids_permitted": [f"0x{'0' * 64}"],
+                "cid_hashes_permitted": [0],
+            }
+        }
+    )
+
     group_name: Label
     group_description: Label
 
@@ -142,6 +175,8 @@ class ActionOfGroup(Body):
 class NewActionOfGroup(Body):
     """The body of `add_action_to_group`."""
 
+    model_config = ConfigDict(json_schema_extra={"example": {"group_id": 1, "action_ipfs_cid": EXAMPLE_CID}})
+
     group_id: U64
     action_ipfs_cid: RawCid
 
@@ -168,6 +203,10 @@ class WalletOfGroup(Body):
 
 class NewAction(Body):
     """The body of `add_action`."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"example": {"action_ipfs_cid": EXAMPLE_CID, "name": "greet", "description": "says hello"}}
+    )
 
     action_ipfs_cid: RawCid
     name: Label
@@ -246,6 +285,8 @@ PageOfActionsQuery = Annotated[PageOfActions, Query()]
 
 class NewPaymentIntent(Body):
     """The body of `create_payment_intent`."""
+
+    model_config = ConfigDict(json_schema_extra={"example": {"amount_cents": 500}})
 
     amount_cents: Annotated[
         int, Field(ge=MINIMUM_CENTS, le=MAXIMUM_CENTS, description="Cents to pay, which become as many of credit.")

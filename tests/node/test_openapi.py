@@ -34,3 +34,19 @@ def test_schemathesis_finds_no_fault(running: Running, account: str, tmp_path: P
     assert done.returncode == 0, done.stdout + done.stderr
     assert " passed" in done.stdout
     assert "44 selected / 44 total" in done.stdout
+
+
+def test_examples_are_taken(running: Running, account: str) -> None:
+    description = running.http.get("/core/v1/openapi.json").json()
+    examples = {
+        name: schema["example"] for name, schema in description["components"]["schemas"].items() if "example" in schema
+    }
+    assert running.post("new_account", **examples["NewAccount"]).status_code == 200
+    for operation, name in (
+        ("add_group", "NewGroup"),
+        ("add_usage_api_key", "NewUsageKey"),
+        ("add_action", "NewAction"),
+        ("add_action_to_group", "NewActionOfGroup"),
+    ):
+        answer = running.post(operation, account, **examples[name])
+        assert answer.status_code == 200, answer.text

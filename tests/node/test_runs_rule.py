@@ -47,6 +47,13 @@ def test_action_is_its_exact_bytes(running: Running) -> None:
         refused(run(running, mine.key, other), 403, REFUSED)
 
 
+def test_refused_run_names_the_cid_that_a_group_has_to_list(running: Running, account: str) -> None:
+    cid = running.http.post("/core/v1/get_service_action_ipfs_id", json=ECHO).json()
+    detail = refused(run(running, account, ECHO), 403, REFUSED)["detail"]
+    assert str(cid) in detail
+    assert hashed_cid(ECHO) in detail
+
+
 def test_run_that_may_not_begin_runs_nothing(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
     mine = permitted(running, ECHO)
     stranger = permitted(running, ECHO)

@@ -88,3 +88,11 @@ def test_viewer_shows_our_operations_in_a_browser(running: Running, tmp_path: Pa
     ).stdout
     assert 'id="operations-Groups-add_group"' in shown
     assert "/core/v1/new_account" in shown
+
+
+def test_front_page_leads_on(running: Running) -> None:
+    page = running.http.get("/")
+    assert page.headers["content-type"].startswith("text/html")
+    links = re.findall('href="([^"]+)"', page.text)
+    assert "/core/v1/swagger-ui" in links
+    assert [link for link in links if running.http.get(link).status_code != 200] == []

@@ -19,6 +19,8 @@ MOST_COMBINATIONS = 60
 CANDIDATES = 12
 OMITTABLE = frozenset({"email", "jsParams"})
 """Members that the specification calls optional."""
+ONCE = frozenset({"add_pkp_to_group"})
+"""Operations whose repetition a node may refuse."""
 Members = dict[str, JsonValue]
 
 
@@ -57,7 +59,7 @@ class Examples:
         """All of them but those that a description gives."""
         names = list(operation.request)
         for members in self._combined(names):
-            yield Example(operation.name, Sort.PLAIN, members)
+            yield Example(operation.name, Sort.VALID if operation.name in ONCE else Sort.PLAIN, members)
         for members in self._valued(names):
             yield Example(operation.name, Sort.VALID, members)
         for name in names:
