@@ -1,4 +1,6 @@
-"""The pytest plugin's options. It is loaded into everybody's pytest: without its options it does nothing at all.
+"""The pytest plugin: options that run packs, and fixtures for clients' own tests.
+
+It is loaded into everybody's pytest: without its options and fixtures it does nothing at all.
 
     pytest --node-url http://127.0.0.1:8000 --pack 'usage_*'
 
@@ -14,7 +16,10 @@ import pytest
 from conformance.run.options import add_options
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from conformance.report import Results
+    from conformance.run.client_fixtures import ReferenceNode, ServiceAccount
 
 RESULTS: pytest.StashKey[Results] = pytest.StashKey()
 """The results of the run, in the stash of the config once the session has ended."""
@@ -35,3 +40,18 @@ def pytest_configure(config: pytest.Config) -> None:
         from conformance.run.session import ConformanceSession  # noqa: PLC0415 - nobody else's pytest shall pay for it
 
         config.pluginmanager.register(ConformanceSession(config), "conformance-session")
+
+
+@pytest.fixture(scope="session")
+def reference_node() -> Iterator[ReferenceNode]:
+    """A reference node for the session (docs/client-tests.md)."""
+    from conformance.run.client_fixtures import running_node  # noqa: PLC0415 - as above
+
+    with running_node() as node:
+        yield node
+
+
+@pytest.fixture
+def service_account(reference_node: ReferenceNode) -> ServiceAccount:
+    """An account on it with credits, a wallet, a group and a key that runs actions."""
+    return reference_node.new_account()

@@ -43,6 +43,12 @@ IN_CI = {
         "tests/suite/load/test_load_campaign.py",
         '"--worker", where',
     ),
+    "pytest examples/client-python": ("tests/examples/test_client_examples.py", '"client-python"'),
+    "npm --prefix examples/client-typescript ci": (".ci/run", 'npm --prefix "$(dirname "$manifest")" ci'),
+    "READY_FILE=$PWD/ready.json npm --prefix examples/client-typescript test": (
+        "tests/examples/test_client_examples.py",
+        '"READY_FILE"',
+    ),
     "pip install build twine": ("tox.ini", "    twine>="),
     "python -m build": ("tox.ini", "python -m build "),
     "twine check --strict dist/*": ("tox.ini", "twine check --strict "),

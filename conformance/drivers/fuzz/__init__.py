@@ -8,15 +8,15 @@ random order; each answer and the account's lists after it are judged (`judge`).
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from itertools import chain
+from collections.abc import Callable, Iterator
+from itertools import islice
 
 from pydantic import JsonValue
 
 from conformance.drivers.fuzz.examples import Example, Examples, Members, Sort
 from conformance.drivers.fuzz.form import FuzzCase
 from conformance.drivers.fuzz.generated import described, generated
-from conformance.drivers.fuzz.judge import REFUSED_WHOLE, REQUIREMENTS, Found, Judge
+from conformance.drivers.fuzz.judge import REQUIREMENTS, Found, Judge
 from conformance.drivers.fuzz.replay import replay_of, replay_pack, shown_by
 from conformance.drivers.fuzz.shrink import shrink
 from conformance.drivers.fuzz.stage import Stage
@@ -25,6 +25,7 @@ from conformance.drivers.openapi.description import read_description
 from conformance.drivers.steps.caserun import CaseRun
 from conformance.language.templates import CompileContext
 from conformance.problems import BadShape, Departure, SetupFailed
+from conformance.profile import Operation
 from conformance.profile.wire import ZERO_HASH
 from conformance.service.actions import Actions
 from conformance.service.lists import first_page
@@ -81,42 +82,48 @@ class FuzzRun:
     def send_all(self) -> None:
         """Raise Departure for the first failing request, made simple."""
         judge = self._judge()
-        examples = self._all()
-        for number, example in enumerate(examples):
+        budget = self._run.target.extent.budget
+        most = None if budget is None else budget * OF_BUDGET
+        for number, example in enumerate(islice(self._all(), most), 1):
             if self._stage.made >= MOST_MADE:
                 self._judge_rest(judge)
                 judge = self._judge()
                 self._run.log.forget()
             found = judge.judge(example)
             if found is not None and found.requirement in self._form.requirements:
-                raise self._departure(example, found, f"request {number + 1} of {len(examples)}")
+                raise self._departure(example, found, f"request {number}")
             if found is not None:
                 judge = self._judge()
         self._judge_rest(judge)
 
     def _judge_rest(self, judge: Judge) -> None:
-        changed = judge.judge_rest()
-        if changed is not None:
-            changed.requirements = (REFUSED_WHOLE,)
-            raise changed
+        """After the last request of an account, the lists that none of them was about."""
+        found = judge.judge_rest()
+        if found is not None and found.requirement in self._form.requirements:
+            found.problem.requirements = (found.requirement,)
+            raise found.problem
 
-    def _all(self) -> list[Example]:
+    def _all(self) -> Iterator[Example]:
+        """Those by the value rules, then those by the description, which take longer to make."""
         operations = [self._run.target.operation(name) for name in self._form.operations]
+        examples = [example for one in operations for example in self._examples.of(one)]
+        self._run.random.shuffle(examples)
+        yield from examples
+        yield from self._generated(operations)
+
+    def _generated(self, operations: list[Operation]) -> Iterator[Example]:
         document: dict[str, JsonValue] = (
             dict(self._description.document) if self._description else described(operations)  # type: ignore[arg-type]  # parsed from JSON
         )
         seed, count = self._run.scope.seed, self._form.generated
-        made = chain.from_iterable(
-            chain(
-                self._examples.of(one),
-                *(generated(document, one, sort, count, seed) for sort in (Sort.VALID, Sort.WRONG)),
-            )
+        examples = [
+            example
             for one in operations
-        )
-        examples = [*made]
+            for sort in (Sort.VALID, Sort.WRONG)
+            for example in generated(document, one, sort, count, seed)
+        ]
         self._run.random.shuffle(examples)
-        budget = self._run.target.extent.budget
-        return examples if budget is None else examples[: budget * OF_BUDGET]
+        yield from examples
 
     def _judge(self) -> Judge:
         self._stages += 1

@@ -141,13 +141,16 @@ class Judge:
         self._before |= after
         return found
 
-    def judge_rest(self) -> StateChanged | None:
+    def judge_rest(self) -> Found | None:
         """Whether a list that no request of the stage was about has changed."""
-        after = self._stage.lists(LISTS)
+        try:
+            after = self._stage.lists(LISTS)
+        except Departure as problem:
+            return Found(problem, SHOWS)
         for name, items in after.items():
             if not same(self._before[name], items):
-                shown = printed_json(self._before[name])[:SHOWN]
-                return StateChanged(f"{name} as before the requests: {shown}", printed_json(items)[:SHOWN])
+                expected = f"{name} as before the requests: {printed_json(self._before[name])[:SHOWN]}"
+                return Found(StateChanged(expected, printed_json(items)[:SHOWN]), REFUSED_WHOLE)
         return None
 
     def _judged_answer(self, example: Example, request: OutgoingRequest, answer: Answer) -> Found | None:
