@@ -341,8 +341,10 @@ def runs_on_bought_credit(judge: Judge, node: Node) -> None:
 
 @case("refused-runs-are-free", requirements=["ERR-150"], needs=METERS)
 def refused_runs_are_free(judge: Judge, node: Node) -> None:
-    """A run that no group permits, or whose request is malformed, costs nothing."""
+    """A run that no group permits, by a key that was removed, or whose request is malformed, costs nothing."""
     things = things_of(node, node.accounts.new())
+    removed = node.usage_keys.add(things.alice.key, ALL_PERMISSIONS).key
+    node.usage_keys.remove(things.alice.key, removed)
     control = node.runs.run(things.usage_key, things.action.code).accepted
     unlisted = node.runs.request(things.usage_key, node.actions.source("hello", "unlisted"))
     malformed = replace(unlisted, members={"code": 7, "jsParams": {}})
@@ -350,6 +352,7 @@ def refused_runs_are_free(judge: Judge, node: Node) -> None:
     with judge("ERR-150"), Refusals(node.session, control=control, unchanged=reads) as refusals:
         refusals.send(unlisted, ["forbidden"])
         refusals.send(malformed, ILL_FORMED)
+        refusals.send(node.runs.request(removed, things.action.code), ["unauthenticated", "forbidden"])
 
 
 # -------------------------------------------------------------------------------------------------- without credit

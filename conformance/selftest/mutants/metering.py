@@ -416,9 +416,9 @@ def update_that_changes_nothing_is_free(node: Node) -> None:
     intercept(node, [name for name in BILLED if name.startswith("update_")], handler)
 
 
-@mutant("BILL-210")
-def write_by_a_removed_key_is_charged(node: Node) -> None:
-    """Charge an account a cent for what is refused to a usage key that it has removed."""
+@mutant(each=[row("add_group", breaks="BILL-210"), row("run", RUN, breaks="ERR-150")])
+def call_by_a_removed_key_is_charged(node: Node, operation: str) -> None:
+    """Charge an account a cent for `{operation}` when it is refused to a usage key that the account has removed."""
     owners: dict[str, Address] = {}
 
     async def learn(request: Received, forward: Forward) -> Answered:
@@ -435,7 +435,7 @@ def write_by_a_removed_key_is_charged(node: Node) -> None:
         return given
 
     intercept(node, "add_usage_api_key", learn)
-    intercept(node, "add_group", handler)
+    intercept(node, operation, handler)
 
 
 @mutant("BILL-140")

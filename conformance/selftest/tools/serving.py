@@ -36,6 +36,7 @@ CLAIMED = (
     "openapi",
     "chain_rpc",
     "clock_control",
+    "credit_control",
     "funded_wallet",
     "billing",
     "payment_sandbox",
