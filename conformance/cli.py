@@ -19,6 +19,7 @@ COMMANDS = (
     "report",
     "compare",
     "known",
+    "init",
     "doctor",
     "packs",
     "requirements",

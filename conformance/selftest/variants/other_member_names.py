@@ -65,8 +65,8 @@ def other_member_names(node: Node) -> None:
     `create_wallet` takes a name and a description for the wallet, and lists show a wallet's derivation path.
     """
     intercept(node, (*EVERYTHING, RUN), _keys_in_hex())
-    change_body(node, "new_account", members_of(_renamed(ACCOUNT)))
-    change_body(node, "add_group", members_of(_renamed(GROUP)))
+    change_body(node, "new_account", members_of(_only_renamed(ACCOUNT)))
+    change_body(node, "add_group", members_of(_only_renamed(GROUP)))
     intercept(node, "create_wallet", _takes_labels)
     wrap(node.accounts, "create_wallet", _with_labels)
     _show_paths(node)
@@ -79,6 +79,12 @@ def other_member_names(node: Node) -> None:
 
 def _renamed(names: dict[str, str]) -> Callable[[Members], Members]:
     return lambda value: {names.get(name, name): member for name, member in value.items()}
+
+
+def _only_renamed(names: dict[str, str]) -> Callable[[Members], Members]:
+    """Rename members, and leave out those that came under the other names."""
+    rename = _renamed(names)
+    return lambda value: rename({name: member for name, member in value.items() if name not in names.values()})
 
 
 def _keys_in_hex() -> Handler:

@@ -1,0 +1,69 @@
+"""``service-conformance init``: write the profile of a node from what it shows."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+from conformance.doctor import first_look
+from conformance.endpoints.client import Target
+from conformance.endpoints.pace import Pace
+from conformance.endpoints.patience import Patience
+from conformance.problems import Problem
+from conformance.profile import Profile
+from conformance.report import ExitCode
+from conformance.report.write import write_whole
+from conformance.run.options import above_0, node_address
+from conformance.survey import MOST_WRITES, Asker, Notes, read, try_out, written
+
+SECONDS = 15.0
+"""For one answer."""
+
+
+def add_to(subcommands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the subcommand."""
+    parser = subcommands.add_parser(
+        "init",
+        help="write a node's profile from what it shows",
+        description=f"Reads without a key. With --try it uses an account, with at most {MOST_WRITES} accepted writes.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("url", type=node_address, metavar="URL", help="the node, without /core/v1")
+    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="write there; else to the terminal")
+    parser.add_argument("--try", action="store_true", dest="tries", help="make an account, or use --key, and try it")
+    parser.add_argument("--key", metavar="VARIABLE", help="the environment variable that holds an account's key")
+    parser.add_argument("--rate", type=above_0, metavar="N", help="send at most so many requests a second")
+    parser.set_defaults(handle=_init)
+
+
+def _init(arguments: argparse.Namespace) -> int:
+    key = None if arguments.key is None else os.environ.get(arguments.key)
+    if arguments.key is not None and not key:
+        raise Problem(f"the variable {arguments.key} holds no key: export it, or leave --key out")
+    if arguments.output is not None and arguments.output.exists():
+        raise Problem(f"{arguments.output} is there already: name another file, or take it away")
+    notes = Notes()
+    with Target(arguments.url, Profile(), pace=Pace(arguments.rate), patience=Patience(SECONDS)) as target:
+        address = next(first_look(target, spends=False))
+        if address.ends_run:
+            raise Problem(f"{address.found}; {address.mend}")
+        ask = Asker(target)
+        read(ask, notes)
+        if arguments.tries or key:
+            try_out(ask, notes, key)
+    text = written(notes, arguments.url, _told(ask, notes))
+    if arguments.output is None:
+        sys.stdout.write(text)
+    else:
+        write_whole(arguments.output, text)
+        print(f"{arguments.output}: {len(notes.seen)} keys seen; look at its questions, then try `doctor`")
+    return ExitCode.CONFORMS
+
+
+def _told(ask: Asker, notes: Notes) -> list[str]:
+    return [
+        "A vendor profile, as the node showed it. What stands beside a key is where it was seen.",
+        f"{ask.requests} requests, {ask.writes} accepted other than GET; {len(notes.seen)} keys seen.",
+    ]

@@ -1,0 +1,76 @@
+"""Requests of a survey, in wire form: it looks for the names that a profile would say."""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode
+
+from pydantic import JsonValue
+
+from conformance.endpoints.client import Answer, Message, Target
+from conformance.endpoints.log import ExchangeLog
+from conformance.endpoints.redaction import Secrets
+from conformance.endpoints.requests import JSON_TYPE
+from conformance.profile.operations import CORE
+from conformance.values.json_text import parse, written
+
+NOT_SERVED = frozenset({404, 405, 501})
+
+
+class Asker:
+    """The node, asked without a profile."""
+
+    def __init__(self, target: Target) -> None:
+        self._target = target
+        self._log = ExchangeLog(Secrets(target.seen_keys))
+        self.requests = 0
+        self.writes = 0
+        """Accepted requests other than GET."""
+
+    def get(self, path: str, key: str | None = None, /, **query: JsonValue) -> Answer:
+        """A GET under the API's prefix; a path that begins with `/` is under the node's address."""
+        return self.send("GET", path + (f"?{urlencode(query)}" if query else ""), key)
+
+    def post(self, path: str, key: str | None = None, /, body: JsonValue = None) -> Answer:
+        """A POST of JSON; None: without a body."""
+        return self.send("POST", path, key, None if body is None else written(body))
+
+    def send(self, method: str, path: str, key: str | None = None, body: str | None = None) -> Answer:
+        """Any request. Raises StepProblem where no answer comes."""
+        headers = {"Content-Type": JSON_TYPE} if body is not None else {}
+        if key is not None:
+            headers["X-Api-Key"] = key
+        self.requests += 1
+        whole = path if path.startswith("/") else f"{CORE}/{path}"
+        answer = self._target.exchange(Message(method, whole, headers, body), self._log)
+        self.writes += answer.accepted and method != "GET"
+        return answer
+
+
+def value_of(answer: Answer) -> JsonValue:
+    """The JSON of an answer; None where it is none."""
+    try:
+        value: JsonValue = parse(answer.text)  # type: ignore[assignment]  # parse gives JSON values alone
+    except ValueError:
+        return None
+    return value
+
+
+def object_of(answer: Answer) -> dict[str, JsonValue]:
+    """The JSON object of an accepted answer; empty where it is none."""
+    value = value_of(answer) if answer.accepted else None
+    return value if isinstance(value, dict) else {}
+
+
+def items_of(answer: Answer) -> list[dict[str, JsonValue]]:
+    """The objects of a page, wherever they stand in it."""
+    value = value_of(answer) if answer.accepted else None
+    if isinstance(value, dict):
+        lists = [inner for inner in value.values() if isinstance(inner, list)]
+        value = lists[0] if len(lists) == 1 else None
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def name_of(item: dict[str, JsonValue], value: JsonValue) -> str | None:
+    """The one member that holds a value; None where none does, or several."""
+    names = [name for name, held in item.items() if held == value and type(held) is type(value)]
+    return names[0] if len(names) == 1 else None

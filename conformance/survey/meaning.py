@@ -1,0 +1,180 @@
+"""What requests mean where the specification is silent: classes of refusal, duplicates, unknown ids."""
+
+from __future__ import annotations
+
+from pydantic import JsonValue
+
+from conformance.endpoints.client import Answer
+from conformance.service.derivations import hashed_cid
+from conformance.survey.asking import items_of, object_of
+from conformance.survey.reading import METHOD_AND_PATH
+from conformance.survey.trial import ALL_PERMISSIONS, Trial
+from conformance.values.ids import Cid
+
+ABSENT = 999_999_999
+ALL_WALLETS = "0x" + 64 * "0"
+UNKNOWN_WALLET = "0x" + 64 * "7"
+STATUSES = "errors.status_codes"
+USUAL = {400: "malformed", 401: "unauthenticated", 403: "forbidden", 404: "not_found", 409: "conflict", 422: "invalid"}
+
+
+def refusals(trial: Trial) -> None:
+    """The status of each class, by a request that can be refused for one reason alone."""
+    name, description = trial.group_names
+    lists: dict[str, JsonValue] = {"pkp_ids_permitted": [], "cid_hashes_permitted": []}
+    labels: dict[str, JsonValue] = {"name": trial.label, "description": trial.label}
+    wrong: dict[str, JsonValue] = {**lists, name: [7], description: trial.label}
+    absent: dict[str, JsonValue] = {"group_id": ABSENT, **labels, **lists}
+    _note_status(trial, "invalid", trial.post("add_group", wrong), "add_group with a name that is no text")
+    _note_status(trial, "not_found", trial.post("update_group", absent), "update_group of no group")
+    _note_status(trial, "malformed", trial.ask.send("POST", "add_group", trial.key, "{"), "a body that is no JSON")
+    if trial.plain_key:
+        refused = trial.add_group(f"{trial.label} no", trial.plain_key)
+        _note_status(trial, "forbidden", refused, "add_group with a key without permissions")
+        listed = trial.ask.get("list_groups", trial.plain_key)
+        if listed.accepted or listed.status == refused.status:
+            who = "any_key" if listed.accepted else "account_key"
+            trial.notes.see("auth.usage_key_permission.lists", who, f"list_groups with such a key: {listed.status}")
+
+
+def _note_status(trial: Trial, kind: str, answer: Answer, how: str) -> None:
+    if 400 <= answer.status < 500:
+        trial.notes.see(f"{STATUSES}.{kind}", [answer.status], f"{how}: {answer.status}")
+
+
+def _outcome(trial: Trial, key: str, answer: Answer, how: str) -> None:
+    """`accepted`, or the one class of refusal that has the status."""
+    if answer.accepted:
+        trial.notes.see(key, "accepted", how)
+        return
+    seen = {kind: trial.notes.seen.get(f"{STATUSES}.{kind}") for kind in USUAL.values()}
+    by_status = [kind for kind, one in seen.items() if one is not None and one.value == [answer.status]]
+    usual = USUAL.get(answer.status)
+    if not by_status and usual and seen[usual] is None:
+        by_status = [usual]
+    if len(by_status) == 1:
+        trial.notes.see(key, by_status[0], f"{how}: {answer.status}")
+    else:
+        trial.notes.doubt(key, f"{how}: {answer.status}, which could be {' or '.join(by_status) or 'any class'}")
+
+
+def duplicates(trial: Trial) -> None:
+    """Adding what is there, removing what is not, and ids that nobody has."""
+    if not trial.groups:
+        return
+    group = int(str(trial.groups[0]))
+    _lists_of_no_group(trial)
+    _key_choices(trial, group)
+    if trial.action:
+        _actions(trial, group)
+    if trial.pkp:
+        _wallets(trial, group)
+
+
+def _lists_of_no_group(trial: Trial) -> None:
+    answer = trial.page("list_wallets_in_group", group_id=ABSENT)
+    if answer.accepted and not items_of(answer):
+        trial.notes.see("semantics.list_unknown_group", "empty", "list_wallets_in_group of no group")
+    elif not answer.accepted:
+        _outcome(trial, "semantics.list_unknown_group", answer, "list_wallets_in_group of no group")
+
+
+def _key_choices(trial: Trial, group: int) -> None:
+    """Usage keys with an unknown group and with members left out; group lists left out."""
+    labels: dict[str, JsonValue] = {"name": f"{trial.label} x", "description": trial.label}
+    unknown: dict[str, JsonValue] = {**labels, **ALL_PERMISSIONS, "execute_in_groups": [ABSENT]}
+    answers = {"unknown": trial.post("add_usage_api_key", unknown), "short": trial.post("add_usage_api_key", labels)}
+    for answer in answers.values():
+        if isinstance(value := object_of(answer).get("usage_api_key"), str):
+            trial.usage_keys.append(value)
+    _outcome(trial, "semantics.usage_key_unknown_group_id", answers["unknown"], "a usage key for no group")
+    _left_out(
+        trial, "wire.add_usage_api_key.missing_fields.permissions", answers["short"], "a usage key without permissions"
+    )
+    if trial.plain_key:
+        update = trial.post("update_usage_api_key", {"usage_api_key": trial.plain_key, **labels})
+        _left_out(
+            trial, "wire.update_usage_api_key.missing_fields.permissions", update, "an update without permissions"
+        )
+        new = f"{trial.label} y"
+        trial.post("update_usage_api_key", {"usage_api_key": trial.plain_key, **labels, **ALL_PERMISSIONS, "name": new})
+        shown = [new in item.values() for item in items_of(trial.page("list_api_keys"))]
+        if (
+            "wire.list_items.fields.usage_key.name" in trial.notes.seen
+            and trial.notes.seen["wire.list_items.fields.usage_key.name"].value
+        ):
+            trial.notes.see(
+                "semantics.update_usage_key_labels", "replaced" if any(shown) else "kept", "an update with another name"
+            )
+    groups = trial.post("update_group", {"group_id": group, "name": trial.label, "description": trial.label})
+    _left_out(trial, "wire.update_group.missing_fields.lists", groups, "update_group without its lists")
+
+
+def _left_out(trial: Trial, key: str, answer: Answer, how: str) -> None:
+    """Refused, or accepted: then it shows as empty or kept, which was the same before."""
+    if answer.accepted:
+        trial.notes.see(key, "empty", f"{how} is accepted") if "add_" in key else trial.notes.doubt(
+            key, f"{how} is accepted: empty or kept?"
+        )
+    elif 400 <= answer.status < 500:
+        trial.notes.see(key, "refused", f"{how}: {answer.status}")
+
+
+def _actions(trial: Trial, group: int) -> None:
+    again = trial.post("add_action", {"action_ipfs_cid": trial.action, "name": "again", "description": "again"})
+    labelled = any("again" in item.values() for item in items_of(trial.page("list_actions")))
+    if not again.accepted:
+        _outcome(trial, "semantics.add_action_duplicate", again, "a second add_action of one CID")
+    elif "wire.list_items.fields.action.name" in trial.notes.seen:
+        trial.notes.see(
+            "semantics.add_action_duplicate", "overwrites" if labelled else "keeps_first", "a second add_action"
+        )
+    path = _path(trial, "add_action_to_group")
+    if not path or not trial.post(path, {"group_id": group, "action_ipfs_cid": trial.action}).accepted:
+        return
+    trial.post("delete_action", {"hashed_cid": trial.hashed})
+    left = [item.get("hashed_cid") for item in items_of(trial.page("list_actions", group_id=group))]
+    kept = "kept" if trial.hashed in left else "removed"
+    trial.notes.see("semantics.delete_action_group_membership", kept, "list_actions of the group after delete_action")
+    _unregistered(trial, path, group)
+
+
+def _unregistered(trial: Trial, path: str, group: int) -> None:
+    """How lists show an action that is in a group and was never given to add_action."""
+    cid = trial.cid("async function main() { return 'unregistered'; }")
+    if not cid or not trial.post(path, {"group_id": group, "action_ipfs_cid": cid}).accepted:
+        return
+    key, mine = "semantics.list_actions_unregistered", hashed_cid(Cid(cid))
+    everywhere = any(one.get("hashed_cid") == mine for one in items_of(trial.page("list_actions")))
+    trial.notes.see(f"{key}.account_list", "present" if everywhere else "absent", "list_actions")
+    inside = [one for one in items_of(trial.page("list_actions", group_id=group)) if one.get("hashed_cid") == mine]
+    label = trial.notes.seen.get("wire.list_items.fields.action.name")
+    if inside and label and label.value:
+        how = f"list_actions of the group: {sorted(inside[0])}"
+        if label.value not in inside[0]:
+            trial.notes.see(f"{key}.labels_in_group_list", "absent", how)
+        elif inside[0][str(label.value)] == "":
+            trial.notes.see(f"{key}.labels_in_group_list", "empty", how)
+
+
+def _path(trial: Trial, operation: str) -> str:
+    seen = trial.notes.seen.get(f"{METHOD_AND_PATH}.{operation}")
+    return str(seen.value).partition(" ")[2].removeprefix("/") if seen else ""
+
+
+def _wallets(trial: Trial, group: int) -> None:
+    path = _path(trial, "add_pkp_to_group")
+    if not path:
+        return
+    key = "semantics.group_membership_idempotence"
+    member: dict[str, JsonValue] = {"group_id": group, "pkp_id": trial.pkp}
+    unknown = trial.post(path, {"group_id": group, "pkp_id": UNKNOWN_WALLET})
+    _outcome(trial, "semantics.unknown_pkp_id_in_group", unknown, "add_pkp_to_group of no wallet")
+    if trial.post(path, member).accepted:
+        _outcome(trial, f"{key}.add_present", trial.post(path, member), "add_pkp_to_group of a member")
+        trial.post("remove_pkp_from_group", member)
+        _outcome(
+            trial, f"{key}.remove_absent", trial.post("remove_pkp_from_group", member), "removing what is not there"
+        )
+    everything = trial.post(path, {"group_id": group, "pkp_id": ALL_WALLETS})
+    _outcome(trial, "semantics.pkp_wildcard_by_add_remove", everything, "add_pkp_to_group of the wildcard")

@@ -1,0 +1,145 @@
+"""What the survey's own wallets, actions and usage keys show in lists."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Sequence
+
+from pydantic import JsonValue
+
+from conformance.service.derivations import pkp_id
+from conformance.survey.asking import items_of, name_of, object_of
+from conformance.survey.reading import METHOD_AND_PATH
+from conformance.survey.trial import ALL_PERMISSIONS, DESCRIPTIONS, NAMES, NO_PERMISSIONS, Trial
+
+ITEM = "wire.list_items.fields"
+
+
+def wallets(trial: Trial) -> None:
+    """Make two wallets, one with labels, and look how lists show them."""
+    endpoint = trial.notes.seen.get(f"{METHOD_AND_PATH}.create_wallet")
+    if endpoint is None:
+        return
+    path = str(endpoint.value).partition(" ")[2].removeprefix("/")
+    listed = items_of(trial.page("list_wallets"))
+    if trial.wallet and not any("wallet" in str(value).lower() for item in listed for value in item.values()):
+        shown = any(trial.wallet.lower() == str(value).lower() for item in listed for value in item.values())
+        trial.notes.see("semantics.account_wallet_listed", shown, "list_wallets of a new account")
+    made = []
+    labels: dict[str, JsonValue] = {name: f"{trial.label} {name}" for name in (*NAMES, *DESCRIPTIONS)}
+    for body in (None, labels):
+        answer = object_of(trial.ask.post(path, trial.key, body=body))
+        made.append(str(answer.get("wallet_address", "")).lower())
+    items = items_of(trial.page("list_wallets"))
+    mine = [item for item in items if any(str(value).lower() == made[0] for value in item.values())]
+    if len(mine) != 1 or not made[0]:
+        return
+    item = mine[0]
+    trial.notes.see(
+        f"{ITEM}.wallet.wallet_address", next(n for n, v in item.items() if str(v).lower() == made[0]), "list_wallets"
+    )
+    ids = [
+        name for name, value in item.items() if isinstance(value, str) and len(value) == 66 and value.startswith("0x")
+    ]
+    rules = [rule for rule in ("keccak256_of_address", "left_padded_address") if pkp_id(made[0], rule) in item.values()]
+    if len(rules) == 1:
+        trial.pkp = str(pkp_id(made[0], rules[0]))
+        trial.notes.see("wire.pkp.id_source.rule", rules[0], "the id in list_wallets")
+        ids = [name for name in ids if item[name] == trial.pkp]
+    if len(ids) == 1:
+        trial.notes.see(f"{ITEM}.wallet.id", ids[0], "list_wallets")
+        trial.pkp = str(item[ids[0]])
+    _wallet_labels(trial, items[_place(items, made[1])])
+    paths = [name for name in item if "path" in name]
+    if len(paths) == 1:
+        trial.notes.see(f"{ITEM}.wallet.derivation_path", paths[0], "list_wallets")
+    elif not paths and len(item) <= 4:
+        trial.notes.see(f"{ITEM}.wallet.derivation_path", None, f"a wallet has {sorted(item)}")
+    places = [index for index, one in enumerate(items) for m in made if m in [str(v).lower() for v in one.values()]]
+    if len(places) == 2:
+        order = "newest_first" if _place(items, made[0]) > _place(items, made[1]) else "creation"
+        trial.notes.see("semantics.list_order_other", order, "two wallets in list_wallets")
+    trial.address = made[0]
+
+
+def _wallet_labels(trial: Trial, item: dict[str, JsonValue]) -> None:
+    """A label of the request that the item shows, whatever the two are called."""
+    for kind, names in (("name", NAMES), ("description", DESCRIPTIONS)):
+        for sent in names:
+            if shown := name_of(item, f"{trial.label} {sent}"):
+                trial.notes.see(f"wire.create_wallet.fields.{kind}", sent, "list_wallets shows what was sent in it")
+                trial.notes.see(f"{ITEM}.wallet.{kind}", shown, "list_wallets shows what was sent")
+
+
+def _place(items: Sequence[dict[str, JsonValue]], address: str) -> int:
+    return next(index for index, item in enumerate(items) if address in [str(v).lower() for v in item.values()])
+
+
+def actions(trial: Trial) -> None:
+    """Register an action, and look how lists show it."""
+    cid = trial.cid("async function main() { return 'survey'; }")
+    if not cid:
+        return
+    labels: dict[str, JsonValue] = {"name": f"{trial.label} action", "description": f"{trial.label} about"}
+    if not trial.post("add_action", {"action_ipfs_cid": cid, **labels}).accepted:
+        return
+    item = next((one for one in items_of(trial.page("list_actions")) if "hashed_cid" in one), None)
+    if item is None:
+        return
+    trial.action, trial.hashed = cid, str(item["hashed_cid"])
+    for member, label in labels.items():
+        name = name_of(item, label)
+        if name or set(item) == {"hashed_cid"}:
+            trial.notes.see(f"{ITEM}.action.{member}", name, f"an action has {sorted(item)}")
+
+
+def usage_keys(trial: Trial) -> None:
+    """Make a usage key with all permissions and one with none."""
+    labels: dict[str, JsonValue] = {"name": f"{trial.label} key", "description": f"{trial.label} all"}
+    made = object_of(trial.post("add_usage_api_key", {**labels, **ALL_PERMISSIONS}))
+    value = made.get("usage_api_key")
+    if not isinstance(value, str):
+        return
+    trial.usage_keys.append(value)
+    _key_format(trial, value)
+    items = items_of(trial.page("list_api_keys"))
+    item = next((one for one in items if labels["name"] in one.values()), items[0] if len(items) == 1 else None)
+    if item is not None:
+        for member in (*labels, *ALL_PERMISSIONS, "expiration", "balance"):
+            _note_member(trial, item, member, {**labels, **ALL_PERMISSIONS}.get(member))
+        hashes = [name for name in item if name.endswith("hash")]
+        if len(hashes) == 1:
+            trial.notes.see(f"{ITEM}.usage_key.api_key_hash", hashes[0], f"a key has {sorted(item)}")
+    plain = object_of(trial.post("add_usage_api_key", {**labels, **NO_PERMISSIONS})).get("usage_api_key")
+    if isinstance(plain, str):
+        trial.usage_keys.append(plain)
+        trial.plain_key = plain
+
+
+def _note_member(trial: Trial, item: dict[str, JsonValue], member: str, value: JsonValue) -> None:
+    """A member under its own name, absent, or under the name that alone holds the value."""
+    if member in item:
+        trial.notes.see(f"{ITEM}.usage_key.{member}", member, f"a key has {sorted(item)}")
+    elif isinstance(value, str) and (name := name_of(item, value)):
+        trial.notes.see(f"{ITEM}.usage_key.{member}", name, f"a key has {sorted(item)}")
+    elif len(item) <= 2:
+        trial.notes.see(f"{ITEM}.usage_key.{member}", None, f"a key has {sorted(item)}")
+
+
+def _key_format(trial: Trial, value: str) -> None:
+    key = "wire.usage_api_key.managed_format"
+    how = f"a usage key of {len(value)} characters"
+    try:
+        raw = bytes.fromhex(value)
+        trial.notes.see(f"{key}.encoding", "hex", how)
+    except ValueError:
+        try:
+            raw = base64.b64decode(value + "=" * (-len(value) % 4), altchars=b"-_", validate=True)
+        except binascii.Error:
+            return
+        if {"-", "_"} & set(value) or {"+", "/"} & set(value):
+            trial.notes.see(f"{key}.encoding", "base64url" if {"-", "_"} & set(value) else "base64", how)
+        if len(raw) % 3:
+            trial.notes.see(f"{key}.padded", value.endswith("="), how)
+    trial.notes.see(f"{key}.bytes", len(raw), how)

@@ -1,0 +1,159 @@
+"""What can be seen without an account and without a write: description, chain, refusals, evidence."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from pydantic import JsonValue
+
+from conformance.profile.wire import MethodAndPath
+from conformance.service.derivations import code_cid
+from conformance.survey.asking import NOT_SERVED, Asker, object_of, value_of
+from conformance.survey.notes import Notes
+
+CODE = "async function main() { return 1; }"
+NOBODYS_PATH = "no_such_operation_of_any_node"
+OF_BRAND = re.compile(r"/get_([a-z0-9_]+)_action_ipfs_id$")
+CODE_WORD = re.compile(r"[a-z0-9]+([-_.][a-z0-9]+)*", re.IGNORECASE)
+METHOD_AND_PATH = "wire.operations.method_and_path"
+
+
+def read(ask: Asker, notes: Notes) -> None:
+    """Note what the node shows to anybody."""
+    described = _description(ask, notes)
+    _brand(ask, notes, described)
+    _paths(ask, notes)
+    _chain(ask, notes)
+    _refusals(ask, notes)
+    _capabilities(ask, notes, described=bool(described))
+    _evidence(ask, notes)
+
+
+def _description(ask: Asker, notes: Notes) -> list[str]:
+    """The paths of the OpenAPI description."""
+    answer = ask.get("openapi.json")
+    paths = object_of(answer).get("paths")
+    if isinstance(paths, dict):
+        notes.see("auth.openapi_public", True, "openapi.json answers without a key")
+        return list(paths)
+    if answer.status in {401, 403}:
+        notes.see("auth.openapi_public", False, f"openapi.json without a key: {answer.status}")
+    return []
+
+
+def _brand(ask: Asker, notes: Notes, described: list[str]) -> None:
+    """The word of the path that computes CIDs, tried: a description alone may be another node's."""
+    words = [match[1] for path in described if (match := OF_BRAND.search(path))]
+    for word in dict.fromkeys((*words, "service")):
+        answer = ask.post(f"get_{word}_action_ipfs_id", body=CODE)
+        if answer.accepted:
+            notes.see("brand.slug", word, f"POST /get_{word}_action_ipfs_id answers")
+            _cid(notes, value_of(answer))
+            return
+    notes.doubt("brand.slug", "neither the description nor the word 'service' leads to get_…_action_ipfs_id")
+
+
+def _cid(notes: Notes, answer: JsonValue) -> None:
+    for algorithm in ("ipfs_add_v0", "ipfs_add_v1"):
+        if code_cid(CODE, algorithm) == answer:
+            notes.see("crypto.cid_algorithm", algorithm, f"the CID of a line of code is {answer}")
+
+
+def _paths(ask: Asker, notes: Notes) -> None:
+    """The five operations without a given path, where the reference node has them; other places are questions."""
+    unknown = {method: ask.send(method, NOBODYS_PATH).status for method in ("GET", "POST")}
+    slug = notes.value("brand.slug", "")
+    for name in MethodAndPath.model_fields:
+        endpoint = str(MethodAndPath.model_fields[name].default)
+        if "{slug}" in endpoint and not slug:
+            notes.doubt(f"{METHOD_AND_PATH}.{name}", "it depends on the brand word")
+            continue
+        method, _, path = endpoint.replace("{slug}", slug).partition(" ")
+        status = ask.send(method, path.removeprefix("/"), body="{}" if method == "POST" else None).status
+        if status in NOT_SERVED:
+            notes.doubt(f"{METHOD_AND_PATH}.{name}", f"{method} {path} answers {status}")
+        elif status != unknown[method]:
+            notes.see(f"{METHOD_AND_PATH}.{name}", endpoint, f"it answers {status} without a key")
+
+
+def _chain(ask: Asker, notes: Notes) -> None:
+    config = object_of(ask.get("get_node_chain_config"))
+    key = "wire.chain_info"
+    if "chain_id" in config:
+        form = "integer" if isinstance(config["chain_id"], int) else "decimal_string"
+        notes.see(f"{key}.chain_id", form, f"chain_id is {config['chain_id']!r}")
+        others: list[JsonValue] = [name for name in config if name not in {"chain_id", "contract_address"}]
+        notes.see(f"{key}.further_members", others, "get_node_chain_config")
+    for path, member, kind in (
+        ("get_api_payers", "api_payers_member", list),
+        ("get_admin_api_payer", "admin_api_payer_member", str),
+    ):
+        value = value_of(ask.get(path))
+        if isinstance(value, kind):
+            notes.see(f"{key}.{member}", None, f"the answer of {path} is it")
+        elif isinstance(value, dict):
+            names = [name for name, held in value.items() if isinstance(held, kind)]
+            if len(names) == 1:
+                notes.see(f"{key}.{member}", names[0], path)
+
+
+def _refusals(ask: Asker, notes: Notes) -> None:
+    """The body of a refusal, and the status of a request without a key."""
+    answer = ask.get("list_groups", page_number=0, page_size=1)
+    if not 400 <= answer.status < 500:
+        return
+    notes.see("errors.status_codes.unauthenticated", [answer.status], "list_groups without a key")
+    told = value_of(answer)
+    if not isinstance(told, dict):
+        return
+    how = "the refusal of list_groups without a key"
+    notes.see("errors.body_shape.media_type", answer.headers.get("content-type", "").partition(";")[0].strip(), how)
+    status = [name for name, value in told.items() if value == answer.status]
+    if len(status) <= 1:
+        notes.see("errors.body_shape.status_member", status[0] if status else None, how)
+    codes = [name for name in told if "code" in name and isinstance(told[name], str)]
+    if len(codes) == 1 and CODE_WORD.fullmatch(str(told[codes[0]])):
+        notes.see("errors.body_shape.code_member", codes[0], how)
+
+
+def _capabilities(ask: Asker, notes: Notes, *, described: bool) -> None:
+    """What the node offers, as far as it shows without more addresses: chain, control and provider are questions."""
+    found: list[JsonValue] = []
+    if ask.get("new_account").status == 405 or ask.send("POST", "new_account", body="{").status not in NOT_SERVED:
+        found.append("managed_accounts")
+    if described:
+        found.append("openapi")
+    key = object_of(ask.get("billing/stripe_config"))
+    names = [name for name, value in key.items() if isinstance(value, str) and value.startswith("pk_")]
+    if len(names) == 1:
+        found.append("billing")
+        notes.see("wire.billing.fields.publishable_key", names[0], "billing/stripe_config")
+    if "compose_hash" in object_of(ask.get("/info")):
+        found.append("attestation")
+    refused = ask.post("pkps/create").status
+    if refused in {401, 403} and ask.post(NOBODYS_PATH).status != refused:
+        found.append("design_flows")
+    notes.see("capabilities", found, "what answers")
+
+
+def _evidence(ask: Asker, notes: Notes) -> None:
+    info = object_of(ask.get("/info"))
+    if not info:
+        return
+    if isinstance(tcb_info := info.get("tcb_info"), dict | str):
+        form = "object" if isinstance(tcb_info, dict) else "json_string"
+        notes.see("attestation.forms.tcb_info", form, "/info")
+    quote = object_of(ask.get("/evidences/quote.json"))
+    if quote:
+        members: list[JsonValue] = list(quote)
+        notes.see("attestation.forms.quote_json_members", members, "/evidences/quote.json")
+    for name in _certificates(ask):
+        number = ask.get(f"/evidences/{name}").text.count("BEGIN CERTIFICATE")
+        if number:
+            order = "single" if number == 1 else "leaf_first"
+            notes.see("attestation.forms.certificate_order", order, f"{name} holds {number} certificates")
+
+
+def _certificates(ask: Asker) -> Iterator[str]:
+    yield from re.findall(r'href="(?:\./)?(cert-[^"/]+\.pem)"', ask.get("/evidences/").text)[:3]

@@ -1,0 +1,71 @@
+"""What a survey has made so far, and how it asks as its own account."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from pydantic import JsonValue
+
+from conformance.endpoints.client import Answer
+from conformance.survey.asking import Asker, value_of
+from conformance.survey.notes import Notes
+
+FLAGS = ("can_create_groups", "can_delete_groups", "can_create_pkps")
+ARRAYS = ("manage_ipfs_ids_in_groups", "add_pkp_to_groups", "remove_pkp_from_groups", "execute_in_groups")
+ALL_PERMISSIONS: dict[str, JsonValue] = dict.fromkeys(FLAGS, True) | {name: [0] for name in ARRAYS}
+NO_PERMISSIONS: dict[str, JsonValue] = dict.fromkeys(FLAGS, False) | {name: [] for name in ARRAYS}
+
+NAMES = ("account_name", "group_name", "name", "title", "label")
+DESCRIPTIONS = ("account_description", "group_description", "description", "about", "note", "details")
+"""Members that are tried where the reference node's are refused."""
+
+
+@dataclass
+class Trial:
+    """An account of the survey's own."""
+
+    ask: Asker
+    notes: Notes
+    label: str
+    key: str = ""
+    wallet: str = ""
+    """The address of the account's own wallet; empty for an account that was given."""
+    group_names: tuple[str, str] = ("group_name", "group_description")
+    groups: list[JsonValue] = field(default_factory=list)
+    """Ids as lists show them, as far as one page goes."""
+    made_groups: int = 1
+    usage_keys: list[str] = field(default_factory=list)
+    plain_key: str = ""
+    """A usage key without permissions."""
+    pkp: str = ""
+    address: str = ""
+    action: str = ""
+    """The CID of a registered action."""
+    hashed: str = ""
+
+    @property
+    def first_page(self) -> int:
+        """The number of the first page."""
+        seen = self.notes.seen.get("wire.paging.first_page_number")
+        return int(str(seen.value)) if seen else 0
+
+    def post(self, path: str, body: dict[str, JsonValue], key: str | None = None) -> Answer:
+        """A POST with the account's key."""
+        return self.ask.post(path, key or self.key, body=body)
+
+    def page(self, path: str, **query: JsonValue) -> Answer:
+        """The first page of a list, as large as the node serves it by itself."""
+        return self.ask.get(path, self.key, **query)
+
+    def add_group(self, name: str, key: str = "", **lists: JsonValue) -> Answer:
+        """Make a group."""
+        labels: dict[str, JsonValue] = dict.fromkeys(self.group_names, name)
+        answer = self.post("add_group", {"pkp_ids_permitted": [], "cid_hashes_permitted": [], **labels, **lists}, key)
+        self.made_groups += answer.accepted and not key
+        return answer
+
+    def cid(self, code: str) -> str:
+        """The CID of code; empty where the node does not tell it."""
+        slug = self.notes.value("brand.slug", "")
+        value = value_of(self.ask.post(f"get_{slug}_action_ipfs_id", body=code)) if slug else None
+        return value if isinstance(value, str) else ""

@@ -1,0 +1,266 @@
+"""What shows when an account of the survey's own is used: names of members, lists, keys, paging."""
+
+from __future__ import annotations
+
+import base64
+import secrets
+from itertools import product
+
+from pydantic import JsonValue
+
+from conformance.survey.asking import Asker, items_of, name_of, object_of, value_of
+from conformance.survey.meaning import duplicates, refusals
+from conformance.survey.notes import Notes
+from conformance.survey.objects import actions, usage_keys, wallets
+from conformance.survey.reading import METHOD_AND_PATH
+from conformance.survey.runs import runs
+from conformance.survey.signing import signing
+from conformance.survey.trial import DESCRIPTIONS, NAMES, Trial
+
+MOST_WRITES = 60
+"""Accepted writes that a survey makes at most."""
+GROUPS = 5
+
+
+def try_out(ask: Asker, notes: Notes, key: str | None = None) -> None:
+    """Note what an account shows; it is made, unless the key of one is given."""
+    label = f"survey {secrets.token_hex(4)}"
+    trial = Trial(ask, notes, label)
+    if key is None:
+        _make_account(trial)
+    else:
+        trial.key = key
+    if not trial.key or not _make_groups(trial):
+        return
+    for step in (
+        _pages,
+        _account_exists,
+        _balance,
+        wallets,
+        actions,
+        usage_keys,
+        refusals,
+        duplicates,
+        runs,
+        signing,
+        _scope,
+    ):
+        if ask.writes < MOST_WRITES:
+            step(trial)
+    clean_up(trial)
+
+
+def clean_up(trial: Trial) -> None:
+    """Remove the usage keys and groups that the survey made."""
+    for value in trial.usage_keys:
+        trial.post("remove_usage_api_key", {"usage_api_key": value})
+    for group in trial.groups:
+        trial.post("remove_group", {"group_id": str(group)})
+
+
+def _named(
+    trial: Trial, path: str, key: str | None, fixed: dict[str, JsonValue], usual: tuple[str, str]
+) -> dict[str, JsonValue] | None:
+    """The members that a request takes for name and description: each has to be needed, or it proves nothing."""
+    label = trial.label
+    pairs = [usual, *((a, b) for a, b in product(NAMES, DESCRIPTIONS) if (a, b) != usual)]
+    for name, description in pairs:
+        if trial.ask.post(path, key, body={**fixed, description: label}).accepted:
+            return None  # a name is not needed: what is accepted proves nothing
+        if (answer := trial.ask.post(path, key, body={**fixed, name: label, description: label})).accepted:
+            return {"": value_of(answer), "name": name, "description": description}
+        if answer.status in {401, 402, 403, 404, 429}:
+            return None
+    return None
+
+
+def _make_account(trial: Trial) -> None:
+    made = _named(trial, "new_account", None, {}, ("account_name", "account_description"))
+    answer = made[""] if made else None
+    if made is None or not isinstance(answer, dict) or not isinstance(answer.get("api_key"), str):
+        trial.notes.doubt("wire.new_account.fields.account_name", "no account could be made with the usual names")
+        return
+    for member in ("name", "description"):
+        trial.notes.see(f"wire.new_account.fields.account_{member}", made[member], "an account was made with it")
+    trial.key = str(answer["api_key"])
+    trial.wallet = str(answer.get("wallet_address"))
+
+
+def _make_groups(trial: Trial) -> bool:
+    """Some groups; False where none can be made."""
+    lists: dict[str, JsonValue] = {"pkp_ids_permitted": [], "cid_hashes_permitted": []}
+    if (
+        trial.ask.post(
+            "add_group", trial.key, body={**lists, "group_name": trial.label, "group_description": ""}
+        ).status
+        == 402
+    ):
+        trial.notes.doubt(
+            "accounts.credits", "a new account cannot pay for a group: `bought`, or null where it never can"
+        )
+        return False
+    made = _named(trial, "add_group", trial.key, lists, ("group_name", "group_description"))
+    if made is None:
+        trial.notes.doubt("wire.add_group.fields.group_name", "no group could be made with the usual names")
+        return False
+    trial.notes.see("accounts.credits", "granted", "a new account makes a group")
+    names = (str(made["name"]), str(made["description"]))
+    for member, name in zip(("name", "description"), names, strict=True):
+        trial.notes.see(f"wire.add_group.fields.group_{member}", name, "a group was made with it")
+    trial.group_names = names
+    for number in range(1, GROUPS):
+        trial.add_group(f"{trial.label} {number}")
+    _group_answer(trial, made[""])
+    return True
+
+
+def _group_answer(trial: Trial, answer: JsonValue) -> None:
+    items = items_of(trial.ask.get("list_groups", trial.key))
+    trial.groups = [item["id"] for item in items if isinstance(item.get("id"), int | str)]
+    if not trial.groups:
+        return
+    newest = items[-1]
+    form = "integer" if isinstance(newest["id"], int) else "decimal_string"
+    trial.notes.see("wire.list_groups.id_form", form, f"list_groups shows {newest['id']!r}")
+    named = next((item for item in items if trial.label in item.values()), None)
+    others = [name for name in newest if name != "id"]
+    if not others:
+        for member in ("name", "description"):
+            trial.notes.see(f"wire.list_groups.item_fields.{member}", None, "an item of list_groups has the id alone")
+    elif named is not None and set(others) == {"name", "description"}:
+        for member in others:
+            trial.notes.see(f"wire.list_groups.item_fields.{member}", member, "an item of list_groups")
+    told = answer if isinstance(answer, dict) else {}
+    ids = [name for name, value in told.items() if not isinstance(value, bool) and str(value) in map(str, trial.groups)]
+    success = name_of(told, True)
+    if len(ids) <= 1:
+        trial.notes.see(
+            "wire.mutating_responses.group_id", ids[0] if ids else None, f"add_group answers {sorted(told)}"
+        )
+    if success or not any(isinstance(value, bool) for value in told.values()):
+        trial.notes.see("wire.mutating_responses.success", success, f"add_group answers {sorted(told)}")
+
+
+def _pages(trial: Trial) -> None:
+    """The first page's number, the sizes, what stands around the items."""
+    ask, notes, key = trial.ask, trial.notes, trial.key
+    first = [item.get("id") for item in items_of(ask.get("list_groups", key, page_number=0, page_size=1))]
+    second = [item.get("id") for item in items_of(ask.get("list_groups", key, page_number=1, page_size=1))]
+    if len(trial.groups) >= 3:
+        if first == trial.groups[:1] and second == trial.groups[1:2]:
+            notes.see("wire.paging.first_page_number", 0, "page 0 of size 1 is the oldest group")
+        elif second == trial.groups[:1] and first != second:
+            notes.see("wire.paging.first_page_number", 1, "page 1 of size 1 is the oldest group")
+    page = trial.first_page
+    container = value_of(ask.get("list_actions", key, page_number=page, page_size=1))
+    if isinstance(container, list):
+        notes.see("wire.paging.container.form", "array", "list_actions answers an array")
+    elif isinstance(container, dict) and len(names := [n for n, v in container.items() if isinstance(v, list)]) == 1:
+        notes.see("wire.paging.container.form", "object", f"list_actions answers {sorted(container)}")
+        notes.see("wire.paging.container.items_member", names[0], "list_actions")
+    _page_sizes(trial)
+
+
+def _page_sizes(trial: Trial) -> None:
+    def size(wanted: int) -> int | None:
+        answer = trial.ask.get("list_groups", trial.key, page_number=trial.first_page, page_size=wanted)
+        return len(items_of(answer)) if answer.accepted else None
+
+    low, high = 1, 1_000_000
+    capped = size(high)
+    if capped is None:
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if size(middle) is not None else (low, middle)
+        trial.notes.see("limits.page_size_max", low, f"page_size {low} is served, {high} is refused")
+        trial.notes.see("limits.page_size_above_max", "refused", f"page_size {high} is refused")
+    elif capped < len(trial.groups):
+        trial.notes.see("limits.page_size_max", capped, f"{capped} of {len(trial.groups)} groups for page_size {high}")
+        trial.notes.see("limits.page_size_above_max", "capped", f"page_size {high} is served")
+    unpaged = trial.ask.get("list_groups", trial.key)
+    if not unpaged.accepted:
+        trial.notes.see("limits.page_size_default", None, "list_groups without paging fields is refused")
+    elif len(items_of(unpaged)) < trial.made_groups:
+        trial.notes.see("limits.page_size_default", len(items_of(unpaged)), f"so many of {trial.made_groups} groups")
+
+
+def _account_exists(trial: Trial) -> None:
+    seen = trial.notes.seen.get(f"{METHOD_AND_PATH}.account_exists")
+    if seen is None:
+        return
+    key = "wire.account_exists.request_response"
+    method, _, path = str(seen.value).partition(" ")
+    path = path.removeprefix("/")
+    answer = trial.ask.send(method, path, trial.key)
+    value = value_of(answer)
+    if value is True or (isinstance(value, dict) and name_of(value, True)):
+        trial.notes.see(f"{key}.key_in", "header", f"{method} {path} with the key in its header")
+        trial.notes.see(f"{key}.answer_member", name_of(value, True) if isinstance(value, dict) else None, str(value))
+        stranger = trial.ask.send(method, path, base64.b64encode(secrets.token_bytes(32)).decode())
+        unknown = {200: "answers_false", 401: "unauthenticated", 404: "not_found"}.get(stranger.status)
+        if unknown and not (stranger.accepted and "alse" not in stranger.text):
+            trial.notes.see(f"{key}.unknown_key", unknown, f"a key that nobody has: {stranger.status}")
+        return
+    for member in ("api_key", "key", "account_api_key"):
+        answer = trial.ask.get(path, None, **{member: trial.key})
+        value = value_of(answer)
+        if answer.accepted and (value is True or (isinstance(value, dict) and name_of(value, True))):
+            trial.notes.see(f"{key}.key_in", "query", f"?{member}=")
+            trial.notes.see(f"{key}.key_member", member, "the query")
+            trial.notes.see(
+                f"{key}.answer_member", name_of(value, True) if isinstance(value, dict) else None, "its answer"
+            )
+            return
+
+
+def _balance(trial: Trial) -> None:
+    """The members of the balance. Which sign is credit shows by what a write does to it."""
+    before = object_of(trial.ask.get("billing/balance", trial.key))
+    trial.add_group(f"{trial.label} paid")
+    after = object_of(trial.ask.get("billing/balance", trial.key))
+    key = "wire.billing.fields"
+    moved = [name for name in before if name in after and before[name] != after[name]]
+    cents = [name for name in moved if isinstance(before[name], int)]
+    texts = [name for name in moved if isinstance(before[name], str) and _is_decimal(before[name])]
+    if len(cents) == 1 or (not cents and len(texts) == 1):
+        name = (cents or texts)[0]
+        trial.notes.see(
+            f"{key}.balance_cents", name, f"it is {before[name]!r} before a write and {after[name]!r} after"
+        )
+        trial.notes.see(f"{key}.balance_form", "cents" if cents else "units_text", f"it is {before[name]!r}")
+        fell = float(str(after[name])) < float(str(before[name]))
+        trial.notes.see(f"{key}.positive_is_credit", fell, f"a write makes it {'fall' if fell else 'rise'}")
+        display = [other for other in before if other != name and isinstance(before[other], str)]
+        if len(display) <= 1:
+            trial.notes.see(
+                f"{key}.balance_display", display[0] if display else None, f"the balance has {sorted(before)}"
+            )
+
+
+def _is_decimal(value: JsonValue) -> bool:
+    try:
+        float(str(value))
+    except ValueError:
+        return False
+    return True
+
+
+def _scope(trial: Trial) -> None:
+    """Whether a second account's groups are numbered from the same number."""
+    fields = [trial.notes.seen.get(f"wire.new_account.fields.account_{name}") for name in ("name", "description")]
+    if None in fields or not trial.wallet:
+        return
+    body: dict[str, JsonValue] = {str(one.value): trial.label for one in fields if one}
+    key = object_of(trial.ask.post("new_account", body=body)).get("api_key")
+    if not isinstance(key, str):
+        return
+    trial.add_group(f"{trial.label} other", key)
+    items = items_of(trial.ask.get("list_groups", key))
+    mine = [item.get("id") for item in items]
+    if mine and trial.groups:
+        scope = "account" if mine[0] == trial.groups[0] else "global"
+        trial.notes.see(
+            "semantics.group_id_scope", scope, f"first groups of two accounts: {trial.groups[0]}, {mine[0]}"
+        )
+    for group in mine:
+        trial.ask.post("remove_group", key, body={"group_id": str(group)})

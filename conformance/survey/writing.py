@@ -1,0 +1,82 @@
+"""The profile as a commented YAML file: what was seen with how, and every other key as a question."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import yaml
+from pydantic import JsonValue
+
+from conformance.profile import Profile, known_paths, value_at
+from conformance.profile.section import Section
+from conformance.survey.notes import Notes, Observation
+
+LONGEST = 110
+ASIDE = {"base_url", "extends"}
+"""Keys that are no question."""
+
+
+def written(notes: Notes, base_url: str, how: Iterable[str]) -> str:
+    """The file."""
+    lines = [*(f"# {line}" for line in how), "", f"base_url: {base_url}"]
+    lines += _seen(dict(sorted(notes.seen.items())), "")
+    lines += ["", "# Not seen: answer these, or leave them out (then the value in brackets is assumed).", ""]
+    lines += _questions(notes)
+    return "\n".join(lines) + "\n"
+
+
+def _seen(found: dict[str, Observation], indent: str) -> Iterator[str]:
+    """The observations as nested mappings, in their order."""
+    sections: dict[str, dict[str, Observation]] = {}
+    for key, seen in found.items():
+        first, _, rest = key.partition(".")
+        sections.setdefault(first, {})[rest] = seen
+    for name, inner in sections.items():
+        if "" in inner:
+            yield f"{indent}{name}: {_value(inner[''].value)}  # {_one_line(inner[''].how)}"
+        else:
+            yield f"{indent}{name}:"
+            yield from _seen(inner, f"{indent}  ")
+
+
+def _value(value: JsonValue) -> str:
+    text: str = yaml.safe_dump(value, default_flow_style=True, width=10_000, allow_unicode=True)
+    return text.removesuffix("\n").removesuffix("\n...")
+
+
+def _one_line(text: str) -> str:
+    shown = " ".join(text.split())
+    return shown if len(shown) <= LONGEST else f"{shown[: LONGEST - 1]}…"
+
+
+def _questions(notes: Notes) -> Iterator[str]:
+    for key in open_keys(notes):
+        yield f"# {key}? [{_value(plain(value_at(Profile(), key)))}] {_one_line(description_of(key))}".rstrip()
+        if key in notes.unclear:
+            yield f"#   {_one_line(notes.unclear[key])}"
+
+
+def open_keys(notes: Notes) -> list[str]:
+    """The keys that hold a value and were not seen."""
+    return [key for key in sorted(known_paths()) if key not in notes.seen and key not in ASIDE and _is_leaf(key)]
+
+
+def description_of(key: str) -> str:
+    """What the profile's model says of a key, its first sentence."""
+    section: object = Profile()
+    *above, name = key.split(".")
+    for part in above:
+        section = getattr(section, part)
+    told = type(section).model_fields[name].description if isinstance(section, Section) else None
+    return (told or "").partition("\n")[0]
+
+
+def _is_leaf(key: str) -> bool:
+    return not isinstance(value_at(Profile(), key), Section)
+
+
+def plain(value: object) -> JsonValue:
+    """A value of the profile as JSON."""
+    if isinstance(value, tuple | list):
+        return [plain(item) for item in value]
+    return value if value is None or isinstance(value, bool | int | float | str) else str(value)

@@ -1,0 +1,66 @@
+"""``service-conformance init``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tiny_node import TinyNode, always
+
+from conformance.cli import main
+from conformance.profile import load_profile
+
+
+def test_init_writes_a_profile_and_asks_without_writing(
+    node: TinyNode, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "node.yaml"
+    node.faults["new_account"] = always(405)
+
+    assert main(["init", node.url, "-o", str(path)]) == 0
+
+    assert load_profile(path).base_url == node.url
+    assert "keys seen" in capsys.readouterr().out
+    posts = [asked.path for asked in node.asked if asked.method != "GET" and asked.key]
+    assert posts == [], "nothing is sent with a key"
+
+
+def test_init_does_not_state_what_an_answer_leaves_open(node: TinyNode, capsys: pytest.CaptureFixture[str]) -> None:
+    node.faults["create_wallet"] = always(404)
+    node.faults["openapi.json"] = always(404)
+
+    assert main(["init", node.url]) == 0
+
+    text = capsys.readouterr().out
+    assert "\n      create_wallet:" not in text
+    assert "# wire.operations.method_and_path.create_wallet? [POST /create_wallet]" in text
+    assert "#   POST create_wallet answers 404" in text.replace("/create_wallet answers", "create_wallet answers")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["init"], "the following arguments are required: URL"),
+        (["init", "node.example"], "argument URL: begins with http:// or https://"),
+        (["init", "http://127.0.0.1:9"], "http://127.0.0.1:9: the node cannot be reached"),
+        (["init", "http://127.0.0.1:9", "--key", "NO_SUCH_KEY"], "the variable NO_SUCH_KEY holds no key"),
+        (["init", "http://127.0.0.1:9", "-o", "there.yaml"], "there.yaml is there already"),
+    ],
+)
+def test_init_that_cannot_begin_says_so_in_one_line(
+    arguments: list[str],
+    said: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("NO_SUCH_KEY", raising=False)
+    (tmp_path / "there.yaml").touch()
+    try:
+        assert main(arguments) == 2
+    except SystemExit as ended:
+        assert ended.code == 2  # noqa: PT017 - argparse ends so, the command itself returns
+    printed = capsys.readouterr()
+    assert said in printed.err
+    assert (printed.err.count("\n"), printed.out) == (1, "")
