@@ -82,7 +82,7 @@ FOUNDATIONS = (
         "create_wallet",
         trials.wallets_are_made,
         "accounts::wallet-joins-its-account",
-        "ACC-010 ACC-080 EP-230 EP-350 EP-430 LIST-170 PKP-010 PKP-030 PKP-110",
+        "ACC-010 ACC-080 EP-230 EP-350 EP-430 LIST-170 PKP-010 PKP-030 PKP-110 ACC-110",
     ),
     Foundation(
         "registered actions",
@@ -96,7 +96,7 @@ FOUNDATIONS = (
         "add_group",
         trials.groups_list_what_they_are_made_with,
         "groups::lists-given-at-creation",
-        "ACT-130 EP-160 EP-240 EP-250 EP-270 GRP-040 GRP-050 GRP-270 LIST-170",
+        "ACT-130 EP-160 EP-240 EP-250 EP-270 GRP-040 GRP-050 GRP-270 LIST-170 PKP-010 PKP-020",
         upon=("groups", "wallets"),
     ),
     Foundation(
@@ -112,7 +112,7 @@ FOUNDATIONS = (
         "add_pkp_to_group",
         trials.wallets_join_groups,
         "endpoints::wallets-join-and-leave-groups",
-        "EP-240 EP-370 GRP-270 LIST-170 PKP-060",
+        "EP-240 EP-370 GRP-270 LIST-170 PKP-060 PKP-010 PKP-020",
         upon=("groups", "wallets"),
     ),
     Foundation(
@@ -152,7 +152,7 @@ FOUNDATIONS = (
         "update_usage_api_key",
         trials.updates_replace_permissions,
         "endpoints::usage-key-operations",
-        "EP-130 KEYLIFE-020 KEYLIFE-030 KEYLIFE-040 LIST-170 UKEY-040",
+        "EP-130 KEYLIFE-020 KEYLIFE-030 KEYLIFE-040 LIST-170 UKEY-040 UKEY-050 UKEY-440",
         upon=("groups", "usage keys"),
     ),
     Foundation(
