@@ -15,6 +15,10 @@ from conformance.service.refusal import must_be_unchanged, read_before
 from conformance.service.session import Session
 from conformance.values.json_text import written
 
+REFUSED_CHANGES_NOTHING = "ERR-150"
+"""The requirement that a rejected request leaves all state unchanged: of those that a step judges, a change is news of
+this one alone.
+"""
 REMOVALS = ("remove_", "delete_")
 """How operations begin that may undo what others did."""
 NAME_OF_A_THING = re.compile(r"[0-9A-Za-z]{20,}")
@@ -91,8 +95,12 @@ class UnchangedState:
             others = f", or a refused step before it since {refused[0].label}" if self.is_unclear else ""
             problem.step = refused[-1].label + others
             if all(step.judges is not None for step in refused):
-                problem.charge(tuple(dict.fromkeys(name for step in refused for name in step.judges or ())))
+                problem.charge(_changed(tuple(name for step in refused for name in step.judges or ())))
             raise
+
+
+def _changed(judged: tuple[str, ...]) -> tuple[str, ...]:
+    return (REFUSED_CHANGES_NOTHING,) if REFUSED_CHANGES_NOTHING in judged else tuple(dict.fromkeys(judged))
 
 
 def _asked(read: Read) -> str:

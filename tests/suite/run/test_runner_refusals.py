@@ -168,6 +168,21 @@ def test_refusal_that_has_its_effect_nevertheless_fails(run: Run, node: TinyNode
     assert "list_api_keys" in outcome.reason
 
 
+def test_changed_state_is_charged_to_the_requirement_that_refusals_change_nothing(run: Run, node: TinyNode) -> None:
+    def refuse_and_add(asked: Asked) -> Told:
+        node.groups[node.owners[asked.key]].append({"id": 9, "name": "changed", "description": ""})
+        return Told(403)
+
+    node.faults["add_usage_api_key"] = by_key(node, refuse_and_add)
+    about_both = REFUSED_WRITE.replace(
+        "    refused: forbidden", "    judges: [ERR-140, ERR-150]\n    refused: forbidden"
+    )
+
+    outcome = run("requirements: [ERR-140, ERR-150]\n" + about_both)
+
+    assert (outcome.properties["problem"], outcome.blamed) == ("state-changed", ("ERR-150",))
+
+
 def test_unchanged_state_is_compared_over_all_pages(run: Run, node: TinyNode, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Target, "page_size", 2)
 
