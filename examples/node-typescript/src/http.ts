@@ -72,7 +72,7 @@ function charged(node: Node, customer: string, handle: () => unknown): unknown {
 }
 
 async function answer(node: Node, request: IncomingMessage): Promise<{ status: number; body: unknown }> {
-  const url = new URL(request.url ?? "/", node.baseUrl);
+  const url = new URL(request.url ?? "/", "http://localhost");
   const route = routeFor(request.method, url.pathname);
   const { status } = route;
   const given = route.method === "GET" ? Object.fromEntries(url.searchParams) : await bodyOf(request);
@@ -96,7 +96,7 @@ function send(response: ServerResponse, status: number, type: string, body: stri
 
 async function serve(node: Node, request: IncomingMessage, response: ServerResponse): Promise<void> {
   if (request.method === "GET" && request.url === `${PREFIX}/openapi.json`) {
-    return send(response, 200, "application/json", JSON.stringify(openapi(apiRoutes, node.baseUrl + PREFIX)));
+    return send(response, 200, "application/json", JSON.stringify(openapi(apiRoutes, PREFIX)));
   }
   if (request.method === "GET" && request.url === `${PREFIX}/swagger-ui`) {
     return send(response, 200, "text/html", viewer);

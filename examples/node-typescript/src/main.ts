@@ -1,5 +1,6 @@
-/** Start the node: `node dist/main.js --port 8088 [--fault NAME]`. */
+/** Start the node: `node dist/main.js --port 8088 [--fault NAME]`. Port 0 takes any free one. */
 
+import type { AddressInfo } from "node:net";
 import { parseArgs } from "node:util";
 import { FAULTS, faultNamed } from "./faults.js";
 import { listen } from "./http.js";
@@ -21,9 +22,10 @@ if (values.faults) {
   console.error(`There is no fault ${values.fault}; --faults lists them`);
   process.exitCode = 2;
 } else {
-  const url = `http://127.0.0.1:${port}`;
   // An action may leave a rejected promise behind. It is no reason to end the node.
   process.on("unhandledRejection", (reason) => console.error(reason));
-  const server = listen(new Node(url, fault), port);
-  server.on("listening", () => console.log(`listening on ${url}`));
+  const server = listen(new Node(fault), port);
+  server.on("listening", () => {
+    console.log(`listening on http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  });
 }

@@ -86,10 +86,7 @@ export class Node {
   #nextGroup = 4_100_000_000 + randomInt(1_000_000);
   #nextWallet = 0;
 
-  constructor(
-    readonly baseUrl: string,
-    readonly fault: Fault | undefined,
-  ) {}
+  constructor(readonly fault: Fault | undefined) {}
 
   callerWith(secret: string): Caller | undefined {
     return this.#callers.get(secret);
