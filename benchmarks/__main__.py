@@ -1,9 +1,11 @@
-"""``python -m benchmarks``: measure, print the table; with ``--write`` put it into docs/benchmarks.md."""
+"""``python -m benchmarks [NAME ...]``: measure, print the rows; with ``--write`` put all into docs/benchmarks.md."""
 
 from __future__ import annotations
 
+import argparse
 import platform
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from benchmarks import attestation, envelope, matrix, node, payments, runs, suite, vectors, verification
@@ -14,7 +16,8 @@ HEAD = """\
 # Benchmarks
 
 `python -m benchmarks` times two things in turn within one run and compares the medians, so the ratios hold where
-absolute times don't. `--write` renews the table below.
+absolute times don't. `--write` renews the table below; `python -m benchmarks node payments` measures these parts alone,
+and `--help` names all of them.
 
 Runs in a row ask the contract the same, and the in-memory chain answers a view that it has answered from memory until
 the next block or second. Lists are asked for in pages of another size each time, so that they are evaluated anew.
@@ -29,25 +32,44 @@ second time, in Python.
 """
 
 
-def main() -> int:
-    """0 when every ratio is within its bound, else 1."""
-    table = [
-        *node.rows(),
-        *payments.rows(),
-        *runs.rows(),
-        *envelope.rows(),
-        *suite.rows(),
-        *matrix.rows(),
-        *attestation.rows(),
-        *vectors.rows(),
-        *verification.rows(),
-    ]
+PARTS: dict[str, Callable[[], Sequence[Row]]] = {
+    "node": node.rows,
+    "payments": payments.rows,
+    "runs": runs.rows,
+    "envelope": envelope.rows,
+    "suite": suite.rows,
+    "matrix": matrix.rows,
+    "attestation": attestation.rows,
+    "vectors": vectors.rows,
+    "verification": verification.rows,
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """0 when every ratio is within its bound, else 1; 2 for arguments that are wrong."""
+    options = _options(arguments)
+    table = [row for name in options.parts or PARTS for row in PARTS[name]()]
     text = "\n".join(map(_line, table))
     print(text)
-    if "--write" in sys.argv[1:]:
+    if options.write:
         machine = f"{platform.system()} {platform.machine()}, Python {platform.python_version()}"
         PAGE.write_text(f"{HEAD}{text}\n\nMeasured on {machine}.\n")
     return 0 if all(row.kept for row in table) else 1
+
+
+def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks",
+        description="Time things in turn, and print the ratios.",
+    )
+    parser.add_argument("parts", nargs="*", metavar="NAME", help=f"measure only these: {', '.join(PARTS)}")
+    parser.add_argument("--write", action="store_true", help="renew the table of docs/benchmarks.md")
+    options = parser.parse_args(arguments)
+    if unknown := set(options.parts) - PARTS.keys():
+        parser.error(f"no such part: {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
+    if options.write and options.parts:
+        parser.error("--write renews the whole table: name no parts")
+    return options
 
 
 def _line(row: Row) -> str:
