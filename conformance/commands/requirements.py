@@ -26,6 +26,7 @@ def add_to(subcommands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
         help=f"only this family (repeatable): {' '.join(families)}",
     )
     parser.add_argument("--uncovered", action="store_true", help="only what is proved in part or not yet")
+    parser.add_argument("--silent", action="store_true", help="what the specification leaves open or says two ways")
     parser.add_argument("--pack-dir", action="append", type=Path, default=[], help="count the packs of this folder too")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.set_defaults(handle=_list)
@@ -33,6 +34,9 @@ def add_to(subcommands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
 
 def _list(arguments: argparse.Namespace) -> int:
     known = catalogue()
+    if arguments.silent:
+        _tell_questions(known, arguments)
+        return 0
     found = statuses(known, uncovered(), by_requirement(load_cases(arguments.pack_dir)))
     chosen = [status for status in found if status.requirement.family in (arguments.family or known.families)]
     shown = [status for status in chosen if not arguments.uncovered or status.coverage in OPEN]
@@ -43,6 +47,24 @@ def _list(arguments: argparse.Namespace) -> int:
         print("\n".join(_lines(status, known)))
     print("\n".join(_summary(chosen)))
     return 0
+
+
+def _tell_questions(known: Catalogue, arguments: argparse.Namespace) -> None:
+    families = arguments.family or known.families
+    silent = [one for one in known.silent if one.family in families]
+    tensions = [one for one in known.tensions if any(name.partition("-")[0] in families for name in one.ids)]
+    if arguments.json:
+        told = {"silent": [one.model_dump() for one in silent], "tensions": [one.model_dump() for one in tensions]}
+        print(json.dumps(told, indent=2, ensure_ascii=False))
+        return
+    for one in silent:
+        print(f"{one.id}  {one.place}\n    {one.text}\n    profile: {one.profile_key}")
+        print(f"    the reference node: {one.reference_choice}")
+    for tension in tensions:
+        print(f"{', '.join(tension.ids)}\n    {tension.text}")
+        print("\n".join(f"    - {reading}" for reading in tension.readings))
+        print(f"    taken: {tension.decided}")
+    print(f"{len(silent)} statements are left open, {len(tensions)} places pull two ways")
 
 
 def _as_json(status: Status) -> dict[str, object]:

@@ -119,6 +119,11 @@ class Catalogue(Part):
         names = dict.fromkeys(requirement.family for requirement in self.requirements)
         return {name: tuple(entry for entry in self.requirements if entry.family == name) for name in names}
 
+    @cached_property
+    def silent(self) -> tuple[Requirement, ...]:
+        """What the specification leaves open."""
+        return tuple(entry for entry in self.requirements if entry.level is Level.SILENT)
+
     def targets(self, restated: str) -> tuple[str, ...]:
         """What a restatement says again, down to statements that are none."""
         found: dict[str, None] = {}
