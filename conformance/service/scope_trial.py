@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import groupby
+from operator import attrgetter
 from typing import NamedTuple
 
 from conformance.problems import Mismatch
@@ -38,10 +40,15 @@ class _Try(NamedTuple):
     members: dict[str, object]
     changes: str
     """The list that shows its effect."""
+    adds: int
+    """By how many items that makes it longer."""
 
 
 class ScopeTrial:
-    """Tries keys of one account. What is accepted has to change its list, and what is refused must not."""
+    """Tries keys of one account. What is accepted has to change its list, and what is refused must not.
+
+    A list is read before and after all operations that it shows.
+    """
 
     def __init__(self, session: Session, owner: str) -> None:
         self._session = session
@@ -54,23 +61,23 @@ class ScopeTrial:
         groups, pkps, actions = Groups(self._session), Pkps(self._session), Actions(self._session)
         listed = [hashed_cid(self._cid)]
         trial = groups.add(self._owner, "trial", pkp_ids=[self._pkp.id], cid_hashes=listed).id
-        lists: dict[str, Callable[[], object]] = {
+        lists: dict[str, Callable[[], list[object]]] = {
             "the group's actions": lambda: actions.list(self._owner, trial),
             "the group's wallets": lambda: pkps.list(self._owner, trial),
             "the account's groups": lambda: groups.list(self._owner),
             "the account's wallets": lambda: pkps.list(self._owner),
         }
-        before: dict[str, object] = {}
-        opened = []
-        for attempt in self._tries(trial, listed[0]):
-            known = before[attempt.changes] if attempt.changes in before else lists[attempt.changes]()
-            if self._may(key, attempt):
-                opened.append(attempt.operation)
-            before[attempt.changes] = lists[attempt.changes]()
-            if same(known, before[attempt.changes]) == (attempt.operation in opened):
-                said = "accepted" if attempt.operation in opened else "refused"
-                expected = f"{attempt.changes} to change exactly if {attempt.operation} is accepted; it was {said}"
-                raise Mismatch(expected, printed(before[attempt.changes])[:300], self._session.last_exchange)
+        opened: list[str] = []
+        for name, attempts in groupby(self._tries(trial, listed[0]), key=attrgetter("changes")):
+            before = lists[name]()
+            accepted = [attempt for attempt in attempts if self._may(key, attempt)]
+            after = lists[name]()
+            opened += [attempt.operation for attempt in accepted]
+            longer = sum(attempt.adds for attempt in accepted)
+            if same(before, after) == bool(accepted) or len(after) - len(before) != longer:
+                said = " and ".join(attempt.operation for attempt in accepted) or "nothing"
+                expected = f"{name}, {printed(before)[:300]}, to change by what was accepted: {said}"
+                raise Mismatch(expected, printed(after)[:300], self._session.last_exchange)
         return sorted(opened)
 
     def _tries(self, group: int, listed: str) -> list[_Try]:
@@ -78,13 +85,13 @@ class ScopeTrial:
         wallet = wallet_labels(self._session.target.operation("create_wallet"), self._session.label)
         in_group: dict[str, object] = {"group_id": group}
         return [
-            _Try("add_action_to_group", in_group | {"action_ipfs_cid": self._other_cid}, "the group's actions"),
-            _Try("remove_action_from_group", in_group | {"hashed_cid": listed}, "the group's actions"),
-            _Try("add_pkp_to_group", in_group | {"pkp_id": self._other_pkp.id}, "the group's wallets"),
-            _Try("remove_pkp_from_group", in_group | {"pkp_id": self._pkp.id}, "the group's wallets"),
-            _Try("remove_group", in_group, "the account's groups"),
-            _Try("add_group", label | {"pkp_ids_permitted": [], "cid_hashes_permitted": []}, "the account's groups"),
-            _Try("create_wallet", wallet, "the account's wallets"),
+            _Try("add_action_to_group", in_group | {"action_ipfs_cid": self._other_cid}, "the group's actions", 1),
+            _Try("remove_action_from_group", in_group | {"hashed_cid": listed}, "the group's actions", -1),
+            _Try("add_pkp_to_group", in_group | {"pkp_id": self._other_pkp.id}, "the group's wallets", 1),
+            _Try("remove_pkp_from_group", in_group | {"pkp_id": self._pkp.id}, "the group's wallets", -1),
+            _Try("remove_group", in_group, "the account's groups", -1),
+            _Try("add_group", label | {"pkp_ids_permitted": [], "cid_hashes_permitted": []}, "the account's groups", 1),
+            _Try("create_wallet", wallet, "the account's wallets", 1),
         ]
 
     def _may(self, key: str, attempt: _Try) -> bool:

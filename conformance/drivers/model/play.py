@@ -46,7 +46,7 @@ BESIDE = 1
 """How many lists that an act is not about are read after it, others each time; at the end, all are."""
 ACTS_BETWEEN_CHAIN_LOOKS = 4
 """After so many acts the contract's views of what the last of them was about are read; at the end, all are."""
-QUESTIONS, LAST_QUESTIONS = 1, 6
+QUESTIONS, LAST_QUESTIONS = 1, 4
 """How often the contract's execution rule is asked about an account at such a time, and at the end."""
 
 
