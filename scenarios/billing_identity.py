@@ -15,6 +15,7 @@ from conformance.service import Accepted, Refusals, SuiteWallet, billing_auth, c
 from conformance.service.node import Node
 from conformance.service.payments import ILL_FORMED, NO_SUCH_INTENT
 from conformance.service.refusal import was_accepted
+from conformance.values.ids import Cents
 
 BUYS = ("managed_accounts", "billing", "payment_sandbox")
 MOVED = {"billing.credits_after_conversion": "moved"}
@@ -108,7 +109,7 @@ def proof_pays_again(judge: Judge, node: Node) -> None:
     before = balance_of(node, carol)
     request = replace(payments.by_wallet("create_payment_intent", carol, amount_cents=600), headers=proof)
     with judge("BILL-300"):
-        intents = [payments.intend_by(request, 600) for _ in range(2)]
+        intents = [payments.intend_by(request, Cents(600)) for _ in range(2)]
     for intent in intents:
         payments.must_pay(intent)
     with judge("BILL-300"):
@@ -145,11 +146,11 @@ def each_wallet_fills_its_own(judge: Judge, node: Node) -> None:
 def credit_follows_the_account(judge: Judge, node: Node) -> None:
     """What account and wallet have bought before a conversion is at the wallet's disposal after it, and no more."""
     alice, carol = node.accounts.new(spends=False), node.wallets.new("carol")
-    node.payments.buy(alice.key, 700)
+    node.payments.buy(alice.key, Cents(700))
     request = node.payments.by_wallet("create_payment_intent", carol, amount_cents=900)
     answer = node.session.send(request)
     if was_accepted(node.session, answer, or_refused=["any"]):  # a wallet without an account may buy, or may not
-        intent = node.payments.intent_in(answer, request, 900)
+        intent = node.payments.intent_in(answer, request, Cents(900))
         node.payments.must_pay(intent)
         node.payments.confirm_by_wallet(carol, intent)
     account = node.payments.balance(alice.key)

@@ -22,7 +22,7 @@ from conformance.service.lists import first_page
 from conformance.service.node import Node
 from conformance.service.payments import ILL_FORMED
 from conformance.service.usage_keys import ALL_PERMISSIONS
-from conformance.values.ids import Cid, GroupId
+from conformance.values.ids import Cents, Cid, GroupId
 from conformance.values.json_values import member, printed
 
 METERS = ("managed_accounts", "billing")
@@ -367,7 +367,7 @@ def bought_things(judge: Judge, node: Node) -> Things:
     """What a fresh account has for requests that has bought the least that can be bought."""
     alice = node.accounts.new(spends=False)
     judge.set_up(node.payments.balance(alice.key) == 0, "a fresh account without credit")
-    node.payments.buy(alice.key, 500)
+    node.payments.buy(alice.key, Cents(500))
     return things_of(node, alice)
 
 
@@ -441,7 +441,7 @@ def at_zero(judge: Judge, node: Node, things: Things) -> None:
     tried = [node.runs.request(things.usage_key, things.action.code), by_usage_key, *writes.values()]
 
     def with_credit() -> None:
-        node.payments.buy(key, 500)
+        node.payments.buy(key, Cents(500))
         for request in tried:
             session.accept(request)
 

@@ -20,6 +20,7 @@ from conformance.endpoints.requests import OutgoingRequest
 from conformance.service import Accepted, Account, Accounts, Permissions, Refusals, Session, UsageKeys, must_accept
 from conformance.service.derivations import random_key
 from conformance.service.payments import ILL_FORMED, Payments
+from conformance.values.ids import Cents
 from conformance.values.json_values import MISSING, member
 
 BUYS = ("managed_accounts", "billing", "payment_sandbox")
@@ -175,7 +176,7 @@ def succeeded(answer: Answer) -> bool:
 def refusals_of_payments(judge: Judge, accounts: Accounts, payments: Payments, session: Session) -> None:
     """What billing refuses is recognisable as a refusal, changes no balance, and repeats no key."""
     alice = accounts.new(spends=False)
-    payments.buy(alice.key, 500)
+    payments.buy(alice.key, Cents(500))
     before = payments.balance(alice.key)
     answers = [session.send(request) for request in refused_calls(session, payments, alice)]
     others = [session.send(request) for request in calls_without_credit(payments, alice)]

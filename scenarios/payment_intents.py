@@ -14,6 +14,7 @@ from conformance.service import Accounts, Refusals, Session
 from conformance.service.derivations import random_key
 from conformance.service.payments import ILL_FORMED, PaymentIntent, Payments
 from conformance.service.refusal import was_accepted
+from conformance.values.ids import Cents
 
 BUYS = ("managed_accounts", "billing", "payment_sandbox")
 
@@ -40,9 +41,9 @@ def amounts_from_the_minimum(judge: Judge, accounts: Accounts, payments: Payment
     """An intent is made over each amount of whole cents from 500 on, and each has an intent of its own."""
     alice = accounts.new(spends=False)
     with judge("BILL-030"):
-        made = [payments.intend(alice.key, cents) for cents in (501, 1_234, 100_000)]
+        made = [payments.intend(alice.key, Cents(cents)) for cents in (501, 1_234, 100_000)]
     with judge("BILL-040", "LIM-030"):
-        made.append(payments.intend(alice.key, 500))
+        made.append(payments.intend(alice.key, Cents(500)))
     with judge("BILL-030"):
         ids = [intent.id for intent in made]
         judge.that(len(set(ids)) == len(ids), "an intent of its own for each request", ids)
@@ -58,7 +59,7 @@ def amounts_from_the_minimum(judge: Judge, accounts: Accounts, payments: Payment
 def amounts_below_the_minimum(judge: Judge, accounts: Accounts, payments: Payments, session: Session) -> None:
     """An amount below 500 cents is refused."""
     alice = accounts.new(spends=False)
-    least = payments.intend(alice.key, 500)
+    least = payments.intend(alice.key, Cents(500))
     reads = [payments.unchanged_balance(alice.key)]
     with judge("BILL-050", "ERR-110", "LIM-030"), Refusals(session, control=least.accepted, unchanged=reads) as few:
         for cents in (499, 1, 0, -1, -500, -(2**64) + 500):
@@ -69,7 +70,7 @@ def amounts_below_the_minimum(judge: Judge, accounts: Accounts, payments: Paymen
 def amounts_of_other_types(judge: Judge, accounts: Accounts, payments: Payments, session: Session) -> None:
     """What is no whole number, is beyond every range or is missing is refused."""
     alice = accounts.new(spends=False)
-    least = payments.intend(alice.key, 500)
+    least = payments.intend(alice.key, Cents(500))
     reads = [payments.unchanged_balance(alice.key)]
     wrong: list[object] = [500.5, 999.99, "500", "", None, True, False, [500], [], {"cents": 500}]
     wrong += [2**63, 2**64 + 500, 10**30]
@@ -92,14 +93,14 @@ def intent_if_made(payments: Payments, session: Session, request: OutgoingReques
     answer = session.send(request)
     if not was_accepted(session, answer, or_refused=["any"]):
         return None
-    return payments.intent_in(answer, request, cents)
+    return payments.intent_in(answer, request, Cents(cents))
 
 
 @case("members-about-the-amount", requirements=["BILL-130"], needs=BUYS)
 def members_about_the_amount(judge: Judge, accounts: Accounts, payments: Payments, session: Session) -> None:
     """Members that the endpoint does not have are refused, or change neither amount nor currency of the payment."""
     alice = accounts.new(spends=False)
-    plain = payments.at_provider(payments.intend(alice.key, 600))
+    plain = payments.at_provider(payments.intend(alice.key, Cents(600)))
     other = "jpy" if plain["currency"] != "jpy" else "krw"
     with judge("BILL-130"):
         for further in ({"currency": other}, {"amount": 50}, {"amount_received": 60_000}, {"amount_to_pay": 50}):

@@ -17,6 +17,7 @@ from conformance.endpoints.requests import OutgoingRequest
 from conformance.service import Accounts, Refusals, Session
 from conformance.service.payments import NO_SUCH_INTENT, NOT_YET_PAID, PaymentIntent, Payments
 from conformance.service.refusal import was_accepted
+from conformance.values.ids import Cents
 
 BUYS = ("managed_accounts", "billing", "payment_sandbox")
 AT_ONCE = 20
@@ -39,7 +40,7 @@ def payment_becomes_credit(judge: Judge, accounts: Accounts, payments: Payments)
         balances = [payments.balance(alice.key)]
     for cents in (600, 600, 1_200, ODD):
         with judge("BILL-030"):
-            intent = payments.intend(alice.key, cents)
+            intent = payments.intend(alice.key, Cents(cents))
         with judge("BILL-160", "BILL-070"):
             judge.same(payments.balance(alice.key), balances[-1], "the balance before the intent is paid")
         payments.must_pay(intent)
@@ -153,7 +154,7 @@ def confirmed_again(session: Session, answer: Answer) -> None:
 def credited_once(judge: Judge, accounts: Accounts, payments: Payments, session: Session) -> None:
     """A payment is credited once, however often it is confirmed, also after another one."""
     alice = accounts.new(spends=False)
-    intents = [payments.buy(alice.key, 500) for _ in range(2)]
+    intents = [payments.buy(alice.key, Cents(500)) for _ in range(2)]
     before = payments.balance(alice.key)
     with judge("BILL-100"):
         for intent in (intents[0], intents[1], intents[1], intents[0]):
@@ -166,7 +167,7 @@ def credited_once(judge: Judge, accounts: Accounts, payments: Payments, session:
 def credited_once_in_any_spelling(judge: Judge, accounts: Accounts, payments: Payments, session: Session) -> None:
     """A payment is not credited once more for an id that is written otherwise."""
     alice = accounts.new(spends=False)
-    intent = payments.buy(alice.key, 500)
+    intent = payments.buy(alice.key, Cents(500))
     before = payments.balance(alice.key)
     endings = (" ", "\n", "\0", "/", "?expand[]=customer", "#", "%20", ";", "/../" + intent.id)
     spellings = [*(intent.id + ending for ending in endings), " " + intent.id, intent.id.upper(), intent.client_secret]
@@ -221,7 +222,7 @@ def two_accounts_of_one_email(judge: Judge, accounts: Accounts, payments: Paymen
         twins = [accounts.new(members={"email": "twin@example.org"}, spends=False) for _ in range(2)]
     for buyer, other in (twins, reversed(twins)):
         own, others = payments.balance(buyer.key), payments.balance(other.key)
-        intent: PaymentIntent = payments.paid_intent(buyer.key, 500)
+        intent: PaymentIntent = payments.paid_intent(buyer.key, Cents(500))
         with judge("BILL-120"):
             payments.confirm(buyer.key, intent)
             judge.that(payments.balance(buyer.key) > own, f"a balance above {own} of the account that paid", own)

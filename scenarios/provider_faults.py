@@ -14,6 +14,7 @@ from conformance.endpoints.client import Answer
 from conformance.service import Accounts, Refusals, Session
 from conformance.service.payments import NO_SUCH_INTENT, NOT_YET_PAID, PaymentIntent, Payments
 from conformance.service.provider_control import KEY, ProviderControl, Trouble
+from conformance.values.ids import Cents
 from conformance.values.json_values import printed
 
 BUYS = ("managed_accounts", "billing", "payment_sandbox")
@@ -64,7 +65,7 @@ def payments_of_others_credit_nothing(
     alice = accounts.new(spends=False)
     confirmed = payments.confirm(alice.key, payments.paid_intent(alice.key))
     reads = [payments.unchanged_balance(alice.key)]
-    strange = control.strange_intent(500)
+    strange = control.strange_intent(Cents(500))
     payments.must_pay(strange)
     intents = [strange]
     for change in PAYMENTS_OF_OTHERS.values():
@@ -120,7 +121,7 @@ def provider_does_not_answer(
     """While the provider does not answer nothing is credited; afterwards what was paid is, once."""
     alice = accounts.new(spends=False)
     start = payments.balance(alice.key)
-    payments.buy(alice.key, 600)
+    payments.buy(alice.key, Cents(600))
     before = payments.balance(alice.key)
     unpaid, paid = payments.intend(alice.key), payments.paid_intent(alice.key)
     with control.trouble(row, "/v1/payment_intents/*"):
@@ -162,7 +163,7 @@ def slow_and_repeating_provider(judge: Judge, accounts: Accounts, payments: Paym
     """A provider that is slow, or gets each request twice, has a payment credited once all the same."""
     alice = accounts.new(spends=False)
     balances = [payments.balance(alice.key)]
-    payments.buy(alice.key, 600)
+    payments.buy(alice.key, Cents(600))
     balances.append(payments.balance(alice.key))
     troubles: tuple[Trouble, ...] = ("twice", "slow")
     for kind in troubles:

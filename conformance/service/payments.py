@@ -24,12 +24,13 @@ from conformance.service.envelopes import billing_auth
 from conformance.service.reads import Read
 from conformance.service.session import Session
 from conformance.service.suite_wallet import SuiteWallet
+from conformance.values.ids import Cents
 from conformance.values.json_values import member, printed
 
-BOUGHT_CENTS = 5_000
+BOUGHT_CENTS = Cents(5_000)
 """What an account is given to spend where credits are bought: more than any case spends."""
 
-USUAL_CENTS = 600
+USUAL_CENTS = Cents(600)
 """What cases pay that are not about amounts: more than the smallest payment, which a node may get wrong ("Limits")."""
 
 NOT_PAID = 402
@@ -57,7 +58,7 @@ class PaymentIntent:
 
     id: str
     client_secret: str
-    cents: int
+    cents: Cents
     accepted: Accepted
     """The control for refusals of `create_payment_intent`."""
 
@@ -83,7 +84,7 @@ class Payments:
             raise LivePayments("a publishable key of test mode", "one of live mode, so nothing was bought")
         return key
 
-    def balance(self, key: str) -> int:
+    def balance(self, key: str) -> Cents:
         """The credit left in cents, positive where there is any."""
         answer = self._session.call("balance", key)
         return self._cents(answer)
@@ -105,35 +106,35 @@ class Payments:
         request = self._session.request(operation, **members)
         return replace(request, headers=billing_auth(self._session, wallet))
 
-    def balance_by(self, request: OutgoingRequest) -> int:
+    def balance_by(self, request: OutgoingRequest) -> Cents:
         """The same for a request that authenticates in another way."""
         answer, _ = self._session.accept(request)
         return self._cents(answer)
 
-    def _cents(self, answer: Answer) -> int:
+    def _cents(self, answer: Answer) -> Cents:
         fields = self._session.profile.wire.billing.fields
         if fields is None:
             raise ProfileSilent("a profile that says wire.billing.fields", "a profile that leaves it out")
         cents = _in_cents(member(answer.value, "balance_cents"), fields)
         if cents is None:
             raise Malformed("a balance in whole cents", printed(answer.value)[:SHOWN], answer.exchange)
-        return cents if fields.positive_is_credit else -cents
+        return cents if fields.positive_is_credit else Cents(-cents)
 
     def intent_request(self, key: str | None, cents: object) -> OutgoingRequest:
         """A request of `create_payment_intent`. LivePayments: it would be for real money."""
         self.publishable_key()
         return self._session.request("create_payment_intent", key, amount_cents=cents)
 
-    def intend(self, key: str, cents: int = USUAL_CENTS) -> PaymentIntent:
+    def intend(self, key: str, cents: Cents = USUAL_CENTS) -> PaymentIntent:
         """A new intent."""
         return self.intend_by(self.intent_request(key, cents), cents)
 
-    def intend_by(self, request: OutgoingRequest, cents: int) -> PaymentIntent:
+    def intend_by(self, request: OutgoingRequest, cents: Cents) -> PaymentIntent:
         """A new intent by a request of one's own."""
         answer, _ = self._session.accept(request)
         return self.intent_in(answer, request, cents)
 
-    def intent_in(self, answer: Answer, request: OutgoingRequest, cents: int) -> PaymentIntent:
+    def intent_in(self, answer: Answer, request: OutgoingRequest, cents: Cents) -> PaymentIntent:
         """The intent that the accepted answer to a request holds."""
         secret = member(answer.value, "client_secret")
         if not isinstance(secret, str) or not secret.partition("_secret_")[1]:
@@ -196,13 +197,13 @@ class Payments:
         """Wait as long as the credit of a confirmed payment may take to show."""
         time.sleep(self._session.profile.payments.credited_within_seconds)
 
-    def paid_intent(self, key: str, cents: int = USUAL_CENTS) -> PaymentIntent:
+    def paid_intent(self, key: str, cents: Cents = USUAL_CENTS) -> PaymentIntent:
         """A new intent that is paid and not confirmed yet."""
         intent = self.intend(key, cents)
         self.must_pay(intent)
         return intent
 
-    def intend_by_wallet(self, wallet: SuiteWallet, cents: int = USUAL_CENTS) -> PaymentIntent:
+    def intend_by_wallet(self, wallet: SuiteWallet, cents: Cents = USUAL_CENTS) -> PaymentIntent:
         """A new intent by the proof of a wallet."""
         return self.intend_by(self.by_wallet("create_payment_intent", wallet, amount_cents=cents), cents)
 
@@ -212,7 +213,7 @@ class Payments:
         self.wait_for_credit()
         return accepted
 
-    def buy_by_wallet(self, wallet: SuiteWallet, cents: int = USUAL_CENTS) -> PaymentIntent:
+    def buy_by_wallet(self, wallet: SuiteWallet, cents: Cents = USUAL_CENTS) -> PaymentIntent:
         """Buy credit for the record that a wallet holds."""
         intent = self.intend_by_wallet(wallet, cents)
         self.must_pay(intent)
@@ -227,7 +228,7 @@ class Payments:
         must_accept(answer)
         return Accepted(request.operation.name, request)
 
-    def usual_credit(self, key: str) -> int:
+    def usual_credit(self, key: str) -> Cents:
         """What a usual payment adds to the balance, bought twice: the control of cases about special payments.
 
         SetupFailed: not both add the same.
@@ -239,23 +240,23 @@ class Payments:
         first, second = (after - before for before, after in pairwise(balances))
         if not first == second > 0:
             raise SetupFailed("two usual payments that add the same credit", printed(balances))
-        return first
+        return Cents(first)
 
-    def buy(self, key: str, cents: int = BOUGHT_CENTS) -> PaymentIntent:
+    def buy(self, key: str, cents: Cents = BOUGHT_CENTS) -> PaymentIntent:
         """Buy credit for an account: intent, payment and confirmation."""
         intent = self.paid_intent(key, cents)
         self.confirm(key, intent)
         return intent
 
 
-def _in_cents(stated: object, fields: BillingFields) -> int | None:
+def _in_cents(stated: object, fields: BillingFields) -> Cents | None:
     """A balance in cents, from what the node shows in the profile's form; None where it is none."""
     if fields.balance_form == "cents":
-        return stated if isinstance(stated, int) and not isinstance(stated, bool) else None
+        return Cents(stated) if isinstance(stated, int) and not isinstance(stated, bool) else None
     if not isinstance(stated, str) or not UNITS.fullmatch(stated):
         return None
     cents = Decimal(stated) * 100
-    return int(cents) if cents == cents.to_integral_value() else None
+    return Cents(int(cents)) if cents == cents.to_integral_value() else None
 
 
 def _intent_in(answer: Answer) -> dict[str, str]:

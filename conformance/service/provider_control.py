@@ -15,6 +15,7 @@ from conformance.problems import ProfileSilent, ProviderTrouble
 from conformance.service.acceptance import Accepted
 from conformance.service.payments import SHOWN, PaymentIntent, Payments
 from conformance.service.session import Session
+from conformance.values.ids import Cents
 from conformance.values.json_values import member, printed
 
 KEY = "payments.control_url"
@@ -48,7 +49,7 @@ class ProviderControl:
         """Carry out an action on an intent."""
         self.act(action, payment_intent=intent.id, **members)
 
-    def strange_intent(self, cents: int) -> PaymentIntent:
+    def strange_intent(self, cents: Cents) -> PaymentIntent:
         """An intent that another integration of the same provider's account made, to be paid as any other."""
         made = self.act("payment_intent", amount=cents)
         secret = printed(member(made, "client_secret"))
