@@ -112,7 +112,7 @@ def reads_of(node: Node, things: Things) -> dict[str, OutgoingRequest]:
         "list_actions": page,
         "account_exists": {},
         "balance": {},
-        "get_action_ipfs_id": {"code": things.action.code},
+        "get_action_ipfs_id": {"code": things.action.code + "/" * 5_000},
         "get_node_chain_config": {},
         "get_api_payers": {},
         "get_admin_api_payer": {},
@@ -297,6 +297,25 @@ def runs_are_charged_in_api_mode(judge: Judge, node: Node) -> None:
         with judge.apart("BILL-180"):
             node.runs.run(key, things.action.code)
             meter.must_have_charged(f"a run by {whose}")
+
+
+@case(
+    "parallel-runs-are-each-charged",
+    requirements=["BILL-180"],
+    needs=METERS,
+    uses=["billing.charge_per_call.run_second_cents"],
+)
+def parallel_runs_are_each_charged(judge: Judge, node: Node) -> None:
+    """Runs at the same time cost at least a started second each."""
+    things = things_of(node, node.accounts.new())
+    before = node.payments.balance(things.alice.key)
+    second = node.session.stated("billing.charge_per_call.run_second_cents")
+    with judge("BILL-180"):
+        accepted = accepted_at_once(node, [node.runs.request(things.usage_key, things.action.code)] * AT_ONCE)
+        judge.that(accepted > 0, "a run at the same time as others to be accepted", None)
+        most = before - accepted * int(printed(second))
+        left = node.payments.balance(things.alice.key)
+        judge.that(left <= most, f"a balance of at most {most} after {accepted} runs at once", left)
 
 
 @case("runs-are-charged-after-conversion", requirements=["BILL-320"], needs=METERS)

@@ -100,6 +100,21 @@ def processing_ends(
         judge.same(payments.balance(alice.key), start + 2 * credit, "the balance once the payment has succeeded")
 
 
+@case("canceled-intents-credit-nothing", requirements=["BILL-080"], needs=BUYS, uses=[KEY])
+def canceled_intents_credit_nothing(
+    judge: Judge, accounts: Accounts, payments: Payments, control: ProviderControl, session: Session
+) -> None:
+    """An intent that was canceled before it was paid credits nothing."""
+    alice = accounts.new(spends=False)
+    confirmed = payments.confirm(alice.key, payments.paid_intent(alice.key))
+    intent = payments.intend(alice.key)
+    control.on_intent("cancel", intent)
+    reads = [payments.unchanged_balance(alice.key)]
+    with judge("BILL-080"), Refusals(session, control=confirmed, unchanged=reads) as refusals:
+        refusals.send_without_effect(payments.confirm_request(alice.key, intent.id), NOT_YET_PAID)
+        payments.wait_for_credit()
+
+
 def must_be_honest(judge: Judge, answers: Sequence[Answer]) -> None:
     """Raise departures unless each answer refuses, or says that somebody else does not answer."""
     for answer in answers:

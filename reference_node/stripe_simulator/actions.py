@@ -140,6 +140,17 @@ class Settle(IntentAction):
         return intent.view()
 
 
+class Cancel(IntentAction):
+    """Cancel an intent that is not paid, as from the Dashboard."""
+
+    name: ClassVar[str] = "cancel"
+
+    def _do(self, simulator: StripeSimulator) -> Object:
+        intent = self._intent(simulator)
+        simulator.payments.cancel(intent, None)
+        return intent.view()
+
+
 class RefundPayment(IntentAction):
     """Refund a payment, or a part of it, as from the Dashboard."""
 
@@ -267,6 +278,7 @@ ACTIONS: dict[str, type[Action]] = {
         Reset,
         Authenticate,
         Settle,
+        Cancel,
         RefundPayment,
         DisputePayment,
         CapturePart,

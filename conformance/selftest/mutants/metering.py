@@ -386,6 +386,37 @@ def account_that_has_spent_all_may_buy_no_more(node: Node) -> None:
     intercept(node, INTEND, handler)
 
 
+@mutant("BILL-180")
+def runs_at_once_are_charged_as_one(node: Node) -> None:
+    """Charge nothing for a run that begins while another one goes on."""
+    going_on: list[object] = []
+
+    def run(original: Callable[..., object], *given: object) -> object:
+        going_on.append(given)
+        try:
+            return original(*given)
+        finally:
+            going_on.pop()
+
+    wrap(node.runs, "run", run)
+    priced = node.runs.price
+    node.runs.price = lambda: 0 if len(going_on) > 1 else priced()  # type: ignore[method-assign]
+
+
+@mutant("BILL-150")
+def long_code_is_billed(node: Node) -> None:
+    """Charge a cent for the identifier of code that is longer than 4 kB."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        wallet = wallet_of(node, request)
+        if given.accepted and wallet is not None and len(request.body) > 4_096:
+            take(node, wallet, 1)
+        return given
+
+    intercept(node, "get_service_action_ipfs_id", handler)
+
+
 @mutant("BILL-150")
 def empty_page_is_billed(node: Node) -> None:
     """Charge a cent for a page of a list with nothing on it."""

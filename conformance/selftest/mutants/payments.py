@@ -43,7 +43,7 @@ def paid_intent_is_not_credited(node: Node) -> None:
     intercept(node, CONFIRM, handler)
 
 
-@mutant("BILL-080", each=["requires_payment_method", "requires_action", "processing"])
+@mutant("BILL-080", each=["requires_payment_method", "requires_action", "processing", "canceled"])
 def intent_that_is_not_paid_is_credited(node: Node, status: str) -> None:
     """Credit an intent whose status is {status}."""
 

@@ -13,6 +13,7 @@ from reference_node.stripe_simulator.actions import (
     ACTIONS,
     AddFault,
     Authenticate,
+    Cancel,
     CapturePart,
     Change,
     ClearConditions,
@@ -238,6 +239,12 @@ def test_payment_is_refunded_disputed_and_cut_behind_the_back(simulator: Checked
         (1, False, 999),
     ]
     assert merchant.v1.payment_intents.retrieve(cut.id).amount_received == 999
+
+
+def test_unpaid_intent_is_canceled_behind_the_back(simulator: CheckedSimulator, merchant: Caller) -> None:
+    intent = merchant.v1.payment_intents.create({"amount": 1000, "currency": "usd"})
+    Cancel(payment_intent=intent.id).carry_out(simulator)
+    assert merchant.v1.payment_intents.retrieve(intent.id).status == "canceled"
 
 
 def test_intent_is_changed_behind_the_back(simulator: CheckedSimulator, merchant: Caller) -> None:
