@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from conformance.cases import Judge, case
+from conformance.problems import ProfileSilent
 from conformance.service.bindings import TwoAndTwo, bound, two_and_two
 from conformance.service.derivations import random_hash
 from conformance.service.groups import ALL_PKPS
@@ -156,6 +157,8 @@ def account_key_uses_every_group(judge: Judge, node: Node) -> None:
 )
 def many_of_everything(judge: Judge, node: Node) -> None:
     """A run is permitted however many groups, wallets and actions stand before those that permit it, by these alone."""
+    if most := node.session.profile.limits.entries_per_write:
+        raise ProfileSilent("a node that takes long lists in one write", f"one that takes {most} entries")
     on = two_and_two(node)
     wallets = [*node.pkps.create_several(on.alice, PAGE + 1), on.p]
     hashes = [*(random_hash(node.session.random) for _ in range(PAGE + 1)), on.x.hash]

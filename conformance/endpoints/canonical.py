@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from conformance.profile import WHOLE, Operation
 from conformance.profile.operations import PERMISSION_ARRAYS
@@ -24,10 +24,10 @@ def canonical(operation: Operation | None, value: object) -> object:
         page = value if operation.page_member is None else descend(value, tuple(operation.page_member.split(".")))
         if not isinstance(page, list):
             return page
-        items = [_renamed(item, operation.items) for item in page]
+        items = [_renamed(item, operation.items, operation.absent) for item in page]
         return [_with_integer_ids(item) for item in items] if operation.group_ids_in_text else items
     whole = [name for name, wire in operation.response.items() if wire == WHOLE]
-    return {whole[0]: value} if whole else _renamed(value, operation.response)
+    return {whole[0]: value} if whole else _renamed(value, operation.response, operation.absent)
 
 
 def with_id_as_listed(value: object, form: str | None) -> object:
@@ -55,11 +55,16 @@ def _integer(group: object) -> object:
     return int(group) if isinstance(group, str) and group.isdecimal() else printed(group)
 
 
-def _renamed(value: object, names: Mapping[str, str]) -> object:
-    """An object by canonical names. A wire name with dots leads into the objects inside it."""
+def _renamed(value: object, names: Mapping[str, str], absent: Collection[str]) -> object:
+    """An object by canonical names. A wire name with dots leads into the objects inside it.
+
+    A member that is called like a canonical name which stands for another member, or for none, is left out.
+    """
     if not isinstance(value, dict):
         return value
     nested = {name: descend(value, tuple(wire.split("."))) for name, wire in names.items() if "." in wire}
-    to_canonical = {wire: name for name, wire in names.items() if wire != name}
-    renamed = {to_canonical.get(name, name): inner for name, inner in value.items()} if to_canonical else value
+    to_canonical = {wire: name for name, wire in names.items()}
+    taken = {*absent, *(name for name, wire in names.items() if wire != name)}
+    kept = {name: inner for name, inner in value.items() if name in to_canonical or name not in taken}
+    renamed = {to_canonical.get(name, name): inner for name, inner in kept.items()}
     return renamed | {name: inner for name, inner in nested.items() if inner is not MISSING}

@@ -45,6 +45,11 @@ T = TypeVar("T")
 
 TIMEOUT_SECONDS = 45.0
 """Whoever takes longer than this does not answer; a run may take 15 s longer than the profile's limit of runs."""
+LONGEST_WAIT_SECONDS = 20.0
+"""A node that asks to wait longer in all for one request gets no other try: the case is inconclusive."""
+RESTART_SECONDS = 3.0
+"""So long a node that was there before may listen to nobody; no such request can have reached it."""
+RETRY_SECONDS = 0.2
 LONGEST_ANSWER = 32 * 1024 * 1024
 """Bytes of a body that the suite is ready to read; an answer that does not end is none."""
 KEEP_IDLE_SECONDS = 1.0
@@ -216,6 +221,7 @@ class Target:
         self._remembered: dict[str, tuple[float, object]] = {}
         self._remembering = threading.RLock()
         self._patience = patience or Patience()
+        self._was_reached = False
         self._timeout = self._patience.seconds or _longest(profile)
         self._http = httpx.Client(
             timeout=self._timeout,
@@ -302,13 +308,32 @@ class Target:
         Raises Unreachable when nobody listens, ServerFault when no answer came in time or the connection was dropped
         before it, and NodeSilent after several time-outs in a row; a 5xx is an answer and is returned.
         """
-        self.await_turn()
         cents = self.charge(operation) if operation else 0
         self.spend(cents, log)
-        answer = self._send(message, log, operation)
+        answer = self._sent(message, log, operation)
         if cents and not answer.accepted:
             self.spend(-cents, log)
         return answer
+
+    def _sent(self, message: Message, log: ExchangeLog, operation: Operation | None) -> Answer:
+        """Send a request; again where the node has asked to wait, or was not there to see it, for a bounded time."""
+        until = time.monotonic() + LONGEST_WAIT_SECONDS
+        restarted_by = time.monotonic() + RESTART_SECONDS
+        while True:
+            self.await_turn()
+            try:
+                answer = self._send(message, log, operation)
+            except Unreachable:
+                if not self._was_reached or time.monotonic() + RETRY_SECONDS > restarted_by:
+                    self._was_reached = False
+                    raise
+                time.sleep(RETRY_SECONDS)
+                continue
+            self._was_reached = True
+            wait = asked_to_wait(answer)
+            if wait is None or time.monotonic() + wait > until:
+                return answer
+            time.sleep(wait)
 
     def await_turn(self) -> None:
         """Return when the run's rate lets the next request go."""
@@ -341,10 +366,11 @@ class Target:
         content = None if message.body is None else message.body.encode("utf-8", "surrogatepass")
         headers = {name.encode(): value.encode("utf-8", "surrogatepass") for name, value in message.headers.items()}
         waiting, began = self._patience.begin(), time.perf_counter()
-        request = self._http.build_request(message.method, url, content=content, headers=headers)
+        timeout = self._timeout_of(operation)
+        request = self._http.build_request(message.method, url, content=content, headers=headers, timeout=timeout)
         try:
             response = self._http.send(request, stream=True)
-            text = self._body(response, began + self._timeout)
+            text = self._body(response, began + timeout)
         except NEVER_SENT as problem:
             number = self._unanswered(message, url, began, log, operation)
             if "CERTIFICATE_VERIFY_FAILED" in str(problem):
@@ -369,6 +395,11 @@ class Target:
         """In which form lists show group ids, for the answers that have one."""
         of_groups = operation is not None and operation.name == "add_group"
         return self.profile.wire.list_groups.id_form if of_groups else None
+
+    def _timeout_of(self, operation: Operation | None) -> float:
+        """How long to wait for an answer, in seconds: runs may take as long as the profile says, and some more."""
+        is_run = operation is not None and operation.effect is Effect.RUN
+        return self._timeout if is_run else min(self._timeout, TIMEOUT_SECONDS)
 
     def _body(self, response: httpx.Response, until: float) -> str:
         """The whole body, as long as it comes to an end in time and in size."""
@@ -406,6 +437,18 @@ def _longest(profile: Profile) -> float:
     """How long to wait for an answer, in seconds."""
     forms = profile.exec.failure_and_limits
     return max(TIMEOUT_SECONDS, forms.timeout_seconds + 15.0 if forms else 0.0)
+
+
+def asked_to_wait(answer: Answer) -> float | None:
+    """For how many seconds the node, which counts requests, asks not to send this one again (RFC 6585, 4).
+
+    A request that is answered with 429 was not carried out, so that any may be repeated. None: nothing is asked that
+    the suite can follow.
+    """
+    after = answer.headers.get("retry-after", "").strip()
+    if answer.status != 429 or not after.isdecimal():
+        return None
+    return max(float(after), RETRY_SECONDS)
 
 
 def _name(operation: Operation | None) -> str:

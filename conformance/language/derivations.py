@@ -5,10 +5,13 @@ Specification, "Resources and their fields": the account's `apiKeyHash`, and the
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 from conformance.language.functions import function, relies_on
 from conformance.language.scope import Scope
+from conformance.profile import read_aside
 from conformance.service import derivations
-from conformance.values.json_values import printed
+from conformance.values.json_values import MISSING, member, printed
 
 
 @function
@@ -32,4 +35,7 @@ def _key_hash(scope: Scope, key: object, rule: str) -> str:
 @function
 def pkp_id_in(scope: Scope, wallets: object, address: object) -> str:
     """The PKP id of the wallet with this address in a wallet list; by the profile's rule where items hold no id."""
-    return derivations.pkp_id_in(wallets, printed(address), scope.profile("wire.pkp.id_source.rule"))
+    items = wallets if isinstance(wallets, list) else []
+    with nullcontext() if any(member(item, "id") is MISSING for item in items) else read_aside():
+        rule = scope.profile("wire.pkp.id_source.rule")
+    return derivations.pkp_id_in(wallets, printed(address), rule)

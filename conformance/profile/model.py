@@ -176,9 +176,31 @@ class Profile(Section):
             raise ValueError("; ".join(lacking))
         return self
 
+    @model_validator(mode="after")
+    def _no_two_members_have_one_name(self) -> Self:
+        for place, section, given in _named_members(self):
+            names = [wire for _, wire in section if isinstance(wire, str)] + given if section is not None else []
+            if twice := sorted({wire for wire in names if names.count(wire) > 1}):
+                raise ValueError(f"{place}: two members are called {', '.join(twice)}")
+        return self
+
     def offers(self, need: str) -> bool:
         """Whether a check with this need can run; ``http`` is always there."""
         return need == "http" or need in self.capabilities
+
+
+def _named_members(profile: Profile) -> Iterator[tuple[str, Section | None, list[str]]]:
+    """Sections that name the members of one object, each with the names that the specification gives beside."""
+    wire, items = profile.wire, profile.wire.list_items.fields
+    yield "wire.new_account.fields", wire.new_account.fields, []
+    yield "wire.add_group.fields", wire.add_group.fields, ["pkp_ids_permitted", "cid_hashes_permitted"]
+    yield "wire.create_wallet.fields", wire.create_wallet.fields, []
+    yield "wire.mutating_responses", wire.mutating_responses, []
+    yield "wire.list_groups.item_fields", wire.list_groups.item_fields, ["id"]
+    if items is not None:
+        yield "wire.list_items.fields.wallet", items.wallet, []
+        yield "wire.list_items.fields.action", items.action, ["hashed_cid"]
+        yield "wire.list_items.fields.usage_key", items.usage_key, []
 
 
 def _left_out(section: Section, above: str) -> Iterator[str]:

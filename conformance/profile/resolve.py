@@ -52,6 +52,8 @@ class Operation:
     """The member that holds a list's items; None when the whole answer is the array, or it is no list."""
     group_ids_in_text: bool = False
     """Whether the group ids in its items' permission arrays are texts with decimal numbers."""
+    absent: frozenset[str] = frozenset()
+    """Canonical members that the profile says the node's answers do not have."""
     keys: Mapping[str, object] = field(default_factory=dict, compare=False)
     """The keys of the profile that say how it is served, with their values."""
 
@@ -82,6 +84,7 @@ def _resolved(profile: Profile, name: str) -> Operation:
         request=request,
         response={member: member for member in fixed.response} | _response_names(profile, name, fixed),
         items=_item_names(profile, fixed.items) if fixed.items else None,
+        absent=_absent_from_items(profile, fixed.items) if fixed.items else frozenset(),
         page_member=_page_member(profile, name, fixed),
         group_ids_in_text=fixed.items == "usage_key" and profile.wire.list_items.group_ids_form == "decimal_string",
     )
@@ -193,6 +196,12 @@ def _item_names(profile: Profile, kind: str) -> dict[str, str]:
     given = {"hashed_cid": "hashed_cid"} if kind == "action" else {}
     items = profile.wire.list_items.fields
     return given if items is None else given | _names(getattr(items, kind))
+
+
+def _absent_from_items(profile: Profile, kind: str) -> frozenset[str]:
+    items = profile.wire.list_items.fields
+    section = profile.wire.list_groups.item_fields if kind == "group" else items and getattr(items, kind)
+    return frozenset() if section is None else frozenset(name for name, wire in section if wire is None)
 
 
 def _page_member(profile: Profile, name: str, fixed: OperationSpec) -> str | None:

@@ -74,7 +74,7 @@ def _judged(case: Case, run: CaseRun, began: float) -> Outcome:
             run.scope.variables[name] = template(run.scope)
         case.program(run)
     except StepProblem as problem:
-        if case.silence_is_not_offered and isinstance(problem, ProfileSilent):
+        if isinstance(problem, ProfileSilent):
             return _outcome(case, Verdict.NOT_OFFERED, f"it needs {problem.expected}", began, run.log.sent)
         return _departed(case, problem, run, began)
     finally:

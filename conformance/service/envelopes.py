@@ -94,4 +94,6 @@ def domain_name(profile: Profile) -> str:
 
 def typed_data_forms(profile: Profile) -> Sequence[str]:
     """The forms of `typed_data` that the node takes, at least one."""
-    return profile.wire.typed_data.form or ("object",)
+    if profile.wire.typed_data.form is None:
+        raise ProfileSilent("a profile that says wire.typed_data.form", "a profile that leaves it out")
+    return profile.wire.typed_data.form

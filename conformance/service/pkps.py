@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 from conformance.endpoints.client import Answer
 from conformance.endpoints.requests import OutgoingRequest
-from conformance.profile import Operation
+from conformance.profile import Operation, read_aside
 from conformance.service.acceptance import Accepted
 from conformance.service.derivations import pkp_id_in
 from conformance.service.lists import read_list
 from conformance.service.session import DESCRIPTION, Session
 from conformance.values.ids import Address, GroupId, PkpId
-from conformance.values.json_values import member, printed
+from conformance.values.json_values import MISSING, member, printed
 
 ID_RULE = "wire.pkp.id_source.rule"
 
@@ -42,7 +43,8 @@ class Pkps:
         request = self.creation(key)
         made = [self._session.accept(request) for _ in range(count)]
         listed = self.list(key)
-        rule = self._session.target.profile_value(ID_RULE)
+        with nullcontext() if any(member(item, "id") is MISSING for item in listed) else read_aside():
+            rule = self._session.target.profile_value(ID_RULE)
         return [Pkp(pkp_id_in(listed, address, rule), address, accepted) for address, accepted in map(_address, made)]
 
     def creation(self, key: str) -> OutgoingRequest:

@@ -6,6 +6,7 @@ import copy
 import random
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cached_property
 from typing import Self
 
@@ -109,6 +110,7 @@ class Session:
         for name in SECRET_MEMBERS & request.members.keys():
             self.secrets.learn(request.members[name])
         self.settle()
+        request = self._with_page(request)
         wire = message(request, ids_listed_as_text=self._ids_as_text)
         self.reliance.sending(request.operation)
         answer = self.target.exchange(wire, self.log, request.operation)
@@ -123,6 +125,17 @@ class Session:
         if answer.accepted and (answer.asked_at is not AskedAt.OUTSIDE or answer.readable):
             self._remember(request, answer)
         return answer
+
+    def _with_page(self, request: OutgoingRequest) -> OutgoingRequest:
+        """The request of a list with page fields, where the profile says that none may be left out."""
+        if not request.operation.is_list:
+            return request
+        with read_aside():
+            first = self.target.profile_value("wire.paging.first_page_number")
+            if self.profile.limits.page_size_default is not None or first is None or request.path is not None:
+                return request
+            fields: dict[str, object] = {"page_number": first, "page_size": self.target.page_size}
+        return replace(request, members={**fields, **request.members})
 
     def settle(self) -> None:
         """Wait until the last write shows, as long as the profile says that this takes."""

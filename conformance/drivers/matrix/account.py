@@ -11,7 +11,7 @@ from conformance.service.groups import Group, Groups
 from conformance.service.pkps import Pkp, Pkps
 from conformance.service.session import Session
 from conformance.service.usage_keys import Permissions, UsageKeys
-from conformance.values.ids import GroupId, UsageKey
+from conformance.values.ids import Cid, GroupId, PkpId, UsageKey
 from conformance.values.json_values import member, printed, same
 
 SHOWN = 300
@@ -24,6 +24,8 @@ OPERATIONS = (
     "add_group",
     "list_groups",
     "update_group",
+    "add_pkp_to_group",
+    "add_action_to_group",
     "add_usage_api_key",
     "remove_usage_api_key",
 )
@@ -35,6 +37,8 @@ class Lists:
 
     pkp_ids: Sequence[object]
     cid_hashes: Sequence[object]
+    cids: Mapping[object, Cid]
+    """The raw CIDs of the hashes, but for the wildcard's."""
 
 
 class MatrixAccount:
@@ -52,7 +56,9 @@ class MatrixAccount:
 
     def group(self, name: str, lists: Lists) -> Group:
         """A new group, which `list_groups` shows. Mismatch: it does not."""
-        made = self._groups.add(self.key, name, pkp_ids=lists.pkp_ids, cid_hashes=lists.cid_hashes)
+        pkp_ids, cid_hashes = self._at_first(lists)
+        made = self._groups.add(self.key, name, pkp_ids=pkp_ids, cid_hashes=cid_hashes)
+        self._add_others(made.id, lists)
         listed = self._groups.list(self.key)
         if not any(same(member(item, "id"), made.listed_id) for item in listed):
             raise Mismatch(f"the new group {printed(made.listed_id)} in list_groups", printed(listed)[:SHOWN])
@@ -60,7 +66,25 @@ class MatrixAccount:
 
     def rewrite(self, group: GroupId, name: str, lists: Lists) -> None:
         """Replace the lists of a group."""
-        self._groups.update(self.key, group, name, pkp_ids=lists.pkp_ids, cid_hashes=lists.cid_hashes)
+        pkp_ids, cid_hashes = self._at_first(lists)
+        self._groups.update(self.key, group, name, pkp_ids=pkp_ids, cid_hashes=cid_hashes)
+        self._add_others(group, lists)
+
+    def _at_first(self, lists: Lists) -> tuple[Sequence[object], Sequence[object]]:
+        """What the first write names: no more entries than the profile's `limits.entries_per_write`."""
+        most = self._session.profile.limits.entries_per_write
+        if most is None:
+            return lists.pkp_ids, lists.cid_hashes
+        pkp_ids = lists.pkp_ids[:most]
+        return pkp_ids, lists.cid_hashes[: most - len(pkp_ids)]
+
+    def _add_others(self, group: GroupId, lists: Lists) -> None:
+        """Add one by one what the first write did not name."""
+        pkp_ids, cid_hashes = self._at_first(lists)
+        for pkp_id in lists.pkp_ids[len(pkp_ids) :]:
+            self._groups.add_pkp(self.key, group, PkpId(printed(pkp_id)))
+        for hashed in lists.cid_hashes[len(cid_hashes) :]:
+            self._groups.add_action(self.key, group, lists.cids[hashed])
 
     def usage_key(self, name: str, execute_in: Sequence[int]) -> UsageKey:
         """A new usage key that may do nothing but run actions in these groups."""

@@ -93,6 +93,7 @@ class MatrixObjects:
         return Lists(
             [wallets[name] for name in sorted(group.wallets)],
             [entry for name in sorted(group.actions) for entry in actions[name]],
+            self._runs.cids,
         )
 
     def _make_groups(self, maker: MatrixAccount, account: str) -> dict[str, GroupId]:

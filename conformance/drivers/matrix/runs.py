@@ -13,10 +13,12 @@ from conformance.drivers.matrix.scripts import Script, challenge, offered, prove
 from conformance.endpoints.requests import OutgoingRequest
 from conformance.problems import LeakyRefusal, Mismatch, ProfileSilent
 from conformance.service.actions import Actions
+from conformance.service.derivations import hashed_cid
 from conformance.service.pkps import Pkp
 from conformance.service.refusal import RefusalClass, Refusals
 from conformance.service.runs import Runs
 from conformance.service.session import Session
+from conformance.values.ids import Cid
 
 SHOWN = 300
 
@@ -46,7 +48,10 @@ class MatrixRuns:
         actions = Actions(session)
         pairs = [(item, script) for item in ITEMS for script in self.scripts]
         self._codes = {(item, script): actions.source(script.name, item) for item, script in pairs}
-        self._hashes = {pair: actions.hashed_cid(code) for pair, code in self._codes.items()}
+        cids = {pair: actions.cid(code) for pair, code in self._codes.items()}
+        self._hashes = {pair: hashed_cid(cid) for pair, cid in cids.items()}
+        self.cids: dict[object, Cid] = {self._hashes[pair]: cid for pair, cid in cids.items()}
+        """The raw CID of each hash that a group may list."""
 
     def hashed_cids(self, item: str) -> list[object]:
         """What a group lists that lists the action: it in every script."""

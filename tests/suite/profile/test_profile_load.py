@@ -66,6 +66,10 @@ def test_profile_of_differences_keeps_the_other_defaults(tmp_path: Path) -> None
             "method_and_path.add_group: there is no such",
         ),
         ("chain: {abi: {attach: {set_usage_api_key: 'set(uint)'}}}\n", "expected a type such as uint256"),
+        (
+            "wire: {list_items: {fields: {action: {name: hashed_cid}}}}\n",
+            "wire.list_items.fields.action: two members are called hashed_cid",
+        ),
         ("- 1\n", "1: profile: must be a mapping with keys of: accounts, "),
     ],
 )

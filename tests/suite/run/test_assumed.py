@@ -34,7 +34,7 @@ def target(node: TinyNode, profile: Profile, monkeypatch: pytest.MonkeyPatch) ->
 
 def of_another_name(node: TinyNode) -> None:
     """Call the name of a listed group otherwise."""
-    node.faults["list_groups"] = always(Told(body=[{"id": 1, "title": "g"}]))
+    node.faults["list_groups"] = always(200, ([{"id": 1, "title": "g"}]))
 
 
 def test_departure_from_an_assumed_value_is_inconclusive_and_names_the_key(run: Run, node: TinyNode) -> None:
@@ -66,7 +66,7 @@ def test_member_that_an_answer_has_bears_out_its_name(run: Run, node: TinyNode, 
     assert run(GROUP_IN_LIST).verdict is Verdict.PASS
     assert {"wire.list_groups.item_fields.name", "wire.mutating_responses.group_id"} <= target.borne_out
 
-    node.faults["list_groups"] = always(Told(body=[{"id": 1, "name": "another", "description": "d"}]))
+    node.faults["list_groups"] = always(200, ([{"id": 1, "name": "another", "description": "d"}]))
     outcome = run(GROUP_IN_LIST)
 
     assert "wire.list_groups.item_fields.name" not in outcome.assumed

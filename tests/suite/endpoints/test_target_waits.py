@@ -1,0 +1,79 @@
+"""Nodes that ask to wait, and nodes that were there a moment ago."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from tiny_node import Asked, TinyNode, Told
+
+from conformance.endpoints.client import Answer, Target
+from conformance.problems import Throttled, Unreachable
+from conformance.profile import Profile
+from conformance.service.session import Session
+
+
+@pytest.fixture
+def session(node: TinyNode) -> Iterator[Session]:
+    with Target(node.url, Profile()) as target:
+        yield Session(target, "pack::case")
+
+
+def test_request_is_sent_again_after_the_time_that_the_node_asks_for(node: TinyNode, session: Session) -> None:
+    asked: list[float] = []
+
+    def busy_once(request: Asked) -> Told:
+        asked.append(time.monotonic())
+        return Told(429, headers={"Retry-After": "1"}) if len(asked) == 1 else node.honest(request)
+
+    node.faults["new_account"] = busy_once
+    assert session.call("new_account", account_name="n", account_description="d").accepted
+    assert asked[1] - asked[0] >= 1
+
+
+def test_node_that_asks_to_wait_too_long_teaches_nothing(node: TinyNode, session: Session) -> None:
+    node.faults["new_account"] = lambda _: Told(429, headers={"Retry-After": "3600"})
+    with pytest.raises(Throttled):
+        session.call("new_account", account_name="n", account_description="d")
+
+
+def test_node_that_was_never_there_is_told_at_once() -> None:
+    with Target("http://127.0.0.1:9", Profile()) as target, pytest.raises(Unreachable):
+        Session(target, "pack::case").call("get_api_payers")
+
+
+def test_request_that_a_node_was_not_there_to_see_is_sent_again(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session.call("new_account", account_name="n", account_description="d")
+    send, tries = Target._send, []
+
+    def gone_at_first(self: Target, *arguments: Any) -> Answer:
+        tries.append(arguments)
+        if len(tries) == 1:
+            raise Unreachable("a node that listens", "nobody")
+        return send(self, *arguments)
+
+    monkeypatch.setattr(Target, "_send", gone_at_first)
+    assert session.call("new_account", account_name="n", account_description="d").accepted
+    assert len(tries) == 2
+
+
+def test_member_that_is_called_like_another_one_of_the_profile_is_not_taken_for_it(node: TinyNode) -> None:
+    node.faults["list_groups"] = lambda _: Told(body=[{"name": "a number of rows", "title": "g", "id": 1}])
+    names = {"wire": {"list_groups": {"item_fields": {"name": "title", "description": None}}}}
+    with Target(node.url, Profile.model_validate(names)) as target:
+        session = Session(target, "pack::case")
+        key = session.call("new_account", account_name="n", account_description="d").value["api_key"]  # type: ignore[index]
+        assert session.call("list_groups", key, page_number=0, page_size=5).value == [{"name": "g", "id": 1}]
+
+
+def test_member_that_the_profile_says_is_absent_is_none(node: TinyNode) -> None:
+    node.faults["list_groups"] = lambda _: Told(body=[{"name": "g", "id": 1}])
+    names = {"wire": {"list_groups": {"item_fields": {"name": None, "description": None}}}}
+    with Target(node.url, Profile.model_validate(names)) as target:
+        session = Session(target, "pack::case")
+        key = session.call("new_account", account_name="n", account_description="d").value["api_key"]  # type: ignore[index]
+        assert session.call("list_groups", key, page_number=0, page_size=5).value == [{"id": 1}]
