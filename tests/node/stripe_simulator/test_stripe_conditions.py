@@ -321,4 +321,4 @@ def test_control_says_what_is_wrong(
 
 
 def test_each_action_has_a_name_of_its_own() -> None:
-    assert len(ACTIONS) == 15
+    assert len(ACTIONS) == 16
