@@ -206,7 +206,7 @@ def lists_are_stale_when_busy(node: Node, operation: str) -> None:
     intercept(node, operation, keep)
 
 
-@load_mutant(each=[("add_pkp_to_group", "groups"), ("remove_usage_api_key", "usage_keys")])
+@load_mutant(each=[("add_pkp_to_group", "groups")])
 def writes_are_dropped_when_busy(node: Node, operation: str) -> None:
     """Answer that a `{operation}` is done and drop it, when the queue of writes is full."""
 
