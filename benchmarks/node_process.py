@@ -22,6 +22,8 @@ class Ready(TypedDict):
     """What a benchmark needs of the ready file."""
 
     base_url: str
+    pid: int
+    """Of the node's process."""
 
 
 @contextmanager
@@ -47,8 +49,7 @@ def wait_for(ready_file: Path, process: subprocess.Popen[bytes]) -> Ready:
         if process.poll() is not None or time.monotonic() > deadline:
             raise RuntimeError("the node did not start")
         time.sleep(0.002)
-    ready: Ready = json.loads(ready_file.read_text())
-    return ready
+    return {"base_url": json.loads(ready_file.read_text())["base_url"], "pid": process.pid}
 
 
 class Account:
