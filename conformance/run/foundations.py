@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from conformance.problems import Departure, LeakyRefusal, NotRefused
+from conformance.problems import Departure, LeakyRefusal, Mismatch, NotRefused
 from conformance.run import foundation_trials as trials
 from conformance.service.session import Session
 
@@ -43,8 +43,16 @@ FOUNDATIONS = (
         "",
         trials.refusals_are_recognisable,
         "errors::groups-that-are-not-there",
+        "ERR-140",
+        departures=(NotRefused, Mismatch),
+    ),
+    Foundation(
+        "what refusals tell",
+        "",
+        trials.refusals_are_recognisable,
+        "errors::usage-keys-that-are-not-there",
         "ERR-140 ERR-160",
-        departures=(NotRefused, LeakyRefusal),
+        departures=(LeakyRefusal,),
     ),
     Foundation(
         "the list of groups",
