@@ -159,7 +159,7 @@ def each_connection_shows_the_certificate(judge: Judge, session: Session) -> Non
 
 @case(
     "evidence-follows-a-renewal",
-    requirements=list(RENEWED),
+    requirements=["ATT-170", "ATT-180", "ATT-240", "ATT-110", "ATT-130"],
     needs=["attestation", "tls", "certificate_control"],
 )
 def evidence_follows_a_renewal(judge: Judge, session: Session) -> None:
