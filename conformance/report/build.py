@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import platform
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
@@ -55,6 +56,7 @@ def results_of(run: RunRecord, known: Catalogue | None = None, listed: Uncovered
         ),
         target=TargetJudged(base_url=without_secrets(run.base_url), bundled=run.bundled),
         seed=run.seed,
+        environment=f"Python {platform.python_version()}, {platform.system()} {platform.machine()}",
         selected=run.selected,
         quick=run.quick,
         started=run.started,

@@ -223,6 +223,8 @@ class Results(Part):
     specification: Specification
     profile: ProfileUsed
     target: TargetJudged
+    environment: str = ""
+    """Python and the operating system that the suite ran on."""
     seed: str
     selected: tuple[str, ...] = ()
     """The options that chose the cases; empty: all were chosen."""
