@@ -54,7 +54,7 @@ class ModelRun:
 
     def __init__(self, form: ModelCase, context: CompileContext, run: CaseRun) -> None:
         profile = run.target.profile
-        self._form, self._site, self._run = form, context, run
+        self._form, self._context, self._run = form, context, run
         self._chain = _chain_can_be_asked(profile)
         self._script = Script(profile, runs="run_action" in form.operations, chain=self._chain)
         self._planner = Planner(ExpectedOutcomeRules(profile), form.accounts, tuple(form.operations), form.usage_keys)
@@ -78,7 +78,7 @@ class ModelRun:
 
     def _play(self, plan: tuple[Planned, ...], only: str | None) -> Failed | None:
         self._played += 1
-        run, context = fresh_run(self._run, self._site, f"playing {self._played}")
+        run, context = fresh_run(self._run, self._context, f"playing {self._played}")
         rules, accounts = self._planner.rules, self._form.accounts
         play = Play(run, context, self._script, rules, accounts, self._chain, only, begins_empty=self._begin_empty)
         failed = play.play(plan)
@@ -100,7 +100,7 @@ class ModelRun:
         return _with(failed.problem, known, f"sequence {number}, act {failed.acts}, and not when repeated alone")
 
     def _shown_by(self, case: Members) -> Departure | None:
-        _, context = fresh_run(self._run, self._site, "replay")
+        _, context = fresh_run(self._run, self._context, "replay")
         program = compile_case(StepsCase.model_validate(case), context)
         try:
             context.check()
