@@ -24,6 +24,8 @@ OF_REQUESTS = (
     "wire.operations.",
 )
 """How the keys begin that say how a request is written."""
+OF_ITEMS = ("wire.list_groups.", "wire.list_items.")
+"""How the keys begin whose null says that items lack a member: nothing is then looked for."""
 LABELS_SHOWN_BY: Mapping[str, str] = {"list_groups": "wire.add_group.fields.", "list_wallets": "wire.create_wallet."}
 """Lists that show whether the labels of a request were understood: a node may ignore members that it does not know."""
 CONTAINER = "wire.paging.container."
@@ -83,7 +85,7 @@ class Reliance:
     def sending(self, operation: Operation) -> None:
         """A request of an operation is sent."""
         for key, value in operation.keys.items():
-            if key not in self._assumed or (value is None and not key.startswith(OF_REQUESTS)):
+            if key not in self._assumed or (value is None and key.startswith(OF_ITEMS)):
                 continue
             if key.startswith(OF_REQUESTS):
                 self._sent.setdefault(operation.name, {})[key] = value

@@ -102,3 +102,11 @@ def test_status_that_nobody_stated_is_no_failure_and_an_acceptance_is(run: Run, 
 
     node.faults["add_group"] = lambda asked: node.honest(asked) if asked.key else Told(body={"success": True})
     assert run(body).verdict is Verdict.FAIL
+
+
+def test_answer_that_is_assumed_to_be_the_whole_is_no_failure_where_a_member_holds_it(run: Run, node: TinyNode) -> None:
+    node.faults["get_admin_api_payer"] = always(200, {"payer": "0x"})
+
+    outcome = run("steps: [{call: get_admin_api_payer, expect: {address: '0x'}}]")
+
+    assert next(iter(outcome.assumed)) == "wire.chain_info.admin_api_payer_member"
