@@ -134,21 +134,6 @@ def fails_on_far_pages(node: Node, operation: str, power: int) -> None:
     intercept(node, operation, handler)
 
 
-@mutant("UKEY-460")
-def group_ids_between_powers_lose_their_last_bit(node: Node) -> None:
-    """Keep group ids from 2 to the power of 62 up to 63 without their lowest bit."""
-
-    def change(value: JsonValue) -> JsonValue:
-        body = members(value)
-        for name in ARRAYS:
-            array = body.get(name)
-            if isinstance(array, list):
-                body[name] = [n & ~1 if isinstance(n, int) and 2**62 <= n < 2**63 else n for n in array]
-        return body
-
-    change_body(node, ("add_usage_api_key", "update_usage_api_key"), change)
-
-
 def _change_text(node: Node, operation: str, name: str, change: Callable[[str], str]) -> None:
     def changed(value: JsonValue) -> JsonValue:
         body = members(value)
@@ -208,12 +193,12 @@ def _wrapped(value: JsonValue) -> JsonValue:
 
 
 @mutant("ERR-150")
-def refused_keys_with_a_null_character_are_made(node: Node) -> None:
-    """Answer 422 where the name of a new usage key holds U+0000, but add the key."""
+def refused_keys_with_a_delete_character_are_made(node: Node) -> None:
+    """Answer 422 where the name of a new usage key holds U+007F, but add the key."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
         given = await forward(request)
-        return refusal(422) if "\x00" in _text(body_of(request), "name") else given
+        return refusal(422) if "\x7f" in _text(body_of(request), "name") else given
 
     intercept(node, "add_usage_api_key", handler)
 
