@@ -19,6 +19,7 @@ MOST_COMBINATIONS = 60
 CANDIDATES = 12
 OMITTABLE = frozenset({"email", "jsParams"})
 """Members that the specification calls optional."""
+CID = "action_ipfs_cid"
 ONCE = frozenset({"add_pkp_to_group"})
 """Operations whose repetition a node may refuse."""
 Members = dict[str, JsonValue]
@@ -59,12 +60,17 @@ class Examples:
         """All of them but those that a description gives."""
         names = list(operation.request)
         for members in self._combined(names):
-            yield Example(operation.name, Sort.VALID if operation.name in ONCE else Sort.PLAIN, members)
+            sort = Sort.VALID if operation.name in ONCE else Sort.PLAIN
+            yield Example(operation.name, sort, self._with_fresh_cid(members))
         for members in self._valued(names):
-            yield Example(operation.name, Sort.VALID, members)
+            yield Example(operation.name, Sort.VALID, self._with_fresh_cid(members))
         for name in names:
             for value in self._rules.wrong(name):
                 yield Example(operation.name, Sort.WRONG, {**self.plain(names), name: value})
+
+    def _with_fresh_cid(self, members: Members) -> Members:
+        """An action that the account has not registered yet: it may be refused a second time."""
+        return {name: self._rules.plain(name)[0] if name == CID else value for name, value in members.items()}
 
     def plain(self, names: list[str]) -> Members:
         """Plain values of all members."""

@@ -149,9 +149,9 @@ def group_names_are_normalised(node: Node) -> None:
 
 
 @mutant("GRPLIFE-020")
-def group_names_lose_invisible_letters(node: Node) -> None:
-    """Keep the name of an updated group without the joiners inside of emoji."""
-    _change_text(node, "update_group", "name", lambda text: text.replace("\u200d", ""))
+def group_names_lose_a_dot(node: Node) -> None:
+    """Keep the name of an updated group with a plain I for the dotted capital one."""
+    _change_text(node, "update_group", "name", lambda text: text.replace("\u0130", "I"))
 
 
 @mutant("KEYLIFE-060")
