@@ -10,7 +10,7 @@ from random import Random
 
 from pydantic import JsonValue
 
-from conformance.drivers.fuzz.values import ValueRules
+from conformance.drivers.fuzz.values import LABELS, ValueRules
 from conformance.profile import Operation
 
 COMBINED = 3
@@ -77,12 +77,18 @@ class Examples:
         return {name: self._random.choice(self._rules.plain(name)) for name in names}
 
     def _valued(self, names: list[str]) -> Iterator[Members]:
-        """Each value of each member at least once, beside random ones of the others."""
-        values = {name: self._rules.valid(name) for name in names}
-        for several in values.values():
-            self._random.shuffle(several)
-        for index in range(max(map(len, values.values()), default=0)):
-            yield {name: several[index % len(several)] for name, several in values.items()}
+        """Each value of each member at least once, beside plain ones: what is refused hides nothing else.
+
+        Labels vary one at a time, all other members together.
+        """
+        labels = [[name] for name in names if name in LABELS]
+        for varied in (*labels, [name for name in names if name not in LABELS]):
+            values = {name: self._rules.valid(name) for name in varied}
+            for several in values.values():
+                self._random.shuffle(several)
+            for index in range(max(map(len, values.values()), default=0)):
+                rare = {name: several[index % len(several)] for name, several in values.items()}
+                yield {**self.plain(names), **rare}
 
     def _combined(self, names: list[str]) -> Iterator[Members]:
         """Rows that hold all combinations of the plain values of any three members, as far as the budget goes."""

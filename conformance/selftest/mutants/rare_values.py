@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import unicodedata
 from collections.abc import Callable
-from dataclasses import replace
 from urllib.parse import parse_qs
 
 from pydantic import JsonValue
@@ -19,7 +17,6 @@ from conformance.selftest.tools.alter import (
     change_body,
     intercept,
     members,
-    refusal,
 )
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.node import Node
@@ -167,12 +164,6 @@ def escapes_in_descriptions_are_decoded(node: Node) -> None:
     _change_text(node, "add_action", "description", lambda text: text.replace("\\n", "\n"))
 
 
-@mutant("UKEY-020")
-def leading_zeros_of_names_are_lost(node: Node) -> None:
-    """Keep the name of a new usage key that is a number without its leading zeros."""
-    _change_text(node, "add_usage_api_key", "name", lambda text: text.lstrip("0") if text.isdecimal() else text)
-
-
 @mutant("EXEC-160")
 def parameters_of_64_bits_wrap(node: Node) -> None:
     """Hand whole numbers from 2 to the power of 32 on to actions modulo this."""
@@ -192,17 +183,6 @@ def _wrapped(value: JsonValue) -> JsonValue:
     return value
 
 
-@mutant("ERR-150")
-def refused_keys_with_a_delete_character_are_made(node: Node) -> None:
-    """Answer 422 where the name of a new usage key holds U+007F, but add the key."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        given = await forward(request)
-        return refusal(422) if "\x7f" in _text(body_of(request), "name") else given
-
-    intercept(node, "add_usage_api_key", handler)
-
-
 @mutant("ERR-160")
 def refusals_of_bells_quote_the_key(node: Node) -> None:
     """Answer 422 to a description of an action with a control character, and quote the request's key."""
@@ -213,16 +193,3 @@ def refusals_of_bells_quote_the_key(node: Node) -> None:
         return answer(422, {"title": "refused", "detail": f"by {request.key}"})
 
     intercept(node, "add_action", handler)
-
-
-@mutant("EP-010")
-def nan_in_answers(node: Node) -> None:
-    """Answer with NaN, which is no JSON, where a group is described as `NaN`."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        given = await forward(request)
-        if _text(body_of(request), "group_description") == "NaN" and given.accepted:
-            return replace(given, body=json.dumps({"success": True, "size": float("nan")}).encode())
-        return given
-
-    intercept(node, "add_group", handler)
