@@ -35,7 +35,7 @@ cases:
     needs: [clock_control]
     steps: [{clock: 1}, {call: get_node_chain_config, as: nobody, expect: {chain_id: {type: integer}}}]
 """
-PROFILE = "capabilities: [managed_accounts]\n"
+PROFILE = "extends: reference\ncapabilities: [managed_accounts]\n"
 
 
 @pytest.fixture
