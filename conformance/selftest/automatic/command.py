@@ -28,7 +28,7 @@ def try_sample(console: Console, size: int, seed: str, jobs: int, output: Path) 
     0: every fault is noticed or explained; 2: coverage.py is missing; 3: a survivor is not explained.
     """
     if find_spec("coverage") is None:
-        console.print("--automatic needs coverage.py: pip install 'service-conformance[tests]'")
+        console.print("--automatic needs coverage.py: pip install 'service-conformance[automatic]'")
         return 2
     cases = load([scenarios()])
     faults = evenly(all_faults(), lambda fault: fault.operator, f"automatic/{seed}")[:size]

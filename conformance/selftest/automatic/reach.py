@@ -57,7 +57,7 @@ def _send_reach(cases: Sequence[Case], seed: str, to: Connection) -> None:
 
 
 def _reach(cases: Sequence[Case], seed: str) -> tuple[dict[str, float], dict[tuple[str, int], list[str]]]:
-    import coverage  # noqa: PLC0415 - of the extra `tests`; no other part of the self-test needs it
+    import coverage  # noqa: PLC0415 - of the extra `automatic`; no other part of the self-test needs it
 
     tracer = coverage.Coverage(data_file=None, source_pkgs=[ROOT.name], config_file=False)
     seconds: dict[str, float] = {}
