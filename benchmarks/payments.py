@@ -15,6 +15,7 @@ import stripe
 
 from benchmarks.node_process import Account, node_process, wait_for
 from benchmarks.timing import Row, in_turn
+from reference_node.billing import Cents
 from reference_node.billing.ledger import Ledger
 
 ROWS = 1_000_000
@@ -137,7 +138,7 @@ def _fill(file: Path) -> None:
     with closing(Ledger(file)) as ledger, ledger._transaction():
         accounts = [ledger._account(number.to_bytes(20)) for number in range(1_000)]
         for number in range(1_000):
-            ledger.grant(number.to_bytes(20), 2 * ROWS // 1_000)
+            ledger.grant(number.to_bytes(20), Cents(2 * ROWS // 1_000))
         revenue = ledger._own("revenue")
         ledger._database.executemany(
             INSERTION, ((f"{number:032x}", accounts[number % 1_000], revenue) for number in range(ROWS))

@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from functools import partial
 
 from reference_node.app import build_app
+from reference_node.billing import Cents
 from reference_node.billing.credits import Credits
 from reference_node.billing.ledger import Ledger
 from reference_node.billing.payments import Payments
@@ -92,7 +93,7 @@ def _billing(settings: Settings, accounts: AccountConfig, ledger: Ledger) -> Cre
     return Credits(
         ledger,
         accounts,
-        starter_credits=settings.starter_credits,
+        starter_credits=Cents(settings.starter_credits),
         how_to_buy=NO_SALE if settings.payments == "none" else "buy credits with billing/create_payment_intent",
         chain_name=f"chain {chain_id}" if settings.rpc_url else f"memory {uuid.uuid4().hex}",
     )

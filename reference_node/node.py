@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields
 
 from fastapi import FastAPI
 
-from reference_node.billing import Billing, charged
+from reference_node.billing import Billing, Cents, charged
 from reference_node.billing.handover import Handovers
 from reference_node.billing.ledger import Ledger
 from reference_node.billing.payments import Payments
@@ -89,7 +89,7 @@ class Node(Renewable):
         former.end()
 
     @contextmanager
-    def charged(self, account_hash: int, cents: int) -> Iterator[None]:
+    def charged(self, account_hash: int, cents: Cents) -> Iterator[None]:
         """Charge this account for what happens inside, unless that fails.
 
         The credit held follows the account when it changes hands meanwhile. Raises `PaymentRequired`.

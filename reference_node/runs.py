@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from anyio import CapacityLimiter
 
-from reference_node.billing import RUN_SECOND_CENTS
+from reference_node.billing import RUN_SECOND_CENTS, Cents
 from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.chain.interface import Hash
 from reference_node.cid import cid_hash, cid_of
@@ -94,8 +94,8 @@ class Runs:
             return True
         return self._node.billing.has_paid(self._node.accounts.account(caller.account_hash).admin_wallet)
 
-    def price(self) -> int:
-        """Cents for each second that starts."""
+    def price(self) -> Cents:
+        """The price of each second that starts."""
         return RUN_SECOND_CENTS
 
     def host_call(self, run: Run, name: str, arguments: Mapping[str, Json]) -> Json:

@@ -9,6 +9,7 @@ from reference_node.api.answers import Balance, PaymentSecret, StripeConfig, Suc
 from reference_node.api.openapi import key_read, problems
 from reference_node.api.requests import ConfirmedPayment, NewPaymentIntent
 from reference_node.api.route import StrictRoute, answer, success
+from reference_node.billing import Cents
 from reference_node.billing.payments import Payments
 from reference_node.node import Node
 from reference_node.problems import Unavailable
@@ -40,7 +41,7 @@ async def create_payment_intent(
     payments = _payments(node)
 
     def create() -> str:
-        secret = payments.create(wallet, int(body.amount_cents))
+        secret = payments.create(wallet, Cents(body.amount_cents))
         # What was made for a record that has moved meanwhile would credit nobody, so nobody gets to know it.
         check_still_holds(request, node)
         return secret

@@ -8,15 +8,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NewType, Protocol
 
 from reference_node.chain.interface import Address, Hash, OutcomeUnknown
 from reference_node.chain.payers import told_before_sending
 
-MANAGEMENT_WRITE_CENTS = 1
+Cents = NewType("Cents", int)
+"""An amount of money or of credit, in whole US cents."""
+
+MANAGEMENT_WRITE_CENTS = Cents(1)
 """The price of a management write. The specification does not show the charge (Limits)."""
 
-RUN_SECOND_CENTS = 1
+RUN_SECOND_CENTS = Cents(1)
 """The price of each second of a run that has started. The specification does not show the charge (Limits)."""
 
 
@@ -27,7 +30,7 @@ class Hold:
     id: str
     wallet: Address
     """Whose credit it was when it was set aside; the record may have moved since."""
-    cents: int
+    cents: Cents
 
 
 class Billing(Protocol):
@@ -39,19 +42,19 @@ class Billing(Protocol):
     def open_record(self, wallet: Address) -> None:
         """Begin the record of a new account's admin wallet, with the starter credits where there are any."""
 
-    def balance(self, wallet: Address) -> int:
+    def balance(self, wallet: Address) -> Cents:
         """The credit left, in cents, without what is held; 0 for a wallet never heard of."""
 
     def has_paid(self, wallet: Address) -> bool:
         """Whether any of the credit of this wallet was ever bought."""
 
-    def hold(self, wallet: Address, cents: int) -> Hold:
+    def hold(self, wallet: Address, cents: Cents) -> Hold:
         """Set credit aside; raises `PaymentRequired` when there is not enough."""
 
     def note_transaction(self, hold: Hold, transaction_hash: Hash) -> None:
         """Remember the transaction that a hold pays for, before it is sent."""
 
-    def settle(self, hold: Hold, cents: int) -> None:
+    def settle(self, hold: Hold, cents: Cents) -> None:
         """Charge so much of a hold, at most all of it, and give the rest back."""
 
     def release(self, hold: Hold) -> None:
@@ -71,7 +74,7 @@ class Billing(Protocol):
 
 
 @contextmanager
-def charged(billing: Billing, wallet: Address, cents: int) -> Iterator[None]:
+def charged(billing: Billing, wallet: Address, cents: Cents) -> Iterator[None]:
     """Charge this wallet for what happens inside, unless that fails. Raises `PaymentRequired`."""
     hold = billing.hold(wallet, cents)
     try:

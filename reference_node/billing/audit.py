@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from reference_node.billing import Cents
 from reference_node.billing.schema import APPLICATION_ID, MIGRATIONS, LedgerError
 
 
@@ -43,10 +44,10 @@ class Audit:
     """What does not add up, a line each; nothing where all does."""
     accounts: int
     transfers: int
-    cents: dict[str, int]
+    cents: dict[str, Cents]
     """Sum of the transfers by kind."""
-    held: int
-    """Cents set aside for calls that have not ended."""
+    held: Cents
+    """Set aside for calls that have not ended."""
 
 
 def verify(file: Path) -> Audit:
@@ -62,7 +63,7 @@ def verify(file: Path) -> Audit:
                 "SELECT coalesce(sum(cents), 0) FROM hold",
             )
         )
-    return Audit(tuple(faults), accounts, transfers, cents, held)
+    return Audit(tuple(faults), accounts, transfers, cents, Cents(held))
 
 
 def history(file: Path) -> Iterator[Movement]:

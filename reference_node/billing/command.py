@@ -6,6 +6,7 @@ import csv
 import sys
 from pathlib import Path
 
+from reference_node.billing import Cents
 from reference_node.billing.audit import Movement, history, verify
 
 OK, FAULTS = 0, 1
@@ -32,5 +33,5 @@ def export(file: Path) -> int:
     return OK
 
 
-def _dollars(cents: int) -> str:
+def _dollars(cents: Cents) -> str:
     return f"${cents // 100}.{cents % 100:02}"

@@ -9,7 +9,7 @@ import logging
 import threading
 from collections.abc import Sequence
 
-from reference_node.billing import Hold
+from reference_node.billing import Cents, Hold
 from reference_node.billing.database import LedgerUnavailable
 from reference_node.billing.ledger import InsufficientCredit, Ledger
 from reference_node.chain.account_config import AccountConfig, AccountConverted
@@ -29,7 +29,7 @@ class Credits:
     """`Billing` by a ledger."""
 
     def __init__(
-        self, ledger: Ledger, accounts: AccountConfig, *, starter_credits: int, how_to_buy: str, chain_name: str
+        self, ledger: Ledger, accounts: AccountConfig, *, starter_credits: Cents, how_to_buy: str, chain_name: str
     ) -> None:
         """`how_to_buy` tells in words where credit comes from; `chain_name` names the chain that is followed."""
         self.ledger = ledger
@@ -40,7 +40,7 @@ class Credits:
         self._following = threading.Lock()
         self._followed: int | None = None
         self._unresolved: set[str] = set()
-        self._unsettled: dict[str, tuple[Hold, int]] = {}
+        self._unsettled: dict[str, tuple[Hold, Cents]] = {}
         self._closed = threading.Event()
         self._resolver: threading.Thread | None = None
 
@@ -59,7 +59,7 @@ class Credits:
         """Begin a record with the starter credits."""
         self.ledger.grant(wallet, self.starter_credits)
 
-    def balance(self, wallet: Address) -> int:
+    def balance(self, wallet: Address) -> Cents:
         """The credit left, in cents, without what is held."""
         return self.ledger.balance(wallet)
 
@@ -67,7 +67,7 @@ class Credits:
         """Whether any of the credit of this wallet was ever bought, before a conversion too."""
         return self.ledger.has_paid(wallet)
 
-    def hold(self, wallet: Address, cents: int) -> Hold:
+    def hold(self, wallet: Address, cents: Cents) -> Hold:
         """Set credit aside; raises `PaymentRequired` when there is not enough, also after a look at the chain."""
         try:
             return self.ledger.hold(wallet, cents)
@@ -85,7 +85,7 @@ class Credits:
         """Remember the transaction that a hold pays for."""
         self.ledger.note_transaction(hold, transaction_hash)
 
-    def settle(self, hold: Hold, cents: int) -> None:
+    def settle(self, hold: Hold, cents: Cents) -> None:
         """Charge so much of a hold, at most all of it, and give the rest back.
 
         The call has happened already, so a ledger that fails at this is tried again beside it, until this process ends;
@@ -100,7 +100,7 @@ class Credits:
 
     def release(self, hold: Hold) -> None:
         """Give all of a hold back."""
-        self.settle(hold, 0)
+        self.settle(hold, Cents(0))
 
     def settle_later(self, hold: Hold) -> None:
         """Charge a hold once its transaction has landed, or give it back once that is certain not to happen."""
@@ -168,7 +168,7 @@ class Credits:
                 for identifier in settled:
                     del self._unsettled[identifier]
 
-    def _settled(self, hold: Hold, cents: int) -> bool:
+    def _settled(self, hold: Hold, cents: Cents) -> bool:
         try:
             self.ledger.settle(hold, cents)
         except LedgerUnavailable:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from reference_node.billing import Hold
+from reference_node.billing import Cents, Hold
 from reference_node.billing.database import Database
 from reference_node.chain.interface import Address, Hash
 
@@ -25,7 +25,7 @@ PROVIDER, GRANTS, REVENUE = "provider", "grants", "revenue"
 class InsufficientCredit(Exception):  # noqa: N818 - a state of the account, not a fault
     """The wallet has less free credit than a hold takes."""
 
-    def __init__(self, free: int) -> None:
+    def __init__(self, free: Cents) -> None:
         """`free` is what it has, in cents."""
         super().__init__(f"{free} cents are free")
         self.free = free
@@ -41,7 +41,7 @@ class Intent:
     made_for: Address
     """The wallet that it was made for: another where the account has been converted since."""
     customer: str
-    cents: int
+    cents: Cents
     currency: str
     state: str
     """`open`, `credited` or `abandoned`."""
@@ -60,11 +60,11 @@ class Ledger(Database):
 
     # Credit
 
-    def balance(self, wallet: Address) -> int:
+    def balance(self, wallet: Address) -> Cents:
         """The credit that is left, in cents, without what is held; 0 for a wallet never heard of."""
         with self._reading():
             row = self._one("SELECT balance - held FROM account WHERE name = ?", _name(wallet))
-        return int(row[0]) if row else 0
+        return Cents(row[0] if row else 0)
 
     def has_paid(self, wallet: Address) -> bool:
         """Whether a payment was ever credited to a wallet, or to one whose record was moved to it."""
@@ -77,7 +77,7 @@ class Ledger(Database):
             )
         return bool(row and row[0])
 
-    def grant(self, wallet: Address, cents: int) -> None:
+    def grant(self, wallet: Address, cents: Cents) -> None:
         """Give a wallet its starter credits, once."""
         if cents:
             with self._transaction():
@@ -124,7 +124,7 @@ class Ledger(Database):
 
     # Holds
 
-    def hold(self, wallet: Address, cents: int) -> Hold:
+    def hold(self, wallet: Address, cents: Cents) -> Hold:
         """Set credit aside for one call. Raises `InsufficientCredit`."""
         hold = Hold(uuid.uuid4().hex, wallet, cents)
         with self._transaction():
@@ -144,14 +144,14 @@ class Ledger(Database):
         with self._transaction():
             self._database.execute("UPDATE hold SET transaction_hash = ? WHERE id = ?", (transaction_hash, hold.id))
 
-    def settle(self, hold: Hold, cents: int) -> None:
+    def settle(self, hold: Hold, cents: Cents) -> None:
         """Charge so many cents of a hold, at most all of it, and give the rest back."""
         with self._transaction():
             self._settle(hold.id, min(cents, hold.cents))
 
     def release(self, hold: Hold) -> None:
         """Give all of a hold back."""
-        self.settle(hold, 0)
+        self.settle(hold, Cents(0))
 
     def left_holds(self) -> Sequence[str]:
         """The ids of all holds. Those that stand when a process opens the file were left by one that died."""
@@ -175,10 +175,10 @@ class Ledger(Database):
         if done is None:
             return False
         with self._transaction():
-            self._settle(hold, row[0] if done else 0)
+            self._settle(hold, Cents(row[0] if done else 0))
         return True
 
-    def _settle(self, hold: str, cents: int) -> None:
+    def _settle(self, hold: str, cents: Cents) -> None:
         row = self._one("DELETE FROM hold WHERE id = ? RETURNING account", hold)
         if row and cents:
             self._transfer("charge", hold, row[0], self._own(REVENUE), cents)
@@ -211,7 +211,7 @@ class Ledger(Database):
             )
             return self.customer(wallet) or customer
 
-    def note_intent(self, wallet: Address, intent: str, customer: str, cents: int, currency: str) -> None:
+    def note_intent(self, wallet: Address, intent: str, customer: str, cents: Cents, currency: str) -> None:
         """Remember an intent before its secret is told to anybody. On the disk when this returns."""
         with self._transaction(durable=True):
             self._database.execute(
@@ -284,7 +284,7 @@ class Ledger(Database):
                 (name, value),
             )
 
-    def _transfer(self, kind: str, reference: str, debit: int, credit: int, cents: int) -> bool:
+    def _transfer(self, kind: str, reference: str, debit: int, credit: int, cents: Cents) -> bool:
         """False where this kind and reference have happened already."""
         if self._one("SELECT 1 FROM transfer WHERE kind = ? AND reference = ?", kind, reference):
             return False

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TypeVar
 
+from reference_node.billing import Cents
 from reference_node.billing.database import LedgerUnavailable
 from reference_node.billing.ledger import Intent, Ledger
 from reference_node.billing.patience import Patience
@@ -59,7 +60,7 @@ class Payments:
         """What a browser identifies the provider's account by."""
         return self._provider.publishable_key
 
-    def create(self, wallet: Address, cents: int) -> str:
+    def create(self, wallet: Address, cents: Cents) -> str:
         """A new intent over so many cents: the secret with which a browser pays it. Raises `ProviderTrouble`."""
         try:
             customer, (intent, secret) = self._with_customer(

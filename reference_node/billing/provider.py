@@ -11,15 +11,16 @@ from dataclasses import dataclass
 
 import stripe
 
+from reference_node.billing import Cents
 from reference_node.settings import StripeKeys
 
 CURRENCY = "usd"
 """What credits are bought in: a cent of credit for a cent paid."""
 
-MINIMUM_CENTS = 500
+MINIMUM_CENTS = Cents(500)
 """The smallest payment (specification, "Limits")."""
 
-MAXIMUM_CENTS = 99_999_999
+MAXIMUM_CENTS = Cents(99_999_999)
 """The largest amount that the provider takes."""
 
 STRIPE_URL = "https://api.stripe.com"
@@ -46,25 +47,25 @@ class Missing(Refused):
 
 @dataclass(frozen=True, slots=True)
 class Charge:
-    """The charge that paid an intent. Amounts are in cents."""
+    """The charge that paid an intent."""
 
     paid: bool
     captured: bool
     refunded: bool
     disputed: bool
-    amount: int
-    amount_captured: int
-    amount_refunded: int
+    amount: Cents
+    amount_captured: Cents
+    amount_refunded: Cents
 
 
 @dataclass(frozen=True, slots=True)
 class Payment:
-    """A payment intent as the provider has it now. Amounts are in cents."""
+    """A payment intent as the provider has it now."""
 
     id: str
     status: str
-    amount: int
-    amount_received: int
+    amount: Cents
+    amount_received: Cents
     currency: str
     live: bool
     customer: str | None
@@ -101,7 +102,7 @@ class PaymentProvider:
         with self._answers():
             self._client.customers.update(customer, {"email": email})
 
-    def create_intent(self, customer: str, wallet: str, cents: int) -> tuple[str, str]:
+    def create_intent(self, customer: str, wallet: str, cents: Cents) -> tuple[str, str]:
         """A new intent: its id, and the secret with which a browser pays it. Raises `Missing` for the customer."""
         with self._answers():
             made = self._client.payment_intents.create(
@@ -113,7 +114,7 @@ class PaymentProvider:
                     "metadata": {"wallet": wallet},
                 }
             ).to_dict()
-            if _number(made, "amount") != cents:
+            if _cents(made, "amount") != cents:
                 raise ProviderUnavailable("the provider made an intent over another amount than was asked for")
             return _text(made, "id"), _text(made, "client_secret")
 
@@ -147,8 +148,8 @@ def _payment(found: Mapping[str, object]) -> Payment:
     return Payment(
         id=_text(found, "id"),
         status=_text(found, "status"),
-        amount=_number(found, "amount"),
-        amount_received=_number(found, "amount_received"),
+        amount=_cents(found, "amount"),
+        amount_received=_cents(found, "amount_received"),
         currency=_text(found, "currency"),
         live=_flag(found, "livemode"),
         customer=customer if isinstance(customer, str) else None,
@@ -163,9 +164,9 @@ def _charge(found: Mapping[str, object]) -> Charge:
         captured=_flag(found, "captured"),
         refunded=_flag(found, "refunded"),
         disputed=_flag(found, "disputed"),
-        amount=_number(found, "amount"),
-        amount_captured=_number(found, "amount_captured"),
-        amount_refunded=_number(found, "amount_refunded"),
+        amount=_cents(found, "amount"),
+        amount_captured=_cents(found, "amount_captured"),
+        amount_refunded=_cents(found, "amount_refunded"),
     )
 
 
@@ -176,11 +177,11 @@ def _text(members: Mapping[str, object], name: str) -> str:
     return value
 
 
-def _number(members: Mapping[str, object], name: str) -> int:
+def _cents(members: Mapping[str, object], name: str) -> Cents:
     value = members[name]
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
         raise TypeError(name)
-    return value
+    return Cents(value)
 
 
 def _flag(members: Mapping[str, object], name: str) -> bool:

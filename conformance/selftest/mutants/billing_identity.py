@@ -33,6 +33,7 @@ from conformance.selftest.tools.alter_payments import (
 )
 from conformance.selftest.tools.api_keys import header, key_book, presented, under
 from conformance.selftest.tools.mutant import mutant, row
+from reference_node.billing import Cents
 from reference_node.chain.interface import Address
 from reference_node.node import Node
 from reference_node.typed_data import Flow, Members
@@ -70,7 +71,8 @@ def proof_is_not_verified(node: Node, operation: str) -> None:
             return given
         body = body_of(request)
         if operation == INTEND:
-            return answer(200, {"client_secret": payments_of(node).create(wallet, int(str(body["amount_cents"])))})
+            cents = Cents(int(str(body["amount_cents"])))
+            return answer(200, {"client_secret": payments_of(node).create(wallet, cents)})
         payments_of(node).confirm(wallet, str(body["payment_intent_id"]))
         return answer(200, {"success": True})
 

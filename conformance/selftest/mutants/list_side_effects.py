@@ -12,6 +12,7 @@ from conformance.selftest.tools.alter import Answered, Forward, Received, change
 from conformance.selftest.tools.api_keys import presented
 from conformance.selftest.tools.mutant import mutant
 from conformance.selftest.tools.operations import LARGEST_PAGE, LISTS
+from reference_node.billing import Cents
 from reference_node.chain.account_config import Group, UsageKey
 from reference_node.keys import key_hash
 from reference_node.node import Node
@@ -180,7 +181,7 @@ def lists_cost_a_cent(node: Node) -> None:
         key = presented(request)
         given = await forward(request)
         if given.accepted and key:
-            with node.charged(node.accounts.key_info(key_hash(base64.b64decode(key))).account_hash, 1):
+            with node.charged(node.accounts.key_info(key_hash(base64.b64decode(key))).account_hash, Cents(1)):
                 pass
         return given
 

@@ -28,6 +28,7 @@ from conformance.selftest.tools.operations import LISTS
 from conformance.selftest.variants.sells_credits import sells_credits
 from conformance.selftest.variants.variant import WRITES
 from reference_node.access import Caller
+from reference_node.billing import Cents
 from reference_node.chain.interface import Address
 from reference_node.keys import key_hash, parse_key
 from reference_node.node import Node
@@ -79,7 +80,7 @@ def write_is_free(node: Node, function: str) -> None:
 @mutant("BILL-180", "BILL-320")
 def runs_are_free(node: Node) -> None:
     """Charge nothing for runs."""
-    node.runs.price = lambda: 0  # type: ignore[method-assign]
+    node.runs.price = lambda: Cents(0)  # type: ignore[method-assign]
 
 
 @mutant("BILL-210")
@@ -278,7 +279,7 @@ def some_runs_are_free(node: Node, free: Callable[[Caller], bool]) -> None:
 
     wrap(node.runs, "run", run)
     priced = node.runs.price
-    node.runs.price = lambda: 0 if is_free.get() else priced()  # type: ignore[method-assign]
+    node.runs.price = lambda: Cents(0) if is_free.get() else priced()  # type: ignore[method-assign]
 
 
 @mutant("BILL-220", on=sells_credits)
@@ -400,7 +401,7 @@ def runs_at_once_are_charged_as_one(node: Node) -> None:
 
     wrap(node.runs, "run", run)
     priced = node.runs.price
-    node.runs.price = lambda: 0 if len(going_on) > 1 else priced()  # type: ignore[method-assign]
+    node.runs.price = lambda: Cents(0) if len(going_on) > 1 else priced()  # type: ignore[method-assign]
 
 
 @mutant("BILL-150")

@@ -16,6 +16,7 @@ from conformance.selftest.tools.alter_envelopes import MINTS, address_in
 from conformance.selftest.tools.api_keys import last_account_key, presented
 from conformance.selftest.tools.minted import follow_mints
 from conformance.selftest.tools.mutant import mutant, row
+from reference_node.billing import Cents
 from reference_node.chain.account_config import KeyInfo, UsageKey, Wallet
 from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.chain.interface import Address
@@ -278,7 +279,7 @@ def mints_cost_a_cent(node: Node) -> None:
         given = await forward(request)
         if given.accepted and presented(request):
             account = node.accounts.key_info(key_hash(base64.b64decode(presented(request)))).account_hash
-            with node.charged(account, 1):
+            with node.charged(account, Cents(1)):
                 pass
         return given
 

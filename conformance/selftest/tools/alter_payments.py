@@ -11,6 +11,7 @@ from dataclasses import replace
 from conformance.selftest.tools.alter import Answered, Forward, Received, body_of, intercept, members, wrap
 from conformance.selftest.tools.alter_envelopes import address_in
 from conformance.selftest.tools.api_keys import header, presented
+from reference_node.billing import Cents
 from reference_node.billing.credits import Credits
 from reference_node.billing.ledger import Intent, Ledger
 from reference_node.billing.payments import Payments
@@ -47,14 +48,14 @@ def simulator_of(node: Node) -> StripeSimulator:
 def give(node: Node, wallet: Address, cents: int) -> None:
     """Give a wallet credit for a payment that never was."""
     ledger, intent = ledger_of(node), f"pi_mutant{next(_numbers)}"
-    ledger.note_intent(wallet, intent, "cus_mutant", cents, "usd")
+    ledger.note_intent(wallet, intent, "cus_mutant", Cents(cents), "usd")
     ledger.credit(intent)
 
 
 def take(node: Node, wallet: Address, cents: int) -> None:
     """Charge a wallet for nothing, as far as its credit goes."""
-    cents = min(cents, node.billing.balance(wallet))
-    node.billing.settle(node.billing.hold(wallet, cents), cents)
+    charge = Cents(min(cents, node.billing.balance(wallet)))
+    node.billing.settle(node.billing.hold(wallet, charge), charge)
 
 
 def wallet_of(node: Node, request: Received) -> Address | None:
