@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import queue
+import random
 import signal
 import socket
 import subprocess
@@ -57,8 +58,7 @@ class World:
             anvil.fund(*(f"0x{address.hex()}" for address in payers.addresses))
             self._midwife = self._start(started, "node", str(Path(__file__).with_name("campaign_node.py")))
             threading.Thread(target=self._listen, daemon=True).start()
-            with socket.create_server(("127.0.0.1", 0)) as free:
-                self.port = free.getsockname()[1]
+            self.port = _lasting_port()
             self._outside = started.pop_all()
         return self
 
@@ -154,3 +154,11 @@ class World:
 def _end(process: subprocess.Popen[str]) -> None:
     process.kill()
     process.communicate()
+
+
+def _lasting_port() -> int:
+    """A free port that no other program is given while the node is dead: systems choose from 32,768 upwards."""
+    while True:
+        port = random.randrange(20_000, 32_000)  # noqa: S311 - no secret
+        with suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
