@@ -12,16 +12,16 @@ from conformance.values.json_values import printed_json
 from conformance.verdict import Outcome, Verdict
 
 SETTLING_SECONDS = 3.0
-"""How much longer writes are given to show, where the profile does not say how long they take."""
+"""How much longer to wait for a write to show, where the profile does not state how long it may take."""
 TRIES_OF_SETTLING = 3
-"""So many cases that depart all the same bear out that writes show at once."""
+"""After so many cases that fail even with this wait, later failures are not put down to slow writes."""
 SHOWN_KEYS = 3
 SHOWN = 80
-"""Characters of an assumed value."""
+"""The longest text of an assumed value, in characters."""
 
 
 def relied_on(problem: StepProblem, reliance: Reliance) -> dict[str, object]:
-    """The assumed keys that a departure hangs on, with their values; none where it hangs on nothing that is assumed."""
+    """The assumed profile keys that a departure depends on, with their values; empty where it depends on none."""
     if isinstance(problem, SetupFailed):
         return reliance.unaccepted
     if not isinstance(problem, Departure):
@@ -30,17 +30,17 @@ def relied_on(problem: StepProblem, reliance: Reliance) -> dict[str, object]:
 
 
 def hint(assumed: dict[str, object]) -> str:
-    """What was assumed, and what to do."""
+    """What was assumed, and what to state in the profile."""
     shown = list(assumed.items())[:SHOWN_KEYS]
-    told = ", ".join(f"{key}: {printed_json(value)[:SHOWN]}" for key, value in shown)
+    listed = ", ".join(f"{key}: {printed_json(value)[:SHOWN]}" for key, value in shown)
     more = f" and {len(assumed) - len(shown)} more keys" if len(assumed) > len(shown) else ""
-    return f"assumed {told}{more}; state what your node does in its profile"
+    return f"assumed {listed}{more}; state what your node does in its profile"
 
 
 def when_settled(outcome: Outcome, target: Target, again: Callable[[], Outcome]) -> Outcome:
-    """The outcome of a case; where it hangs on nothing but how soon writes show, that of a run which gives them time.
+    """The outcome of a case, after a second run where only the assumed settling time of writes explains its departure.
 
-    A departure that comes all the same does not hang on that.
+    The second run waits longer for writes to show. A departure that it repeats does not come from slow writes.
     """
     if list(outcome.assumed) != [SETTLE_TIME]:
         return outcome
@@ -60,7 +60,7 @@ def when_settled(outcome: Outcome, target: Target, again: Callable[[], Outcome])
 
 
 def added(outcome: Outcome, other: Outcome) -> Outcome:
-    """The outcome of a case with what another run of it cost."""
+    """The outcome, with the requests and cents of another run of the same case added."""
     return replace(
         outcome,
         exchanges=outcome.exchanges + other.exchanges,

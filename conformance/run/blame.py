@@ -1,6 +1,6 @@
-"""Decides whether a failure is a case's own: where something that it builds on does not hold, it has learnt nothing.
+"""Decides whether a failure is a case's own, or whether a foundation that the case builds on does not hold.
 
-What cases build on stands in `foundations`. Each is tried once in a process, and only when a case fails.
+`foundations` lists the foundations. Each is tried at most once in a process, and only when a case fails.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ from conformance.service.reliance import Reliance
 
 
 def own_or_blocked(problem: Departure, charged: Sequence[str], run: CaseRun) -> StepProblem:
-    """The problem of a case as it counts: its own, charged to what does not hold where it is about that, or blocked.
+    """The problem to report for a case that failed on the requirements `charged`.
 
-    `charged` are the requirements that it would be a failure of.
+    It is the problem itself where every foundation holds. Where one does not hold and states some of the charged
+    requirements, the problem is charged to those alone. Otherwise the case is blocked: a SetupFailed.
     """
     for foundation in FOUNDATIONS:
         if not _bears(foundation, problem, run):
@@ -37,7 +38,10 @@ def own_or_blocked(problem: Departure, charged: Sequence[str], run: CaseRun) -> 
 
 
 def _bears(foundation: Foundation, problem: Departure, run: CaseRun) -> bool:
-    """Whether the case builds on it, and a case of the run judges it: else nothing would fail because of it."""
+    """Whether the failure may come from the foundation, and a case of the run judges it.
+
+    Without such a case, a broken foundation would block cases and fail none.
+    """
     return (
         isinstance(problem, foundation.departures)
         and (not foundation.operation or foundation.operation in run.log.operations)
@@ -57,8 +61,8 @@ def _problem(foundation: Foundation, target: Target) -> Departure | None:
 
 
 def _tried(foundation: Foundation, target: Target) -> Departure | None:
-    """What is wrong with it. Nothing is said where what it builds on does not hold, or the trial came to nothing."""
-    if _is_beside_the_point(foundation, target):
+    """Why the foundation does not hold. None where it holds, where the trial is inconclusive or cannot be made."""
+    if _needs_broken(foundation, target):
         return None
     reliance = Reliance(target, set())
     run = CaseRun(target, f"foundation {foundation.name}", reliance)
@@ -74,6 +78,7 @@ def _tried(foundation: Foundation, target: Target) -> Departure | None:
     return None
 
 
-def _is_beside_the_point(foundation: Foundation, target: Target) -> bool:
-    upon = [one for one in FOUNDATIONS if one.name in foundation.upon]
-    return any(_problem(one, target) or _is_beside_the_point(one, target) for one in upon)
+def _needs_broken(foundation: Foundation, target: Target) -> bool:
+    """Whether a foundation that this one needs, directly or not, does not hold."""
+    needed = [other for other in FOUNDATIONS if other.name in foundation.upon]
+    return any(_problem(other, target) or _needs_broken(other, target) for other in needed)

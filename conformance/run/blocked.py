@@ -1,4 +1,4 @@
-"""The case that judges each operation itself: where a case is blocked by an operation, its verdict names that case."""
+"""Names the case that judges each operation: the verdict of a case that an operation blocks refers to that case."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ JUDGED_BY: Mapping[str, str] = {
     "convert_to_chain_secured_account": ENVELOPES,
     "balance": ENVELOPES,
 }
-"""Operations without a line have no case of their own: the hint then says what to look for."""
+"""Operations that are missing here have no case of their own: the hint is then the usual one."""
 
 
 def hint(operation: str, usual: str) -> str:
-    """What a user may look at where this operation blocked a case."""
+    """Where a user should look when this operation blocked a case; `usual` where no case judges the operation."""
     judge = JUDGED_BY.get(operation)
     return f"{operation} is judged by {judge}" if judge else usual

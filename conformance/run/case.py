@@ -27,16 +27,19 @@ class Case:
     path: Path
     line: int
     info: CaseInfo
-    """What it needs of a profile."""
+    """What the case needs of a profile, and which operations and accounts it uses."""
     program: Callable[[CaseRun], None]
     opt_in: bool = False
-    """Whether its pack runs only where its own name is asked for."""
+    """Whether the pack runs only when it is named."""
     silence_is_not_offered: bool = False
-    """Whether a profile that leaves out what the case turns out to need rules it out. A pack's case says before."""
+    """Whether a profile key that the case reads and the profile leaves out makes the case not offered.
+
+    A case in YAML declares its keys beforehand.
+    """
     row: Mapping[str, Template] = field(default_factory=dict)
     """The variables of its row of the table."""
 
 
 def matches(case: str, pattern: str) -> bool:
-    """Whether a case's id matches: literally, or by `*` and `?`. Brackets are those of a row."""
+    """Whether a case's id matches a pattern: literally, or by `*` and `?`. Brackets stand for themselves."""
     return case == pattern or fnmatchcase(case, pattern.replace("[", "[[]"))

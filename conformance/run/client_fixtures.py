@@ -1,4 +1,4 @@
-"""What the fixtures for clients' own tests give: a reference node, and accounts on it that are ready to use."""
+"""The values of the fixtures for clients' own tests: a reference node, and accounts on it that are ready to use."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class ServiceAccount:
 
     api_key: ApiKey
     wallet_address: Address
-    """Of the account's own key."""
+    """The address of the wallet of the account key."""
     pkp_id: PkpId
     pkp_address: Address
     group_id: GroupId
@@ -46,7 +46,7 @@ class ReferenceNode:
         self._numbers = count(1)
 
     def new_account(self) -> ServiceAccount:
-        """A fresh account with all that a run takes."""
+        """Create an account with credits, a wallet, a group and a usage key."""
         node = Node(Session(self._target, f"account {next(self._numbers)}"))
         account = node.accounts.new("an account of a client's test")
         wallet = node.pkps.create(account.key)
@@ -56,7 +56,7 @@ class ReferenceNode:
 
     @contextmanager
     def clock_moved(self, seconds: int) -> Iterator[None]:
-        """The node's clock is so many seconds ahead of the right time, or behind it, until the block ends."""
+        """Move the node's clock by so many seconds until the block ends: forward, or back where negative."""
         self._control("clock", offset_seconds=seconds)
         try:
             yield
@@ -72,7 +72,7 @@ class ReferenceNode:
         self._control("reset")
 
     def close(self) -> None:
-        """Give the connections back."""
+        """Close the connections."""
         self._target.close()
 
     def _control(self, what: str, **members: object) -> None:
@@ -81,7 +81,7 @@ class ReferenceNode:
 
 @contextmanager
 def running_node() -> Iterator[ReferenceNode]:
-    """A node as a process of its own, stopped in the end. NodeNotInstalled, NodeNotStarted: there is none."""
+    """Run a node in a process of its own until the block ends. Raises NodeNotInstalled and NodeNotStarted."""
     require_node("the fixture reference_node starts a node")
     with BundledNode() as process:
         process.wait_until_ready()

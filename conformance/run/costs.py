@@ -1,7 +1,7 @@
 """What cases cost, in requests, and the selection of ``--quick``: the cheapest cases that name every requirement.
 
-The costs are those of a run against the bundled node; ``python -m benchmarks.costs`` renews them. They decide nothing
-but the order and the selection of cases, so it does no harm that other nodes need somewhat more or fewer requests.
+The costs were measured against the bundled node; ``python -m benchmarks.costs`` measures them again. They decide only
+the order and the selection of cases, so they need not be exact for other nodes.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def measured() -> Mapping[str, int]:
 
 
 def cost(case_id: str) -> float:
-    """Requests that a case needs; of one that was not measured, as many as the median of those that were."""
+    """Requests that a case needs: measured, or the median of the measured cases."""
     return measured().get(case_id, _usual())
 
 
@@ -36,9 +36,9 @@ def _usual() -> float:
 
 
 def cheapest(cases: Sequence[Case], is_offered: Callable[[Case], bool]) -> set[str]:
-    """The ids of few cheap cases that name every requirement which the given ones name.
+    """Choose few cheap cases that together name every requirement of the given cases, and return their ids.
 
-    A case that the node's profile rules out stands for a requirement only where all cases of it are ruled out.
+    A case that the node's profile rules out is chosen for a requirement only where the profile rules out all its cases.
     """
     ranked = sorted(cases, key=lambda case: (not is_offered(case), cost(case.id)))
     chosen: list[Case] = []

@@ -1,7 +1,7 @@
-"""Vectors of signed envelopes for implementers, made from the rows of the packs (docs/typed-data.md, "Vectors").
+"""Generates test vectors of signed envelopes from the rows of the packs (docs/typed-data.md, "Vectors").
 
-One file a flow. The seed decides wallets, chains, brands and times, and signatures are deterministic (RFC 6979), so
-that the same seed gives the same bytes.
+Each flow has one file. The same seed gives the same bytes: it decides wallets, chains, brands and times, and signatures
+are deterministic (RFC 6979).
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ FILES: dict[Flow, str] = {
 }
 """The file of each flow."""
 PACKS = ("envelopes", "wallet_signed")
-"""Their rows are all that there are of a kind; others repeat some of them beside what only a node can show."""
+"""The packs whose rows become vectors. Other packs repeat some of these rows beside checks that need a node."""
 FORMS = ("object", "string")
 LONGEST = 10_000
-"""Bytes of an envelope: longer ones teach a reader of files nothing more."""
+"""The longest padded envelope in a vector, in bytes."""
 CHAINS = (1, 10, 137, 8453, 31337, 42161, 11155111)
 TITLES = ("Service", "Service", "Acme", "Example Labs")
 FIRST_TIME = 1_750_000_000
@@ -56,7 +56,7 @@ class TypedCase:
 
 
 def typed_cases(folders: Sequence[Path]) -> Iterator[TypedCase]:
-    """Every case of the driver `typed_data` in the packs of some folders. LoadProblem: a pack cannot be used."""
+    """Every case of the driver `typed_data` in the packs of these folders. Raises LoadProblem for a faulty pack."""
     for path in pack_files(folders):
         if path.suffix == PYTHON:
             continue
@@ -98,7 +98,7 @@ def _file_text(flow: Flow, cases: Iterable[TypedCase], seed: str) -> str:
 
 @dataclass(frozen=True)
 class Setting:
-    """Where and when the envelopes of a group are judged."""
+    """The title, chain, time and wallets that the envelopes of a group are judged with."""
 
     profile: Profile
     signers: Signers
@@ -140,7 +140,7 @@ def _tests(flow: Flow, case: TypedCase, setting: Setting) -> Iterator[dict[str, 
 
 
 def _is_about_the_envelope(row: EnvelopeRow) -> bool:
-    """Not about what stands around it in a request."""
+    """Whether the row varies the envelope, and not the request around it."""
     around = (row.raw, row.without, row.key, row.method, row.new_admin)
     return all(part is None for part in around) and not row.signature_first and (row.pad_to or 0) <= LONGEST
 

@@ -1,6 +1,6 @@
-"""Tries what most cases build on, each thing by itself and by as little as shows it: see `foundations`.
+"""The trials of `foundations`: each tests one thing that most cases build on, with as few requests as show it.
 
-Each raises a Departure where it does not hold. What it takes to get there is set-up, and teaches nothing.
+A trial raises a Departure where its foundation does not hold. A failure within `set_up` says nothing about it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def _must(session: Session, holds: bool, expected: str, got: object) -> None:
 
 
 def _account(session: Session) -> str:
-    """The key of a new account, which opens it."""
+    """The key of a new account, after one call with it."""
     with set_up():
         key = Accounts(session).new().key
         Groups(session).list(key)
@@ -63,7 +63,12 @@ def groups_are_made(session: Session) -> None:
     after = _pluck(groups.list(key), "id")
     expected = f"the new groups {printed_json(made)}, and no others, in list_groups"
     distinct = len({*map(str, made)}) == len(made)
-    _must(session, distinct and len(after) == before + len(made) and all(one in after for one in made), expected, after)
+    _must(
+        session,
+        distinct and len(after) == before + len(made) and all(group in after for group in made),
+        expected,
+        after,
+    )
 
 
 def groups_are_listed_in_order(session: Session) -> None:
@@ -75,7 +80,7 @@ def groups_are_listed_in_order(session: Session) -> None:
 
 
 def keys_are_made(session: Session) -> None:
-    """Two usage keys that are added have their own values and are listed, and one does what it may."""
+    """Two usage keys that are added have different values and are listed, and one can do what it is permitted."""
     account, keys = _account(session), UsageKeys(session)
     before = len(keys.list(account))
     made = [keys.add(account, MAKES_GROUPS, name).key for name in ("first", "second")]
@@ -136,7 +141,7 @@ def actions_join_groups(session: Session) -> None:
 
 
 def actions_leave_groups(session: Session) -> None:
-    """Of two actions of a group the one that is removed is listed there no more."""
+    """After one of a group's two actions is removed, the group lists only the other."""
     key, actions, groups = _account(session), Actions(session), Groups(session)
     stays, leaves = (actions.sample_cid(name) for name in ("staying", "leaving"))
     with set_up():
@@ -156,7 +161,7 @@ def wallets_join_groups(session: Session) -> None:
 
 
 def wallets_leave_groups(session: Session) -> None:
-    """Of two wallets of a group the one that is removed is listed there no more."""
+    """After one of a group's two wallets is removed, the group lists only the other."""
     key, groups, pkps = _account(session), Groups(session), Pkps(session)
     with set_up():
         stays, leaves = pkps.create_several(key, 2)
@@ -179,7 +184,7 @@ def updates_replace_lists(session: Session) -> None:
 
 
 def groups_are_removed(session: Session) -> None:
-    """Of two groups the one that is removed is listed no more."""
+    """After one of two groups is removed, only the other is listed."""
     key, groups = _account(session), Groups(session)
     with set_up():
         stays, goes = (groups.add(key, name).listed_id for name in ("staying", "going"))
@@ -191,10 +196,10 @@ def groups_are_removed(session: Session) -> None:
 
 
 def updates_replace_permissions(session: Session) -> None:
-    """By an update one key loses the permission to make groups, and another gains it."""
+    """An update takes the permission to make groups from one key, and gives it to another."""
     account, keys = _account(session), UsageKeys(session)
     with set_up():
-        loses, gains = (keys.add(account, given).key for given in (MAKES_GROUPS, Permissions()))
+        loses, gains = (keys.add(account, permissions).key for permissions in (MAKES_GROUPS, Permissions()))
     keys.update(account, loses, Permissions())
     keys.update(account, gains, MAKES_GROUPS)
     Groups(session).add(gains, listed_to=account)
@@ -202,7 +207,7 @@ def updates_replace_permissions(session: Session) -> None:
 
 
 def keys_are_removed(session: Session) -> None:
-    """A usage key that is removed is listed no more and makes no group."""
+    """A usage key that is removed is no longer listed and cannot make a group."""
     account, keys = _account(session), UsageKeys(session)
     with set_up():
         before = len(keys.list(account))
@@ -214,19 +219,19 @@ def keys_are_removed(session: Session) -> None:
 
 
 def unknown_keys_are_refused(session: Session) -> None:
-    """A key that nobody holds makes no group."""
+    """A key that was never issued cannot make a group."""
     _must_be_refused(session, random_key(session.random))
 
 
 def _must_be_refused(session: Session, key: str) -> None:
-    """The key makes no group. How that is told is another matter."""
+    """The key cannot make a group. The form of the refusal is not judged."""
     answer = session.send(Groups(session).creation(key))
     if answer.accepted:
         raise NotRefused("a refusal of add_group", answer.summary, answer.exchange)
 
 
 def actions_are_deleted(session: Session) -> None:
-    """Of two registered actions the one that is deleted is listed no more."""
+    """After one of two registered actions is deleted, only the other is listed."""
     key, actions = _account(session), Actions(session)
     stays, goes = (actions.sample_cid(name) for name in ("staying", "going"))
     for cid in (stays, goes):
@@ -248,7 +253,7 @@ def permitted_runs_sign(session: Session) -> None:
 
 
 def conversions_end_the_key(session: Session) -> None:
-    """After a conversion the account key makes no group."""
+    """After a conversion the account key cannot make a group."""
     account = _account(session)
     with set_up():
         Accounts(session).convert(account, Wallets(session).new("admin"))
@@ -256,7 +261,7 @@ def conversions_end_the_key(session: Session) -> None:
 
 
 def refusals_are_recognisable(session: Session) -> None:
-    """What an unknown key is refused has a status of 4xx, and nothing of a success."""
+    """The refusal of an unknown key has a status of 4xx and no member of a success."""
     answer = session.send(Pkps(session).creation(random_key(session.random)))
     if not answer.accepted or member(answer.value, "wallet_address") is MISSING:
         check_refusal(answer, ExpectedRefusal.of(["any"], session.profile), session.secrets)

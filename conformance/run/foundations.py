@@ -1,6 +1,7 @@
-"""What most cases build on: an accepted write shows in the lists, a permitted run signs, a refusal is known for one.
+"""The behaviour that most cases build on: accepted writes are listed, permitted runs sign, refusals look like refusals.
 
-A case that is about something else and fails where one of these does not hold has learnt nothing about its own matter.
+Where one of these does not hold, the failure of a case about something else says nothing about that case's own
+requirements.
 """
 
 from __future__ import annotations
@@ -15,25 +16,25 @@ from conformance.service.session import Session
 
 @dataclass(frozen=True)
 class Foundation:
-    """One thing that cases build on without being about it."""
+    """One behaviour that cases build on without judging it."""
 
     name: str
     operation: str
-    """A case that has called it, and fails, may have failed because of this; empty: any case."""
+    """Only the failure of a case that called this operation may come from the foundation; empty: that of any case."""
     holds: Callable[[Session], None]
     """Raises a Departure where it does not hold."""
     judged_by: str
-    """A case that fails where it does not hold."""
+    """The case that judges the foundation, and fails where it does not hold."""
     about: str
-    """The requirements that say so, separated by spaces: a case that fails on one of them is about it."""
+    """The requirements that state it, separated by spaces. A case that fails on one of them keeps its failure."""
     upon: tuple[str, ...] = ()
-    """The names of foundations that it needs itself: where one of them does not hold, this is not tried."""
+    """The names of the foundations that this one needs: it is not tried where one of them does not hold."""
     departures: tuple[type[Departure], ...] = (Departure,)
-    """The kinds of failure that it can bring about."""
+    """The kinds of failure that a broken foundation can cause."""
 
     @property
     def requirements(self) -> frozenset[str]:
-        """What it is about."""
+        """The ids in `about`."""
         return frozenset(self.about.split())
 
 
@@ -204,4 +205,4 @@ FOUNDATIONS = (
         departures=(NotRefused,),
     ),
 )
-"""In the order in which they are tried: the first that does not hold tells what a case failed for."""
+"""In the order in which they are tried: the first that does not hold explains the failure of a case."""

@@ -1,4 +1,4 @@
-"""Packs and cases as pytest has them: a file, and an item whose outcome says the verdict."""
+"""The pytest collector of a pack, and the pytest item of a case, whose outcome follows the verdict."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from conformance.run.selection import Selection
 from conformance.verdict import Outcome, Verdict
 
 Style: TypeAlias = Literal["long", "short", "line", "no", "native", "value", "auto"]
-"""The styles of tracebacks, as pytest's own method has them."""
+"""The traceback styles of `pytest.Item.repr_failure`."""
 
 
 class Departed(Exception):  # noqa: N818 - a failing node is no error of the suite
@@ -25,14 +25,14 @@ class Departed(Exception):  # noqa: N818 - a failing node is no error of the sui
 
 
 class Running(Protocol):
-    """What a case needs of the run that it is part of."""
+    """The parts of a run that an item uses."""
 
     options: Options
     selection: Selection
     known: Known
     seed: str
     outcomes: dict[str, Outcome]
-    """By the ids of the cases that have ended."""
+    """The outcomes of the cases that have ended, by their ids."""
     unwritten: str
     """Why there is no results.json."""
 
@@ -40,7 +40,7 @@ class Running(Protocol):
         """Which node is judged, and the seed."""
 
     def judge(self, case: Case) -> Outcome:
-        """What comes of a case; the list of known failures is not applied."""
+        """The outcome of a case, before the list of known failures is applied."""
 
 
 RUNNING: pytest.StashKey[Running] = pytest.StashKey()

@@ -1,4 +1,4 @@
-"""The node that a run judges: somebody's, or bundled ones that the run starts, one for each of its processes."""
+"""The node that a run judges: at an address, or a bundled node for each process, which the run starts."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from conformance.run.options import Options
 
 
 class JudgedNode:
-    """Where the node is, its profile, and targets for the processes of the run."""
+    """The node's address and profile; makes a target for each process of the run."""
 
     def __init__(self, options: Options, seed: str, *, may_start: bool = True) -> None:
-        """Raises LoadProblem for a faulty profile. Bundled nodes get ready while the packs are loaded."""
+        """Load the profile and start the bundled nodes, without waiting for them. Raises LoadProblem."""
         self._options = options
         self._seed = seed
         self.jobs = options.jobs or 1
@@ -27,7 +27,7 @@ class JudgedNode:
 
     @property
     def is_bundled(self) -> bool:
-        """Whether the run has started it."""
+        """Whether the run has started the node."""
         return self._bundled is not None
 
     def __str__(self) -> str:
@@ -46,7 +46,7 @@ class JudgedNode:
                 self.profile = ready
 
     def target(self, place: int = 0) -> Target:
-        """The node for one of the processes, from 0, with its share of the budgets."""
+        """A target for the process with this number, from 0, with its share of the rate and of the budgets."""
         url, profile = str(self.url), self.profile
         if self._bundled is not None:
             ready = load_ready_file(self._bundled.all[place].ready_file)
@@ -59,13 +59,13 @@ class JudgedNode:
         return target
 
     def stop(self) -> None:
-        """End what the run has started."""
+        """Stop the bundled nodes."""
         if self._bundled is not None:
             self._bundled.stop()
 
 
 def target_for(options: Options, url: str, profile: Profile, seed: str, *, of: int = 1) -> Target:
-    """The node for one of so many processes, with its share of the budgets."""
+    """A target for one of `of` processes, with its share of the rate and of the budgets."""
     spend, gas, buy = options.max_spend, options.max_gas, profile.payments.most_cents
     rate = lowest_rate(options.rate, profile.limits.rate)
     target = Target(

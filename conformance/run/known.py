@@ -1,4 +1,4 @@
-"""The list of known failures: what a vendor knows to fail, with reason and link. It is strict: it must stay true."""
+"""The list of known failures, each with a reason and a link. An entry that is no longer true fails the run."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Link = Annotated[str, StringConstraints(pattern=r"^https?://\S+$")]
 
 
 def _day(value: object) -> object:
-    """A day as YAML has it: 2027-01-31."""
+    """Parse a day such as 2027-01-31."""
     try:
         return date.fromisoformat(value) if isinstance(value, str) else value
     except ValueError:
@@ -45,19 +45,19 @@ class Entry(BaseModel):
 
     @property
     def name(self) -> str:
-        """What it lists."""
+        """The case or requirement that the entry lists."""
         return self.case or self.requirement or ""
 
     @property
     def names_cases(self) -> bool:
-        """Whether each case that it lists has to fail; of a glob or a requirement it is enough that one does."""
+        """Whether each listed case has to fail. For a glob or a requirement one failing case is enough."""
         return self.case is not None and not {"*", "?"} & set(self.case)
 
     def matches(self, case: str, requirements: Iterable[str]) -> bool:
-        """Whether it lists the case."""
+        """Whether the entry lists the case."""
         if self.case is not None:
             return matches(case, self.case) or matches(case.partition("[")[0], self.case)
-        return any(fnmatchcase(one, self.requirement or "") for one in requirements)
+        return any(fnmatchcase(name, self.requirement or "") for name in requirements)
 
 
 @dataclass(frozen=True)
@@ -70,11 +70,11 @@ class Known:
     @property
     def valid(self) -> tuple[Entry, ...]:
         """The entries that have not expired."""
-        return tuple(one for one in self.entries if one.expires is None or one.expires >= self.today)
+        return tuple(entry for entry in self.entries if entry.expires is None or entry.expires >= self.today)
 
     def apply(self, outcome: Outcome) -> Outcome:
-        """The outcome in the light of the list: a listed failure is known; a case listed by name that passes fails."""
-        entry = next((one for one in self.valid if one.matches(outcome.case, outcome.blamed)), None)
+        """Apply the list to an outcome: a listed failure becomes known, and a pass that is listed by name a failure."""
+        entry = next((entry for entry in self.valid if entry.matches(outcome.case, outcome.blamed)), None)
         if entry is None:
             return outcome
         if outcome.verdict is Verdict.FAIL:
@@ -87,32 +87,32 @@ class Known:
         return outcome
 
     def faults(self, cases: Sequence[ListedCase], outcomes: Sequence[Outcome]) -> tuple[str, ...]:
-        """What is no longer true of the list, after a run of some of the cases.
+        """The faults of the list, after a run of some of the cases.
 
-        An entry that has expired or matches no case, and a glob or requirement none of whose cases failed though all
-        that ran passed. An entry whose cases were not selected is not judged.
+        An entry is at fault where it has expired, where it matches no case, and where it is a glob or requirement
+        whose cases ran and all passed. An entry whose cases were not selected is not judged.
         """
-        found = [
+        faults = [
             f"the known failure {entry.name!r} has expired on {entry.expires} ({entry.link})"
             for entry in self.entries
             if entry not in self.valid
         ]
         for entry in self.valid:
             if not any(entry.matches(case.id, case.requirements) for case in cases):
-                found.append(f"the known failure {entry.name!r} matches no case")
+                faults.append(f"the known failure {entry.name!r} matches no case")
                 continue
-            verdicts = {one.verdict for one in outcomes if entry.matches(one.case, one.blamed)}
+            verdicts = {outcome.verdict for outcome in outcomes if entry.matches(outcome.case, outcome.blamed)}
             if not entry.names_cases and Verdict.PASS in verdicts and not verdicts & NOT_TELLING:
-                found.append(f"the known failure {entry.name!r} does not fail any more: take it off the list")
-        return tuple(found)
+                faults.append(f"the known failure {entry.name!r} does not fail any more: take it off the list")
+        return tuple(faults)
 
 
 NOT_TELLING = frozenset({Verdict.KNOWN, Verdict.FAIL, Verdict.INCONCLUSIVE, Verdict.SUITE_ERROR})
-"""With one of these among the verdicts of a requirement's cases, its entry is not shown to be out of date."""
+"""Where a listed case has one of these verdicts, the entry may still be true."""
 
 
 def load_known(path: Path, today: date | None = None) -> Known:
-    """Read a list, as it counts today unless another day is given. Raises LoadProblem with file and line."""
+    """Read a list. Expiry is judged by `today`, by default the current day. Raises LoadProblem with file and line."""
     document = Document(path)
     content = document.value
     raw = content.get("known") if isinstance(content, dict) and content.keys() == {"known"} else None

@@ -16,7 +16,7 @@ from conformance.values.marked_yaml import SAFE_LOADER, uncollected
 
 @dataclass(frozen=True)
 class ListedCase:
-    """A case, or one row of its table, as its pack names it."""
+    """The id and requirements of a case, or of one row of its table."""
 
     id: str
     """`pack::case` or `pack::case[row]`."""
@@ -25,7 +25,7 @@ class ListedCase:
 
 @uncollected()
 def list_cases(path: Path) -> list[ListedCase]:
-    """The cases of a pack file. A file that cannot be read has none: whoever loads the pack is told why."""
+    """List the cases of a pack file. A file that cannot be read has none: loading the pack reports the error."""
     try:
         root = yaml.compose(path.read_text(encoding="utf-8"), SAFE_LOADER)
     except (OSError, UnicodeDecodeError, yaml.YAMLError, RecursionError):

@@ -1,4 +1,4 @@
-"""Reads packs into cases. Whatever cannot work is refused here, all of it at once, before anything runs."""
+"""Loads packs into cases. Reports every fault of the packs at once, before anything runs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from pydantic import JsonValue
 
 from conformance.drivers import DRIVERS
-from conformance.language import (  # noqa: F401 - they enter their matchers and functions under their names
+from conformance.language import (  # noqa: F401 - the imports register matchers and functions
     array_operators,
     derivations,
     operators,
@@ -38,67 +38,67 @@ from conformance.values.marked_yaml import Document, uncollected
 
 PYTHON = ".py"
 SUFFIXES = (".yaml", PYTHON)
-"""Of the files that hold cases."""
+"""The suffixes of pack files."""
 
 
 def load(folders: Sequence[Path], names: Sequence[str] = (), vocabulary: Vocabulary | None = None) -> list[Case]:
-    """The cases of the packs in some folders whose names match a glob; no glob: of all.
+    """Load the cases of the packs in these folders whose names match a glob; without globs, of all packs.
 
-    A pack that is opt-in is among them by its own name alone. Raises LoadProblem for packs that cannot be used,
-    NothingSelected for a glob that no pack matches.
+    An opt-in pack is loaded only by its exact name. Raises LoadProblem for faulty packs, and NothingSelected for a glob
+    that no pack matches.
     """
     files = pack_files(folders)
     chosen = [path for path in files if not names or any(fnmatchcase(path.stem, name) for name in names)]
     for name in names:
         if not any(fnmatchcase(path.stem, name) for path in files):
             raise no_pack(name, [path.stem for path in files])
-    cases = [case for found in load_packs(chosen, vocabulary).values() for case in found]
+    cases = [case for loaded in load_packs(chosen, vocabulary).values() for case in loaded]
     return [case for case in cases if not case.opt_in or case.pack in names]
 
 
 def no_pack(name: str, known: Sequence[str]) -> NothingSelected:
-    """The problem of a `--pack` that no pack fits."""
+    """The problem to raise for a `--pack` that matches no pack."""
     others = f"; there are {', '.join(known) or 'none'}"
     return NothingSelected(f"no pack is called {name!r}{suggestion(name, known) or others}")
 
 
 def load_packs(files: Sequence[Path], vocabulary: Vocabulary | None = None) -> dict[Path, list[Case]]:
-    """The cases of each file. Raises LoadProblem, or LoadProblems with all that is wrong in any of them."""
-    found: dict[Path, list[Case]] = {}
+    """Load the cases of each file. Raises LoadProblem, or LoadProblems with every fault of every file."""
+    loaded: dict[Path, list[Case]] = {}
     problems: list[LoadProblem] = []
     for path in files:
         try:
-            found[path] = load_pack(path, vocabulary)
+            loaded[path] = load_pack(path, vocabulary)
         except LoadProblem as problem:
             problems.append(problem)
     raise_all(problems)
-    return found
+    return loaded
 
 
 def pack_files(folders: Sequence[Path]) -> list[Path]:
-    """The pack files of some folders. Raises LoadProblem for two of one name, and for a folder that is none."""
-    found: list[Path] = []
+    """The pack files of these folders. Raises LoadProblem for two packs of one name, or a path that is no folder."""
+    files: list[Path] = []
     for folder in folders:
         if not folder.is_dir():
             raise Unreadable("is no folder", folder)
         for path in sorted(path for path in folder.iterdir() if path.suffix in SUFFIXES and path.name[0] != "_"):
             if not path.is_file():
                 raise Unreadable("is no file", path)
-            twin = next((known for known in found if known.stem == path.stem and not _are_one_pack(known, path)), None)
+            twin = next((known for known in files if known.stem == path.stem and not _are_one_pack(known, path)), None)
             if twin:
                 raise DuplicateId(f"the pack {path.stem!r} is also in {twin}", path)
-            found.append(path)
-    return found
+            files.append(path)
+    return files
 
 
 def _are_one_pack(path: Path, other: Path) -> bool:
-    """A pack may have a YAML and a Python file, side by side."""
+    """Whether the files are the YAML and the Python file of one pack, side by side."""
     return path.parent == other.parent and path.suffix != other.suffix
 
 
 @uncollected()
 def load_pack(path: Path, vocabulary: Vocabulary | None = None) -> list[Case]:
-    """The cases of one pack file. Raises LoadProblem, or LoadProblems with all that is wrong in it."""
+    """Load the cases of one pack file. Raises LoadProblem, or LoadProblems with every fault of the file."""
     if path.suffix == PYTHON:
         return load_python_pack(path, vocabulary or standard())
     context = CompileContext(Document(path), vocabulary or standard())
@@ -113,7 +113,7 @@ def load_pack(path: Path, vocabulary: Vocabulary | None = None) -> list[Case]:
 
 
 def _check_aliases(context: CompileContext) -> None:
-    """Report aliases of what stands in another case, or in the pack's head."""
+    """Report aliases whose anchor is in another case or in the pack's head: each case has to be readable alone."""
     aliases = {alias: anchored for anchored, alias in context.document.aliases}
     for alias, anchored in aliases.items():
         if anchored[:2] != alias[:2] and alias[:-1] not in aliases:
@@ -125,14 +125,14 @@ def _check_aliases(context: CompileContext) -> None:
 
 
 def _head(context: CompileContext) -> PackForm:
-    """The pack; where its form is wrong, with what can be told of its cases nevertheless."""
+    """Validate the pack's head. Where it is faulty, return a stand-in with the cases, so that they are checked, too."""
     name = context.document.path.stem
     value = context.document.value
     pack = validated(PackForm, value, context)
     if pack is None:
         cases = value.get("cases") if isinstance(value, dict) else None
-        told = [case for case in cases if isinstance(case, dict)] if isinstance(cases, list) else []
-        return PackForm.model_construct(pack=name, title="", needs=[], opt_in=False, cases=told)
+        readable = [case for case in cases if isinstance(case, dict)] if isinstance(cases, list) else []
+        return PackForm.model_construct(pack=name, title="", needs=[], opt_in=False, cases=readable)
     if pack.pack != name:
         file = context.document.path.name
         context.at("pack").report(BadShape, f"the pack is called {pack.pack!r}, but its file {file}")
@@ -141,7 +141,7 @@ def _head(context: CompileContext) -> PackForm:
 
 
 def _cases(raw: dict[str, JsonValue], pack: PackForm, seen: set[str], context: CompileContext) -> list[Case]:
-    """The case at a place, or its rows; none where something is wrong with it, which is reported."""
+    """Compile one case, or one for each of its rows. Where it is faulty, report that and return none."""
     driver = raw.get("driver", "steps")
     if driver not in DRIVERS:
         known = ", ".join(DRIVERS)

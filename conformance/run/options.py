@@ -1,6 +1,6 @@
 """The options of a run: one table for ``service-conformance run``, for pytest and for the commands that repeat a case.
 
-Every pytest of an environment with this plugin imports it: it loads nothing but the standard library.
+Every pytest in an environment with this plugin imports this module, so it imports nothing but the standard library.
 """
 
 from __future__ import annotations
@@ -74,9 +74,9 @@ class Spelling:
     type: Callable[[str], object] = str
     group: str = "the cases"
     repeats_case: bool = False
-    """Whether the command that runs a case again has to name it."""
+    """Whether the command that repeats a case has to include it."""
     command_flag: str = ""
-    """Its flag for ``service-conformance run``, where that is another than pytest's."""
+    """The flag of ``service-conformance run``, where it differs from pytest's."""
 
 
 REPORT_FORMS = ("html", "summary", "badge")
@@ -90,7 +90,7 @@ NODE, BUDGETS, REPORT = "the node", "budgets", "the report"
 
 @dataclass(frozen=True)
 class Options:
-    """What a run is asked for. An option with several values can be given several times."""
+    """The options of a run. A field with a tuple is an option that can be repeated."""
 
     node_url: Annotated[
         str | None,
@@ -224,17 +224,17 @@ class Options:
 
     @property
     def reports(self) -> dict[str, Path]:
-        """Where to write which form of the report."""
+        """The file for each form of the report that was asked for."""
         return {form: path for form in REPORT_FORMS if (path := getattr(self, form)) is not None}
 
     @property
     def extent(self) -> SampleOptions:
-        """How much of matrices and random sequences is tried."""
+        """How many cells of matrices and how many random sequences to try."""
         return SampleOptions(full=self.full, cells=self.cells, budget=self.budget)
 
     @classmethod
     def of(cls, namespace: argparse.Namespace) -> Self:
-        """What argparse or pytest has read."""
+        """Build the options from the namespace of argparse or pytest."""
         read = {name: value for name, value in vars(namespace).items() if name in SPELLINGS and value is not None}
         fields: dict[str, Any] = {
             name: tuple(value) if isinstance(value, list) else value for name, value in read.items()
@@ -242,7 +242,7 @@ class Options:
         return cls(**fields)
 
     def arguments(self) -> list[str]:
-        """The command line that says the same."""
+        """The command line that gives the same options."""
         return [flag if value is None else f"{flag}={value}" for flag, value in self._stated(SPELLINGS)]
 
     def selecting(self) -> tuple[str, ...]:
@@ -250,18 +250,18 @@ class Options:
         return tuple(f"{flag}={value}" for flag, value in self._stated(SELECTING))
 
     def to_repeat_case(self) -> tuple[str, ...]:
-        """The part of the command line that the command which runs one case again needs."""
+        """The arguments that the command which repeats one case needs."""
         names = [name for name, spelling in SPELLINGS.items() if spelling.repeats_case]
         return tuple(part for pair in self._stated(names) for part in pair if part is not None)
 
     def _stated(self, names: Iterable[str]) -> list[tuple[str, str | None]]:
         """Flags with their values; a switch has none."""
-        found: list[tuple[str, str | None]] = []
+        stated: list[tuple[str, str | None]] = []
         for name in names:
             value = getattr(self, name)
             values = value if isinstance(value, tuple) else [] if value is None or value is False else [value]
-            found += [(SPELLINGS[name].flag, None if item is True else str(item)) for item in values]
-        return found
+            stated += [(SPELLINGS[name].flag, None if item is True else str(item)) for item in values]
+        return stated
 
 
 SPELLINGS: dict[str, Spelling] = {

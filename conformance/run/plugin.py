@@ -1,10 +1,9 @@
 """The pytest plugin: options that run packs, and fixtures for clients' own tests.
 
-It is loaded into everybody's pytest: without its options and fixtures it does nothing at all.
-
     pytest --node-url http://127.0.0.1:8000 --pack 'usage_*'
 
-The work is done by `conformance.run.session`, which is imported only when it is asked for.
+Every pytest in the environment loads this module. It does nothing until one of its options or fixtures is used, and
+only then imports `conformance.run.session`, which runs the packs.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 RESULTS: pytest.StashKey[Results] = pytest.StashKey()
 """The results of the run, in the stash of the config once the session has ended."""
 ASKING = ("conformance", "node_url", "packs", "pack_dirs")
-"""Options of which one makes pytest run packs."""
+"""Any of these options makes pytest run packs."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -35,9 +34,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Bring in the session plugin when the options ask for packs."""
+    """Register the session plugin when the options ask for packs."""
     if any(config.getoption(name) for name in ASKING):
-        from conformance.run.session import ConformanceSession  # noqa: PLC0415 - nobody else's pytest shall pay for it
+        from conformance.run.session import ConformanceSession  # noqa: PLC0415 - costly, and most pytests run no packs
 
         config.pluginmanager.register(ConformanceSession(config), "conformance-session")
 
@@ -53,5 +52,5 @@ def reference_node() -> Iterator[ReferenceNode]:
 
 @pytest.fixture
 def service_account(reference_node: ReferenceNode) -> ServiceAccount:
-    """An account on it with credits, a wallet, a group and a key that runs actions."""
+    """An account on the reference node with credits, a wallet, a group and a usage key that runs actions."""
     return reference_node.new_account()

@@ -1,7 +1,7 @@
-"""Several processes that run cases. They are forked when the packs are loaded, so that none of them loads any.
+"""Runs cases in several processes, which are forked after the packs are loaded, so that none loads them again.
 
-Forking copies the thread that forks and no other: all processes are forked before the pool starts a thread of its own,
-and the suite has none by then.
+A fork copies only the thread that calls it. All processes are therefore forked before the pool starts its own thread,
+when the suite has no other.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ CAN_FORK = hasattr(os, "fork")
 
 
 class CaseProcesses:
-    """So many processes; each has a target of its own, which is made in it.
+    """A pool of processes, each of which makes a target of its own.
 
-    A block that ends by an exception ends the cases that run: they clean up, and no other begins.
+    When the block ends by an exception, the running cases are ended and clean up, and no other case begins.
     """
 
     def __init__(self, number: int, cases: Sequence[Case], target_of: Callable[[int], Target]) -> None:
@@ -48,18 +48,18 @@ class CaseProcesses:
                 child.terminate()
         try:
             self._pool.shutdown(cancel_futures=True)
-        except KeyboardInterrupt:  # a second one: the user does not want to wait for what cleans up
+        except KeyboardInterrupt:  # the second Ctrl-C: the user does not want to wait for the clean-up
             for child in children:
                 child.kill()
             raise
 
     def submit(self, case: Case) -> Future[Outcome]:
-        """Have one of them run a case. The future raises BrokenProcessPool when one of them has died."""
+        """Run a case in one of the processes. The future raises BrokenProcessPool when a process has died."""
         return self._pool.submit(_run, case.id)
 
 
 class _Own:
-    """What a process has: the cases of its parent, and a target."""
+    """The state of a process: the cases of its parent, and its target."""
 
     cases: dict[str, Case]
     target: Target
@@ -68,7 +68,7 @@ class _Own:
 
 
 def _begin(places: SimpleQueue[int], cases: Sequence[Case], target_of: Callable[[int], Target]) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is the parent that decides whether the run ends
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides whether the run ends
     signal.signal(signal.SIGTERM, _stop)
     _Own.cases = {case.id: case for case in cases}
     _Own.target = target_of(places.get())

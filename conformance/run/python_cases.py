@@ -1,4 +1,4 @@
-"""Reads Python files of cases: checks what their decorators say, with file and line, before anything runs."""
+"""Loads Python packs, and checks the decorators of their cases before anything runs; errors name file and line."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ ROW = "row"
 """The argument of a case with `each`."""
 Assignment: TypeAlias = ast.Assign | ast.AnnAssign
 OPT_IN = "OPT_IN"
-"""The name of a file's own variable: true where its cases run only if the pack is asked for by name."""
+"""The variable of a Python pack that is true where its cases run only when the pack is named."""
 
 
 def load_python_pack(path: Path, vocabulary: Vocabulary) -> list[Case]:
-    """The cases of a Python file. Raises LoadProblem, or LoadProblems with all that is wrong in it."""
+    """Load the cases of a Python file. Raises LoadProblem, or LoadProblems with every fault."""
     module = _imported(path)
-    found = [made for value in vars(module).values() if isinstance(made := _case_of(value), PythonCase)]
-    own = sorted({case.id: case for case in found if case.function.__module__ == module.__name__}.values(), key=_line)
+    visible = [made for value in vars(module).values() if isinstance(made := _case_of(value), PythonCase)]
+    own = sorted({case.id: case for case in visible if case.function.__module__ == module.__name__}.values(), key=_line)
     problems = [problem for case in own for problem in _problems(case, path, vocabulary)]
-    problems += _twins(found, path)
+    problems += _twins(visible, path)
     if not own:
         problems.append(BadShape("no function of the file is a case: see docs/python-cases.md", path))
     raise_all(problems)
@@ -44,7 +44,7 @@ def load_python_pack(path: Path, vocabulary: Vocabulary) -> list[Case]:
 
 
 def list_python_cases(path: Path) -> list[ListedCase]:
-    """The cases of a Python file by their decorators alone, without running it; none where it cannot be read."""
+    """List the cases of a Python file from its decorators, without importing it; none where it cannot be parsed."""
     try:
         tree = ast.parse(path.read_text(encoding="utf-8"))
     except (OSError, SyntaxError, ValueError, RecursionError):
@@ -65,7 +65,7 @@ def _assigned(node: ast.stmt) -> list[str]:
 
 
 def _rows(call: ast.Call, tables: Mapping[str, ast.expr | None]) -> list[str]:
-    """The ids of the rows as they stand behind the case's: those of a dict in the decorator, or of a constant."""
+    """The suffixes `[row]` of the case's ids, from the dict in the decorator or the constant that it names."""
     each = next((keyword.value for keyword in call.keywords if keyword.arg == "each"), None)
     table = tables.get(each.id) if isinstance(each, ast.Name) else each
     keys = table.keys if isinstance(table, ast.Dict) else []
@@ -73,7 +73,7 @@ def _rows(call: ast.Call, tables: Mapping[str, ast.expr | None]) -> list[str]:
 
 
 def _requirements(call: ast.Call) -> tuple[str, ...]:
-    return tuple(text for one in call.keywords if one.arg == "requirements" for text in _texts(one.value))
+    return tuple(text for keyword in call.keywords if keyword.arg == "requirements" for text in _texts(keyword.value))
 
 
 def _texts(node: ast.expr) -> list[str]:
@@ -82,7 +82,7 @@ def _texts(node: ast.expr) -> list[str]:
 
 
 def _imported(path: Path) -> ModuleType:
-    """The file as a module of its own. Raises Unreadable for one that cannot be run, with the line where it fails."""
+    """Import the file as a module. Raises Unreadable with the line that fails."""
     name = f"conformance_cases_{path.stem}"
     spec = spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
@@ -96,8 +96,8 @@ def _imported(path: Path) -> ModuleType:
         lines = [
             frame.lineno or 0 for frame in traceback.extract_tb(problem.__traceback__) if frame.filename == str(path)
         ]
-        told = f"cannot be imported: {type(problem).__name__}: {problem}"
-        raise Unreadable(told, path, lines[-1] if lines else 0) from problem
+        message = f"cannot be imported: {type(problem).__name__}: {problem}"
+        raise Unreadable(message, path, lines[-1] if lines else 0) from problem
     return module
 
 

@@ -1,6 +1,6 @@
-"""The reference of packs, docs/pack-reference.md, made from models and docstrings.
+"""Generates the reference of packs, docs/pack-reference.md, from models and docstrings.
 
-`python -m conformance.run.reference` writes it anew.
+`python -m conformance.run.reference` writes the file.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from conformance.drivers import DRIVERS
 from conformance.language import models
 from conformance.language.functions import FUNCTIONS
 from conformance.language.matchers import OPERATORS
-from conformance.run import loader  # noqa: F401 - it brings in every module with matchers and functions
+from conformance.run import loader  # noqa: F401 - imports every module that registers matchers and functions
 
 STEPS: tuple[type[BaseModel], ...] = (
     models.AccountStep,

@@ -1,4 +1,4 @@
-"""What ``service-conformance run`` tells while it runs and at its end, in place of pytest's own terminal reporter."""
+"""Prints the progress and the report of ``service-conformance run``, in place of pytest's own terminal reporter."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Count:
 
     @property
     def seconds_left(self) -> int | None:
-        """By what the cases cost in requests; None before the first has ended."""
+        """An estimate from the cases' costs in requests; None before the first case has ended."""
         spent = sum(self._costs[case] for case in self._ended)
         left = sum(self._costs.values()) - spent
         return round((self._clock() - self._began) * left / spent) if spent else None
@@ -82,7 +82,7 @@ class Reporter:
         self._count: Count | None = None
         self._next_line = 0.0
         self._reports: list[tuple[str, str]] = []
-        """Of the cases that did not pass, by their ids, and of whatever else failed."""
+        """The id and text of each failure: of cases that did not pass, and of other items."""
         self._bar = Progress(
             BarColumn(bar_width=20),
             TextColumn("{task.description}"),
@@ -96,12 +96,12 @@ class Reporter:
         self.results: Results | None = None
 
     def pytest_sessionstart(self, session: pytest.Session) -> None:
-        """Remember who has the outcomes."""
+        """Remember the run, which holds the outcomes."""
         self._run = session.config.stash[RUNNING]
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        """The cases are known."""
+        """Begin to count, now that the cases are known."""
         self._begin([item.nodeid for item in session.items])
 
     def _begin(self, cases: Sequence[str]) -> None:
@@ -115,13 +115,13 @@ class Reporter:
                 self._show(self._count)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """Whatever else pytest collects from."""
+        """Keep the report of a collector that failed."""
         if report.failed:
             self._reports.append((report.nodeid, report.longreprtext))
 
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """A case has ended, or something around it has failed."""
+        """Count a case that has ended, and keep the report of a failure."""
         outcome = self._run.outcomes.get(report.nodeid) if self._run and report.when == "call" else None
         if report.failed:
             self._reports.append((report.nodeid, report.longreprtext))
@@ -141,7 +141,7 @@ class Reporter:
             self._next_line = self._clock() + SECONDS_BETWEEN_LINES
 
     def pytest_unconfigure(self, config: pytest.Config) -> None:
-        """The last that a session calls."""
+        """Remove the progress bar and take the results."""
         with suppress(OSError):
             if self._console.is_terminal:
                 self._bar.stop()

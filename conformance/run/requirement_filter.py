@@ -13,24 +13,24 @@ from conformance.run.options import Options
 
 
 class RequirementFilter:
-    """The requirements that a selection is about; all of them where nothing narrows it."""
+    """The requirements that the options select; all of them without such options."""
 
     def __init__(self, ids: frozenset[str] | None) -> None:
         self._ids = ids
 
     @classmethod
     def of(cls, options: Options) -> Self:
-        """What `--requirement`, `--family` and `--level` say together. Raises NothingSelected for unknown names."""
+        """Combine `--requirement`, `--family` and `--level`. Raises NothingSelected for unknown names."""
         if not (options.requirements or options.families or options.levels):
             return cls(None)
         known = catalogue()
         _check(options.requirements, known.by_id, "requirement")
         _check(options.families, known.families, "family")
         _check(options.levels, [level.value for level in Level], "level")
-        chosen = [one for one in known.requirements if _is_asked_for(one, options)]
+        chosen = [requirement for requirement in known.requirements if _is_asked_for(requirement, options)]
         if not chosen:
             raise NothingSelected("no requirement fits --requirement, --family and --level together")
-        return cls(frozenset(name for one in chosen for name in _proved_by(one, known)))
+        return cls(frozenset(name for requirement in chosen for name in _proved_by(requirement, known)))
 
     @property
     def is_open(self) -> bool:
@@ -42,17 +42,20 @@ class RequirementFilter:
         return self._ids is None or not self._ids.isdisjoint(requirements)
 
 
-def _is_asked_for(one: Requirement, options: Options) -> bool:
-    return (
-        (not options.requirements or any(fnmatchcase(one.id, pattern) for pattern in options.requirements))
-        and (not options.families or any(fnmatchcase(one.family, pattern) for pattern in options.families))
-        and (not options.levels or any(fnmatchcase(one.level, pattern) for pattern in options.levels))
+def _is_asked_for(requirement: Requirement, options: Options) -> bool:
+    return all(
+        not patterns or any(fnmatchcase(name, pattern) for pattern in patterns)
+        for patterns, name in (
+            (options.requirements, requirement.id),
+            (options.families, requirement.family),
+            (options.levels, requirement.level),
+        )
     )
 
 
-def _proved_by(one: Requirement, known: Catalogue) -> tuple[str, ...]:
-    """The statement itself, and what it says again: its checks name those."""
-    return (one.id, *known.targets(one.id))
+def _proved_by(requirement: Requirement, known: Catalogue) -> tuple[str, ...]:
+    """The requirement and those that it restates: cases name the restated ones."""
+    return (requirement.id, *known.targets(requirement.id))
 
 
 def _check(patterns: Iterable[str], known: Iterable[str], what: str) -> None:

@@ -1,4 +1,4 @@
-"""Runs cases against a node, one at a time, and says what came of each. Knows nothing of pytest.
+"""Runs cases against a node, one at a time, and returns the outcome of each. Independent of pytest.
 
 cases = load([scenarios()], ["usage_*"])
 with Target("http://127.0.0.1:8000", profile, seed="1") as target:
@@ -32,7 +32,7 @@ __all__ = ["Case", "Entry", "Known", "Target", "load", "load_known", "run_case"]
 
 
 def run_case(case: Case, target: Target) -> Outcome:
-    """Run a case and clean up after it. Raises nothing: an error of the case itself is a verdict, too."""
+    """Run a case and clean up after it. Raises nothing: an error in the case itself is the verdict suite error."""
     began = time.perf_counter()
     run: CaseRun | None = None
     reliance = Reliance(target, {*case.info.uses, *(key for key, _ in case.info.stated)})
@@ -49,12 +49,12 @@ def run_case(case: Case, target: Target) -> Outcome:
             if run.unchanged.is_unclear:
                 outcome = _pinned_down(case, target, reliance, outcome, began)
             return when_settled(outcome, target, lambda: _run(case, CaseRun(target, case.id, reliance), began))
-    except Exception as error:  # noqa: BLE001 - whatever it is, it is told, and the other cases run
+    except Exception as error:  # noqa: BLE001 - any error becomes a verdict, and the other cases run
         return _suite_error(case, error, run, target, began)
 
 
 def _pinned_down(case: Case, target: Target, reliance: Reliance, outcome: Outcome, began: float) -> Outcome:
-    """The outcome of the case when the state is read after each refused request, so that it tells which changed it."""
+    """Run the case again, reading the state after each refused request, to name the request that changed it."""
     run = CaseRun(target, case.id, reliance)
     run.unchanged.at_once = True
     again = _run(case, run, began)
@@ -105,7 +105,7 @@ def not_offered(case: Case, target: Target) -> str:
 
 
 def _for_others(case: Case, target: Target) -> str:
-    """Which nodes the case is for, when this one made another choice; empty when it is for this one."""
+    """Which nodes the case is for, where the profile states another choice; empty where the case applies."""
     for key in sorted(case.info.uses):
         with read_aside():
             has_no_such = has_none(target.profile, key)
@@ -125,12 +125,12 @@ def _departed(case: Case, problem: StepProblem, run: CaseRun, began: float) -> O
         problem = own_or_blocked(problem, problem.requirements or case.requirements, run)
     verdict = Verdict.FAIL if isinstance(problem, Departure) and not assumed else Verdict.INCONCLUSIVE
     last = run.last_exchange if problem.exchange is None else problem.exchange
-    exchange = None if last is None else run.log.redacted(last)  # that finds keys of which the texts hold a part alone
+    exchange = None if last is None else run.log.redacted(last)  # also finds keys that the texts hold only in part
     replay = hide(problem.replay) if problem.replay else None
     shown = None if problem.exchange is None else exchange
     failure = Failure(problem.step, hide(problem.expected), hide(problem.got), shown, replay)
-    told = f"; {hint(assumed)}" if assumed else _hint(problem, run)
-    reason = f"{problem.cause}: expected {failure.expected}; got {failure.got}{told}"
+    advice = f"; {hint(assumed)}" if assumed else _hint(problem, run)
+    reason = f"{problem.cause}: expected {failure.expected}; got {failure.got}{advice}"
     outcome = _outcome(case, verdict, reason, began, run.log.sent, failure, ASSUMED if assumed else problem.code)
     return replace(outcome, contradicted=problem.requirements, assumed=assumed)
 
@@ -145,11 +145,11 @@ def _hint(problem: StepProblem, run: CaseRun) -> str:
 
 
 def _suite_error(case: Case, error: Exception, run: CaseRun | None, target: Target, began: float) -> Outcome:
-    """An error of the case or of its driver, with what Python says of it."""
+    """The outcome of an error in the case or its driver, with Python's traceback."""
     hide = (run.secrets if run else Secrets(target.seen_keys)).hide
-    told = f"{error.cause}: {error}" if isinstance(error, Problem) else f"{type(error).__name__}: {error}"
+    message = f"{error.cause}: {error}" if isinstance(error, Problem) else f"{type(error).__name__}: {error}"
     hint = f"; {error.hint}" if isinstance(error, Problem) and error.hint else ""
-    outcome = _outcome(case, Verdict.SUITE_ERROR, hide(told + hint), began, len(run.log) if run else 0)
+    outcome = _outcome(case, Verdict.SUITE_ERROR, hide(message + hint), began, len(run.log) if run else 0)
     return replace(outcome, traceback=hide("".join(traceback.format_exception(error))))
 
 

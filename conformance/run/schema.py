@@ -1,4 +1,4 @@
-"""The published JSON Schema of packs, made from the models: `python -m conformance.run.schema` writes it anew."""
+"""Generates the published JSON Schema of packs from the models: `python -m conformance.run.schema` writes the file."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def pack_schema() -> dict[str, object]:
 
 
 def text() -> str:
-    """The schema as it stands in the file."""
+    """The text of the schema file."""
     return json.dumps(pack_schema(), indent=2) + "\n"
 
 

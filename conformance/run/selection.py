@@ -1,4 +1,4 @@
-"""Which cases of which packs a run is asked for."""
+"""Selects the packs and cases that the options of a run ask for."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from conformance.run.python_cases import list_python_cases
 from conformance.run.requirement_filter import RequirementFilter
 
 NEAR_NAMES = 3
-"""How many are told where no case has the name that was asked for."""
+"""How many similar names to suggest where no case has the name that was asked for."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Selection:
     by_file: dict[Path, list[Case]]
     """The cases of each chosen pack, by the pack's resolved path."""
     others: tuple[Path, ...]
-    """The packs that were not loaded, because nothing in them can be selected."""
+    """The packs that were not loaded, because the options select none of their cases."""
     globs: tuple[str, ...]
     extent: SampleOptions
     about: RequirementFilter
@@ -63,15 +63,15 @@ def _listed(path: Path) -> list[ListedCase]:
     return list_python_cases(path) if path.suffix == PYTHON else list_cases(path)
 
 
-def select(options: Options, given: Sequence[Path] = ()) -> Selection:
-    """Load the packs that hold what the options ask for, and no others.
+def select(options: Options, paths: Sequence[Path] = ()) -> Selection:
+    """Load only the packs with cases that the options select.
 
-    `given` are the paths on pytest's command line; pack files among them are packs too, and where there is nothing
-    else, the only ones. Raises LoadProblem, and NothingSelected for an option that names nothing there is.
+    `paths` are the paths on pytest's command line. Pack files among them are added to the packs; where every path is a
+    pack file, only those packs are chosen. Raises LoadProblem, and NothingSelected for an option that matches nothing.
     """
     files = [path.resolve() for path in pack_files([scenarios(), *options.pack_dirs])]
-    given_files = [path for path in map(Path.resolve, given) if path in files or _is_yaml(path)]
-    files = _with_given(files, given_files)
+    named_files = [path for path in map(Path.resolve, paths) if path in files or _is_yaml(path)]
+    files = _with_named(files, named_files)
     for name in options.packs:
         if not any(fnmatchcase(path.stem, name) for path in files):
             raise no_pack(name, [path.stem for path in files])
@@ -79,11 +79,11 @@ def select(options: Options, given: Sequence[Path] = ()) -> Selection:
         path
         for path in files
         if not options.packs or any(fnmatchcase(path.stem, name) for name in options.packs)
-        if len(given_files) < len(given) or not given or path in given_files
+        if len(named_files) < len(paths) or not paths or path in named_files
     ]
     about = RequirementFilter.of(options)
     loaded = load_packs(_with_wanted_cases(_with_wanted_requirements(chosen, about), options.cases))
-    named = {*options.packs, *(path.stem for path in given_files)}
+    named = {*options.packs, *(path.stem for path in named_files)}
     by_file = {path: cases for path, cases in loaded.items() if path.stem in named or not cases[0].opt_in}
     others = tuple(path for path in files if path not in by_file)
     selection = Selection(by_file, others, options.cases, options.extent, about)
@@ -93,12 +93,12 @@ def select(options: Options, given: Sequence[Path] = ()) -> Selection:
 
 
 def _is_yaml(path: Path) -> bool:
-    """Python files are packs in the folders of packs alone: elsewhere they are pytest's own."""
+    """Whether a path outside the pack folders is a pack. A Python file there is a test module of pytest."""
     return path.suffix == ".yaml" and path.is_file()
 
 
-def _with_given(files: list[Path], given: Sequence[Path]) -> list[Path]:
-    for path in given:
+def _with_named(files: list[Path], named: Sequence[Path]) -> list[Path]:
+    for path in named:
         if path in files:
             continue
         if twin := next((file for file in files if file.stem == path.stem), None):
@@ -108,13 +108,13 @@ def _with_given(files: list[Path], given: Sequence[Path]) -> list[Path]:
 
 
 def _with_wanted_cases(files: list[Path], patterns: Sequence[str]) -> list[Path]:
-    """The packs whose name fits one of the patterns of `--case`; all of them where none does."""
+    """The packs whose name matches a pattern of `--case`; all packs where none does."""
     fitting = [path for path in files if any(_may_hold(path.stem, pattern) for pattern in patterns)]
     return fitting or files
 
 
 def _with_wanted_requirements(files: list[Path], about: RequirementFilter) -> list[Path]:
-    """The packs that name one of the requirements; all where nothing narrows them, without a look inside."""
+    """The packs with a case that the filter selects. An open filter takes all packs without reading them."""
     if about.is_open:
         return files
     return [path for path in files if any(about.fits(case.requirements) for case in _listed(path))]
@@ -126,7 +126,7 @@ def _may_hold(pack: str, pattern: str) -> bool:
 
 
 def _check_cases(selection: Selection) -> None:
-    """A pattern of `--case` that no case of any pack fits is a slip of the pen."""
+    """Raise NothingSelected for a pattern of `--case` that matches no case of any pack."""
     if not selection.globs:
         return
     known = [case.id for case in selection.every_case()]
@@ -136,7 +136,7 @@ def _check_cases(selection: Selection) -> None:
 
 
 def _check_cells(selection: Selection) -> None:
-    """A cell that no selected matrix has is a slip of the pen."""
+    """Raise NothingSelected for a pattern of `--cell` that matches no cell of the selected matrices."""
     cells = [cell for path in selection.chosen_files for case in selection.by_file[path] for cell in case.info.cells]
     for pattern in selection.extent.cells:
         if not any(fnmatchcase(cell, pattern) for cell in cells):

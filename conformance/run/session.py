@@ -58,20 +58,20 @@ class ConformanceSession:
             _make_writable(self.options.results, self.options.results, RESULTS_NAME, MATRIX_NAME)
         for path in self.options.reports.values():
             _make_writable(path, path.parent, path.name)
-        given = [Path(str(path).partition("::")[0]) for path in config.getoption("file_or_dir") or []]
+        paths = [Path(str(path).partition("::")[0]) for path in config.getoption("file_or_dir") or []]
         self.seed = secrets.token_hex(4) if self.options.seed is None else self.options.seed
         try:
             self.node = JudgedNode(self.options, self.seed, may_start=not config.getoption("collectonly"))
             config.add_cleanup(self.node.stop)
-            self.selection = select(self.options, given)
+            self.selection = select(self.options, paths)
             self.known = load_known(self.options.known) if self.options.known else Known()
         except Problem as problem:
-            raise pytest.UsageError(_told(problem)) from problem
-        if not given:
+            raise pytest.UsageError(_with_hint(problem)) from problem
+        if not paths:
             config.args = [str(path) for path in self.selection.chosen_files]
         self.outcomes: dict[str, Outcome] = {}
         self.awaited: set[str] = set()
-        """The cases that were to run."""
+        """The ids of the cases that this run has to report."""
         self.unwritten = ""
         """Why there is no results.json."""
         self._crashed = False
@@ -89,15 +89,15 @@ class ConformanceSession:
         try:
             self.node.wait_until_ready()
         except Problem as problem:
-            raise pytest.UsageError(_told(problem)) from problem
+            raise pytest.UsageError(_with_hint(problem)) from problem
 
     def _end_at_sigterm(self) -> None:
-        """Have SIGTERM end the run as Ctrl-C does, with results."""
+        """End the run at SIGTERM as at Ctrl-C, and write the results."""
         if threading.current_thread() is threading.main_thread():
             self.config.add_cleanup(partial(_handle_sigterm, signal.signal(signal.SIGTERM, _interrupt)))
 
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
-        """Remember what ended the run early: a signal, or a node that answers nothing any more."""
+        """Remember what ended the run early: a signal, or a node that has stopped answering."""
         self._stopped_by = str(excinfo.value) or "Ctrl-C"
 
     @cached_property
@@ -107,7 +107,7 @@ class ConformanceSession:
     # ----------------------------------------------------------------------------------------------- collection
 
     def pytest_report_header(self) -> str:
-        """What the run is about."""
+        """The line about the run in pytest's header."""
         return f"conformance: {self.about()}"
 
     def about(self) -> str:
@@ -118,13 +118,14 @@ class ConformanceSession:
     def pytest_collect_file(
         self, file_path: Path, parent: pytest.Collector
     ) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
-        """Packs, which are nobody else's: pytest itself would take a pack in Python for a module of tests.
+        """Collect the chosen packs, and let no other collector have them: pytest would collect a Python pack as tests.
 
-        Pytest's own ids of files outside its root folder are not unique; with the pack's name, node ids are case ids.
+        A pack's name is its node id, which makes the node ids of its items the ids of the cases. Pytest's own node ids
+        are not unique for files outside its root folder.
         """
-        found = yield
+        collectors = yield
         if file_path.resolve() not in self.selection.chosen_files:
-            return found
+            return collectors
         return [PackFile.from_parent(parent, path=file_path, nodeid=file_path.stem)]
 
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -139,17 +140,17 @@ class ConformanceSession:
             config.hook.pytest_deselected(items=left_out)
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        """Note which cases have to report."""
+        """Note which cases have to be reported."""
         self.awaited |= {item.case.id for item in session.items if isinstance(item, CaseItem)}
         self.node.judging |= {case.partition("[")[0] for case in self.awaited}
-        gc.freeze()  # they stay to the end: the collector of garbage need not look through them again and again
+        gc.freeze()  # the cases live until the run ends: the garbage collector need not scan them again
 
     # ------------------------------------------------------------------------------------------------------ running
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
-        """Run the cases in other processes, the longest first, and report each as it ends; what is no case comes last.
+        """Run the cases in other processes, the costliest first, and report each as it ends.
 
-        None where there is one process: pytest does it.
+        Items of other collectors run last, in this process. With one process, return None: pytest's own loop runs.
         """
         if self.node.jobs == 1 or session.testsfailed or self.config.getoption("collectonly"):
             return None
@@ -169,14 +170,14 @@ class ConformanceSession:
         return True
 
     def judge(self, case: Case) -> Outcome:
-        """What comes of a case; the list of known failures is not applied."""
+        """The outcome of a case, before the list of known failures is applied."""
         return self._ended[case.id].result() if case.id in self._ended else run_case(case, self._target)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(
         self, item: pytest.Item, call: pytest.CallInfo[None]
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-        """Say how long a case took, also where another process has run it."""
+        """Report the duration that the runner measured: another process may have run the case."""
         report = yield
         outcome = self.outcomes.get(item.nodeid)
         if outcome is not None and call.when == "call":
@@ -186,12 +187,12 @@ class ConformanceSession:
     # -------------------------------------------------------------------------------------------------- results
 
     def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, str] | None:
-        """The verdict's own word where pytest's would mislead."""
+        """Name the verdict where pytest's own word would mislead."""
         outcome = self.outcomes.get(report.nodeid) if report.when == "call" else None
         return WORDS.get(outcome.verdict) if outcome else None
 
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
-        """Stop the nodes and make the results; they decide the exit status."""
+        """Stop the nodes, write the results and take the exit status from them."""
         gc.unfreeze()
         if "_target" in vars(self):
             self._target.close()
@@ -263,7 +264,7 @@ def _check_processes(config: pytest.Config, options: Options) -> None:
 
 
 def _report(session: pytest.Session, item: pytest.Item, following: pytest.Item | None) -> None:
-    """As pytest's own loop does it with each item."""
+    """Run and report one item, as pytest's own loop does."""
     item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
     if session.shouldfail:
         raise session.Failed(session.shouldfail)
@@ -280,20 +281,20 @@ def _interrupt(number: int, _frame: FrameType | None) -> NoReturn:
 
 
 def _make_writable(asked: Path, folder: Path, *names: str) -> None:
-    """See that files of these names can be written into the folder; the message names what the user asked for."""
+    """Make the folder and check that these files can be written into it. The error names the path `asked`."""
     try:
         make_writable(folder, *names)
     except OSError as problem:
         raise pytest.UsageError(f"{asked} cannot be written into: {problem.strerror}") from problem
 
 
-def _told(problem: Problem) -> str:
+def _with_hint(problem: Problem) -> str:
     return f"{problem}{f' ({problem.hint})' if problem.hint else ''}"
 
 
 def _checks(cases: Iterable[ListedCase]) -> dict[str, tuple[str, ...]]:
-    found: dict[str, list[str]] = {}
+    checks: dict[str, list[str]] = {}
     for case in cases:
         for requirement in case.requirements:
-            found.setdefault(requirement, []).append(case.id)
-    return {requirement: tuple(names) for requirement, names in found.items()}
+            checks.setdefault(requirement, []).append(case.id)
+    return {requirement: tuple(names) for requirement, names in checks.items()}

@@ -1,4 +1,4 @@
-"""Holds a part of a pack against its model, and says every fault at the deepest place of the document that has it."""
+"""Validates a part of a pack against its model, and reports every fault at the deepest place that has it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Fault:
 
 
 def validated(model: type[M], value: JsonValue, context: CompileContext) -> M | None:
-    """The value as its model; None, with every fault reported, when it is none."""
+    """The value as its model; None where it does not fit, with every fault reported to the context."""
     try:
         return model.model_validate(value)
     except ValidationError as problem:
@@ -37,11 +37,11 @@ def validated(model: type[M], value: JsonValue, context: CompileContext) -> M | 
 
 
 Located = tuple[tuple[str | int, ...], ErrorDetails]
-"""An error of pydantic with what is left of its location below a place of the document."""
+"""An error of pydantic, with its location relative to a place of the document."""
 
 
 def _faults(errors: Sequence[Located], place: Place, document: Document) -> Iterator[Fault]:
-    """The faults at a place and below it; of the branches of a union, those of the branch that came furthest."""
+    """The faults at a place and below it; of the branches of a union, only those of the likeliest."""
     below: dict[str | int, list[Located]] = {}
     branches: dict[str | int, list[Located]] = {}
     for loc, error in errors:
@@ -56,7 +56,10 @@ def _faults(errors: Sequence[Located], place: Place, document: Document) -> Iter
 
 
 def _likeliest(branches: Sequence[Sequence[Fault]]) -> Sequence[Fault]:
-    """What keeps a value from the branch of a union that fits it down to the deepest place."""
+    """The faults of the branch of a union that fits the value to the deepest place.
+
+    Where several branches fit equally far, their messages become one fault.
+    """
     depths = [max(len(fault.place) for fault in branch) for branch in branches]
     best = [branch for branch, depth in zip(branches, depths, strict=True) if depth == max(depths)]
     if len(best) < 2:
