@@ -1,4 +1,4 @@
-"""Makes the results of a run from its record."""
+"""Builds the results of a run from its record."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ from conformance.verdict import CellOutcome, CellVerdict, Outcome, Verdict
 
 def results_of(run: RunRecord, known: Catalogue | None = None, listed: Uncovered | None = None) -> Results:
     """The results of a run, judged by the shipped catalogue unless another is given."""
-    found = statuses(known or catalogue(), uncovered() if listed is None else listed, run.checks)
-    judged = judge(found, run.outcomes)
+    checked = statuses(known or catalogue(), uncovered() if listed is None else listed, run.checks)
+    judged = judge(checked, run.outcomes)
     code = exit_code(run)
     return Results(
         conforms=code is ExitCode.CONFORMS,
@@ -66,13 +66,13 @@ def results_of(run: RunRecord, known: Catalogue | None = None, listed: Uncovered
         assumed=_assumed(_by_name(run)),
         totals=_totals(run, judged),
         causes=tuple(CauseResult.model_validate(asdict(cause)) for cause in causes(run.outcomes)),
-        requirements=tuple(_requirement(one) for one in judged),
+        requirements=tuple(map(_requirement, judged)),
         cases=tuple(_case(run, outcome) for outcome in _by_name(run)),
     )
 
 
 def _assumed(outcomes: Iterable[Outcome]) -> tuple[AssumedKey, ...]:
-    """Each key that a case hangs on; of a case that hangs on several, the likeliest."""
+    """The assumed keys that inconclusive cases depend on; of the several keys of a case, only the likeliest."""
     by_key: dict[str, list[Outcome]] = {}
     for outcome in outcomes:
         if outcome.assumed and outcome.failure is not None:
@@ -80,23 +80,23 @@ def _assumed(outcomes: Iterable[Outcome]) -> tuple[AssumedKey, ...]:
     return tuple(
         AssumedKey(
             key=key,
-            value=_plain(found[0].assumed[key]),
-            expected=found[0].failure.expected if found[0].failure else "",
-            got=found[0].failure.got if found[0].failure else "",
-            cases=tuple(outcome.case for outcome in found),
+            value=_plain(members[0].assumed[key]),
+            expected=members[0].failure.expected if members[0].failure else "",
+            got=members[0].failure.got if members[0].failure else "",
+            cases=tuple(outcome.case for outcome in members),
         )
-        for key, found in by_key.items()
+        for key, members in by_key.items()
     )
 
 
 def _plain(value: object) -> JsonValue:
-    """A profile value as JSON has it."""
-    found: JsonValue = json.loads(json.dumps(value, default=str))
-    return found
+    """A profile value as a JSON value."""
+    converted: JsonValue = json.loads(json.dumps(value, default=str))
+    return converted
 
 
 def exit_code(run: RunRecord) -> ExitCode:
-    """How the run ends. A failure counts before all else: it is known whatever else went wrong."""
+    """The exit code of the run. A failure comes first: no other problem of the run makes it untrue."""
     seen = Counter(outcome.verdict for outcome in run.outcomes)
     if seen[Verdict.FAIL] or run.faults:
         return ExitCode.FAILS
@@ -148,7 +148,7 @@ def _sentence(run: RunRecord, code: ExitCode, judged: Sequence[Judged]) -> str:
 
 
 def _unproved(judged: Iterable[Judged]) -> str:
-    demanded = [one.judgement for one in judged if one.status.requirement.judged]
+    demanded = [item.judgement for item in judged if item.status.requirement.judged]
     return (
         f"{demanded.count(Judgement.NOT_YET_COVERED)} of {len(demanded)} must and should statements have no check yet."
     )
@@ -162,7 +162,7 @@ def _specification() -> Specification:
 
 def _totals(run: RunRecord, judged: Iterable[Judged]) -> Totals:
     cases = Counter(outcome.verdict for outcome in run.outcomes)
-    requirements = Counter(one.judgement for one in judged if one.status.requirement.judged)
+    requirements = Counter(item.judgement for item in judged if item.status.requirement.judged)
     exchanges = sum(outcome.exchanges for outcome in run.outcomes)
     packs = groupby(_by_name(run), lambda outcome: outcome.case.partition("::")[0])
     by_pack = {pack: _spent(outcomes) for pack, outcomes in packs}
@@ -186,19 +186,19 @@ def _spent(outcomes: Iterable[Outcome]) -> Spent:
     return Spent(charged_cents=charged, bought_cents=bought)
 
 
-def _requirement(one: Judged) -> RequirementResult:
-    requirement = one.status.requirement
+def _requirement(judged: Judged) -> RequirementResult:
+    requirement = judged.status.requirement
     return RequirementResult(
         id=requirement.id,
         level=requirement.level,
         section=requirement.place,
         text=requirement.text,
-        verdict=one.judgement,
-        coverage=one.status.coverage,
-        checks=one.status.checks,
-        failed=one.failed,
-        restates=one.status.restates,
-        note=one.status.note,
+        verdict=judged.judgement,
+        coverage=judged.status.coverage,
+        checks=judged.status.checks,
+        failed=judged.failed,
+        restates=judged.status.restates,
+        note=judged.status.note,
     )
 
 

@@ -1,4 +1,4 @@
-"""What a person reads of a case that did not pass: the clause, the step, the exchange, and how to run it again."""
+"""The text report of a case that did not pass: the clause, the step, the exchange and the command that repeats it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SHOWN_CELLS = 10
 
 
 def rerun(case: str, seed: str, options: Sequence[str], cell: str = "") -> str:
-    """The command that runs one case, or one cell of it, alone with the same random choices."""
+    """The command that repeats one case, or one cell of its matrix, with the same seed."""
     alone = ["--cell", cell] if cell else []
     return shlex.join(
         ["service-conformance", "run", *map(without_users, options), "--seed", seed, "--case", case, *alone]
@@ -21,7 +21,7 @@ def rerun(case: str, seed: str, options: Sequence[str], cell: str = "") -> str:
 
 
 def explain(outcome: Outcome, command: str) -> str:
-    """The report of one case, some lines."""
+    """The report of one case, as lines of text."""
     lines = [f"{outcome.case}: {outcome.title}", f"{outcome.verdict.upper()}: {outcome.reason}", ""]
     lines += [f"  {name}  {_clause(name)}" for name in outcome.blamed]
     failure = outcome.failure
@@ -35,11 +35,11 @@ def explain(outcome: Outcome, command: str) -> str:
 
 
 def _clause(name: str) -> str:
-    found = [one for one in catalogue().requirements if one.id == name]
-    if not found:
+    requirement = next((known for known in catalogue().requirements if known.id == name), None)
+    if requirement is None:
         return ""
-    key = f"; the profile answers: {found[0].profile_key}" if found[0].profile_key else ""
-    return f"({found[0].level}; {found[0].section}{key}) {found[0].text}"
+    key = f"; the profile answers: {requirement.profile_key}" if requirement.profile_key else ""
+    return f"({requirement.level}; {requirement.section}{key}) {requirement.text}"
 
 
 def _wrong_cells(outcome: Outcome, command: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""One fault, one headline: cases that failed or taught nothing for one cause, told once."""
+"""Groups the cases that failed or were inconclusive for the same cause, so that the report shows each cause once."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ OF_THE_RUN = {
         Unreachable, Untrusted,
     )
 }  # fmt: skip
-"""Problems that have one cause whichever request met them."""
+"""Problems whose cases share one cause, whichever request met the problem."""
 GATEWAY = frozenset({502, 504})
-"""Whatever was asked for, the server behind did not answer."""
+"""Statuses of a gateway that got no answer from the node."""
 VARYING = re.compile(r"0x[0-9a-fA-F]+|[0-9a-fA-F]{8}-[0-9a-fA-F-]{27}|[0-9a-fA-F]{16,}|[A-Za-z0-9+/]{40,}={0,2}|\d+")
-"""What differs from one account, request or moment to the next: ids, hashes, keys, numbers."""
+"""Text that differs between accounts, requests and times: ids, hashes, keys, numbers."""
 OF_BLOCKED = re.compile(r" \([^()]*\)$")
-"""What a blocked case says after what it got: the problem that it met."""
+"""The problem in parentheses that a blocked case appends to what it got."""
 SHOWN = 160
-"""Characters of an answer that a headline shows."""
+"""How many characters of an answer a headline shows."""
 TOGETHER = (Verdict.FAIL, Verdict.INCONCLUSIVE)
 
 
@@ -48,44 +48,44 @@ class Cause:
 
     headline: str
     cases: tuple[str, ...]
-    """The first is the one to look at: one that failed, where one did."""
+    """Ordered so that the first is the one to look at: a failed case comes before an inconclusive one."""
     failed: int
     inconclusive: int
 
 
 def causes(outcomes: Iterable[Outcome]) -> tuple[Cause, ...]:
     """The causes that at least two cases share, the most frequent first."""
-    found: dict[tuple[str, ...], list[Outcome]] = {}
+    by_key: dict[tuple[str, ...], list[Outcome]] = {}
     for outcome in outcomes:
         if outcome.verdict in TOGETHER and (key := _key(outcome)):
-            found.setdefault(key, []).append(outcome)
-    shared = [_cause(members) for members in found.values() if len(members) > 1]
+            by_key.setdefault(key, []).append(outcome)
+    shared = [_cause(members) for members in by_key.values() if len(members) > 1]
     return tuple(sorted(shared, key=lambda cause: (-len(cause.cases), cause.cases[0])))
 
 
 def _cause(members: list[Outcome]) -> Cause:
-    members = sorted(members, key=lambda one: (TOGETHER.index(one.verdict), one.case))
-    failed = sum(one.verdict is Verdict.FAIL for one in members)
-    return Cause(_headline(members[0]), tuple(one.case for one in members), failed, len(members) - failed)
+    members = sorted(members, key=lambda outcome: (TOGETHER.index(outcome.verdict), outcome.case))
+    failed = sum(outcome.verdict is Verdict.FAIL for outcome in members)
+    return Cause(_headline(members[0]), tuple(outcome.case for outcome in members), failed, len(members) - failed)
 
 
 def _key(outcome: Outcome) -> tuple[str, ...]:
-    """Equal for cases with one cause; empty where it cannot be told."""
+    """A key that cases with the same cause share; empty where the cause is unknown."""
     code, failure = outcome.properties.get("problem", ""), outcome.failure
     if code in OF_THE_RUN:
         return (code,)
-    if failure is None or failure.exchange is None or outcome.assumed:  # of assumed keys the report tells each once
+    if failure is None or failure.exchange is None or outcome.assumed:  # the report lists assumed keys on their own
         return ()
     exchange = failure.exchange
     if exchange.status in GATEWAY:
         return ("gateway", str(exchange.status), _alike(exchange.response_body))
-    asked = (exchange.method, _alike(urlsplit(exchange.url).path))
+    request = (exchange.method, _alike(urlsplit(exchange.url).path))
     if exchange.status is None:
-        return (*asked, _alike(failure.got))
+        return (*request, _alike(failure.got))
     if exchange.status >= 400:
-        return (*asked, str(exchange.status), _alike(exchange.response_body))
+        return (*request, str(exchange.status), _alike(exchange.response_body))
     got = OF_BLOCKED.sub("", failure.got) if code == SetupFailed.code else failure.got
-    return (*asked, str(exchange.status), _alike(failure.expected), _alike(got))
+    return (*request, str(exchange.status), _alike(failure.expected), _alike(got))
 
 
 def _alike(text: str) -> str:
@@ -101,10 +101,10 @@ def _headline(outcome: Outcome) -> str:
     exchange = failure.exchange
     if exchange.status in GATEWAY:
         return f"a gateway answers {exchange.status} in the node's place: {_shown(exchange)}"
-    asked = f"{exchange.method} {urlsplit(exchange.url).path}"
+    request = f"{exchange.method} {urlsplit(exchange.url).path}"
     if exchange.status is not None and exchange.status >= 400:
-        return f"{asked} answers {exchange.status}: {_shown(exchange)}"
-    return f"{asked}: expected {failure.expected}; got {OF_BLOCKED.sub('', failure.got)}"
+        return f"{request} answers {exchange.status}: {_shown(exchange)}"
+    return f"{request}: expected {failure.expected}; got {OF_BLOCKED.sub('', failure.got)}"
 
 
 def _shown(exchange: Exchange) -> str:
@@ -113,12 +113,12 @@ def _shown(exchange: Exchange) -> str:
 
 
 def counted(cause: CauseResult) -> str:
-    """How many cases of a cause have which verdict, in words."""
+    """The number of a cause's cases and of each verdict among them, in words."""
     parts = [f"{cause.failed} failed"] if cause.failed else []
     parts += [f"{cause.inconclusive} inconclusive"] if cause.inconclusive else []
     return f"{len(cause.cases)} cases ({', '.join(parts)})"
 
 
 def numbered(results: Results) -> Mapping[str, int]:
-    """Each case that shares a cause, with the number of the cause."""
+    """The number of the cause, from 1, by case; only cases that share a cause."""
     return {case: number for number, cause in enumerate(results.causes, 1) for case in cause.cases}

@@ -1,4 +1,4 @@
-"""What changed between two runs, by requirement."""
+"""Compares the results of two runs, requirement by requirement."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from conformance.report.summary import code
 
 
 class Change(StrEnum):
-    """What became of a requirement."""
+    """How the verdict on a requirement changed."""
 
     BROKEN = "broken"
     """It fails, and did not before."""
     MENDED = "mended"
     """It failed, and passes."""
     LOST = "no longer shown"
-    """It passed, and now the run says neither that it holds nor that it is broken."""
+    """It passed, and now it neither passes nor fails."""
     SHOWN = "newly shown"
-    """It passes, and the earlier run said nothing of it."""
+    """It passes, and before it neither passed nor failed."""
     OTHER = "otherwise"
     """Another verdict, and neither run passes it."""
     NEW = "new"
@@ -35,7 +35,7 @@ PASSING = {Judgement.PASS, Judgement.PASS_IN_PART}
 
 @dataclass(frozen=True)
 class Changed:
-    """One requirement whose verdict is another."""
+    """One requirement whose verdict differs between the runs."""
 
     id: str
     text: str
@@ -48,16 +48,16 @@ class Changed:
 
 def compare(before: Results, after: Results) -> tuple[Changed, ...]:
     """Every requirement whose verdict changed, by change and then in the order of the catalogue."""
-    old = {one.id: one for one in before.requirements}
-    new = {one.id: one for one in after.requirements}
+    old = {requirement.id: requirement for requirement in before.requirements}
+    new = {requirement.id: requirement for requirement in after.requirements}
     changed = [_changed(old.get(name), new.get(name)) for name in {**old, **new}]
     order = list(Change)
-    return tuple(sorted((one for one in changed if one), key=lambda one: order.index(one.change)))
+    return tuple(sorted(filter(None, changed), key=lambda item: order.index(item.change)))
 
 
 def _changed(before: RequirementResult | None, after: RequirementResult | None) -> Changed | None:
     known = after or before
-    old, new = (one.verdict if one else None for one in (before, after))
+    old, new = (requirement.verdict if requirement else None for requirement in (before, after))
     if known is None or old == new:
         return None
     failed = after.failed if after and new is Judgement.FAIL else ()

@@ -1,4 +1,4 @@
-"""The verdict on each requirement, from the outcomes of the cases that name it."""
+"""Judges each requirement by the outcomes of the cases that name it."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from conformance.verdict import NOT_APPLICABLE, Outcome, Verdict
 
 
 class Judgement(StrEnum):
-    """What is known about a requirement after a run."""
+    """The verdict of a run on a requirement."""
 
     PASS = "pass"  # noqa: S105 - a verdict, not a password
-    """Every check of it passed; checks for nodes that choose otherwise where the specification is silent apart."""
+    """Every check passed, apart from those for nodes with another choice where the specification is silent."""
     PASS_IN_PART = "pass in part"  # noqa: S105 - a verdict, not a password
     """Some checks passed; the others were not offered or not selected."""
     FAIL = "fail"
     KNOWN = "known"
-    """A check failed as the vendor's list of known failures says, and none failed otherwise."""
+    """A check failed that the vendor's list of known failures names, and no other check failed."""
     INCONCLUSIVE = "inconclusive"
-    """A check of it was inconclusive, or met an error of the suite."""
+    """A check was inconclusive or met an error of the suite, and none failed."""
     NOT_OFFERED = "not offered"
     NOT_RUN = "not run"
-    """It has checks, and the selection left out all of them."""
+    """The run selected none of its checks."""
     NOT_YET_COVERED = "not yet covered"
     NOT_JUDGED = "not judged"
     """May and silent statements that no check names."""
@@ -57,17 +57,20 @@ def judge(statuses: Iterable[Status], outcomes: Iterable[Outcome]) -> tuple[Judg
 
 def _judged(status: Status, by_case: Mapping[str, Outcome]) -> Judged:
     ran = [by_case[case] for case in status.checks if case in by_case]
-    told = [outcome for outcome in ran if _is_news(outcome, status)]
-    if ran and not told:
+    relevant = [outcome for outcome in ran if _is_relevant(outcome, status)]
+    if ran and not relevant:
         return Judged(status, Judgement.INCONCLUSIVE, ())
-    failed = tuple(outcome.case for outcome in told if outcome.verdict in {Verdict.FAIL, Verdict.KNOWN})
-    return Judged(status, _judgement(status, told), failed)
+    failed = tuple(outcome.case for outcome in relevant if outcome.verdict in {Verdict.FAIL, Verdict.KNOWN})
+    return Judged(status, _judgement(status, relevant), failed)
 
 
-def _is_news(outcome: Outcome, status: Status) -> bool:
-    """Whether the outcome says anything about the requirement: a failure may contradict others of its case alone."""
-    mine = {status.requirement.id, *status.restates}
-    return not outcome.contradicted or not mine.isdisjoint(outcome.contradicted)
+def _is_relevant(outcome: Outcome, status: Status) -> bool:
+    """Whether the outcome bears on the requirement.
+
+    A failure that contradicts only other requirements of its case does not.
+    """
+    own = {status.requirement.id, *status.restates}
+    return not outcome.contradicted or not own.isdisjoint(outcome.contradicted)
 
 
 def _judgement(status: Status, ran: list[Outcome]) -> Judgement:

@@ -1,4 +1,4 @@
-"""Draws the matrices of a run: a row for each key, a column for each listing of action and wallet.
+"""Draws the execution matrices of a run: a row for each key, a column for each listing of action and wallet.
 
 A cell is called `key/action/wallet/accounts`; docs/results.md explains the marks.
 """
@@ -21,11 +21,11 @@ MARKS = {
 }
 LEGEND = "+ granted, - refused, X WRONG, . not tried; wallets: this, other, both, wildcard, none"
 SHOWN = 5
-"""Wrong cells that the terminal tells of."""
+"""How many wrong cells the terminal lists."""
 
 
 class Grid:
-    """The cells of one matrix by place; keys with which nothing was tried are left out."""
+    """The cells of one matrix by place, without the keys of which no cell was tried."""
 
     def __init__(self, cells: Sequence[CellResult]) -> None:
         placed = {tuple(cell.cell.split("/")): cell for cell in cells}
@@ -40,12 +40,12 @@ class Grid:
 
 
 def matrices(results: Results) -> list[CaseResult]:
-    """The cases that are matrices and were tried at all."""
+    """The cases with a matrix of which at least one cell was tried."""
     return [case for case in results.cases if any(cell.verdict != CellVerdict.NOT_TRIED for cell in case.cells)]
 
 
 def summary(case: CaseResult) -> str:
-    """How many cells there are, and what came of them."""
+    """The number of cells, of tried cells and of each verdict, in words."""
     count = Counter(cell.verdict for cell in case.cells)
     tried = len(case.cells) - count[CellVerdict.NOT_TRIED]
     return (
@@ -55,7 +55,7 @@ def summary(case: CaseResult) -> str:
 
 
 def drawn(case: CaseResult) -> Iterable[Text]:
-    """The matrix for the terminal, within 100 columns; each place has a mark for each number of accounts."""
+    """The matrix for the terminal, within 100 columns, with one mark for each number of accounts at each place."""
     grid = Grid(case.cells)
     numbers = " and ".join(grid.accounts)
     width = max(map(len, (*grid.rows, "wallet"))) + 2
@@ -89,7 +89,7 @@ def _line(grid: Grid, row: str, width: int) -> Text:
 
 
 def markdown(cases: Iterable[CaseResult]) -> str:
-    """The matrices as tables, one for each number of accounts, and what is wrong in words."""
+    """The matrices as Markdown: a table for each number of accounts, and a line for each wrong cell."""
     lines = ["# Execution matrix", ""]
     for case in cases:
         grid = Grid(case.cells)

@@ -27,10 +27,10 @@ def badge(results: Results) -> str:
 
 
 RENDERERS: dict[str, Callable[[Results], str]] = {"html": _html, "summary": markdown, "badge": badge}
-"""By the options of `run` and `report` that name the file."""
+"""The renderers, by the options of `run` and `report` that name the file."""
 
 
 def write_reports(results: Results, files: Mapping[str, Path]) -> None:
-    """Write each form into its file; a reader finds the old file or the whole new one. Raises OSError."""
+    """Write each form of the report into its file, atomically. Raises OSError."""
     for form, path in files.items():
         write_whole(path, RENDERERS[form](results))

@@ -21,7 +21,7 @@ MARKS = {True: "✅", False: "❌"}
 
 
 def markdown(results: Results) -> str:
-    """Verdict, table by family, what is broken and what taught nothing; at most `MOST_BYTES` in UTF-8."""
+    """The verdict, a table by family, broken statements and inconclusive cases; at most `MOST_BYTES` of UTF-8."""
     parts = (_head, _families, _causes, _broken, _assumed, _inconclusive)
     lines = [line for part in parts for line in part(results)]
     size = len(LEFT_OUT) + 20
@@ -33,7 +33,7 @@ def markdown(results: Results) -> str:
 
 
 def code(text: str) -> str:
-    """Text as a code span: a node's words are shown, and never read as Markdown."""
+    """Text as a code span, so that text from a node is never interpreted as Markdown."""
     shown = " ".join(text.split())
     fence = "`" * (max(map(len, re.findall("`+", shown)), default=0) + 1)
     space = " " if shown.startswith("`") or shown.endswith("`") else ""
@@ -56,12 +56,12 @@ def _head(results: Results) -> Iterable[str]:
 
 
 def _families(results: Results) -> Iterable[str]:
-    judged = [one for one in results.requirements if one.level in {Level.MUST, Level.SHOULD}]
-    verdicts = [verdict for verdict in Judgement if any(one.verdict is verdict for one in judged)]
+    judged = [requirement for requirement in results.requirements if requirement.level in {Level.MUST, Level.SHOULD}]
+    verdicts = [verdict for verdict in Judgement if any(requirement.verdict is verdict for requirement in judged)]
     yield "| family | " + " | ".join(verdicts) + " |"
     yield "|---" + "|--:" * len(verdicts) + "|"
-    for family in dict.fromkeys(one.id.partition("-")[0] for one in judged):
-        count = Counter(one.verdict for one in judged if one.id.startswith(f"{family}-"))
+    for family in dict.fromkeys(requirement.id.partition("-")[0] for requirement in judged):
+        count = Counter(requirement.verdict for requirement in judged if requirement.id.startswith(f"{family}-"))
         yield f"| {family} | " + " | ".join(str(count[verdict] or "") for verdict in verdicts) + " |"
     yield ""
 
@@ -76,22 +76,22 @@ def _causes(results: Results) -> Iterable[str]:
 
 
 def _broken(results: Results) -> Iterable[str]:
-    broken = [one for one in results.requirements if one.verdict is Judgement.FAIL]
+    broken = [requirement for requirement in results.requirements if requirement.verdict is Judgement.FAIL]
     cases, numbers = {case.case: case for case in results.cases}, numbered(results)
     if broken:
         yield "## Statements that the node breaks"
         yield ""
-    for one in broken:
-        yield f"- **{one.id}** ({one.level}) {_plain(one)}"
-        for name in one.failed:
-            told = f"cause {numbers[name]}" if name in numbers else departure(cases[name])
-            yield f"  - {code(name)}: {told}"
+    for requirement in broken:
+        yield f"- **{requirement.id}** ({requirement.level}) {_plain(requirement)}"
+        for name in requirement.failed:
+            why = f"cause {numbers[name]}" if name in numbers else departure(cases[name])
+            yield f"  - {code(name)}: {why}"
             yield f"    - again: {code(cases[name].rerun)}"
     yield ""
 
 
-def _plain(one: RequirementResult) -> str:
-    return " ".join(one.text.split())
+def _plain(requirement: RequirementResult) -> str:
+    return " ".join(requirement.text.split())
 
 
 def departure(case: CaseResult) -> str:
@@ -105,17 +105,17 @@ def _assumed(results: Results) -> Iterable[str]:
     if results.assumed:
         yield "## Values that the profile does not state"
         yield ""
-    for one in results.assumed:
-        value = code(json.dumps(one.value, ensure_ascii=False))
-        count = f"{len(one.cases)} cases hang" if len(one.cases) > 1 else "1 case hangs"
-        yield f"- {code(one.key)}: assumed {value}, expected {code(one.expected)}; got {code(one.got)}. {count} on it"
+    for key in results.assumed:
+        value = code(json.dumps(key.value, ensure_ascii=False))
+        count = f"{len(key.cases)} cases hang" if len(key.cases) > 1 else "1 case hangs"
+        yield f"- {code(key.key)}: assumed {value}, expected {code(key.expected)}; got {code(key.got)}. {count} on it"
 
 
 def _inconclusive(results: Results) -> Iterable[str]:
     reasons: dict[str, list[str]] = {}
-    told = numbered(results)
+    with_cause = numbered(results)
     for case in results.cases:
-        if case.verdict == "inconclusive" and case.case not in told and not case.assumed:
+        if case.verdict == "inconclusive" and case.case not in with_cause and not case.assumed:
             reasons.setdefault(case.reason, []).append(case.case)
     if reasons:
         yield "## Cases that taught nothing"

@@ -1,4 +1,4 @@
-"""What a run says on the terminal: a table by family, the requirements that failed, and the verdict."""
+"""Prints the report on the terminal: a table by family, the shared causes, the failed requirements and the verdict."""
 
 from __future__ import annotations
 
@@ -40,17 +40,17 @@ def show(results: Results, console: Console) -> None:
 
 
 def _table(requirements: Iterable[RequirementResult]) -> Table:
-    judged = [one for one in requirements if one.level in {Level.MUST, Level.SHOULD}]
-    families = dict.fromkeys(one.id.partition("-")[0] for one in judged)
+    judged = [requirement for requirement in requirements if requirement.level in {Level.MUST, Level.SHOULD}]
+    families = dict.fromkeys(requirement.id.partition("-")[0] for requirement in judged)
     table = Table(
         title="Requirements (must and should)", title_justify="left", show_footer=True, box=None, pad_edge=False
     )
-    total = Counter(one.verdict for one in judged)
+    total = Counter(requirement.verdict for requirement in judged)
     table.add_column("family", footer="all")
     for judgement, style in COLUMNS:
         table.add_column(judgement.value, justify="right", style=style, footer=str(total[judgement] or "-"))
     for family in families:
-        count = Counter(one.verdict for one in judged if one.id.startswith(f"{family}-"))
+        count = Counter(requirement.verdict for requirement in judged if requirement.id.startswith(f"{family}-"))
         table.add_row(family, *(str(count[judgement] or "-") for judgement, _ in COLUMNS))
     return table
 
@@ -66,14 +66,15 @@ def _causes(results: Results) -> Iterable[RenderableType]:
 def _failures(results: Results) -> Iterable[RenderableType]:
     cases = {case.case: case for case in results.cases}
     numbers = numbered(results)
-    failed = [one for one in results.requirements if one.verdict is Judgement.FAIL]
+    failed = [requirement for requirement in results.requirements if requirement.verdict is Judgement.FAIL]
     if failed:
         yield Text("\nRequirements that the node breaks", "bold")
-    for one in failed:
-        yield Text.assemble("  ", (one.id, "bold red"), f" ({one.level}; {one.section}) {one.text}")
-        for name in one.failed:
-            told = f"cause {numbers[name]}" if name in numbers else _departure(cases[name])
-            yield Text(f"      {name}: {told}")
+    for requirement in failed:
+        clause = f" ({requirement.level}; {requirement.section}) {requirement.text}"
+        yield Text.assemble("  ", (requirement.id, "bold red"), clause)
+        for name in requirement.failed:
+            why = f"cause {numbers[name]}" if name in numbers else _departure(cases[name])
+            yield Text(f"      {name}: {why}")
     unlisted = [case for case in results.cases if case.verdict == "fail" and not case.requirements]
     for case in unlisted:
         yield Text(f"  {case.case}: {_departure(case)}")
@@ -86,38 +87,38 @@ def _departure(case: CaseResult) -> str:
 
 
 def _by_reason(results: Results, verdict: Verdict, name: str, style: str) -> Iterable[RenderableType]:
-    """A line for each reason of a verdict, those apart that a shared cause tells."""
+    """A line for each reason of a verdict, without the cases that share a cause or depend on an assumed key."""
     cases: dict[str, list[str]] = {}
-    told = numbered(results)
+    with_cause = numbered(results)
     for case in results.cases:
-        if case.verdict == verdict and case.case not in told and not case.assumed:
+        if case.verdict == verdict and case.case not in with_cause and not case.assumed:
             cases.setdefault(case.reason, []).append(case.case)
     for reason, (first, *others) in cases.items():
         yield Text(f"{name}: {f'{first} and {len(others)} more' if others else first}: {reason}", style)
 
 
 def _assumed(results: Results) -> Iterable[RenderableType]:
-    """Each key that nobody stated once, with what came instead."""
-    for one in results.assumed:
-        cases = f"{one.cases[0]} and {len(one.cases) - 1} more" if len(one.cases) > 1 else one.cases[0]
-        value = json.dumps(one.value, ensure_ascii=False)
+    """A line for each assumed key, with what was expected by it and what the node answered."""
+    for key in results.assumed:
+        cases = f"{key.cases[0]} and {len(key.cases) - 1} more" if len(key.cases) > 1 else key.cases[0]
+        value = json.dumps(key.value, ensure_ascii=False)
         yield Text(
-            f"Assumed: {one.key}: {value}, which the profile does not state. Expected {one.expected}; got {one.got}."
+            f"Assumed: {key.key}: {value}, which the profile does not state. Expected {key.expected}; got {key.got}."
             f" State it in your profile; on it hang: {cases}",
             "magenta",
         )
 
 
 def _spent(totals: Totals) -> str:
-    """What the run spent, in all and by pack: what was bought, where something was, else what calls were charged."""
-    told = f"{totals.spent.charged_cents} cents charged by the profile's prices"
+    """The cents that calls were charged, and the cents of credit bought, if any. Only the last of them is by pack."""
+    charged = f"{totals.spent.charged_cents} cents charged by the profile's prices"
     if not totals.spent.bought_cents:
         packs = ", ".join(f"{pack} {spent.charged_cents}" for pack, spent in totals.spent_by_pack.items())
-        return f"{told}: {packs}"
+        return f"{charged}: {packs}"
     packs = ", ".join(
         f"{pack} {spent.bought_cents}" for pack, spent in totals.spent_by_pack.items() if spent.bought_cents
     )
-    return f"{told}; {totals.spent.bought_cents} cents of credit bought: {packs}"
+    return f"{charged}; {totals.spent.bought_cents} cents of credit bought: {packs}"
 
 
 def _notes(results: Results) -> Iterable[RenderableType]:
@@ -127,7 +128,7 @@ def _notes(results: Results) -> Iterable[RenderableType]:
     yield from _by_reason(results, Verdict.SUITE_ERROR, "Suite error", "bold magenta")
     yield from _by_reason(results, Verdict.INCONCLUSIVE, "Inconclusive", "magenta")
     yield from _assumed(results)
-    in_part = [one for one in results.requirements if one.coverage is Coverage.PARTLY]
+    in_part = [requirement for requirement in results.requirements if requirement.coverage is Coverage.PARTLY]
     if in_part and results.exit_code is not ExitCode.NOTHING_SELECTED:
         yield Text(
             f"{len(in_part)} requirements are proved in part only;"

@@ -1,4 +1,4 @@
-"""Writes results.json, and the matrices to read."""
+"""Writes results.json, and the execution matrices as Markdown."""
 
 from __future__ import annotations
 
@@ -15,10 +15,7 @@ MATRIX_NAME = "execution_matrix.md"
 
 
 def make_writable(folder: Path, *names: str) -> None:
-    """Make a folder, and see before anything takes long that files of these names can be written there.
-
-    Raises OSError.
-    """
+    """Make a folder and check, before a long run, that these files can be written into it. Raises OSError."""
     folder.mkdir(parents=True, exist_ok=True)
     for name in names:
         if (folder / name).is_dir():
@@ -28,9 +25,9 @@ def make_writable(folder: Path, *names: str) -> None:
 
 
 def write_results(results: Results, folder: Path) -> Path:
-    """Write ``results.json`` into a folder, which is made; a reader finds the old file or the whole new one.
+    """Write ``results.json`` atomically into a folder, which is made if necessary.
 
-    Beside it stands ``execution_matrix.md`` when the run tried a matrix; one of an earlier run goes away.
+    Write ``execution_matrix.md`` beside it if the run tried a matrix, and else delete that of an earlier run.
     """
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / RESULTS_NAME
@@ -49,7 +46,7 @@ def results_text(results: Results) -> str:
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a file that no reader finds half-written. Raises OSError."""
+    """Write a file atomically: a reader sees the old content or the whole new one. Raises OSError."""
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:

@@ -1,4 +1,4 @@
-"""Renders the page. Everything that came from a node is escaped, and the page's policy lets only its own script run."""
+"""Renders the page. All text from a node is escaped, and the content security policy allows only the page's script."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from conformance.report.results import Results
 from conformance.report.write import results_text
 
 MOST_CHARACTERS = 2_000
-"""Of a request or a body."""
+"""The longest request or body on the page."""
 
 
 def html(results: Results) -> str:
@@ -48,7 +48,7 @@ def slug(text: str) -> str:
 
 
 def cut(text: str) -> str:
-    """A text of the node's, as long as the page takes."""
+    """Cut a text of the node to `MOST_CHARACTERS`."""
     left_out = len(text) - MOST_CHARACTERS
     return text if left_out <= 0 else f"{text[:MOST_CHARACTERS]}… ({left_out} more characters; results.json has them)"
 
@@ -58,5 +58,5 @@ def _asset(name: str) -> str:
 
 
 def _hash(content: str) -> str:
-    """How a content security policy names a style or a script (CSP level 3, section 2.3.1)."""
+    """The hash source of a style or a script for a content security policy (CSP level 3, section 2.3.1)."""
     return "sha256-" + base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()

@@ -1,4 +1,4 @@
-"""What the page shows, derived from the results alone."""
+"""The view model of the page, derived only from the results."""
 
 from __future__ import annotations
 
@@ -29,12 +29,13 @@ class Family:
     @cached_property
     def count(self) -> Counter[str]:
         """How many of its must and should statements have each verdict."""
-        return Counter(str(one.verdict) for one in self.requirements if one.level in {Level.MUST, Level.SHOULD})
+        judged = (item for item in self.requirements if item.level in {Level.MUST, Level.SHOULD})
+        return Counter(str(requirement.verdict) for requirement in judged)
 
     @property
     def has_failures(self) -> bool:
         """Whether the node breaks one of them."""
-        return any(one.verdict is Judgement.FAIL for one in self.requirements)
+        return any(requirement.verdict is Judgement.FAIL for requirement in self.requirements)
 
 
 @dataclass(frozen=True)
@@ -62,10 +63,10 @@ class View:
     @cached_property
     def families(self) -> tuple[Family, ...]:
         """In the catalogue's order."""
-        found: dict[str, list[RequirementResult]] = {}
-        for one in self.results.requirements:
-            found.setdefault(one.id.partition(FAMILY_END)[0], []).append(one)
-        return tuple(Family(name, tuple(requirements)) for name, requirements in found.items())
+        by_family: dict[str, list[RequirementResult]] = {}
+        for requirement in self.results.requirements:
+            by_family.setdefault(requirement.id.partition(FAMILY_END)[0], []).append(requirement)
+        return tuple(Family(name, tuple(requirements)) for name, requirements in by_family.items())
 
     @cached_property
     def verdicts(self) -> tuple[str, ...]:
@@ -75,15 +76,15 @@ class View:
     @cached_property
     def packs(self) -> dict[str, list[CaseResult]]:
         """The cases by their pack."""
-        found: dict[str, list[CaseResult]] = {}
+        by_pack: dict[str, list[CaseResult]] = {}
         for case in self.results.cases:
-            found.setdefault(case.case.partition("::")[0], []).append(case)
-        return found
+            by_pack.setdefault(case.case.partition("::")[0], []).append(case)
+        return by_pack
 
     @property
     def broken(self) -> Sequence[RequirementResult]:
         """The statements that the node breaks."""
-        return [one for one in self.results.requirements if one.verdict is Judgement.FAIL]
+        return [requirement for requirement in self.results.requirements if requirement.verdict is Judgement.FAIL]
 
     @property
     def seconds(self) -> float:
