@@ -1,4 +1,4 @@
-"""Credits: what a management write or a run has to hold before it happens (specification, "Billing").
+"""Credits, and the holds that management writes and runs take before they happen (specification, "Billing").
 
 Records are keyed by the account's admin wallet, a 20-byte address. Amounts are whole cents.
 """
@@ -25,57 +25,57 @@ RUN_SECOND_CENTS = Cents(1)
 
 @dataclass(frozen=True, slots=True)
 class Hold:
-    """Credit set aside for one call, until it is settled or released."""
+    """Credit reserved for one call until it is settled or released."""
 
     id: str
     wallet: Address
-    """Whose credit it was when it was set aside; the record may have moved since."""
+    """The wallet that held the credit when it was reserved; its record may have moved since."""
     cents: Cents
 
 
 class Billing(Protocol):
-    """What the rest of the node asks of billing. Every method is safe to call from many threads at once."""
+    """The billing interface that the rest of the node uses. Every method is thread-safe."""
 
     def recover(self) -> None:
-        """Take up what an earlier process left, before the first request."""
+        """Finish what an earlier process left open. Call it before the first request."""
 
     def open_record(self, wallet: Address) -> None:
-        """Begin the record of a new account's admin wallet, with the starter credits where there are any."""
+        """Open the record of a new account's admin wallet and grant the starter credits, if any."""
 
     def balance(self, wallet: Address) -> Cents:
-        """The credit left, in cents, without what is held; 0 for a wallet never heard of."""
+        """The credit that is not held; 0 for an unknown wallet."""
 
     def has_paid(self, wallet: Address) -> bool:
-        """Whether any of the credit of this wallet was ever bought."""
+        """Whether this wallet ever bought credit."""
 
     def hold(self, wallet: Address, cents: Cents) -> Hold:
-        """Set credit aside; raises `PaymentRequired` when there is not enough."""
+        """Reserve credit. Raises `PaymentRequired` when there is not enough."""
 
     def note_transaction(self, hold: Hold, transaction_hash: Hash) -> None:
-        """Remember the transaction that a hold pays for, before it is sent."""
+        """Record the transaction that a hold pays for. Call it before the transaction is sent."""
 
     def settle(self, hold: Hold, cents: Cents) -> None:
-        """Charge so much of a hold, at most all of it, and give the rest back."""
+        """Charge this part of a hold, at most all of it, and return the rest to the wallet."""
 
     def release(self, hold: Hold) -> None:
-        """Give all of a hold back: the call it was for was refused or failed."""
+        """Return all of a hold to the wallet, because its call was refused or failed."""
 
     def settle_later(self, hold: Hold) -> None:
-        """Charge a hold once its transaction has landed, or give it back once that is certain not to happen."""
+        """Charge a hold once its transaction is mined, or release it once the transaction can't be mined any more."""
 
     def move(self, account_hash: int, wallet: Address, new_wallet: Address) -> None:
-        """Add a record to that of the wallet that has become its account's admin, once for each account."""
+        """Move a wallet's record to the new admin wallet of its account. A second call for it changes nothing."""
 
     def catch_up(self) -> None:
-        """Take into account what happened to accounts on the chain past this node."""
+        """Apply account events that reached the chain without passing through this node."""
 
     def close(self) -> None:
-        """End what goes on beside the requests."""
+        """Stop background work."""
 
 
 @contextmanager
 def charged(billing: Billing, wallet: Address, cents: Cents) -> Iterator[None]:
-    """Charge this wallet for what happens inside, unless that fails. Raises `PaymentRequired`."""
+    """Charge this wallet for the block, unless the block raises. Raises `PaymentRequired`."""
     hold = billing.hold(wallet, cents)
     try:
         with told_before_sending(lambda transaction_hash: billing.note_transaction(hold, transaction_hash)):

@@ -1,6 +1,6 @@
-"""What can be said of a ledger from its file alone: whether it adds up, and the history of each account.
+"""Verifies a ledger file and reads the history of its accounts.
 
-The file is only read, also while a node uses it.
+The file is opened read-only, so a running node may keep using it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from reference_node.billing.schema import APPLICATION_ID, MIGRATIONS, LedgerErro
 
 
 class Movement(NamedTuple):
-    """One transfer, as an account's history has it."""
+    """One transfer as an entry in an account's history."""
 
     account: str
     """The wallet's address in hex, or `provider`, `grants`, `revenue`."""
@@ -27,7 +27,7 @@ class Movement(NamedTuple):
     kind: str
     """`grant`, `payment`, `charge` or `conversion`."""
     reference: str
-    """What the transfer is for: an intent, a hold, an account hash; unique within a kind."""
+    """The intent, hold or account hash that caused the transfer; unique within a kind."""
     other: str
     """The account on the other side."""
     cents: int
@@ -41,17 +41,17 @@ class Audit:
     """The result of `verify`."""
 
     faults: tuple[str, ...]
-    """What does not add up, a line each; nothing where all does."""
+    """One line for each inconsistency; empty when the ledger is consistent."""
     accounts: int
     transfers: int
     cents: dict[str, Cents]
     """Sum of the transfers by kind."""
     held: Cents
-    """Set aside for calls that have not ended."""
+    """The sum of the open holds."""
 
 
 def verify(file: Path) -> Audit:
-    """Check every balance against the transfers, and look for holes. Raises `LedgerError` for what is no ledger."""
+    """Check every balance against the transfers, and find missing transfers. Raises `LedgerError` for other files."""
     with _opened(file) as database:
         faults = [fault for check in CHECKS for fault in check(database)]
         cents = dict(database.execute("SELECT kind, sum(cents) FROM transfer GROUP BY kind ORDER BY kind"))
@@ -84,7 +84,7 @@ def history(file: Path) -> Iterator[Movement]:
 
 def _integrity(database: sqlite3.Connection) -> Iterator[str]:
     yield from (
-        f"the file is damaged: {said}" for (said,) in database.execute("PRAGMA integrity_check") if said != "ok"
+        f"the file is damaged: {result}" for (result,) in database.execute("PRAGMA integrity_check") if result != "ok"
     )
     for table, row, parent, _ in database.execute("PRAGMA foreign_key_check"):
         yield f"row {row} of {table} names a row of {parent} that does not exist"

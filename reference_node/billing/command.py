@@ -1,4 +1,4 @@
-"""`reference-node ledger verify|export FILE`: what a ledger's file says, for operators and auditors."""
+"""`reference-node ledger verify|export FILE`: check or export a ledger file, for operators and auditors."""
 
 from __future__ import annotations
 

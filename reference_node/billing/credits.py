@@ -1,4 +1,4 @@
-"""The node's billing over the ledger: starter credits, holds and charges, and what happens to accounts on the chain.
+"""Implements billing with the ledger: starter credits, holds, charges, and account events on the chain.
 
 Specification: "Billing", "States and transitions / Account mode" (billing follows the admin wallet).
 """
@@ -19,19 +19,22 @@ from reference_node.problems import PaymentRequired
 LOG = logging.getLogger("reference_node.billing")
 
 BLOCKS_AT_ONCE = 5_000
-"""Of how many blocks a chain is asked for events in one request."""
+"""The number of blocks that one request for events covers."""
 
 RETRY_SECONDS = 1.0
-"""Between two looks at transactions whose outcome is unknown."""
+"""Pause between two checks of transactions whose outcome is unknown."""
 
 
 class Credits:
-    """`Billing` by a ledger."""
+    """Implements `Billing` with a ledger."""
 
     def __init__(
         self, ledger: Ledger, accounts: AccountConfig, *, starter_credits: Cents, how_to_buy: str, chain_name: str
     ) -> None:
-        """`how_to_buy` tells in words where credit comes from; `chain_name` names the chain that is followed."""
+        """`how_to_buy` is the sentence that tells a refused caller how to get credit.
+
+        `chain_name` identifies the chain in the ledger's positions.
+        """
         self.ledger = ledger
         self._accounts = accounts
         self.starter_credits = starter_credits
@@ -45,30 +48,30 @@ class Credits:
         self._resolver: threading.Thread | None = None
 
     def recover(self) -> None:
-        """Take up what an earlier process left: its open holds, and what happened on the chain since."""
+        """Resolve the open holds of an earlier process and apply the chain events since then."""
         self._resolve(self.ledger.left_holds())
         self.catch_up()
 
     def close(self) -> None:
-        """End the look at unknown transactions: their holds are taken up at the next start."""
+        """Stop checking unknown transactions. The next start resolves their holds."""
         self._closed.set()
         if self._resolver:
             self._resolver.join()
 
     def open_record(self, wallet: Address) -> None:
-        """Begin a record with the starter credits."""
+        """Open a record and grant the starter credits."""
         self.ledger.grant(wallet, self.starter_credits)
 
     def balance(self, wallet: Address) -> Cents:
-        """The credit left, in cents, without what is held."""
+        """The credit that is not held."""
         return self.ledger.balance(wallet)
 
     def has_paid(self, wallet: Address) -> bool:
-        """Whether any of the credit of this wallet was ever bought, before a conversion too."""
+        """Whether this wallet, or one whose record was moved to it, ever bought credit."""
         return self.ledger.has_paid(wallet)
 
     def hold(self, wallet: Address, cents: Cents) -> Hold:
-        """Set credit aside; raises `PaymentRequired` when there is not enough, also after a look at the chain."""
+        """Reserve credit. Raises `PaymentRequired` when there is not enough even after `catch_up`."""
         try:
             return self.ledger.hold(wallet, cents)
         except InsufficientCredit:
@@ -82,14 +85,14 @@ class Credits:
             ) from None
 
     def note_transaction(self, hold: Hold, transaction_hash: Hash) -> None:
-        """Remember the transaction that a hold pays for."""
+        """Record the transaction that a hold pays for."""
         self.ledger.note_transaction(hold, transaction_hash)
 
     def settle(self, hold: Hold, cents: Cents) -> None:
-        """Charge so much of a hold, at most all of it, and give the rest back.
+        """Charge this part of a hold, at most all of it, and return the rest to the wallet.
 
-        The call has happened already, so a ledger that fails at this is tried again beside it, until this process ends;
-        a later one settles by the hold's transaction.
+        The call has happened already, so when the ledger fails, a background thread retries until this process ends.
+        The next process settles the hold by its transaction.
         """
         try:
             self.ledger.settle(hold, cents)
@@ -99,23 +102,23 @@ class Credits:
                 self._start_resolver()
 
     def release(self, hold: Hold) -> None:
-        """Give all of a hold back."""
+        """Return all of a hold to the wallet."""
         self.settle(hold, Cents(0))
 
     def settle_later(self, hold: Hold) -> None:
-        """Charge a hold once its transaction has landed, or give it back once that is certain not to happen."""
+        """Charge a hold once its transaction is mined, or release it once the transaction can't be mined any more."""
         self._resolve([hold.id])
 
     def move(self, account_hash: int, wallet: Address, new_wallet: Address) -> None:
-        """Add a record to another wallet's, once for each account."""
+        """Move a wallet's record to another wallet, once for each account."""
         self.ledger.move(account_hash, wallet, new_wallet)
 
-    # The chain past this node
+    # Account events on the chain
 
     def catch_up(self) -> None:
-        """Grant and move what the contract's events since the last look call for.
+        """Apply the contract's account events since the last call: grant starter credits and move records.
 
-        A chain that does not answer is asked again the next time.
+        When the chain does not answer, the next call tries again.
         """
         with self._following:
             try:
@@ -139,7 +142,7 @@ class Credits:
         self._followed = newest
 
     def _resolve(self, holds: Sequence[str]) -> None:
-        """Settle holds by what became of their transactions; what can't be known yet is looked at again, beside."""
+        """Settle holds by the outcome of their transactions. A background thread retries the unknown ones."""
         staying = self._looked_up(holds)
         if staying:
             with self._following:

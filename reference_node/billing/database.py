@@ -1,4 +1,4 @@
-"""The ledger's SQLite database: opened by one process, its transactions whole or not at all, its accounts by name."""
+"""The ledger's SQLite database: one process at a time, atomic transactions, and accounts looked up by name."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from reference_node.billing.schema import LedgerError, prepare
 LOG = logging.getLogger("reference_node.billing")
 
 Row: TypeAlias = tuple[Any, ...]
-"""What SQLite gives; its columns have the types that the schema says (STRICT)."""
+"""A row from SQLite; the schema (STRICT) determines the types of its columns."""
 
 BUSY_SECONDS = 10.0
 """How long a statement waits for another program that reads the file."""
 
 SETTINGS = ("journal_mode = WAL", "synchronous = NORMAL", "foreign_keys = ON", "secure_delete = ON")
-"""What is asked of SQLite whenever the file is opened."""
+"""The PRAGMAs set whenever the file is opened."""
 
 
 class LedgerUnavailable(Exception):  # noqa: N818 - a state of the disk
-    """The ledger can't be read or written, perhaps only at present: its disk is full, say. The movement is undone."""
+    """The ledger can't be read or written, perhaps temporarily, as with a full disk. The transaction is rolled back."""
 
 
 class Database:
-    """The tables, behind one lock."""
+    """The tables, guarded by one lock."""
 
     def __init__(self, file: Path | None) -> None:
         """`file` None: in memory. Raises `LedgerError` where the file can't be used or another node uses it."""
@@ -51,7 +51,7 @@ class Database:
                 prepare(self._database, self._name)
                 for setting in SETTINGS:
                     self._database.execute(f"PRAGMA {setting}")
-                with self._transaction():  # a file that can't be written is told now, and not to the first caller
+                with self._transaction():  # find a read-only file at the start, not at the first call
                     self._database.execute("DELETE FROM position WHERE name = ''")
             except sqlite3.Error as fault:
                 raise LedgerError(f"the ledger {self._name} can't be used: {fault}") from None
@@ -60,14 +60,14 @@ class Database:
             undone.pop_all()
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         with self._lock:
             self._database.close()
         if self._file_lock:
             self._file_lock.release()
 
     def empty_log(self) -> None:
-        """Have what was deleted leave SQLite's log beside the file too. Another program that reads puts that off."""
+        """Truncate SQLite's write-ahead log, so that it holds no deleted data. Other readers delay that."""
         with self._reading():
             self._database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
@@ -86,7 +86,7 @@ class Database:
             if self._within:
                 yield
                 return
-            self._roll_back()  # what a failed disk did not let end before
+            self._roll_back()  # an earlier rollback may have failed with the disk
             if durable:
                 self._database.execute("PRAGMA synchronous = FULL")
             self._within = True
@@ -104,22 +104,22 @@ class Database:
                     self._database.execute("PRAGMA synchronous = NORMAL")
 
     def _roll_back(self) -> None:
-        """Undo what was begun, unless SQLite has done so by itself, as it does after some faults."""
+        """Roll back the open transaction. After some faults SQLite has already done so."""
         if self._database.in_transaction:
             self._database.execute("ROLLBACK")
 
     def _own(self, name: str, *, source: bool = False) -> int:
-        """The row of the account of this name, made where there is none."""
-        known = self._accounts.get(name)
-        if known is None:
+        """The id of the account with this name, which is created when it is missing."""
+        account_id = self._accounts.get(name)
+        if account_id is None:
             self._database.execute(
                 "INSERT INTO account (name, source) VALUES (?, ?) ON CONFLICT (name) DO NOTHING", (name, int(source))
             )
-            (known,) = self._one("SELECT id FROM account WHERE name = ?", name) or (0,)
-            self._accounts[name] = known
-        return known
+            (account_id,) = self._one("SELECT id FROM account WHERE name = ?", name) or (0,)
+            self._accounts[name] = account_id
+        return account_id
 
     def _one(self, query: str, *values: object) -> Row | None:
-        """The first row, with the statement at its end: an open one would keep others from committing."""
+        """The first row. All rows are fetched, since an open statement would block other commits."""
         rows = self._database.execute(query, values).fetchall()
         return rows[0] if rows else None

@@ -1,4 +1,4 @@
-"""A file that one process at a time holds, so that no two nodes write one ledger."""
+"""A lock file that one process at a time holds, so that no two nodes write to the same ledger."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from reference_node.billing.schema import LedgerError
 
 
 class FileLock:
-    """Held from its making until it is released, or until the process ends in whatever way.
+    """An exclusive lock, held from creation until `release` or until the process ends.
 
-    The file is not the ledger itself: closing any descriptor of a database would end SQLite's own locks on it.
+    It is separate from the ledger, because closing any descriptor of a database file drops SQLite's own locks.
     """
 
     def __init__(self, path: Path) -> None:
@@ -30,5 +30,5 @@ class FileLock:
             ) from None
 
     def release(self) -> None:
-        """Let other processes have it."""
+        """Release the lock for other processes."""
         os.close(self._descriptor)

@@ -1,4 +1,4 @@
-"""Accounts that change hands: their credits go along (specification, "States and transitions / Account mode")."""
+"""Locks for account conversion, where credits follow the admin wallet ("States and transitions / Account mode")."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from weakref import WeakValueDictionary
 
 
 class Handovers:
-    """A lock for each account, held while it and its credits change hands, and while a charge looks up who has them.
+    """One lock for each account, held while a conversion moves its credits and while a charge looks up its wallet.
 
-    Without it a call that comes in between would find the new admin wallet's record still empty, or the old one's
-    empty already.
+    Without the lock, a call during a conversion could find the new admin wallet's record still empty, or the old one
+    already empty.
     """
 
     def __init__(self) -> None:
@@ -18,7 +18,7 @@ class Handovers:
         self._locks: WeakValueDictionary[int, Lock] = WeakValueDictionary()
 
     def of(self, account_hash: int) -> Lock:
-        """The account's lock, the same one for all who hold it or wait for it."""
+        """The account's lock. All callers that hold it or wait for it share the same object."""
         with self._guard:
             lock = self._locks.get(account_hash)
             if lock is None:

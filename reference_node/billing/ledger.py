@@ -1,8 +1,8 @@
 """The ledger of credits: SQLite, double-entry and append-only (specification, "Billing").
 
-Each movement is one transaction, and a pair of kind and reference happens once, whatever is tried again. Commits
-survive the death of the process. A payment's credit is on the disk before it is answered; the last charges may be lost
-when the machine loses power.
+Each movement is one transaction. A transfer is identified by its kind and reference, so a retry changes nothing.
+Commits survive a crash of the process. Payments are on disk before the request is answered; a power failure may lose
+the last charges.
 """
 
 from __future__ import annotations
@@ -19,27 +19,27 @@ from reference_node.billing.database import Database
 from reference_node.chain.interface import Address, Hash
 
 PROVIDER, GRANTS, REVENUE = "provider", "grants", "revenue"
-"""The ledger's own accounts: where payments and starter credits come from, and where charges go."""
+"""The ledger's own accounts: the sources of payments and of starter credits, and the recipient of charges."""
 
 
 class InsufficientCredit(Exception):  # noqa: N818 - a state of the account, not a fault
-    """The wallet has less free credit than a hold takes."""
+    """The wallet has less free credit than the hold needs."""
 
     def __init__(self, free: Cents) -> None:
-        """`free` is what it has, in cents."""
+        """`free` is the wallet's free credit."""
         super().__init__(f"{free} cents are free")
         self.free = free
 
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """A payment intent that the node has made at the provider."""
+    """A payment intent that the node created at the provider."""
 
     id: str
     wallet: Address
-    """Whom it is credited to."""
+    """The wallet to credit."""
     made_for: Address
-    """The wallet that it was made for: another where the account has been converted since."""
+    """The wallet that it was created for. It differs from `wallet` after a conversion."""
     customer: str
     cents: Cents
     currency: str
@@ -48,9 +48,9 @@ class Intent:
 
 
 class Ledger(Database):
-    """The credits of every wallet. Safe to call from many threads; one process alone has the file open for writing.
+    """The credits of every wallet. Thread-safe; only one process may open the file for writing.
 
-    Every method may raise `LedgerUnavailable`: then nothing of what it was to do has happened.
+    Every method may raise `LedgerUnavailable`; then it has changed nothing.
     """
 
     def __init__(self, file: Path | None = None, now: Callable[[], float] = time.time) -> None:
@@ -61,13 +61,13 @@ class Ledger(Database):
     # Credit
 
     def balance(self, wallet: Address) -> Cents:
-        """The credit that is left, in cents, without what is held; 0 for a wallet never heard of."""
+        """The credit that is not held; 0 for an unknown wallet."""
         with self._reading():
             row = self._one("SELECT balance - held FROM account WHERE name = ?", _name(wallet))
         return Cents(row[0] if row else 0)
 
     def has_paid(self, wallet: Address) -> bool:
-        """Whether a payment was ever credited to a wallet, or to one whose record was moved to it."""
+        """Whether a payment was ever credited to this wallet, or to one whose record was moved to it."""
         with self._reading():
             row = self._one(
                 "WITH RECURSIVE former (id) AS (SELECT id FROM account WHERE name = ? UNION "
@@ -84,9 +84,9 @@ class Ledger(Database):
                 self._transfer("grant", wallet.hex(), self._source(GRANTS), self._account(wallet), cents)
 
     def credit(self, intent_id: str) -> bool:
-        """Credit the payment of this intent to the wallet that it is recorded for; false where that has been done.
+        """Credit this intent to the wallet that it is recorded for; False if that was done before.
 
-        The caller has verified that it was paid. On the disk when this returns.
+        The caller has verified the payment. The credit is on disk when this returns.
         """
         with self._transaction(durable=True):
             intent = self.intent(intent_id)
@@ -98,9 +98,9 @@ class Ledger(Database):
         return done
 
     def move(self, account_hash: int, wallet: Address, new_wallet: Address) -> None:
-        """Add a wallet's record, with whatever of it is held, to another's, which has become the account's admin.
+        """Move a wallet's record, with its holds, to the new admin wallet of its account.
 
-        Once for each account, since an account is converted once: a repetition changes nothing.
+        An account is converted once, so a second call for the same account changes nothing.
         """
         if wallet == new_wallet:
             return
@@ -125,7 +125,7 @@ class Ledger(Database):
     # Holds
 
     def hold(self, wallet: Address, cents: Cents) -> Hold:
-        """Set credit aside for one call. Raises `InsufficientCredit`."""
+        """Reserve credit for one call. Raises `InsufficientCredit`."""
         hold = Hold(uuid.uuid4().hex, wallet, cents)
         with self._transaction():
             if cents == 0:
@@ -140,29 +140,29 @@ class Ledger(Database):
         return hold
 
     def note_transaction(self, hold: Hold, transaction_hash: Hash) -> None:
-        """Remember the transaction that a hold is for, before it is sent: `resolve` then knows what became of it."""
+        """Record a hold's transaction before it is sent, so that `resolve` can look up its outcome."""
         with self._transaction():
             self._database.execute("UPDATE hold SET transaction_hash = ? WHERE id = ?", (transaction_hash, hold.id))
 
     def settle(self, hold: Hold, cents: Cents) -> None:
-        """Charge so many cents of a hold, at most all of it, and give the rest back."""
+        """Charge this part of a hold, at most all of it, and return the rest to the wallet."""
         with self._transaction():
             self._settle(hold.id, min(cents, hold.cents))
 
     def release(self, hold: Hold) -> None:
-        """Give all of a hold back."""
+        """Return all of a hold to the wallet."""
         self.settle(hold, Cents(0))
 
     def left_holds(self) -> Sequence[str]:
-        """The ids of all holds. Those that stand when a process opens the file were left by one that died."""
+        """The ids of all holds. Holds that exist when a process opens the file were left by an earlier process."""
         with self._reading():
             return [row[0] for row in self._database.execute("SELECT id FROM hold ORDER BY id")]
 
     def resolve(self, holds: Sequence[str], landed: Callable[[Hash], bool | None]) -> Sequence[str]:
-        """Settle holds that a dead process left: charged where their transaction landed, given back where not.
+        """Settle the holds of an earlier process: charge those whose transaction was mined, release the others.
 
-        `landed` says of a transaction whether it did; None where that can't be known yet: such a hold stays. Returns
-        the ids of those that stay.
+        `landed` tells whether a transaction was mined, or None if that is not known yet. Returns the ids of the holds
+        whose outcome is not known yet.
         """
         return [hold for hold in holds if not self._resolved(hold, landed)]
 
@@ -171,11 +171,11 @@ class Ledger(Database):
             row = self._one("SELECT cents, transaction_hash FROM hold WHERE id = ?", hold)
         if row is None:
             return True
-        done = landed(row[1]) if row[1] else False
-        if done is None:
+        mined = landed(row[1]) if row[1] else False
+        if mined is None:
             return False
         with self._transaction():
-            self._settle(hold, Cents(row[0] if done else 0))
+            self._settle(hold, Cents(row[0] if mined else 0))
         return True
 
     def _settle(self, hold: str, cents: Cents) -> None:
@@ -186,7 +186,7 @@ class Ledger(Database):
     # Payments
 
     def customer(self, wallet: Address) -> str | None:
-        """The provider's id of this wallet's customer."""
+        """The provider's customer id for this wallet."""
         with self._reading():
             row = self._one(
                 "SELECT provider_id FROM customer JOIN account ON account.id = account WHERE name = ?", _name(wallet)
@@ -194,7 +194,7 @@ class Ledger(Database):
         return row[0] if row else None
 
     def note_customer(self, wallet: Address, customer: str) -> str:
-        """Remember a wallet's customer, and return the one that counts: the first that was remembered."""
+        """Record a wallet's customer unless it has one, and return the recorded customer."""
         with self._transaction():
             self._database.execute(
                 "INSERT INTO customer (account, provider_id) VALUES (?, ?) ON CONFLICT (account) DO NOTHING",
@@ -203,7 +203,7 @@ class Ledger(Database):
             return self.customer(wallet) or customer
 
     def replace_customer(self, wallet: Address, former: str, customer: str) -> str:
-        """Remember another customer where the provider no longer has the former; return the one that counts now."""
+        """Replace a customer that the provider has deleted, and return the recorded customer."""
         with self._transaction():
             self._database.execute(
                 "UPDATE customer SET provider_id = ? WHERE account = ? AND provider_id = ?",
@@ -212,7 +212,7 @@ class Ledger(Database):
             return self.customer(wallet) or customer
 
     def note_intent(self, wallet: Address, intent: str, customer: str, cents: Cents, currency: str) -> None:
-        """Remember an intent before its secret is told to anybody. On the disk when this returns."""
+        """Record an intent before its secret leaves the node. The record is on disk when this returns."""
         with self._transaction(durable=True):
             self._database.execute(
                 "INSERT INTO intent (provider_id, account, made_for, customer, cents, currency, created_at) "
@@ -221,15 +221,15 @@ class Ledger(Database):
             )
 
     def intent(self, intent_id: str) -> Intent | None:
-        """A remembered intent."""
+        """The recorded intent with this id."""
         return next(iter(self._intents("provider_id = ?", intent_id)), None)
 
     def open_intents(self) -> Sequence[Intent]:
-        """Those that are neither credited nor abandoned, oldest first."""
+        """The intents that are neither credited nor abandoned, oldest first."""
         return self._intents("state = ?", "open")
 
     def abandon(self, intent_id: str) -> None:
-        """No longer ask for an intent that can't be paid any more."""
+        """Mark an open intent as abandoned, because it can't be paid any more."""
         with self._transaction():
             self._database.execute(
                 "UPDATE intent SET state = 'abandoned' WHERE provider_id = ? AND state = 'open'", (intent_id,)
@@ -247,7 +247,7 @@ class Ledger(Database):
     # E-mail addresses, until the provider has them
 
     def note_email(self, wallet: Address, email: str) -> None:
-        """Keep an address until it is forwarded."""
+        """Store an address until it is forwarded."""
         with self._transaction():
             self._database.execute(
                 "INSERT INTO email (account, address) VALUES (?, ?) ON CONFLICT DO NOTHING",
@@ -255,28 +255,28 @@ class Ledger(Database):
             )
 
     def emails(self) -> Sequence[tuple[Address, str]]:
-        """The wallets whose addresses are to be forwarded."""
+        """The wallets and addresses that are still to be forwarded."""
         with self._reading():
             rows = self._database.execute("SELECT name, address FROM email JOIN account ON id = account ORDER BY name")
             return [(bytes.fromhex(name), address) for name, address in rows.fetchall()]
 
     def forget_email(self, wallet: Address, email: str) -> None:
-        """The provider has it: nothing of it stays here, once `empty_log` has been called too."""
+        """Delete an address after it was forwarded. `empty_log` then removes it from SQLite's log."""
         with self._transaction():
             self._database.execute(
                 "DELETE FROM email WHERE account = ? AND address = ?", (self._account(wallet), email)
             )
 
-    # Positions in what the ledger follows
+    # Positions in event sources
 
     def position(self, name: str) -> int:
-        """How far something has been followed, such as the blocks of a chain; -1 before the first time."""
+        """The last position read from an event source, such as a block number; -1 initially."""
         with self._reading():
             row = self._one("SELECT value FROM position WHERE name = ?", name)
         return int(row[0]) if row else -1
 
     def set_position(self, name: str, value: int) -> None:
-        """Remember how far it has been followed."""
+        """Record the last position read from an event source."""
         with self._transaction():
             self._database.execute(
                 "INSERT INTO position (name, value) VALUES (?, ?) "
@@ -285,7 +285,7 @@ class Ledger(Database):
             )
 
     def _transfer(self, kind: str, reference: str, debit: int, credit: int, cents: Cents) -> bool:
-        """False where this kind and reference have happened already."""
+        """Record a transfer; False if one with this kind and reference exists."""
         if self._one("SELECT 1 FROM transfer WHERE kind = ? AND reference = ?", kind, reference):
             return False
         self._database.execute(

@@ -1,4 +1,4 @@
-"""Waiting for the payment provider apart from everything else, in threads that the node's end does not wait for."""
+"""Waits for the payment provider in daemon threads, so that neither other requests nor shutdown wait for it."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ T = TypeVar("T")
 
 
 class Patience:
-    """Runs what may take long, so much of it at once; what comes beyond that waits for its turn."""
+    """Runs slow calls in threads, at most `at_once` at a time; further calls queue."""
 
     def __init__(self, at_once: int) -> None:
         self._turns = asyncio.Semaphore(at_once)
         self._waiting: set[asyncio.Future[Any]] = set()
 
     async def wait_for(self, work: Callable[[], T]) -> T:
-        """What `work` returns or raises. It goes on when nobody waits any more, and ends with the process."""
+        """Run `work` in a thread and return its result. A cancelled caller does not stop the thread."""
         loop = asyncio.get_running_loop()
         done: asyncio.Future[T] = loop.create_future()
 
-        def carry_out() -> None:
+        def run_work() -> None:
             try:
                 outcome = work()
-            except BaseException as fault:  # noqa: BLE001 - raised where it is waited for
+            except BaseException as fault:  # noqa: BLE001 - raised again in the waiting coroutine
                 _tell(loop, _fail, done, fault)
             else:
                 _tell(loop, _succeed, done, outcome)
 
         async with self._turns:
-            threading.Thread(target=carry_out, name="provider", daemon=True).start()
+            threading.Thread(target=run_work, name="provider", daemon=True).start()
             self._waiting.add(done)
             try:
                 return await done
@@ -39,7 +39,7 @@ class Patience:
                 self._waiting.discard(done)
 
     def give_up(self, fault: Exception) -> None:
-        """Have everybody who waits wait no longer. Called in the thread of the event loop."""
+        """Fail every waiting call with this exception. Call it in the event loop's thread."""
         for done in self._waiting:
             _fail(done, fault)
 
@@ -48,7 +48,7 @@ def _tell(loop: asyncio.AbstractEventLoop, tell: Callable[..., None], *values: o
     try:
         loop.call_soon_threadsafe(tell, *values)
     except RuntimeError:
-        if not loop.is_closed():  # the node has ended: nobody waits any more
+        if not loop.is_closed():  # a closed loop means that the node has stopped, so nothing waits
             raise
 
 

@@ -1,7 +1,7 @@
-"""Buying credits: intents at the provider, and the ledger's credit once the provider says that one was paid.
+"""Sells credits: creates payment intents at the provider, and credits the ledger for those that are paid.
 
-Specification: "Billing". Credit is given for an intent of this node alone, to the wallet that it was made for, once,
-and only where everything that the provider says of it agrees with what was recorded when it was made.
+Specification: "Billing". An intent is credited once, to the wallet it was created for, and only if this node created it
+and the provider's data matches the node's record.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ T = TypeVar("T")
 LOG = logging.getLogger("reference_node.billing")
 
 AT_ONCE = 16
-"""How many requests may wait for the provider at once; no other request of the node does."""
+"""How many requests may wait for the provider at once."""
 
 PAUSES = (1.0, 5.0, 30.0, 120.0)
-"""Seconds before what goes on beside the requests is tried again, the last one from then on."""
+"""Seconds before each retry of background work; the last value repeats."""
 
 CLOSE_SECONDS = 1.0
-"""How long the node's end waits for a request to the provider that is under way."""
+"""How long shutdown waits for a pending request to the provider."""
 
 TROUBLE = ("payment-provider-unavailable", "the payment provider does not answer as it should; nothing was charged")
-"""Code and detail of the problem that callers are told of."""
+"""Code and detail of the problem document when the provider fails."""
 
 NEVER_PAID = frozenset({"canceled"})
-"""What an intent does not come back from."""
+"""Final states in which an intent can't be paid any more."""
 
 
 class Payments:
@@ -50,18 +50,18 @@ class Payments:
         self._closed = threading.Event()
         self._wanted = threading.Event()
         self._starting = threading.Lock()
-        self._beside: threading.Thread | None = None
+        self._worker: threading.Thread | None = None
         self._to_sweep: deque[Intent] = deque()
         self.patience = Patience(AT_ONCE)
-        """Where requests wait for the provider, apart from all others."""
+        """Runs the requests that wait for the provider, apart from all others."""
 
     @property
     def publishable_key(self) -> str:
-        """What a browser identifies the provider's account by."""
+        """The key with which a browser identifies the provider's account."""
         return self._provider.publishable_key
 
     def create(self, wallet: Address, cents: Cents) -> str:
-        """A new intent over so many cents: the secret with which a browser pays it. Raises `ProviderTrouble`."""
+        """Create an intent for this amount and return the client secret that pays it. Raises `ProviderTrouble`."""
         try:
             customer, (intent, secret) = self._with_customer(
                 wallet, lambda customer: self._provider.create_intent(customer, wallet.hex(), cents)
@@ -72,7 +72,7 @@ class Payments:
         return secret
 
     def confirm(self, wallet: Address, intent_id: str) -> None:
-        """Credit this wallet for a paid intent of its own; one that has been credited is credited no more.
+        """Credit this wallet for a paid intent of its own. Confirming it again changes nothing.
 
         Raises `NotFound` for any other intent, `PaymentRequired` for one that is not paid, and `ProviderTrouble`.
         """
@@ -89,7 +89,7 @@ class Payments:
             raise PaymentRequired("payment-incomplete", f"the payment intent is not paid: {reason}")
 
     def _settled(self, intent: Intent) -> str | None:
-        """Credit an intent that is paid; else why it is not. Raises `ProviderUnavailable`."""
+        """Credit a paid intent, or return the reason why it is not paid. Raises `ProviderUnavailable`."""
         payment = self._provider.look_up(intent.id)
         if payment is None:
             return "the provider knows it no more"
@@ -101,7 +101,7 @@ class Payments:
         return reason
 
     def _with_customer(self, wallet: Address, act: Callable[[str], T]) -> tuple[str, T]:
-        """Do something with this wallet's customer, with another where the provider no longer has the one noted."""
+        """Call `act` with this wallet's customer; create a new customer if the provider has none or has deleted it."""
         customer = self._ledger.customer(wallet)
         if customer is None:
             customer = self._ledger.note_customer(wallet, self._provider.create_customer(wallet.hex()))
@@ -112,38 +112,38 @@ class Payments:
             customer = self._ledger.replace_customer(wallet, customer, fresh)
             return customer, act(customer)
 
-    # What goes on beside the requests
+    # Background work
 
     def forward_email(self, wallet: Address, email: str) -> None:
-        """Tell the provider a new account's e-mail address, without having the account wait for it."""
+        """Send a new account's e-mail address to the provider, in the background."""
         self._ledger.note_email(wallet, email)
         self._start()
 
     def recover(self) -> None:
-        """Credit what was paid while the node was away, and forward the addresses that are still to be told."""
+        """Credit intents that were paid while the node was down, and forward pending e-mail addresses."""
         self._to_sweep.extend(self._ledger.open_intents())
         self._start()
 
     def give_up(self) -> None:
-        """Have all requests that wait for the provider fail; called in the thread of the event loop."""
+        """Fail all requests that wait for the provider. Call it in the event loop's thread."""
         self.patience.give_up(ProviderTrouble(*TROUBLE))
 
     def close(self) -> None:
-        """End what goes on beside the requests; the next start takes it up."""
+        """Stop background work. The next start resumes it."""
         self._closed.set()
         self._wanted.set()
-        if self._beside:
-            self._beside.join(CLOSE_SECONDS)
+        if self._worker:
+            self._worker.join(CLOSE_SECONDS)
 
     def _start(self) -> None:
         self._wanted.set()
         with self._starting:
-            if self._beside is None:
-                self._beside = threading.Thread(target=self._go_on, name="payments", daemon=True)
-                self._beside.start()
+            if self._worker is None:
+                self._worker = threading.Thread(target=self._work, name="payments", daemon=True)
+                self._worker.start()
 
-    def _go_on(self) -> None:
-        """Do what is wanted; where provider or ledger fail, again after a pause."""
+    def _work(self) -> None:
+        """Sweep and forward whenever asked to. When the provider or the ledger fails, retry after a pause."""
         failures = 0
         while self._wanted.wait() and not self._closed.is_set():
             self._wanted.clear()
@@ -154,9 +154,9 @@ class Payments:
                 self._wanted.set()
                 failures += 1
 
-    def _tried(self, errand: Callable[[], None]) -> bool:
+    def _tried(self, task: Callable[[], None]) -> bool:
         try:
-            errand()
+            task()
         except (ProviderUnavailable, LedgerUnavailable) as fault:
             LOG.warning("what waits for the payment provider is tried again later: %s", fault)
             return False
@@ -165,7 +165,7 @@ class Payments:
     def _sweep(self) -> None:
         while self._to_sweep and not self._closed.is_set():
             intent = self._to_sweep[0]
-            self._to_sweep.rotate(-1)  # one that always fails keeps no other from its credit
+            self._to_sweep.rotate(-1)  # an intent that always fails must not block the others
             self._settled(intent)
             self._to_sweep.remove(intent)
 
@@ -184,7 +184,7 @@ class Payments:
 
 
 def why_not_paid(intent: Intent, payment: Payment) -> str | None:
-    """Where the provider's word differs from what was recorded, so that no credit is due; `None` where it is."""
+    """The first way in which the provider's data rules out credit for this intent; `None` if it is to be credited."""
     charge = payment.charge
     faults = {
         f"its status is {payment.status}": payment.status != "succeeded",

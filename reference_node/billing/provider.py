@@ -1,6 +1,6 @@
-"""The payment provider, through the official Stripe SDK: at Stripe itself, or at whatever speaks its protocol.
+"""A client of the payment provider, built on the Stripe SDK. It works with Stripe and with Stripe-compatible servers.
 
-Specification: "Billing", "Limits" (amounts). Each call raises `ProviderUnavailable` where no usable answer came.
+Specification: "Billing", "Limits" (amounts). Each call raises `ProviderUnavailable` when there is no usable answer.
 """
 
 from __future__ import annotations
@@ -15,26 +15,26 @@ from reference_node.billing import Cents
 from reference_node.settings import StripeKeys
 
 CURRENCY = "usd"
-"""What credits are bought in: a cent of credit for a cent paid."""
+"""The currency of payments: each cent paid buys one cent of credit."""
 
 MINIMUM_CENTS = Cents(500)
 """The smallest payment (specification, "Limits")."""
 
 MAXIMUM_CENTS = Cents(99_999_999)
-"""The largest amount that the provider takes."""
+"""The largest amount that the provider accepts."""
 
 STRIPE_URL = "https://api.stripe.com"
-"""Where Stripe itself answers."""
+"""The address of Stripe's own API."""
 
 TIMEOUT_SECONDS = 15.0
 """How long one request to the provider may take."""
 
 RETRIES = 2
-"""How often the SDK tries again, each time with the same idempotency key."""
+"""How often the SDK retries a request, with the same idempotency key."""
 
 
 class ProviderUnavailable(Exception):  # noqa: N818 - a state of the provider
-    """The provider is slow, down, refuses to serve, or answers nonsense. Nothing is known to have happened there."""
+    """The provider is slow, down, refuses to serve, or gives an invalid answer. Its effect is unknown."""
 
 
 class Refused(Exception):  # noqa: N818 - an answer of the provider
@@ -42,7 +42,7 @@ class Refused(Exception):  # noqa: N818 - an answer of the provider
 
 
 class Missing(Refused):
-    """The provider has no such object, or has it no longer."""
+    """The provider does not have this object, or has deleted it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class Charge:
 
 @dataclass(frozen=True, slots=True)
 class Payment:
-    """A payment intent as the provider has it now."""
+    """The current state of a payment intent at the provider."""
 
     id: str
     status: str
@@ -75,12 +75,12 @@ class Payment:
 
 
 class PaymentProvider:
-    """What the node asks of the provider. Safe to call from many threads."""
+    """The provider's operations that the node uses. Thread-safe."""
 
     def __init__(
         self, keys: StripeKeys, api_base: str = STRIPE_URL, http_client: stripe.HTTPClient | None = None
     ) -> None:
-        """`api_base` is the address of its API; `http_client` stands in for the SDK's own."""
+        """`api_base` is the address of the provider's API; `http_client` replaces the SDK's own."""
         self.publishable_key = keys.publishable
         self._client = stripe.StripeClient(
             keys.secret,
@@ -90,22 +90,22 @@ class PaymentProvider:
         ).v1
 
     def create_customer(self, wallet: str) -> str:
-        """The id of a new customer for this wallet.
+        """Create a customer for this wallet and return its id.
 
-        The idempotency key is new each time: under a fixed one Stripe would repeat a failure of its own for a day.
+        Each call uses a new idempotency key. With a fixed one, Stripe would repeat an internal error for a day.
         """
         with self._answers():
             return _text(self._client.customers.create({"metadata": {"wallet": wallet}}).to_dict(), "id")
 
     def set_email(self, customer: str, email: str) -> None:
-        """Tell the provider where a customer can be reached. Raises `Missing`, and `Refused` for what is no address."""
+        """Set a customer's e-mail address. Raises `Missing` for the customer and `Refused` for the address."""
         with self._answers():
             self._client.customers.update(customer, {"email": email})
 
     def create_intent(self, customer: str, wallet: str, cents: Cents) -> tuple[str, str]:
-        """A new intent: its id, and the secret with which a browser pays it. Raises `Missing` for the customer."""
+        """Create an intent; return its id and its client secret. Raises `Missing` for the customer."""
         with self._answers():
-            made = self._client.payment_intents.create(
+            intent = self._client.payment_intents.create(
                 {
                     "amount": cents,
                     "currency": CURRENCY,
@@ -114,16 +114,15 @@ class PaymentProvider:
                     "metadata": {"wallet": wallet},
                 }
             ).to_dict()
-            if _cents(made, "amount") != cents:
+            if _cents(intent, "amount") != cents:
                 raise ProviderUnavailable("the provider made an intent over another amount than was asked for")
-            return _text(made, "id"), _text(made, "client_secret")
+            return _text(intent, "id"), _text(intent, "client_secret")
 
     def look_up(self, intent: str) -> Payment | None:
-        """An intent as it is now; `None` where the provider knows none of this id."""
+        """The current state of an intent; `None` when the provider has no intent with this id."""
         try:
             with self._answers():
-                found = self._client.payment_intents.retrieve(intent, {"expand": ["latest_charge"]}).to_dict()
-                return _payment(found)
+                return _payment(self._client.payment_intents.retrieve(intent, {"expand": ["latest_charge"]}).to_dict())
         except Missing:
             return None
         except Refused as fault:
@@ -141,32 +140,32 @@ class PaymentProvider:
             raise ProviderUnavailable(f"an answer that is no Stripe object: {type(fault).__name__}") from fault
 
 
-def _payment(found: Mapping[str, object]) -> Payment:
-    metadata, charge = found.get("metadata"), found.get("latest_charge")
+def _payment(intent: Mapping[str, object]) -> Payment:
+    metadata, charge = intent.get("metadata"), intent.get("latest_charge")
     wallet = metadata.get("wallet") if isinstance(metadata, dict) else None
-    customer = found.get("customer")
+    customer = intent.get("customer")
     return Payment(
-        id=_text(found, "id"),
-        status=_text(found, "status"),
-        amount=_cents(found, "amount"),
-        amount_received=_cents(found, "amount_received"),
-        currency=_text(found, "currency"),
-        live=_flag(found, "livemode"),
+        id=_text(intent, "id"),
+        status=_text(intent, "status"),
+        amount=_cents(intent, "amount"),
+        amount_received=_cents(intent, "amount_received"),
+        currency=_text(intent, "currency"),
+        live=_flag(intent, "livemode"),
         customer=customer if isinstance(customer, str) else None,
         wallet=wallet if isinstance(wallet, str) else None,
         charge=_charge(charge) if isinstance(charge, dict) else None,
     )
 
 
-def _charge(found: Mapping[str, object]) -> Charge:
+def _charge(charge: Mapping[str, object]) -> Charge:
     return Charge(
-        paid=_flag(found, "paid"),
-        captured=_flag(found, "captured"),
-        refunded=_flag(found, "refunded"),
-        disputed=_flag(found, "disputed"),
-        amount=_cents(found, "amount"),
-        amount_captured=_cents(found, "amount_captured"),
-        amount_refunded=_cents(found, "amount_refunded"),
+        paid=_flag(charge, "paid"),
+        captured=_flag(charge, "captured"),
+        refunded=_flag(charge, "refunded"),
+        disputed=_flag(charge, "disputed"),
+        amount=_cents(charge, "amount"),
+        amount_captured=_cents(charge, "amount_captured"),
+        amount_refunded=_cents(charge, "amount_refunded"),
     )
 
 

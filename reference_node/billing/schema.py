@@ -1,7 +1,7 @@
-"""The ledger's database: its tables, what SQLite itself refuses, and how an older file is brought up to date.
+"""The ledger's database schema: tables, constraints and migrations.
 
-A transfer takes whole cents from one account of the ledger to another, so the sum of all balances is always zero. Money
-enters from sources (payments, grants), whose balances fall below zero; no other balance ever does.
+A transfer moves whole cents between two accounts of the ledger, so all balances sum to zero. Money enters from sources
+(payments, grants). Only sources may have negative balances.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import Sequence
 
 APPLICATION_ID = 0x4C454447
-"""Marks the file as a ledger: "LEDG" in SQLite's header."""
+"""Identifies the file as a ledger: "LEDG" in SQLite's header."""
 
 MIGRATIONS: Sequence[str] = (
     """
@@ -96,15 +96,15 @@ MIGRATIONS: Sequence[str] = (
     ) STRICT;
     """,
 )
-"""One step for each version of the schema, in order; `user_version` counts those that a file has."""
+"""One migration for each schema version, in order. A file's `user_version` is the number already applied."""
 
 
 class LedgerError(Exception):
-    """The ledger's file can't be used; the message is one line that names it and says what to do."""
+    """The ledger file can't be used. The message is one line that names the file and the fix."""
 
 
 def prepare(database: sqlite3.Connection, name: str) -> None:
-    """Bring a new or older database up to date, in one transaction. Raises `LedgerError` for any other file."""
+    """Migrate a new or older database in one transaction. Raises `LedgerError` for any other file."""
     version, application = _pragma(database, "user_version"), _pragma(database, "application_id")
     tables = database.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
     if application != APPLICATION_ID and tables:
