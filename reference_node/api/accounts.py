@@ -29,7 +29,7 @@ router = APIRouter(route_class=StrictRoute, tags=["Account and key management"])
 
 @router.post("/new_account", response_model=CreatedAccount, responses=problems(400, 413, 422, 503))
 def new_account(body: NewAccount, node: NodeOf) -> Response:
-    """Create an account in API mode. Costs nothing: there is no account yet that could be charged."""
+    """Create an account in API mode. It is free, since there is no account to charge yet."""
     secret = new_secret()
     wallet = address_of(secret)
     node.accounts.new_account(key_hash(secret), wallet, body.account_name, body.account_description)
@@ -41,7 +41,7 @@ def new_account(body: NewAccount, node: NodeOf) -> Response:
 
 @router.get("/account_exists", response_model=bool, responses=problems(401, 422, 503))
 def account_exists(secret: PresentedSecret, node: NodeOf) -> Response:
-    """Whether the presented key is that of an account; a ChainSecured account has none."""
+    """Whether the presented key is an account key. A ChainSecured account has no account key."""
     info = node.accounts.key_info(key_hash(secret))
     return answer(info.is_account_key and info.managed)
 
@@ -58,7 +58,7 @@ def add_usage_api_key(body: NewUsageKey, write: WriteOf) -> Response:
 
 @router.post("/remove_usage_api_key", response_model=Success, responses=key_write(404))
 def remove_usage_api_key(body: NamedUsageKey, write: WriteOf) -> Response:
-    """Take a usage key away."""
+    """Remove a usage key."""
     with write.charged() as accounts:
         accounts.remove_usage_key(write.acting_key, _hash_of(body))
     return success()
@@ -66,7 +66,7 @@ def remove_usage_api_key(body: NamedUsageKey, write: WriteOf) -> Response:
 
 @router.post("/update_usage_api_key", response_model=Success, responses=key_write(404))
 def update_usage_api_key(body: UsageKeyUpdate, write: WriteOf) -> Response:
-    """Replace all nine values of a usage key; a permission left out is taken away."""
+    """Replace all nine values of a usage key; a permission left out is revoked."""
     with write.charged() as accounts:
         accounts.update_usage_key(write.acting_key, _hash_of(body), body.name, body.description, body.permissions())
     return success()

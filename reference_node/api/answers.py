@@ -16,7 +16,7 @@ class Answer(BaseModel):
 
 
 class Success(Answer):
-    """The answer of a write that has nothing else to say."""
+    """The answer of a write without a result."""
 
     success: Literal[True]
 
@@ -141,7 +141,7 @@ class ChainConfig(Answer):
 
 
 class TcbInfo(Answer):
-    """What is trusted, as far as `/info` tells of it."""
+    """The part of the TCB information that `/info` shows."""
 
     app_compose: Annotated[str, Field(description="JSON text with `docker_compose_file`; the compose hash is of it.")]
 

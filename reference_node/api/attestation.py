@@ -1,4 +1,4 @@
-"""Specification: "Attestation (under `{base_url}`, no auth)". A key that is sent along counts for nothing."""
+"""Specification: "Attestation (under `{base_url}`, no auth)". Keys are ignored."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ router = APIRouter(route_class=StrictRoute, tags=["Attestation"])
 Endpoint = TypeVar("Endpoint", bound=Callable[..., Awaitable[Response]])
 
 UNCHANGED: Responses = {**problems(422), 304: {"description": "The client has it already: If-None-Match names it."}}
-"""What every endpoint may answer besides its document."""
+"""The answers that every endpoint may give besides its document."""
 
 
 class PemResponse(Response):
-    """For the description: certificates as RFC 8555 sends them."""
+    """A certificate chain in the media type of RFC 8555, for the OpenAPI description."""
 
     media_type = PEM_CHAIN
 
 
 def served(request: Request, document: Document) -> Response:
-    """The document, or 304 where the client has it already (RFC 9110, section 13.1.2)."""
+    """The document, or 304 if the client already has it (RFC 9110, section 13.1.2)."""
     headers = {"ETag": document.etag, "Cache-Control": "no-cache"}
     if _has(request.headers.getlist("if-none-match"), document.etag):
         return Response(status_code=304, headers=headers)
@@ -38,16 +38,16 @@ def served(request: Request, document: Document) -> Response:
 
 
 def _has(fields: list[str], etag: str) -> bool:
-    """Whether one of the listed tags is this one; the weak mark makes no difference here."""
+    """Whether the listed tags include this one. The comparison is weak (RFC 9110, section 8.8.3.2)."""
     tags = [tag.strip().removeprefix("W/") for field in fields for tag in field.split(",")]
     return "*" in tags or etag in tags
 
 
 def _serve(path: str, **described: Any) -> Callable[[Endpoint], Endpoint]:
-    """Register an endpoint for GET, and for HEAD, which the server answers without the body.
+    """Register an endpoint for GET and HEAD; the server omits the body of a HEAD answer.
 
-    The first route answers both, and every other method with 405. The second is there for the description, where
-    FastAPI would give both methods the same id.
+    The first route serves both methods and answers 405 to all others. The second only describes GET in OpenAPI, where
+    FastAPI would give both methods the same operation id.
     """
 
     def register(endpoint: Endpoint) -> Endpoint:
@@ -60,7 +60,7 @@ def _serve(path: str, **described: Any) -> Callable[[Endpoint], Endpoint]:
 
 @_serve("/info", response_model=MachineInfo, responses=UNCHANGED)
 async def info(request: Request, node: NodeOf) -> Response:
-    """Which application runs, and the description that its compose hash is of."""
+    """The application that runs here, with the compose document that its compose hash covers."""
     return served(request, node.attestation.info)
 
 
@@ -90,7 +90,7 @@ async def evidence_quote(request: Request, node: NodeOf) -> Response:
 
 @_serve("/evidences/acme-account.json", response_model=AcmeAccount, responses=UNCHANGED)
 async def acme_account(request: Request, node: NodeOf) -> Response:
-    """The account to which the domain's CAA records leave the issue of certificates."""
+    """The ACME account that the domain's CAA records authorise to issue certificates."""
     return served(request, node.attestation.evidence.files["acme-account.json"])
 
 

@@ -1,4 +1,4 @@
-"""Specification: "Billing"."""
+"""The billing endpoints (specification, "Billing")."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ router = APIRouter(prefix="/billing", route_class=StrictRoute, tags=["Billing"])
 
 @router.get("/stripe_config", response_model=StripeConfig, responses=problems(422, 503))
 def stripe_config(node: NodeOf) -> Response:
-    """What a browser needs to pay with the payment provider's library. Needs no key."""
+    """The publishable key for the payment provider's browser library. Needs no key."""
     return answer({"publishable_key": _payments(node).publishable_key})
 
 
 @router.get("/balance", response_model=Balance, responses=key_read(403), dependencies=[Depends(billing_credentials)])
 def balance(request: Request, node: NodeOf) -> Response:
-    """The credit left, for the account key or the wallet that holds the record."""
-    wallet = wallet_of(request, node)  # here, not as a dependency: that would wait for a second thread
+    """The credit left. Needs the account key, or a proof by the wallet that holds the record."""
+    wallet = wallet_of(request, node)  # not a dependency, which would need a second thread
     node.billing.catch_up()
     cents = node.billing.balance(wallet)
     return answer({"balance_cents": cents, "balance_display": f"${cents // 100}.{cents % 100:02}"})
@@ -37,12 +37,12 @@ def balance(request: Request, node: NodeOf) -> Response:
 async def create_payment_intent(
     body: NewPaymentIntent, wallet: BillingWallet, request: Request, node: NodeOf
 ) -> Response:
-    """Begin a payment. The secret is for the provider's library in a browser, which pays it."""
+    """Create a payment intent. The provider's browser library pays it with the client secret."""
     payments = _payments(node)
 
     def create() -> str:
         secret = payments.create(wallet, Cents(body.amount_cents))
-        # What was made for a record that has moved meanwhile would credit nobody, so nobody gets to know it.
+        # If the account was converted meanwhile, the intent would credit nobody, so keep its secret.
         check_still_holds(request, node)
         return secret
 
@@ -52,7 +52,7 @@ async def create_payment_intent(
 
 @router.post("/confirm_payment", response_model=Success, responses=key_read(400, 402, 403, 404, 413))
 async def confirm_payment(body: ConfirmedPayment, wallet: BillingWallet, node: NodeOf) -> Response:
-    """Credit a payment that has succeeded, once: to confirm it again changes nothing."""
+    """Credit a payment that has succeeded. Confirming it again changes nothing."""
     payments = _payments(node)
 
     def confirm() -> None:

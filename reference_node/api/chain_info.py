@@ -16,7 +16,7 @@ router = APIRouter(route_class=StrictRoute, tags=["Chain and payer information"]
 
 @router.get("/get_node_chain_config", response_model=ChainConfig, responses=problems(422, 503))
 def get_node_chain_config(node: NodeOf) -> Response:
-    """Which chain and contract hold the permission state. Where to reach the chain is not told."""
+    """The chain and contract that hold the permission state, without the chain's RPC address."""
     return answer(
         {
             "chain_name": "external" if node.rpc is None else "in-memory",

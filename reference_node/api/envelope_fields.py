@@ -1,4 +1,4 @@
-"""The envelope and its signature as the description shows them. `typed_data` judges them, with codes of its own."""
+"""OpenAPI schemas of the signed envelope. The module `typed_data` validates envelopes, with its own error codes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pydantic import WithJsonSchema
 from reference_node.typed_data import DOMAIN_FIELDS, DOMAIN_VERSION, MESSAGE_FIELDS, SIZE_LIMIT, UINT256_MAX, Flow
 
 Schema = dict[str, Any]
-"""JSON Schema; what its members hold is the keyword's affair."""
+"""A JSON Schema; the types of its values depend on the keywords."""
 
 _UINT256: Schema = {
     "anyOf": [
@@ -31,7 +31,7 @@ WalletSignature = Annotated[
 
 
 def typed_data_of(flow: Flow) -> WithJsonSchema:
-    """How the description shows the `typed_data` of one flow."""
+    """The schema of one flow's `typed_data`."""
     text = {"type": "string", "maxLength": SIZE_LIMIT, "description": "The same object, serialised."}
     return WithJsonSchema({"anyOf": [_envelope(flow), text], "description": f"At most {SIZE_LIMIT} bytes."})
 

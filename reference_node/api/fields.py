@@ -1,4 +1,4 @@
-"""The kinds of values in requests and answers, with their limits, and how they are turned into the contract's."""
+"""Types of request and answer fields, with their limits and conversions to the contract's types."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from reference_node.keys import KEY_PATTERN
 U64_MAX = 2**64 - 1
 
 LABEL_LENGTH = 1024
-"""Characters of a name or description, so that what one write stores fits a block of every common chain."""
+"""Characters of a name or description, so that one write fits into a block of every common chain."""
 
 LIST_LENGTH = 100
-"""Entries of a list in one request, for the same reason. Groups take more, one call each."""
+"""Entries of a list in one request, for the same reason. Further entries need further requests."""
 
 DEFAULT_PAGE_SIZE = 20
 
 MAXIMUM_PAGE_SIZE = 100
-"""Also the contract's."""
+"""Equal to the contract's limit."""
 
 
 def decimal_pattern(maximum: int) -> str:
@@ -36,7 +36,7 @@ def decimal_pattern(maximum: int) -> str:
 
 
 def _from_query(text: str) -> int:
-    """A number in a query is text; only plain decimal digits are read as one."""
+    """Parse a number in a query; only plain decimal digits are accepted."""
     if not re.fullmatch(r"0|[1-9][0-9]{0,30}", text):
         raise ValueError("write a whole number in decimal digits")
     return int(text)
@@ -87,5 +87,5 @@ def permitted_cid_bytes(entry: str | int) -> bytes:
 
 
 def hash_text(value: bytes) -> str:
-    """32 bytes as clients see them."""
+    """32 bytes as 0x hex."""
     return "0x" + value.hex()

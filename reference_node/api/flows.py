@@ -1,6 +1,6 @@
-"""Specification: "Design-level flow paths": other spellings of management operations, each in one transaction.
+"""Specification: "Design-level flow paths", alternative paths for management operations.
 
-The permissions are those of the operations, and each request is one management write.
+Each request is one transaction and one management write, and needs the permissions of the operations it combines.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ GroupId = Annotated[U64Query, Path(description="The group's id.")]
 
 @router.post("/groups/{group_id}/actions", response_model=Success, responses=key_write(404, 409))
 def change_actions_of_group(group_id: GroupId, body: ActionsOfGroupChange, write: WriteOf) -> Response:
-    """Permit some actions in a group and others no longer, all or nothing. All are named by their raw CIDs."""
+    """Add actions to a group and remove others, all or nothing. Actions are named by their raw CIDs."""
     added, removed = ([cid_hash(cid) for cid in cids] for cids in (body.add, body.remove))
     with write.charged() as accounts:
         accounts.change_actions_of_group(write.acting_key, group_id, added, removed)
@@ -34,7 +34,7 @@ def change_actions_of_group(group_id: GroupId, body: ActionsOfGroupChange, write
 
 @router.post("/groups/{group_id}/pkps", response_model=Success, responses=key_write(404, 409))
 def add_pkps_to_group(group_id: GroupId, body: NewWalletsOfGroup, write: WriteOf) -> Response:
-    """Permit some wallets of the account in a group, all or nothing."""
+    """Add wallets of the account to a group, all or nothing."""
     with write.charged() as accounts:
         accounts.add_pkps_to_group(write.acting_key, group_id, [hash_bytes(pkp_id) for pkp_id in body.add])
     return success()

@@ -1,4 +1,4 @@
-"""The page at `/`, for people who open the node's address in a browser: it leads on to what the node offers."""
+"""The page at `/`, for people who open the node's address in a browser."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PAGE = """<!doctype html>
 
 
 def add_front_page(app: FastAPI, prefix: str) -> None:
-    """Serve the page; it is no part of the description."""
+    """Serve the page at `/`, outside the OpenAPI description."""
     page = PAGE.format(title=escape(app.title), prefix=prefix)
 
     @app.get("/", include_in_schema=False, response_class=HTMLResponse)

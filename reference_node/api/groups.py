@@ -1,4 +1,4 @@
-"""Specification: "Groups", and the operations named there whose paths are not shown."""
+"""Specification: "Groups", including the operations whose paths it does not show."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ router = APIRouter(route_class=StrictRoute, tags=["Groups"])
 
 @router.post("/add_group", response_model=CreatedGroup, responses=key_write(404))
 def add_group(body: NewGroup, write: WriteOf) -> Response:
-    """Create a group. Entries filled in by a usage key need the wildcard in its matching permission array."""
+    """Create a group. A usage key that fills the lists needs the wildcard in the matching permission array."""
     with write.charged() as accounts:
         group_id = accounts.add_group(write.acting_key, body.group_name, body.group_description, *_lists(body))
     return answer({"success": True, "group_id": group_id})
@@ -35,7 +35,7 @@ def add_group(body: NewGroup, write: WriteOf) -> Response:
 
 @router.post("/update_group", response_model=Success, responses=key_write(404))
 def update_group(body: GroupUpdate, write: WriteOf) -> Response:
-    """Replace a group's name, description and both lists; a list left out is emptied. For the account key alone."""
+    """Replace a group's name, description and both lists; a list left out is emptied. Needs the account key."""
     with write.charged() as accounts:
         accounts.update_group(write.acting_key, Group(body.group_id, body.name, body.description), *_lists(body))
     return success()
@@ -43,7 +43,7 @@ def update_group(body: GroupUpdate, write: WriteOf) -> Response:
 
 @router.post("/remove_group", response_model=Success, responses=key_write(404))
 def remove_group(body: NamedGroup, write: WriteOf) -> Response:
-    """Remove a group. Its id leaves the permissions of every usage key and is not given out again."""
+    """Remove a group. Its id is removed from all usage keys and is never reused."""
     with write.charged() as accounts:
         accounts.remove_group(write.acting_key, int(body.group_id))
     return success()
@@ -58,7 +58,7 @@ def list_groups(page: PageQuery, caller: CallerOf, node: NodeOf) -> Response:
 
 @router.post("/add_action_to_group", response_model=Success, responses=key_write(404, 409))
 def add_action_to_group(body: NewActionOfGroup, write: WriteOf) -> Response:
-    """Permit an action, named by its raw CID, in a group."""
+    """Add an action, named by its raw CID, to a group."""
     with write.charged() as accounts:
         accounts.add_action_to_group(write.acting_key, body.group_id, cid_hash(body.action_ipfs_cid))
     return success()
@@ -66,7 +66,7 @@ def add_action_to_group(body: NewActionOfGroup, write: WriteOf) -> Response:
 
 @router.post("/remove_action_from_group", response_model=Success, responses=key_write(404))
 def remove_action_from_group(body: ActionOfGroup, write: WriteOf) -> Response:
-    """Permit an action, named by its hashed CID, in a group no longer; all zeros name the wildcard."""
+    """Remove an action, named by its hashed CID, from a group; all zeros name the wildcard."""
     with write.charged() as accounts:
         accounts.remove_action_from_group(write.acting_key, body.group_id, hash_bytes(body.hashed_cid))
     return success()
@@ -74,7 +74,7 @@ def remove_action_from_group(body: ActionOfGroup, write: WriteOf) -> Response:
 
 @router.post("/add_pkp_to_group", response_model=Success, responses=key_write(404, 409))
 def add_pkp_to_group(body: WalletOfGroup, write: WriteOf) -> Response:
-    """Permit a wallet of the account in a group."""
+    """Add a wallet of the account to a group."""
     with write.charged() as accounts:
         accounts.add_pkp_to_group(write.acting_key, body.group_id, hash_bytes(body.pkp_id))
     return success()
@@ -82,13 +82,13 @@ def add_pkp_to_group(body: WalletOfGroup, write: WriteOf) -> Response:
 
 @router.post("/remove_pkp_from_group", response_model=Success, responses=key_write(404))
 def remove_pkp_from_group(body: WalletOfGroup, write: WriteOf) -> Response:
-    """Permit a wallet in a group no longer."""
+    """Remove a wallet from a group."""
     with write.charged() as accounts:
         accounts.remove_pkp_from_group(write.acting_key, body.group_id, hash_bytes(body.pkp_id))
     return success()
 
 
 def _lists(body: PermittedLists) -> tuple[list[bytes], list[bytes]]:
-    """The two lists of a group as the contract takes them."""
+    """A group's two lists in the contract's form."""
     pkp_ids = [hash_bytes(pkp_id) for pkp_id in body.pkp_ids_permitted]
     return pkp_ids, [permitted_cid_bytes(entry) for entry in body.cid_hashes_permitted]

@@ -16,21 +16,21 @@ from reference_node.strict_json import read_body
 router = APIRouter()
 
 THREADS = 2
-"""How many bodies are answered at once, in threads of their own: whoever asks much here takes none of the API's."""
+"""How many bodies are processed at once, in separate threads so that heavy JSON-RPC use does not block the API."""
 
 FIRST_TURN_SECONDS = 0.02
-"""Processor time of a body's first turn. What needs more waits behind its like, and holds up nobody who asks little."""
+"""CPU time of a body's first turn. Bodies that need more join a second queue, so that short ones do not wait."""
 
 LONG_THREADS = 1
-"""How many bodies go on at once after their first turn."""
+"""How many bodies continue at once after their first turn."""
 
 WAITING = 256
-"""How many more may wait for their turn."""
+"""How many further bodies may wait in a queue."""
 
 
 @dataclass(frozen=True)
 class RpcThreads:
-    """What an application keeps at `state.rpc_threads`."""
+    """The thread limits that the application stores at `state.rpc_threads`."""
 
     first: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(THREADS))
     long: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(LONG_THREADS))
@@ -38,7 +38,7 @@ class RpcThreads:
 
 @router.post("/rpc", include_in_schema=False)
 async def json_rpc(request: Request, node: NodeOf) -> Response:
-    """Answer a JSON-RPC request or batch; a batch of notifications alone has no answer."""
+    """Answer a JSON-RPC request or batch; a batch that holds only notifications has no answer."""
     if node.rpc is None:
         raise NotFound("no-json-rpc", "this node's chain is external: ask the chain's own JSON-RPC interface")
     _require_json(request)
@@ -46,13 +46,13 @@ async def json_rpc(request: Request, node: NodeOf) -> Response:
     _require_room(threads.first)
     answering = Answering(node.rpc, await read_body(request))
     try:
-        answered = await to_thread.run_sync(answering.go_on, FIRST_TURN_SECONDS, limiter=threads.first)
+        response_body = await to_thread.run_sync(answering.go_on, FIRST_TURN_SECONDS, limiter=threads.first)
     except OutOfTurn:
         _require_room(threads.long)
-        answered = await to_thread.run_sync(answering.go_on, limiter=threads.long)
-    if answered is None:
+        response_body = await to_thread.run_sync(answering.go_on, limiter=threads.long)
+    if response_body is None:
         return Response(status_code=204)
-    return Response(answered, media_type="application/json")
+    return Response(response_body, media_type="application/json")
 
 
 def _require_room(threads: CapacityLimiter) -> None:
@@ -61,7 +61,7 @@ def _require_room(threads: CapacityLimiter) -> None:
 
 
 def _require_json(request: Request) -> None:
-    """Refuse what a web page of anybody's may send without the browser asking first: forms and plain text (CORS)."""
+    """Refuse forms and plain text, which any web page may send without a CORS preflight."""
     media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if media_type != "application/json":
         raise UnsupportedMediaType("not-json", "POST JSON-RPC with the header Content-Type: application/json")

@@ -1,4 +1,4 @@
-"""The OpenAPI description (specification, "Versioning"): what every endpoint may answer, to the last status."""
+"""The OpenAPI description (specification, "Versioning"), with every status that an endpoint may answer."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ MEANINGS = {
 }
 
 Responses = dict[int | str, dict[str, Any]]
-"""As FastAPI takes them: by status."""
+"""Responses by status, in FastAPI's form."""
 
 LARGE_BOUNDS = {float(bound): bound for bound in (U64_MAX, UINT256_MAX)}
-"""Bounds that no float can hold, by what becomes of them as one."""
+"""Bounds that a float can't represent, keyed by the float they are rounded to."""
 
 _REQUEST_ID = {
     "X-Request-Id": {
@@ -49,17 +49,17 @@ def problems(*statuses: int) -> Responses:
 
 
 def key_read(*more: int) -> Responses:
-    """What every endpoint that reads with a key may answer besides its page."""
+    """The problems that every endpoint that reads with a key may answer."""
     return problems(401, 422, 503, *more)
 
 
 def key_write(*more: int, body: bool = True) -> Responses:
-    """What every management write may answer besides success."""
+    """The problems that every management write may answer."""
     return problems(401, 402, 403, 422, 503, *more, *((400, 413) if body else ()))
 
 
 def describe(app: FastAPI) -> None:
-    """Complete the app's description by what FastAPI can't know."""
+    """Add what FastAPI can't derive to the app's description."""
     generate: Callable[[], dict[str, Any]] = app.openapi
 
     def completed() -> dict[str, Any]:
@@ -82,7 +82,7 @@ def _complete(description: dict[str, Any]) -> None:
 
 
 def _restore_bounds(part: object) -> None:
-    """Write the bounds of integers as integers again: FastAPI keeps them as floats, which makes 2**64 of 2**64 - 1."""
+    """Turn the bounds of integers back into integers; FastAPI stores floats, which round 2**64 - 1 to 2**64."""
     if isinstance(part, dict):
         for name in ("minimum", "maximum"):
             if isinstance(bound := part.get(name), float):

@@ -1,6 +1,7 @@
 """A provisioning certificate caching service for the simulated platform, at `{base_url}/pccs`.
 
-Intel, "API documentation of the Provisioning Certification Service", version 4, as far as verifiers of quotes need it.
+It implements the part of Intel's "API documentation of the Provisioning Certification Service", version 4, that quote
+verifiers need.
 """
 
 from __future__ import annotations
@@ -16,16 +17,16 @@ router = APIRouter(prefix="/pccs", route_class=StrictRoute, include_in_schema=Fa
 
 @router.get("/{path:path}")
 async def collateral(path: str, request: Request, node: NodeOf) -> Response:
-    """What vouches for the platform at the present time."""
-    answered = node.attestation.pccs().get(f"/{path}")
-    if answered is None:
+    """Serve the platform's current collateral."""
+    collateral_item = node.attestation.pccs().get(f"/{path}")
+    if collateral_item is None:
         raise NotFound("unknown-collateral", f"no collateral is served at {quoted(path)}: see docs/attestation.md")
     _require_known(request, node.attestation.collateral_parameters)
-    return Response(answered.body, headers=answered.headers, media_type=answered.content_type)
+    return Response(collateral_item.body, headers=collateral_item.headers, media_type=collateral_item.content_type)
 
 
 def _require_known(request: Request, known: dict[str, str]) -> None:
-    """Refuse parameters that ask about another platform or for another form."""
+    """Refuse query parameters that name another platform or another encoding."""
     for name, value in request.query_params.items():
         expected = known.get(name)
         if expected is not None and value.lower() != expected:

@@ -31,8 +31,8 @@ from reference_node.billing.provider import MAXIMUM_CENTS, MINIMUM_CENTS
 from reference_node.chain.account_config import Permissions
 from reference_node.typed_data import Flow
 
-UNKNOWN_TOLD = 3
-"""How many members that do not belong are named at once."""
+UNKNOWN_SHOWN = 3
+"""How many unknown members one answer names."""
 EXAMPLE_CID = "QmbWqxBEKC3P8tqsKc98xmWNzrzDtRLMiMPL8wBuTGsMnR"
 EXAMPLE_ACTION = "async function main({ name }) { return `Hello, ${name}`; }"
 
@@ -45,16 +45,16 @@ class Body(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def keep_few_unknown_members(cls, value: object) -> object:
-        """Of members that do not belong only some are refused by name, for there may be a hundred thousand."""
+        """Drop all but the first unknown members, since a body may hold a hundred thousand and each is reported."""
         if isinstance(value, dict):
             unknown = [name for name in value if name not in cls.model_fields]
-            for name in unknown[UNKNOWN_TOLD:]:
+            for name in unknown[UNKNOWN_SHOWN:]:
                 del value[name]
         return value
 
 
 def body_members(route: object) -> tuple[str, ...]:
-    """The members of the body that an endpoint takes; none where it takes no object."""
+    """The members of an endpoint's body; empty when it takes no object."""
     field = route.body_field if isinstance(route, APIRoute) else None
     kind = field.field_info.annotation if field else None
     return tuple(kind.model_fields) if isinstance(kind, type) and issubclass(kind, Body) else ()
@@ -127,7 +127,7 @@ class UsageKeyLabels(NamedUsageKey):
 
 
 class PermittedLists(Body):
-    """What a group permits."""
+    """The two lists of a group: permitted wallets and actions."""
 
     pkp_ids_permitted: Annotated[list[PkpId], Field(max_length=LIST_LENGTH)] = []
     cid_hashes_permitted: Annotated[list[PermittedCid], Field(max_length=LIST_LENGTH)] = []
@@ -267,7 +267,7 @@ class Page(BaseModel):
 
 
 class PageOfGroup(Page):
-    """The query of a list of what one group holds."""
+    """The query of a list that belongs to one group."""
 
     group_id: U64Query
 

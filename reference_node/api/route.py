@@ -1,4 +1,4 @@
-"""How every endpoint reads a request and writes an answer."""
+"""The route class of all endpoints: strict parsing of requests, and JSON answers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from reference_node.strict_json import Json, parse, read_body, repeated, require
 from reference_node.wallet_auth import billing_wallet, wallet_of
 
 DOORS: dict[object, Callable[[Request, Node], object]] = {authenticate: caller_of, billing_wallet: wallet_of}
-"""What tells who may come in, by the dependency of an endpoint that asks it: nobody else's body is read."""
+"""The authentication function for each FastAPI dependency. It runs before the request's body is read."""
 
 
 class ParsedRequest(Request):
@@ -29,19 +29,19 @@ class ParsedRequest(Request):
         self._value = value
 
     async def body(self) -> bytes:
-        """The bytes that were read."""
+        """The body's bytes."""
         return self._bytes
 
     async def json(self) -> Json:
-        """The value that they hold."""
+        """The body's parsed value."""
         return self._value
 
 
 class StrictRoute(APIRoute):
-    """An endpoint that refuses bodies and queries which two readers could take for different things."""
+    """An endpoint that refuses ambiguous bodies and queries, such as repeated names."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """FastAPI's own handler, behind the strict reading."""
+        """FastAPI's handler, called after the request was parsed strictly."""
         handle = super().get_route_handler()
         takes_body = self.body_field is not None
         doors = [door for dependency, door in DOORS.items() if _depends(self.dependant, dependency)]
@@ -61,26 +61,28 @@ class StrictRoute(APIRoute):
         return strict
 
     def read(self, body: bytes) -> Json:
-        """The value that a body holds."""
+        """Parse a body."""
         return parse(body)
 
 
 def _depends(dependant: Dependant, dependency: object) -> bool:
-    """Whether an endpoint has this dependency, itself or through another."""
+    """Whether an endpoint has this dependency, directly or indirectly."""
     return any(inner.call is dependency or _depends(inner, dependency) for inner in dependant.dependencies)
 
 
 def answer(value: Json) -> Response:
-    """A JSON answer, written without a second validation of what the contract has just returned."""
+    """A JSON answer. It skips FastAPI's validation, since the values come straight from the contract."""
     return Response(json.dumps(value, ensure_ascii=False, separators=(",", ":")), media_type="application/json")
 
 
 def success() -> Response:
-    """The answer of a write that has nothing else to say."""
+    """The answer of a write without a result."""
     return answer({"success": True})
 
 
 def _refuse_repeated_parameters(request: Request) -> None:
-    twice = repeated(name for name, _ in request.query_params.multi_items())
-    if twice is not None:
-        raise Unprocessable("repeated-parameter", f"the query has {quoted(twice)!r} more than once: send it once")
+    repeated_name = repeated(name for name, _ in request.query_params.multi_items())
+    if repeated_name is not None:
+        raise Unprocessable(
+            "repeated-parameter", f"the query has {quoted(repeated_name)!r} more than once: send it once"
+        )

@@ -1,4 +1,4 @@
-"""Specification: "Wallets and actions", the run of an action."""
+"""Specification: "Wallets and actions" (run action)."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from reference_node.strict_json import Json, member_text, parse
 
 
 class RunRoute(StrictRoute):
-    """The one endpoint whose body holds numbers of the client's own."""
+    """The route of the one endpoint whose body may hold arbitrary numbers."""
 
     def read(self, body: bytes) -> Json:
-        """The value that a body holds, its numbers within what JavaScript knows."""
+        """Parse a body whose numbers have to fit JavaScript's doubles."""
         return parse(body, doubles=True)
 
 
@@ -35,7 +35,7 @@ def branded_router(slug: str) -> APIRouter:
         responses=problems(400, 401, 402, 403, 413, 422, 503),
     )
     async def run_action(body: RunRequest, request: Request, caller: CallerOf, node: NodeOf) -> Response:
-        """Run JavaScript in the sandbox. Charged by the started second; what is refused costs nothing."""
+        """Run JavaScript in the sandbox. Each started second is charged; a refused run is free."""
         params = member_text(await request.body(), "jsParams") or "{}"
         return _answer(await run_sync(node.runs.run, caller, body.code, params, limiter=node.runs.threads))
 
@@ -43,7 +43,7 @@ def branded_router(slug: str) -> APIRouter:
 
 
 def _answer(result: RunResult) -> Response:
-    """The response as the script's own JSON text: to read and write it again could change or overturn it."""
+    """The answer with the script's own JSON text, since parsing and serialising it again could change it."""
     response = "null" if result.response is None else result.response
     flag = "true" if result.has_error else "false"
     text = f'{{"response":{response},"logs":{json.dumps(result.logs, ensure_ascii=False)},"has_error":{flag}}}'

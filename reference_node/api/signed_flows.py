@@ -22,7 +22,7 @@ router = APIRouter(route_class=StrictRoute, tags=["Wallet-signed endpoints"])
 
 @router.post("/create_wallet_with_signature", response_model=MintedWallet, responses=problems(400, 413, 422, 503))
 def create_wallet_with_signature(body: CreateWalletRequest, node: NodeOf) -> Response:
-    """Derive a new wallet (PKP) that belongs to no account until its holder registers it on-chain. Needs no key."""
+    """Derive a new wallet (PKP). It belongs to no account until it is registered on-chain. Needs no key."""
     node.signer(body.typed_data, body.signature, Flow.CREATE_WALLET)
     _, minted = _mint(node)
     return answer(minted)
@@ -30,7 +30,7 @@ def create_wallet_with_signature(body: CreateWalletRequest, node: NodeOf) -> Res
 
 @router.post("/add_usage_api_key_with_signature", response_model=MintedUsageKey, responses=problems(400, 413, 422, 503))
 def add_usage_api_key_with_signature(body: AddUsageKeyRequest, node: NodeOf) -> Response:
-    """Derive a new usage key that opens nothing until the admin wallet of an account attaches it. Needs no key."""
+    """Derive a new usage key. It has no permissions until an account's admin wallet attaches it. Needs no key."""
     node.signer(body.typed_data, body.signature, Flow.ADD_USAGE_API_KEY)
     secret, minted = _mint(node)
     return answer({"usage_api_key": key_text(secret), **minted})
@@ -38,7 +38,7 @@ def add_usage_api_key_with_signature(body: AddUsageKeyRequest, node: NodeOf) -> 
 
 @router.post("/convert_to_chain_secured_account", response_model=Success, responses=key_write(409))
 def convert_to_chain_secured_account(body: ConvertRequest, write: WriteOf) -> Response:
-    """Hand the key's own account over to the wallet that signed, for good. Its credits follow it."""
+    """Convert the account to ChainSecured mode, with the signer as admin wallet. Irreversible; the credits follow."""
     new_admin = write.node.signer(body.typed_data, body.signature, Flow.CONVERT_ACCOUNT)
     if bytes.fromhex(body.new_admin_wallet_address.removeprefix("0x")) != new_admin:
         raise BadRequest("new-admin-not-signer", "new_admin_wallet_address has to be message.address, which signed")
@@ -50,7 +50,7 @@ def convert_to_chain_secured_account(body: ConvertRequest, write: WriteOf) -> Re
 
 
 def _mint(node: Node) -> tuple[bytes, dict[str, Json]]:
-    """A private key at a path that nobody has used, and what its client has to know to register it."""
+    """Derive a private key at an unused path; also return the answer members needed to register its wallet."""
     derivation_path = new_derivation_path()
     private_key = node.keys.wallet_key(derivation_path)
     return private_key, {

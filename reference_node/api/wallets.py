@@ -48,14 +48,14 @@ def list_wallets(page: PageQuery, caller: CallerOf, node: NodeOf) -> Response:
 
 @router.get("/list_wallets_in_group", response_model=list[WalletItem], responses=key_read(404))
 def list_wallets_in_group(page: PageOfGroupQuery, caller: CallerOf, node: NodeOf) -> Response:
-    """What a group lists as wallets, in order of adding; the wildcard as its all-zero entry."""
+    """A group's wallets in the order they were added. The wildcard is an all-zero entry."""
     wallets = node.accounts.wallets_in_group(caller.account_hash, page.group_id, page.page_number, page.page_size)
     return answer([_wallet_item(wallet) for wallet in wallets])
 
 
 @router.get("/list_actions", response_model=list[ActionItem], responses=key_read(404))
 def list_actions(page: PageOfActionsQuery, caller: CallerOf, node: NodeOf) -> Response:
-    """With `group_id` what that group lists as actions, without it the actions registered to the account."""
+    """The actions of the group `group_id`; without it, the actions registered to the account."""
     window = (page.page_number, page.page_size)
     if page.group_id is None:
         actions = node.accounts.actions(caller.account_hash, *window)
@@ -104,7 +104,7 @@ def branded_router(slug: str) -> APIRouter:
         responses=problems(400, 413, 422),
     )
     def get_action_ipfs_id(code: Annotated[str, Body(), Field(strict=True)]) -> Response:
-        """The CID that `ipfs add` gives a file holding this code. The body is a JSON string. Needs no key."""
+        """The CID that `ipfs add` computes for a file with this code. The body is a JSON string. Needs no key."""
         return answer(cid_of(code.encode()))
 
     return branded
