@@ -1,7 +1,7 @@
-"""Who is calling, and on whose account (specification, "Authentication").
+"""Authentication by key: the caller of a request and their account (specification, "Authentication").
 
-What a key may do is the contract's decision alone: it gets the hash of the presented key with every write. Here is only
-what it can't see: the headers, and whether the key still counts over HTTP at all.
+The contract decides what a key may do: every write passes it the hash of the presented key. This module checks only
+what the contract can't see: the headers, and whether the key is valid over HTTP.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ BEARER_HEADER = HTTPBearer(
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """The holder of a key that counts."""
+    """The holder of a valid key."""
 
     key_hash: int
     account_hash: int
@@ -48,14 +48,14 @@ class Caller:
 
 @dataclass(frozen=True, slots=True)
 class ManagementWrite:
-    """A management write that a caller asks for."""
+    """A management write requested by a caller."""
 
     node: Node
     caller: Caller
 
     @property
     def acting_key(self) -> int:
-        """The hash that the contract decides by."""
+        """The hash of the key whose permissions the contract checks."""
         return self.caller.key_hash
 
     @property
@@ -65,14 +65,14 @@ class ManagementWrite:
 
     @contextmanager
     def charged(self) -> Iterator[AccountConfig]:
-        """The contract to write to; the account is charged unless what happens inside is refused or fails."""
-        if not self.caller.managed:  # the contract would refuse the payer too, but for gas and after a hold
+        """The contract to write to. The account is charged unless the block raises."""
+        if not self.caller.managed:  # the contract would refuse it too, but only after gas and a hold
             raise Forbidden("chain-secured-account", CHAIN_SECURED_DETAIL)
         with self.node.charged(self.caller.account_hash, MANAGEMENT_WRITE_CENTS):
             yield self.node.accounts
 
     def handover(self) -> Lock:
-        """Held while the account changes hands, and its credits with it."""
+        """The lock to hold while the account is converted and its credits move."""
         return self.node.handovers.of(self.caller.account_hash)
 
 
@@ -87,12 +87,12 @@ async def presented_secret(
     _api_key: Annotated[str | None, Security(API_KEY_HEADER)],
     _bearer: Annotated[HTTPAuthorizationCredentials | None, Security(BEARER_HEADER)],
 ) -> bytes:
-    """The secret bytes of the one key in the request's two headers; the parameters only describe them in OpenAPI."""
+    """The secret bytes of the key in the request's headers. The parameters only describe the headers in OpenAPI."""
     return the_secret(request)
 
 
 def presented_keys(request: Request) -> set[str]:
-    """The different texts that the request's two headers hold as keys."""
+    """The distinct key texts in the request's two headers."""
     texts = set(request.headers.getlist("x-api-key"))
     for value in request.headers.getlist("authorization"):
         scheme, _, credentials = value.partition(" ")
@@ -102,7 +102,7 @@ def presented_keys(request: Request) -> set[str]:
 
 
 def the_secret(request: Request) -> bytes:
-    """The secret bytes of the one key that the request holds; raises `Unauthenticated`."""
+    """The secret bytes of the request's one key. Raises `Unauthenticated`."""
     texts = presented_keys(request)
     if len(texts) > 1:
         raise Unauthenticated("conflicting-credentials", "the headers hold different keys: send one key")
@@ -115,7 +115,7 @@ def the_secret(request: Request) -> bytes:
 
 
 def caller_of(request: Request, node: Node) -> Caller:
-    """The caller that makes this request; raises `Unauthenticated` where its key counts for nothing."""
+    """The caller of this request. Raises `Unauthenticated` when the key is not valid."""
     secret = the_secret(request)
     presented = key_hash(secret)
     info = node.accounts.key_info(presented)
@@ -129,9 +129,9 @@ def caller_of(request: Request, node: Node) -> Caller:
 
 
 def _attached(accounts: AccountConfig, account_hash: int, secret: bytes) -> bool:
-    """Whether both calls that attach a usage key to a ChainSecured account have landed.
+    """Whether both transactions that attach a usage key to a ChainSecured account are mined.
 
-    A converted account (its hash is not that of its admin wallet) may hold keys made over HTTP, which need one only.
+    A converted account, whose hash is not that of its admin wallet, may hold keys made over HTTP: they need only one.
     """
     if account_hash != int.from_bytes(keccak(accounts.account(account_hash).admin_wallet)):
         return True
@@ -157,22 +157,22 @@ async def authenticate(
     node: Annotated[Node, Depends(node_of)],
     _secret: Annotated[bytes, Depends(presented_secret)],
 ) -> Caller:
-    """The caller of this request, found before its body was read where it has one."""
+    """The caller of this request, authenticated before the body is read."""
     return await admitted(request, node, caller_of)
 
 
 async def admitted(request: Request, node: Node, door: Callable[[Request, Node], T]) -> T:
-    """What this door says to the request, asked once."""
-    asked: dict[object, T] = request.scope.setdefault("admitted", {})
-    if door not in asked:
-        asked[door] = await run_in_threadpool(door, request, node)
-    return asked[door]
+    """Call an authentication function for a request, once; later calls return the stored result."""
+    results: dict[object, T] = request.scope.setdefault("admitted", {})
+    if door not in results:
+        results[door] = await run_in_threadpool(door, request, node)
+    return results[door]
 
 
 async def management_write(
     node: Annotated[Node, Depends(node_of)], caller: Annotated[Caller, Depends(authenticate)]
 ) -> ManagementWrite:
-    """The write that this caller asks for."""
+    """The management write of this request."""
     return ManagementWrite(node, caller)
 
 

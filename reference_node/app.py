@@ -1,4 +1,4 @@
-"""The HTTP application: the sections' routers, the description and its viewer, and every refusal in one shape."""
+"""The HTTP application: routers, the OpenAPI description and its viewer, and error handlers."""
 
 from __future__ import annotations
 
@@ -45,20 +45,20 @@ from reference_node.settings import Settings
 from reference_node.stripe_simulator.app import SimulatorApp
 
 PREFIX = "/core/v1"
-"""Where the API lives (specification, "Versioning")."""
+"""The path prefix of the API (specification, "Versioning")."""
 
 SIMULATOR = "/stripe"
-"""Where the embedded payment provider answers browsers, and whoever plays one."""
+"""The path at which the embedded payment provider answers browsers and test clients."""
 
 FAULTS_TOLD = 10
-"""How many faults of a request are told at once."""
+"""How many faults of a request one answer lists."""
 
 LOG = logging.getLogger("reference_node")
 LOG.addFilter(LogLimit())
 
 
 def build_app(settings: Settings) -> FastAPI:
-    """The application without its services: whoever builds it sets `app.state.node` before the first request."""
+    """The application without its services. The caller sets `app.state.node` before the first request."""
     app = FastAPIOffline(
         title=f"{settings.title} reference node",
         version=version("service-conformance"),
@@ -86,7 +86,7 @@ def build_app(settings: Settings) -> FastAPI:
 
 
 def _sections(settings: Settings) -> dict[str, list[APIRouter]]:
-    """The routers by what stands before their paths, in the order in which the description shows them."""
+    """The routers by path prefix, in the order of the OpenAPI description."""
     core = [
         accounts.router,
         groups.router,
@@ -120,9 +120,9 @@ async def _refuse(request: Request, fault: Exception) -> Response:
 
 
 def _problem(fault: Exception, takes: Sequence[str]) -> Problem | None:
-    """What to tell the client; `None` where nothing but the node itself can be at fault.
+    """The problem to answer with; `None` for an internal error of the node.
 
-    `takes` are the members of the body that the endpoint takes.
+    `takes` lists the members of the endpoint's body.
     """
     match fault:
         case Problem():
@@ -139,25 +139,25 @@ def _problem(fault: Exception, takes: Sequence[str]) -> Problem | None:
     return None
 
 
-def _in_words_of_json(said: str) -> str:
-    said = said.replace("Extra inputs are not permitted", "no member of this body")
-    return said.removeprefix("Value error, ").replace("a valid dictionary", "a JSON object")
+def _in_words_of_json(message: str) -> str:
+    message = message.replace("Extra inputs are not permitted", "no member of this body")
+    return message.removeprefix("Value error, ").replace("a valid dictionary", "a JSON object")
 
 
 def _wrong_shape(invalid: RequestValidationError, takes: Sequence[str]) -> Problem:
-    """All faults of a request, and which members its body takes where it lacks one or has another."""
-    found = invalid.errors()
+    """The faults of a request. If members are missing or unknown, the detail also lists the body's members."""
+    errors = invalid.errors()
     faults = [
         f"{quoted('.'.join(map(str, fault['loc'])))}: {_in_words_of_json(str(fault['msg']))}"
-        for fault in found[:FAULTS_TOLD]
+        for fault in errors[:FAULTS_TOLD]
     ]
-    if takes and any(fault["type"] in {"missing", "extra_forbidden"} for fault in found):
+    if takes and any(fault["type"] in {"missing", "extra_forbidden"} for fault in errors):
         faults.append(f"the body takes {', '.join(takes)}")
     return Unprocessable("request-invalid", "; ".join(faults))
 
 
 async def _refuse_route(request: Request, refused: Exception) -> Response:
-    """Paths and methods that are not served."""
+    """Answer requests for unknown paths and methods."""
     assert isinstance(refused, HTTPException)  # noqa: S101 - registered for HTTPException alone
     status = HTTPStatus(refused.status_code)
     code = status.phrase.lower().replace(" ", "-")
@@ -166,7 +166,7 @@ async def _refuse_route(request: Request, refused: Exception) -> Response:
 
 
 class EmbeddedSimulator:
-    """The payment provider of this node: the simulator that it has at the time of the request."""
+    """Forwards requests to the node's current payment simulator, which a reset replaces."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
@@ -175,9 +175,9 @@ class EmbeddedSimulator:
 
 
 class RequestIds:
-    """Gives every request an id, and every failure that nothing foresaw a problem document that tells nothing else.
+    """Gives every request an id, and answers unhandled exceptions with a problem document that reveals only the id.
 
-    Answers are neither kept in caches nor taken for another media type than their own.
+    It also forbids caching of JSON answers and MIME sniffing.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -198,7 +198,7 @@ class RequestIds:
                 headers = MutableHeaders(scope=message)
                 headers["X-Request-Id"] = request_id
                 headers["X-Content-Type-Options"] = "nosniff"
-                if "json" in headers.get("content-type", ""):  # answers may hold keys; the viewer's files may be kept
+                if "json" in headers.get("content-type", ""):  # they may hold keys; the viewer's files may be cached
                     headers.setdefault("Cache-Control", "no-store")
             await send(message)
 

@@ -1,4 +1,4 @@
-"""How a node is put together from its settings."""
+"""Builds a node from its settings."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ from reference_node.tee.compose import app_compose, compose_hash, read_compose
 from reference_node.tee.identity import identity_of
 
 NO_SALE = "no credits are sold here, new accounts begin with those of the node's option --starter-credits"
-"""How a refused caller is told to come by credit."""
+"""The hint for a caller without credit when the node sells none."""
 
 GAS_MONEY = 10**30
-"""Wei of each payer on the in-memory chain: more than it can ever spend."""
+"""Wei of each payer on the in-memory chain, more than it can ever spend."""
 
 
 def build_node(settings: Settings, clock: Clock | None = None) -> Node:
-    """Put a node together, with its contracts on its chain.
+    """Build a node and deploy or find its contracts.
 
     Raises `DeploymentError`, `LedgerError`, `ComposeError`, `CertificateError` and what `Chain` raises.
     """
@@ -62,7 +62,7 @@ def build_node(settings: Settings, clock: Clock | None = None) -> Node:
 
 
 def _renewable(settings: Settings, clock: Clock, keys: KeyDerivation, ledger: Ledger | None) -> Renewable:
-    """The services as they are when a node starts; a ledger in a file is not begun anew."""
+    """Create the renewable services in their initial state. A ledger in a file keeps its content."""
     payers = Payers.derived(keys, settings.payers)
     application = app_compose(read_compose(settings.compose))
     with ExitStack() as outside:
@@ -88,7 +88,7 @@ def _renewable(settings: Settings, clock: Clock, keys: KeyDerivation, ledger: Le
 
 
 def _billing(settings: Settings, accounts: AccountConfig, ledger: Ledger) -> Credits:
-    """The credits. A chain in memory is another one each time, whatever a ledger remembers of the last."""
+    """The billing service. Each in-memory chain gets a new name, so that the ledger reads its events from the start."""
     chain_id = accounts.chain.chain_id
     return Credits(
         ledger,

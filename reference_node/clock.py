@@ -1,4 +1,4 @@
-"""The one source of time in the node: everything that asks for the time asks a `Clock`."""
+"""The node's only source of time."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ class Clock:
     def __init__(self) -> None:
         self.offset_seconds = 0
         self.started = self.right_time()
-        """When the node was started; a reset does not change it."""
+        """When the node started. A reset does not change it."""
 
     def now(self) -> int:
-        """The present Unix time, in whole seconds."""
+        """The current Unix time in whole seconds, with the offset."""
         return self.right_time() + self.offset_seconds
 
     def right_time(self) -> int:

@@ -1,7 +1,7 @@
-"""The test-control interface, only with `--control`: moves the clock, gives ether, spends credit, renews, resets.
+"""The test-control interface, enabled by `--control`: moves the clock, funds wallets, spends credit, rotates, resets.
 
-No part of the specification. It lets a suite judge time windows exactly, send transactions of wallets of its own, and
-begin with a known state.
+It is not part of the specification. It lets a suite test time windows exactly, send transactions from its own wallets,
+and start from a known state.
 """
 
 from __future__ import annotations
@@ -22,32 +22,32 @@ from reference_node.problems import Conflict
 from reference_node.tee.tls import CertificateError
 
 OFFSET_LIMIT = 10 * 365 * 24 * 3600
-"""Seconds that the clock may be moved either way."""
+"""The largest clock offset in seconds, in either direction."""
 
 GIFT = 100 * 10**18
-"""Wei that a wallet is given where the request names no amount."""
+"""Wei that a wallet gets when the request names no amount."""
 
 GIFT_LIMIT = 10**30
-"""Wei that a wallet can be given at once; the sum of many such gifts is still far below 2**256."""
+"""The most wei in one request. The sum of many such amounts stays far below 2**256."""
 
 router = APIRouter(prefix="/control", route_class=StrictRoute, include_in_schema=False)
 
 
 class ClockSetting(Body):
-    """How far the node's clock is to be from the right time."""
+    """The offset of the node's clock from the system time."""
 
     offset_seconds: Annotated[int, Field(ge=-OFFSET_LIMIT, le=OFFSET_LIMIT)]
 
 
 class Beneficiary(Body):
-    """Who is to have gas money, and how much."""
+    """The wallet to fund, and the amount."""
 
     address: Address
     wei: Annotated[int, Field(ge=1, le=GIFT_LIMIT)] = GIFT
 
 
 class Spender(Body):
-    """Whose credit is to be spent."""
+    """The wallet whose credit to spend."""
 
     address: Address
 
@@ -58,14 +58,14 @@ class Nothing(Body):
 
 @router.post("/clock")
 def set_clock(body: ClockSetting, node: NodeOf) -> Response:
-    """Move the clock; each call counts from the right time. The chain's time follows, but never goes back."""
+    """Set the clock's offset from the system time. The chain's time follows, but never goes back."""
     node.clock.offset_seconds = body.offset_seconds
     return success()
 
 
 @router.post("/fund")
 def give_ether(body: Beneficiary, node: NodeOf) -> Response:
-    """Give a wallet on the in-memory chain so many wei, out of nothing."""
+    """Add wei to a wallet on the in-memory chain."""
     if not isinstance(node.chain, EvmChain):
         raise Conflict("external-chain", "an external chain's ether is not the node's to give: ask its operator")
     node.chain.fund(bytes.fromhex(body.address.removeprefix("0x")), body.wei)
@@ -74,7 +74,7 @@ def give_ether(body: Beneficiary, node: NodeOf) -> Response:
 
 @router.post("/spend")
 def spend_credit(body: Spender, node: NodeOf) -> Response:
-    """Charge a wallet all the credit that it has, for nothing."""
+    """Charge a wallet all its free credit."""
     wallet = bytes.fromhex(body.address.removeprefix("0x"))
     cents = node.billing.balance(wallet)
     node.billing.settle(node.billing.hold(wallet, cents), cents)
@@ -83,7 +83,7 @@ def spend_credit(body: Spender, node: NodeOf) -> Response:
 
 @router.post("/rotate")
 def rotate_certificate(body: Nothing, node: NodeOf) -> Response:  # noqa: ARG001 - only its shape counts
-    """Take a new TLS certificate, and with it new evidence. Connections stay as they are."""
+    """Renew the TLS certificate and the evidence. Open connections keep the old one."""
     with _certificate_files_in_use():
         node.attestation.rotate()
     return success()
@@ -91,7 +91,7 @@ def rotate_certificate(body: Nothing, node: NodeOf) -> Response:  # noqa: ARG001
 
 @router.post("/reset")
 def start_afresh(body: Nothing, node: NodeOf) -> Response:  # noqa: ARG001 - only its shape counts
-    """Forget all accounts, credits and the whole chain."""
+    """Delete all accounts, credits and the in-memory chain."""
     if node.rpc is None:
         raise Conflict("external-chain", "an external chain can't be reset: start another, or use a fresh root secret")
     with _certificate_files_in_use():
@@ -101,7 +101,7 @@ def start_afresh(body: Nothing, node: NodeOf) -> Response:  # noqa: ARG001 - onl
 
 @contextmanager
 def _certificate_files_in_use() -> Iterator[None]:
-    """Refuse what has to read the operator's certificate where its files can't be used any more."""
+    """Answer 409 when the operator's certificate files can't be read any more."""
     try:
         yield
     except CertificateError as fault:

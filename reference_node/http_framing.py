@@ -1,4 +1,4 @@
-"""Requests that two readers could take for different ones are refused (RFC 9112, 2.2, 5.2 and 6.1)."""
+"""Refuses ambiguous requests, as in request smuggling (RFC 9112, 2.2, 5.2 and 6.1)."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ _FOLDED_LINE = re.compile(rb"\n[ \t]")
 
 
 class StrictConnection(h11.Connection):
-    """h11's reading of HTTP/1.1 for a server, without its leniency towards heads that proxies read otherwise."""
+    """An h11 connection that refuses request heads which h11 accepts but proxies may parse differently."""
 
     def next_event(self) -> h11.Event | type[h11.NEED_DATA] | type[h11.PAUSED]:
-        """The next event; raises `h11.RemoteProtocolError` for a request that is ambiguous."""
+        """The next event. Raises `h11.RemoteProtocolError` for an ambiguous request."""
         before, _ = self.trailing_data if self.their_state is h11.IDLE else (b"", False)
         event = super().next_event()
         if isinstance(event, h11.Request):

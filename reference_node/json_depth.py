@@ -1,4 +1,4 @@
-"""How deep JSON text nests, counted before any parser is let at it: Python's would run out of stack."""
+"""Measures how deep JSON text nests, before parsing: deep nesting would exhaust the stack of Python's parser."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from itertools import accumulate
 
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*+"?', re.DOTALL)
-"""A JSON string, or what begins one and goes on to the end: no text takes more than one pass."""
+"""A JSON string, or an unterminated one up to the end of the text, so that matching takes one pass."""
 
 _NO_BRACKETS = re.compile(r"[^\[\]{}]+")
 
@@ -14,6 +14,6 @@ _NESTING = {"[": 1, "{": 1, "]": -1, "}": -1}
 
 
 def depth(text: str) -> int:
-    """How many arrays and objects stand inside one another."""
+    """The depth of nested arrays and objects."""
     brackets = _NO_BRACKETS.sub("", _STRING.sub("", text))
     return max(accumulate(map(_NESTING.__getitem__, brackets)), default=0)

@@ -1,4 +1,4 @@
-"""Keys and the wallets behind them: what the service derives on demand and never stores.
+"""API keys, and wallets that the service derives on demand and never stores.
 
 Specification: "Resources and their fields" (Account API key, Usage API key, Wallet). An API key is base64 of 32 secret
 bytes; the chain knows it by the keccak256 of those bytes; the bytes are also the private key of the key's own wallet.
@@ -16,16 +16,16 @@ from coincurve import PublicKey
 from eth_utils.crypto import keccak
 
 CURVE_ORDER = 0xFFFFFFFF_FFFFFFFF_FFFFFFFF_FFFFFFFE_BAAEDCE6_AF48A03B_BFD25E8C_D0364141
-"""The order of secp256k1 (SEC 2): private keys are 1 to one less than this."""
+"""The order of secp256k1 (SEC 2). Private keys are between 1 and CURVE_ORDER - 1."""
 
 SECRET_BYTES = 32
 
 KEY_PATTERN = r"^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$"
-"""Standard, padded base64 of 32 bytes in its one canonical spelling."""
+"""Standard, padded base64 of 32 bytes in its canonical form."""
 
 
 def new_secret() -> bytes:
-    """Fresh secret bytes of an API key, fit to be a private key."""
+    """New secret bytes of an API key that are also a valid private key."""
     while True:
         secret = secrets.token_bytes(SECRET_BYTES)
         if is_private_key(secret):
@@ -33,17 +33,17 @@ def new_secret() -> bytes:
 
 
 def is_private_key(secret: bytes) -> bool:
-    """Whether these 32 bytes are a secp256k1 private key; all but a vanishing share are."""
+    """Whether these 32 bytes are a secp256k1 private key. Random bytes almost always are."""
     return 0 < int.from_bytes(secret) < CURVE_ORDER
 
 
 def key_text(secret: bytes) -> str:
-    """The key as clients hold it: 44 characters of base64."""
+    """The key as 44 characters of base64."""
     return base64.b64encode(secret).decode()
 
 
 def parse_key(text: str) -> bytes | None:
-    """The 32 secret bytes of a key in its canonical spelling, else `None`."""
+    """The 32 secret bytes of a key in canonical form, else `None`."""
     try:
         secret = base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError):
@@ -52,7 +52,7 @@ def parse_key(text: str) -> bytes | None:
 
 
 def key_hash(secret: bytes) -> int:
-    """What the contract knows a key by: keccak256 of its secret bytes, as uint256."""
+    """The hash by which the contract identifies a key: keccak256 of its secret bytes, as uint256."""
     return int.from_bytes(keccak(secret))
 
 
@@ -67,15 +67,15 @@ def pkp_id(wallet_address: bytes) -> bytes:
 
 
 def new_derivation_path() -> int:
-    """A derivation path that no one has used: a random non-zero uint256."""
+    """A new derivation path: a random non-zero uint256."""
     return secrets.randbelow(2**256 - 1) + 1
 
 
 @dataclass(frozen=True)
 class KeyDerivation:
-    """The key-derivation service: one root secret, and a private key for each derivation path under it.
+    """Derives a private key for each derivation path from one root secret.
 
-    The same path always yields the same key. Nothing derived is kept.
+    The same path always gives the same key. Derived keys are not stored.
     """
 
     root_secret: bytes = field(repr=False)
@@ -97,6 +97,6 @@ class KeyDerivation:
         return self._derive(b"application owner", 0)
 
     def _derive(self, purpose: bytes, index: int) -> bytes:
-        """HMAC-SHA-512, reduced from 512 bits so that no key is measurably likelier than another."""
+        """HMAC-SHA-512, reduced modulo the curve order. With 512 bits the bias is negligible."""
         stretched = hmac.digest(self.root_secret, purpose + b"\x00" + index.to_bytes(32), "sha512")
         return (int.from_bytes(stretched) % (CURVE_ORDER - 1) + 1).to_bytes(SECRET_BYTES)

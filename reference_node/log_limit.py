@@ -1,4 +1,4 @@
-"""A log that clients cannot fill: so many records a minute, and how many were left out."""
+"""Limits log records per minute, so that clients can't fill the log."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import time
 from collections.abc import Callable
 
 RECORDS = 60
-"""Records in one window."""
+"""The most records in one window."""
 
 WINDOW_SECONDS = 60.0
 
 
 class LogLimit(logging.Filter):
-    """Lets so many records through in each window; the first of the next window tells how many it has left out."""
+    """Passes `RECORDS` records in each window. The first record of the next window reports how many were dropped."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         super().__init__()

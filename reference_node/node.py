@@ -1,4 +1,4 @@
-"""The node: its services side by side."""
+"""The node: an object that holds its services."""
 
 from __future__ import annotations
 
@@ -27,26 +27,26 @@ from reference_node.typed_data import Envelopes, Flow
 
 @dataclass
 class Renewable:
-    """The services that a reset replaces: what accounts leave traces in."""
+    """The services that hold state of accounts, which a reset replaces."""
 
     chain: Chain
     accounts: AccountConfig
     billing: Billing
     payments: Payments | None
-    """How credits are bought; `None` where they are not."""
+    """Sells credits; `None` when the node sells none."""
     simulator: StripeSimulator | None
-    """The embedded payment provider, where there is one."""
+    """The embedded payment provider; `None` without one."""
     sandbox: Sandbox
-    """Where actions run; it starts with the first of them, unless it is told to before."""
+    """Runs actions. It starts with the first run unless it is started earlier."""
     attestation: Attestation
-    """The machine that the node says it runs on."""
+    """The simulated TEE in which the node claims to run."""
     rpc: JsonRpc | None
-    """The JSON-RPC interface of the in-memory chain; `None` where the chain is external and has its own."""
+    """The JSON-RPC interface of the in-memory chain; `None` with an external chain."""
     disconnect: Callable[[], None]
-    """Lets go of the chain, where it is external."""
+    """Closes the connection to an external chain."""
 
     def end(self) -> None:
-        """End what runs, and what goes on beside the requests."""
+        """Stop runs and background work."""
         self.sandbox.close()
         if self.payments:
             self.payments.close()
@@ -55,16 +55,16 @@ class Renewable:
 
 @dataclass
 class Node(Renewable):
-    """Every service of a running node. Endpoints look them up at each request, so each may be replaced at any time."""
+    """Every service of a running node. Endpoints look services up at each request, so they may be replaced."""
 
     settings: Settings
     clock: Clock
     keys: KeyDerivation
     app: FastAPI
     ledger: Ledger | None
-    """The credits' file; `None` where they end with the process."""
+    """The ledger in a file; `None` when credits are kept in memory only."""
     renew: Callable[[], Renewable]
-    """Makes the renewable services as they are when a node starts."""
+    """Creates the renewable services in their initial state."""
     handovers: Handovers = field(default_factory=Handovers)
     envelopes: Envelopes = field(default_factory=Envelopes)
     runs: Runs = field(init=False)
@@ -73,14 +73,14 @@ class Node(Renewable):
         self.runs = Runs(self)
 
     def close(self) -> None:
-        """Let go of what the node holds outside this process; what runs is ended."""
+        """Stop the node and release its external resources."""
         self.end()
         if self.ledger:
             self.ledger.close()
         self.disconnect()
 
     def reset(self) -> None:
-        """Start afresh: a new chain, no accounts, no credits, the clock right; what runs is ended."""
+        """Return to the initial state: a new chain, no accounts, no credits, no clock offset. Runs are stopped."""
         self.clock.offset_seconds = 0
         fresh = self.renew()
         former = Renewable(**{service.name: getattr(self, service.name) for service in fields(Renewable)})
@@ -90,9 +90,9 @@ class Node(Renewable):
 
     @contextmanager
     def charged(self, account_hash: int, cents: Cents) -> Iterator[None]:
-        """Charge this account for what happens inside, unless that fails.
+        """Charge this account for the block, unless the block raises.
 
-        The credit held follows the account when it changes hands meanwhile. Raises `PaymentRequired`.
+        If the account is converted meanwhile, the hold moves with its record. Raises `PaymentRequired`.
         """
         with ExitStack() as charge:
             with self.handovers.of(account_hash):
@@ -101,7 +101,7 @@ class Node(Renewable):
             yield
 
     def signer(self, typed_data: object, signature: object, flow: Flow) -> Address:
-        """The wallet that signed this envelope for this flow, on this node and now. Raises `BadRequest`."""
+        """Verify an envelope for this flow, node and time, and return its signer. Raises `BadRequest`."""
         return self.envelopes.verify(
             typed_data,
             signature,

@@ -1,6 +1,6 @@
-"""Everything the node refuses or fails at, as one hierarchy of exceptions, each answered as an RFC 9457 document.
+"""The exceptions for all refusals and failures, each answered as an RFC 9457 problem document.
 
-The status codes and the error body are not shown by the specification (Errors); `docs/node.md` lists what was chosen.
+The specification ("Errors") does not show status codes or error bodies; `docs/node.md` lists the node's choices.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from starlette.responses import Response
 MEDIA_TYPE = "application/problem+json"
 
 DETAIL_LIMIT = 1000
-"""Characters of a detail, so that hostile input cannot make an answer large."""
+"""The most characters of a detail, so that hostile input can't make an answer large."""
 
 
-class Problem(Exception):  # noqa: N818 - the word of RFC 9457
-    """A refusal or failure that the client is told about.
+class Problem(Exception):  # noqa: N818 - the term of RFC 9457
+    """A refusal or failure to report to the client.
 
-    `code` is stable, in kebab case and meant for programs; `detail` says in a sentence what was wrong, where, and how
-    to mend it. Neither ever holds a key, a path of the node's machine or a stack trace.
+    `code` is a stable kebab-case name for programs; `detail` is a sentence that says what was wrong, where, and how to
+    fix it. Neither contains a key, a file path or a stack trace.
     """
 
     status: ClassVar[int]
@@ -41,7 +41,7 @@ class BadRequest(Problem):
 
 
 class Unauthenticated(Problem):
-    """No key, a key nobody holds, or a proof that does not hold."""
+    """No key, an unknown key, or an invalid proof."""
 
     status = 401
     headers: ClassVar[dict[str, str]] = {"WWW-Authenticate": 'Bearer realm="core", X-Api-Key realm="core"'}
@@ -54,19 +54,19 @@ class PaymentRequired(Problem):
 
 
 class Forbidden(Problem):
-    """The key is known, and may not do this."""
+    """The key is known but may not do this."""
 
     status = 403
 
 
 class NotFound(Problem):
-    """The account has no such thing; another account's looks the same as none."""
+    """The account has no such object. Other accounts' objects are reported the same way."""
 
     status = 404
 
 
 class Conflict(Problem):
-    """The call contradicts the present state."""
+    """The call conflicts with the current state."""
 
     status = 409
 
@@ -78,7 +78,7 @@ class TooLarge(Problem):
 
 
 class UnsupportedMediaType(Problem):
-    """The body is not said to be JSON."""
+    """The Content-Type is not JSON."""
 
     status = 415
 
@@ -90,7 +90,7 @@ class Unprocessable(Problem):
 
 
 class Unavailable(Problem):
-    """The chain, the sandbox or the payment provider is unavailable: nothing was charged and nothing half-written."""
+    """The chain, the sandbox or the payment provider is unavailable. Nothing was charged or partly written."""
 
     status = 503
 
@@ -102,19 +102,19 @@ class ProviderTrouble(Unavailable):
 
 
 class Busy(Unavailable):
-    """Too many wait already."""
+    """Too many requests are waiting."""
 
     headers: ClassVar[dict[str, str]] = {"Retry-After": "1"}
 
 
 def quoted(text: str, limit: int = 80) -> str:
-    """Text from a request made fit for a detail: cut, and with whatever cannot be written as UTF-8 escaped."""
+    """Text from a request, shortened for a detail; characters that UTF-8 can't encode are escaped."""
     shown = text if len(text) <= limit else text[:limit] + "…"
     return shown.encode("utf-8", "backslashreplace").decode()
 
 
 def document(request: Request, status: int, code: str, detail: str, headers: dict[str, str] | None = None) -> Response:
-    """The answer to a refused request: `application/problem+json` whose `instance` is the request's id."""
+    """A problem document (`application/problem+json`) whose `instance` is the request's id."""
     body = {
         "type": "about:blank",
         "title": http.HTTPStatus(status).phrase,
@@ -127,5 +127,5 @@ def document(request: Request, status: int, code: str, detail: str, headers: dic
 
 
 def problem_document(request: Request, problem: Problem) -> Response:
-    """The answer that tells of this problem."""
+    """The problem document of an exception."""
     return document(request, problem.status, problem.code, problem.detail, problem.headers)

@@ -1,4 +1,4 @@
-"""What the contract's refusals, and a chain that fails, become over HTTP (specification, "Errors")."""
+"""Maps the contract's errors and chain failures to HTTP problems (specification, "Errors")."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ CHAIN_SECURED_DETAIL = (
 
 
 class Answer(NamedTuple):
-    """How one kind of refusal is answered; `{…}` in the detail stands for an argument of the contract's error."""
+    """The answer to one contract error; `{…}` in the detail stands for an argument of that error."""
 
     kind: type[Problem]
     code: str
@@ -67,14 +67,14 @@ ANSWERS = {
 
 
 def problem_of(refusal: ContractRefusal) -> Problem | None:
-    """The answer to a refusal that a client can be the cause of, else `None`."""
+    """The answer to a contract error that a client can cause, else `None`."""
     if refusal.error == "ScopeMissing":
         return _scope_missing(**refusal.arguments)
     answer = ANSWERS.get(refusal.error)
     if answer is None:
         return None
-    shown = {name: value.hex() if isinstance(value, bytes) else value for name, value in refusal.arguments.items()}
-    return answer.kind(answer.code, answer.detail.format(**shown))
+    arguments = {name: value.hex() if isinstance(value, bytes) else value for name, value in refusal.arguments.items()}
+    return answer.kind(answer.code, answer.detail.format(**arguments))
 
 
 def _scope_missing(*, scope: object, groupId: object, **_: object) -> Problem:  # noqa: N803 - the contract's name
@@ -86,7 +86,7 @@ def _scope_missing(*, scope: object, groupId: object, **_: object) -> Problem:  
 
 
 def chain_problem(failure: ChainError) -> Problem:
-    """The answer when the chain did not do what the node asked. Nothing was charged and nothing half-written."""
+    """The answer to a chain failure. Nothing was charged or partly written."""
     if isinstance(failure, ChainUnavailable):
         return Unavailable("chain-unavailable", "the settlement chain does not answer: try again later")
     return Unavailable(

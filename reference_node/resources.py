@@ -1,4 +1,4 @@
-"""Where the files that travel with the package are: inside it when installed, at the repository's top in a checkout."""
+"""Locates the package's data files: inside the package when installed, at the repository root in a checkout."""
 
 from __future__ import annotations
 

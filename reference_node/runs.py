@@ -1,7 +1,7 @@
-"""Runs of actions: who may run what, with which wallets, at what price.
+"""Runs of actions: permissions, wallets and price.
 
-Specification: "What the service does" 2, "Execution rule", "Billing". The contract alone decides about permissions; it
-is asked before a run and again at every use of a wallet, and nothing that it said is kept. Each decision is a method.
+Specification: "What the service does" 2, "Execution rule", "Billing". The contract alone decides about permissions. The
+node asks it before a run and at every use of a wallet, and caches no answer. Each decision is a method.
 """
 
 from __future__ import annotations
@@ -40,18 +40,18 @@ if TYPE_CHECKING:
 REFUSED = "execution-not-permitted"
 
 THREADS = 2 * Limits.queued_runs
-"""More than the sandbox lets wait, so that it is the sandbox that says no; other requests have threads of their own."""
+"""More than the sandbox queues, so that the sandbox refuses the excess. Other requests use other threads."""
 
 _HASH = re.compile(r"0x[0-9a-fA-F]{64}")
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A run that is under way."""
+    """A run in progress."""
 
     caller: Caller
     action: Hash
-    """The hashed CID of the code that runs."""
+    """The hashed CID of the code."""
 
 
 class Runs:
@@ -60,12 +60,12 @@ class Runs:
     def __init__(self, node: Node) -> None:
         self._node = node
         self.threads = CapacityLimiter(THREADS)
-        """Where runs wait and work, apart from all other requests."""
+        """The threads of runs, separate from those of other requests."""
 
     def run(self, caller: Caller, code: str, params: str) -> RunResult:
-        """Run this code, whose `main` gets `params`, the JSON text of an object, and charge the caller's account.
+        """Run this code and charge the caller's account. `main` receives `params`, the JSON text of an object.
 
-        Raises `Forbidden`, `PaymentRequired`, `Busy`, `Unavailable` and what the contract raises: then it cost nothing.
+        Raises `Forbidden`, `PaymentRequired`, `Busy`, `Unavailable` and the contract's errors; then nothing is charged.
         """
         run = Run(caller, self.action(code))
         if not self.may_run(run):
@@ -75,21 +75,21 @@ class Runs:
                 f"no group of this account lets this key run this action: list its CID {cid} (hashed: "
                 f"0x{run.action.hex()}) in a group, and the group in the key's execute_in_groups",
             )
-        with _told(), self._charged(run) as next_second:
+        with _as_problems(), self._charged(run) as next_second:
             host = partial(self.host_call, run)
             paying = self.has_paid(caller)
             return self._node.sandbox.run(code, params, host, caller.account_hash, next_second, paying)
 
     def action(self, code: str) -> Hash:
-        """What the contract knows this code by."""
+        """The hashed CID by which the contract identifies this code."""
         return cid_hash(cid_of(code.encode()))
 
     def may_run(self, run: Run) -> bool:
-        """Conditions 1 and 2 of the execution rule, at this moment."""
+        """Whether conditions 1 and 2 of the execution rule hold now."""
         return self._node.accounts.can_run(run.caller.key_hash, run.action)
 
     def has_paid(self, caller: Caller) -> bool:
-        """Whether the account has bought credit, or nobody can: others make room for it in the sandbox."""
+        """Whether the account has bought credit, or the node sells none. Its runs have priority in the sandbox."""
         if self._node.payments is None:
             return True
         return self._node.billing.has_paid(self._node.accounts.account(caller.account_hash).admin_wallet)
@@ -99,7 +99,7 @@ class Runs:
         return RUN_SECOND_CENTS
 
     def host_call(self, run: Run, name: str, arguments: Mapping[str, Json]) -> Json:
-        """Answer what the action asks of the node. Raises `HostError` and `HostRefusal`."""
+        """Answer an action's call to the node. Raises `HostError` and `HostRefusal`."""
         pkp_id = _hash(arguments, "pkpId")
         if not self.may_use(run, pkp_id):
             raise HostRefusal(f"no group of this account lets this key use the wallet 0x{pkp_id.hex()} in this action")
@@ -114,19 +114,19 @@ class Runs:
         raise HostError(f"there is no call of the name {name}")
 
     def may_use(self, run: Run, pkp_id: Hash) -> bool:
-        """The whole execution rule, at this moment, for a key that still counts."""
+        """Whether the whole execution rule holds now and the key is still valid."""
         return self.still_counts(run) and self._node.accounts.can_execute(run.caller.key_hash, run.action, pkp_id)
 
     def still_counts(self, run: Run) -> bool:
-        """Whether a new request with the caller's key would still be let in: to the contract alone it always would."""
+        """Whether the caller's key would still authenticate a request. The contract alone does not check that."""
         info = self._node.accounts.key_info(run.caller.key_hash)
         return info.account_hash == run.caller.account_hash and (info.managed or not info.is_account_key)
 
     def wallet_key(self, run: Run, pkp_id: Hash) -> bytes:
         """The private key of a wallet of the caller's account.
 
-        Paths are public once registered, so one counts only for the account that registered it first, and only with
-        the address that it leads to. Raises `HostRefusal`.
+        Registered paths are public. A path is therefore valid only for the account that registered it first, and only
+        with the address derived from it. Raises `HostRefusal`.
         """
         account_hash, accounts = run.caller.account_hash, self._node.accounts
         try:
@@ -144,7 +144,7 @@ class Runs:
 
     @contextmanager
     def _charged(self, run: Run) -> Iterator[Callable[[int], bool]]:
-        """Charge for what happens inside, unless it fails: the first second now, others as what is given is called."""
+        """Charge for the block unless it raises: the first second now, others through the yielded function."""
         with ExitStack() as seconds:
 
             def start_second(_number: int) -> bool:
@@ -159,8 +159,8 @@ class Runs:
 
 
 @contextmanager
-def _told() -> Iterator[None]:
-    """What of a failed run the client is told."""
+def _as_problems() -> Iterator[None]:
+    """Turn the sandbox's exceptions into problems for the client."""
     try:
         yield
     except HostRefusal as refusal:

@@ -1,4 +1,4 @@
-"""What an operator may set, and the defaults."""
+"""The operator's settings and their defaults."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Literal
 ROOT_SECRET_BYTES = 32
 
 DEFAULT_DOMAIN = "node.example"
-"""What the evidence is about where no domain is given (RFC 2606 keeps it from being anybody's)."""
+"""The domain in the evidence when none is given; RFC 2606 reserves it."""
 
 
 @dataclass(frozen=True)
@@ -31,15 +31,15 @@ class Settings:
     allowed_hosts: tuple[str, ...] = ()
     """Further names by which clients may call the node."""
     chain_id: int = 31337
-    """Of the in-memory chain; an external one says its own."""
+    """The chain id of the in-memory chain. An external chain reports its own."""
     rpc_url: str | None = None
     """The JSON-RPC address of an external chain; `None`: a chain in memory."""
     contract: bytes | None = None
     """The address of `AccountConfig` on the external chain; `None`: the one this root secret deploys."""
     root_secret: bytes = field(default_factory=lambda: secrets.token_bytes(ROOT_SECRET_BYTES), repr=False)
-    """What every wallet and every payer is derived from."""
+    """The secret from which every wallet and payer is derived."""
     payers: int = 4
-    """How many wallets submit administrative writes side by side."""
+    """How many payer wallets submit administrative writes in parallel."""
     starter_credits: int = 0
     """Cents that a new account begins with."""
     payments: Literal["simulator", "stripe", "none"] = "simulator"
@@ -49,11 +49,11 @@ class Settings:
     stripe_api_base: str | None = None
     """The address of the provider's API; `None`: Stripe's own."""
     ledger: Path | None = None
-    """The file of the credits; `None`: they end with the process."""
+    """The ledger file; `None`: credits are kept in memory only."""
     preload: tuple[Path, ...] = ()
-    """JavaScript libraries that every run finds loaded."""
+    """JavaScript libraries that are loaded before every run."""
     insecure_sandbox: bool = False
-    """Run actions also where the system offers no system-call filter to lock them up with."""
+    """Run actions even when the system has no system-call filter to confine them."""
     compose: Path | None = None
     """The compose file that is measured; `None`: the one that ships with the node."""
     quote_version: Literal[4, 5] = 4
@@ -61,21 +61,21 @@ class Settings:
     tls_domain: str | None = None
     """Serve HTTPS too, with a certificate for this domain; `None`: only where `tls_cert` is given, for its domain."""
     tls_port: int = 8443
-    """Where HTTPS is served; 0: a free one."""
+    """The HTTPS port; 0: a free one."""
     tls_cert: Path | None = None
-    """A certificate of the operator's, PEM, the leaf first; `None`: the simulated issuer's."""
+    """The operator's certificate chain, PEM, leaf first; `None`: one from the simulated issuer."""
     tls_key: Path | None = None
     """The private key of that certificate, PEM."""
     dns_port: int | None = None
-    """Where the gateway domain's records are served, over UDP and TCP; 0: a free one; `None`: nowhere."""
+    """The UDP and TCP port of the gateway domain's DNS server; 0: a free one; `None`: no server."""
     control: bool = False
     """Serve the test-control interface."""
     ready_file: Path | None = None
-    """Written once the node accepts connections."""
+    """A file that is written once the node accepts connections."""
     slug: str = "service"
-    """The brand word as paths hold it."""
+    """The brand name in paths."""
     title: str = "Service"
-    """The brand word as titles hold it."""
+    """The brand name in titles."""
 
     @property
     def tls(self) -> bool:

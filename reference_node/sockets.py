@@ -1,4 +1,4 @@
-"""The sockets that a node listens at, bound before anything else starts."""
+"""The node's listening sockets, bound before anything else starts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from reference_node.tee.dns_server import DnsSockets, bind_dns
 
 @dataclass(frozen=True)
 class NodeSockets:
-    """Sockets that are bound, and closed at the end."""
+    """The bound sockets. As a context manager it closes them."""
 
     http: socket.socket
     https: socket.socket | None
@@ -30,14 +30,14 @@ class NodeSockets:
         self.close()
 
     def close(self) -> None:
-        """Close all of them."""
+        """Close all sockets."""
         for listening in (self.http, self.https, self.dns):
             if listening is not None:
                 listening.close()
 
 
 def bind(settings: Settings) -> NodeSockets:
-    """Sockets that listen where the settings say. Raises `ServingError`."""
+    """Bind the sockets that the settings ask for. Raises `ServingError`."""
     with ExitStack() as bound:
         http = bound.enter_context(listen(settings.host, settings.port))
         https = bound.enter_context(listen(settings.host, settings.tls_port, "--tls-port")) if settings.tls else None

@@ -1,6 +1,6 @@
-"""Whose credits a billing call is about: by the account key, or by `X-Wallet-Auth` (specification, "Authentication" 7).
+"""Authentication of billing calls by account key or by `X-Wallet-Auth` (specification, "Authentication" 7).
 
-The encoding of the header is not shown by the specification; it is standard base64 of the JSON object
+The specification does not show the header's encoding. Here it is standard base64 of the JSON object
 `{"typed_data": …, "signature": "0x…"}`.
 """
 
@@ -43,14 +43,14 @@ async def billing_credentials(
 async def billing_wallet(
     request: Request, node: NodeOf, _described: Annotated[None, Depends(billing_credentials)]
 ) -> Address:
-    """The wallet of `wallet_of`, found before the request's body was read where it has one."""
+    """The result of `wallet_of`, determined before the request's body is read."""
     return await admitted(request, node, wallet_of)
 
 
 def wallet_of(request: Request, node: Node) -> Address:
-    """The wallet whose record of credits the caller may see and fill; raises `Unauthenticated` or `Forbidden`.
+    """The wallet whose credits the caller may read and buy. Raises `Unauthenticated` or `Forbidden`.
 
-    It need not have a record yet: a ChainSecured account that was created on-chain has none before its first payment.
+    The wallet may have no record yet: a ChainSecured account created on-chain has none before its first payment.
     """
     proofs = set(request.headers.getlist(HEADER)) - {""}
     if not proofs:
@@ -64,7 +64,7 @@ def wallet_of(request: Request, node: Node) -> Address:
 
 
 def check_still_holds(request: Request, node: Node) -> None:
-    """Raise `Unauthenticated` where the account of the caller's key has gone over to a wallet meanwhile."""
+    """Raise `Unauthenticated` if the account of the caller's key was converted meanwhile."""
     if presented_keys(request):
         _wallet_of_account(request, node)
 
