@@ -1,4 +1,4 @@
-"""The named matchers that look into arrays (`includes`, `every`, `unique`, …). docs/pack-reference.md has the table."""
+"""The named matchers for arrays (`includes`, `every`, `unique`, …). docs/pack-reference.md lists them."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ def _holds_part(raw: JsonValue, context: CompileContext) -> Callable[[object, Sc
     inner = compile_matcher(raw, _inside(raw, context))
     text = compile_value(raw, context) if isinstance(raw, str) else None
 
-    def found(value: object, scope: Scope) -> bool | None:
+    def holds(value: object, scope: Scope) -> bool | None:
         if isinstance(value, list):
             return any(inner(item, scope) is None for item in value)
         if isinstance(value, str) and text:
             return str(text(scope)) in value
         return None
 
-    return found
+    return holds
 
 
 def _inside(raw: JsonValue, context: CompileContext) -> CompileContext:
-    """Where a part of the value stands. Reports a part that no such value can have."""
+    """The context of the value's items. Reports an item that no value of this shape can have."""
     if isinstance(context.shape, Object):
         context.report(BadShape, f"this is for arrays and texts, and here is {described(context.shape)}")
     item = context.shape.item if isinstance(context.shape, Array) else ANYTHING
@@ -41,25 +41,25 @@ def _inside(raw: JsonValue, context: CompileContext) -> CompileContext:
 
 @named("includes")
 def includes(raw: JsonValue, context: CompileContext) -> Matcher:
-    """An array with a matching item, or a text with this part."""
-    found = _holds_part(raw, context)
+    """An array with a matching item, or a text that contains this one."""
+    holds = _holds_part(raw, context)
     return lambda value, scope: (
-        None if found(value, scope) else Difference(f"something that includes {printed_json(raw)}", value)
+        None if holds(value, scope) else Difference(f"something that includes {printed_json(raw)}", value)
     )
 
 
 @named("excludes")
 def excludes(raw: JsonValue, context: CompileContext) -> Matcher:
-    """An array without a matching item, or a text without this part."""
-    found = _holds_part(raw, context)
+    """An array without a matching item, or a text that does not contain this one."""
+    holds = _holds_part(raw, context)
     return lambda value, scope: (
-        None if found(value, scope) is False else Difference(f"something that excludes {printed_json(raw)}", value)
+        None if holds(value, scope) is False else Difference(f"something that excludes {printed_json(raw)}", value)
     )
 
 
 @named("items")
 def items(raw: JsonValue, context: CompileContext) -> Matcher:
-    """These items in this order, no more."""
+    """An array of exactly these items, in this order."""
     if not isinstance(raw, list):
         raise context.problem(BadShape, "takes a list of matchers")
     return compile_matcher(raw, context)
@@ -67,7 +67,7 @@ def items(raw: JsonValue, context: CompileContext) -> Matcher:
 
 @named("any_order")
 def any_order(raw: JsonValue, context: CompileContext) -> Matcher:
-    """As many items as matchers, and each matcher has an item of its own."""
+    """An array with as many items as matchers, each of which matches another item."""
     matchers = listed(raw, context.of(item_of(context)))
 
     def match(value: object, scope: Scope) -> Difference | None:
@@ -96,7 +96,7 @@ def _assignable(fits: list[list[bool]]) -> bool:
 
 @named("every")
 def every(raw: JsonValue, context: CompileContext) -> Matcher:
-    """Every item of an array matches, and there is one: of no items at all everything would be true."""
+    """An array with at least one item, all of which match."""
     inner = compile_matcher(raw, context.of(item_of(context)))
 
     def match(value: object, scope: Scope) -> Difference | None:
@@ -113,7 +113,7 @@ def every(raw: JsonValue, context: CompileContext) -> Matcher:
 
 @named("unique")
 def unique(raw: JsonValue, context: CompileContext) -> Matcher:
-    """No two items, or no two items' members of this name, are equal."""
+    """An array in which no two items, or no two items' members of this name, are equal."""
     if raw is not True and not isinstance(raw, str):
         raise context.problem(BadShape, "`unique` takes true or the name of a member")
     if isinstance(raw, str):
@@ -123,7 +123,7 @@ def unique(raw: JsonValue, context: CompileContext) -> Matcher:
         if not isinstance(value, list):
             return Difference("an array", value)
         parts = [member(item, raw) if isinstance(raw, str) else item for item in value]
-        twins = any(same(one, other) for index, one in enumerate(parts) for other in parts[:index])
+        twins = any(same(part, earlier) for index, part in enumerate(parts) for earlier in parts[:index])
         what = f"no two items with the same {raw}" if isinstance(raw, str) else "no two equal items"
         return Difference(what, value) if twins else None
 

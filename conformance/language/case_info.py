@@ -1,4 +1,4 @@
-"""What compiling a case learns about it: what it needs of a profile, and which of its steps may be controls."""
+"""What is known of a case after it is compiled: what it needs of a profile, and which steps may be controls."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ class CaseInfo:
     """Collected while the steps of one case are compiled, in their order."""
 
     needs: set[str] = field(default_factory=set)
-    """Capabilities."""
+    """Capabilities that the profile has to claim."""
     uses: set[str] = field(default_factory=set)
     """Profile keys that must not be null."""
     stated: list[tuple[str, list[JsonValue]]] = field(default_factory=list)
-    """Profile keys that must have one of some values."""
+    """Profile keys, each with the values of which the profile has to state one."""
     drawn: bool = False
-    """Whether it plays sequences drawn at random, which takes long."""
+    """Whether the case plays random sequences, which takes long."""
     operations: set[str] = field(default_factory=set)
     accounts: list[str] = field(default_factory=list)
-    """The accounts that the steps so far have made; the first is who acts by default."""
+    """The names of the accounts that the steps so far make. The first one acts by default."""
     wallets: list[str] = field(default_factory=list)
-    """The wallets of the suite's own that the steps so far have made."""
+    """The names of the suite's wallets that the steps so far make."""
     cells: list[str] = field(default_factory=list)
-    """The ids of the cells that a matrix has; none where the case is no matrix."""
+    """The ids of the matrix's cells; empty where the case is no matrix."""
     silence_is_not_offered: bool = False
-    """Whether a profile that leaves out what the case turns out to need while it runs rules it out."""
+    """Whether a profile key that the case reads while it runs, and the profile leaves out, makes it not offered."""
     alone: bool = False
-    """Whether no other case may run meanwhile."""
+    """Whether no other case may run at the same time."""
     step_ids: set[str] = field(default_factory=set)
     requirements: tuple[str, ...] = ()
-    """What its steps may judge; nothing where whoever runs them says what a departure means."""
+    """The requirements that its steps may judge; empty where the driver decides what a departure means."""
     judged: set[str] = field(default_factory=set)
-    """What the steps so far judge."""
+    """The requirements that the steps so far judge."""
     controls: dict[str, str] = field(default_factory=dict)
-    """Id of each earlier step that must be accepted, to its operation."""
+    """The operation of each earlier step that must be accepted, by the step's id."""

@@ -1,4 +1,4 @@
-"""Functions of `let` for what follows from keys and wallets: key hashes, and PKP ids from lists.
+"""Functions of `let` that derive values from keys and wallets: key hashes, and PKP ids from lists.
 
 Specification, "Resources and their fields": the account's `apiKeyHash`, and the PKP id.
 """
@@ -24,7 +24,7 @@ def account_hash(scope: Scope, key: object) -> str:
 @function
 @relies_on("crypto.usage_key_hash_preimage")
 def usage_key_hash(scope: Scope, key: object) -> str:
-    """The contract's name for a usage key, by the profile's `crypto.usage_key_hash_preimage`, as 0x hex."""
+    """The hash that names a usage key in the contract, by the profile's `crypto.usage_key_hash_preimage`, as 0x hex."""
     return _key_hash(scope, key, "crypto.usage_key_hash_preimage")
 
 

@@ -1,4 +1,4 @@
-"""The functions that `let` knows: test data, hashes, and the derivation rules whose variant the profile names."""
+"""The functions of `let`: test data, hashes, and derivations by the variant that the profile states."""
 
 from __future__ import annotations
 
@@ -15,39 +15,39 @@ from conformance.service import derivations
 from conformance.values.json_values import printed
 
 Function: TypeAlias = Callable[..., object]
-Made = TypeVar("Made", bound=Function)
+FunctionType = TypeVar("FunctionType", bound=Function)
 FUNCTIONS: dict[str, Function] = {}
-"""Each takes the scope and then its arguments."""
+"""Functions by name. Each takes the scope, then its arguments."""
 
 Preparation: TypeAlias = Callable[[Sequence[JsonValue], CompileContext], None]
 PREPARATIONS: dict[str, Preparation] = {}
-"""What some functions do when a pack is loaded, with their arguments as the pack has them: note what the case needs."""
+"""What some functions do when a pack is loaded: note what the case needs, by the arguments that the pack writes."""
 
 
-def function(maker: Made) -> Made:
-    """Enter a function under its own name."""
-    FUNCTIONS[maker.__name__] = maker
-    return maker
+def function(body: FunctionType) -> FunctionType:
+    """Register a function under its own name."""
+    FUNCTIONS[body.__name__] = body
+    return body
 
 
 def prepares(name: str) -> Callable[[Preparation], Preparation]:
-    """Enter what the function of this name does when a pack is loaded."""
+    """Register what the function of this name does when a pack is loaded."""
 
-    def enter(preparation: Preparation) -> Preparation:
+    def register(preparation: Preparation) -> Preparation:
         PREPARATIONS[name] = preparation
         return preparation
 
-    return enter
+    return register
 
 
-def relies_on(*keys: str) -> Callable[[Made], Made]:
-    """A case that calls the function is for nodes whose profile states these keys."""
+def relies_on(*keys: str) -> Callable[[FunctionType], FunctionType]:
+    """Declare the profile keys that a function reads: a case that calls it is for nodes whose profile states them."""
 
-    def enter(maker: Made) -> Made:
-        PREPARATIONS[maker.__name__] = lambda _, context: context.info.uses.update(keys)
-        return maker
+    def register(body: FunctionType) -> FunctionType:
+        PREPARATIONS[body.__name__] = lambda _, context: context.info.uses.update(keys)
+        return body
 
-    return enter
+    return register
 
 
 # ------------------------------------------------------------------------------------------------------- test data
@@ -79,13 +79,13 @@ def sample_cid(scope: Scope, label: object = "") -> str:
 
 @function
 def flip_key_bit(_: Scope, key: object, index: int = -1) -> str:
-    """The key with one bit turned over: the lowest of the byte at this index, of the last byte unless given."""
+    """The key with one bit flipped: the lowest of the byte at this index, by default of the last byte."""
     return derivations.key_with_flipped_bit(printed(key), index)
 
 
 @function
 def repeat_text(_: Scope, text: object, times: int) -> str:
-    """The text, so many times."""
+    """The text, repeated so many times."""
     return printed(text) * times
 
 
@@ -116,14 +116,14 @@ def pkp_id_of(scope: Scope, address: object) -> str:
 
 @function
 def upper_hex(_: Scope, text: object) -> str:
-    """The digits in capitals; a leading 0x stays."""
+    """The hex digits in upper case; a leading 0x stays as it is."""
     digits = printed(text)
     return f"0x{digits[2:].upper()}" if digits.startswith("0x") else digits.upper()
 
 
 @function
 def lower(_: Scope, text: object) -> str:
-    """In lower case."""
+    """The text in lower case."""
     return printed(text).lower()
 
 

@@ -1,6 +1,6 @@
-"""Matchers: what a pack expects of a value. Compiled once when the pack is loaded.
+"""Matchers: what a pack expects of a value. Compiled once, when the pack is loaded.
 
-A compiled matcher is called with the value and the scope and gives None, or the first `Difference` that it finds.
+A compiled matcher takes the value and the scope, and returns None or the first `Difference`.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ class Difference:
     expected: str
     got: object
     path: str = ""
-    """The way into the value, `0.name`; empty for the value itself."""
+    """The path into the value, such as `0.name`; empty for the value itself."""
 
     def inside(self, name: str | int) -> Difference:
-        """The same difference, seen from one level above."""
+        """The same difference, with its path from one level above."""
         return Difference(self.expected, self.got, f"{name}.{self.path}" if self.path else str(name))
 
 
@@ -38,7 +38,7 @@ Matcher: TypeAlias = Callable[[object, Scope], Difference | None]
 Maker: TypeAlias = Callable[[JsonValue, CompileContext], Matcher]
 OPERATORS: dict[str, Maker] = {}
 CONTINUED = frozenset({"pluck", "where"})
-"""Operators that need a `then` beside them."""
+"""The matchers that need a `then` beside them."""
 OTHER_WORDS = {
     "is": "equals",
     "eq": "equals",
@@ -71,11 +71,11 @@ OTHER_WORDS = {
     "any": "any_of",
     "all": "all_of",
 }
-"""What other tools call a matcher, to what it is called here."""
+"""Names of matchers in other tools, to the names here."""
 
 
 def compile_matcher(raw: JsonValue, context: CompileContext) -> Matcher:
-    """The matcher that a pack writes at this place. Raises LoadProblem for an unknown or half-written one."""
+    """Compile the matcher at this place of a pack. Raises LoadProblem for an unknown or incomplete one."""
     if isinstance(raw, list):
         inside = context.of(item_of(context))
         return _each_in_order([compile_matcher(item, inside.at(index)) for index, item in enumerate(raw)])
@@ -98,7 +98,7 @@ def compile_matcher(raw: JsonValue, context: CompileContext) -> Matcher:
 
 
 def compile_members(raw: dict[str, JsonValue], context: CompileContext) -> Matcher:
-    """An object that has these members, and may have others."""
+    """Compile a matcher for an object that has these members and may have others."""
     _check_members(raw, context)
     members = {
         name: compile_matcher(value, context.at(name).of(member_of(context.shape, name) or ANYTHING))
@@ -123,7 +123,7 @@ def says_absent(raw: JsonValue) -> bool:
 
 
 def _is_near_miss(raw: dict[str, JsonValue], matchers: Set[str], context: CompileContext) -> bool:
-    """Report what reads as a matcher and is none: taken for a member, it might hold on every node."""
+    """Report names that look like matchers and are none: read as member names, they might hold on every node."""
     faults = len(context.faults)
     members = context.vocabulary.members | (
         context.shape.members.keys() if isinstance(context.shape, Object) else set()
@@ -139,7 +139,7 @@ def _is_near_miss(raw: dict[str, JsonValue], matchers: Set[str], context: Compil
 
 
 def _check_members(raw: dict[str, JsonValue], context: CompileContext) -> None:
-    """Report members that the value, whose shape is known, cannot have."""
+    """Report members that a value of the known shape cannot have."""
     if isinstance(context.shape, Array | Scalar):
         context.report(BadShape, f"here is {described(context.shape)}, never an object with {', '.join(raw)}")
     for name, value in raw.items():
@@ -153,14 +153,14 @@ def _check_members(raw: dict[str, JsonValue], context: CompileContext) -> None:
 
 
 def check_known_member(name: str, context: CompileContext) -> None:
-    """Report a member that must be absent, and that nothing has: a slip would hold on every node."""
+    """Report an unknown name of a member that must be absent: a misspelt one is absent on every node."""
     members = context.vocabulary.members
     if name not in members and not name.removeprefix("-").isdecimal() and not name.startswith("@"):
         context.report(UnknownName, f"no member of any answer is called {name!r}{suggestion(name, members)}")
 
 
 def all_of(matchers: list[Matcher]) -> Matcher:
-    """Every matcher holds; the first difference counts."""
+    """A matcher that holds where all of these do, and returns the first difference."""
     if len(matchers) == 1:
         return matchers[0]
     return lambda value, scope: next(
@@ -203,7 +203,7 @@ def _equals(raw: JsonValue, context: CompileContext) -> Matcher:
 
 
 def item_of(context: CompileContext) -> Shape:
-    """What is known of the items of the value. Reports a value that is no array."""
+    """The shape of the value's items. Reports a value that is no array."""
     match context.shape:
         case Array(item):
             return item
@@ -215,7 +215,7 @@ def item_of(context: CompileContext) -> Shape:
 
 
 def item_member(name: str, context: CompileContext) -> Shape:
-    """What is known of a member of the items. Reports a member that they never have."""
+    """The shape of this member of the value's items. Reports a member that they never have."""
     item = item_of(context)
     shape = member_of(item, name)
     if shape is None:

@@ -1,4 +1,4 @@
-"""The form of a pack file, as models, from which the JSON Schema is made. docs/pack-reference.md lists each member."""
+"""The models of a pack file. The JSON Schema and docs/pack-reference.md are generated from them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ProfileReference = Annotated[str, StringConstraints(pattern=r"^\$\{profile\.[a-z
 Text = Annotated[str, StringConstraints(min_length=1)]
 Members = dict[str, JsonValue]
 Reference = Annotated[str, StringConstraints(pattern=r"^\$\{.+\}$")]
-"""A text that is one `${variable}` and nothing else."""
+"""A text that consists of one `${variable}`."""
 Refused = RefusalClass | Annotated[list[RefusalClass], Field(min_length=1)] | ProfileReference
 
 
@@ -31,28 +31,28 @@ class Form(BaseModel):
 
 
 class Judging(Form):
-    """A step that may judge; one that makes something for the case never does."""
+    """A step that may judge requirements. Steps that only make objects for the case never do."""
 
     id: Kebab | None = None
     judges: list[str] | None = None
-    """The requirements of the case that the step is about: a departure in it breaks these, and no others; `[]`: set-up.
+    """The requirements of the case that a departure in this step breaks; `[]` makes the step set-up.
 
-    Default: the requirement of a case that has one alone, for a step that says what must come of it; else none.
+    Default: the case's requirement, where it has only one and the step states an expectation; else none.
     """
 
 
 class ChainSecured(Form):
-    """How a ChainSecured account comes to be."""
+    """How to make a ChainSecured account."""
 
     admin: Text
-    """The wallet that makes it and is its admin: its name."""
+    """The name of the wallet that makes the account and becomes its admin."""
 
 
 class WalletStep(Form):
-    """A fresh wallet of the suite's own, or an account's."""
+    """A fresh wallet of the suite, or the wallet of an account key."""
 
     wallet: Variable
-    """Its name: `from: NAME` sends with it, `${NAME}` is its address."""
+    """Its name: `from: NAME` sends from it, `${NAME}` is its address."""
     of_account_key: Text | None = None
     """The account key whose wallet it is, by the profile's `crypto.account_wallet_derivation`."""
     id: Kebab | None = None
@@ -64,24 +64,24 @@ class ContractWalletStep(Form):
     contract_wallet: Variable
     """Its name: `from: NAME` has its owner send through it, `${NAME}` is its address."""
     owner: Text
-    """The wallet that deploys and owns it: its name."""
+    """The name of the wallet that deploys and owns it."""
     id: Kebab | None = None
 
 
 class AccountStep(Form):
-    """A fresh account of the case's own."""
+    """A fresh account."""
 
     account: Variable
     """Its name: `as: NAME` acts with its key, `${NAME}` is its key."""
     id: Kebab | None = None
     with_: Members = Field(default={}, alias="with")
-    """Members of the account-creation body by canonical name, beside those that the suite gives."""
+    """Members of the account-creation body by canonical name, in addition to the suite's own."""
     chain_secured: ChainSecured | None = None
-    """A wallet makes it on the chain; it has no key, and `${NAME}` is its `apiKeyHash`."""
+    """Makes a ChainSecured account on the chain. It has no key; `${NAME}` is its `apiKeyHash`."""
 
 
 class NewWalletStep(Form):
-    """A wallet of an account, or several."""
+    """One or several wallets (PKPs) of an account."""
 
     new_wallet: Variable | Annotated[list[Variable], Field(min_length=1)]
     """Its name: `${NAME.id}` is its PKP id, `${NAME.address}` its address. Several names: as many wallets."""
@@ -98,7 +98,7 @@ class NewGroupStep(Form):
     as_: str | None = Field(default=None, alias="as")
     """Who makes it. Default: the case's first account."""
     with_: Members = Field(default={}, alias="with")
-    """`pkp_ids_permitted` and `cid_hashes_permitted`; what is left out is empty."""
+    """`pkp_ids_permitted` and `cid_hashes_permitted`. Default of each: an empty list."""
     id: Kebab | None = None
 
 
@@ -110,7 +110,7 @@ class NewKeyStep(Form):
     as_: str | None = Field(default=None, alias="as")
     """Who makes it. Default: the case's first account."""
     with_: Members = Field(default={}, alias="with")
-    """Permission fields; what is left out is not granted."""
+    """Permission fields. A field that is left out grants nothing."""
     id: Kebab | None = None
 
 
@@ -118,13 +118,13 @@ class Body(Form):
     """An exact body."""
 
     raw: str | None = None
-    """The text itself."""
+    """The text of the body."""
     json_: JsonValue = Field(default=None, alias="json")
     """A JSON value with wire names."""
 
 
 class Request(Judging):
-    """What `call` and `list` share."""
+    """The members that `call` and `list` share."""
 
     as_: str | None = Field(default=None, alias="as")
     """The name of an account, `${variable}` with a key, or `nobody`. Default: the case's first account."""
@@ -133,9 +133,9 @@ class Request(Judging):
     with_: Members | Reference = Field(default={}, alias="with")
     """Members of the request by canonical name, or a variable that holds them."""
     extra: Members = {}
-    """Members that the operation does not have, sent beside the others to see what becomes of them."""
+    """Members that the operation does not have, sent in addition."""
     headers: dict[str, str | None] = {}
-    """More headers; null leaves out one that the suite would send."""
+    """Further headers; null leaves out a header that the suite would send."""
     save: dict[Variable, str] = {}
     """Variable to path in the answer."""
     expect: Members = {}
@@ -143,7 +143,7 @@ class Request(Judging):
 
 
 class ListStep(Request):
-    """Every page of a list."""
+    """A request for every page of a list."""
 
     list_: str = Field(alias="list")
     """The operation."""
@@ -159,28 +159,30 @@ class CallStep(Request):
     body: Body | None = None
     """An exact body instead of `with`."""
     method: Annotated[str, StringConstraints(pattern=r"^[A-Z]+$")] | None = None
-    """Another HTTP method than the operation's."""
+    """An HTTP method other than the operation's."""
     path: Annotated[str, StringConstraints(pattern=r"^/\S*$")] | None = None
-    """Another path under the node's address than the operation's, with its query if it has one."""
+    """A path under the node's address other than the operation's, with its query if it has one."""
     refused: Refused | None = None
-    """The class of refusal that must come; a profile key whose value is a class, or else means that it is accepted."""
+    """The class of the refusal that is required. A profile key may hold the class; with any other value, the request
+    has to be accepted."""
     may_be_refused: Refused | None = None
-    """Accepted is right, and refused like this is right, too."""
+    """The class of a refusal that is permitted: the request may also be accepted."""
     fails: bool | Literal["either"] = False
-    """Of a permitted run: the code must end with an error, or may; by the profile's `exec.failure_and_limits`."""
+    """For a permitted run: the code has to fail, or with `either` may fail, by the profile's
+    `exec.failure_and_limits`."""
     control: Kebab | None = None
-    """The earlier accepted step that this refusal is held against."""
+    """The id of the earlier accepted step that the refusal is compared with."""
     unchanged: list[Text | UnchangedRead] | None = None
-    """Reads that must give the same before and after a refused write."""
+    """Reads that must return the same before and after a refused write."""
 
 
 class UnchangedRead(Form):
-    """A read that must give the same before and after."""
+    """A read that must return the same before and after the refused request."""
 
     list_: str | None = Field(default=None, alias="list")
-    """A list operation, read completely."""
+    """A list operation, of which every page is read."""
     call: str | None = None
-    """A read that is not a list."""
+    """An operation that reads and is not a list."""
     chain: str | None = None
     """A view of the account contract; `with` is then the list of its arguments."""
     as_: str | None = Field(default=None, alias="as")
@@ -193,7 +195,7 @@ class LetStep(Judging):
     """Computed variables."""
 
     let: Annotated[dict[Variable, JsonValue], Field(min_length=1)]
-    """Variable to a value, or to one function with its argument; several arguments are a list."""
+    """Variable to a value, or to one function with its argument or list of arguments."""
 
 
 class CheckStep(Judging):
@@ -209,10 +211,10 @@ class Repeat(Form):
     times: Rounds | None = None
     """How often, more than once; `${index}` counts from 0."""
     each: Rows | None = None
-    """Rows of variables, one for each round, instead of `times`; each has an `id`. `judges` in a row is none: it names
-    those of the requirements that its steps judge which this round is about."""
+    """Rows of variables, one for each round, instead of `times`; each has an `id`. The member `judges` of a row is no
+    variable: it limits this round to some of the requirements that its steps judge."""
     steps: Annotated[list[Step], Field(min_length=1)]
-    """What each round does. What it saves, the last round's value stays."""
+    """The steps of each round. A saved variable keeps the value of the last round."""
 
 
 class RepeatStep(Judging):
@@ -223,25 +225,25 @@ class RepeatStep(Judging):
 
 
 class Crowd(Form):
-    """One step several times at once."""
+    """One request, sent several times in parallel."""
 
     times: Times
     """How often."""
     step: CallStep
-    """What is called; `${index}` counts from 0."""
+    """The request; `${index}` counts from 0."""
     save: dict[Variable, Literal[""]] = {}
     """Variable to `""`: an array of `{accepted, status, answer}`."""
 
 
 class ParallelStep(Judging):
-    """Steps at the same time."""
+    """Steps that run in parallel."""
 
     parallel: Annotated[list[Step], Field(min_length=1)] | Crowd
     """Different steps, or one step several times. Steps of one `parallel` do not see each other's variables."""
 
 
 class ChainStep(Judging):
-    """A view of the account contract."""
+    """A call of a view of the account contract."""
 
     chain: str
     """Its canonical name in the profile's `chain.abi`."""
@@ -254,7 +256,7 @@ class ChainStep(Judging):
 
 
 class RpcStep(Judging):
-    """A JSON-RPC method of the chain."""
+    """A call of a JSON-RPC method of the chain."""
 
     rpc: Annotated[str, StringConstraints(pattern=r"^[a-z]+_[A-Za-z0-9]+$")]
     """The method."""
@@ -267,35 +269,36 @@ class RpcStep(Judging):
 
 
 class DryRunStep(Judging):
-    """A write of the account contract, asked by eth_call: nothing is sent and nothing changes."""
+    """A write of the account contract by `eth_call`, which sends no transaction and changes nothing."""
 
     dry_run: str
     """Its canonical name in the profile's `chain.abi`."""
     from_: Text = Field(alias="from")
-    """The address that would send it."""
+    """The address of the sender."""
     with_: list[JsonValue] = Field(default=[], alias="with")
     """The arguments in order."""
     reverts: bool = False
-    """Whether the contract has to refuse it."""
+    """Whether the contract has to revert it."""
     control: Kebab | None = None
-    """The earlier dry run of the same function, by another address, that must go through; needed by `reverts`."""
+    """The id of an earlier dry run of the same function, from another address, that must not revert. `reverts` requires
+    it."""
 
 
 class SendStep(Judging):
-    """A transaction to the account contract, sent by a wallet of the suite's own, and mined."""
+    """A transaction to the account contract from a wallet of the suite. The step ends when it is mined."""
 
     send: str
     """The function's canonical name in the profile's `chain.abi`."""
     from_: Text = Field(alias="from")
-    """The wallet that sends it: its name, or `${variable}` with its address."""
+    """The wallet that sends it: the wallet's name, or a `${variable}` with its address."""
     with_: list[JsonValue] = Field(default=[], alias="with")
     """The arguments in order."""
     reverts: bool | Literal["either"] = False
-    """Whether the contract has to refuse it; `either` where it may."""
+    """Whether the contract has to revert it; `either` permits both."""
     control: Kebab | None = None
-    """The earlier `send` of the same function that the contract took; needed by `reverts: true`."""
+    """The id of an earlier `send` of the same function that did not revert. `reverts: true` requires it."""
     unchanged: list[Text | UnchangedRead] | None = None
-    """Reads that must give the same before and after; needed by `reverts: true` and `either`."""
+    """Reads that must return the same before and after. `reverts: true` and `either` require them."""
     save: dict[Variable, str] = {}
     """Variable to path in the receipt: {hash, block, gas_used, logs}."""
     expect: Members = {}
@@ -310,27 +313,27 @@ class ClockAt(Form):
 
 
 class ClockStep(Form):
-    """The node's clock, moved until the case ends."""
+    """Moves the node's clock until the case ends."""
 
     clock: int | Reference | ClockAt
-    """So many seconds from the right time, or to a time."""
+    """The offset from the right time in seconds, or the time to set."""
     id: Kebab | None = None
 
 
 class Mined(Form):
-    """Which transactions."""
+    """Selects transactions."""
 
     after: int | Reference
     """The number of the last block that does not count."""
     holding: Text | None = None
-    """Hex digits without 0x that the calldata hold. Default: all transactions."""
+    """Hex digits without 0x that the calldata have to contain. Default: all transactions."""
 
 
 class TransactionsStep(Judging):
     """The transactions that the chain mined after a block, with their logs."""
 
     transactions: Mined
-    """Which ones."""
+    """Selects the transactions."""
     save: dict[Variable, str] = {}
     """Variable to path in the answer."""
     expect: Members = {}
@@ -361,8 +364,8 @@ KINDS = (
 
 def _kind(step: object) -> str | None:
     if isinstance(step, dict):
-        found = [kind for kind in KINDS if kind in step]
-        return f"{found[0]} step" if len(found) == 1 else None
+        kinds = [kind for kind in KINDS if kind in step]
+        return f"{kinds[0]} step" if len(kinds) == 1 else None
     return None
 
 
@@ -394,33 +397,33 @@ Step = Annotated[
 
 
 class CaseForm(Form):
-    """What every case has, whichever driver runs it."""
+    """The members of every case, whichever driver runs it."""
 
     id: Kebab
     """In kebab case, unique in the pack. `--case` takes `pack::id`, or `pack::id[row]`."""
     title: Text
-    """What a correct node does, in one sentence."""
+    """What a conforming node does, in one sentence."""
     requirements: Annotated[list[str], Field(min_length=1)]
     """Ids of the requirement catalogue."""
     needs: list[str] = []
-    """Capabilities, beside those of the pack."""
+    """Capabilities that the case needs, in addition to those of the pack."""
     uses: list[str | Annotated[dict[str, JsonValue], Field(min_length=1)]] = []
-    """Profile keys that must not be null, or `{key: value}`, `{key: [values]}`: the profile must say one of these."""
+    """Profile keys that must not be null, or `{key: value}`, `{key: [values]}`: the profile must state one of these."""
     each: Rows | None = None
     """Rows of variables; each has an `id`."""
 
 
 class SteppedCase(CaseForm):
-    """A case that is told in steps, whatever else its driver does with them."""
+    """A case with steps, for any driver."""
 
     setup: list[Step] = []
-    """What leads up to the matter; trouble here is inconclusive."""
+    """Steps that prepare the case. A departure in one of them makes the case inconclusive."""
     steps: Annotated[list[Step], Field(min_length=1)]
-    """The matter itself; a departure in a step that judges is a failure."""
+    """The steps that are judged. A departure in a step that judges fails the case."""
 
 
 class StepsCase(SteppedCase):
-    """A case told in steps."""
+    """A case that runs its steps in order."""
 
     driver: Literal["steps"] = "steps"
 
@@ -431,11 +434,11 @@ class PackForm(Form):
     pack: PackName
     """The file's name without `.yaml`."""
     title: Text
-    """What it is about."""
+    """The subject of the pack."""
     needs: list[str] = []
     """Capabilities that every case needs."""
     opt_in: bool = False
-    """Whether it runs only where its own name is asked for."""
+    """Whether the pack runs only when it is named."""
     cases: Annotated[list[Members], Field(min_length=1)]
     """Its cases."""
 

@@ -1,4 +1,4 @@
-"""The matchers that have a name (`matches`, `includes`, `unique`, …). docs/pack-reference.md has the table."""
+"""The named matchers for single values (`matches`, `type`, `length`, …). docs/pack-reference.md lists them."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ JSON_TYPES: dict[str, type | tuple[type, ...]] = {
 
 
 def named(name: str) -> Callable[[Maker], Maker]:
-    """Enter a matcher under its name."""
+    """Register a matcher under its name."""
 
-    def enter(maker: Maker) -> Maker:
+    def register(maker: Maker) -> Maker:
         OPERATORS[name] = maker
         return maker
 
-    return enter
+    return register
 
 
 def listed(raw: JsonValue, context: CompileContext) -> list[Matcher]:
-    """The matchers of a list."""
+    """Compile a list of matchers."""
     if not isinstance(raw, list):
         raise context.problem(BadShape, "takes a list of matchers")
     return [compile_matcher(item, context.at(index)) for index, item in enumerate(raw)]
@@ -53,7 +53,7 @@ def listed(raw: JsonValue, context: CompileContext) -> list[Matcher]:
 
 @named("equals")
 def equals(raw: JsonValue, context: CompileContext) -> Matcher:
-    """Exactly this value: an object has no member more."""
+    """Exactly this value: an object may have no other members."""
     template = compile_value(raw, context)
 
     def match(value: object, scope: Scope) -> Difference | None:
@@ -65,7 +65,7 @@ def equals(raw: JsonValue, context: CompileContext) -> Matcher:
 
 @named("not")
 def negation(raw: JsonValue, context: CompileContext) -> Matcher:
-    """There is a value, and the matcher inside does not hold for it."""
+    """A value that is present and does not match."""
     inner = compile_matcher(raw, context)
     return lambda value, scope: (
         Difference(f"anything but {printed_json(raw)}", value)
@@ -104,7 +104,7 @@ def json_type(raw: JsonValue, context: CompileContext) -> Matcher:
 
 @named("length")
 def length(raw: JsonValue, context: CompileContext) -> Matcher:
-    """The number of characters, items or members."""
+    """A text, array or object whose number of characters, items or members matches."""
     inner = compile_matcher(raw, context.of(SCALAR))
 
     def match(value: object, scope: Scope) -> Difference | None:
@@ -134,39 +134,39 @@ def _is_number(value: object) -> bool:
 
 @named("at_least")
 def at_least(raw: JsonValue, context: CompileContext) -> Matcher:
-    """A number, this or greater."""
+    """A number that is equal or greater."""
     return _bound(raw, context, "of at least", lambda value, limit: value >= limit)
 
 
 @named("at_most")
 def at_most(raw: JsonValue, context: CompileContext) -> Matcher:
-    """A number, this or less."""
+    """A number that is equal or less."""
     return _bound(raw, context, "of at most", lambda value, limit: value <= limit)
 
 
 @named("all_of")
 def every_matcher(raw: JsonValue, context: CompileContext) -> Matcher:
-    """All of these matchers hold."""
+    """A value that matches all of these matchers."""
     return all_of(listed(raw, context))
 
 
 @named("any_of")
 def any_matcher(raw: JsonValue, context: CompileContext) -> Matcher:
-    """At least one of these matchers holds."""
+    """A value that matches at least one of these matchers."""
     matchers = listed(raw, context)
 
     def match(value: object, scope: Scope) -> Difference | None:
         differences = [matcher(value, scope) for matcher in matchers]
         if not all(differences):
             return None
-        return Difference(" or ".join(found.expected for found in differences if found), value)
+        return Difference(" or ".join(difference.expected for difference in differences if difference), value)
 
     return match
 
 
 @named("one_of")
 def one_of(raw: JsonValue, context: CompileContext) -> Matcher:
-    """Equal to one of these values (a list, or a variable that holds one)."""
+    """A value equal to one of these (a list, or a variable that holds a list)."""
     template = compile_value(raw, context)
 
     def match(value: object, scope: Scope) -> Difference | None:
@@ -179,7 +179,7 @@ def one_of(raw: JsonValue, context: CompileContext) -> Matcher:
 
 @named("same_hex")
 def same_hex(raw: JsonValue, context: CompileContext) -> Matcher:
-    """The same hex digits, whatever the capitals and the 0x."""
+    """A text with the same hex digits, in upper or lower case, with or without 0x."""
     template = compile_value(raw, context)
 
     def match(value: object, scope: Scope) -> Difference | None:
@@ -191,7 +191,7 @@ def same_hex(raw: JsonValue, context: CompileContext) -> Matcher:
 
 @named("address")
 def address(raw: JsonValue, context: CompileContext) -> Matcher:
-    """An address: 0x and 40 hex digits, and when these are of both cases, the EIP-55 form."""
+    """An address: 0x and 40 hex digits, with the EIP-55 checksum where they are of mixed case."""
     if raw is not True:
         raise context.problem(BadShape, "`address` takes true")
     return lambda value, _: None if is_address(value) else Difference("an address (0x, 40 hex digits, EIP-55)", value)
@@ -199,7 +199,7 @@ def address(raw: JsonValue, context: CompileContext) -> Matcher:
 
 @named("absent")
 def absent(raw: JsonValue, context: CompileContext) -> Matcher:
-    """The member is not there (`false`: it is there, with any value)."""
+    """A member that is missing; with `false`, one that is present with any value."""
     if not isinstance(raw, bool):
         raise context.problem(BadShape, "`absent` takes true or false")
     return lambda value, _: (
@@ -209,7 +209,7 @@ def absent(raw: JsonValue, context: CompileContext) -> Matcher:
 
 @named("members")
 def members(raw: JsonValue, context: CompileContext) -> Matcher:
-    """An object with these members, for names that look like matchers."""
+    """An object with these members. Needed for members whose names look like matchers."""
     if not isinstance(raw, dict):
         raise context.problem(BadShape, "`members` takes an object")
     return compile_members(raw, context)

@@ -12,7 +12,7 @@ Row = dict[str, JsonValue]
 
 
 def check_rows(rows: list[Row], context: CompileContext) -> set[str]:
-    """The names of a table's variables. A load error for rows without an id of their own, or of different members."""
+    """The names of a table's variables. Raises LoadProblem for missing or equal ids, and for differing members."""
     seen: set[str] = set()
     for index, row in enumerate(rows):
         place = context.at(index)
@@ -31,7 +31,7 @@ def check_rows(rows: list[Row], context: CompileContext) -> set[str]:
 
 
 def define_rows(rows: list[Row], context: CompileContext) -> None:
-    """Define the variables of a table. A load error for rows without an id of their own, or of different members."""
+    """Define the variables of a table. Raises LoadProblem for missing or equal ids, and for differing members."""
     for name in check_rows(rows, context):
         shapes = [shape_of(row.get(name), context) for row in rows]
         context.define(name, shapes[0] if all(shape == shapes[0] for shape in shapes) else either(shapes))

@@ -1,4 +1,4 @@
-"""Functions of `let` for runs of actions: what to run, with which wallet, and who signed.
+"""Functions of `let` for runs of actions: their code, their parameters, their results and signers.
 
 Specification, "Endpoints / Wallets and actions" (run action) and "Endpoints / Execution rule".
 """
@@ -22,7 +22,7 @@ RESPONSE_FORM = "exec.response_form"
 
 @function
 def action_source(scope: Scope, name: object, mark: object = "") -> str:
-    """The code of an action in `fixtures/actions` for this node; a mark makes it an action of its own."""
+    """The code of an action in `fixtures/actions` for this node. A mark changes its CID."""
     try:
         return source_for(printed(name), scope.profile, printed(mark))
     except KeyError:
@@ -31,22 +31,22 @@ def action_source(scope: Scope, name: object, mark: object = "") -> str:
 
 @prepares("action_source")
 def _note_source(arguments: Sequence[JsonValue], context: CompileContext) -> None:
-    """A case with this source is for nodes whose profile says what stands in it."""
+    """Note the profile keys that the action's code depends on."""
     name = str(arguments[0])
     if "${" in name:
         return
     if name not in names():
         raise context.problem(UnknownName, f"no action is called {name!r}; there are {', '.join(names())}")
-    found = needs(name)
-    context.info.uses |= found.uses
-    if found.names_wallets_itself:
+    needed = needs(name)
+    context.info.uses |= needed.uses
+    if needed.names_wallets_itself:
         context.info.stated.append((NAMED_BY, [IN_CALL]))
 
 
 @function
 @relies_on(MEMBER)
 def run_params(scope: Scope, pkp_id: object, members: object = None) -> dict[str, object]:
-    """`jsParams` that name a wallet as the profile says, beside other members."""
+    """`jsParams` that name a wallet in the member that the profile states, together with other members."""
     if not isinstance(members, dict | None):
         raise Mismatch("an object as further parameters", printed(members))
     return parameters(pkp_id, members or {}, scope.profile)
@@ -55,7 +55,7 @@ def run_params(scope: Scope, pkp_id: object, members: object = None) -> dict[str
 @function
 @relies_on(RESPONSE_FORM)
 def returned(scope: Scope, response: object) -> object:
-    """What `main` returned, of a `response` in the form that the profile's `exec.response_form` says."""
+    """The value that `main` returned, read from a `response` by the profile's `exec.response_form`."""
     return runs.returned(response, scope.lookup("profile", RESPONSE_FORM.split(".")))
 
 

@@ -1,4 +1,4 @@
-"""What a running case knows: its variables, the profile, and randomness decided by the run's seed and the case's id."""
+"""The scope of a running case: its variables, the profile, and random values by the run's seed and the case's id."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from conformance.problems import Mismatch, ProfileSilent
 from conformance.values.json_values import MISSING, member
 
 ProfileReader = Callable[[str], object]
-"""Gives the value of a dotted profile key; None when the profile leaves it out."""
+"""Returns the value of a dotted profile key; None where the profile leaves it out."""
 
 
 class ObjectWithDefault(dict[str, object]):
-    """An object of which one member is its value: `${alice}` is that member, `${alice.name}` any other."""
+    """An object with a default member: `${alice}` is that member, `${alice.name}` the member `name`."""
 
     value_member: ClassVar[str]
 
     @property
     def value(self) -> object:
-        """What it stands for."""
+        """The default member."""
         return self[self.value_member]
 
 
 class Account(ObjectWithDefault):
-    """The answer of account creation by canonical names. Used as a value, it stands for its API key."""
+    """The answer of account creation, with canonical names. Used as a value, it stands for its API key."""
 
     value_member = "api_key"
 
@@ -38,7 +38,7 @@ class ChainAccount(ObjectWithDefault):
 
 
 def key_and_items(path: Sequence[str]) -> tuple[str, Sequence[str]]:
-    """The key of the profile in a path, and the indices that go into its value."""
+    """Split a path into the profile key and the indices into its value."""
     names = list(takewhile(lambda part: not part.isdecimal(), path))
     return ".".join(names), path[len(names) :]
 
@@ -53,11 +53,11 @@ class Scope:
         self.random = random.Random(seed)  # noqa: S311 - repeatable test data, no secret
 
     def branch(self, name: str) -> Scope:
-        """A scope of its own for one of several steps at the same time: same variables, other randomness."""
+        """A scope for one of several parallel steps: a copy of the variables, and other randomness."""
         return Scope(f"{self.seed}/{name}", self.profile, dict(self.variables))
 
     def lookup(self, root: str, path: Sequence[str]) -> object:
-        """The value of `${root.path}`. Raises Mismatch when an answer did not have that member."""
+        """The value of `${root.path}`. Raises Mismatch where a member is missing, ProfileSilent for an unstated key."""
         value: object
         if root == "profile":
             key, rest = key_and_items(path)

@@ -1,7 +1,7 @@
-"""What a value can hold, as far as the specification and the profile's keys name it: told from an operation's answer.
+"""Shapes: what a value can hold, as far as the specification and the profile name the members.
 
-The loader uses it to refuse what can never be: a matcher for a member that no answer has either fails on every node or,
-inside `excludes` and its like, holds on every node.
+The loader uses them to refuse matchers for members that no answer has. Such a matcher fails on every node or, inside
+`excludes` and the like, holds on every node.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from conformance.profile import Parameter
 
 @dataclass(frozen=True)
 class Anything:
-    """A value of which nothing is known."""
+    """A value of unknown shape."""
 
 
 @dataclass(frozen=True)
@@ -25,21 +25,21 @@ class Scalar:
 
 @dataclass(frozen=True)
 class Array:
-    """An array of items that are alike."""
+    """An array of items of one shape."""
 
     item: Shape
 
 
 @dataclass(frozen=True)
 class Object:
-    """An object with no members but these, all of which may be missing."""
+    """An object that has only these members, each of which may be missing."""
 
     members: Mapping[str, Shape]
 
 
 @dataclass(frozen=True)
 class Made(Object):
-    """What a step made: only its members can be used, for it is no value of the service's."""
+    """An object that a step made. Only its members can be used: the object itself is no value of the service."""
 
 
 Shape: TypeAlias = Anything | Scalar | Array | Object
@@ -48,20 +48,20 @@ SCALAR = Scalar()
 
 
 def either(shapes: Sequence[Shape]) -> Shape:
-    """What is known of a value that has one of these shapes."""
+    """The shape of a value that has one of these shapes."""
     if all(isinstance(shape, Scalar) for shape in shapes):
         return SCALAR
     if all(isinstance(shape, Object) for shape in shapes):
-        found: dict[str, list[Shape]] = {}
+        by_name: dict[str, list[Shape]] = {}
         for shape in shapes:
             for name, inner in shape.members.items() if isinstance(shape, Object) else ():
-                found.setdefault(name, []).append(inner)
-        return Object({name: either(inner) for name, inner in found.items()})
+                by_name.setdefault(name, []).append(inner)
+        return Object({name: either(inner) for name, inner in by_name.items()})
     return ANYTHING
 
 
 def member_of(shape: Shape, part: str) -> Shape | None:
-    """What a path's next part leads to; None when it leads nowhere."""
+    """The shape of a member or item; None where the shape has none of this name."""
     match shape:
         case Object(members):
             return members.get(part)
@@ -74,15 +74,15 @@ def member_of(shape: Shape, part: str) -> Shape | None:
 
 
 def at_path(shape: Shape, path: Sequence[str]) -> Shape | None:
-    """What a whole path leads to; None when it leads nowhere."""
-    found: Shape | None = shape
+    """The shape at a path; None where the path leads nowhere."""
+    reached: Shape | None = shape
     for part in path:
-        found = None if found is None else member_of(found, part)
-    return found
+        reached = None if reached is None else member_of(reached, part)
+    return reached
 
 
 def names_in(shape: Shape) -> Iterator[str]:
-    """The names of all members anywhere in it."""
+    """The names of all members of a shape, at every depth."""
     match shape:
         case Object(members):
             for name, inner in members.items():
@@ -106,16 +106,16 @@ def described(shape: Shape) -> str:
 
 
 RECEIPT = Object({"hash": SCALAR, "block": SCALAR, "gas_used": SCALAR, "logs": Array(ANYTHING)})
-"""What a `send` step gives."""
+"""The shape of the receipt that a `send` step returns."""
 LOG = Object({"address": SCALAR, "topics": Array(SCALAR), "data": SCALAR})
 TRANSACTIONS = Array(
     Object({"hash": SCALAR, "from": SCALAR, "to": SCALAR, "input": SCALAR, "block": SCALAR, "logs": Array(LOG)})
 )
-"""What a `transactions` step gives."""
+"""The shape of the list that a `transactions` step returns."""
 
 
 def of_outputs(outputs: Sequence[Parameter]) -> Shape:
-    """What a view of the contract gives: its values by their names, or the only one that has no name."""
+    """The shape of a view's result: an object by the outputs' names, or the only output where it has no name."""
     if len(outputs) == 1 and not outputs[0].name:
         return _of_parameter(outputs[0])
     return Object({output.name: _of_parameter(output) for output in outputs})

@@ -25,7 +25,7 @@ ALWAYS_DEFINED = frozenset({"label", "profile", "base_url"})
 
 @dataclass(frozen=True)
 class CompileContext:
-    """A place in a pack that is being compiled: for messages with file and line, and for the names defined so far."""
+    """A place in a pack that is being compiled, with the names defined so far; reports errors with file and line."""
 
     document: Document
     vocabulary: Vocabulary
@@ -33,11 +33,11 @@ class CompileContext:
     names: set[str] = field(default_factory=set)
     info: CaseInfo = field(default_factory=CaseInfo)
     faults: list[LoadProblem] = field(default_factory=list)
-    """What is wrong with the pack, as far as it has been compiled."""
+    """The faults of the pack that have been reported so far."""
     shapes: dict[str, Shape] = field(default_factory=dict)
-    """What is known of the values of some variables."""
+    """The shapes of variables, where they are known."""
     shape: Shape = ANYTHING
-    """What is known of the value that a matcher at this place is held against."""
+    """The shape of the value that a matcher at this place is applied to."""
 
     def at(self, *more: str | int) -> CompileContext:
         """A place inside this one."""
@@ -50,11 +50,11 @@ class CompileContext:
         )
 
     def of(self, shape: Shape) -> CompileContext:
-        """The same place, where a matcher is held against a value of this shape."""
+        """The same place, where a matcher is applied to a value of this shape."""
         return replace(self, shape=shape)
 
     def define(self, name: str, shape: Shape = ANYTHING) -> None:
-        """Let the steps after this one use a variable."""
+        """Define a variable for the steps that follow."""
         self.names.add(name)
         self.shapes[name] = shape
 
@@ -63,24 +63,24 @@ class CompileContext:
         return CompileContext(self.document, self.vocabulary, self.place, info=info, faults=self.faults)
 
     def apart(self) -> CompileContext:
-        """The same place with a set of names of its own, for a step whose variables others do not see."""
+        """The same place with a copy of the names, for a step whose variables other steps do not see."""
         return replace(self, names=set(self.names), shapes=dict(self.shapes))
 
     def problem(self, kind: type[LoadProblem], message: str) -> LoadProblem:
-        """A load error at this place, to be raised where nothing further can be made of it."""
+        """A load error at this place, for the caller to raise where compiling cannot go on."""
         return kind(message, self.document.path, self.document.line(self.place))
 
     def report(self, kind: type[LoadProblem], message: str) -> None:
-        """Note a load error at this place and go on: the pack is refused with all of them at the end."""
+        """Record a load error at this place and go on: all errors of the pack are raised together at the end."""
         self.faults.append(self.problem(kind, message))
 
     def check(self) -> None:
-        """Raise what has been reported, if anything has."""
+        """Raise the load errors that have been reported, if any."""
         raise_all(self.faults)
 
 
 def compile_value(raw: JsonValue, context: CompileContext) -> Template:
-    """A JSON value whose texts may hold variables. Reports a variable that nothing defines."""
+    """Compile a JSON value whose texts may hold variables. Reports undefined variables."""
     if isinstance(raw, str):
         return _text(raw, context)
     if isinstance(raw, dict) and raw:
@@ -97,9 +97,9 @@ def _text(raw: str, context: CompileContext) -> Template:
         return lambda _: raw
     pieces: list[str | Template] = []
     end = 0
-    for found in REFERENCE.finditer(raw):
-        pieces += [raw[end : found.start()], "${" if found[1] is None else _reference(found[1], context)]
-        end = found.end()
+    for reference in REFERENCE.finditer(raw):
+        pieces += [raw[end : reference.start()], "${" if reference[1] is None else _reference(reference[1], context)]
+        end = reference.end()
     pieces.append(raw[end:])
     filled = [piece for piece in pieces if piece != ""]
     if "${" in "".join(piece for piece in (raw[end:], raw[: raw.find("${")]) if piece):
@@ -130,7 +130,7 @@ def _reference(name: str, context: CompileContext) -> Template:
 
 
 def shape_of(raw: JsonValue, context: CompileContext) -> Shape:
-    """What is known of a value as a pack writes it."""
+    """The shape of a value as a pack writes it, with variables."""
     if isinstance(raw, dict):
         return Object({name: shape_of(value, context) for name, value in raw.items()})
     if isinstance(raw, list):

@@ -15,12 +15,12 @@ from conformance.profile.members import MemberNames, member_names
 from conformance.requirements import catalogue
 
 OF_ANY_FORM = frozenset({"response", "logs", "addresses"})
-"""Members of answers that may be more than a text, a number or a boolean."""
+"""Members of answers that may hold any JSON value."""
 
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """What names mean something."""
+    """The names that a pack may use, with the shapes of what they name."""
 
     requirements: frozenset[str]
     operations: frozenset[str]
@@ -29,9 +29,9 @@ class Vocabulary:
     requests: Mapping[str, frozenset[str]]
     """Operation to the canonical members that its request may have."""
     answers: Mapping[str, Shape]
-    """Operation to what its accepted answer can hold."""
+    """Operation to the shape of its accepted answer."""
     chain_views: Mapping[str, Shape]
-    """Canonical name of each view of the contract, to what it gives."""
+    """Canonical name of each view of the contract to the shape of its result."""
     chain_writes: Mapping[str, str]
     """Canonical names of the contract's administrative writes, with the profile key of each one's signature."""
 
@@ -81,16 +81,16 @@ def _writes() -> dict[str, str]:
 
 
 def writes(operation: str) -> bool:
-    """Whether an accepted call changes what an account's lists show, so that its refusal must show nothing changed."""
+    """Whether an accepted call changes what lists show; the case of its refusal then has to read `unchanged`."""
     return OPERATIONS[operation].writes
 
 
 def takes_credential(operation: str) -> bool:
-    """Whether the operation asks who calls."""
+    """Whether the operation authenticates the caller."""
     return OPERATIONS[operation].auth is not Auth.NONE
 
 
 def suggestion(name: str, known: Iterable[str], most: int = 1) -> str:
-    """`; did you mean 'length'?` for a name that is close to known ones, the closest first; else nothing."""
+    """The hint `; did you mean 'length'?`, with the closest known names first; empty where none is close."""
     close = get_close_matches(name, known, n=most)
     return f"; did you mean {' or '.join(map(repr, close))}?" if close else ""

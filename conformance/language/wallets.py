@@ -21,7 +21,7 @@ OPTIONS = ("address", "chain_id", "issued", "signed_by")
 
 
 class CaseWallet(ObjectWithDefault):
-    """A wallet of the suite's as a variable of a case. Used as a value, it stands for its address."""
+    """A wallet of the suite as a variable of a case. Used as a value, it stands for its address."""
 
     value_member = "address"
 
@@ -32,7 +32,7 @@ class CaseWallet(ObjectWithDefault):
 
 
 def wallet_of(scope: Scope, address: object) -> CaseWallet:
-    """The case's wallet with this address. Mismatch: there is none."""
+    """The case's wallet with this address. Raises Mismatch if there is none."""
     wanted = printed(address).lower()
     for value in scope.variables.values():
         if isinstance(value, CaseWallet) and value.wallet.address.lower() == wanted:
@@ -42,7 +42,7 @@ def wallet_of(scope: Scope, address: object) -> CaseWallet:
 
 @function
 def envelope(scope: Scope, primary: object, address: object, options: object = None) -> dict[str, object]:
-    """`typed_data` and `signature` of a wallet: valid, but for what the options say."""
+    """`typed_data` and `signature` of a wallet: valid, apart from what the options change."""
     wallet, stated = wallet_of(scope, address), _options(options)
     issued = stated.get("issued", 0)
     if not isinstance(issued, int):

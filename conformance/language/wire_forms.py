@@ -1,6 +1,6 @@
-"""Matchers and functions for how JSON, bytes and keys are written.
+"""Matchers and functions for JSON texts, hex and keys in answers.
 
-Specification, "Preamble / Conventions" (bodies are JSON), the places that hold hex, and that a key is shown once.
+Specification, "Preamble / Conventions" (bodies are JSON), the members that hold hex, and that a key is shown once.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def json_text(raw: JsonValue, context: CompileContext) -> Matcher:
 
 @named("hides")
 def hides(raw: JsonValue, context: CompileContext) -> Matcher:
-    """A value in which this key stands nowhere, in no spelling."""
+    """A value that does not contain this key in any spelling."""
     template = compile_value(raw, context)
 
     def match(value: object, scope: Scope) -> Difference | None:
@@ -67,7 +67,7 @@ def parse_json(_: Scope, text: object) -> object:
 
 @function
 def bare_hex(_: Scope, text: object) -> str:
-    """Hex digits in lower case without the 0x, to look for them inside longer hex."""
+    """The hex digits in lower case without the 0x, to search for them in longer hex."""
     if not HEX.fullmatch(printed(text)):
         raise Mismatch("hex digits", printed(text))
     return printed(text).removeprefix("0x").lower()
