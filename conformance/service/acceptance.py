@@ -1,4 +1,4 @@
-"""Acceptance: a 2xx whose body can be read. Trouble that says nothing about the request is told apart ("Errors")."""
+"""Acceptance: a 2xx with a readable body. Throttling and server faults neither accept nor refuse ("Errors")."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from conformance.problems import NotAccepted, OutOfCredit, ServerFault, Throttle
 
 @dataclass(frozen=True)
 class Accepted:
-    """Evidence that a call was accepted: the control that a refusal of the same call is held against."""
+    """Evidence that a call was accepted, used as the control for a refusal of the same call."""
 
     call: str
     """The operation; for the contract `send FUNCTION` or `dry_run FUNCTION`."""
     request: OutgoingRequest | None = None
-    """The accepted request, to be repeated with one thing changed; None for the contract."""
+    """The accepted request, from which a case derives a changed one; None for the contract."""
 
     def changed(self, **members: object) -> OutgoingRequest:
         """The accepted request with other values of some members. Raises ValueError for a call of the contract."""

@@ -1,4 +1,4 @@
-"""Accounts: the one place that makes them, over HTTP or on the chain, converts them, and sees to their credits.
+"""The only module that creates accounts, over HTTP or on the chain, converts them, and provides their credits.
 
 Specification, "Endpoints / Account and key management", "States and transitions / Account mode".
 """
@@ -65,9 +65,9 @@ class Accounts:
     def new(
         self, description: str = DESCRIPTION, members: Mapping[str, object] | None = None, *, spends: bool = True
     ) -> Account:
-        """A fresh API-mode account; further members of the request by canonical name.
+        """Create an API-mode account; `members` are further members of the request by canonical name.
 
-        With `spends` it can pay for writes and runs. ProfileSilent: the profile gives no way to that.
+        With `spends` it gets credit for writes and runs. ProfileSilent: the profile gives no way to provide credit.
         """
         labels = {"account_name": self._session.label, "account_description": description}
         request = self._session.request("new_account", **{**labels, **(members or {})})
@@ -81,7 +81,7 @@ class Accounts:
         return account
 
     def _provide_credits(self, account: Account) -> None:
-        """See to it that the account can pay, by the profile's `accounts.credits`."""
+        """Provide credit by the profile's `accounts.credits`."""
         match self._session.profile.accounts.credits:
             case "granted":
                 return
@@ -91,14 +91,14 @@ class Accounts:
                 raise ProfileSilent("a profile that says accounts.credits", "a profile that leaves it out")
 
     def spend_all(self, account: Account) -> None:
-        """Have the test control charge an account all of its credit; needs `credit_control`."""
+        """Spend all of an account's credit through the test control; needs `credit_control`."""
         session = self._session
         answer = tell_control(session.target, session.log, "spend", {"address": account.wallet_address})
         if not answer.accepted:
             raise SetupFailed("a control that spends credit", answer.summary, answer.exchange)
 
     def by_wallet(self, admin: SuiteWallet, description: str = DESCRIPTION) -> ChainSecuredAccount:
-        """A fresh ChainSecured account, made on the chain by the wallet that becomes its admin. It has no credits."""
+        """Create a ChainSecured account on the chain, with this wallet as its admin. It has no credits."""
         receipt = Contract(self._session).send(admin, CREATION, [self._session.label, description])
         must_succeed(receipt, "a new ChainSecured account")
         account = ChainSecuredAccount(wallet_hash(admin.address), admin)
@@ -110,7 +110,7 @@ class Accounts:
         self._session.accept(self.conversion(key, admin))
 
     def converted(self, key: str, admin: SuiteWallet) -> ChainSecuredAccount:
-        """Convert it, and name what it then is. ProfileSilent: the profile does not say how its hash is made."""
+        """Convert an account and return it. ProfileSilent: the profile does not say how its hash is derived."""
         self.convert(key, admin)
         return ChainSecuredAccount(account_hash(key, self._session.profile), admin)
 

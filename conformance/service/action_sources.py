@@ -52,12 +52,12 @@ class Needs:
     uses: frozenset[str]
     """Keys that must not be null."""
     names_wallets_itself: bool
-    """Whether it chooses a wallet, so that it is for nodes alone whose calls name them."""
+    """Whether the script chooses a wallet, which works only on nodes whose calls name the wallet."""
 
 
 @cache
 def names() -> tuple[str, ...]:
-    """What sources there are; those of `fixtures/hostile` by their folder too: `hostile/loop_main`."""
+    """The names of all sources; those in `fixtures/hostile` carry the folder, as in `hostile/loop_main`."""
     plain = (path.stem for path in (fixtures() / "actions").glob("*.js"))
     hostile = (f"hostile/{path.stem}" for path in (fixtures() / "hostile").glob("*.js"))
     return tuple(sorted([*plain, *hostile]))
@@ -76,14 +76,14 @@ def template(name: str) -> str:
 def needs(name: str) -> Needs:
     """What a source takes from the profile. KeyError: there is no such source."""
     placeholders = set(PLACEHOLDER.findall(template(name)))
-    return Needs(frozenset(key for found in placeholders for key in KEYS[found]), "$MEMBER" in placeholders)
+    return Needs(frozenset(key for placeholder in placeholders for key in KEYS[placeholder]), "$MEMBER" in placeholders)
 
 
 def source(name: str, profile: Profile, mark: str = "") -> str:
     """The code to run on the profile's node.
 
-    A mark, put into a comment at the end, makes it an action of its own: another text, another CID. ProfileSilent: the
-    profile leaves out a name that the source needs. KeyError: there is no such source.
+    A mark is added as a final comment, so that the action has a CID of its own. ProfileSilent: the profile leaves out a
+    name that the source needs. KeyError: there is no such source.
     """
     return source_for(name, lambda key: value_at(profile, key), mark)
 
@@ -93,7 +93,7 @@ def source_for(name: str, read: Reader, mark: str = "") -> str:
     code = template(name)
     if CALL.search(code) and _stated(f"{API}.arguments", read) == "positional":
         code = CALL.sub(r"((call) => \1(...Object.values(call)))(", code)
-    code = PLACEHOLDER.sub(lambda found: _text(found[0], read), code)
+    code = PLACEHOLDER.sub(lambda match: _text(match[0], read), code)
     return f"{code}// {mark}\n" if mark else code
 
 
@@ -119,5 +119,5 @@ def _stated(key: str, read: Reader) -> str:
 
 
 def parameters(pkp_id: object, members: Mapping[str, object], read: Reader) -> dict[str, object]:
-    """`jsParams` of a run with this wallet; whoever decides, the wallet stands in the member that the profile names."""
+    """`jsParams` of a run with this wallet, which stands in the member that the profile names."""
     return {_stated(MEMBER, read): pkp_id, **members}

@@ -14,12 +14,12 @@ from conformance.values.ids import Cid, GroupId, HashedCid
 from conformance.values.json_values import member, printed
 
 SAMPLE_CODE = "async function main() { return 'a conformance suite was here' }"
-"""The code for whose CID each node is asked before the suite computes others."""
+"""The code whose CID the node must confirm before the suite computes CIDs itself."""
 
 
 @dataclass(frozen=True)
 class ActionCode:
-    """An action that can be run, and what it is known by."""
+    """The code of an action with its CID and hashed CID."""
 
     code: str
     cid: Cid
@@ -27,7 +27,7 @@ class ActionCode:
 
 
 class Actions:
-    """What is done to actions, with the key of an account."""
+    """Operations on actions with an account's key."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -39,7 +39,7 @@ class Actions:
     def cid(self, code: str) -> Cid:
         """The raw CID of code, as the node computes it.
 
-        The suite computes it where the node has once given the CID that the profile's `crypto.cid_algorithm` gives.
+        The suite computes it after the node has confirmed the profile's `crypto.cid_algorithm` for `SAMPLE_CODE`.
         """
         computed = code_cid(code, self._session.profile.crypto.cid_algorithm)
         if computed is not None and self._session.target.remembered("computes CIDs", self._computes_as_stated):
@@ -71,7 +71,7 @@ class Actions:
         return hashed_cid(self.cid(code))
 
     def sample_cid(self, label: str) -> Cid:
-        """A valid CID of no code that anybody has; the same label gives the same one in a case."""
+        """A valid CID of no existing code; within a case, the same label gives the same CID."""
         return sample_cid(f"{self._session.seed.partition('//')[0]}|{label}")
 
     def add(self, key: str, cid: Cid, name: str = "") -> Accepted:

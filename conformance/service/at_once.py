@@ -18,9 +18,9 @@ T = TypeVar("T")
 
 
 def at_once(thunks: Sequence[Callable[[], T]]) -> list[T]:
-    """Call all at the same moment, each in a thread; their results in order.
+    """Call all thunks at the same moment, each in a thread, and return their results in order.
 
-    The first one's exception is raised; a Departure before any other.
+    Raises the first exception, preferring a Departure.
     """
     if not thunks:
         return []

@@ -1,4 +1,4 @@
-"""Fresh accounts whose groups bind actions and wallets: what cases about runs begin with ("Resources / Group")."""
+"""Creates accounts whose groups bind actions and wallets, the set-up of cases about runs ("Resources / Group")."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class OneGroup:
 
 @dataclass(frozen=True)
 class TwoGroups(OneGroup):
-    """Beside it group H binds the action Y and the wallet Q, in which the usage key does not execute."""
+    """`OneGroup` with a second group H, which binds Y and Q and in which the usage key may not execute."""
 
     q: Pkp
     y: ActionCode
@@ -53,7 +53,7 @@ class TwoGroups(OneGroup):
 
 @dataclass(frozen=True)
 class Converted:
-    """The same groups of an account that was converted: its credits follow it, and one made on the chain has none."""
+    """The groups of `TwoGroups` in a converted account, which keeps its credits (one made on the chain has none)."""
 
     account: ChainSecuredAccount
     p: Pkp
@@ -72,7 +72,7 @@ class Converted:
 
 
 def one_group(node: Node, x: ActionCode | None = None) -> OneGroup:
-    """Make it. Without an action, X signs a text."""
+    """Create the account of `OneGroup`. Without an action, X signs a text."""
     account = node.accounts.new()
     p, x = node.pkps.create(account.key), x or node.actions.prepared(mark="x")
     g = bound(node, account.key, [p], [x])
@@ -80,7 +80,7 @@ def one_group(node: Node, x: ActionCode | None = None) -> OneGroup:
 
 
 def two_groups(node: Node) -> TwoGroups:
-    """Make them. X and Y sign a text."""
+    """Create the account of `TwoGroups`. X and Y sign a text."""
     account = node.accounts.new()
     p, q = node.pkps.create_several(account.key, 2)
     x, y = (node.actions.prepared(mark=mark) for mark in "xy")
@@ -89,7 +89,7 @@ def two_groups(node: Node) -> TwoGroups:
 
 
 def two_and_two(node: Node) -> TwoAndTwo:
-    """Make them. X and Y sign a text."""
+    """Create an account with two wallets and prepare two actions that sign a text."""
     alice = node.accounts.new().key
     p, q = node.pkps.create_several(alice, 2)
     x, y = (node.actions.prepared(mark=mark) for mark in "xy")
@@ -97,7 +97,7 @@ def two_and_two(node: Node) -> TwoAndTwo:
 
 
 def converted(node: Node, *, adds_pkps: bool = False) -> Converted:
-    """Make it. With `adds_pkps` its key may add wallets to G, too."""
+    """Create the account of `TwoGroups` and convert it. With `adds_pkps` its key may also add wallets to G."""
     alice, p, q, x, y = two_and_two(node)
     g, h = bound(node, alice, [p], [x]), bound(node, alice, [q], [y])
     account = node.accounts.converted(alice, node.wallets.new("carol"))

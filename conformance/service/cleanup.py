@@ -1,4 +1,4 @@
-"""Takes away what a case made: usage keys and groups over HTTP and on the chain, moved clocks, ether. Best effort."""
+"""Cleans up after a case: removes usage keys and groups, resets the clock, returns ether. Best effort."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ LEFTOVERS = (
 
 
 def clean_up(session: Session) -> None:
-    """Put the clock right, and remove the usage keys and groups that the case made and that still stand.
+    """Reset the clock, and remove the usage keys and groups that the case created and did not remove.
 
-    It changes no verdict: what cannot be removed stays. A node that ends with the run keeps what cases made.
+    Failures are ignored and change no verdict. A node that ends with the run is not cleaned up.
     """
     if session.clock.offset:
         _try(session.clock.reset)
     if session.target.ends_with_run:
         return
-    made = session.cleanup
-    for account, key in made.usage_keys():
+    registry = session.cleanup
+    for account, key in registry.usage_keys():
         _remove(session, "remove_usage_api_key", account, usage_api_key=key)
-    for account in made.accounts_to_search():
+    for account in registry.accounts_to_search():
         for group in _groups_of(session, account):
             _remove(session, "remove_group", account, group_id=group)
-    for account, group in made.groups():
+    for account, group in registry.groups():
         _remove(session, "remove_group", account, group_id=group)
     _clean_up_chain(session)
 
@@ -53,7 +53,7 @@ def _groups_of(session: Session, account: str) -> list[str]:
 
 
 def _clean_up_chain(session: Session) -> None:
-    """Remove the usage keys and groups of accounts that wallets own; then what is left in the wallets goes back."""
+    """Remove usage keys and groups of ChainSecured accounts, then return the wallets' remaining ether."""
     funder = session.target.funder
     if funder is None:
         return

@@ -1,4 +1,4 @@
-"""The node's time, as far as a client can know it: by its `Date` header, or to the second with `clock_control`."""
+"""The node's time as a client sees it: from the `Date` header, or exact to the second with `clock_control`."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ T = TypeVar("T")
 MOST_APART = 2
 """Seconds between the suite's time and a `Date` header that servers renew once a second."""
 WAITS = (0.2, 1.0, 2.0)
-"""Seconds before another look: a busy server may be late in renewing its `Date`."""
+"""Seconds between retries, since a busy server may renew its `Date` late."""
 FIRST, LATEST = 0.25, 0.75
 """The part of a second in which an exact request begins and ends: clocks that differ by less do no harm."""
 MOST_TRIES = 40
 
 
 def date_of(answer: Answer) -> int:
-    """The node's time of an answer in Unix seconds; the suite's own where the node does not say."""
+    """The node's Unix time in an answer; the suite's own time without a `Date` header."""
     return _date(answer.headers.get("date"))
 
 
@@ -41,7 +41,7 @@ def _date(header: str | None) -> int:
 
 @dataclass(frozen=True)
 class _Seen:
-    """A `Date` header, and when it came."""
+    """A `Date` header and the time of its arrival."""
 
     header: str | None
     at: float
@@ -49,30 +49,30 @@ class _Seen:
 
 
 class Clock:
-    """The node's time in the course of a case, and the test control that moves it."""
+    """Tracks the node's time during a case, and moves it through the test control."""
 
     def __init__(self, control: NodeClock, ask: Callable[[], Answer]) -> None:
         self._control = control
         self._ask = ask
-        """Has the node answer something, for its `Date`."""
+        """Sends a request to get a `Date` header."""
         self._seen: _Seen | None = None
 
     @property
     def offset(self) -> int:
-        """Seconds from the right time, as the test control has set it."""
+        """The offset in seconds that the test control has set."""
         return self._control.offset
 
     def note(self, answer: Answer) -> None:
-        """Take the time from an answer. A moved clock teaches nothing: `Date` may follow it or not."""
+        """Take the time from an answer. Answers under a moved clock are ignored: `Date` may follow it or not."""
         if not self.offset or self._seen is None:
             self._seen = _Seen(answer.headers.get("date"), time.monotonic())
 
     def now(self) -> int:
-        """The node's time in Unix seconds, perhaps a few too few."""
+        """The node's Unix time, possibly a few seconds behind."""
         return self._right_time() + self.offset
 
     def _right_time(self) -> int:
-        """What the node's clock would show if nobody had moved it."""
+        """The node's time without the offset."""
         if self._seen is None:
             self.note(self._ask())
         seen = self._seen
@@ -81,7 +81,7 @@ class Clock:
         return _date(seen.header) + int(time.monotonic() - seen.at) if seen.header else _date(None)
 
     def move(self, seconds: int) -> None:
-        """Move it to so many seconds from the right time; no other case runs meanwhile."""
+        """Set the offset in seconds. No other case may run meanwhile."""
         if self._seen is None:
             self.note(self._ask())
         answer = self._control.set(seconds)
@@ -89,15 +89,15 @@ class Clock:
             raise ChainTrouble("a clock that can be set", f"status {answer.status}", answer.exchange)
 
     def move_to(self, time_of_day: int) -> None:
-        """Move it to a time in Unix seconds."""
+        """Move the clock to this Unix time."""
         self.move(time_of_day - self._right_time())
 
     def reset(self) -> None:
-        """Move it back to the right time, whatever comes of it."""
+        """Remove the offset; ignore whether the node accepts that."""
         self._control.set(0)
 
     def set_right(self) -> None:
-        """Have it show the right time. Inconclusive where that is not the suite's."""
+        """Remove the offset. Inconclusive: the node's time then differs from the suite's."""
         for wait in (*WAITS, 0.0):
             answer = self._control.set(0)
             must_accept(answer)
@@ -109,7 +109,7 @@ class Clock:
 
     @contextmanager
     def ahead(self, seconds: int) -> Iterator[None]:
-        """The clock so many seconds ahead, and right again afterwards."""
+        """Move the clock ahead within the block."""
         must_accept(self._control.set(seconds))
         try:
             yield
@@ -120,9 +120,9 @@ class Clock:
 def within_one_second(
     act: Callable[[P, int], T], prepare: Callable[[], P], stands: Callable[[T], bool], tries: int
 ) -> T:
-    """What `act` gave, called with what `prepare` made and the second in which it began and ended.
+    """Call `act` with the result of `prepare` and the current second, and return its result.
 
-    Again, in another second, where it took too long, unless what it gave `stands` all the same.
+    If the call does not end within that second, retry, unless `stands` accepts the result anyway.
     """
     for _ in range(tries):
         prepared = prepare()

@@ -20,16 +20,16 @@ from conformance.values.ids import Address
 from conformance.values.json_values import member, printed
 
 EXECUTE = Function.parse("execute(address target, bytes data)")
-"""Of the contract wallet: a call that its owner has it send."""
+"""The contract wallet's function with which its owner sends a call."""
 MOST_BLOCKS = 500
-"""A case's writes are mined in fewer unless node and suite are slow and the chain is fast; more are not searched."""
+"""The most blocks to search. A case's writes span fewer unless the node is slow and the chain fast."""
 SHOWN = 300
 PAGE = 100
-"""No case makes more of anything in one account."""
+"""No case creates more objects of one kind in an account."""
 
 
 def chain_id(session: Session) -> int:
-    """The settlement chain's id by `get_node_chain_config`, which is asked once for a target."""
+    """The settlement chain's id from `get_node_chain_config`, requested once for each target."""
     return session.target.remembered("chain id", lambda: _stated_chain_id(session))
 
 
@@ -42,7 +42,7 @@ def _stated_chain_id(session: Session) -> int:
 
 
 def contract_address(session: Session) -> Address:
-    """The contract's address by `get_node_chain_config`, which is asked once for a target."""
+    """The contract's address from `get_node_chain_config`, requested once for each target."""
     return session.target.remembered("contract address", lambda: _stated_address(session))
 
 
@@ -55,7 +55,7 @@ def _stated_address(session: Session) -> Address:
 
 
 def payers(session: Session) -> list[Address]:
-    """The addresses of `get_api_payers`, then that of `get_admin_api_payer`; both are asked once for a target."""
+    """The addresses of `get_api_payers`, then that of `get_admin_api_payer`; each is requested once for a target."""
     return session.target.remembered("payers", lambda: _stated_payers(session))
 
 
@@ -69,12 +69,12 @@ def _stated_payers(session: Session) -> list[Address]:
 
 
 def send_call(name: str) -> str:
-    """What a transaction is called where a control and its refusal have to be of the same function."""
+    """The call name of a transaction, which a control and its refusal must share."""
     return f"send {name}"
 
 
 def dry_run_call(name: str) -> str:
-    """What a dry run is called where a control and its refusal have to be of the same function."""
+    """The call name of a dry run, which a control and its refusal must share."""
     return f"dry_run {name}"
 
 
@@ -86,7 +86,7 @@ class Contract:
 
     @property
     def address(self) -> Address:
-        """Where it is."""
+        """The contract's address."""
         return contract_address(self._session)
 
     def signature(self, name: str) -> str:
@@ -96,7 +96,7 @@ class Contract:
         return str(self._session.stated(FUNCTION_KEYS[name]))
 
     def view(self, name: str, *arguments: object) -> object:
-        """What a view answers: an object of its named results, or the one result that has no name."""
+        """Call a view: an object of its named results, or its single unnamed result."""
         return self._session.chain.view(self.address, self.signature(name), arguments)
 
     def items(self, name: str, *arguments: object) -> list[object]:
@@ -127,19 +127,19 @@ class Contract:
         refusals.must_revert_dry(dry_run_call(name), lambda: self.dry_run(name, arguments, sender=sender))
 
     def dry_runs(self, name: str, calls: Sequence[tuple[str, Sequence[object]]]) -> list[Callable[[], object]]:
-        """Ask in one request whether writes of these senders and arguments would go through.
+        """Dry-run a write with these senders and arguments in one request.
 
-        Each that is given back says what came of one: it raises ChainReverted where the contract refuses.
+        Returns one function for each call; it raises ChainReverted if the contract refuses that call.
         """
         function = Function.parse(self.signature(name))
         asked = [eth_call(self.address, function, arguments, sender) for sender, arguments in calls]
         with as_trouble():
-            return [partial(_told, result) for result in self._session.chain.batch(asked)]
+            return [partial(_raise_reverted, result) for result in self._session.chain.batch(asked)]
 
     def send(
         self, wallet: SuiteWallet, name: str, arguments: Sequence[object], *, to_be_reverted: bool = False
     ) -> Receipt:
-        """Send a write and wait for its block; a contract wallet's is sent by its owner, through it."""
+        """Send a write and wait for its block. The owner of a contract wallet sends it through that wallet."""
         function = Function.parse(self.signature(name))
         to, data = str(self.address), selector(function) + encoded(function.inputs, arguments)
         if wallet.contract:
@@ -188,7 +188,7 @@ class Contract:
         return [transaction for transaction in mined if part in printed(transaction["input"])]
 
 
-def _told(result: object) -> object:
+def _raise_reverted(result: object) -> object:
     if isinstance(result, ChainReverted):
         raise result
     return result

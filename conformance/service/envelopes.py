@@ -44,7 +44,7 @@ def sign_envelope(
     on_chain: int | None = None,
     signed_by: SuiteWallet | None = None,
 ) -> SignedEnvelope:
-    """A valid envelope of the wallet, issued so many seconds from the node's time; the options make it another."""
+    """A valid envelope of the wallet, issued `issued` seconds from the node's time; options replace its values."""
     document = envelope(
         primary,
         name=domain_name(session.profile),
@@ -80,7 +80,7 @@ def billing_auth(
     on_chain: int | None = None,
     signed_by: SuiteWallet | None = None,
 ) -> dict[str, str | None]:
-    """The header with which a wallet reads and pays as the holder of a credit record; the options make it another."""
+    """The `X-Wallet-Auth` header of a wallet; the options are those of `sign_envelope`."""
     signed = sign_envelope(
         session, primary, wallet, issued=issued, address=address, on_chain=on_chain, signed_by=signed_by
     )

@@ -30,7 +30,7 @@ class Group:
 
 
 class Groups:
-    """What is done to groups, with the key of an account or a permitted usage key."""
+    """Operations on groups with an account's key or a permitted usage key."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -50,9 +50,9 @@ class Groups:
         cid_hashes: Sequence[object] = (),
         listed_to: str | None = None,
     ) -> Group:
-        """A new group. Its id is in the answer, or else at the end of `list_groups`, where the newest stands.
+        """Create a group. Its id is taken from the answer, or else from the last entry of `list_groups`.
 
-        `listed_to` is the key that reads this list, where the one that makes the group may not.
+        `listed_to` is the key that reads this list, if `key` may not.
         """
         request = self.creation(key, name, pkp_ids=pkp_ids, cid_hashes=cid_hashes)
         answer, accepted = self._session.accept(request)
@@ -82,20 +82,20 @@ class Groups:
         return self._session.accept(self._session.request("remove_group", key, group_id=group))[1]
 
     def add_pkp(self, key: str, group: GroupId, pkp: PkpId) -> Accepted:
-        """Permit a wallet in a group."""
+        """Add a wallet to a group."""
         return self._session.accept(self._session.request("add_pkp_to_group", key, group_id=group, pkp_id=pkp))[1]
 
     def remove_pkp(self, key: str, group: GroupId, pkp: PkpId) -> Accepted:
-        """Permit a wallet in a group no more."""
+        """Remove a wallet from a group."""
         return self._session.accept(self._session.request("remove_pkp_from_group", key, group_id=group, pkp_id=pkp))[1]
 
     def add_action(self, key: str, group: GroupId, cid: Cid) -> Accepted:
-        """Permit an action, by its raw CID, in a group."""
+        """Add an action, by its raw CID, to a group."""
         request = self._session.request("add_action_to_group", key, group_id=group, action_ipfs_cid=cid)
         return self._session.accept(request)[1]
 
     def remove_action(self, key: str, group: GroupId, hashed_cid: HashedCid) -> Accepted:
-        """Permit an action in a group no more."""
+        """Remove an action from a group."""
         request = self._session.request("remove_action_from_group", key, group_id=group, hashed_cid=hashed_cid)
         return self._session.accept(request)[1]
 

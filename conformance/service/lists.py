@@ -13,7 +13,7 @@ from conformance.service.session import Session
 from conformance.values.json_values import member, printed, same, same_hex
 
 MOST_PAGES = 1_000
-"""No case makes more: a list that goes on is one that ignores its page number."""
+"""No case needs more pages; a longer list ignores its page number."""
 
 
 def read_list(session: Session, operation: str, key: str | None, /, **members: object) -> list[object]:
@@ -28,11 +28,11 @@ def unchanged_list(session: Session, operation: str, key: str | None, /, **membe
 
 
 def only(items: Iterable[object], name: str, value: object) -> object:
-    """The one item whose member of this name has this value; hex digits count whatever their form. Raises Mismatch."""
-    found = [item for item in items if same(member(item, name), value) or same_hex(member(item, name), value)]
-    if len(found) != 1:
-        raise Mismatch(f"one item whose {name} is {printed(value)}", printed(found)[:300])
-    return found[0]
+    """The only item whose member has this value; hex is compared in any form. Raises Mismatch."""
+    matches = [item for item in items if same(member(item, name), value) or same_hex(member(item, name), value)]
+    if len(matches) != 1:
+        raise Mismatch(f"one item whose {name} is {printed(value)}", printed(matches)[:300])
+    return matches[0]
 
 
 def read_pages(session: Session, request: OutgoingRequest, page_size: int | None = None) -> list[object]:

@@ -1,4 +1,4 @@
-"""Wallets and usage keys that the signature flows mint, and what attaches them on the chain.
+"""Mints wallets and usage keys through the signature flows, and attaches them on the chain.
 
 Specification, "Wallet-signed endpoints": `create_wallet_with_signature`, `add_usage_api_key_with_signature`.
 """
@@ -39,7 +39,7 @@ class MintedWallet:
 
 @dataclass(frozen=True)
 class MintedKey(MintedWallet):
-    """A usage key that opens nothing until it is attached, with its wallet."""
+    """A usage key with its wallet; it has no permissions until it is attached."""
 
     key: UsageKey
     hash: UsageKeyHash
@@ -58,15 +58,15 @@ class Minting:
 
     def wallet(self, admin: SuiteWallet) -> MintedWallet:
         """A fresh wallet."""
-        made = self._minted("create_wallet_with_signature", admin)
-        return MintedWallet(Address(made["wallet_address"]), made["derivation_path"])
+        members = self._minted("create_wallet_with_signature", admin)
+        return MintedWallet(Address(members["wallet_address"]), members["derivation_path"])
 
     def usage_key(self, admin: SuiteWallet) -> MintedKey:
         """A fresh usage key."""
-        made = self._minted("add_usage_api_key_with_signature", admin)
-        key = made["usage_api_key"]
+        members = self._minted("add_usage_api_key_with_signature", admin)
+        key = members["usage_api_key"]
         hashed = usage_key_hash(key, self._session.profile)
-        return MintedKey(Address(made["wallet_address"]), made["derivation_path"], UsageKey(key), hashed)
+        return MintedKey(Address(members["wallet_address"]), members["derivation_path"], UsageKey(key), hashed)
 
     def register(self, account: ChainSecuredAccount, minted: MintedWallet, name: str = "") -> Accepted:
         """Register a wallet in an account, with a transaction of the account's admin."""

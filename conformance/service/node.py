@@ -1,4 +1,4 @@
-"""The node before a case, with every verb of the service in one object."""
+"""The node under test, with every operation of the service in one object."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from conformance.service.wallets import Wallets
 
 
 class Node:
-    """What a case does with the node, by topic."""
+    """The operations of the service, by topic."""
 
     def __init__(self, session: Session) -> None:
         self.session = session
         self.label = session.label
-        """The name of what the case makes, unlike that of any other case."""
+        """A name for the case's objects that no other case uses."""
         self.accounts = Accounts(session)
         self.actions = Actions(session)
         self.clock = session.clock
@@ -36,4 +36,4 @@ class Node:
         """Runs that sign the label with a wallet."""
         self.usage_keys = UsageKeys(session)
         self.wallets = Wallets(session)
-        """The suite's own."""
+        """The suite's own wallets."""

@@ -1,7 +1,7 @@
-"""Buying credits as a browser does: an intent of the node, paid in the provider's test mode, and its confirmation.
+"""Buys credits as a browser does: creates an intent, pays it in the provider's test mode, and confirms it.
 
-Specification: "Billing". Nothing secret of the vendor's is needed: the publishable key and the intent's own secret
-pay it.
+Specification: "Billing". The publishable key and the intent's client secret suffice to pay; no secret of the vendor is
+needed.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from conformance.values.ids import Cents
 from conformance.values.json_values import member, printed
 
 BOUGHT_CENTS = Cents(5_000)
-"""What an account is given to spend where credits are bought: more than any case spends."""
+"""The credit bought for an account, more than any case spends."""
 
 USUAL_CENTS = Cents(600)
-"""What cases pay that are not about amounts: more than the smallest payment, which a node may get wrong ("Limits")."""
+"""The amount in cases that are not about amounts, above the minimum payment ("Limits")."""
 
 NOT_PAID = 402
 
@@ -43,18 +43,18 @@ UNITS = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 SHOWN = 300
 
 ILL_FORMED = ("invalid", "malformed")
-"""The classes of refusal for what is no request of the endpoint."""
+"""The refusal classes of an ill-formed request."""
 
 NO_SUCH_INTENT = ("not_found", "forbidden", "insufficient_credit", *ILL_FORMED)
-"""Those for an intent that is none, or none of this account."""
+"""The refusal classes of an unknown intent or one of another account."""
 
 NOT_YET_PAID = ("insufficient_credit", "conflict", "not_found", *ILL_FORMED)
-"""Those for an intent of the account that is not paid."""
+"""The refusal classes of an unpaid intent of the account."""
 
 
 @dataclass(frozen=True)
 class PaymentIntent:
-    """An intent that the node has made."""
+    """An intent that the node created."""
 
     id: str
     client_secret: str
@@ -64,7 +64,7 @@ class PaymentIntent:
 
 
 class Payments:
-    """What is done about credits, with the key of an account."""
+    """Payments and balances with an account's key or a wallet's proof."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -90,24 +90,24 @@ class Payments:
         return self._cents(answer)
 
     def unchanged_balance(self, key: str) -> Read:
-        """The balance as a read that a refused call leaves as it is."""
+        """The balance, as a read that a refused call leaves unchanged."""
         return Read("the balance", lambda: self.balance(key))
 
     def unchanged_balance_by(self, wallet: SuiteWallet) -> Read:
-        """The same of the record that a wallet holds."""
+        """The balance of a wallet's record, as a read that a refused call leaves unchanged."""
         return Read(
             f"the balance of the wallet {wallet.address}", lambda: self.balance_by(self.by_wallet("balance", wallet))
         )
 
     def by_wallet(self, operation: str, wallet: SuiteWallet, **members: object) -> OutgoingRequest:
-        """A request of an endpoint of billing by the proof of a wallet, made now."""
+        """A billing request that authenticates by a fresh proof of the wallet."""
         if operation != "balance":
             self.publishable_key()
         request = self._session.request(operation, **members)
         return replace(request, headers=billing_auth(self._session, wallet))
 
     def balance_by(self, request: OutgoingRequest) -> Cents:
-        """The same for a request that authenticates in another way."""
+        """The balance that a request with its own authentication reads."""
         answer, _ = self._session.accept(request)
         return self._cents(answer)
 
@@ -130,7 +130,7 @@ class Payments:
         return self.intend_by(self.intent_request(key, cents), cents)
 
     def intend_by(self, request: OutgoingRequest, cents: Cents) -> PaymentIntent:
-        """A new intent by a request of one's own."""
+        """Create an intent with this request."""
         answer, _ = self._session.accept(request)
         return self.intent_in(answer, request, cents)
 
@@ -188,7 +188,7 @@ class Payments:
         return self._session.request("confirm_payment", key, payment_intent_id=intent_id)
 
     def confirm(self, key: str, intent: PaymentIntent) -> Accepted:
-        """Have a paid intent credited; the control for refusals of `confirm_payment`."""
+        """Confirm a paid intent. Returns the control for refusals of `confirm_payment`."""
         accepted = self.confirm_by(self.confirm_request(key, intent.id))
         self.wait_for_credit()
         return accepted
@@ -208,7 +208,7 @@ class Payments:
         return self.intend_by(self.by_wallet("create_payment_intent", wallet, amount_cents=cents), cents)
 
     def confirm_by_wallet(self, wallet: SuiteWallet, intent: PaymentIntent) -> Accepted:
-        """Have a paid intent credited by the proof of a wallet."""
+        """Confirm a paid intent by the proof of a wallet."""
         accepted = self.confirm_by(self.by_wallet("confirm_payment", wallet, payment_intent_id=intent.id))
         self.wait_for_credit()
         return accepted
@@ -221,7 +221,7 @@ class Payments:
         return intent
 
     def confirm_by(self, request: OutgoingRequest) -> Accepted:
-        """The same by a request of one's own. Here 402 refuses the payment; it does not say that credit is short."""
+        """Confirm a paid intent with this request. Here 402 means an unpaid intent, not a lack of credit."""
         answer = self._session.send(request)
         if answer.status == NOT_PAID:
             raise NotAccepted("a paid intent to be confirmed", f"status 402: {answer.text[:SHOWN]}", answer.exchange)
@@ -229,9 +229,9 @@ class Payments:
         return Accepted(request.operation.name, request)
 
     def usual_credit(self, key: str) -> Cents:
-        """What a usual payment adds to the balance, bought twice: the control of cases about special payments.
+        """The credit that a usual payment adds, the control of cases about special payments.
 
-        SetupFailed: not both add the same.
+        It pays twice. SetupFailed: the two payments add different credit.
         """
         balances = [self.balance(key)]
         for _ in range(2):
@@ -260,13 +260,13 @@ def _in_cents(stated: object, fields: BillingFields) -> Cents | None:
 
 
 def _intent_in(answer: Answer) -> dict[str, str]:
-    """What the provider says of an intent, also one whose payment it declined. ProviderTrouble: it says nothing."""
+    """The intent in the provider's answer, also after a declined payment. ProviderTrouble: the answer holds none."""
     try:
-        told = json.loads(answer.text)
+        body = json.loads(answer.text)
     except ValueError:
-        told = None
-    found = told if answer.accepted else member(member(told, "error"), "payment_intent")
-    intent = {name: printed(member(found, name)) for name in ("status", "amount", "currency")}
-    if not isinstance(member(found, "status"), str):
+        body = None
+    shown = body if answer.accepted else member(member(body, "error"), "payment_intent")
+    intent = {name: printed(member(shown, name)) for name in ("status", "amount", "currency")}
+    if not isinstance(member(shown, "status"), str):
         raise ProviderTrouble("a payment intent with its status", answer.text[:SHOWN], answer.exchange)
     return intent

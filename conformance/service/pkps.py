@@ -29,7 +29,7 @@ class Pkp:
 
 
 class Pkps:
-    """What is done to an account's wallets, with its key or a permitted usage key."""
+    """Operations on an account's wallets with its key or a permitted usage key."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -39,7 +39,7 @@ class Pkps:
         return self.create_several(key, 1)[0]
 
     def create_several(self, key: str, count: int) -> list[Pkp]:
-        """So many new wallets, with one look at the list for their ids."""
+        """Create `count` wallets, and read their ids from the list once."""
         request = self.creation(key)
         made = [self._session.accept(request) for _ in range(count)]
         listed = self.list(key)
@@ -60,7 +60,7 @@ class Pkps:
 
 
 def wallet_labels(operation: Operation, name: str) -> dict[str, object]:
-    """The labels of a new wallet, as far as the profile says that its creation takes any."""
+    """The labels of a new wallet that the node accepts by its profile."""
     labels: dict[str, object] = {"name": name, "description": DESCRIPTION}
     return {label: text for label, text in labels.items() if label in operation.request}
 

@@ -1,4 +1,4 @@
-"""What the suite has the payment provider do behind the node's back, where the profile names a control for that.
+"""Controls the payment provider behind the node's back, through the control that the profile names.
 
 Each action is a JSON object sent to `{payments.control_url}/ACTION`; docs/profile.md lists them.
 """
@@ -27,14 +27,14 @@ SLOW_MILLISECONDS = 1_500
 
 
 class ProviderControl:
-    """Has the provider change payments and fail. ProfileSilent: the profile names no control."""
+    """Makes the provider change payments or fail. ProfileSilent: the profile names no control."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
         self._payments = Payments(session)
 
     def act(self, action: str, **members: object) -> object:
-        """Carry out an action; what there is then. ProviderTrouble: the control refused it."""
+        """Carry out an action and return the control's answer. ProviderTrouble: the control refused it."""
         base = self._session.profile.payments.control_url
         if base is None:
             raise ProfileSilent(f"a profile that says {KEY}", "a profile that leaves it out")
@@ -51,8 +51,8 @@ class ProviderControl:
 
     def strange_intent(self, cents: Cents) -> PaymentIntent:
         """An intent that another integration of the same provider's account made, to be paid as any other."""
-        made = self.act("payment_intent", amount=cents)
-        secret = printed(member(made, "client_secret"))
+        intent = self.act("payment_intent", amount=cents)
+        secret = printed(member(intent, "client_secret"))
         return PaymentIntent(secret.partition("_secret_")[0], secret, cents, Accepted("payment_intent"))
 
     def email_of_customer(self, intent: PaymentIntent) -> str | None:

@@ -1,4 +1,4 @@
-"""Reads of what refusals must leave unchanged, none of them asked for again while nothing can have changed it."""
+"""Reads that must stay unchanged after a refusal, cached while nothing can have changed them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from conformance.endpoints.log import ExchangeLog
 
 SECONDS_TO_REMEMBER = 2.0
-"""For longer a read is not remembered: a case may have waited for something to expire."""
+"""How long a read is cached: a case may wait for something to expire."""
 
 
 @dataclass(frozen=True)
@@ -23,12 +23,12 @@ class Read:
 
 
 class RecentReads:
-    """What reads gave since the log of the case has shown anything else: the reads after a refusal serve the next."""
+    """A cache of reads, emptied when the case's log grows by other exchanges. Reads after a refusal serve the next."""
 
     def __init__(self, log: ExchangeLog, *, beside_others: bool = False) -> None:
         self._log = log
         self._forgets = beside_others
-        """In one of several threads others may write at any time."""
+        """True in one of several threads, since the others may write at any time."""
         self._values: dict[str, object] = {}
         self._exchanges = 0
         """Length of the log after the newest of them."""
@@ -36,19 +36,19 @@ class RecentReads:
         self._asked = 0.0
 
     def values(self, reads: Sequence[Read]) -> list[object]:
-        """What the reads give, asked for only as far as that is not known."""
+        """The values of these reads, from the cache where possible."""
         if self._forgets or len(self._log) != self._exchanges or time.monotonic() - self._asked > SECONDS_TO_REMEMBER:
             self._values.clear()
         return [self._values[read.asks] if read.asks in self._values else self.ask(read) for read in reads]
 
     def latest(self, read: Read) -> object:
-        """What a read gives; it is not asked for again if it was the last thing that the case has asked for."""
+        """The value of a read, from the cache only if it was the case's last exchange."""
         if self._newest is not None and read.asks == self._newest and len(self._log) == self._exchanges:
             return self._values[self._newest]
         return self.ask(read)
 
     def ask(self, read: Read) -> object:
-        """What a read gives now."""
+        """Carry out a read."""
         if len(self._log) != self._exchanges:
             self._values.clear()
         value = read.get()

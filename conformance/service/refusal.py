@@ -39,20 +39,20 @@ RefusalClass = Literal["any", section.RefusalClass]
 """A kind of refusal: the profile's `errors.status_codes` gives its statuses; `any` is each 4xx but 402 and 429."""
 REFUSAL_CLASSES: frozenset[str] = frozenset(get_args(RefusalClass))
 NEVER_BY_CHANCE = frozenset({402, 429})
-"""Lack of credit and of patience: they say nothing about the request, so that no open class includes them."""
+"""Lack of credit and throttling say nothing about the request, so the open classes exclude them."""
 SAID_BY_REFUSALS_TOO = frozenset({"logs"})
-"""Members of a success that give nothing away: a run that is refused when it asks for its wallet has logs before."""
+"""Members of a success that a refusal may hold: a run that is refused at its wallet call has logs already."""
 SHOWN_OF_STATE = 400
 """Characters of a read that a failure shows."""
 
 
 Control: TypeAlias = Accepted | Sequence[Accepted] | Callable[[], None]
-"""An accepted call, or one of each operation; or one that is tried after the refusals, and raises a Departure then."""
+"""An accepted call, or one for each operation; or a function, called after the refusals, that raises a Departure."""
 
 
 @dataclass(frozen=True)
 class ExpectedRefusal:
-    """The classes of refusal that are right, and the statuses that these have on this node."""
+    """The expected refusal classes, and their statuses on this node."""
 
     classes: tuple[str, ...]
     statuses: frozenset[int]
@@ -121,7 +121,7 @@ class Refusals:
         return answer
 
     def send_without_effect(self, request: OutgoingRequest, classes: Iterable[str]) -> bool:
-        """Send a request that must have no effect, and need not be refused for that; whether it was accepted."""
+        """Send a request that must have no effect but may be accepted; return whether it was."""
         self._must_be_proven(request.operation.name, writes=OPERATIONS[request.operation.name].writes)
         answer = self._session.send(request)
         self._last_exchange = answer.exchange
@@ -213,7 +213,7 @@ def must_be_unchanged(
 
 
 def try_control(control: Callable[[], None]) -> None:
-    """Have a control accepted. ControlNotAccepted (inconclusive): it was not, so that refusals would prove nothing."""
+    """Call a control. ControlNotAccepted (inconclusive): it was not accepted, so the refusals prove nothing."""
     try:
         control()
     except Departure as problem:
@@ -280,6 +280,6 @@ def _success_members(answer: Answer) -> list[tuple[str, object]]:
     if not isinstance(body, dict):
         return []
     names = {wire for name, wire in operation.response.items() if name not in SAID_BY_REFUSALS_TOO} - {WHOLE}
-    found = {name: descend(body, tuple(name.split("."))) for name in sorted(names)}
+    members = {name: descend(body, tuple(name.split("."))) for name in sorted(names)}
     # An empty value gives nothing.
-    return [(name, value) for name, value in found.items() if value and value is not MISSING]
+    return [(name, value) for name, value in members.items() if value and value is not MISSING]

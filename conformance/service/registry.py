@@ -1,4 +1,4 @@
-"""What a case made and has to take away again: usage keys and groups, also after a failure, best effort."""
+"""Records the usage keys and groups that a case created, for clean-up even after a failure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from conformance.values.json_values import printed
 
 
 class CleanupRegistry:
-    """The usage keys and groups that stand because of this case, each with the account key that may remove it."""
+    """The case's existing usage keys and groups, each with the account key that may remove it."""
 
     def __init__(self) -> None:
         self._owners: dict[str, str] = {}
@@ -18,18 +18,18 @@ class CleanupRegistry:
         self._keys: set[str] = set()
         self._groups: set[tuple[str, str]] = set()
         self._unnamed: set[str] = set()
-        """Accounts with groups whose ids the node's answers did not tell."""
+        """Accounts with groups whose ids the node's answers did not contain."""
         self._admins: dict[AccountHash, Address] = {}
         """Hash of each ChainSecured account to the address of its admin wallet."""
         self._lock = threading.Lock()
 
     def note_admin(self, account_hash: AccountHash, address: Address) -> None:
-        """The account is one that this wallet alone can clean up, on the chain."""
+        """Record an account that only this wallet can clean up, on the chain."""
         with self._lock:
             self._admins[account_hash] = address
 
     def hand_over(self, account_key: str) -> None:
-        """The account has been converted: its key removes nothing any more."""
+        """Forget the objects of a converted account, whose key can't remove them any more."""
         with self._lock:
             self._keys = {key for key in self._keys if self._owners[key] != account_key}
             self._groups = {(owner, group) for owner, group in self._groups if owner != account_key}
@@ -40,7 +40,7 @@ class CleanupRegistry:
         return list(self._admins.items())
 
     def note(self, operation: str, credential: str | None, members: Mapping[str, object], answer: object) -> None:
-        """Take an accepted call into account."""
+        """Record what an accepted call created or removed."""
         if credential is None:
             return
         made = answer if isinstance(answer, dict) else {}

@@ -1,7 +1,7 @@
-"""What a case has relied on that nobody stated. Where it then departs, the case is inconclusive (docs/profile.md).
+"""Tracks the assumed profile values that a case relies on. A Departure that may stem from one is inconclusive.
 
-A case relies on each assumed key that it reads, until what the node answers bears the value out: a member that stands
-in an answer has its name; paths and members of a request count until the node accepts it.
+A case relies on each assumed key that it reads until an answer of the node confirms the value (docs/profile.md): a
+member in an answer confirms its name, and an accepted request confirms its path and members.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ OF_REQUESTS = (
     "wire.new_account.",
     "wire.operations.",
 )
-"""How the keys begin that say how a request is written."""
+"""Prefixes of the keys that determine how a request is written."""
 OF_ITEMS = ("wire.list_groups.", "wire.list_items.")
-"""How the keys begin whose null says that items lack a member: nothing is then looked for."""
+"""Prefixes of the keys whose null means that items lack a member, so that nothing relies on them."""
 LABELS_SHOWN_BY: Mapping[str, str] = {"list_groups": "wire.add_group.fields.", "list_wallets": "wire.create_wallet."}
 """Lists that show whether the labels of a request were understood: a node may ignore members that it does not know."""
 CONTAINER = "wire.paging.container."
@@ -42,11 +42,11 @@ class Reliance:
     def __init__(self, target: Target, named: Iterable[str] = ()) -> None:
         self._assumed = target.profile.assumed
         self._named = tuple(named)
-        """Keys that the case itself names: they are the likeliest that it hangs on."""
+        """Keys that the case itself names, the likeliest cause of a Departure."""
         self._borne_out = target.borne_out
         self._read: dict[str, object] = {}
         self._sent: dict[str, dict[str, object]] = {}
-        """By operation: what a request relies on that has not been accepted."""
+        """By operation: the keys that a not yet accepted request relies on."""
 
     def note(self, key: str, value: object) -> None:
         """A key of the profile was read."""
@@ -59,8 +59,8 @@ class Reliance:
         """Key to value of all that the case relies on now, the likeliest first: see `_rank`."""
         newest = list(reversed(list(self._read.items())))
         unaccepted = self.unaccepted
-        found = {**unaccepted, **dict(newest)}
-        return self.still_open(dict(sorted(found.items(), key=lambda item: self._rank(item[0], unaccepted))))
+        relied_on = {**unaccepted, **dict(newest)}
+        return self.still_open(dict(sorted(relied_on.items(), key=lambda item: self._rank(item[0], unaccepted))))
 
     def _rank(self, key: str, unaccepted: Mapping[str, object]) -> int:
         """What unaccepted requests rely on, what the case names, what was read last, and how soon writes show."""
@@ -78,7 +78,7 @@ class Reliance:
         return self.still_open({key: value for keys in self._sent.values() for key, value in keys.items()})
 
     def remember_at(self, problem: StepProblem) -> None:
-        """Have a problem know what the case relied on when it came up."""
+        """Store in a problem the keys that the case relied on when it occurred."""
         if problem.assumed is None:
             problem.assumed = self.open
 

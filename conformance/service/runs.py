@@ -1,7 +1,7 @@
-"""Runs of actions: the request, what `main` returned, who signed, and ends with an error.
+"""Runs of actions: requests, results of `main`, signers, and errors.
 
-Specification, "Endpoints / Wallets and actions" (run action). The answer to code that throws, does not parse or exceeds
-a limit is not shown: a node may answer it with success and a mark, or with a status of its own.
+Specification, "Endpoints / Wallets and actions" (run action). The specification does not show the answer to code that
+throws, does not parse or exceeds a limit: a node may answer with success and a mark, or with another status.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a usage key may do of what the six management permissions gate, by trying it ("Resources / Usage API key")."""
+"""Tries which operations the six management permissions of a usage key open ("Resources / Usage API key")."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ GATED = {
     "can_create_groups": ("add_group",),
     "can_create_pkps": ("create_wallet",),
 }
-"""The operations that a permission opens; `execute_in_groups` opens none of management."""
+"""The operations that each permission opens; `execute_in_groups` opens no management operation."""
 ALL_GATED = sorted(operation for operations in GATED.values() for operation in operations)
 
 
@@ -41,7 +41,7 @@ class _Try(NamedTuple):
     changes: str
     """The list that shows its effect."""
     adds: int
-    """By how many items that makes it longer."""
+    """By how many items the list grows."""
 
 
 class ScopeTrial:
@@ -75,8 +75,8 @@ class ScopeTrial:
             opened += [attempt.operation for attempt in accepted]
             longer = sum(attempt.adds for attempt in accepted)
             if same(before, after) == bool(accepted) or len(after) - len(before) != longer:
-                said = " and ".join(attempt.operation for attempt in accepted) or "nothing"
-                expected = f"{name}, {printed(before)[:300]}, to change by what was accepted: {said}"
+                names = " and ".join(attempt.operation for attempt in accepted) or "nothing"
+                expected = f"{name}, {printed(before)[:300]}, to change by what was accepted: {names}"
                 raise Mismatch(expected, printed(after)[:300], self._session.last_exchange)
         return sorted(opened)
 

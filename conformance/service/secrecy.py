@@ -10,16 +10,16 @@ from itertools import takewhile
 
 
 def shared_prefix(secrets: Sequence[str | bytes]) -> int:
-    """With how many equal characters, or bytes, all of these secrets begin."""
+    """The length of the prefix that all of these secrets share."""
     return len(list(takewhile(lambda column: len(set(column)) == 1, zip(*secrets, strict=False))))
 
 
 def mark_of(keys: Sequence[str]) -> str:
-    """What tells the kind of a key to those who read it, `sk_live_` for example: how all begin, up to a separator."""
+    """The mark that shows the kind of a key, such as `sk_live_`: the common prefix up to its last separator."""
     common = keys[0][: shared_prefix(keys)]
     return common[: 1 + max(common.rfind(separator) for separator in "_-.:")]
 
 
 def distinct_bytes(secrets: Sequence[bytes]) -> int:
-    """How many different bytes they hold together."""
+    """The number of distinct bytes in all secrets."""
     return len({byte for secret in secrets for byte in secret})

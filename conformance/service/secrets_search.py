@@ -1,4 +1,4 @@
-"""Private keys anywhere in answers: a PKP's key material is never exported ("What the service does" 1)."""
+"""Searches answers for private keys, since a PKP's key material is never exported ("What the service does" 1)."""
 
 from __future__ import annotations
 
@@ -41,6 +41,6 @@ def _secrets(value: object) -> Iterator[bytes]:
         for item in value:
             yield from _secrets(item)
     elif isinstance(value, str):
-        yield from (found.secret for found in candidates(value))
+        yield from (candidate.secret for candidate in candidates(value))
     elif isinstance(value, int) and not isinstance(value, bool) and 0 < value < CURVE_ORDER:
         yield value.to_bytes(SECRET_BYTES)

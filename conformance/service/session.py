@@ -1,4 +1,4 @@
-"""One case's conversation with a node: requests and answers, credentials met, transactions, things to clean up."""
+"""The session of one case with a node: requests, seen credentials, transactions, and objects to clean up."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ DESCRIPTION = "made by a conformance case"
 
 
 class Session:
-    """What the calls of one case share. A branch, for one of several threads, has only its randomness to itself."""
+    """The state that a case's calls share. A branch, for one of several threads, has its own randomness and cache."""
 
     def __init__(self, target: Target, case_id: str, reliance: Reliance | None = None) -> None:
         self.target = target
         self.reliance = reliance or Reliance(target)
         self.seed = f"{target.seed}/{case_id}//"
-        """Decides, with names, the case's random values and wallets."""
+        """Determines, together with names, the case's random values and wallets."""
         self.random = random.Random(self.seed)  # noqa: S311 - repeatable test data, no secret
         self.label = f"suite {self.random.getrandbits(40):010x}"
-        """The name of what the case makes, unlike that of any other case."""
+        """A name for the case's objects that no other case uses."""
         self.secrets = Secrets(target.seen_keys)
         self.log = ExchangeLog(self.secrets)
         self.recent_reads = RecentReads(self.log)
@@ -54,11 +54,11 @@ class Session:
         self.chain = ChainClient(target, self.log)
         self.clock = Clock(NodeClock(target, self.log), self._chain_config)
         self.wallets: list[SuiteWallet] = []
-        """The suite's own wallets that the case has made; what is left in them goes back at its end."""
+        """The wallets that the case created. Their remaining ether is returned at its end."""
         self.witnesses: list[Callable[[OutgoingRequest, Answer], None]] = []
         """Each is called with every request of the service and its answer."""
         self._last_write = [0.0]
-        with read_aside():  # a group that is listed is what shows it
+        with read_aside():  # only a listed group can confirm this key
             self._ids_as_text = target.profile.wire.list_groups.id_form == "decimal_string"
 
     @property
@@ -72,7 +72,7 @@ class Session:
         return len(self.log) - 1 if len(self.log) else None
 
     def stated(self, key: str) -> object:
-        """What the profile says at a dotted key. ProfileSilent: it leaves it out."""
+        """The profile's value at a dotted key. ProfileSilent: the profile leaves it out."""
         value = self.target.profile_value(key)
         if value is None:
             raise ProfileSilent(f"a profile that says {key}", "a profile that leaves it out")
@@ -138,7 +138,7 @@ class Session:
         return replace(request, members={**fields, **request.members})
 
     def settle(self) -> None:
-        """Wait until the last write shows, as long as the profile says that this takes."""
+        """Wait until the last write is visible, for the time that the profile states."""
         if self.target.settle_seconds:
             time.sleep(max(0.0, self._last_write[0] + self.target.settle_seconds - time.monotonic()))
 
@@ -167,7 +167,7 @@ class Session:
 
     @cached_property
     def purse(self) -> Purse:
-        """How the case's wallets get ether. ProfileSilent: they get none. NoFunderKey: the key for it is missing."""
+        """Funds the case's wallets. ProfileSilent: there is no funding. NoFunderKey: the funder's key is missing."""
         if self.target.funder is None:
             funder_of(self.profile)
             raise ProfileSilent("a profile with the capability funded_wallet", "a profile without")

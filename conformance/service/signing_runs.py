@@ -1,4 +1,4 @@
-"""Runs that prove what they were permitted: each signs a text with the wallet that it names ("Execution rule")."""
+"""Runs that prove their permission by signing a text with a wallet ("Execution rule")."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class SigningRuns:
         return self._runs.request(key, code, pkp_id=pkp.id, params={"message": self._session.label, **params})
 
     def must_sign(self, key: str, action: ActionCode | str, pkp: Pkp) -> Run:
-        """Run it; the wallet itself must have signed."""
+        """Run the action, which must return a signature of the wallet."""
         return self.signed(self._session.send(self.request(key, action, pkp)), pkp)
 
     def signs(
@@ -45,7 +45,7 @@ class SigningRuns:
         return self.has_signed(self._session.send(self.request(key, action, pkp)), pkp, or_refused=or_refused)
 
     def has_signed(self, answer: Answer, pkp: Pkp, *, or_refused: Sequence[str] = ("forbidden",)) -> bool:
-        """The same of a run that has been sent."""
+        """The same for the answer of a run that was already sent."""
         accepted = was_accepted(self._session, answer, or_refused=or_refused)
         if accepted:
             self.signed(answer, pkp)
@@ -68,13 +68,13 @@ class SigningRuns:
         control: Accepted,
         classes: Sequence[str] = ("forbidden",),
     ) -> None:
-        """Run what must be refused, held against a run that was accepted."""
+        """Send a run that must be refused, with an accepted run as the control."""
         must_refuse(self._session, self.request(key, action, pkp), classes, control=control, unchanged=[])
 
 
 def signers_in(text: str, message: str) -> set[str]:
-    """The address, in lower case, of whoever made a signature of the message that stands anywhere in a text."""
-    return {signer for found in SIGNATURE.findall(text) for signer in _signers(message, found)}
+    """The addresses, in lower case, of the signers of all signatures of the message in a text."""
+    return {signer for signature in SIGNATURE.findall(text) for signer in _signers(message, signature)}
 
 
 def _signers(message: str, signature: str) -> list[str]:

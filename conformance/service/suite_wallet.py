@@ -14,6 +14,6 @@ class SuiteWallet:
 
     address: Address
     signer: Wallet
-    """Who signs for it: itself, or its owner."""
+    """The key that signs: the wallet's own, or that of a contract wallet's owner."""
     contract: bool = False
-    """Whether it is a contract, which its owner has send."""
+    """Whether it is a contract wallet, whose owner sends transactions through it."""

@@ -60,7 +60,7 @@ class AddedUsageKey:
 
 
 class UsageKeys:
-    """What is done to usage keys, with the key of their account."""
+    """Operations on usage keys with their account's key."""
 
     def __init__(self, session: Session) -> None:
         self._session = session

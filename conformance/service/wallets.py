@@ -18,31 +18,31 @@ from conformance.values.ids import Address
 from conformance.values.typed_data import Wallet
 
 MOST_WALLETS = 50
-"""So often the same case is run with the same seed on one chain."""
+"""How many runs of one case with the same seed a chain can take."""
 
 
 class Wallets:
-    """Makes wallets; what is left in them goes back when the case ends."""
+    """Creates wallets. Their remaining ether is returned when the case ends."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
 
     def new(self, name: str) -> SuiteWallet:
-        """A fresh wallet, decided by the run's seed; the next one where its nonce on the chain is no longer zero.
+        """A wallet derived from the run's seed that has sent no transaction yet.
 
-        A chain that the run has started has seen none of its wallets.
+        A chain that the run has started needs no check: it has seen none of the wallets.
         """
         signer = self._unused(name)
         return self._keep(SuiteWallet(Address(signer.address), signer))
 
     def of_account_key(self, key: str) -> SuiteWallet:
-        """The wallet of an account key, which only signs."""
+        """The wallet of an account key. It only signs."""
         rule = self._session.profile.crypto.account_wallet_derivation
         signer = Wallet.of_key(account_private_key(key, rule).to_bytes())
         return SuiteWallet(Address(signer.address), signer)
 
     def contract_wallet(self, owner: SuiteWallet) -> SuiteWallet:
-        """A contract whose signatures are its owner's, and which sends what its owner has it send."""
+        """Deploy a contract wallet: its owner signs for it and sends transactions through it."""
         creation = _bytecode() + encode(["address"], [owner.address])
         receipt = self._session.transact(owner.signer, Transaction(None, creation))
         if not receipt.succeeded or receipt.contract_address is None:
