@@ -1,4 +1,4 @@
-"""The node's side of one run. Every frame that comes is taken for hostile: checked for size, number, shape and time."""
+"""The node's side of one run. Every received frame is untrusted: its size, count, shape and time are checked."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BEGIN_SECONDS = 30.0
 """How long a forked process may take to lock itself down and read the script."""
 
 HEAD_START_SECONDS = 0.25
-"""After that a run that still computes steps behind the short ones; it keeps whatever they leave."""
+"""After this time a run gets a lower priority than short runs."""
 
 DELAY_SECONDS = 0.25
 """How long a process may have waited for the processor without its showing: seconds are charged so much later."""
@@ -33,7 +33,7 @@ SHORTEST_WAIT_SECONDS = 0.01
 CALLS = ("getPrivateKey", "signMessage", "signDigest")
 
 CALL_BYTES = 64
-"""What a call's frame has beside the argument: its number and name."""
+"""The bytes of a call's frame besides the argument: its number and name."""
 
 NEXT_SECOND_UNPAID = "credits spent: the account can't pay for another second"
 
@@ -43,7 +43,7 @@ class _Ended(Exception):  # noqa: N818 - an outcome
 
 
 class Conversation:
-    """Hand a script to a process, and serve it until it has answered or used up what it may."""
+    """Sends a script to a process and serves it until it answers or reaches a limit."""
 
     def __init__(
         self,
@@ -69,7 +69,7 @@ class Conversation:
         """Whether the run ended because its process did."""
 
     def begin(self, code: str, parameters: str) -> None:
-        """Hand the script over. Raises `SandboxBroken`, `EOFError` when the process ended and evaluated nothing."""
+        """Send the script. Raises `SandboxBroken`, and `EOFError` if the process ended before it evaluated anything."""
         self._stream.send(Kind.PARAMETERS, parameters)
         self._stream.send(Kind.CODE, code)
         try:
@@ -81,7 +81,7 @@ class Conversation:
         self._use.begin()
 
     def finish(self) -> RunResult:
-        """Serve the run to its end. Raises what the host raises but for `HostError`."""
+        """Serve the run to its end. Raises the host's exceptions except `HostError`."""
         try:
             response, error = self._serve(), None
         except _Ended as end:
@@ -110,7 +110,7 @@ class Conversation:
                 raise Violation("a frame that only the node sends")
 
     def _next(self) -> tuple[Kind, bytes]:
-        """The next frame; seconds that begin before it comes are asked for."""
+        """The next frame. Each second that begins before it arrives must be paid for."""
         while True:
             use = self._use.seconds()
             if self._ahead and use >= HEAD_START_SECONDS:
@@ -133,7 +133,7 @@ class Conversation:
                 continue
 
     def _paid(self, use: float) -> bool:
-        """Whether every second that has begun is paid for."""
+        """Whether every started second is paid for."""
         while self._second <= use and self._second < self._limits.wall_seconds:
             self._second += 1
             if not self._each_second(self._second):

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-import _quickjs  # type: ignore[import-not-found] # the package around it starts a thread, and then no fork is safe
+import _quickjs  # type: ignore[import-not-found] # its wrapper package starts a thread, which makes fork unsafe
 
 from reference_node.sandbox.limits import KIB, MIB, Limits
 
@@ -20,24 +20,24 @@ if TYPE_CHECKING:
     from reference_node.strict_json import Json
 
 PARTS = ("random", "console", "encoding", "clone", "search_params", "host", "url", "timers", "actions", "main")
-"""The files under js/, in the order in which they build on one another."""
+"""The files under js/, in the order of their dependencies."""
 
 STACK_BYTES = MIB
 
 RELIEF_BYTES = MIB
-"""Memory beyond the limit to say in that it was reached."""
+"""Memory beyond the limit that is needed to report that the limit was reached."""
 
 STACK_LINE = "    at "
 
 UNSHOWABLE = "(Failed obtaining QuickJS error string. Concurrency issue?)"
-"""What the engine's wrapper says for a thrown value that has no text."""
+"""The wrapper's message for a thrown value that can't be converted to text."""
 
 Emit = Callable[[str, str], None]
 Answer = TypeVar("Answer")
 
 
 class ScriptError(Exception):
-    """What the code threw, as text."""
+    """The text of the value that the script threw."""
 
 
 class Engine:
@@ -69,23 +69,23 @@ class Engine:
             raise ScriptError("SyntaxError: the code holds a NUL character") from None
 
     def ask(self, operation: str, argument: str = "") -> Json:
-        """One of the operations of js/. Raises `ScriptError`."""
+        """Call an operation of js/. Raises `ScriptError`."""
         answer: Json = self._checked(lambda: self._operations(operation, argument))
         return answer
 
     def work(self) -> None:
-        """Go on until nothing is left to do at once. Raises `ScriptError`."""
+        """Run pending jobs until none is left. Raises `ScriptError`."""
         while self._checked(self._context.execute_pending_job):
             pass
 
     def seal(self) -> None:
-        """From here on the engine may hold only so much more."""
+        """Apply the memory limit from now on."""
         self._context.gc()
         self._memory_limit = self._held() + self._limits.memory_bytes
         self._context.set_memory_limit(self._memory_limit)
 
     def _exhausted(self, nothing_thrown: bool) -> bool:
-        """Whether memory ran out. Where not even an error could be made the engine throws null."""
+        """Whether memory ran out. The engine throws null if it can't even create an error."""
         if not self._memory_limit:
             return False
         grown = _peak_bytes() - self._peak_before
@@ -118,24 +118,24 @@ def _peak_bytes() -> int:
 
 
 def _message_last(text: str) -> str:
-    """The engine puts the stack below the message; whoever reads the end of the logs looks for the message."""
+    """Put the message after the stack, since readers look for it at the end of the logs."""
     lines = text.rstrip("\n").split("\n")
     frames = [line for line in lines if line.startswith(STACK_LINE)]
     return "\n".join([*frames, *(line for line in lines if not line.startswith(STACK_LINE))])
 
 
 def out_of_memory(limits: Limits) -> str:
-    """What a run is told that wanted too much."""
+    """The error of a run that exceeded the memory limit."""
     return f"out of memory: the limit is {limits.memory_bytes / MIB:g} MiB"
 
 
 def response_too_long(limits: Limits) -> str:
-    """What a run is told whose response is over the limit."""
+    """The error of a run whose response is over the limit."""
     return f"the response is too long: the limit is {limits.response_bytes} bytes of JSON"
 
 
 def _bootstrap(title: str, limits: Limits, callables: dict[str, Callable[..., object]]) -> str:
-    """One expression: install all globals, and give a function that carries out operations."""
+    """A JavaScript expression that installs all globals and returns the function that runs operations."""
     facts = {
         "title": title,
         "responseLength": limits.response_bytes,

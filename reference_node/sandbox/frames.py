@@ -8,16 +8,16 @@ from enum import IntEnum
 HEADER = struct.Struct(">IB")
 
 PROCESS = struct.Struct(">I")
-"""A process's first message, sent with a handle to it: its id."""
+"""The first message of a process: its id, sent with a handle to it."""
 
 
 class Kind(IntEnum):
-    """What a frame carries."""
+    """The kind of a frame."""
 
     PARAMETERS = 1  # to the run: JSON text
     CODE = 2
     ANSWER = 3  # to a host call: {"id", "value"} or {"id", "error"}
-    BEGUN = 4  # from the run: locked down and in possession of the code, nothing evaluated yet
+    BEGUN = 4  # from the run: locked down, code received, nothing evaluated yet
     LOG = 5  # JSON text of one line
     CALL = 6  # [id, name, argument]
     RESPONSE = 7  # JSON text

@@ -1,4 +1,4 @@
-"""What one run may use: the only home of these numbers. The text sets none; these are the reference node's choices."""
+"""The limits of a run. The specification sets none; these are the reference node's choices."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ class Limits:
     """Limits of a run and of the queue before it; sizes in bytes of UTF-8, times in seconds."""
 
     wall_seconds: float = 30.0
-    """From the start of the run in its process to its answer, without the time in which others had the processor."""
+    """Time from the start of a run to its answer, without time spent waiting for a CPU."""
 
     memory_bytes: int = 64 * MIB
-    """What the engine may hold beyond what it held before the run."""
+    """Memory of the engine beyond what it used before the run."""
 
     response_bytes: int = MIB
     """The response as JSON text."""
@@ -31,7 +31,7 @@ class Limits:
     """Arrays and objects inside one another: common JSON parsers give up at 1000."""
 
     log_bytes: int = 100 * KIB
-    """Captured console output; what comes after is cut, with a mark."""
+    """Captured console output; the rest is cut, with a mark."""
 
     error_bytes: int = 4 * KIB
     """The message and stack of the error that ended a run."""
@@ -43,7 +43,7 @@ class Limits:
     """The argument of one host call as JSON text."""
 
     sent_bytes: int = 16 * MIB
-    """All that a run sends to the node, its use of wallets included."""
+    """All bytes that a run sends to the node, including wallet calls."""
 
     queued_runs: int = 256
     """Runs that wait for a free process, of all accounts."""
@@ -56,11 +56,11 @@ class Limits:
 
     @property
     def elapsed_seconds(self) -> float:
-        """All the time that a run may take, others' turns at the processor included."""
+        """The most wall-clock time of a run, including time spent waiting for a CPU."""
         return 2 * self.wall_seconds
 
     @property
     def frame_bytes(self) -> int:
-        """What an honest run sends at most in one piece."""
+        """The largest frame of an honest run."""
         texts = max(self.response_bytes, self.argument_bytes)
         return max(UTF8_BYTES * texts, ESCAPED_BYTES * max(self.log_bytes, self.error_bytes)) + KIB

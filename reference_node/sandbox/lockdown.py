@@ -1,4 +1,4 @@
-"""What a run's process gives up before it sees any code: user, files, memory, processes, and most of the kernel."""
+"""Locks down a run's process before it receives code: user, files, memory, processes and system calls."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ PR_SET_PDEATHSIG = 1
 PROT_EXEC = 4
 
 CONNECTION = 0
-"""The only descriptor that a run keeps: its end of the connection to the node."""
+"""The only descriptor that a run keeps: its connection to the node."""
 
 SLACK_BYTES = 32 * MIB
-"""Address space beside the engine's memory: copies of code, parameters and response on their way."""
+"""Address space besides the engine's memory, for copies of code, parameters and response."""
 
 ALLOWED = (
     # the connection
@@ -35,7 +35,7 @@ ALLOWED = (
     # time, random numbers, the process's own use of memory, the end
     *("clock_gettime", "clock_nanosleep", "nanosleep", "getrandom", "getrusage", "futex", "exit", "exit_group"),
 )
-"""Every system call there is for a run; any other ends the process. `mmap` and `mprotect` go without `PROT_EXEC`."""
+"""The allowed system calls; any other kills the process. `mmap` and `mprotect` are allowed without `PROT_EXEC`."""
 
 Bounds: TypeAlias = Mapping[int, int]
 """Resource limits, by their number in the kernel."""
@@ -44,10 +44,10 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 class Filter(Protocol):
-    """A system-call filter, ready to be put on this process."""
+    """A system-call filter that can be loaded into this process."""
 
     def load(self) -> None:
-        """Put it on; there is no way back."""
+        """Load the filter. It can't be removed."""
 
 
 class NoSeccomp(Exception):  # noqa: N818 - a fact about the machine
@@ -92,7 +92,7 @@ def _try_out(made: Filter) -> None:
 
 
 def drop_rights(parent: int) -> None:
-    """Become nobody where this process is root, and die with the parent, also if it has died already."""
+    """Switch to nobody if this process is root, and die with the parent, even if it has died already."""
     if os.getuid() == 0:
         os.setgroups([])
         os.setresgid(NOBODY, NOBODY, NOBODY)
@@ -118,14 +118,14 @@ def resource_bounds(limits: Limits) -> Bounds:
 
 @dataclass(frozen=True)
 class Lockdown:
-    """What is put on every run, prepared once before the first is forked."""
+    """The restrictions for every run, prepared once before the first fork."""
 
     bounds: Bounds
     lock: Filter | None
-    """None only where the operator accepts that there is no seccomp."""
+    """None only if the operator accepts a missing seccomp."""
 
     def put_on(self) -> None:
-        """From here on this process can compute, and talk over its connection."""
+        """Restrict this process to computing and its connection."""
         for kind, bound in self.bounds.items():
             resource.setrlimit(kind, (bound, bound))
         if self.lock is not None:
@@ -133,22 +133,22 @@ class Lockdown:
 
 
 def rehearse(lockdown: Lockdown) -> str | None:
-    """What keeps a process of this machine from being locked down, if anything does."""
-    heard, told = os.pipe()
+    """Lock down a test process; return the reason if that fails, else None."""
+    reading, writing = os.pipe()
     parent = os.getpid()
     child = os.fork()
     if child == 0:
         try:
             drop_rights(parent)
             lockdown.put_on()
-        except Exception as fault:  # noqa: BLE001 - told to the parent, whatever it is
-            os.write(told, str(fault).encode())
+        except Exception as fault:  # noqa: BLE001 - reported to the parent
+            os.write(writing, str(fault).encode())
             os._exit(1)
         os._exit(0)
-    os.close(told)
-    with open(heard, "rb") as pipe:  # noqa: PTH123 - a descriptor
-        told_fault = pipe.read().decode()
+    os.close(writing)
+    with open(reading, "rb") as pipe:  # noqa: PTH123 - a descriptor
+        failure = pipe.read().decode()
     _, status = os.waitpid(child, 0)
     if os.waitstatus_to_exitcode(status) == 0:
         return None
-    return f"a process can't be locked down here: {told_fault or 'it is killed'}"
+    return f"a process can't be locked down here: {failure or 'it is killed'}"

@@ -1,20 +1,20 @@
-"""The captured console output of a run, cut where it grows too long."""
+"""The captured console output of a run, cut at a limit."""
 
 from __future__ import annotations
 
 
 class Logs:
-    """Lines up to so many bytes of UTF-8, the line ends between them included."""
+    """Collects lines up to a limit in bytes of UTF-8, including line ends."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
         self._lines: list[str] = []
         self._size = 0
         self.cut = False
-        """Whether something did not fit."""
+        """Whether any output was cut."""
 
     def add(self, line: str) -> None:
-        """Take a line, or as much of it as fits."""
+        """Add a line, or the part of it that fits."""
         if self.cut:
             return
         data = line.encode("utf-8", "replace")
@@ -26,6 +26,6 @@ class Logs:
         self._size += len(data) + (len(self._lines) > 1)
 
     def text(self, error: str | None = None) -> str:
-        """All of it, then the mark of a cut, then an error."""
+        """The output, followed by the mark of a cut and by an error, if any."""
         mark = [f"[logs cut: the limit is {self._limit} bytes]"] if self.cut else []
         return "\n".join([*self._lines, *mark, *([] if error is None else [error])])

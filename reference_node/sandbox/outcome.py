@@ -1,4 +1,4 @@
-"""How a run ends, and what the sandbox and its caller tell each other."""
+"""Results and exceptions of runs, and the interface between the sandbox and its caller."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ class HostRefusal(Exception):  # noqa: N818 - an answer
 
 
 class SandboxError(Exception):
-    """The sandbox could not run a script; no fault of the script's."""
+    """The sandbox could not run a script, through no fault of the script."""
 
 
 class SandboxBusy(SandboxError):  # noqa: N818 - a state
-    """Too many runs wait already."""
+    """Too many runs are waiting."""
 
 
 class SandboxUnavailable(SandboxError):  # noqa: N818 - a state
@@ -34,15 +34,15 @@ class SandboxUnavailable(SandboxError):  # noqa: N818 - a state
 
 
 class SandboxBroken(SandboxError):  # noqa: N818 - a state
-    """The machinery failed during a run."""
+    """The sandbox itself failed during a run."""
 
 
 @dataclass(frozen=True)
 class RunResult:
-    """What a run came to."""
+    """The result of a run."""
 
     response: str | None
-    """JSON text as the script made it; None after an error."""
+    """The script's JSON text; None after an error."""
 
     logs: str
     """Console output, one line a call; after an error its message and stack come last."""
@@ -50,4 +50,4 @@ class RunResult:
     has_error: bool
 
     seconds: float
-    """What the run used: time in its process, without the time in which others had the processor."""
+    """Seconds that the run used, without time spent waiting for a CPU."""

@@ -1,4 +1,4 @@
-"""Running scripts: one process each, so many at a time, every account in its turn."""
+"""Runs scripts, each in its own process, with fair turns among accounts."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from reference_node.sandbox.stream import Stream
 from reference_node.sandbox.warm import DEATH_SECONDS, SPARES, Forked, Zygote
 
 WORKERS = 16
-"""Runs at a time: several times the processors, as runs wait for wallets, and one account's leave room for others'."""
+"""Concurrent runs: several for each CPU, since runs wait for wallet calls and accounts share the slots."""
 
 
 ATTEMPTS = SPARES
-"""How often a run begins anew whose process ended before it had the script: all that waited may have been killed."""
+"""How often to retry a run whose process ended before it had the script: all spares may have been killed."""
 
 
 class _NotBegun(SandboxBroken):
@@ -29,7 +29,7 @@ class _NotBegun(SandboxBroken):
 
 
 class Sandbox:
-    """Runs scripts, from any number of threads. The first run starts it, unless `start` has."""
+    """Runs scripts. Thread-safe. The first run starts the sandbox, unless `start` was called."""
 
     def __init__(
         self,
@@ -59,12 +59,12 @@ class Sandbox:
 
     @property
     def process(self) -> int | None:
-        """The id of the warm process, if there is one: for whoever measures it."""
+        """The id of the warm process, if it runs; used for measurements."""
         with self._lock:
             return None if self._zygote is None else self._zygote.process_id
 
     def start(self) -> None:
-        """Have the warm process ready. Raises `SandboxUnavailable` where it can't be had, `SandboxBroken`."""
+        """Start the warm process. Raises `SandboxUnavailable` and `SandboxBroken`."""
         self._warm()
 
     def run(
@@ -78,10 +78,9 @@ class Sandbox:
     ) -> RunResult:
         """Call the script's `main` with `params` (JSON text).
 
-        `host` answers its uses of wallets. `account` is the one whose turn is used; others come after one that is
-        `paying`. `each_second` is called with n
-        when second n of the run begins, from 2 on; False ends the run. Raises `SandboxBusy`, `SandboxBroken`,
-        `SandboxUnavailable`, and what the host raises but for `HostError`.
+        `host` answers wallet calls. The run takes a turn of `account`; `paying` accounts have priority. `each_second`
+        is called with n when second n of the run begins, from 2 on; False ends the run. Raises `SandboxBusy`,
+        `SandboxBroken`, `SandboxUnavailable`, and the host's exceptions except `HostError`.
         """
         with self._slots.slot(account, paying=paying):
             for left in range(ATTEMPTS, -1, -1):
@@ -89,14 +88,14 @@ class Sandbox:
                 try:
                     return self._converse(zygote, forked, code, params, host, each_second)
                 except _NotBegun:
-                    if not left and not zygote.gone(DEATH_SECONDS):  # of the next one all processes are fresh
+                    if not left and not zygote.gone(DEATH_SECONDS):  # a new warm process has fresh spares
                         raise
                 finally:
                     forked.close()
         raise SandboxBroken("every process ended before its run")
 
     def close(self) -> None:
-        """End everything, runs in flight as well: they raise `SandboxBroken`."""
+        """Stop all processes. Runs in progress raise `SandboxBroken`."""
         self._slots.close()
         with self._lock:
             self._closed = True
@@ -126,7 +125,7 @@ class Sandbox:
         return result
 
     def _take(self) -> tuple[Zygote, Forked]:
-        """A process for a run; another where those that waited have died, or the warm process with them."""
+        """Take a process for a run; retry if spares or the warm process have died."""
         for _ in range(ATTEMPTS):
             zygote = self._warm()
             try:

@@ -1,4 +1,4 @@
-"""Who runs next: free processes go round the accounts, so that nobody's queue delays another's."""
+"""Schedules runs fairly: free slots go to accounts in turn, so that one account's queue delays no other."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from reference_node.sandbox.outcome import SandboxBroken, SandboxBusy
 Account: TypeAlias = bytes | int
 
 KEPT_SHARE = 4
-"""One in so many slots, and places in the queue, are kept for accounts that have paid."""
+"""One slot in this many, and one place in the queue, is reserved for accounts that have paid."""
 
 
 @dataclass(eq=False)
@@ -26,11 +26,11 @@ class _Waiter:
 
 
 class FairSlots:
-    """So many runs at a time.
+    """A fair semaphore for runs.
 
-    Free slots go to the waiting accounts in turn, and an account gets another one only while it holds fewer than
-    are free: some stay for whoever comes next, even when one account's runs never end. Accounts that have paid come
-    first, and a quarter of slots and queue is kept for them: others cost nothing to make, so there may be any number.
+    Free slots go to the waiting accounts in turn. An account gets a further slot only while it holds fewer than are
+    free, so that slots remain for others even when its runs never end. Accounts that have paid come first, and a
+    quarter of the slots and of the queue is reserved for them, since unpaid accounts can be created without limit.
     """
 
     def __init__(self, slots: int, limits: Limits) -> None:
@@ -59,7 +59,7 @@ class FairSlots:
             return self._queued()
 
     def close(self) -> None:
-        """Send everybody away who waits or comes."""
+        """Refuse all waiting and future runs."""
         with self._lock:
             self._closed = True
             for waiters in self._waiting.values():
@@ -119,7 +119,7 @@ class FairSlots:
             waiter.called.set()
 
     def _next(self) -> Account | None:
-        """Whose run is next: those that have waited longest first, and accounts that have paid before all others."""
+        """The account whose run is next: the longest waiting one that has paid, or else of the others."""
         for paying, free in ((True, self._free), (False, self._free - self._kept)):
             for account, waiters in self._waiting.items():
                 if waiters[0].paying is paying and self._held[account] < free:

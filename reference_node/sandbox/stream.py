@@ -1,4 +1,4 @@
-"""Frames over a socket whose other end may do anything: too long, too slow, unfinished, or not reading at all."""
+"""Frames over a socket with an untrusted peer: frames may be too long, slow or incomplete, and it may not read."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ PIECE_BYTES = 64 * 1024
 
 
 class Violation(Exception):  # noqa: N818 - of a rule; the run ends, nothing failed
-    """The other end sent what an honest run never sends."""
+    """The peer sent something that an honest run never sends."""
 
 
 class TimeUp(Exception):  # noqa: N818 - part of every slow run
-    """No whole frame came in time."""
+    """No complete frame arrived in time."""
 
 
 class Stream:
-    """One socket. What is to be sent waits in memory until the other end reads, so that neither waits for the other."""
+    """Buffers frames to send in memory until the peer reads, so that the two can't deadlock."""
 
     def __init__(self, connected: socket.socket, frame_bytes: int) -> None:
         connected.setblocking(False)
@@ -34,7 +34,7 @@ class Stream:
         self._poll.register(connected, select.POLLIN)
 
     def send(self, kind: Kind, text: str) -> None:
-        """Send what can be sent at once, keep the rest."""
+        """Send what the socket takes now and buffer the rest."""
         self._outgoing += frame(kind, text.encode())
         self._flush()
 
@@ -56,7 +56,7 @@ class Stream:
                 del self._outgoing[: self._socket.send(self._outgoing)]
         except BlockingIOError:
             pass
-        except OSError:  # the other end is gone; reading tells
+        except OSError:  # the peer is gone; the next read reports it
             self._outgoing.clear()
 
     def _read(self) -> None:

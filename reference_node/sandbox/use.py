@@ -1,4 +1,4 @@
-"""What a run has used: its own computing and waiting, and what the node computed for it."""
+"""Measures the time of a run: its own computing and waiting, and what the node computed for it."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import NamedTuple
 
 
 class Scheduled(NamedTuple):
-    """What the kernel's scheduler says of a process since it began, in seconds; both 0 where it says nothing."""
+    """The kernel scheduler's statistics of a process, in seconds; both are 0 without statistics."""
 
     computed: float
-    """Time on a processor."""
+    """Time on a CPU."""
     delayed: float
-    """Time in which it was ready to run and others had the processors."""
+    """Time spent ready to run, waiting for a CPU."""
 
 
 class Use:
@@ -31,7 +31,7 @@ class Use:
         """The highest count so far, in seconds."""
 
     def begin(self) -> None:
-        """Count from now on."""
+        """Start counting."""
         self._began = time.monotonic()
         self._before = self._scheduled()
 
@@ -49,7 +49,7 @@ class Use:
 
     @contextmanager
     def of_host(self) -> Iterator[None]:
-        """While the node works for the run, which waits: what is computed here counts, however long it takes."""
+        """Count CPU time, not elapsed time, while the node works for the waiting run."""
         began, computed, delayed = time.monotonic(), time.thread_time(), self._scheduled().delayed
         try:
             yield

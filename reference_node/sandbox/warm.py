@@ -1,4 +1,4 @@
-"""The node's side of the warm process: started when the first run needs it, asked for a process a run."""
+"""The node's side of the warm process, which starts with the first run and forks a process for each run."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ START_SECONDS = 30.0
 """How long the warm process may take to become ready, and a process forked from it to show up."""
 
 DEATH_SECONDS = 0.5
-"""How long after a process of its own the death of the warm process may show."""
+"""How long the death of the warm process may take to show after that of a forked one."""
 
 LONG_RUN_NICENESS = 5
 """Of a run that computes for long: enough for short ones to come first, and it gets on beside other programs."""
@@ -38,7 +38,7 @@ SPARES = 4
 
 @dataclass(eq=False)
 class Forked:
-    """A process that waits for code, with a handle that names it and no other."""
+    """A process that waits for code, with a handle (pidfd) that can't refer to another process."""
 
     connection: socket.socket
     handle: int
@@ -51,7 +51,7 @@ class Forked:
             self._statistics = os.open(f"/proc/{self.process}/schedstat", os.O_RDONLY | os.O_CLOEXEC)
 
     def scheduled(self) -> Scheduled:
-        """What the scheduler says of the process; what it said last where the process has ended."""
+        """The scheduler's statistics of the process; the last known ones once it has ended."""
         if self._statistics is not None:
             with contextlib.suppress(OSError, ValueError):
                 computed, delayed = os.pread(self._statistics, 100, 0).split()[:2]
@@ -59,12 +59,12 @@ class Forked:
         return self._scheduled
 
     def step_behind(self) -> None:
-        """Let other processes come first from now on."""
+        """Lower the priority of the process."""
         with contextlib.suppress(OSError):  # it has ended, or the kernel won't
             os.setpriority(os.PRIO_PROCESS, self.process, LONG_RUN_NICENESS)
 
     def close(self) -> None:
-        """Kill the process, whatever it is doing, and forget it."""
+        """Kill the process and release its handle."""
         with contextlib.suppress(ProcessLookupError):
             signal.pidfd_send_signal(self.handle, signal.SIGKILL)
         os.close(self.handle)
@@ -86,9 +86,9 @@ class Zygote:
             except OSError as fault:
                 self._control.close()
                 raise SandboxUnavailable(f"{sys.executable} can't be run: {fault.strerror}") from None
-        told: Preparation = {"title": title, "limits": dataclasses.asdict(limits), "preload": list(preload)}
+        preparation: Preparation = {"title": title, "limits": dataclasses.asdict(limits), "preload": list(preload)}
         try:
-            self.report = self._prepare(json.dumps(told).encode())
+            self.report = self._prepare(json.dumps(preparation).encode())
         except BaseException:
             self.close()
             raise
@@ -125,7 +125,7 @@ class Zygote:
         return Forked(connection, descriptors[0], *PROCESS.unpack(message))
 
     def replenish(self) -> None:
-        """Have spares ready for the next runs."""
+        """Fork spares for the next runs."""
         with self._lock, contextlib.suppress(SandboxBroken):
             while len(self._spares) < SPARES:
                 self._spares.append(self._fork())
@@ -150,11 +150,11 @@ class Zygote:
                 raise SandboxBroken("the warm process is gone") from fault
         return ours
 
-    def _prepare(self, told: bytes) -> Report:
+    def _prepare(self, preparation: bytes) -> Report:
         assert self._process.stdin is not None  # noqa: S101 - a pipe, see _start
         try:
             with self._process.stdin as pipe:
-                pipe.write(told)
+                pipe.write(preparation)
             self._control.settimeout(START_SECONDS)
             answer = self._control.recv(REPORT_BYTES)
         except TimeoutError:
@@ -170,7 +170,7 @@ class Zygote:
 
 
 def _start(control: int) -> subprocess.Popen[bytes]:
-    """A fresh interpreter with an empty environment that sees the modules that this one sees."""
+    """Start an interpreter with an empty environment and this interpreter's module path."""
     path = [*filter(None, sys.path), str(Path(__file__).resolve().parents[2])]
     program = f"import sys; sys.path[:] = {path!r}; from reference_node.sandbox.zygote import main; main()"
     return subprocess.Popen(  # noqa: S603 - this very interpreter
@@ -181,5 +181,5 @@ def _start(control: int) -> subprocess.Popen[bytes]:
         pass_fds=(control,),
         env={},
         cwd="/",
-        start_new_session=True,  # an interrupt at the terminal is the node's to answer
+        start_new_session=True,  # an interrupt at the terminal is for the node
     )

@@ -1,4 +1,4 @@
-"""One run's process, from its fork to its end."""
+"""The process of one run, from its fork to its end."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LONGEST_WAIT_SECONDS = 3600.0
 
 
 class Connection:
-    """The run's end of the connection to the node. Its end is the end of the process."""
+    """The run's side of the connection to the node. When it closes, the process ends."""
 
     def __init__(self) -> None:
         self._socket: socket.socket | None = None
@@ -30,7 +30,7 @@ class Connection:
         self._socket = connected
 
     def send(self, kind: str, text: str) -> None:
-        """Send a frame; called by the engine too, into which nothing may be raised."""
+        """Send a frame. The engine calls it too, so it must not raise."""
         if self._socket is None:
             return
         try:
@@ -44,13 +44,13 @@ class Connection:
         return self._exactly(size).decode()
 
     def wait(self, seconds: float | None) -> bool:
-        """Whether a frame comes within this time."""
+        """Whether a frame arrives within this time."""
         poll = select.poll()
         poll.register(CONNECTION, select.POLLIN)
         return bool(poll.poll(None if seconds is None else seconds * 1000))
 
     def linger(self) -> None:
-        """Wait for the node to end the connection: until then it can see what the process has used."""
+        """Wait for the node to close the connection; until then it can read the process's statistics."""
         assert self._socket is not None  # noqa: S101 - opened before any code runs
         while self._socket.recv(4096):
             pass
@@ -68,16 +68,16 @@ class Connection:
 
 @dataclass(frozen=True)
 class Birth:
-    """What the warm process knows of a run's process before it forks it."""
+    """What the warm process passes to a run's process at the fork."""
 
     parent: int
-    """The warm process, which the run's does not outlive."""
+    """The id of the warm process, with which the run's process dies."""
     inherited: int
     """The descriptor of the run's socket."""
 
 
 def run(engine: Engine, connection: Connection, limits: Limits, lockdown: Lockdown, birth: Birth) -> NoReturn:
-    """Be the process of one run."""
+    """Run as the process of one run."""
     status = 1
     try:
         gc.disable()
@@ -90,7 +90,7 @@ def run(engine: Engine, connection: Connection, limits: Limits, lockdown: Lockdo
 
 
 def _enter(connection: Connection, lockdown: Lockdown, birth: Birth) -> None:
-    """Hand the node a handle to kill this process by, and give everything else up."""
+    """Send the node a handle to kill this process with, and lock the process down."""
     drop_rights(birth.parent)
     os.dup2(birth.inherited, CONNECTION)
     os.closerange(CONNECTION + 1, os.sysconf("SC_OPEN_MAX"))
@@ -122,7 +122,7 @@ def _go_on(engine: Engine, connection: Connection) -> None:
     engine.work()
     while not engine.ask("settled"):
         delay, calls = engine.ask("delay"), engine.ask("waiting")
-        assert isinstance(delay, (int, float))  # noqa: S101 - of our own making
+        assert isinstance(delay, (int, float))  # noqa: S101 - from our own JavaScript
         if delay < 0 and not calls:
             raise ScriptError("main never settles: nothing is left that it could wait for")
         seconds = min(delay / 1000, LONGEST_WAIT_SECONDS) if delay >= 0 else None

@@ -1,4 +1,4 @@
-"""The warm process that runs are forked from. It holds no secret: its environment is empty, and so is its memory.
+"""The warm process from which runs are forked. It holds no secrets, neither in its environment nor in memory.
 
 Its standard input says how to prepare; the descriptor in its argument brings one socket for each process to fork.
 When the other end of that closes, so does this process, and every run with it.
@@ -27,7 +27,7 @@ REPORT_BYTES = 16 * 1024
 
 
 class Preparation(TypedDict):
-    """What the process is told on its standard input."""
+    """The message that the process reads from standard input."""
 
     title: str
     limits: dict[str, float]
@@ -36,28 +36,28 @@ class Preparation(TypedDict):
 
 
 class Report(TypedDict):
-    """What it answers once it is warm."""
+    """The process's answer once it is warm."""
 
     no_seccomp: str | None
     fault: str | None
 
 
 def main() -> None:
-    """Prepare, report, fork."""
-    os.environ["TZ"] = "UTC0"  # scripts read the same clock everywhere, and never look for the machine's zone
+    """Prepare the engine, report to the node, and fork a process for each request."""
+    os.environ["TZ"] = "UTC0"  # the same time zone for scripts on every machine
     time.tzset()
     control = socket.socket(fileno=int(sys.argv[1]))
-    told: Preparation = json.load(sys.stdin)
-    limits = Limits(**told["limits"])  # type: ignore[arg-type] # as the node wrote them
+    preparation: Preparation = json.load(sys.stdin)
+    limits = Limits(**preparation["limits"])  # type: ignore[arg-type] # as the node wrote them
     connection = Connection()
-    engine = Engine(told["title"], limits, connection.send)
-    fault = _preload(engine, told["preload"])
+    engine = Engine(preparation["title"], limits, connection.send)
+    fault = _preload(engine, preparation["preload"])
     lock, missing = _lock()
     engine.seal()
     lockdown = Lockdown(resource_bounds(limits), lock)
     report: Report = {"no_seccomp": missing, "fault": fault or rehearse(lockdown)}
     control.send(json.dumps(report).encode())
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel buries the dead
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel reaps child processes
     gc.collect()
     gc.freeze()
     _serve(control, engine, connection, limits, lockdown)
@@ -87,7 +87,7 @@ def _serve(control: socket.socket, engine: Engine, connection: Connection, limit
         if not message:
             return
         for descriptor in descriptors:
-            with contextlib.suppress(OSError):  # no process to be had: the node sees the connection end
+            with contextlib.suppress(OSError):  # if the fork fails, the node sees the connection close
                 if os.fork() == 0:
                     run(engine, connection, limits, lockdown, Birth(process, descriptor))
             os.close(descriptor)
