@@ -1,1 +1,1 @@
-"""Faults that nobody thought up: small changes of the node's code, planted one at a time in a forked process."""
+"""Mutation testing: small automatic changes of the node's code, each tried in a forked process."""

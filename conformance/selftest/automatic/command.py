@@ -1,4 +1,4 @@
-"""`service-conformance selftest --automatic N`: a sample of faults that nobody thought up."""
+"""`service-conformance selftest --automatic N`: try a sample of automatic faults."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from conformance.selftest.tools.sampling import evenly
 RECORD = "automatic.json"
 
 UNEXPLAINED = 3
-"""The exit code where a fault survived that nobody has looked at."""
+"""The exit code when a surviving fault is not in the triage table."""
 
 
 def try_sample(console: Console, size: int, seed: str, jobs: int, output: Path) -> int:
-    """Try a sample, as evenly over all operators as it goes; a smaller one is the beginning of a larger one.
+    """Try a sample of faults, spread evenly over the operators. A smaller sample is a prefix of a larger one.
 
-    0: every fault is noticed or explained; 2: coverage.py is missing; 3: a survivor is not explained.
+    Returns 0 if every fault is noticed or explained, 2 without coverage.py, 3 if a survivor is not explained.
     """
     if find_spec("coverage") is None:
         console.print("--automatic needs coverage.py: pip install 'service-conformance[automatic]'")
@@ -38,7 +38,7 @@ def try_sample(console: Console, size: int, seed: str, jobs: int, output: Path) 
     done: list[FaultTrial] = []
     for trial in fault_trials(faults, cases, reach, seed, jobs):
         done.append(trial)
-        console.print(f"{len(done)}/{len(faults)} {_told(trial)}", highlight=False, soft_wrap=True)
+        console.print(f"{len(done)}/{len(faults)} {_line(trial)}", highlight=False, soft_wrap=True)
         (output / RECORD).write_text(json.dumps([*map(_record, done)], indent=2) + "\n", encoding="utf-8")
     figures = Figures(done)
     figures.print(console)
@@ -56,6 +56,6 @@ def _record(trial: FaultTrial) -> dict[str, str | int]:
     }
 
 
-def _told(trial: FaultTrial) -> str:
-    told = f": {trial.told}" if trial.told else ""
-    return f"{trial.ending.value} in {trial.seconds:.0f} s, {trial.tried} cases: {trial.fault}{told}"
+def _line(trial: FaultTrial) -> str:
+    detail = f": {trial.told}" if trial.told else ""
+    return f"{trial.ending.value} in {trial.seconds:.0f} s, {trial.tried} cases: {trial.fault}{detail}"

@@ -1,6 +1,6 @@
-"""The automatic faults of the node's Python: where each is, and how it is planted into a process.
+"""The automatic faults of the node's Python code: finds them, and plants them into a process.
 
-A fault changes the code of a function that is loaded already, so a forked process needs to import nothing anew. Code
+A fault changes the code of a loaded function, so a forked process need not import anything again. Code
 that runs at import alone (module constants, defaults, decorators) is left as it is, and so are the programs beside the
 node: the chain, the payment provider's simulator, the simulated hardware, the locked-down processes that run actions.
 """
@@ -49,7 +49,7 @@ MODULES = (
     "tee/event_log.py",
     "tee/identity.py",
 )
-"""What of the node answers for the specification, as globs inside its package."""
+"""The modules of the node that implement the specification, as globs inside its package."""
 
 LEFT_OUT = ("__repr__", "__str__", "__hash__")
 """Functions that no answer depends on."""
@@ -64,11 +64,11 @@ class Fault:
     operator: str
     path: Path
     lines: range
-    """Where the changed code stands."""
+    """The lines of the changed code."""
     before: str
     after: str
     position: int
-    """Which of the changes of its file it is, from 0."""
+    """Its index among the changes of its file."""
 
     @property
     def module(self) -> str:
@@ -131,7 +131,7 @@ class _Replaced(ast.NodeTransformer):
 
 
 def plant(fault: Fault) -> bool:
-    """Change the code of the loaded functions, in this process for good; False where that changes nothing that runs."""
+    """Change the code of the loaded functions in this process; False if no loaded function changes."""
     _, change = _changes(fault.path)[fault.position]
     altered = _Replaced(change).visit(_tree(fault.path))
     assert isinstance(altered, ast.Module)  # noqa: S101 - what is changed lies inside a function
@@ -152,11 +152,11 @@ def _meaning(code: CodeType) -> tuple[object, ...]:
 
 def _codes(code: CodeType) -> dict[tuple[str, int], CodeType]:
     """Each code object of a module by its name and first line."""
-    found = {_key(code): code}
+    codes = {_key(code): code}
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
-            found |= _codes(constant)
-    return found
+            codes |= _codes(constant)
+    return codes
 
 
 def _key(code: CodeType) -> tuple[str, int]:

@@ -1,6 +1,6 @@
-"""The operators: each finds places in a function's syntax tree and says what would stand there instead.
+"""The mutation operators: each finds places in a function's syntax tree and yields replacements.
 
-A replacement is a new node; the tree that is looked through is left as it is.
+A replacement is a new node; the tree itself is not modified.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ COMPUTED: dict[type[ast.operator], type[ast.operator]] = {
 
 @dataclass(frozen=True)
 class Change:
-    """One place of a syntax tree and what comes there instead."""
+    """A node of a syntax tree and its replacement."""
 
     operator: str
     node: ast.expr | ast.stmt
@@ -47,12 +47,12 @@ class Change:
 
     @property
     def before(self) -> str:
-        """The code as it is, cut to a line."""
+        """The original code, cut to a line."""
         return _shown(self.node)
 
     @property
     def after(self) -> str:
-        """The code as it would be, cut to a line."""
+        """The changed code, cut to a line."""
         return _shown(self.replacement)
 
 
@@ -68,7 +68,7 @@ def changes(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[Change
 
 
 def _without_effect(node: ast.AST) -> Iterator[ast.AST]:
-    """What a change would only alter the words of: annotations, docstrings, decorators, texts of exceptions."""
+    """The parts in which a change has no effect on behaviour: annotations, docstrings, decorators, exception texts."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
         yield from node.decorator_list
         yield node.args
@@ -91,7 +91,7 @@ def _is_docstring_alone(function: ast.FunctionDef | ast.AsyncFunctionDef) -> boo
 
 
 def _returned_early(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[Change]:
-    """Nothing of a function is done that answers with nothing or with a truth."""
+    """Return at once from a function whose result is None or a bool."""
     answers: tuple[object, ...] = ()
     if isinstance(function.returns, ast.Constant) and function.returns.value is None:
         answers = (None,)

@@ -1,4 +1,4 @@
-"""Which cases reach which lines of the node: a run of every case on a correct node, traced by coverage.py."""
+"""Measures which cases run which lines of the node, with coverage.py on a correct node."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from conformance.selftest.automatic.faults import ROOT, Fault
 from conformance.selftest.tools.serving import target_node
 
 START = ""
-"""What stands for the cases where a line runs before any of them, as the node starts."""
+"""Stands for the node's start among the cases that run a line."""
 
 
 @dataclass(frozen=True)
@@ -27,13 +27,13 @@ class Reach:
     """The ids of all cases, the quickest first."""
 
     def cases(self, fault: Fault) -> Sequence[str]:
-        """The ids of the cases that run a fault's lines, the quickest first; of all where the node starts with them."""
-        found = {case for line in fault.lines for case in self.lines.get((str(fault.path), line), ())}
-        return self.every if START in found else [case for case in self.every if case in found]
+        """The ids of the cases that run a fault's lines, the quickest first; all if the start runs them."""
+        reaching = {case for line in fault.lines for case in self.lines.get((str(fault.path), line), ())}
+        return self.every if START in reaching else [case for case in self.every if case in reaching]
 
 
 def measure_reach(cases: Sequence[Case], seed: str, jobs: int) -> Reach:
-    """Run every case once, shared out over so many processes."""
+    """Run every case once, divided among `jobs` processes."""
     context = get_context("fork")
     ends = []
     for place in range(jobs):

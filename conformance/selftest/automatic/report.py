@@ -1,4 +1,4 @@
-"""The figures of automatic faults: what became of them, by operator, and the survivors that nobody has looked at."""
+"""The results of automatic faults by operator, and the survivors that are not in the triage table."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from conformance.selftest.automatic.trials import Ending, FaultTrial
 NOTICED = (Ending.CAUGHT, Ending.CRASHED, Ending.HUNG)
 UNNOTICED = (Ending.SURVIVED, Ending.UNREACHED)
 GOAL = 0.95
-"""Of the faults that are neither equivalent nor silent, the share that has to be noticed."""
+"""The share of faults, without equivalent and silent ones, that cases should notice."""
 
 
 @dataclass(frozen=True)
 class Figures:
-    """What became of the faults of a sample."""
+    """The results of a sample of faults."""
 
     trials: Sequence[FaultTrial]
 
     @property
     def unexplained(self) -> list[FaultTrial]:
-        """Survivors that the table of triage does not know."""
+        """Survivors that are not in the triage table."""
         return [trial for trial in self.trials if trial.ending in UNNOTICED and finding_of(trial.fault) is None]
 
     @property
     def noticed(self) -> int:
-        """How many a case failed on."""
+        """How many faults made a case fail."""
         return sum(trial.ending in NOTICED for trial in self.trials)
 
     @property
     def holes(self) -> int:
-        """How many survive although the specification says otherwise, or nobody knows."""
+        """How many survivors contradict the specification or are not explained."""
         return len(self.unexplained) + self._known["hole"]
 
     @property
@@ -59,7 +59,7 @@ class Figures:
         )
 
     def print(self, console: Console) -> None:
-        """A table by operator, the survivors that nobody has looked at, and one line of figures."""
+        """Print a table by operator, the unexplained survivors, and a line of totals."""
         table = Table("operator", *(ending.value for ending in Ending), box=None)
         for operator in sorted({trial.fault.operator for trial in self.trials}):
             counts = Counter(trial.ending for trial in self.trials if trial.fault.operator == operator)

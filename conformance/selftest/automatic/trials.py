@@ -1,4 +1,4 @@
-"""Runs cases on nodes with one automatic fault each, a forked process a fault, several at a time."""
+"""Runs cases on nodes with one automatic fault each, every fault in its own forked process."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from conformance.selftest.tools.serving import target_node
 from conformance.verdict import Verdict
 
 LONGEST_SECONDS = 300.0
-"""A trial that takes longer has hung: a condition that never comes true, a loop without an end."""
+"""The longest trial. A longer one hangs, for example in an endless loop."""
 
 
 class Ending(Enum):
-    """What became of a fault."""
+    """The result of a fault's trial."""
 
     CAUGHT = "caught"
     CRASHED = "crashed"
-    """A case failed, and code of the node had raised what nobody expected: any check notices that."""
+    """A case failed after the node raised an unexpected exception, which any check notices."""
     HUNG = "hung"
     """The node did not start, or the trial did not end."""
     SURVIVED = "survived"
@@ -40,7 +40,7 @@ class Ending(Enum):
 
 @dataclass(frozen=True)
 class FaultTrial:
-    """What the suite found of one fault."""
+    """The trial of one fault."""
 
     fault: Fault
     ending: Ending
@@ -54,7 +54,7 @@ class FaultTrial:
 def fault_trials(
     faults: Sequence[Fault], cases: Sequence[Case], reach: Reach, seed: str, jobs: int
 ) -> Iterator[FaultTrial]:
-    """Try each fault with the cases that reach it, and yield what was found, each as it ends."""
+    """Try each fault with the cases that reach it, and yield each trial as it ends."""
     by_id = {case.id: case for case in cases}
     waiting = list(faults)
     running: dict[Connection, tuple[ForkProcess, Fault, float]] = {}
@@ -71,7 +71,7 @@ def fault_trials(
 
 
 def _ended(running: dict[Connection, tuple[ForkProcess, Fault, float]]) -> Iterator[FaultTrial]:
-    """Those that have ended within a second, and those that have to be ended."""
+    """Wait up to a second; yield the trials that ended, and stop those that take too long."""
     done = wait([*running], timeout=1.0)
     for connection, (process, fault, began) in [*running.items()]:
         seconds = time.monotonic() - began

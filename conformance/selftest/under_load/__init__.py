@@ -1,1 +1,1 @@
-"""Nodes that are sound while one client uses them and faulty under load, and the campaigns that have to notice."""
+"""Nodes that are faulty only under load, and the campaigns that must detect them."""

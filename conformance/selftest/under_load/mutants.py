@@ -48,9 +48,9 @@ def group_id_of_whoever_made_the_last_group(node: Node) -> None:
     """Answer `add_group` with the id that was given last, to whomever: the lock around both is left out."""
     own, last = Own(node), [0]
 
-    def add(write: Callable[..., int], key: int, *given: object) -> int:
+    def add(write: Callable[..., int], key: int, *arguments: object) -> int:
         with own.of(key):
-            last[0] = write(key, *given)
+            last[0] = write(key, *arguments)
             time.sleep(MOMENT)
             return last[0]
 
@@ -62,14 +62,14 @@ def nonce_is_taken_twice(node: Node, operation: str) -> None:
     """Read a payer's nonce for `{operation}` without the payers' lock: of two with one nonce, one is lost."""
     own, nonce = Own(node), [0]
 
-    def write(send: Write, key: int, *given: object) -> object:
+    def write(send: Write, key: int, *arguments: object) -> object:
         with own.of(key):
             mine = nonce[0]
             time.sleep(MOMENT)
             if nonce[0] != mine:
                 return None
             nonce[0] += 1
-            return send(key, *given)
+            return send(key, *arguments)
 
     wrap(node.accounts, operation, write)
 
@@ -98,10 +98,10 @@ def answers_share_a_buffer(node: Node, operation: str) -> None:
 
     async def handler(request: Received, forward: Forward) -> Answered:
         async with own[request.key]:
-            given = await forward(request)
-            if not given.accepted:
-                return given
-            buffer[0] = given
+            forwarded = await forward(request)
+            if not forwarded.accepted:
+                return forwarded
+            buffer[0] = forwarded
             await asyncio.sleep(MOMENT)
             return buffer[0]
 
@@ -116,9 +116,9 @@ def equal_lists_are_read_once(node: Node, operation: str) -> None:
 
     async def read(request: Received, forward: Forward) -> Answered:
         try:
-            given = await forward(request)
+            forwarded = await forward(request)
             await asyncio.sleep(MOMENT)
-            return given
+            return forwarded
         finally:
             del under_way[request.query]
 
@@ -198,9 +198,9 @@ def lists_are_stale_when_busy(node: Node, operation: str) -> None:
         return kept.get((request.key, request.query)) or await forward(request)
 
     async def keep(request: Received, forward: Forward) -> Answered:
-        given = await forward(request)
-        kept.setdefault((request.key, request.query), given)
-        return given
+        forwarded = await forward(request)
+        kept.setdefault((request.key, request.query), forwarded)
+        return forwarded
 
     when_busy(node, operation, first)
     intercept(node, operation, keep)

@@ -1,4 +1,4 @@
-"""Registers nodes that fault only under load."""
+"""Registers the nodes that are faulty only under load."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from reference_node.node import Node
 
 @dataclass(frozen=True)
 class LoadMutant:
-    """A node that is sound for one client at a time."""
+    """A node that is correct for one client at a time and faulty under load."""
 
     name: str
     """Kebab case, from the function's name; `name:operation` for one of several operations."""
     fault: str
     """What it does wrong, from the function's docstring."""
     pack: str
-    """Whose cases pass on it alone, and of whose cases one fails under load."""
+    """The pack whose cases pass without load and of which one must fail under load."""
     alter: Callable[[Node], None]
 
 
@@ -36,8 +36,8 @@ def load_mutant(pack: str = "", each: Sequence[tuple[str, str]] = ()) -> Callabl
             _registry[name] = LoadMutant(name, fault, pack, alter)
         for operation, its_pack in each:
             full = f"{name}:{operation}"
-            told = fault.format(operation=operation)
-            _registry[full] = LoadMutant(full, told, its_pack, partial(_with, alter, operation))
+            description = fault.format(operation=operation)
+            _registry[full] = LoadMutant(full, description, its_pack, partial(_with, alter, operation))
         return alter
 
     return register

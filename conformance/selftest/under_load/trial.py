@@ -1,4 +1,4 @@
-"""`service-conformance selftest --load`: each of these nodes passes alone, and a campaign notices its fault in time."""
+"""`service-conformance selftest --load`: check that each load mutant passes alone and fails under load in time."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from conformance.verdict import Verdict
 
 USERS = 8
 SECONDS = 120.0
-"""In which the fault has to show."""
+"""The time within which the fault must be detected."""
 
 
 @dataclass(frozen=True)
 class LoadTrial:
-    """What a campaign found on one node."""
+    """The results of a campaign on one node."""
 
     mutant: LoadMutant
     results: LoadResults
 
     @property
     def failed_alone(self) -> list[str]:
-        """The cases that one client at a time finds: there may be none."""
+        """The cases that fail without load. There must be none."""
         return [case.case for case in self.results.cases if case.alone is not Verdict.PASS]
 
     @property
@@ -41,7 +41,7 @@ class LoadTrial:
 
     @property
     def is_caught(self) -> bool:
-        """Whether load found the fault, and load alone."""
+        """Whether the fault was detected under load and only there."""
         return bool(self.caught_by) and not self.failed_alone
 
     def __str__(self) -> str:
@@ -49,9 +49,9 @@ class LoadTrial:
             return f"{self.mutant.name}: faulty without load: {', '.join(self.failed_alone)}"
         if not self.caught_by:
             return f"{self.mutant.name}: not caught: {self.results.sentence}"
-        began = min((one.load for case in self.results.cases for one in case.began), key=lambda load: load.seconds)
-        found = f"{self.mutant.name}: caught after {began.seconds:.0f} s, at {began.users} users"
-        return f"{found} and {began.rate:.0f} requests a second, by {self.caught_by[0]}"
+        began = min((flip.load for case in self.results.cases for flip in case.began), key=lambda load: load.seconds)
+        caught = f"{self.mutant.name}: caught after {began.seconds:.0f} s, at {began.users} users"
+        return f"{caught} and {began.rate:.0f} requests a second, by {self.caught_by[0]}"
 
 
 def try_under_load(mutant: LoadMutant, seed: str) -> LoadTrial:
