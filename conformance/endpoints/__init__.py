@@ -1,1 +1,1 @@
-"""What a case talks to: the node over HTTP, and the settlement chain over JSON-RPC."""
+"""The endpoints that a case uses: the node over HTTP, and the settlement chain over JSON-RPC."""

@@ -1,4 +1,4 @@
-"""The bundled node as a process of its own: started on a free port, told apart from the suite, stopped at the end.
+"""Runs the bundled node as a separate process on a free port, and stops it at the end.
 
 A run in several processes has as many nodes: cases on one node would wait for each other.
 """
@@ -18,7 +18,7 @@ from conformance.problems import NodeNotInstalled, NodeNotStarted
 START_SECONDS = 60.0
 STOP_SECONDS = 10.0
 STARTER_CENTS = 1_000_000
-"""What its new accounts begin with: management writes cost credit."""
+"""Starter credits of new accounts, since management writes cost credit."""
 
 DOMAIN = "node.example"
 """What its certificate is for; HTTPS stands beside HTTP, for the rules that look at it."""
@@ -29,7 +29,7 @@ NODE_MODULE = "eth"
 
 
 def require_node(purpose: str) -> None:
-    """Raise NodeNotInstalled, with the purpose that needs it, where the suite is installed without the node."""
+    """Raise NodeNotInstalled, naming the purpose, if the suite is installed without the node."""
     if find_spec(NODE_MODULE) is None:
         raise NodeNotInstalled(f"{purpose}: pip install 'service-conformance[node]'")
 
@@ -58,7 +58,7 @@ class BundledNode:
         self.stop()
 
     def wait_until_ready(self, seconds: float = START_SECONDS) -> None:
-        """Return when the node answers. Raises NodeNotStarted, with its last words, when it does not come up."""
+        """Wait until the node answers. Raises NodeNotStarted, with the end of its output, if it does not start."""
         until = time.monotonic() + seconds
         while not self.ready_file.exists():
             if self._process.poll() is not None:
@@ -95,7 +95,7 @@ class BundledNodes:
         self.all = [BundledNode() for _ in range(number)]
 
     def wait_until_ready(self) -> None:
-        """Return when all of them answer. Raises NodeNotStarted, and stops all of them."""
+        """Wait until all nodes answer. If one does not start, stop all and raise NodeNotStarted."""
         try:
             for node in self.all:
                 node.wait_until_ready()
@@ -104,6 +104,6 @@ class BundledNodes:
             raise
 
     def stop(self) -> None:
-        """End all of them."""
+        """Stop all nodes."""
         for node in self.all:
             node.stop()

@@ -36,13 +36,13 @@ _NUMBERS = itertools.count(1)
 Call: TypeAlias = tuple[str, Sequence[object]]
 """A JSON-RPC method and its parameters."""
 PAUSES_SECONDS = (0.1, 0.4)
-"""Before the chain is asked again for what it could not answer."""
+"""Seconds before a read that the chain could not answer is retried."""
 SECONDS_OF_FEES = 10.0
 """So long fees are used again: the base fee rises by an eighth with a block at most, and they allow for its double."""
 REVERTED = 3
-"""The error code with which most clients tell a revert."""
+"""The error code with which most clients report a revert."""
 WORDS_OF_REVERTS = ("revert", "invalid opcode", "out of gas", "invalid jump", "vm execution error")
-"""What the others say."""
+"""The error messages with which other clients report a revert."""
 
 
 class ChainClient:
@@ -86,7 +86,7 @@ class ChainClient:
         return [_or_error(partial(_result, method, by_number[number], answer)) for number, (method, _) in named]
 
     def _asked(self, body: str) -> tuple[object, Answer]:
-        """What the chain answers to a body, and its answer over HTTP."""
+        """The chain's JSON-RPC answer to a body, and the HTTP answer."""
         url = self._target.profile.chain.rpc_url
         if url is None:
             raise ProfileSilent("a profile that says chain.rpc_url", "a profile that leaves it out")
@@ -137,7 +137,7 @@ class ChainClient:
         return self._target.remembered(name, ask)
 
     def chain_id(self) -> int:
-        """The chain's id, which is asked once for a target."""
+        """The chain's id, requested once for each target."""
         return self._target.remembered("eth_chainId", lambda: _quantity(self.read("eth_chainId")))
 
     def estimate(self, call: Mapping[str, object]) -> int:
@@ -171,7 +171,7 @@ class ChainClient:
         base = _quantity(latest.get("baseFeePerGas", "0x0") if isinstance(latest, dict) else None)
         try:
             tip = _quantity(self.request("eth_maxPriorityFeePerGas"))
-        except ChainReverted:  # not every chain has an opinion
+        except ChainReverted:  # not every chain suggests a fee
             tip = max(0, _quantity(self.request("eth_gasPrice")) - base)
         return Fees(2 * base + tip, tip)
 
@@ -207,8 +207,8 @@ def _written_call(number: int, method: str, params: Sequence[object]) -> str:
 
 def _result(method: str, reply: object, answer: Answer) -> object:
     if isinstance(reply, dict) and reply.get("error") is not None:
-        told = written(reply["error"])
-        raise ChainReverted(f"a result of {method}", told, answer.exchange, by_contract=_is_revert(reply["error"]))
+        error = written(reply["error"])
+        raise ChainReverted(f"a result of {method}", error, answer.exchange, by_contract=_is_revert(reply["error"]))
     if not isinstance(reply, dict) or "result" not in reply:
         raise Malformed("a JSON-RPC answer with a result", answer.text[:200], answer.exchange)
     return reply["result"]
@@ -222,7 +222,7 @@ def _or_error(ask: Callable[[], object]) -> object:
 
 
 def _is_revert(error: object) -> bool:
-    """Whether a JSON-RPC error tells that the contract refused, not that the chain could not answer."""
+    """Whether a JSON-RPC error means that the contract reverted, not that the chain could not answer."""
     if not isinstance(error, dict):
         return False
     said = str(error.get("message", "")).lower()

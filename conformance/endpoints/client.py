@@ -1,4 +1,4 @@
-"""The node over HTTP: one pool of connections, every exchange logged, each way of not answering told apart."""
+"""The HTTP client of the node: one connection pool, a log of every exchange, and an error for each kind of failure."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ NEVER_SENT = (
     httpx.UnsupportedProtocol,
     httpx.InvalidURL,
 )
-"""What httpx raises when the node cannot have seen the request."""
+"""The exceptions of httpx that mean that the node did not see the request."""
 
 
 class AskedAt(Enum):
@@ -96,7 +96,7 @@ class Message:
 
 @dataclass(slots=True)
 class Answer:
-    """What came back."""
+    """An answer of the node."""
 
     status: int
     headers: httpx.Headers
@@ -239,7 +239,7 @@ class Target:
         self.close()
 
     def close(self) -> None:
-        """Give the connections back."""
+        """Close the connections."""
         self._http.close()
 
     def with_seed(self, seed: str) -> Self:
@@ -336,7 +336,7 @@ class Target:
             time.sleep(wait)
 
     def await_turn(self) -> None:
-        """Return when the run's rate lets the next request go."""
+        """Wait until the run's rate limit allows the next request."""
         self._pace.wait()
 
     def spend(self, cents: int, log: ExchangeLog) -> None:

@@ -1,4 +1,4 @@
-"""The node's clock, moved by its test control; the whole run waits while a case has it moved."""
+"""The node's clock, moved through its test control. Other cases wait while a case has moved it."""
 
 from __future__ import annotations
 

@@ -15,6 +15,6 @@ from conformance.values.json_text import written
 def tell_control(
     target: Target, log: ExchangeLog, action: Literal["clock", "spend", "rotate"], members: dict[str, JsonValue]
 ) -> Answer:
-    """Have the test control do something with the node."""
+    """Send an action to the node's test control."""
     url = f"{target.profile.control_url}/{action}"
     return target.exchange(Message("POST", url, {"Content-Type": JSON_TYPE}, written(members)), log)

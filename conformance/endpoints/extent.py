@@ -1,4 +1,4 @@
-"""How much a run does of what could go on for long: cells of a matrix, rows of envelopes, random sequences."""
+"""How much a run samples of large sets: cells of a matrix, rows of envelopes, random sequences."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 
 @dataclass(frozen=True)
 class SampleOptions:
-    """What the command line asks for."""
+    """The sampling options of the command line."""
 
     full: bool = False
     """Every cell, each refused one with every script, and every row of envelopes in every flow; else a choice."""

@@ -1,6 +1,6 @@
 """Where the suite's wallets get ether from: the node's test control, or a wallet of the vendor's with a known key.
 
-What a wallet needs is given to it when it needs it, and what is left goes back at the end of its case.
+Wallets are funded on demand, and their remaining ether is returned at the end of the case.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Funder(Protocol):
 
 @dataclass(frozen=True)
 class Purse:
-    """How the wallets of one case come to ether, and pay with it."""
+    """Funds the wallets of one case and sends their transactions."""
 
     target: Target
     chain: ChainClient
@@ -94,7 +94,7 @@ class ControlFunder:
         return gift
 
     def take_back(self, purse: Purse, wallet: Wallet) -> None:
-        """Nothing has to go back."""
+        """Do nothing, since the ether was free."""
 
 
 class KeyFunder:
@@ -130,7 +130,7 @@ class KeyFunder:
         return reserve
 
     def take_back(self, purse: Purse, wallet: Wallet) -> None:
-        """Transfer it back without waiting for a block."""
+        """Transfer the remaining ether back without waiting for a block."""
         fees, owned = purse.chain.fees(), purse.chain.balance(wallet.address)
         for kept in RESERVES:
             left = owned - kept * TRANSFER_GAS * fees.most

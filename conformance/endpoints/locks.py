@@ -18,7 +18,7 @@ _within: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
 
 @contextmanager
 def between_processes(name: str, *, shared: bool = False) -> Iterator[None]:
-    """Held while inside: by one process and thread alone, or by as many as ask for it as `shared`."""
+    """Hold a lock within the block, exclusively or `shared`."""
     import fcntl  # noqa: PLC0415 - where there is none, runs that lock nothing go on working
 
     with nullcontext() if shared else _within[name], _locked(name, fcntl.LOCK_SH if shared else fcntl.LOCK_EX):

@@ -1,4 +1,4 @@
-"""The exchanges of one case: kept as they were in memory, redacted whenever one is taken out."""
+"""The exchanges of one case, kept unredacted in memory and redacted when read."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class RawExchange:
 
 
 class ExchangeLog:
-    """What a case sent and got, in order; several threads may write."""
+    """The exchanges of a case in order. Several threads may write."""
 
     def __init__(self, secrets: Secrets) -> None:
         self._secrets = secrets

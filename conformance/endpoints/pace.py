@@ -1,4 +1,4 @@
-"""How fast a run may ask, and how much it may spend."""
+"""The rate limit and the budgets of a run."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Pace:
         self._lock = threading.Lock()
 
     def wait(self) -> None:
-        """Return when the next request may go."""
+        """Wait until the next request may be sent."""
         if not self._gap:
             return
         with self._lock:
@@ -53,7 +53,7 @@ class Budget:
             self.spent += amount
 
     def give_back(self, amount: int) -> None:
-        """So much of what was taken was not charged."""
+        """Return an amount that was counted but not charged."""
         with self._lock:
             self.spent -= amount
 

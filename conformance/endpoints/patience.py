@@ -1,4 +1,4 @@
-"""How long the suite waits for a node: for one answer, and for any answer at all."""
+"""The suite's time-outs: for one answer, and for a node that stops answering."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import time
 from conformance.problems import NodeSilent
 
 MOST_TIMEOUTS = 3
-"""In a row; then the node is taken for one that answers nothing more."""
+"""Consecutive time-outs after which the node counts as silent."""
 
 
 class Patience:

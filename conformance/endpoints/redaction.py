@@ -1,4 +1,4 @@
-"""Nothing that the suite writes down shows a key: neither a credential nor a wallet's private key, in no spelling.
+"""Redacts credentials and private keys, in every encoding, from all that the suite writes.
 
 Credentials are replaced by the names of shell variables. A private key is known by the address of its wallet.
 """
@@ -62,7 +62,7 @@ class Secrets:
         """The same for the spellings of the private keys that stood in some text."""
 
     def learn(self, value: object) -> None:
-        """From now on this value is a credential."""
+        """Record a value as a credential."""
         if isinstance(value, str) and len(value) >= SHORTEST and value not in self._names:
             name = self._names[value] = f"$API_KEY_{len(self._names) + 1}"
             self._spellings |= dict.fromkeys(spellings(value), name)

@@ -28,7 +28,7 @@ class OutgoingRequest:
     body: str | None = None
     """An exact body instead of the members."""
     headers: dict[str, str | None] = field(default_factory=dict)
-    """More headers; None takes one away."""
+    """Further headers; None removes one."""
     method: str | None = None
     """Another method than the operation's; with GET the members go into the query."""
     path: str | None = None

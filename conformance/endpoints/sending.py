@@ -1,6 +1,6 @@
 """Transactions of the suite's own wallets: estimated, signed, sent, and waited for until a block holds them.
 
-What the contract decides is told as it is; everything else that can go wrong is the chain's trouble, and inconclusive.
+The contract's decisions are reported as they are. Any other failure is a ChainTrouble and makes the case inconclusive.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ OUT_OF_TURN = ("nonce", "underpriced")
 
 @dataclass(frozen=True)
 class Receipt:
-    """What became of a transaction."""
+    """The outcome of a transaction."""
 
     hash: str
     succeeded: bool
