@@ -1,4 +1,4 @@
-"""What a run needs of a node and its profile, tried in a few seconds before hundreds of cases find out."""
+"""Checks in a few seconds, before hundreds of cases run, what a run needs of a node and its profile."""
 
 from conformance.doctor.everything import examine
 from conformance.doctor.finding import Finding, State

@@ -1,4 +1,4 @@
-"""Everything that a run needs by the profile's capabilities: paths, clock, ether, payments, resolver, evidence."""
+"""Checks everything that a run needs by the profile's capabilities: paths, clock, ether, payments and resolver."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from conformance.values.json_values import member, printed
 from conformance.verify.dns_lookup import look_up_caa
 
 WINDOW_SECONDS = 300
-"""How far `issuedAt` may be from the node's time ("Limits")."""
+"""The longest permitted distance of `issuedAt` from the node's time, in seconds ("Limits")."""
 DOUBTFUL_SECONDS = 30
 NEEDS = {**dict.fromkeys(ATTESTATION, "attestation"), **dict.fromkeys(BILLING, "billing")}
-"""Operations that the profile need not offer."""
+"""The capability that a profile has to claim before an operation is checked."""
 NOT_PROBED = {"new_account", *DESIGN_FLOWS}
-"""A call of them could make something, or needs an id in its path."""
+"""Operations that are not called: a call could make something, or needs an id in the path."""
 Check = Callable[[Session], Finding | None]
 
 
 def examine(target: Target) -> Iterator[Finding]:
-    """All findings. It makes one account and a group, which it removes again."""
+    """Yield all findings. Makes one account and a group, and removes them."""
     for finding in first_look(target):
         yield finding
         if finding.ends_run:
@@ -38,15 +38,15 @@ def examine(target: Target) -> Iterator[Finding]:
     session = Session(target, "doctor::everything")
     for name, check in CHECKS.items():
         try:
-            found = check(session)
+            result = check(session)
         except StepProblem as problem:
-            found = Finding(name, State.WRONG, f"{problem.cause}: {problem.got}", problem.hint)
-        if found:
-            yield found
+            result = Finding(name, State.WRONG, f"{problem.cause}: {problem.got}", problem.hint)
+        if result:
+            yield result
 
 
 def _paths(session: Session) -> Finding:
-    """Every path that the profile claims, asked without a key and without members."""
+    """Request every path that the profile claims, without a key and without members."""
     missing: list[str] = []
     asked = 0
     for name in OPERATIONS:
@@ -80,14 +80,14 @@ def _headers(body: str | None) -> dict[str, str | None]:
 
 
 def _clock(session: Session) -> Finding:
-    """The node's clock and this machine's, by the header Date (RFC 9110, 6.6.1)."""
-    told = ask(session, f"{CORE}/get_node_chain_config").headers.get("date")
-    if told is None:
+    """Compare the node's clock, by the header Date (RFC 9110, 6.6.1), with this machine's."""
+    date = ask(session, f"{CORE}/get_node_chain_config").headers.get("date")
+    if date is None:
         return Finding("clock", State.NOT_TRIED, "the node sends no Date")
     try:
-        apart = round(parsedate_to_datetime(told).timestamp() - time.time())
+        apart = round(parsedate_to_datetime(date).timestamp() - time.time())
     except ValueError:
-        return Finding("clock", State.WRONG, f"its Date is no date: {told}")
+        return Finding("clock", State.WRONG, f"its Date is no date: {date}")
     if abs(apart) <= DOUBTFUL_SECONDS:
         return Finding("clock", State.WELL, f"{abs(apart)} s from this machine's")
     state = State.WRONG if abs(apart) >= WINDOW_SECONDS else State.DOUBTFUL
@@ -132,7 +132,7 @@ def _control(session: Session) -> Finding | None:
 
 
 def _payments(session: Session) -> Finding | None:
-    """Test mode by the prefix of the publishable key, and a provider that answers."""
+    """Check that the publishable key is one of test mode, and that the payment provider answers."""
     if not session.profile.offers("payment_sandbox"):
         return None
     key = printed(member(session.call("stripe_config").value, "publishable_key"))
@@ -155,10 +155,10 @@ def _resolver(session: Session) -> Finding | None:
         answer = look_up_caa(domain, resolver)
     except ValueError as problem:
         return Finding("resolver", State.WRONG, str(problem), "mend attestation.resolver of the profile")
-    told = f"{len(answer.records)} CAA records of {domain} ({answer.status})"
+    records = f"{len(answer.records)} CAA records of {domain} ({answer.status})"
     if answer.records:
-        return Finding("resolver", State.WELL, told)
-    return Finding("resolver", State.WRONG, told, "mend attestation.gateway_domain or attestation.resolver")
+        return Finding("resolver", State.WELL, records)
+    return Finding("resolver", State.WRONG, records, "mend attestation.gateway_domain or attestation.resolver")
 
 
 CHECKS: dict[str, Check] = {

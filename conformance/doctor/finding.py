@@ -1,4 +1,4 @@
-"""What the doctor finds."""
+"""The findings of the doctor."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from enum import StrEnum
 
 
 class State(StrEnum):
-    """How a thing stands."""
+    """The state of what was checked."""
 
     WELL = "ok"
     WRONG = "wrong"
     DOUBTFUL = "look"
-    """It may be as it should."""
+    """It may be right: somebody should look at it."""
     NOT_TRIED = "not tried"
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that a run needs."""
+    """The result of one check."""
 
     check: str
     state: State
@@ -26,4 +26,4 @@ class Finding:
     mend: str = ""
     """What to do about it."""
     ends_run: bool = False
-    """Whether no case could tell anything about the node."""
+    """Whether the run has to end, because no case could judge the node."""

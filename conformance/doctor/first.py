@@ -1,6 +1,7 @@
-"""The quick part, which ``run`` does first: whether the node is there, is this service, and a run can tell anything.
+"""The first checks, which ``run`` makes, too: the node answers, is this service, and fits its profile.
 
-A finding ends the run only where the evidence leaves no other reading: what may be a node's fault is left to the cases.
+A finding ends the run only where the answers leave no doubt that no case could judge the node. What may be a fault of
+the node is left to the cases.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from conformance.service.session import Session
 from conformance.values.json_values import member
 
 PROBED = ("get_node_chain_config", "get_api_payers", "list_groups", "openapi.json")
-"""Paths that the specification gives; whoever serves none of them is another service."""
+"""Paths that the specification gives. A server with none of them is another service."""
 NOT_SERVED = frozenset({404, 405, 501})
 REDIRECTS = range(300, 400)
 CODE = "async function main() { return 1; }"
@@ -27,31 +28,31 @@ OF_BRAND = re.compile(r"/get_([a-z0-9_]+)_action_ipfs_id$")
 
 
 def first_look(target: Target, *, spends: bool = True) -> Iterator[Finding]:
-    """The findings, one after the other; none after one that ends the run.
+    """Yield the findings, up to one that ends the run.
 
-    With `spends` it makes an account and a group, where the profile says that new accounts have credit.
+    With `spends`, make an account and a group, if the profile states that new accounts have credit.
     """
     session = Session(target, "doctor::first")
     for check in (_address, _brand, _chain, _credit):
         if check is _credit and not spends:
             continue
         try:
-            found = check(session)
+            finding = check(session)
         except StepProblem as problem:
-            found = Finding(check.__name__.strip("_"), State.WRONG, f"{problem.cause}: {problem.got}", problem.hint)
-        if found:
-            yield found
-            if found.ends_run:
+            finding = Finding(check.__name__.strip("_"), State.WRONG, f"{problem.cause}: {problem.got}", problem.hint)
+        if finding:
+            yield finding
+            if finding.ends_run:
                 return
 
 
 def ask(session: Session, path: str) -> Answer:
-    """A GET without a key."""
+    """Send a GET without a key."""
     return session.target.exchange(Message("GET", path, {}, None), session.log)
 
 
 def _address(session: Session) -> Finding:
-    """Whether somebody answers, and answers as this service does."""
+    """Check that a server answers at the address, and answers as this service does."""
     url = session.target.base_url
     answers: dict[str, Answer] = {}
     silence: ServerFault | None = None
@@ -69,7 +70,9 @@ def _address(session: Session) -> Finding:
     if silence is not None:
         return Finding("address", State.WRONG, f"{url}: {silence.got}", "look at the node's log", ends_run=True)
     if any(map(_is_of_api, answers.values())):
-        return Finding("address", State.DOUBTFUL, f"{url} answers {_told(answers)}", "is it a node of this service?")
+        return Finding(
+            "address", State.DOUBTFUL, f"{url} answers {_statuses(answers)}", "is it a node of this service?"
+        )
     return _stranger(url, answers)
 
 
@@ -83,18 +86,18 @@ def _stranger(url: str, answers: Mapping[str, Answer]) -> Finding:
     if first.status in REDIRECTS:
         place = first.headers.get("location", "nowhere")
         return Finding("address", State.WRONG, f"{url} sends elsewhere: {place}", "name that address", ends_run=True)
-    if all(one.status in OF_GATEWAYS for one in answers.values()):
+    if all(answer.status in OF_GATEWAYS for answer in answers.values()):
         return Finding("address", State.WRONG, f"{url}: {first.summary}", "start the node behind it", ends_run=True)
     mend = f"name the address before {CORE}, of a node of this service"
-    return Finding("address", State.WRONG, f"{url} is not this service: {_told(answers)}", mend, ends_run=True)
+    return Finding("address", State.WRONG, f"{url} is not this service: {_statuses(answers)}", mend, ends_run=True)
 
 
-def _told(answers: Mapping[str, Answer]) -> str:
-    return ", ".join(f"{CORE}/{name} {one.status}" for name, one in answers.items())
+def _statuses(answers: Mapping[str, Answer]) -> str:
+    return ", ".join(f"{CORE}/{name} {answer.status}" for name, answer in answers.items())
 
 
 def _brand(session: Session) -> Finding:
-    """Whether the profile's brand word is the node's: the paths of its description show another one."""
+    """Check the profile's brand word by a path that contains it, and by the paths of the node's description."""
     slug = session.profile.brand.slug
     answer = session.send(session.request("get_action_ipfs_id", code=CODE))
     if answer.status not in NOT_SERVED:
@@ -109,38 +112,38 @@ def _brand(session: Session) -> Finding:
 
 
 def described_brands(session: Session) -> list[str]:
-    """The brand words in the paths of the node's OpenAPI description; none where it shows none."""
+    """The brand words in the paths of the node's OpenAPI description; empty where it has none."""
     answer = ask(session, f"{CORE}/openapi.json")
     paths = member(answer.value, "paths") if answer.accepted and answer.readable else None
-    found = [OF_BRAND.search(path) for path in paths] if isinstance(paths, dict) else []
-    return [match[1] for match in found if match]
+    matches = [OF_BRAND.search(path) for path in paths] if isinstance(paths, dict) else []
+    return [match[1] for match in matches if match]
 
 
 def _chain(session: Session) -> Finding | None:
-    """Whether the profile's chain is the node's: another id, and nothing at the contract's address."""
+    """Check that the profile's chain is the node's, by the chain id and the code at the contract's address."""
     if not session.profile.offers("chain_rpc"):
         return None
     config = session.call("get_node_chain_config").value
-    said, address = member(config, "chain_id"), member(config, "contract_address")
+    stated_id, address = member(config, "chain_id"), member(config, "contract_address")
     rpc_url = session.profile.chain.rpc_url
     try:
         chain_id, code = session.chain.chain_id(), session.chain.code(str(address))
     except (Unreachable, Untrusted) as problem:
         return Finding("chain", State.WRONG, f"{rpc_url}: {problem.got}", "mend chain.rpc_url of the profile")
     has_code = str(code) not in {"0x", "None"}
-    if str(said) == str(chain_id) and has_code:
+    if str(stated_id) == str(chain_id) and has_code:
         return Finding("chain", State.WELL, f"id {chain_id}, the contract's code is at {address}")
     if has_code:
-        return Finding("chain", State.WRONG, f"the node says chain id {said}, its chain {chain_id}")
+        return Finding("chain", State.WRONG, f"the node says chain id {stated_id}, its chain {chain_id}")
     mend = "name in chain.rpc_url the chain that the node uses, or take chain_rpc from the capabilities"
-    if str(said) == str(chain_id):
+    if str(stated_id) == str(chain_id):
         return Finding("chain", State.WRONG, f"chain {chain_id} has no code at the node's contract {address}", mend)
-    found = f"the node is on chain {said}, {rpc_url} is chain {chain_id}, and has nothing at {address}"
+    found = f"the node is on chain {stated_id}, {rpc_url} is chain {chain_id}, and has nothing at {address}"
     return Finding("chain", State.WRONG, found, mend, ends_run=True)
 
 
 def _credit(session: Session) -> Finding | None:
-    """Whether a new account can pay for a write, as `accounts.credits: granted` says."""
+    """Check that a new account can pay for a write, as `accounts.credits: granted` states."""
     if not session.profile.offers("managed_accounts") or session.profile.accounts.credits != "granted":
         return None
     try:

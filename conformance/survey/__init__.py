@@ -1,6 +1,6 @@
-"""From an address to a profile: asks a node what the specification leaves open, and says what was seen and how.
+"""Writes a profile for the node at an address, by trying what the specification leaves open.
 
-Nothing is guessed: a key is written only where an answer of the node shows its value; every other key is a question.
+A key is written only where an answer of the node shows its value, with that answer; every other key becomes a question.
 """
 
 from conformance.survey.asking import Asker

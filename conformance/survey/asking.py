@@ -1,4 +1,4 @@
-"""Requests of a survey, in wire form: it looks for the names that a profile would say."""
+"""Sends the requests of a survey in wire form: without a profile, the node's names are not known yet."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NOT_SERVED = frozenset({404, 405, 501})
 
 
 class Asker:
-    """The node, asked without a profile."""
+    """Sends requests to a node without a profile."""
 
     def __init__(self, target: Target) -> None:
         self._target = target
@@ -27,15 +27,15 @@ class Asker:
         """Accepted requests other than GET."""
 
     def get(self, path: str, key: str | None = None, /, **query: JsonValue) -> Answer:
-        """A GET under the API's prefix; a path that begins with `/` is under the node's address."""
+        """Send a GET under the API's prefix, or under the node's address where the path begins with `/`."""
         return self.send("GET", path + (f"?{urlencode(query)}" if query else ""), key)
 
     def post(self, path: str, key: str | None = None, /, body: JsonValue = None) -> Answer:
-        """A POST of JSON; None: without a body."""
+        """Send a POST of JSON; with None, without a body."""
         return self.send("POST", path, key, None if body is None else written(body))
 
     def send(self, method: str, path: str, key: str | None = None, body: str | None = None) -> Answer:
-        """Any request. Raises StepProblem where no answer comes."""
+        """Send a request. Raises StepProblem where no answer comes."""
         headers = {"Content-Type": JSON_TYPE} if body is not None else {}
         if key is not None:
             headers["X-Api-Key"] = key
@@ -47,7 +47,7 @@ class Asker:
 
 
 def value_of(answer: Answer) -> JsonValue:
-    """The JSON of an answer; None where it is none."""
+    """The JSON value of an answer; None where its body is not JSON."""
     try:
         value: JsonValue = parse(answer.text)  # type: ignore[assignment]  # parse gives JSON values alone
     except ValueError:
@@ -56,13 +56,13 @@ def value_of(answer: Answer) -> JsonValue:
 
 
 def object_of(answer: Answer) -> dict[str, JsonValue]:
-    """The JSON object of an accepted answer; empty where it is none."""
+    """The JSON object of an accepted answer; empty where there is none."""
     value = value_of(answer) if answer.accepted else None
     return value if isinstance(value, dict) else {}
 
 
 def items_of(answer: Answer) -> list[dict[str, JsonValue]]:
-    """The objects of a page, wherever they stand in it."""
+    """The items of a page: the answer itself, or the only array among its members."""
     value = value_of(answer) if answer.accepted else None
     if isinstance(value, dict):
         lists = [inner for inner in value.values() if isinstance(inner, list)]
@@ -71,6 +71,6 @@ def items_of(answer: Answer) -> list[dict[str, JsonValue]]:
 
 
 def name_of(item: dict[str, JsonValue], value: JsonValue) -> str | None:
-    """The one member that holds a value; None where none does, or several."""
+    """The name of the only member with this value; None where no member or several have it."""
     names = [name for name, held in item.items() if held == value and type(held) is type(value)]
     return names[0] if len(names) == 1 else None

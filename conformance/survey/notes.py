@@ -1,4 +1,4 @@
-"""What a survey has seen of a node."""
+"""The observations of a survey."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from pydantic import JsonValue
 
 @dataclass(frozen=True)
 class Observation:
-    """The value of a key, as an answer of the node shows it."""
+    """The value of a profile key, and the answer of the node that shows it."""
 
     value: JsonValue
     how: str
-    """The request and what it answered, in a few words."""
+    """The request and its answer, in a few words."""
 
 
 class Notes:
-    """Observations by the keys of the profile, and what stood in their way."""
+    """Observations by profile key, and why other keys could not be observed."""
 
     def __init__(self) -> None:
         self.seen: dict[str, Observation] = {}
         self.unclear: dict[str, str] = {}
-        """Why a key could not be told, where more is to say than that nobody looked."""
+        """Why a key's value could not be observed, for keys that were tried."""
 
     def see(self, key: str, value: JsonValue, how: str) -> None:
-        """The node shows this value. Two values that contradict each other are none."""
+        """Note that the node shows this value. Where an earlier one differs, neither is kept."""
         before = self.seen.get(key)
         if before is not None and before.value != value:
             del self.seen[key]
@@ -34,10 +34,10 @@ class Notes:
             self.seen[key] = Observation(value, how)
 
     def doubt(self, key: str, why: str) -> None:
-        """It cannot be told."""
+        """Note why the value of a key could not be observed."""
         self.unclear[key] = why
 
     def value(self, key: str, otherwise: str) -> str:
-        """The text seen for a key, or another where none was seen."""
+        """The text observed for a key, or `otherwise` where none was."""
         seen = self.seen.get(key)
         return seen.value if seen is not None and isinstance(seen.value, str) else otherwise

@@ -1,4 +1,4 @@
-"""What can be seen without an account and without a write: description, chain, refusals, evidence."""
+"""Reads what a node shows without an account and without a write: description, chain, refusals, evidence."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ METHOD_AND_PATH = "wire.operations.method_and_path"
 
 
 def read(ask: Asker, notes: Notes) -> None:
-    """Note what the node shows to anybody."""
+    """Note what the node shows without a key."""
     described = _description(ask, notes)
     _brand(ask, notes, described)
     _paths(ask, notes)
@@ -43,7 +43,10 @@ def _description(ask: Asker, notes: Notes) -> list[str]:
 
 
 def _brand(ask: Asker, notes: Notes, described: list[str]) -> None:
-    """The word of the path that computes CIDs, tried: a description alone may be another node's."""
+    """Note the brand word with which the path that computes CIDs answers.
+
+    The word in the description is not enough: the description may be another node's.
+    """
     words = [match[1] for path in described if (match := OF_BRAND.search(path))]
     for word in dict.fromkeys((*words, "service")):
         answer = ask.post(f"get_{word}_action_ipfs_id", body=CODE)
@@ -61,7 +64,7 @@ def _cid(notes: Notes, answer: JsonValue) -> None:
 
 
 def _paths(ask: Asker, notes: Notes) -> None:
-    """The five operations without a given path, where the reference node has them; other places are questions."""
+    """Try the operations whose path the specification leaves open, at the reference node's paths."""
     unknown = {method: ask.send(method, NOBODYS_PATH).status for method in ("GET", "POST")}
     slug = notes.value("brand.slug", "")
     for name in MethodAndPath.model_fields:
@@ -99,21 +102,21 @@ def _chain(ask: Asker, notes: Notes) -> None:
 
 
 def _refusals(ask: Asker, notes: Notes) -> None:
-    """The body of a refusal, and the status of a request without a key."""
+    """Note the status and the body of the refusal of a request without a key."""
     answer = ask.get("list_groups", page_number=0, page_size=1)
     if not 400 <= answer.status < 500:
         return
     notes.see("errors.status_codes.unauthenticated", [answer.status], "list_groups without a key")
-    told = value_of(answer)
-    if not isinstance(told, dict):
+    body = value_of(answer)
+    if not isinstance(body, dict):
         return
     how = "the refusal of list_groups without a key"
     notes.see("errors.body_shape.media_type", answer.headers.get("content-type", "").partition(";")[0].strip(), how)
-    status = [name for name, value in told.items() if value == answer.status]
+    status = [name for name, value in body.items() if value == answer.status]
     if len(status) <= 1:
         notes.see("errors.body_shape.status_member", status[0] if status else None, how)
-    codes = [name for name in told if "code" in name and isinstance(told[name], str)]
-    if len(codes) == 1 and CODE_WORD.fullmatch(str(told[codes[0]])):
+    codes = [name for name in body if "code" in name and isinstance(body[name], str)]
+    if len(codes) == 1 and CODE_WORD.fullmatch(str(body[codes[0]])):
         notes.see("errors.body_shape.code_member", codes[0], how)
 
 

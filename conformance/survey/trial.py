@@ -1,4 +1,4 @@
-"""What a survey has made so far, and how it asks as its own account."""
+"""The account of a survey: its requests, and the objects that it has made."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ NO_PERMISSIONS: dict[str, JsonValue] = dict.fromkeys(FLAGS, False) | {name: [] f
 
 NAMES = ("account_name", "group_name", "name", "title", "label")
 DESCRIPTIONS = ("account_description", "group_description", "description", "about", "note", "details")
-"""Members that are tried where the reference node's are refused."""
+"""Names of members to try where the node refuses the reference node's."""
 
 
 @dataclass
 class Trial:
-    """An account of the survey's own."""
+    """An account that the survey uses, and the objects in it."""
 
     ask: Asker
     notes: Notes
     label: str
     key: str = ""
     wallet: str = ""
-    """The address of the account's own wallet; empty for an account that was given."""
+    """The address of the account key's wallet; empty for an account that the user gave."""
     group_names: tuple[str, str] = ("group_name", "group_description")
     groups: list[JsonValue] = field(default_factory=list)
-    """Ids as lists show them, as far as one page goes."""
+    """The ids of groups as the first page of the list shows them."""
     made_groups: int = 1
     usage_keys: list[str] = field(default_factory=list)
     plain_key: str = ""
@@ -50,11 +50,11 @@ class Trial:
         return int(str(seen.value)) if seen else 0
 
     def post(self, path: str, body: dict[str, JsonValue], key: str | None = None) -> Answer:
-        """A POST with the account's key."""
+        """Send a POST, by default with the account's key."""
         return self.ask.post(path, key or self.key, body=body)
 
     def page(self, path: str, **query: JsonValue) -> Answer:
-        """The first page of a list, as large as the node serves it by itself."""
+        """Request the first page of a list, by default of the node's default size."""
         return self.ask.get(path, self.key, **query)
 
     def add_group(self, name: str, key: str = "", **lists: JsonValue) -> Answer:
@@ -65,7 +65,7 @@ class Trial:
         return answer
 
     def cid(self, code: str) -> str:
-        """The CID of code; empty where the node does not tell it."""
+        """The CID that the node computes of code; empty where it computes none."""
         slug = self.notes.value("brand.slug", "")
         value = value_of(self.ask.post(f"get_{slug}_action_ipfs_id", body=code)) if slug else None
         return value if isinstance(value, str) else ""

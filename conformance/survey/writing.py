@@ -1,4 +1,4 @@
-"""The profile as a commented YAML file: what was seen with how, and every other key as a question."""
+"""Writes the profile as commented YAML: each observed key with the answer that shows it, other keys as questions."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from conformance.survey.notes import Notes, Observation
 
 LONGEST = 110
 ASIDE = {"base_url", "extends"}
-"""Keys that are no question."""
+"""Keys that never become questions."""
 
 
 def written(notes: Notes, base_url: str, how: Iterable[str]) -> str:
-    """The file."""
+    """The text of the profile file."""
     lines = [*(f"# {line}" for line in how), "", f"base_url: {base_url}"]
     lines += _seen(dict(sorted(notes.seen.items())), "")
     lines += ["", "# Not seen: answer these, or leave them out (then the value in brackets is assumed).", ""]
@@ -57,18 +57,18 @@ def _questions(notes: Notes) -> Iterator[str]:
 
 
 def open_keys(notes: Notes) -> list[str]:
-    """The keys that hold a value and were not seen."""
+    """The keys with a value that were not observed."""
     return [key for key in sorted(known_paths()) if key not in notes.seen and key not in ASIDE and _is_leaf(key)]
 
 
 def description_of(key: str) -> str:
-    """What the profile's model says of a key, its first sentence."""
+    """The first line of a key's description in the profile's model."""
     section: object = Profile()
     *above, name = key.split(".")
     for part in above:
         section = getattr(section, part)
-    told = type(section).model_fields[name].description if isinstance(section, Section) else None
-    return (told or "").partition("\n")[0]
+    description = type(section).model_fields[name].description if isinstance(section, Section) else None
+    return (description or "").partition("\n")[0]
 
 
 def _is_leaf(key: str) -> bool:
