@@ -1,4 +1,4 @@
-"""What cases of the driver `typed_data` look like in a pack. docs/drivers.md explains each member."""
+"""The form of a case of the driver `typed_data` in a pack. docs/drivers.md explains each member."""
 
 from __future__ import annotations
 
@@ -78,12 +78,12 @@ class EnvelopeRow(Form):
 
 
 class TypedDataCase(CaseForm):
-    """Envelopes, each held against the valid one."""
+    """Envelopes, each compared with the valid one."""
 
     driver: Literal["typed_data"]
     flows: list[Flow] = Field(default=list(PRIMARY_TYPES), min_length=1)
     """The operations to which every row goes, as far as the node offers them."""
     exact_time: bool = False
-    """`issued` counts from the very second in which the node judges; needs `clock_control`."""
+    """Whether `issued` counts from the exact second at which the node judges the envelope; needs `clock_control`."""
     rows: Annotated[list[EnvelopeRow], Field(min_length=1)]
     """The envelopes, each the valid one with its changes: see [drivers.md](drivers.md)."""

@@ -35,6 +35,6 @@ class FuzzCase(CaseForm):
 
     driver: Literal["fuzz"]
     operations: Annotated[list[Operation], Field(min_length=1)]
-    """What is called, in random order, so that each call meets what others left."""
+    """The operations to call, in random order, so that each call meets the state that others left."""
     generated: Annotated[int, Field(ge=0)] = 20
     """How many valid and how many invalid requests of each operation come from the OpenAPI description."""

@@ -1,4 +1,4 @@
-"""The driver `hostile`: actions that mean harm, some at a time, and the node that has to bear them.
+"""The driver `hostile`: runs several hostile actions at a time, and checks that the node withstands them.
 
 Specification, "What the service does" 2: the service runs whatever a caller submits. What ends a run is silent
 (EXEC-320); here a run that never ends is stopped, others are served meanwhile, and the next run is clean (EXEC-270).
@@ -82,7 +82,7 @@ class HostileCase(SteppedCase):
 
     driver: Literal["hostile"]
     families: Annotated[list[str], Field(min_length=1)]
-    """Whose actions run."""
+    """The families of hostile actions to run."""
     attacker: Reference
     """A key that may run any action with the wallet."""
     wallet: Reference

@@ -43,13 +43,13 @@ NAMED = 8
 
 
 class ExecutionMatrixCase(CaseForm):
-    """The Execution rule from every side."""
+    """Runs actions with every combination of key, action and wallet, and compares each with the Execution rule."""
 
     driver: Literal["execution_matrix"]
     keys: Annotated[list[Kind], Field(min_length=1)]
     """The kinds of keys that are tried."""
     mode: Literal["managed", "chain_secured"] = "managed"
-    """Whether the account is ChainSecured, which alone has keys that expire."""
+    """The mode of the account. Only a ChainSecured account has keys that expire."""
 
 
 def compile_matrix(form: ExecutionMatrixCase, context: CompileContext) -> Callable[[CaseRun], None]:

@@ -29,16 +29,16 @@ Operation = Literal[
 
 
 class ModelCase(CaseForm):
-    """Random sequences of operations, each answer and each list held against a model."""
+    """Plays random sequences of operations, and compares each answer and each list with a model."""
 
     driver: Literal["model"]
     operations: Annotated[list[Operation], Field(min_length=1)]
-    """What the sequences do, simple things first: a failing sequence is shrunk towards them."""
+    """The operations of the sequences, the simple ones first: a failing sequence is shrunk towards the first."""
     usage_keys: bool = False
-    """Whether usage keys act, too, or account keys alone."""
+    """Whether usage keys act, too, and not only account keys."""
     accounts: Annotated[int, Field(ge=1, le=3)] = 2
-    """How many accounts each sequence has; they are its own."""
+    """How many accounts each sequence makes for itself."""
     sequences: Annotated[int, Field(ge=1)] = 6
     """How many sequences are played, unless `--budget` says otherwise."""
     steps: Annotated[int, Field(ge=1, le=100)] = 30
-    """How many acts a sequence has at most."""
+    """The largest number of operations in a sequence."""
