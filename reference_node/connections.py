@@ -30,14 +30,14 @@ class Stage(IntEnum):
 
 
 class Connection(Protocol):
-    """What this module asks of a connection."""
+    """The interface of a connection that this module needs."""
 
     @property
     def stage(self) -> Stage:
-        """What it is doing."""
+        """The connection's current phase."""
 
     def drop(self) -> None:
-        """Close it without a word."""
+        """Close the connection without an answer."""
 
     def refuse_body(self) -> None:
         """Answer that its body is more than the node can hold, and close it."""
@@ -71,7 +71,7 @@ class Connections:
         return True
 
     def leave(self, connection: Connection) -> None:
-        """Forget a connection that is closed."""
+        """Remove a closed connection."""
         self._open.pop(connection, None)
         self.finish_body(connection)
 

@@ -22,7 +22,7 @@ from reference_node.keys import KeyDerivation, address_of
 
 
 class DeploymentError(Exception):
-    """The node can't come by its contract; the message says what the operator has to do."""
+    """The node can't deploy or find its contract; the message says what the operator has to do."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Payers:
 
     @classmethod
     def derived(cls, keys: KeyDerivation, count: int) -> Payers:
-        """The payers of this root secret."""
+        """Derive the payers from this root secret."""
         return cls(
             keys.admin_payer_key(), [keys.payer_key(index) for index in range(count)], keys.application_owner_key()
         )
@@ -48,7 +48,7 @@ class Payers:
 
     @property
     def addresses(self) -> list[Address]:
-        """Every wallet that has to have gas money."""
+        """Every wallet that needs gas money."""
         return [self.admin, *self.api, address_of(self.owner_key)]
 
     @property

@@ -1,4 +1,4 @@
-"""What every server of this package needs: a socket to listen at, and a ready file that tells where it is."""
+"""Listening sockets and ready files for the servers of this package."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def listen(host: str, port: int, option: str = "--port") -> socket.socket:
 
 
 def not_listening(fault: OSError, where: str, option: str) -> ServingError:
-    """Why nothing listens there, and what to do."""
+    """The error for an address at which nothing can listen, with the fix."""
     if fault.errno == errno.EADDRINUSE:
         return ServingError(f"{where} is in use: stop what listens there, or choose another {option} (0: any)")
     return ServingError(f"can't listen at {where}: {fault.strerror or fault}")
@@ -53,7 +53,7 @@ def is_open(host: str) -> bool:
 
 
 def base_url(listening: socket.socket) -> str:
-    """Where clients on this machine reach what listens there."""
+    """The address at which clients on this machine reach the socket."""
     return f"http://{reachable(listening)}"
 
 

@@ -26,7 +26,7 @@ class Condition(BaseModel):
     path: Annotated[str, Field(max_length=1000)] = "*"
 
     def holds(self, method: str, path: str) -> bool:
-        """Whether the request is meant."""
+        """Whether the condition applies to the request."""
         return self.method in {"*", method} and fnmatchcase(path, self.path)
 
 
@@ -115,7 +115,7 @@ class Conditions:
         return [armed.fault for armed in self._armed]
 
     def clear(self) -> None:
-        """Let everything go well again."""
+        """Remove all conditions."""
         self.latencies = []
         self._armed = []
         self.limit(None)

@@ -99,10 +99,10 @@ class Store:
 
     def get(self, kind: type[R], object_id: str, param: str, status: int = 404) -> R:
         """The object of this kind and id. Raises `StripeError`."""
-        found = self._objects.get(object_id)
-        if not isinstance(found, kind) or not found.exists:
+        resource = self._objects.get(object_id)
+        if not isinstance(resource, kind) or not resource.exists:
             raise missing_object(kind.name, object_id, param, status)
-        return found
+        return resource
 
     def newest_first(self, kind: type[R], owner: str | None = None) -> Iterator[R]:
         """All objects of a kind, or those that belong to another object."""
@@ -119,7 +119,7 @@ class Store:
         heapq.heappush(self._due, (self.clock.now() + seconds, self._sequence, action))
 
     def settle_due(self) -> None:
-        """Let everything happen whose time has come."""
+        """Carry out everything that is due."""
         while self._due and self._due[0][0] <= self.clock.now():
             heapq.heappop(self._due)[2]()
 
