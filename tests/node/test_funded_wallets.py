@@ -95,6 +95,7 @@ def setting(anvil: Anvil, tmp_path: Path) -> Iterator[Setting]:
         (tmp_path / "packs").mkdir()
         (tmp_path / "packs" / "purse.yaml").write_text(PACK)
         profile = {
+            "extends": "reference",
             "base_url": ready["base_url"],
             "capabilities": ["managed_accounts", "chain_rpc", "funded_wallet"],
             "chain": {"rpc_url": anvil.url, "funder_key_variable": "SUITE_FUNDER"},

@@ -248,7 +248,7 @@ def test_chunked_body_over_the_limit_is_refused(running: Running) -> None:
     refused(response, 413, "body-too-large")
 
 
-@pytest.mark.parametrize("path", ["/", "/core", "/core/v1", "/core/v1/", "/core/v1/list_groups/",
+@pytest.mark.parametrize("path", ["/core", "/core/v1", "/core/v1/", "/core/v1/list_groups/",
                                   "/core/v2/list_groups", "/core/v1/%00", "/core/v1/..%2f..%2fetc%2fpasswd",
                                   "/core/v1/%ff", "/control/reset",
                                   "/core/v1/" + "a" * 20_000])  # fmt: skip
