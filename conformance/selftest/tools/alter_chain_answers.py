@@ -23,14 +23,10 @@ Values = tuple[Any, ...]
 def wrap_rpc(node: Node, handle: Callable[[Callable[[bytes], bytes | None], bytes], bytes | None]) -> None:
     """Have `handle` answer JSON-RPC requests; it gets what answered them before. Those of a batch come one by one."""
 
-    def each(answer: Callable[[bytes], bytes | None], body: bytes) -> bytes | None:
-        request = json.loads(body)
-        if not isinstance(request, list):
-            return handle(answer, body)
-        answers = [handle(answer, json.dumps(one).encode()) for one in request]
-        return b"[" + b",".join(filter(None, answers)) + b"]"
+    def single(answer: Callable[[object, object], bytes | None], request: object, allowance: object) -> bytes | None:
+        return handle(lambda body: answer(json.loads(body), allowance), json.dumps(request).encode())
 
-    wrap(node.rpc, "handle", each)
+    wrap(node.rpc, "single", single)
 
 
 def change_result(node: Node, method: str, change: Callable[[dict[str, JsonValue], JsonValue], JsonValue]) -> None:
