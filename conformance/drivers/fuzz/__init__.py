@@ -16,7 +16,7 @@ from pydantic import JsonValue
 from conformance.drivers.fuzz.examples import Example, Examples, Members, Sort
 from conformance.drivers.fuzz.form import FuzzCase
 from conformance.drivers.fuzz.generated import described, generated
-from conformance.drivers.fuzz.judge import REQUIREMENTS, Found, Judge
+from conformance.drivers.fuzz.judge import REQUIREMENTS, Choices, Found, Judge
 from conformance.drivers.fuzz.replay import replay_of, replay_pack, shown_by
 from conformance.drivers.fuzz.shrink import shrink
 from conformance.drivers.fuzz.stage import Stage
@@ -140,7 +140,9 @@ class FuzzRun:
             names = list(self._run.target.operation(example.operation).request)
             plain: Members = {name: self._rules.plain(name)[0] for name in names}
             simple = shrink(example, plain, lambda other: self._fails_like(other, found))
-        case = replay_of(simple, found, self._stage.beginning, self._stage.request(simple))
+        case = replay_of(
+            simple, found, self._stage.beginning, self._stage.request(simple), Choices.of(self._run.profile)
+        )
         problem = shown_by(case, self._run, self._context)
         if problem is None:
             problem = found.problem

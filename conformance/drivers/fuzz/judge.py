@@ -22,6 +22,7 @@ from conformance.problems import (
     ServerFault,
     StateChanged,
 )
+from conformance.profile import Profile
 from conformance.service.acceptance import must_accept, raise_for_trouble
 from conformance.service.refusal import ExpectedRefusal, check_refusal
 from conformance.service.runs import returned
@@ -81,6 +82,8 @@ INSIDE = {
     "update_action_metadata": {ACTIONS_INSIDE},
 }
 """Other lists that an accepted call may change."""
+LISTS_GROUPS = frozenset({"add_group", "update_group"})
+"""Operations with lists of actions, which a node may show among those of the account, registered or not."""
 LARGE = 2**32
 REFUSED_WHOLE, NO_SHAPE, PAGING, LARGE_NUMBERS = "ERR-150", "EP-030", "LIST-100", "UKEY-460"
 JSON, LEAK, SCHEMA, PARAMETERS, SHOWS, NEVER_EXISTED = (
@@ -97,6 +100,29 @@ REQUIREMENTS = frozenset(
     | {NEVER_EXISTED}
 )
 """All that may be charged."""
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What the specification leaves open of the lists; a profile that is silent allows both."""
+
+    unregistered_listed: bool
+    """Whether `list_actions` may show actions that are only in groups."""
+    key_labels_replaced: bool
+    """Whether `update_usage_api_key` must replace name and description, beside the permissions."""
+
+    @classmethod
+    def of(cls, profile: Profile) -> Choices:
+        """Those of a node."""
+        listing = profile.semantics.list_actions_unregistered
+        return cls(
+            unregistered_listed=listing is None or listing.account_list != "absent",
+            key_labels_replaced=profile.semantics.update_usage_key_labels == "replaced",
+        )
+
+    def replaces_labels(self, operation: str) -> bool:
+        """Whether an accepted call must show the labels that were sent."""
+        return self.key_labels_replaced or operation != "update_usage_api_key"
 
 
 @dataclass(frozen=True)
@@ -118,6 +144,7 @@ class Judge:
     def __init__(self, stage: Stage, description: Description | None) -> None:
         self._stage = stage
         self._description = description
+        self._choices = Choices.of(stage.run.profile)
         self._before = stage.lists(LISTS)
 
     def judge(self, example: Example) -> Found | None:
@@ -133,7 +160,7 @@ class Judge:
             return Found(problem, JSON)
         found = self._judged_answer(example, request, answer)
         try:
-            after = self._stage.lists(_watched(example.operation))
+            after = self._stage.lists(self._watched(example.operation))
         except Departure as problem:
             return found or Found(problem, SHOWS)
         found = found or _too_lenient(example, request, answer) or self._judged_effect(example, request, answer, after)
@@ -179,16 +206,21 @@ class Judge:
         """The code returns what `main` was given."""
         if not printed(request.members.get("code")).startswith(ECHO) or "jsParams" not in request.members:
             return
-        result = returned(member(answer.value, "response"), self._stage.run.profile.exec.response_form)
+        response, form = member(answer.value, "response"), self._stage.run.profile.exec.response_form
+        result = returned(response, form or "text")
         if not same(result, request.members["jsParams"]):
             wanted = printed_json(request.members["jsParams"])
             raise Mismatch(f"a response {wanted[:SHOWN]}", printed_json(result)[:SHOWN], answer.exchange)
 
     def _judged_effect(self, example: Example, request: OutgoingRequest, answer: Answer, after: Lists) -> Found | None:
         own = {ABOUT.get(example.operation, ""), *INSIDE.get(example.operation, ())} if answer.accepted else set()
+        grouped = answer.accepted and example.operation in LISTS_GROUPS
         for name, items in after.items():
-            if name not in own and not same(self._before[name], items):
-                expected = f"{name} as before: {printed_json(self._before[name])[:SHOWN]}"
+            before = self._before[name]
+            if name == "list_actions" and grouped:
+                before, items = _labelled(before), _labelled(items)  # noqa: PLW2901 - what is compared of them
+            if name not in own and not same(before, items):
+                expected = f"{name} as before: {printed_json(before)[:SHOWN]}"
                 problem = StateChanged(expected, printed_json(items)[:SHOWN], answer.exchange)
                 return Found(problem, TAKES[example.operation] if answer.accepted else REFUSED_WHOLE)
         if not answer.accepted or example.sort is Sort.WRONG or example.operation not in ABOUT:
@@ -200,19 +232,41 @@ class Judge:
         before, items = self._before[ABOUT[operation]], after[ABOUT[operation]]
         changed = [item for item in items if not any(same(item, earlier) for earlier in before)]
         if not changed:  # what was sent may be what stood there already
-            changed = items[-1:] if operation.startswith("add_") else _named(operation, members, items)
+            changed = items[-1:] if operation.startswith("add_") else self._named(operation, members, items)
         if len(changed) != 1 or len(items) - len(before) not in {0, 1}:
             got = f"{len(changed)} items changed, and {len(items)} in place of {len(before)}"
             return Found(Mismatch(f"one item of {operation}", got, answer.exchange), TAKES[operation])
-        for problem, requirement in _differences(operation, members, changed[0]):
+        for problem, requirement in self._differences(operation, members, changed[0]):
             problem.exchange = answer.exchange
             return Found(problem, requirement)
         return None
 
+    def _watched(self, operation: str) -> list[str]:
+        """The lists that are read after each request."""
+        further = {"list_actions"} if operation in LISTS_GROUPS and self._choices.unregistered_listed else set()
+        return [ABOUT.get(operation, "list_groups"), *sorted({*INSIDE.get(operation, ()), *further})]
 
-def _watched(operation: str) -> list[str]:
-    """The lists that are read after each request."""
-    return [ABOUT.get(operation, "list_groups"), *sorted(INSIDE.get(operation, ()))]
+    def _named(self, operation: str, members: Mapping[str, object], items: list[object]) -> list[object]:
+        """The item that stood there already as it was sent."""
+        if not self._choices.replaces_labels(operation):
+            return [item for item in items if not any(self._differences(operation, members, item))][:1]
+        shown = {shown: members[name] for (called, name), (shown, _) in LABEL.items() if called == operation}
+        return [item for item in items if all(member(item, name) in (value, MISSING) for name, value in shown.items())][
+            :1
+        ]
+
+    def _differences(
+        self, operation: str, members: Mapping[str, object], item: object
+    ) -> Iterator[tuple[Mismatch, str]]:
+        sent = members
+        if not self._choices.replaces_labels(operation):
+            sent = {name: value for name, value in members.items() if name not in LABELS}
+        return _differences(operation, sent, item)
+
+
+def _labelled(items: list[object]) -> list[object]:
+    """The actions with a name: those that are only in groups have none."""
+    return [item for item in items if member(item, "name") not in ("", None, MISSING)]
 
 
 def _too_lenient(example: Example, request: OutgoingRequest, answer: Answer) -> Found | None:
@@ -226,11 +280,6 @@ def _too_lenient(example: Example, request: OutgoingRequest, answer: Answer) -> 
             problem = NotRefused(f"a refusal of {name} {printed_json(value)[:SHOWN]}", answer.summary, answer.exchange)
             return Found(problem, LARGE_NUMBERS if name in ARRAYS else NEVER_EXISTED)
     return None
-
-
-def _named(operation: str, members: Mapping[str, object], items: list[object]) -> list[object]:
-    shown = {shown: members[name] for (called, name), (shown, _) in LABEL.items() if called == operation}
-    return [item for item in items if all(member(item, name) in (value, MISSING) for name, value in shown.items())][:1]
 
 
 def _differences(operation: str, members: Mapping[str, object], item: object) -> Iterator[tuple[Mismatch, str]]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pydantic import JsonValue
 
 from conformance.drivers.fuzz.examples import Example, Sort
-from conformance.drivers.fuzz.judge import ABOUT, LABEL, Found
+from conformance.drivers.fuzz.judge import ABOUT, LABEL, Choices, Found
+from conformance.drivers.fuzz.values import LABELS
 from conformance.drivers.model.play import fresh_run
 from conformance.drivers.model.replay import replay_case, replay_text
 from conformance.drivers.model.script import StepData
@@ -21,14 +22,14 @@ ANY: StepData = {"may_be_refused": "any", "expect": {"@status": {"at_most": 499}
 
 
 def replay_of(
-    example: Example, found: Found, beginning: list[StepData], request: OutgoingRequest
+    example: Example, found: Found, beginning: list[StepData], request: OutgoingRequest, choices: Choices
 ) -> dict[str, JsonValue]:
     """The case: what the account holds, the request, and what shows that it is wrong."""
     title = f"{example.operation}: a {example.sort.value} request that goes wrong"
-    return replay_case([*beginning, *_matter(example, found, request)], title, [found.requirement], [])
+    return replay_case([*beginning, *_matter(example, found, request, choices)], title, [found.requirement], [])
 
 
-def _matter(example: Example, found: Found, request: OutgoingRequest) -> list[StepData]:
+def _matter(example: Example, found: Found, request: OutgoingRequest, choices: Choices) -> list[StepData]:
     known = request.operation.request
     who = {} if request.operation.auth is Auth.NONE else {"as": "alice"}
     call: StepData = {
@@ -46,19 +47,21 @@ def _matter(example: Example, found: Found, request: OutgoingRequest) -> list[St
             before: StepData = {"list": listed, "as": "alice", "save": {"before": ""}}
             return [before, call | ANY, reading, {"check": {"that": "${seen}", "equals": "${before}"}}]
         case Mismatch() if example.operation in ABOUT:
-            return [call, reading, {"check": {"that": "${seen}", "includes": _shown(example)}}]
+            return [call, reading, {"check": {"that": "${seen}", "includes": _shown(example, choices)}}]
         case NotAccepted():
             return [call]
     return [call | (ANY if example.sort is not Sort.PLAIN else {})]
 
 
-def _shown(example: Example) -> StepData:
+def _shown(example: Example, choices: Choices) -> StepData:
     """The item that shows what was sent."""
+    hidden = set() if choices.replaces_labels(example.operation) else LABELS
     members = ((LABEL.get((example.operation, name), (name,))[0], value) for name, value in example.members.items())
     return {
         name: {"any_order": value} if isinstance(value, list) else value
         for name, value in members
-        if name not in {"group_id", "usage_api_key", "action_ipfs_cid", "hashed_cid"} and "permitted" not in name
+        if name not in hidden | {"group_id", "usage_api_key", "action_ipfs_cid", "hashed_cid"}
+        and "permitted" not in name
     }
 
 

@@ -26,9 +26,15 @@ BEGINNING: tuple[StepData, ...] = (
     {"new_key": "key", "with": {"execute_in_groups": ["${group.id}"]}},
 )
 RUNS: tuple[StepData, ...] = (
-    {"new_group": "runs", "with": {"cid_hashes_permitted": ["${profile.wire.group.cid_wildcard_form.0}"]}},
+    {
+        "new_group": "runs",
+        "with": {
+            "pkp_ids_permitted": ["${wallet.id}"],
+            "cid_hashes_permitted": ["${profile.wire.group.cid_wildcard_form.0}"],
+        },
+    },
 )
-"""More, where actions run."""
+"""More, where actions run. A node may want a group with a wallet for runs that name none (`exec.run_without_pkp`)."""
 WALLETS_INSIDE, ACTIONS_INSIDE = "list_wallets_in_group of the group", "list_actions of the group"
 LISTS = ("list_groups", "list_api_keys", "list_wallets", "list_actions", WALLETS_INSIDE, ACTIONS_INSIDE)
 """All that shows what the account holds."""
