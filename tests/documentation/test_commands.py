@@ -69,7 +69,7 @@ IN_CI = {
     ): ("tests/attestation/test_oracles.py", "compare(command, quotes"),
     "service-conformance selftest": (".ci/run", "-e selftest\n"),
     "service-conformance selftest --full": (".ci/run", "-e selftest -- --full"),
-    "service-conformance selftest --automatic 20 --seed 1": (".ci/run", "-e selftest -- --automatic 20"),
+    "service-conformance selftest --automatic 20 --seed 1": (".ci/run", "-e selftest -- --automatic 10"),
     "service-conformance selftest --load": (".ci/run", "-e selftest -- --load"),
     "service-conformance selftest --load --mutant 'nonce-*'": (".ci/run", "-e selftest -- --load"),
     "service-conformance selftest --precision 60 --seed 1": (
