@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from threading import Lock
 
 from conformance.selftest.tools.accounts import Write, account_of, permissions_of
 from conformance.selftest.tools.alter import Answered, Forward, Received, body_of, intercept, wrap
@@ -125,11 +126,13 @@ def an_update_reaches_keys_of_the_same_name(node: Node) -> None:
 def parallel_updates_lose_their_groups(node: Node) -> None:
     """Store `execute_in_groups` of the update before with the bools of each one."""
     groups_of_the_one_before: dict[int, list[int]] = {}
+    one_at_a_time = Lock()
 
     def update(write: Write, acting_key: int, key: int, name: str, text: str, sent: Permissions) -> None:
-        before = groups_of_the_one_before.get(key, list(sent.execute_in_groups))
-        groups_of_the_one_before[key] = list(sent.execute_in_groups)
-        write(acting_key, key, name, text, replace(sent, execute_in_groups=before))
+        with one_at_a_time:
+            before = groups_of_the_one_before.get(key, list(sent.execute_in_groups))
+            groups_of_the_one_before[key] = list(sent.execute_in_groups)
+            write(acting_key, key, name, text, replace(sent, execute_in_groups=before))
 
     wrap(node.accounts, "update_usage_key", update)
 
