@@ -41,3 +41,11 @@ def at_once(thunks: Sequence[Callable[[], T]]) -> list[T]:
 def send_at_once(session: Session, requests: Sequence[OutgoingRequest]) -> list[Answer]:
     """Send all requests at the same moment; their answers in order."""
     return at_once([partial(session.send, request) for request in requests])
+
+
+def accepted_at_once(session: Session, requests: Sequence[OutgoingRequest]) -> int:
+    """Send all requests at the same time, each in a conversation of its own; how many are accepted."""
+    branches = [session.branch(f"write {number}") for number in range(len(requests))]
+    with ThreadPoolExecutor(len(requests)) as pool:
+        answers = list(pool.map(lambda branch, request: branch.send(request), branches, requests))
+    return sum(answer.accepted for answer in answers)

@@ -57,6 +57,11 @@ def first_page(session: Session) -> int:
     return int(printed(session.stated("wire.paging.first_page_number")))
 
 
+def one_item_page(session: Session) -> dict[str, object]:
+    """The members that ask for the first page with one item on it."""
+    return {"page_number": first_page(session), "page_size": 1}
+
+
 def read_page(session: Session, request: OutgoingRequest, number: int, size: int) -> list[object]:
     """One page of a list, counted from 0. Departures as in `read_pages`."""
     members = {**request.members, "page_number": first_page(session) + number, "page_size": size}

@@ -1,0 +1,232 @@
+"""What the contract holds and what the lists of the HTTP API show agree, in both directions.
+
+Specification: "What the service does" 4 and 5, "Resources and their fields / Account".
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+from conformance.cases import Judge, case
+from conformance.service.admin_writes import four_groups, group_named, wallet_record, writes_by_admin
+from conformance.service.derivations import account_hash, hashed_cid
+from conformance.service.groups import group_id
+from conformance.service.lists import one_item_page, only, read_pages
+from conformance.service.minting import FAR_AHEAD
+from conformance.service.node import Node
+from conformance.service.refusal import must_refuse
+from conformance.service.usage_keys import ALL_PERMISSIONS, Permissions
+from conformance.values.json_values import member, pluck, printed, same_hex
+
+NEEDS = ("chain_rpc", "funded_wallet")
+ANY_KEY_LISTS = {"auth.usage_key_permission.lists": "any_key"}
+LISTED_KEY = "wire.list_items.fields.usage_key"
+
+
+@case(
+    "lists-follow-groups",
+    requirements=["CHAIN-050", "ACC-150"],
+    needs=NEEDS,
+    uses=[
+        ANY_KEY_LISTS,
+        "wire.list_groups.item_fields.name",
+        "wire.list_groups.item_fields.description",
+        "wire.list_items.fields.wallet.wallet_address",
+    ],
+)
+def lists_follow_groups(judge: Judge, node: Node) -> None:
+    """Groups that the admin wallet writes on the chain show in the lists of a usage key at once."""
+    dana = node.accounts.by_wallet(node.wallets.new("carol"))
+    write = writes_by_admin(node, dana, within=partial(judge, "ACC-150"))
+    wallet = node.minting.wallet(dana.admin)
+    node.minting.register(dana, wallet)
+    pkp = member(wallet_record(node, dana.hash, wallet.address), "id")
+    key = node.minting.attached_key(dana).key
+    hash_one, hash_two = (hashed_cid(node.actions.sample_cid(mark)) for mark in ("one", "two"))
+    label = node.label
+
+    def shows(*labels: tuple[str, str]) -> None:
+        expected = [{"name": f"{label} {name}", "description": description} for name, description in labels]
+        with judge("CHAIN-050"):
+            judge.items(node.groups.list(key), expected, "the groups in list_groups")
+
+    def holds(addresses: list[str], hashes: list[str]) -> None:
+        with judge("CHAIN-050"):
+            judge.same_hexes(pluck(node.pkps.list(key, g), "wallet_address"), addresses, "the group's wallets")
+            listed = pluck(node.actions.list(key, g), "hashed_cid")
+            judge.same_hexes(listed, hashes, "the group's actions", any_order=True)
+
+    shows()
+    write("add_group", f"{label} one", "first", [pkp], [hash_one])
+    shows(("one", "first"))
+    g = group_named(node, dana, f"{label} one")
+    with judge("CHAIN-050"):
+        listed = group_id(pluck(node.groups.list(key), "id")[0])
+        judge.same(listed, g, "the id in the list, as the contract has it,")
+    holds([wallet.address], [hash_one])
+    write("remove_pkp_from_group", g, pkp)
+    holds([], [hash_one])
+    write("add_pkp_to_group", g, pkp)
+    write("add_action_to_group", g, hash_two)
+    holds([wallet.address], [hash_one, hash_two])
+    write("remove_action_from_group", g, hash_one)
+    holds([wallet.address], [hash_two])
+    write("update_group", g, f"{label} renamed", "second", [], [hash_one])
+    shows(("renamed", "second"))
+    holds([], [hash_one])
+    write("add_group", f"{label} two", "d", [], [])
+    shows(("renamed", "second"), ("two", "d"))
+    write("remove_group", g)
+    shows(("two", "d"))
+
+
+@case(
+    "lists-follow-wallets-and-actions",
+    requirements=["CHAIN-050", "ACC-150"],
+    needs=NEEDS,
+    uses=[
+        ANY_KEY_LISTS,
+        "wire.list_items.fields.wallet.wallet_address",
+        "wire.list_items.fields.wallet.name",
+        "wire.list_items.fields.wallet.description",
+        "wire.list_items.fields.action.name",
+        "wire.list_items.fields.action.description",
+    ],
+)
+def lists_follow_wallets_and_actions(judge: Judge, node: Node) -> None:
+    """Wallets and action metadata that the admin wallet writes show in the lists of a usage key at once."""
+    dana = node.accounts.by_wallet(node.wallets.new("carol"))
+    write = writes_by_admin(node, dana, within=partial(judge, "ACC-150"))
+    key = node.minting.attached_key(dana).key
+    wallet = node.minting.wallet(dana.admin)
+    hash_one, hash_two = (hashed_cid(node.actions.sample_cid(mark)) for mark in ("one", "two"))
+    label = node.label
+
+    def minted() -> list[object]:
+        return [item for item in node.pkps.list(key) if same_hex(member(item, "wallet_address"), wallet.address)]
+
+    def shows(labels: dict[str, tuple[str, str]]) -> None:
+        with judge("CHAIN-050"):
+            items = node.actions.list(key)
+            judge.same(len(items), len(labels), "the number of actions in list_actions")
+            for hashed, (name, description) in labels.items():
+                item = only(items, "hashed_cid", hashed)
+                judge.members(item, {"name": name, "description": description}, "the labels of the action")
+
+    judge.set_up(minted() == [], "a list without the minted wallet before its registration")
+    write("register_wallet_derivation", wallet.address, wallet.path, f"{label} minted", "of the chain")
+    labels = {"name": f"{label} minted", "description": "of the chain"}
+    with judge("CHAIN-050"):
+        judge.items(minted(), [labels], "the minted wallet in list_wallets")
+    shows({})
+    write("add_action", hash_one, label, "first")
+    write("add_action", hash_two, f"{label} other", "first")
+    shows({hash_one: (label, "first"), hash_two: (f"{label} other", "first")})
+    write("update_action_metadata", hash_one, f"{label} renamed", "second")
+    shows({hash_one: (f"{label} renamed", "second"), hash_two: (f"{label} other", "first")})
+    write("delete_action", hash_one)
+    shows({hash_two: (f"{label} other", "first")})
+
+
+@case(
+    "lists-follow-usage-keys",
+    requirements=["CHAIN-050", "UKEY-380", "ACC-150"],
+    needs=NEEDS,
+    uses=[
+        ANY_KEY_LISTS,
+        *(f"{LISTED_KEY}.{name}" for name in ("name", "description", "expiration", "balance")),
+        *(f"{LISTED_KEY}.{name}" for name in ALL_PERMISSIONS.members),
+    ],
+)
+def lists_follow_usage_keys(judge: Judge, node: Node) -> None:
+    """Usage keys that the admin wallet writes show in the list with their values, and stop with their removal."""
+    dana = node.accounts.by_wallet(node.wallets.new("carol"))
+    write = writes_by_admin(node, dana, within=partial(judge, "ACC-150"))
+    own = node.minting.attached_key(dana, name="key")
+    a, b, c, d = four_groups(node, dana)
+    other = node.minting.usage_key(dana.admin)
+    node.minting.register(dana, other)
+    label = node.label
+    first = Permissions(True, False, False, [a], [b], [c], [d])
+    second = Permissions(False, True, True, [d], [c], [b], [])
+
+    def shows(name: str, values: dict[str, object], about: str = "CHAIN-050") -> None:
+        with judge.apart(about):
+            listed = [item for item in node.usage_keys.list(own.key) if member(item, "name") == f"{label} {name}"]
+            judge.items(listed, [values], f"the usage key {name!r} in list_api_keys")
+
+    write("set_usage_api_key", other.hash, FAR_AHEAD, 77, f"{label} other", "first", *first.arguments)
+    with judge("CHAIN-050"):
+        judge.same(len(node.usage_keys.list(own.key)), 2, "the number of usage keys")
+    shows("other", {"expiration": FAR_AHEAD, "balance": 77}, "UKEY-380")
+    shows("other", {"description": "first", **first.members})
+    shows("key", {"can_create_groups": False, "execute_in_groups": []})
+    write("update_usage_api_key", other.hash, f"{label} changed", "second", *second.arguments)
+    shows("changed", {"description": "second", **second.members})
+    write("update_usage_api_key_metadata", other.hash, f"{label} again", "third")
+    shows("again", {"description": "third", **second.members})
+    write("remove_usage_api_key", other.hash)
+    with judge("CHAIN-050"):
+        judge.items(node.usage_keys.list(own.key), [{"name": f"{label} key"}], "the usage keys that are left")
+    asked = node.session.request("list_api_keys", own.key, **one_item_page(node.session))
+    attached = node.session.accept(asked)[1]
+    write("remove_usage_api_key", own.hash)
+    with judge("CHAIN-050"):
+        must_refuse(node.session, asked, ["unauthenticated"], control=attached, unchanged=[])
+
+
+@case(
+    "attached-key-sees-its-account",
+    requirements=["CHAIN-050", "CHAIN-180"],
+    needs=NEEDS,
+    uses=[ANY_KEY_LISTS, "wire.list_groups.item_fields.name"],
+)
+def attached_key_sees_its_account(judge: Judge, node: Node) -> None:
+    """A usage key attached on the chain sees the account that attached it, and no other."""
+    dana, fred = node.accounts.by_wallet(node.wallets.new("carol")), node.accounts.by_wallet(node.wallets.new("erin"))
+    for account, name in ((dana, "of dana"), (fred, "of fred")):
+        writes_by_admin(node, account)("add_group", f"{node.label} {name}", "d", [], [])
+    keys = {name: node.minting.usage_key(account.admin) for name, account in (("of dana", dana), ("of fred", fred))}
+    for account, (name, key) in zip((dana, fred), keys.items(), strict=True):
+        node.minting.register(account, key)
+        node.minting.attach(account, key)
+        with judge():
+            judge.items(node.groups.list(key.key), [{"name": f"{node.label} {name}"}], f"the groups of the key {name}")
+    with judge():
+        bearer = replace(node.session.request("list_groups", keys["of dana"].key), via="bearer")
+        judge.items(read_pages(node.session, bearer), [{"name": f"{node.label} of dana"}], "the same as Bearer")
+
+
+@case(
+    "views-agree-with-lists",
+    requirements=["CHAIN-050"],
+    needs=[*NEEDS, "managed_accounts"],
+    uses=["wire.list_items.fields.wallet.wallet_address", f"{LISTED_KEY}.name"],
+)
+def views_agree_with_lists(judge: Judge, node: Node) -> None:
+    """After writes over HTTP the contract holds exactly the groups, wallets, actions and keys that the lists show."""
+    alice = node.accounts.new().key
+    owner = account_hash(alice, node.session.profile)
+    node.pkps.create_several(alice, 3)
+    made = [node.groups.add(alice, str(number)) for number in range(3)]
+    cids = [node.actions.sample_cid(str(number)) for number in range(3)]
+    for cid in cids:
+        node.actions.add(alice, cid)
+    keys = [node.usage_keys.add(alice, name=str(number)).key for number in range(3)]
+    node.groups.remove(alice, made[1].id)
+    node.actions.delete(alice, hashed_cid(cids[1]))
+    node.usage_keys.remove(alice, keys[1])
+
+    def agree(listed: list[object], name: str, view: str, name_there: str) -> None:
+        # The forms differ (numbers or texts, capitals), the values have to be the same; the order is the list's affair.
+        shown = sorted(printed(value).lower() for value in pluck(listed, name))
+        there = sorted(printed(value).lower() for value in pluck(node.contract.items(view, owner), name_there))
+        judge.that(len(shown) >= 2, f"the two items that are left in {view}", listed)
+        judge.same(there, shown, f"{name_there} in {view}, as the list shows it,")
+
+    with judge():
+        agree(node.groups.list(alice), "id", "list_groups", "id")
+        agree(node.pkps.list(alice), "wallet_address", "list_wallets", "walletAddress")
+        agree(node.actions.list(alice), "hashed_cid", "list_actions", "cidHash")
+        agree(node.usage_keys.list(alice), "name", "list_usage_api_keys", "name")

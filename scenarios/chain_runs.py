@@ -1,0 +1,198 @@
+"""What an admin wallet writes on the chain decides runs, and gives no use of another account's wallets.
+
+Specification: "What the service does" 4 and 5, "Endpoints / Execution rule".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+
+from conformance.cases import Judge, case
+from conformance.profile.wire import ZERO_HASH
+from conformance.service.admin_writes import wallet_record, writes_by_admin
+from conformance.service.bindings import Converted, converted
+from conformance.service.derivations import account_hash
+from conformance.service.groups import ALL_PKPS
+from conformance.service.node import Node
+from conformance.service.signing_runs import signers_in
+from conformance.service.usage_keys import ALL_PERMISSIONS, Permissions
+from conformance.values.ids import Address, PkpId
+from conformance.values.json_values import member, printed
+
+NEEDS = ("chain_rpc", "funded_wallet", "managed_accounts")
+RUNS_AFTER_CONVERSION = (
+    {"chain.admin_hash_meaning": "api_key_hash"},
+    {"billing.credits_after_conversion": "moved"},
+)
+
+
+@case(
+    "runs-follow-the-chain",
+    requirements=["CHAIN-050", "ACC-150"],
+    needs=NEEDS,
+    uses=RUNS_AFTER_CONVERSION,
+)
+def runs_follow_the_chain(judge: Judge, node: Node) -> None:
+    """What the admin wallet writes on the chain decides the next run of a usage key."""
+    on = converted(node)
+    write, key = writes_by_admin(node, on.account, within=partial(judge, "ACC-150")), on.attached.hash
+    in_g, in_h = (replace(ALL_PERMISSIONS, execute_in_groups=[group]).arguments for group in (on.g, on.h))
+    runs = node.signing.must_sign(on.key, on.x, on.p).accepted
+
+    def x_with_p(permitted: bool) -> None:
+        with judge("CHAIN-050"):
+            if permitted:
+                node.signing.must_sign(on.key, on.x, on.p)
+            else:
+                node.signing.must_be_refused(on.key, on.x, on.p, control=runs)
+
+    for what, value in {"action": on.x.hash, "pkp": on.p.id}.items():
+        write(f"remove_{what}_from_group", on.g, value)
+        x_with_p(permitted=False)
+        write(f"add_{what}_to_group", on.g, value)
+        x_with_p(permitted=True)
+    write("update_usage_api_key", key, "n", "d", *in_h)
+    x_with_p(permitted=False)
+    with judge("CHAIN-050"):
+        node.signing.must_sign(on.key, on.y, on.q)
+    write("update_usage_api_key", key, "n", "d", *in_g)
+    x_with_p(permitted=True)
+    write("update_group", on.g, "n", "d", [on.p.id], [on.y.hash])
+    x_with_p(permitted=False)
+    write("update_group", on.g, "n", "d", [on.p.id], [on.x.hash])
+    x_with_p(permitted=True)
+    write("remove_group", on.g)
+    x_with_p(permitted=False)
+
+
+@case(
+    "permissions-of-attached-keys",
+    requirements=["MINT-150"],
+    needs=NEEDS,
+    uses=RUNS_AFTER_CONVERSION,
+)
+def permissions_of_attached_keys(judge: Judge, node: Node) -> None:
+    """Of the four arrays of a key attached on the chain only `execute_in_groups` lets it run."""
+    on = converted(node)
+    write = writes_by_admin(node, on.account)
+    with judge():
+        runs = node.signing.must_sign(on.key, on.x, on.p).accepted
+        node.signing.must_be_refused(on.key, on.y, on.q, control=runs)
+        node.signing.must_be_refused(on.key, on.x, on.q, control=runs)
+        for permissions in (
+            Permissions(True, True, True, manage_ipfs_ids_in_groups=[on.g]),
+            Permissions(True, True, True, add_pkp_to_groups=[on.g]),
+            Permissions(True, True, True, remove_pkp_from_groups=[on.g]),
+            Permissions(True, True, True, [0], [0], [0], execute_in_groups=[on.h]),
+        ):
+            write("update_usage_api_key", on.attached.hash, "n", "d", *permissions.arguments)
+            node.signing.must_be_refused(on.key, on.x, on.p, control=runs)
+        everywhere = Permissions(execute_in_groups=[0])
+        write("update_usage_api_key", on.attached.hash, "n", "d", *everywhere.arguments)
+        node.signing.must_sign(on.key, on.x, on.p)
+        node.signing.must_sign(on.key, on.y, on.q)
+
+
+@case(
+    "all-wallets-written-on-the-chain",
+    requirements=["GRP-070"],
+    needs=NEEDS,
+    uses=RUNS_AFTER_CONVERSION,
+)
+def all_wallets_written_on_the_chain(judge: Judge, node: Node) -> None:
+    """The zero hash among a group's wallets on the chain permits every wallet, with the listed action alone."""
+    on = converted(node)
+    runs = node.signing.must_sign(on.key, on.x, on.p).accepted
+    node.signing.must_be_refused(on.key, on.x, on.q, control=runs)
+    writes_by_admin(node, on.account)("update_group", on.g, "n", "d", [ALL_PKPS], [on.x.hash])
+    with judge():
+        node.signing.must_sign(on.key, on.x, on.q)
+        node.signing.must_be_refused(on.key, on.y, on.p, control=runs)
+
+
+@case(
+    "all-actions-written-on-the-chain",
+    requirements=["GRP-080"],
+    needs=NEEDS,
+    uses=RUNS_AFTER_CONVERSION,
+)
+def all_actions_written_on_the_chain(judge: Judge, node: Node) -> None:
+    """The zero hash among a group's actions on the chain permits every action, with the listed wallet alone."""
+    on = converted(node)
+    runs = node.signing.must_sign(on.key, on.x, on.p).accepted
+    node.signing.must_be_refused(on.key, on.y, on.p, control=runs)
+    writes_by_admin(node, on.account)("update_group", on.g, "n", "d", [on.p.id], [ZERO_HASH])
+    with judge():
+        node.signing.must_sign(on.key, on.y, on.p)
+        node.signing.must_be_refused(on.key, on.x, on.q, control=runs)
+
+
+# ------------------------------------------------------------------------------------ registrations of others' wallets
+
+
+@dataclass(frozen=True)
+class StrangeWallet:
+    """A wallet of another account, as the contract's records have it."""
+
+    address: Address
+    id: PkpId
+    path: object
+
+
+def wallet_of_bob(node: Node) -> StrangeWallet:
+    """One of a fresh account."""
+    bob = node.accounts.new()
+    pkp = node.pkps.create(bob.key)
+    bobs = account_hash(bob.key, node.session.profile)
+    record = wallet_record(node, bobs, pkp.address)
+    return StrangeWallet(pkp.address, PkpId(printed(member(record, "id"))), member(record, "derivationPath"))
+
+
+def must_not_sign_as(judge: Judge, node: Node, on: Converted, pkp_id: str, owner: str) -> None:
+    """Run with a wallet; however this ends, nothing that it answers is a signature of `owner`."""
+    request = node.runs.request(on.key, on.x.code, pkp_id=pkp_id, params={"message": node.label})
+    answer = node.runs.any_end(request)
+    signers = signers_in(answer.text, node.label)
+    judge.that(owner.lower() not in signers, f"no signature of {owner}, which belongs to another account", answer.text)
+
+
+@case(
+    "path-of-another-wallet",
+    requirements=["MINT-050"],
+    needs=NEEDS,
+    uses=RUNS_AFTER_CONVERSION,
+)
+def path_of_another_wallet(judge: Judge, node: Node) -> None:
+    """A wallet that was registered with another account's derivation path signs nothing as that account's wallet."""
+    on = converted(node)
+    bobs = wallet_of_bob(node)
+    minted, strange = node.minting.wallet(on.account.admin), node.minting.wallet(on.account.admin)
+    node.minting.register(on.account, minted)
+    # The contract may refuse this one: then nothing comes of it, and nothing is left to be judged.
+    node.minting.register(on.account, replace(strange, path=printed(bobs.path)))
+    records = (wallet_record(node, on.account.hash, wallet.address) for wallet in (minted, strange))
+    own, copied = (PkpId(printed(member(record, "id"))) for record in records)
+    writes_by_admin(node, on.account)("update_group", on.g, "n", "d", [own, copied], [on.x.hash])
+    node.signing.must_sign(on.key, on.x, replace(on.p, id=own, address=minted.address))
+    with judge():
+        must_not_sign_as(judge, node, on, copied, bobs.address)
+
+
+@case(
+    "copied-registration",
+    requirements=["PKP-150", "MINT-050"],
+    needs=NEEDS,
+    uses=RUNS_AFTER_CONVERSION,
+)
+def copied_registration(judge: Judge, node: Node) -> None:
+    """A registration copied from another account's record, address and path, gives no use of its wallet."""
+    on = converted(node)
+    write = writes_by_admin(node, on.account)
+    bobs = wallet_of_bob(node)
+    # The contract may refuse this one: then nothing comes of it, and nothing is left to be judged.
+    write("register_wallet_derivation", bobs.address, bobs.path, "n", "d")
+    write("update_group", on.g, "n", "d", [on.p.id, bobs.id], [on.x.hash])
+    node.signing.must_sign(on.key, on.x, on.p)
+    with judge():
+        must_not_sign_as(judge, node, on, bobs.id, bobs.address)

@@ -1,0 +1,120 @@
+"""Calls of an account that comes to the end of its credit, or has none.
+
+Specification: "What the service does" 6, "Billing".
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pydantic import JsonValue
+
+from conformance.cases import Judge, case
+from conformance.service.at_once import accepted_at_once
+from conformance.service.lists import unchanged_list
+from conformance.service.node import Node
+from conformance.service.refusal import Refusals
+from conformance.service.sample_calls import SampleObjects, sample_objects, sample_reads, sample_writes
+from conformance.values.ids import Cents
+from conformance.values.json_values import printed
+
+BUYS = ("managed_accounts", "billing", "payment_sandbox")
+BOUGHT = {"accounts.credits": "bought"}
+SHORT = "billing.insufficient_credit_behaviour.write"
+SHORT_OF_CREDIT: dict[str, JsonValue] = {SHORT: ["insufficient_credit", "forbidden", "conflict", "invalid"]}
+"""For nodes that refuse what the credits do not cover."""
+SPENDS_BY = "update_usage_api_key_metadata"
+"""The write with which an account comes to zero: it leaves nothing behind."""
+BURST = 16
+MOST_BURSTS = 75
+
+
+def with_least_credit(judge: Judge, node: Node) -> SampleObjects:
+    """What a fresh account has for requests that has bought the least that can be bought."""
+    alice = node.accounts.new(spends=False)
+    judge.set_up(node.payments.balance(alice.key) == 0, "a fresh account without credit")
+    node.payments.buy(alice.key, Cents(500))
+    return sample_objects(node, alice)
+
+
+@case("last-cents-are-spent-once", requirements=["BILL-220"], needs=BUYS, uses=[BOUGHT])
+def last_cents_are_spent_once(judge: Judge, node: Node) -> None:
+    """Of many writes at the same time an account pays each that is accepted, down to its last cents."""
+    objects = with_least_credit(judge, node)
+    write = sample_writes(node, objects)[SPENDS_BY]
+    left = node.payments.balance(objects.alice.key)
+    node.session.accept(write)
+    price = left - node.payments.balance(objects.alice.key)
+    judge.set_up(price > 0, "a write that costs something")
+    for _ in range(MOST_BURSTS):
+        before = node.payments.balance(objects.alice.key)
+        with judge("BILL-220"):
+            accepted = accepted_at_once(node.session, [write] * BURST)
+            left = node.payments.balance(objects.alice.key)
+            judge.same(left, before - price * accepted, f"the balance after {accepted} of {BURST} writes at once")
+        if accepted < BURST:
+            return
+    judge.set_up(False, "an account that comes to the end of its credit")
+
+
+def spend_all(node: Node, objects: SampleObjects) -> None:
+    """Write until nothing is left, several times at once."""
+    request = sample_writes(node, objects)[SPENDS_BY]
+    for _ in range(MOST_BURSTS):
+        if accepted_at_once(node.session, [request] * BURST) < BURST:
+            return
+
+
+@case("without-credit", requirements=["BILL-030", "BILL-150", "BILL-190"], needs=BUYS, uses=[BOUGHT, SHORT_OF_CREDIT])
+def without_credit(judge: Judge, node: Node) -> None:
+    """At zero each write and run is refused without effect, each read works, and so does buying credit."""
+    with judge.apart("BILL-030"):
+        fresh = node.accounts.new(spends=False)
+        answer = node.session.send(node.payments.intent_request(fresh.key, 500))
+        judge.that(answer.accepted, "create_payment_intent to be accepted by an account without credit", answer.status)
+    objects = with_least_credit(judge, node)
+    spend_all(node, objects)
+    at_zero(judge, node, objects)
+
+
+@case(
+    "once-credit-is-spent",
+    requirements=["BILL-030", "BILL-150", "BILL-190"],
+    needs=[*BUYS, "credit_control"],
+    uses=[SHORT_OF_CREDIT],
+)
+def once_credit_is_spent(judge: Judge, node: Node) -> None:
+    """The same of an account whose credit the test control has spent."""
+    alice = node.accounts.new()
+    objects = sample_objects(node, alice)
+    node.accounts.spend_all(alice)
+    with judge.apart("BILL-030"):
+        answer = node.session.send(node.payments.intent_request(alice.key, 500))
+        judge.that(answer.accepted, "create_payment_intent to be accepted by an account without credit", answer.status)
+    at_zero(judge, node, objects)
+
+
+def at_zero(judge: Judge, node: Node, objects: SampleObjects) -> None:
+    """Judge what costs and what is free in an account that has spent its credit; it buys some for the control."""
+    session, key = node.session, objects.alice.key
+    judge.set_up(node.payments.balance(key) == 0, "an account that has spent all of its credit")
+    for name, request in sample_reads(node, objects).items():
+        with judge.apart("BILL-150"):
+            answer = session.send(request)
+            judge.that(answer.accepted, f"{name} to be accepted without credit", answer.status)
+    writes = sample_writes(node, objects)
+    by_usage_key = replace(writes["add_group"], credential=objects.usage_key)
+    tried = [node.runs.request(objects.usage_key, objects.action.code), by_usage_key, *writes.values()]
+
+    def with_credit() -> None:
+        node.payments.buy(key, Cents(500))
+        for request in tried:
+            session.accept(request)
+
+    reads = [unchanged_list(session, name, key) for name in ("list_groups", "list_wallets", "list_actions")]
+    reads += [unchanged_list(session, "list_api_keys", key), node.payments.unchanged_balance(key)]
+    reads += [unchanged_list(session, "list_wallets_in_group", key, group_id=objects.group)]
+    reads += [unchanged_list(session, "list_actions", key, group_id=objects.group)]
+    with judge("BILL-190"), Refusals(session, control=with_credit, unchanged=reads) as refusals:
+        for request in tried:
+            refusals.send(request, [printed(session.stated(SHORT))])

@@ -1,0 +1,172 @@
+"""Which wallets an action may use within a run, and what the profile says of runs without one.
+
+Specification: "Endpoints / Execution rule", "Resources and their fields / PKP". P and Q are wallets of an account.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from conformance.cases import Judge, case
+from conformance.service.at_once import at_once, send_at_once
+from conformance.service.bindings import bound
+from conformance.service.derivations import random_hash
+from conformance.service.groups import ALL_PKPS
+from conformance.service.node import Node
+from conformance.service.refusal import Refusals, must_refuse
+from conformance.service.runs import address_of_private_key, signer_of_message
+from conformance.service.signing_runs import SIGNATURE
+from conformance.values.json_values import member
+
+NEEDS = ("managed_accounts",)
+
+
+@case("second-wallet", requirements=["EXEC-200", "PKP-170"], needs=NEEDS)
+def second_wallet(judge: Judge, node: Node) -> None:
+    """An action that may use one wallet gets no signature of another, though it swallows the refusal."""
+    alice = node.accounts.new().key
+    p, q = node.pkps.create_several(alice, 2)
+    both, swallowing = (node.actions.prepared(name) for name in ("sign_both", "sign_swallowing"))
+    g = bound(node, alice, [p], [both, swallowing])
+    key = node.usage_keys.executing_in(alice, g)
+    with_both = node.signing.request(key, both, p, other=q.id)
+    runs = node.runs.must_succeed(node.signing.request(key, swallowing, p)).accepted
+    with judge("EXEC-200"):
+        must_refuse(node.session, with_both, ["forbidden"], control=runs, unchanged=[])
+        node.signing.must_be_refused(key, swallowing, q, control=runs)
+    node.groups.add_pkp(alice, g, q.id)
+    signed = node.runs.must_succeed(with_both).result
+    with judge("PKP-170"):
+        for name, text, pkp in (("own", "", p), ("again", " again", p), ("other", "", q)):
+            signer = signer_of_message(node.label + text, member(signed, name))
+            judge.same_hex(signer, pkp.address, f"the signer of {name!r}")
+
+
+@case("key-of-a-second-wallet", requirements=["EXEC-200", "PKP-170"], needs=NEEDS)
+def key_of_a_second_wallet(judge: Judge, node: Node) -> None:
+    """An action that has used its wallet gets no private key of another."""
+    alice = node.accounts.new().key
+    p, q = node.pkps.create_several(alice, 2)
+    taking, signing = (node.actions.prepared(name) for name in ("sign_then_take", "sign_message"))
+    g = bound(node, alice, [p], [taking, signing])
+    key = node.usage_keys.executing_in(alice, g)
+    mask = random_hash(node.session.random)  # the answer holds the keys under it
+    with_both = node.signing.request(key, taking, p, other=q.id, mask=mask)
+    runs = node.runs.must_succeed(node.signing.request(key, signing, p)).accepted
+    with judge("EXEC-200"):
+        must_refuse(node.session, with_both, ["forbidden"], control=runs, unchanged=[])
+    node.groups.add_pkp(alice, g, q.id)
+    taken = node.runs.must_succeed(with_both).result
+    with judge("PKP-170"):
+        for name, pkp in (("mine", p), ("other", q)):
+            holder = address_of_private_key(member(taken, name), mask)
+            judge.same_hex(holder, pkp.address, f"the address of the private key {name!r}")
+
+
+@case("wallet-named-in-another-way", requirements=["EXEC-050", "EXEC-200"], needs=NEEDS)
+def wallet_named_in_another_way(judge: Judge, node: Node) -> None:
+    """No way of naming a wallet, nor naming none, gets an action a signature where its group lists no wallet."""
+    alice = node.accounts.new().key
+    p = node.pkps.create(alice)
+    x, y = (node.actions.prepared("sign_silently", mark) for mark in "xy")
+    key = node.usage_keys.executing_in(alice, bound(node, alice, [], [x]), bound(node, alice, [p], [y]))
+    node.signing.must_sign(key, y, p)
+    digits = p.id.removeprefix("0x")
+    spellings = [p.id, f"0x{digits.upper()}", digits, f"0X{digits}", f" {p.id}", f"{p.id} "]
+    others = [p.address, p.address.lower(), ALL_PKPS, "", None, 0, 1, [p.id], {"id": p.id}]
+    text = {"message": node.label}
+    requests = [node.runs.request(key, x.code, params=text)]
+    for named in (*spellings, *others):
+        requests += [node.runs.request(by, x.code, pkp_id=named, params=text) for by in (key, alice)]
+    with judge():
+        for request in requests:
+            answer = node.runs.any_end(request).text
+            judge.that(not SIGNATURE.search(answer), "no signature: no group lists the action and a wallet", answer)
+
+
+@case("same-run-by-two-keys-at-once", requirements=["EXEC-030", "EXEC-190", "PKP-170"], needs=NEEDS)
+def same_run_by_two_keys_at_once(judge: Judge, node: Node) -> None:
+    """A run is refused beside the same run of a key that may do it; runs at once sign each with its own wallet."""
+    alice = node.accounts.new().key
+    p, q = node.pkps.create_several(alice, 2)
+    late = node.actions.prepared("sign_late")
+    key = node.usage_keys.executing_in(alice, bound(node, alice, [p, q], [late]))
+    in_none = node.usage_keys.executing_in(alice)
+    by_key, by_none = (node.signing.request(by, late, p, milliseconds=400) for by in (key, in_none))
+    runs = node.runs.must_succeed(by_key).accepted
+
+    # One after the other, so that some of them come while the run of the other key is under way.
+    def ten_by_none() -> None:
+        with judge("EXEC-030"), Refusals(node.session, control=runs, unchanged=[]) as refusals:
+            for _ in range(10):
+                refusals.send(by_none, ["forbidden"])
+
+    beside_each_other: list[Callable[[], object]] = [partial(node.session.send, by_key), ten_by_none]
+    at_once(beside_each_other)
+    pairs = [(by, pkp) for by in (key, alice) for pkp in (p, q)]
+    requests = [node.signing.request(by, late, pkp, milliseconds=400) for by, pkp in pairs]
+    answers = send_at_once(node.session, requests)
+    with judge("EXEC-190"):
+        for answer in answers:
+            node.runs.succeeded(answer)
+    with judge("EXEC-190", "PKP-170"):
+        for answer, (_, pkp) in zip(answers, pairs, strict=True):
+            node.signing.signed(answer, pkp)
+
+
+# ------------------------------------------------------------------------------ what the specification leaves open
+
+
+@case("wallet-decided-at-use", requirements=["EXEC-290"], needs=NEEDS, uses=[{"exec.pkp_selection.decided": "at_use"}])
+def wallet_decided_at_use(judge: Judge, node: Node) -> None:
+    """A run that names a wallet which the group does not list, and uses none, is permitted."""
+    alice = node.accounts.new().key
+    p, q = node.pkps.create_several(alice, 2)
+    hello = node.actions.prepared("hello")
+    bound(node, alice, [p], [hello])
+    node.runs.run(alice, hello.code, pkp_id=p.id)
+    with judge():
+        node.runs.run(alice, hello.code, pkp_id=q.id)
+
+
+DECIDED_BEFORE_RUN = {"exec.pkp_selection.decided": "before_run"}
+
+
+@case("wallet-decided-before-run", requirements=["EXEC-290"], needs=NEEDS, uses=[DECIDED_BEFORE_RUN])
+def wallet_decided_before_run(judge: Judge, node: Node) -> None:
+    """A run that names a wallet which the group does not list is refused, though it uses none."""
+    alice = node.accounts.new().key
+    p, q = node.pkps.create_several(alice, 2)
+    hello = node.actions.prepared("hello")
+    bound(node, alice, [p], [hello])
+    runs = node.runs.run(alice, hello.code, pkp_id=p.id).accepted
+    with judge():
+        node.signing.must_be_refused(alice, hello, q, control=runs)
+
+
+@case("no-wallet-needed", requirements=["EXEC-300"], needs=NEEDS, uses=[{"exec.run_without_pkp": "action_only"}])
+def no_wallet_needed(judge: Judge, node: Node) -> None:
+    """A run that uses no wallet needs a group that lists the action, and no more."""
+    alice = node.accounts.new().key
+    hello = node.actions.prepared("hello")
+    bound(node, alice, [], [hello])
+    unlisted = node.runs.request(alice, f"{hello.code} ")
+    with judge():
+        runs = node.runs.run(alice, hello.code).accepted
+        must_refuse(node.session, unlisted, ["forbidden"], control=runs, unchanged=[])
+
+
+@case(
+    "some-wallet-needed", requirements=["EXEC-300"], needs=NEEDS, uses=[{"exec.run_without_pkp": "group_needs_a_pkp"}]
+)
+def some_wallet_needed(judge: Judge, node: Node) -> None:
+    """A run that uses no wallet needs a group that lists the action and some wallet."""
+    alice = node.accounts.new().key
+    p = node.pkps.create(alice)
+    with_p, without = (node.actions.prepared("hello", mark) for mark in ("with", "without"))
+    bound(node, alice, [p], [with_p])
+    bound(node, alice, [], [without])
+    with judge():
+        runs = node.runs.run(alice, with_p.code).accepted
+        must_refuse(node.session, node.runs.request(alice, without.code), ["forbidden"], control=runs, unchanged=[])
