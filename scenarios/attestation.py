@@ -14,8 +14,8 @@ from conformance.drivers.attestation.connections import CONNECTIONS, unnamed_cer
 from conformance.drivers.attestation.driver import judge_rules
 from conformance.drivers.attestation.evidence import Fetched, fetched_anew
 from conformance.drivers.attestation.form import RuleName
-from conformance.endpoints.client import Answer
 from conformance.endpoints.control import tell_control
+from conformance.endpoints.messages import Answer
 from conformance.endpoints.requests import OutgoingRequest
 from conformance.service.acceptance import must_accept, raise_for_trouble
 from conformance.service.session import Session

@@ -14,7 +14,7 @@ from itertools import pairwise
 from conformance.cases import Judge, case
 from conformance.drivers.openapi.answers import check_answer
 from conformance.drivers.openapi.description import read_description
-from conformance.endpoints.client import Answer
+from conformance.endpoints.messages import Answer
 from conformance.endpoints.redaction import Secrets
 from conformance.endpoints.requests import OutgoingRequest
 from conformance.service import Accepted, Account, Accounts, Permissions, Refusals, Session, UsageKeys, must_accept

@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from conformance.cases import Judge, case
-from conformance.endpoints.client import Answer
+from conformance.endpoints.messages import Answer
 from conformance.endpoints.requests import OutgoingRequest
 from conformance.service import Accounts, Refusals, Session
 from conformance.service.payments import NO_SUCH_INTENT, NOT_YET_PAID, PaymentIntent, Payments

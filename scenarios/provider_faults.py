@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 from conformance.cases import Judge, case
-from conformance.endpoints.client import Answer
+from conformance.endpoints.messages import Answer
 from conformance.service import Accounts, Refusals, Session
 from conformance.service.payments import NO_SUCH_INTENT, NOT_YET_PAID, PaymentIntent, Payments
 from conformance.service.provider_control import KEY, ProviderControl, Trouble

@@ -8,7 +8,7 @@ from __future__ import annotations
 from conformance.cases import Judge, case
 from conformance.drivers.openapi.answers import check_answer
 from conformance.drivers.openapi.description import read_description
-from conformance.endpoints.client import Answer
+from conformance.endpoints.messages import Answer
 from conformance.endpoints.redaction import Secrets
 from conformance.endpoints.requests import OutgoingRequest
 from conformance.service import SuiteWallet, must_accept, sign_envelope

@@ -9,8 +9,9 @@ from urllib.parse import urlsplit
 
 from conformance.doctor.finding import Finding, State
 from conformance.doctor.first import CODE, NOT_SERVED, ask, first_look
-from conformance.endpoints.client import Message, Target
+from conformance.endpoints.client import Target
 from conformance.endpoints.funding import KeyFunder, funder_of
+from conformance.endpoints.messages import Message
 from conformance.endpoints.requests import JSON_TYPE, OutgoingRequest
 from conformance.problems import NoFunderKey, ProfileSilent, StepProblem
 from conformance.profile import OPERATIONS, Auth, Operation, Place

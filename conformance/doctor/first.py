@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterator, Mapping
 
 from conformance.doctor.finding import Finding, State
-from conformance.endpoints.client import HTML, OF_GATEWAYS, Answer, Message, Target
+from conformance.endpoints.client import Target
+from conformance.endpoints.messages import HTML, OF_GATEWAYS, Answer, Message
 from conformance.problems import Inconclusive, OutOfCredit, ServerFault, StepProblem, Unreachable, Untrusted
 from conformance.profile.operations import CORE
 from conformance.service.accounts import Accounts

@@ -16,8 +16,9 @@ from eth_abi.exceptions import DecodingError, EncodingError
 from eth_utils.address import is_hex_address
 from eth_utils.crypto import keccak
 
-from conformance.endpoints.client import Answer, Message, Target
+from conformance.endpoints.client import Target
 from conformance.endpoints.log import ExchangeLog
+from conformance.endpoints.messages import Answer, Message
 from conformance.endpoints.signing import Fees
 from conformance.problems import (
     ChainReverted,

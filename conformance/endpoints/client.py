@@ -5,27 +5,23 @@ from __future__ import annotations
 import copy
 import math
 import os
-import re
 import ssl
 import threading
 import time
 from collections.abc import Callable, Set
 from contextlib import suppress
-from dataclasses import dataclass, field
-from enum import Enum
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Self, TypeVar
 
 import httpx
 
-from conformance.endpoints.canonical import canonical, descend, with_id_as_listed
 from conformance.endpoints.extent import SampleOptions
 from conformance.endpoints.log import ExchangeLog, RawExchange, Timing
+from conformance.endpoints.messages import Answer, Message
 from conformance.endpoints.pace import Budget, GasBudget, Pace, PurchaseBudget
 from conformance.endpoints.patience import Patience
 from conformance.endpoints.redaction import SeenKeys
 from conformance.problems import (
-    Malformed,
     NoFunderKey,
     ProfileSilent,
     PurchasesSpent,
@@ -35,8 +31,6 @@ from conformance.problems import (
 )
 from conformance.profile import Effect, NotStated, Operation, Profile, read_aside, resolve, value_at
 from conformance.profile.billing import ChargePerCall
-from conformance.values.json_text import parse
-from conformance.values.json_values import MISSING, Missing
 
 if TYPE_CHECKING:
     from conformance.endpoints.funding import Funder
@@ -54,14 +48,6 @@ LONGEST_ANSWER = 32 * 1024 * 1024
 """Bytes of a body that the suite is ready to read; an answer that does not end is none."""
 KEEP_IDLE_SECONDS = 1.0
 """Shorter than any usual server's keep-alive: reusing a connection that the server is closing looks like a fault."""
-ANSWERED_IN_TEXT = frozenset({"swagger_ui", "evidences", "evidence_checksums"})
-"""Operations whose accepted answer is no JSON; all other bodies are ("Preamble / Conventions")."""
-SHOWN = 300
-"""Characters of an answer that a failure shows."""
-HTML = re.compile(r"\s*<(!doctype\s+html|html)\b", re.IGNORECASE)
-TITLE = re.compile(r"<title[^>]*>(.*?)</title>", re.IGNORECASE | re.DOTALL)
-OF_GATEWAYS = frozenset({502, 503, 504})
-"""Statuses by which a gateway says that the server behind it did not answer (RFC 9110, 15.6)."""
 NEVER_SENT = (
     httpx.ConnectError,
     httpx.ConnectTimeout,
@@ -71,111 +57,6 @@ NEVER_SENT = (
     httpx.InvalidURL,
 )
 """The exceptions of httpx that mean that the node did not see the request."""
-
-
-class AskedAt(Enum):
-    """Where a request went."""
-
-    ENDPOINT = "endpoint"
-    NO_ENDPOINT = "no endpoint"
-    """Under the API's prefix, by a path or a method that the operation does not have."""
-    OUTSIDE = "outside"
-    """Not under the API's prefix."""
-
-
-@dataclass(frozen=True, slots=True)
-class Message:
-    """A request in wire form, before the credential is put in."""
-
-    method: str
-    path: str
-    """Under the node's address, or a whole URL."""
-    headers: dict[str, str]
-    body: str | None
-
-
-@dataclass(slots=True)
-class Answer:
-    """An answer of the node."""
-
-    status: int
-    headers: httpx.Headers
-    text: str
-    exchange: int
-    """Its number in the log."""
-    operation: Operation | None = None
-    seconds: float = 0.0
-    """From the request to the end of the answer."""
-    group_id_form: str | None = None
-    """In which form the profile says that lists show group ids."""
-    asked_at: AskedAt = AskedAt.ENDPOINT
-    _value: object = field(default=MISSING)
-
-    @property
-    def accepted(self) -> bool:
-        """A 2xx."""
-        return 200 <= self.status < 300
-
-    @property
-    def value(self) -> object:
-        """The answer by canonical names; null for an empty body. Malformed: it is not what the operation answers."""
-        if isinstance(self._value, Missing):
-            self._value = self._canonical() if self.accepted else self._parsed()
-        return self._value
-
-    @property
-    def readable(self) -> bool:
-        """Whether it is what its operation answers with, or JSON at least."""
-        try:
-            _ = self.value
-        except Malformed:
-            return False
-        return True
-
-    @property
-    def summary(self) -> str:
-        """Its status and how its body begins; of a page in HTML the title, and whether a gateway answered instead."""
-        if not HTML.match(self.text):
-            return f"status {self.status}: {self.text[:SHOWN]}"
-        if self.status in OF_GATEWAYS:
-            server = self.headers.get("server", "no name of its server")
-            return f"status {self.status}: {self._page} from a gateway ({server}) that got no answer from the node"
-        return f"status {self.status}: {self._page}"
-
-    @property
-    def _page(self) -> str:
-        title = TITLE.search(self.text)
-        return f"a page in HTML, {title[1].strip()[:SHOWN]!r}" if title else "a page in HTML"
-
-    def _canonical(self) -> object:
-        value = canonical(self.operation, self._parsed())
-        if self.operation is not None and self.operation.name == "add_group":
-            return with_id_as_listed(value, self.group_id_form)
-        return value
-
-    def _parsed(self) -> object:
-        if not self.text:
-            return None
-        try:
-            return parse(self.text)
-        except ValueError as problem:
-            if self.accepted and self.operation is not None and self.operation.name in ANSWERED_IN_TEXT:
-                return self.text
-            got = self.summary if HTML.match(self.text) else f"{problem}: {self.text[:200]}"
-            raise Malformed("a JSON body", got, self.exchange) from None
-
-    def at(self, path: tuple[str, ...]) -> object:
-        """The value at a path of a pack; MISSING when there is none."""
-        match path:
-            case ("@status" | "@accepted" | "@text" | "@seconds" as name,):
-                found: object = getattr(self, name[1:])
-                return found
-            case ("@headers",):
-                return dict(self.headers)
-            case ("@headers", name):
-                return self.headers.get(name, MISSING)
-            case _:
-                return descend(self.value, path)
 
 
 class Target:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
-from conformance.endpoints.client import Answer, Target
+from conformance.endpoints.client import Target
 from conformance.endpoints.control import tell_control
 from conformance.endpoints.locks import between_processes
 from conformance.endpoints.log import ExchangeLog
+from conformance.endpoints.messages import Answer
 
 
 class NodeClock:

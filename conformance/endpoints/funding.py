@@ -14,9 +14,10 @@ from typing import Protocol
 from eth_utils.crypto import keccak
 
 from conformance.endpoints.chain import ChainClient
-from conformance.endpoints.client import Message, Target
+from conformance.endpoints.client import Target
 from conformance.endpoints.locks import between_processes
 from conformance.endpoints.log import ExchangeLog
+from conformance.endpoints.messages import Message
 from conformance.endpoints.requests import JSON_TYPE
 from conformance.endpoints.sending import Receipt, Sender
 from conformance.endpoints.signing import Fees, Transaction

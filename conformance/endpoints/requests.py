@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Self
 from urllib.parse import quote, urlencode
 
-from conformance.endpoints.client import AskedAt, Message
+from conformance.endpoints.messages import AskedAt, Message
 from conformance.profile import Operation, Place
 from conformance.profile.operations import CORE, PERMISSION_ARRAYS
 from conformance.values.json_text import written

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from conformance.endpoints.client import SHOWN, Answer
+from conformance.endpoints.messages import SHOWN, Answer
 from conformance.endpoints.requests import OutgoingRequest
 from conformance.problems import NotAccepted, OutOfCredit, ServerFault, Throttled
 

@@ -9,7 +9,7 @@ from contextvars import copy_context
 from functools import partial
 from typing import TypeVar
 
-from conformance.endpoints.client import Answer
+from conformance.endpoints.messages import Answer
 from conformance.endpoints.requests import OutgoingRequest
 from conformance.problems import Departure
 from conformance.service.session import Session

@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TypeVar
 
-from conformance.endpoints.client import Answer
 from conformance.endpoints.clock import NodeClock
+from conformance.endpoints.messages import Answer
 from conformance.problems import ChainTrouble, Inconclusive
 from conformance.service.acceptance import must_accept
 

@@ -15,7 +15,7 @@ from decimal import Decimal
 from itertools import pairwise
 from urllib.parse import quote, urlencode
 
-from conformance.endpoints.client import Answer, Message
+from conformance.endpoints.messages import Answer, Message
 from conformance.endpoints.requests import OutgoingRequest
 from conformance.problems import LivePayments, Malformed, NotAccepted, ProfileSilent, ProviderTrouble, SetupFailed
 from conformance.profile.wire_flows import BillingFields

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Literal, TypeAlias
 
-from conformance.endpoints.client import Message
+from conformance.endpoints.messages import Message
 from conformance.problems import ProfileSilent, ProviderTrouble
 from conformance.service.acceptance import Accepted
 from conformance.service.payments import SHOWN, PaymentIntent, Payments

@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Literal, Self, TypeAlias, get_args
 
 from conformance.endpoints.canonical import descend
-from conformance.endpoints.client import SHOWN, Answer, AskedAt
+from conformance.endpoints.messages import SHOWN, Answer, AskedAt
 from conformance.endpoints.redaction import Secrets
 from conformance.endpoints.requests import OutgoingRequest
 from conformance.endpoints.sending import Receipt

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from conformance.endpoints.client import Answer, Target
+from conformance.endpoints.client import Target
+from conformance.endpoints.messages import Answer
 from conformance.endpoints.requests import OutgoingRequest
 from conformance.problems import StepProblem
 from conformance.profile import Operation

@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from conformance.endpoints.client import SHOWN, Answer
+from conformance.endpoints.messages import SHOWN, Answer
 from conformance.endpoints.requests import OutgoingRequest
 from conformance.problems import Mismatch, ProfileSilent, RunEndedOtherwise
 from conformance.profile import Profile

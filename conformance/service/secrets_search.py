@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from eth_keys.datatypes import PrivateKey
 
-from conformance.endpoints.client import Answer
+from conformance.endpoints.messages import Answer
 from conformance.service.session import Session
 from conformance.values.secret_text import SECRET_BYTES, candidates
 from conformance.values.typed_data import CURVE_ORDER

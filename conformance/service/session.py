@@ -11,10 +11,11 @@ from functools import cached_property
 from typing import Self
 
 from conformance.endpoints.chain import ChainClient
-from conformance.endpoints.client import Answer, AskedAt, Target
+from conformance.endpoints.client import Target
 from conformance.endpoints.clock import NodeClock
 from conformance.endpoints.funding import Purse, funder_of
 from conformance.endpoints.log import ExchangeLog
+from conformance.endpoints.messages import Answer, AskedAt
 from conformance.endpoints.redaction import SECRET_MEMBERS, Secrets
 from conformance.endpoints.requests import OutgoingRequest, message
 from conformance.endpoints.sending import Receipt, Sender

@@ -6,8 +6,9 @@ from urllib.parse import urlencode
 
 from pydantic import JsonValue
 
-from conformance.endpoints.client import Answer, Message, Target
+from conformance.endpoints.client import Target
 from conformance.endpoints.log import ExchangeLog
+from conformance.endpoints.messages import Answer, Message
 from conformance.endpoints.redaction import Secrets
 from conformance.endpoints.requests import JSON_TYPE
 from conformance.profile.operations import CORE

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import JsonValue
 
-from conformance.endpoints.client import Answer
+from conformance.endpoints.messages import Answer
 from conformance.service.derivations import hashed_cid
 from conformance.survey.asking import items_of, object_of
 from conformance.survey.reading import METHOD_AND_PATH

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from pydantic import JsonValue
 
-from conformance.endpoints.client import Answer
+from conformance.endpoints.messages import Answer
 from conformance.survey.asking import Asker, value_of
 from conformance.survey.notes import Notes
 

@@ -12,7 +12,7 @@ from conformance.drivers.envelopes.requests import Changes, proofs
 from conformance.drivers.envelopes.rows import VARIABLES, Row, compile_rows, primary_type, variables
 from conformance.drivers.sections import labelled, set_up
 from conformance.drivers.steps.caserun import CaseRun
-from conformance.endpoints.client import Answer
+from conformance.endpoints.messages import Answer
 from conformance.endpoints.requests import OutgoingRequest
 from conformance.language.templates import CompileContext
 from conformance.problems import Mismatch, ProfileSilent

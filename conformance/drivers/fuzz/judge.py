@@ -10,7 +10,7 @@ from conformance.drivers.fuzz.stage import ACTIONS_INSIDE, LISTS, WALLETS_INSIDE
 from conformance.drivers.fuzz.values import ARRAYS, ECHO, LABELS, SWITCHES, U64
 from conformance.drivers.openapi.answers import check_answer
 from conformance.drivers.openapi.description import Description
-from conformance.endpoints.client import SHOWN, Answer
+from conformance.endpoints.messages import SHOWN, Answer
 from conformance.endpoints.requests import OutgoingRequest
 from conformance.problems import (
     Departure,

@@ -21,7 +21,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from conformance.drivers.steps.caserun import CaseRun
 from conformance.drivers.steps.driver import compile_case
-from conformance.endpoints.client import Answer
+from conformance.endpoints.messages import Answer
 from conformance.endpoints.requests import OutgoingRequest
 from conformance.language.models import Reference, SteppedCase
 from conformance.language.runs import RESPONSE_FORM

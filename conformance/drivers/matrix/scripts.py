@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from conformance.drivers.matrix.cells import Cell
-from conformance.endpoints.client import Answer
+from conformance.endpoints.messages import Answer
 from conformance.problems import Mismatch
 from conformance.profile import Profile, value_at
 from conformance.service.action_sources import needs

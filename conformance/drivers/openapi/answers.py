@@ -8,7 +8,7 @@ from typing import Literal
 from conformance.drivers.openapi.description import Description, read_description
 from conformance.drivers.steps.caserun import CaseRun
 from conformance.drivers.steps.driver import compile_case
-from conformance.endpoints.client import Answer
+from conformance.endpoints.messages import Answer
 from conformance.endpoints.requests import OutgoingRequest
 from conformance.language.models import SteppedCase
 from conformance.language.templates import CompileContext

@@ -16,7 +16,7 @@ from openapi_spec_validator.validation.exceptions import OpenAPIValidationError,
 
 from conformance.drivers.openapi.description import Description, named, read_description, reader_key
 from conformance.drivers.steps.caserun import CaseRun
-from conformance.endpoints.client import Answer, Message
+from conformance.endpoints.messages import Answer, Message
 from conformance.language.models import CaseForm
 from conformance.language.templates import CompileContext
 from conformance.problems import Mismatch, NotAccepted, ProfileSilent

@@ -17,7 +17,7 @@ from conformance.drivers.steps.calls import (
 from conformance.drivers.steps.caserun import CaseRun
 from conformance.drivers.steps.expectations import Expectations, compile_expectations
 from conformance.drivers.steps.onchain import name_view
-from conformance.endpoints.client import Answer
+from conformance.endpoints.messages import Answer
 from conformance.language.models import CallStep, Refused, UnchangedRead
 from conformance.language.shapes import ANYTHING
 from conformance.language.templates import CompileContext, compile_value

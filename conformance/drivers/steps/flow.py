@@ -12,7 +12,7 @@ from conformance.drivers.steps.call_step import AnswerStep
 from conformance.drivers.steps.calls import Action
 from conformance.drivers.steps.caserun import CaseRun
 from conformance.drivers.steps.expectations import mismatch
-from conformance.endpoints.client import Answer
+from conformance.endpoints.messages import Answer
 from conformance.language.functions import FUNCTIONS, PREPARATIONS, Function
 from conformance.language.matchers import compile_matcher
 from conformance.language.models import CheckStep, Crowd, LetStep, Repeat

@@ -12,7 +12,8 @@ import pytest
 from conformance.drivers.steps.caserun import CaseRun
 from conformance.endpoints import chain
 from conformance.endpoints.chain import ChainClient
-from conformance.endpoints.client import Answer, Message, Target
+from conformance.endpoints.client import Target
+from conformance.endpoints.messages import Answer, Message
 from conformance.problems import ChainReverted, ChainTrouble, Malformed, Throttled
 from conformance.profile import Profile
 

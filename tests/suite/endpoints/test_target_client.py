@@ -11,8 +11,9 @@ import pytest
 from eth_abi import encode
 
 from conformance.endpoints.chain import ChainClient, decoded, encoded, selector
-from conformance.endpoints.client import Answer, Message, Target
+from conformance.endpoints.client import Target
 from conformance.endpoints.log import ExchangeLog
+from conformance.endpoints.messages import Answer, Message
 from conformance.endpoints.pace import Budget, Pace
 from conformance.endpoints.redaction import Secrets
 from conformance.problems import BudgetSpent, ChainReverted, ChainTrouble, Malformed, Mismatch

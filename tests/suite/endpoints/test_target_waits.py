@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from tiny_node import Asked, TinyNode, Told
 
-from conformance.endpoints.client import Answer, Target
+from conformance.endpoints.client import Target
+from conformance.endpoints.messages import Answer
 from conformance.problems import Throttled, Unreachable
 from conformance.profile import Profile
 from conformance.service.session import Session

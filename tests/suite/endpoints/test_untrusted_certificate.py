@@ -5,8 +5,9 @@ from __future__ import annotations
 import httpx
 import pytest
 
-from conformance.endpoints.client import Message, Target
+from conformance.endpoints.client import Target
 from conformance.endpoints.log import ExchangeLog
+from conformance.endpoints.messages import Message
 from conformance.endpoints.redaction import Secrets
 from conformance.problems import Untrusted
 from conformance.profile import Profile

@@ -9,7 +9,7 @@ import httpx
 import pytest
 from eth_utils.crypto import keccak
 
-from conformance.endpoints.client import Answer
+from conformance.endpoints.messages import Answer
 from conformance.language.derivations import account_hash, pkp_id_in, usage_key_hash
 from conformance.language.scope import Scope
 from conformance.problems import Mismatch, ProfileSilent

@@ -9,7 +9,7 @@ import pytest
 
 from conformance.drivers.openapi.answers import check_answer
 from conformance.drivers.openapi.description import Description
-from conformance.endpoints.client import Answer
+from conformance.endpoints.messages import Answer
 from conformance.endpoints.requests import OutgoingRequest
 from conformance.problems import Mismatch
 from conformance.profile import Profile, resolve

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from tiny_node import TinyNode, always
 
-from conformance.endpoints.client import Answer, Target
+from conformance.endpoints.client import Target
+from conformance.endpoints.messages import Answer
 from conformance.endpoints.requests import OutgoingRequest
 from conformance.problems import Malformed, NotAccepted
 from conformance.service import Accounts, Groups, Session, UsageKeys, chain_id, contract_address
