@@ -12,16 +12,16 @@ from pathlib import Path
 from pydantic import BaseModel
 
 from conformance.drivers import DRIVERS
-from conformance.language import models
+from conformance.language import chain_steps, form, making_steps, models
 from conformance.language.functions import FUNCTIONS
 from conformance.language.matchers import OPERATORS
 from conformance.run import loader  # noqa: F401 - imports every module that registers matchers and functions
 
 STEPS: tuple[type[BaseModel], ...] = (
-    models.AccountStep,
-    models.NewWalletStep,
-    models.NewGroupStep,
-    models.NewKeyStep,
+    making_steps.AccountStep,
+    making_steps.NewWalletStep,
+    making_steps.NewGroupStep,
+    making_steps.NewKeyStep,
     models.CallStep,
     models.ListStep,
     models.LetStep,
@@ -30,16 +30,16 @@ STEPS: tuple[type[BaseModel], ...] = (
     models.Crowd,
     models.RepeatStep,
     models.Repeat,
-    models.WalletStep,
-    models.ContractWalletStep,
-    models.SendStep,
-    models.DryRunStep,
-    models.ChainStep,
-    models.RpcStep,
-    models.TransactionsStep,
-    models.Mined,
-    models.ClockStep,
-    models.UnchangedRead,
+    making_steps.WalletStep,
+    making_steps.ContractWalletStep,
+    chain_steps.SendStep,
+    chain_steps.DryRunStep,
+    chain_steps.ChainStep,
+    chain_steps.RpcStep,
+    chain_steps.TransactionsStep,
+    chain_steps.Mined,
+    chain_steps.ClockStep,
+    form.UnchangedRead,
     models.Body,
 )
 HEAD = """\

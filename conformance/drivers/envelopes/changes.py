@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field, JsonValue
 
-from conformance.language.models import Form
+from conformance.language.form import Form
 from conformance.problems import Mismatch
 from conformance.values.json_values import printed
 

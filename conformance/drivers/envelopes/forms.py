@@ -8,7 +8,8 @@ from pydantic import Field, StringConstraints
 
 from conformance.drivers.envelopes.changes import Change
 from conformance.drivers.envelopes.signatures import Kind
-from conformance.language.models import CaseForm, Form, Kebab, Text
+from conformance.language.form import Form, Kebab, Text
+from conformance.language.models import CaseForm
 
 Flow = Literal[
     "create_wallet_with_signature",

@@ -23,7 +23,8 @@ from conformance.drivers.steps.caserun import CaseRun
 from conformance.drivers.steps.driver import compile_case
 from conformance.endpoints.messages import Answer
 from conformance.endpoints.requests import OutgoingRequest
-from conformance.language.models import Reference, SteppedCase
+from conformance.language.form import Reference
+from conformance.language.models import SteppedCase
 from conformance.language.runs import RESPONSE_FORM
 from conformance.language.templates import CompileContext, compile_value
 from conformance.problems import BadShape, Mismatch, RunEndedOtherwise, ServerFault, Throttled

@@ -20,7 +20,8 @@ from conformance.drivers.model.search import SHRINKING, Search
 from conformance.drivers.model.views import LISTS
 from conformance.drivers.steps.caserun import CaseRun
 from conformance.drivers.steps.driver import compile_case
-from conformance.language.models import Members, StepsCase
+from conformance.language.form import Members
+from conformance.language.models import StepsCase
 from conformance.language.runs import RESPONSE_FORM
 from conformance.language.templates import CompileContext
 from conformance.problems import Departure, NothingAsserted, SetupFailed

@@ -18,7 +18,8 @@ from conformance.drivers.steps.caserun import CaseRun
 from conformance.drivers.steps.expectations import Expectations, compile_expectations
 from conformance.drivers.steps.onchain import name_view
 from conformance.endpoints.messages import Answer
-from conformance.language.models import CallStep, Refused, UnchangedRead
+from conformance.language.form import Refused, UnchangedRead
+from conformance.language.models import CallStep
 from conformance.language.shapes import ANYTHING
 from conformance.language.templates import CompileContext, compile_value
 from conformance.language.vocabulary import writes

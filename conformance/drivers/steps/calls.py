@@ -10,7 +10,8 @@ from pydantic import JsonValue
 from conformance.drivers.steps.caserun import CaseRun
 from conformance.drivers.steps.expectations import compile_expectations
 from conformance.endpoints.requests import OutgoingRequest
-from conformance.language.models import AccountStep, CallStep, ListStep, Request
+from conformance.language.making_steps import AccountStep
+from conformance.language.models import CallStep, ListStep, Request
 from conformance.language.scope import Account
 from conformance.language.shapes import Object
 from conformance.language.templates import CompileContext, Template, compile_value, shape_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from conformance.drivers.steps.calls import Action, name_operation
 from conformance.drivers.steps.caserun import CaseRun
-from conformance.language.models import ClockAt, ClockStep
+from conformance.language.chain_steps import ClockAt, ClockStep
 from conformance.language.templates import CompileContext, compile_value
 from conformance.problems import Mismatch
 from conformance.values.json_values import printed

@@ -18,28 +18,25 @@ from conformance.drivers.steps.sending import compile_send
 from conformance.drivers.steps.traits import accepted_call, can_fail, expects, label_of, names_defined, steps_in
 from conformance.drivers.steps.transactions import compile_transactions
 from conformance.drivers.steps.wallets import compile_chain_account, compile_contract_wallet, compile_wallet
-from conformance.language.models import (
+from conformance.language.chain_steps import ChainStep, ClockStep, DryRunStep, RpcStep, SendStep, TransactionsStep
+from conformance.language.form import Judging
+from conformance.language.making_steps import (
     AccountStep,
-    CallStep,
-    ChainStep,
-    CheckStep,
-    ClockStep,
     ContractWalletStep,
-    DryRunStep,
-    Judging,
-    LetStep,
-    ListStep,
     NewGroupStep,
     NewKeyStep,
     NewWalletStep,
+    WalletStep,
+)
+from conformance.language.models import (
+    CallStep,
+    CheckStep,
+    LetStep,
+    ListStep,
     ParallelStep,
     RepeatStep,
-    RpcStep,
-    SendStep,
     Step,
     SteppedCase,
-    TransactionsStep,
-    WalletStep,
 )
 from conformance.language.templates import CompileContext
 from conformance.language.vocabulary import suggestion

@@ -7,7 +7,7 @@ from eth_utils.address import is_hex_address
 from conformance.drivers.steps.calls import Action
 from conformance.drivers.steps.caserun import CaseRun
 from conformance.drivers.steps.onchain import check_control, name_write
-from conformance.language.models import DryRunStep
+from conformance.language.chain_steps import DryRunStep
 from conformance.language.templates import CompileContext, compile_value
 from conformance.problems import Mismatch, RefusalUnproven
 from conformance.service.contract import Contract, dry_run_call

@@ -11,7 +11,8 @@ from dataclasses import fields
 
 from conformance.drivers.steps.calls import Action, Who, as_members, compile_who, must_be_list, name_operation
 from conformance.drivers.steps.caserun import CaseRun
-from conformance.language.models import Members, NewGroupStep, NewKeyStep, NewWalletStep
+from conformance.language.form import Members
+from conformance.language.making_steps import NewGroupStep, NewKeyStep, NewWalletStep
 from conformance.language.shapes import SCALAR, Made, Shape
 from conformance.language.templates import CompileContext, compile_value
 from conformance.language.vocabulary import suggestion

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from conformance.drivers.steps.calls import Action, name_operation
 from conformance.drivers.steps.caserun import CaseRun
 from conformance.drivers.steps.expectations import compile_expectations
-from conformance.language.models import ChainStep, RpcStep
+from conformance.language.chain_steps import ChainStep, RpcStep
 from conformance.language.shapes import ANYTHING, Shape
 from conformance.language.templates import CompileContext, Template, compile_value
 from conformance.problems import RefusalUnproven, UnknownName

@@ -12,7 +12,7 @@ from conformance.drivers.steps.expectations import compile_expectations
 from conformance.drivers.steps.onchain import check_control, name_write
 from conformance.drivers.steps.wallets import compile_who_sends
 from conformance.endpoints.sending import Receipt
-from conformance.language.models import SendStep
+from conformance.language.chain_steps import SendStep
 from conformance.language.shapes import RECEIPT
 from conformance.language.templates import CompileContext, compile_value
 from conformance.problems import BadShape, RefusalUnproven

@@ -4,24 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from conformance.language.models import (
-    KINDS,
+from conformance.language.chain_steps import DryRunStep, SendStep
+from conformance.language.making_steps import (
     AccountStep,
-    CallStep,
-    CheckStep,
     ContractWalletStep,
-    Crowd,
-    DryRunStep,
-    LetStep,
-    ListStep,
     NewGroupStep,
     NewKeyStep,
     NewWalletStep,
+    WalletStep,
+)
+from conformance.language.models import (
+    KINDS,
+    CallStep,
+    CheckStep,
+    Crowd,
+    LetStep,
+    ListStep,
     ParallelStep,
     RepeatStep,
-    SendStep,
     Step,
-    WalletStep,
 )
 from conformance.service.contract import dry_run_call, send_call
 

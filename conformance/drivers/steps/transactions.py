@@ -5,7 +5,7 @@ from __future__ import annotations
 from conformance.drivers.steps.calls import Action
 from conformance.drivers.steps.caserun import CaseRun
 from conformance.drivers.steps.expectations import compile_expectations
-from conformance.language.models import TransactionsStep
+from conformance.language.chain_steps import TransactionsStep
 from conformance.language.shapes import TRANSACTIONS
 from conformance.language.templates import CompileContext, compile_value
 from conformance.problems import Mismatch

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from conformance.drivers.steps.caserun import CaseRun
 from conformance.drivers.steps.onchain import name_write
-from conformance.language.models import AccountStep, ContractWalletStep, WalletStep
+from conformance.language.making_steps import AccountStep, ContractWalletStep, WalletStep
 from conformance.language.scope import ChainAccount
 from conformance.language.templates import CompileContext, compile_value
 from conformance.language.wallets import CaseWallet, wallet_of
