@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 from dataclasses import replace
+from importlib.util import find_spec
 
 import pytest
 
@@ -12,9 +14,10 @@ from conformance.doctor import first_look
 from conformance.endpoints.client import Target
 from conformance.endpoints.pace import Pace, lowest_rate
 from conformance.endpoints.patience import Patience
+from conformance.problems import Problem
 from conformance.profile import Profile, load_profile
 from conformance.report import ExitCode
-from conformance.run.options import SPELLINGS, Options, add_options
+from conformance.run.options import REPORT, SPELLINGS, Options, add_options, folder
 from conformance.run.processes import CAN_FORK
 from conformance.run.reporter import Reporter
 
@@ -24,6 +27,15 @@ def add_to(subcommands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     parser = subcommands.add_parser("run", help="judge a node", allow_abbrev=False)
     groups = {title: parser.add_argument_group(title) for title in _titles()}
     add_options(lambda title: groups[title].add_argument, for_command=True)
+    groups[REPORT].add_argument("--alluredir", metavar="DIR", type=folder, help="write Allure results there")
+    groups[REPORT].add_argument(
+        "--allure-link-pattern",
+        action="append",
+        default=[],
+        metavar="TYPE:URL",
+        type=link_pattern,
+        help="where Allure's links of the type requirement or clause lead, with {} for its name (repeatable)",
+    )
     parser.set_defaults(handle=_run)
 
 
@@ -56,7 +68,7 @@ def _run(arguments: argparse.Namespace) -> int:
     options = replace(options, jobs=options.jobs or jobs_that_pay(options, bundled=bundled))
     reporter = Reporter()
     plugins: list[object] = [reporter] if bundled else [reporter, FirstLook(options, profile)]
-    status = pytest.main(pytest_arguments(options), plugins=plugins)
+    status = pytest.main([*pytest_arguments(options), *allure_arguments(arguments)], plugins=plugins)
     reporter.tell()
     if reporter.results is not None:
         return reporter.results.exit_code
@@ -72,6 +84,23 @@ def jobs_that_pay(options: Options, *, bundled: bool) -> int:
     if not bundled or options.packs or options.cases or options.requirements or not CAN_FORK:
         return 1
     return min(MOST_JOBS, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
+
+
+def link_pattern(text: str) -> str:
+    """An argparse type: the type of a link, and its address with a place for the name."""
+    if not re.fullmatch(r"(requirement|clause):.*\{\}.*", text):
+        raise argparse.ArgumentTypeError(f"is like requirement:https://…/{{}} or clause:https://…#{{}}, unlike {text}")
+    return text
+
+
+def allure_arguments(arguments: argparse.Namespace) -> list[str]:
+    """What makes pytest write Allure results, if they are asked for. Raises Problem without allure-pytest."""
+    if arguments.alluredir is None:
+        return []
+    if find_spec("allure_pytest") is None:
+        raise Problem("--alluredir needs allure-pytest: pip install 'service-conformance[allure]'")
+    patterns = [f"--allure-link-pattern={pattern}" for pattern in arguments.allure_link_pattern]
+    return ["-p", "allure_pytest", f"--alluredir={arguments.alluredir}", *patterns]
 
 
 HINT = "`service-conformance doctor` tries all that a run needs"

@@ -79,7 +79,8 @@ class Known:
             return outcome
         if outcome.verdict is Verdict.FAIL:
             reason = f"known: {entry.reason} ({entry.link}); {outcome.reason}"
-            return replace(outcome, verdict=Verdict.KNOWN, reason=reason)
+            properties = {**outcome.properties, "link": entry.link}
+            return replace(outcome, verdict=Verdict.KNOWN, reason=reason, properties=properties)
         if outcome.verdict is Verdict.PASS and entry.names_cases:
             reason = f"it passes, but is listed as a known failure ({entry.link}): take it off the list"
             properties = {**outcome.properties, "problem": "known-passes"}

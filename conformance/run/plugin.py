@@ -39,6 +39,10 @@ def pytest_configure(config: pytest.Config) -> None:
         from conformance.run.session import ConformanceSession  # noqa: PLC0415 - costly, and most pytests run no packs
 
         config.pluginmanager.register(ConformanceSession(config), "conformance-session")
+        if config.getoption("allure_report_dir", None):
+            from conformance.run.allure import AllureCases  # noqa: PLC0415 - the extra `allure` may be absent
+
+            config.pluginmanager.register(AllureCases(config), "conformance-allure")
 
 
 @pytest.fixture(scope="session")

@@ -35,6 +35,15 @@ IN_CI = {
     "tox run -e lint,types": (".ci/run", "-e lint,types,"),
     'pip install -e ".[dev]"': ("pyproject.toml", 'dev = ["service-conformance[load,tests,lint]", "tox'),
     'pip install ".[load]"': ("tox.ini", "extras = load, tests"),
+    'pip install "service-conformance[allure]"': ("pyproject.toml", "service-conformance[allure,automatic,"),
+    "npx allure@3.18.0 awesome allure-results --single-file --group-by suite --output allure-report": (
+        "tests/js/package.json",
+        '"allure": "3.18.0"',
+    ),
+    "sed -i 's|<script[^>]*googletagmanager[^>]*></script>||' allure-report/index.html": (
+        "tests/suite/plugin/test_allure.py",
+        "<script[^>]*googletagmanager[^>]*></script>",
+    ),
     "service-conformance load --profile my-node.yaml --users 400 --workers 8 --master 10.0.0.1 --output out": (
         "tests/suite/load/test_load_campaign.py",
         '"--master", where',
@@ -86,6 +95,8 @@ IN_CI = {
 SHORTER = {
     "service-conformance run --profile my-node.yaml --max-spend 5000 --rate 50 --output reports": "--pack versioning",
     "service-conformance run --node-url http://127.0.0.1:8000 --output reports": "--pack versioning",
+    "service-conformance run --node-url http://127.0.0.1:8000 --alluredir allure-results --allure-link-pattern "
+    "'requirement:https://ci.example/report.html#{}'": "--pack versioning",
     "service-conformance run --node-url http://127.0.0.1:8000 --pack usage_keys": "--case '*::may-create-*'",
     "service-conformance run --node-url http://127.0.0.1:8000 --pack execution_rule --full": (
         "--case execution_rule::matrix --cell usage-this/this/none/1"

@@ -5,15 +5,12 @@ from __future__ import annotations
 import base64
 import hashlib
 import html as escaping
-import json
-import os
 import re
-import shutil
-import subprocess
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from browser import DARK, browsed, violations
 from made_runs import EXCHANGE, KNOWN, LISTED, outcome, record
 
 from conformance.report import Results, results_of
@@ -25,7 +22,6 @@ from conformance.verdict import CellOutcome, CellVerdict, Failure, Outcome, Verd
 PASSED = outcome("p::a", Verdict.PASS, "A-010")
 FAILED = outcome("p::b", Verdict.FAIL, "A-010", "A-020")
 HOSTILE = "</pre></script><script>document.title = 'taken'</script><img src=http://evil/ onerror=alert(1)>"
-AXE = Path(__file__).resolve().parents[2] / "js" / "node_modules" / "axe-core" / "axe.min.js"
 
 
 def results(*outcomes: Outcome) -> Results:
@@ -94,52 +90,19 @@ def test_long_bodies_are_cut_and_said_to_be() -> None:
     assert "x… (5 more characters; results.json has them)" in page
 
 
-def absent(advice: str) -> None:
-    if os.environ.get("CI"):
-        pytest.fail(advice)
-    pytest.skip(advice)
-
-
-def browsed(page: str, folder: Path, *flags: str) -> str:
-    """The page's content once its scripts have run."""
-    browser = shutil.which("chromium")
-    if browser is None:
-        absent("chromium is missing: install the Debian package chromium")
+def written(page: str, folder: Path) -> Path:
     file = folder / "page.html"
-    file.write_text(page)
-    quiet = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-    command = [str(browser), *quiet, f"--user-data-dir={folder / 'browser'}", "--virtual-time-budget=60000", *flags]
-    shown = subprocess.run(  # noqa: S603 - a browser on our own page
-        [*command, "--dump-dom", file.as_uri()], capture_output=True, text=True, timeout=600, check=True
-    )
-    return shown.stdout
+    file.write_text(page, encoding="utf-8")
+    return file
 
 
 def test_filters_work_and_nothing_of_the_node_runs_in_a_browser(tmp_path: Path) -> None:
-    shown = browsed(html(results(PASSED, hostile())), tmp_path)
+    shown = browsed(written(html(results(PASSED, hostile())), tmp_path), tmp_path)
     assert re.search(r"<output[^>]*>4 of 5 statements shown</output>", shown)
     assert "<title>Does not conform: http://n</title>" in shown
 
 
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-def test_axe_finds_nothing_on_the_page(tmp_path: Path, dark: bool) -> None:
-    if not AXE.exists():
-        absent("axe-core is missing: run `npm --prefix tests/js ci`")
+@pytest.mark.parametrize("flags", [(), (DARK,)], ids=["light", "dark"])
+def test_axe_finds_nothing_on_the_page(tmp_path: Path, flags: tuple[str, ...]) -> None:
     page = html(results(matrix(), FAILED, replace(hostile(), case="p::c"), outcome("p::d", Verdict.INCONCLUSIVE)))
-    look = """
-    document.querySelectorAll("details").forEach((part) => { part.open = true; });
-    axe.run().then((found) => {
-      document.title = "looked";
-      document.body.textContent = JSON.stringify(found.violations.map((one) => [one.id, one.nodes.map((n) => n.html)]));
-    });
-    """
-    unguarded = re.sub(r"<meta http-equiv=[^>]*>", "", page)
-    axe = AXE.read_text("utf-8").replace("</script", r"<\/script")
-    flags = ["--blink-settings=preferredColorScheme=0"] if dark else []
-    shown = browsed(
-        unguarded.replace("</body>", f"<script>{axe}</script><script>{look}</script></body>"), tmp_path, *flags
-    )
-    assert "<title>looked</title>" in shown
-    body = re.search(r"<body>(.*)</body>", shown, re.DOTALL)
-    assert body is not None
-    assert json.loads(escaping.unescape(body[1])) == []
+    assert violations(written(page, tmp_path), tmp_path, *flags) == []

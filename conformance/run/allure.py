@@ -1,0 +1,134 @@
+"""Allure results: the verdicts, statements and exchanges of the cases, in the results that allure-pytest writes.
+
+Pytest loads it only with ``--alluredir``. Other tests of the same session are left as allure-pytest reports them.
+"""
+
+from __future__ import annotations
+
+import re
+from hashlib import sha256
+
+import allure
+import allure_commons
+import pytest
+from allure_commons.model2 import Label, Link, Status, StatusDetails, TestResult
+from allure_commons.types import AttachmentType, LabelType, LinkType, Severity
+
+from conformance.report.case_text import explain, rerun
+from conformance.requirements import Level, Requirement, catalogue
+from conformance.run.items import RUNNING, CaseItem
+from conformance.verdict import Exchange, Outcome, Verdict
+
+STATUSES = {
+    Verdict.PASS: Status.PASSED,
+    Verdict.FAIL: Status.FAILED,
+    Verdict.NOT_OFFERED: Status.SKIPPED,
+    Verdict.KNOWN: Status.SKIPPED,
+    Verdict.INCONCLUSIVE: Status.BROKEN,
+    Verdict.SUITE_ERROR: Status.BROKEN,
+}
+SEVERITIES = {
+    Level.MUST: Severity.CRITICAL,
+    Level.SHOULD: Severity.NORMAL,
+    Level.MAY: Severity.MINOR,
+    Level.SILENT: Severity.TRIVIAL,
+}
+"""The severity of a statement, the most severe first."""
+REQUIREMENT, CLAUSE = "requirement", "clause"
+"""Names of labels, and the types of links that ``--allure-link-pattern`` takes."""
+
+
+class AllureCases:
+    """A plugin of pytest and of allure-commons that completes the result of each case."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._run = config.stash[RUNNING]
+        self._patterns: dict[str, str] = dict(config.getoption("allure_link_pattern"))
+        self._item: pytest.Item | None = None
+        self._statements = {statement.id: statement for statement in catalogue().requirements}
+        allure_commons.plugin_manager.register(self)
+        config.add_cleanup(lambda: allure_commons.plugin_manager.unregister(self))
+
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        """Note whose result follows."""
+        self._item = item
+
+    def pytest_runtest_teardown(self, item: pytest.Item) -> None:
+        """Attach the exchange that shows a failure."""
+        outcome = self._run.outcomes.get(item.nodeid) if isinstance(item, CaseItem) else None
+        if outcome is None or outcome.failure is None:
+            return
+        if exchange := outcome.failure.exchange:
+            allure.attach(exchange.curl, "request as curl", AttachmentType.TEXT)
+            allure.attach(_answer(exchange), "answer", AttachmentType.TEXT)
+        if outcome.failure.replay:
+            allure.attach(outcome.failure.replay, "pack that shows it by itself", AttachmentType.YAML)
+
+    @allure_commons.hookimpl(tryfirst=True)
+    def report_result(self, result: TestResult) -> None:
+        """Complete a result before it is written."""
+        if not isinstance(self._item, CaseItem):
+            return
+        case, outcome = self._item.case, self._run.outcomes.get(self._item.case.id)
+        result.name, result.fullName = f"{case.id.partition('::')[2]}: {case.title}", case.id
+        result.testCaseId = result.historyId = sha256(case.id.encode()).hexdigest()
+        statements = [self._statements[name] for name in case.requirements if name in self._statements]
+        result.description = "\n\n".join(f"**{one.id}** ({one.level}; {one.place}) {one.text}" for one in statements)
+        result.labels.extend(_labels(statements))
+        result.links.extend(self._links(statements))
+        if outcome is None:
+            return
+        result.status = STATUSES[outcome.verdict]
+        result.start = result.stop - round(outcome.seconds * 1000)  # another process may have run the case
+        result.statusDetails = self._details(outcome)
+        if link := outcome.properties.get("link"):
+            result.links.append(Link(LinkType.ISSUE, link, link))
+
+    def _details(self, outcome: Outcome) -> StatusDetails | None:
+        if outcome.verdict is Verdict.PASS:
+            return None
+        command = rerun(outcome.case, self._run.seed, self._run.options.to_repeat_case())
+        return StatusDetails(
+            known=outcome.verdict is Verdict.KNOWN or None,
+            message=f"{outcome.verdict}: {outcome.reason}",
+            trace=explain(outcome, command),
+        )
+
+    def _links(self, statements: list[Requirement]) -> list[Link]:
+        """Links to the statements and their sections, where the user says by a pattern where these stand."""
+        targets = {
+            REQUIREMENT: {one.id: one.id for one in statements},
+            CLAUSE: {one.section: _anchor(one.section) for one in statements},
+        }
+        return [
+            Link(kind, self._patterns[kind].replace("{}", target), name)
+            for kind, named in targets.items()
+            if kind in self._patterns
+            for name, target in named.items()
+        ]
+
+
+def _anchor(section: str) -> str:
+    """The anchor that Markdown's renderers give a section's heading."""
+    heading = section.rpartition(" / ")[2]
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
+def _labels(statements: list[Requirement]) -> list[Label]:
+    levels = {one.level for one in statements}
+    severity = next((SEVERITIES[level] for level in SEVERITIES if level in levels), Severity.TRIVIAL)
+    names = [one.id for one in statements]
+    clauses = dict.fromkeys(one.section for one in statements)
+    return [
+        Label(LabelType.SEVERITY, severity.value),
+        *(Label(LabelType.TAG, name) for name in names),
+        *(Label(REQUIREMENT, name) for name in names),
+        *(Label(CLAUSE, clause) for clause in clauses),
+    ]
+
+
+def _answer(exchange: Exchange) -> str:
+    if exchange.status is None:
+        return "no answer"
+    headers = "".join(f"{name}: {value}\n" for name, value in exchange.response_headers.items())
+    return f"HTTP {exchange.status}\n{headers}\n{exchange.response_body}"
