@@ -1,8 +1,7 @@
-"""Faults about what calls cost, and what happens without credit ("Billing", "Limits")."""
+"""Faults about what calls cost ("Billing", "Limits")."""
 
 from __future__ import annotations
 
-import asyncio
 import json
 import threading
 from collections.abc import Callable, Iterable
@@ -17,23 +16,17 @@ from conformance.selftest.tools.alter import (
     change_answer,
     intercept,
     members,
-    refusal,
     wrap,
 )
-from conformance.selftest.tools.alter_payments import BALANCE, INTEND, give, take, wallet_of
+from conformance.selftest.tools.alter_payments import BALANCE, give, take, wallet_of
 from conformance.selftest.tools.alter_runs import RUN
-from conformance.selftest.tools.api_keys import header, presented
+from conformance.selftest.tools.api_keys import header, is_by_usage_key, presented
 from conformance.selftest.tools.mutant import mutant, row
-from conformance.selftest.tools.operations import LISTS
-from conformance.selftest.variants.sells_credits import sells_credits
-from conformance.selftest.variants.variant import WRITES
+from conformance.selftest.tools.operations import LISTS, WRITES
 from reference_node.access import Caller
 from reference_node.billing import Cents
 from reference_node.chain.interface import Address
-from reference_node.keys import key_hash, parse_key
 from reference_node.node import Node
-
-BILLED = tuple(name for name in WRITES if name != "new_account")
 
 
 @mutant(
@@ -143,16 +136,6 @@ def balance_is_wrong(node: Node, kind: str) -> None:
     change_answer(node, BALANCE, lambda value: wrong[kind](members(value)))
 
 
-@mutant("BILL-190")
-def runs_need_no_credit(node: Node) -> None:
-    """Let accounts without credit run actions, for nothing."""
-
-    def hold(original: object, wallet: Address, cents: int) -> object:
-        return original(wallet, min(cents, node.billing.balance(wallet)))  # type: ignore[operator]
-
-    wrap(node.billing, "hold", hold)
-
-
 @mutant(
     "BILL-150",
     each=[
@@ -195,19 +178,14 @@ def some_callers_write_for_nothing(node: Node, kind: str) -> None:
     free: ContextVar[bool] = ContextVar("free", default=False)
 
     async def handler(request: Received, forward: Forward) -> Answered:
-        free.set(bool(header(request, b"authorization")) if kind == "bearer" else _by_usage_key(node, request))
+        free.set(bool(header(request, b"authorization")) if kind == "bearer" else is_by_usage_key(node, request))
         return await forward(request)
 
     def settle(original: Callable[..., object], hold: object, cents: int) -> object:
         return original(hold, 0 if free.get() else cents)
 
-    intercept(node, BILLED, handler)
+    intercept(node, WRITES, handler)
     wrap(node.billing, "settle", settle)
-
-
-def _by_usage_key(node: Node, request: Received) -> bool:
-    secret = parse_key(presented(request))
-    return secret is not None and not node.accounts.key_info(key_hash(secret)).is_account_key
 
 
 @mutant("BILL-140")
@@ -224,7 +202,7 @@ def repeated_write_is_free(node: Node) -> None:
             last[wallet] = request.path.encode() + request.body
         return given
 
-    intercept(node, BILLED, handler)
+    intercept(node, WRITES, handler)
 
 
 def _charge_refused(node: Node, operations: str | Iterable[str], status: int) -> None:
@@ -242,7 +220,7 @@ def _charge_refused(node: Node, operations: str | Iterable[str], status: int) ->
 @mutant("BILL-210", each=[row("400", 400), row("403", 403), row("404", 404), row("409", 409), row("422", 422)])
 def refused_write_of_one_status_is_charged(node: Node, status: int) -> None:
     """Charge a cent for a write that is refused with {status}."""
-    _charge_refused(node, BILLED, status)
+    _charge_refused(node, WRITES, status)
 
 
 @mutant("BILL-210")
@@ -280,111 +258,6 @@ def some_runs_are_free(node: Node, free: Callable[[Caller], bool]) -> None:
     wrap(node.runs, "run", run)
     priced = node.runs.price
     node.runs.price = lambda: Cents(0) if is_free.get() else priced()  # type: ignore[method-assign]
-
-
-@mutant("BILL-220", on=sells_credits)
-def last_cent_is_spent_by_all_at_once(node: Node) -> None:
-    """Look whether there is credit, and accept a little later for nothing what it no longer covers."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        wallet = wallet_of(node, request)
-        covered = wallet is not None and node.billing.balance(wallet) > 0
-        await asyncio.sleep(0.05)
-        given = await forward(request)
-        if given.status != 402 or wallet is None or not covered:
-            return given
-        give(node, wallet, 1)
-        return await forward(request)
-
-    intercept(node, BILLED, handler)
-
-
-@mutant("BILL-190", each=["create_wallet", "add_group", "delete_action"])
-@mutant("BILL-190", each=["add_usage_api_key", "remove_usage_api_key"], on=sells_credits)
-def write_without_credit_is_done_all_the_same(node: Node, operation: str) -> None:
-    """Refuse `{operation}` with 402 where there is no credit, after it was done."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        given = await forward(request)
-        wallet = wallet_of(node, request)
-        if given.status == 402 and wallet is not None:
-            give(node, wallet, 1)
-            await forward(request)
-        return given
-
-    intercept(node, operation, handler)
-
-
-@mutant("BILL-190", each=["remove_group", "update_usage_api_key_metadata"])
-@mutant("BILL-190", each=["add_pkp_to_group", "update_action_metadata"], on=sells_credits)
-def write_needs_no_credit(node: Node, operation: str) -> None:
-    """Accept `{operation}` for nothing where there is no credit."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        wallet = wallet_of(node, request)
-        if wallet is not None and node.billing.balance(wallet) == 0:
-            give(node, wallet, 1)
-        return await forward(request)
-
-    intercept(node, operation, handler)
-
-
-@mutant("BILL-190", on=sells_credits)
-def usage_keys_need_no_credit(node: Node) -> None:
-    """Accept the writes of usage keys for nothing where there is no credit."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        wallet = wallet_of(node, request)
-        if wallet is not None and node.billing.balance(wallet) == 0 and _by_usage_key(node, request):
-            give(node, wallet, 1)
-        return await forward(request)
-
-    intercept(node, BILLED, handler)
-
-
-@mutant("BILL-150", each=["list_groups", "account_exists"])
-@mutant("BILL-150", each=["list_wallets"], on=sells_credits)
-def read_needs_credit(node: Node, operation: str) -> None:
-    """Refuse `{operation}` with 402 where there is no credit."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        wallet = wallet_of(node, request)
-        if wallet is not None and node.billing.balance(wallet) == 0:
-            return refusal(402)
-        return await forward(request)
-
-    intercept(node, operation, handler)
-
-
-@mutant("BILL-030", on=sells_credits)
-def buying_credit_needs_credit(node: Node) -> None:
-    """Refuse intents with 402 where there is no credit."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        wallet = wallet_of(node, request)
-        empty = wallet is not None and node.billing.balance(wallet) == 0
-        given = await forward(request)
-        return refusal(402) if empty and given.accepted else given
-
-    intercept(node, INTEND, handler)
-
-
-@mutant("BILL-030")
-def account_that_has_spent_all_may_buy_no_more(node: Node) -> None:
-    """Refuse intents with 402 to an account that had credit once, and has none."""
-    had: set[Address] = set()
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        wallet = wallet_of(node, request)
-        given = await forward(request)
-        return refusal(402) if wallet in had and given.accepted and not node.billing.balance(wallet) else given
-
-    def settle(original: Callable[..., object], hold: object, cents: int) -> object:
-        had.add(hold.wallet)  # type: ignore[attr-defined]
-        return original(hold, cents)
-
-    wrap(node.billing, "settle", settle)
-    intercept(node, INTEND, handler)
 
 
 @mutant("BILL-180")
@@ -445,7 +318,7 @@ def update_that_changes_nothing_is_free(node: Node) -> None:
         last[wallet, request.path] = request.body
         return given
 
-    intercept(node, [name for name in BILLED if name.startswith("update_")], handler)
+    intercept(node, [name for name in WRITES if name.startswith("update_")], handler)
 
 
 @mutant(each=[row("add_group", breaks="BILL-210"), row("run", RUN, breaks="ERR-150")])

@@ -1,9 +1,7 @@
-"""Faults about the intents that payments begin with: what the provider is asked for, and by whom ("Billing")."""
+"""Faults about the intents that payments begin with: what the provider is asked for, and for whom ("Billing")."""
 
 from __future__ import annotations
 
-import json
-from dataclasses import replace
 from itertools import count
 
 from pydantic import JsonValue
@@ -12,7 +10,6 @@ from conformance.selftest.tools.alter import (
     Answered,
     Forward,
     Received,
-    answer,
     body_of,
     change_answer,
     change_body,
@@ -22,9 +19,7 @@ from conformance.selftest.tools.alter import (
     wrap,
 )
 from conformance.selftest.tools.alter_payments import (
-    BALANCE,
     CONFIG,
-    CONFIRM,
     INTEND,
     give,
     ledger_of,
@@ -32,10 +27,7 @@ from conformance.selftest.tools.alter_payments import (
     payments_of,
     settle_whatever,
     simulator_of,
-    take,
-    wallet_of,
 )
-from conformance.selftest.tools.api_keys import header, presented, under
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.chain.interface import Address
 from reference_node.node import Node
@@ -110,47 +102,6 @@ def client_secret_is_wrong(node: Node, kind: str) -> None:
     change_answer(node, INTEND, lambda _: given)
 
 
-@mutant("BILL-010", "AUTH-060")
-def publishable_key_needs_a_key(node: Node) -> None:
-    """Answer the publishable key only to whoever presents some key."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        return await forward(request) if presented(request) else refusal(401)
-
-    intercept(node, CONFIG, handler)
-
-
-@mutant("AUTH-070")
-def publishable_key_is_kept_from_unknown_keys(node: Node) -> None:
-    """Refuse the publishable key to whoever presents a key that nobody owns."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        unknown = presented(request) and wallet_of(node, request) is None
-        return refusal(401) if unknown else await forward(request)
-
-    intercept(node, CONFIG, handler)
-
-
-@mutant("AUTH-020", each=[row("balance", BALANCE), row("create", INTEND), row("confirm", CONFIRM)])
-def billing_reads_one_header_alone(node: Node, operation: str) -> None:
-    """Ignore `Authorization: Bearer` in `{operation}`."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        return await forward(under(request, "") if header(request, b"authorization") else request)
-
-    intercept(node, operation, handler)
-
-
-@mutant("AUTH-020")
-def confirmation_by_bearer_credits_nothing(node: Node) -> None:
-    """Accept a confirmation with the key in `Authorization: Bearer`, and credit nothing."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        return answer(200, {"success": True}) if header(request, b"authorization") else await forward(request)
-
-    intercept(node, CONFIRM, handler)
-
-
 @mutant("BILL-010")
 def publishable_key_is_another_each_time(node: Node) -> None:
     """Answer another publishable key to each request."""
@@ -160,35 +111,6 @@ def publishable_key_is_another_each_time(node: Node) -> None:
         return {"publishable_key": f"{str(members(value)['publishable_key'])[:-4]}{next(number):04}"}
 
     change_answer(node, CONFIG, made_up)
-
-
-@mutant("AUTH-010", each=[row("balance", BALANCE), row("create", INTEND), row("confirm", CONFIRM)])
-def billing_reads_the_other_header_alone(node: Node, operation: str) -> None:
-    """Ignore `X-Api-Key` in `{operation}`."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        return await forward(under(request, "") if request.key else request)
-
-    intercept(node, operation, handler)
-
-
-@mutant("AUTH-050", each=[row("balance", BALANCE), row("create", INTEND), row("confirm", CONFIRM)])
-def billing_takes_unknown_keys_for_the_newest(node: Node, operation: str) -> None:
-    """Answer `{operation}` to a key that nobody owns as if it were that of the account that was made last."""
-    newest: list[str] = []
-
-    async def follow(request: Received, forward: Forward) -> Answered:
-        given = await forward(request)
-        if given.accepted:
-            newest.append(json.loads(given.body)["api_key"])
-        return given
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        unknown = presented(request) and wallet_of(node, request) is None
-        return await forward(under(request, newest[-1]) if unknown and newest else request)
-
-    intercept(node, "new_account", follow)
-    intercept(node, operation, handler)
 
 
 @mutant("BILL-060")
@@ -300,45 +222,6 @@ def open_intent_is_given_again(node: Node) -> None:
     wrap(payments_of(node), "create", create)
 
 
-@mutant("ERR-150", each=[row("create", INTEND), row("confirm", CONFIRM)])
-def refused_payments_cost_a_cent(node: Node, operation: str) -> None:
-    """Charge a cent for a refused `{operation}`."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        given = await forward(request)
-        wallet = wallet_of(node, request)
-        if not given.accepted and wallet is not None:
-            take(node, wallet, 1)
-        return given
-
-    intercept(node, operation, handler)
-
-
-@mutant("ERR-140", each=[row("create", INTEND), row("confirm", CONFIRM)])
-def refused_payments_look_like_successes(node: Node, operation: str) -> None:
-    """Refuse `{operation}` with status 200."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        given = await forward(request)
-        return given if given.accepted else replace(given, status=200)
-
-    intercept(node, operation, handler)
-
-
-@mutant("ERR-160", each=[row("create", INTEND), row("confirm", CONFIRM), row("balance", BALANCE)])
-def refused_payments_repeat_the_key(node: Node, operation: str) -> None:
-    """Refuse `{operation}` with the presented key in the answer."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        given = await forward(request)
-        if given.accepted:
-            return given
-        told = {**members(json.loads(given.body)), "detail": f"the key {presented(request)} may not do that"}
-        return replace(given, body=json.dumps(told).encode())
-
-    intercept(node, operation, handler)
-
-
 @mutant("BILL-030")
 def amounts_have_to_be_whole_dollars(node: Node) -> None:
     """Refuse amounts that are no multiple of 100 cents."""
@@ -349,91 +232,3 @@ def amounts_have_to_be_whole_dollars(node: Node) -> None:
         return refusal(422) if odd else await forward(request)
 
     intercept(node, INTEND, handler)
-
-
-@mutant("EP-030", each=[row("create", INTEND), row("confirm", CONFIRM)], server_fault=True)
-def payment_bodies_that_are_no_json_are_server_faults(node: Node, operation: str) -> None:
-    """Answer a body of `{operation}` that is no JSON with status 500."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        try:
-            json.loads(request.body)
-        except (ValueError, RecursionError):
-            return refusal(500)
-        return await forward(request)
-
-    intercept(node, operation, handler)
-
-
-@mutant("EP-030", each=[row("create", INTEND), row("confirm", CONFIRM)])
-def payment_bodies_may_be_arrays(node: Node, operation: str) -> None:
-    """Take the first item of an array as the body of `{operation}`, and 500 cents or the latest intent for none."""
-    known: dict[str, JsonValue] = {INTEND: {"amount_cents": 500}}
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        try:
-            body = json.loads(request.body)
-        except (ValueError, RecursionError):
-            return await forward(request)
-        if isinstance(body, list) and operation in known:
-            return await forward(replace(request, body=json.dumps(known[operation]).encode()))
-        given = await forward(request)
-        if given.accepted:
-            known[operation] = body
-        return given
-
-    intercept(node, operation, handler)
-
-
-@mutant("EP-030", each=[row("create", INTEND), row("confirm", CONFIRM)])
-def payment_bodies_may_have_any_end(node: Node, operation: str) -> None:
-    """Read the first JSON value of a body of `{operation}`, whatever follows it."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        try:
-            value, _ = json.JSONDecoder().raw_decode(request.body.decode())
-        except (ValueError, RecursionError):
-            return await forward(request)
-        return await forward(replace(request, body=json.dumps(value).encode()))
-
-    intercept(node, operation, handler)
-
-
-@mutant("AKEY-050", each=[row("balance", BALANCE), row("create", INTEND), row("confirm", CONFIRM)])
-def billing_answers_hold_the_account_key(node: Node, operation: str) -> None:
-    """Answer `{operation}` with the account key beside what it answers."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        given = await forward(request)
-        if not given.accepted or not presented(request):
-            return given
-        told = {**members(json.loads(given.body)), "account": presented(request)}
-        return replace(given, body=json.dumps(told).encode())
-
-    intercept(node, operation, handler)
-
-
-@mutant("UKEY-360", each=[row("balance", BALANCE), row("create", INTEND), row("confirm", CONFIRM)])
-def billing_answers_hold_the_usage_key(node: Node, operation: str) -> None:
-    """Refuse `{operation}` to a usage key with the key's own value in a header of the answer."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        given = await forward(request)
-        if given.status != 403:
-            return given
-        return replace(given, headers=(*given.headers, (b"x-presented-key", presented(request).encode())))
-
-    intercept(node, operation, handler)
-
-
-@mutant(
-    "VER-050",
-    each=[
-        row("create", INTEND, {"client_secret": 7}),
-        row("confirm", CONFIRM, {"success": "yes"}),
-        row("config", CONFIG, ["pk_test_1"]),
-    ],
-)
-def billing_answers_are_not_as_described(node: Node, operation: str, value: JsonValue) -> None:
-    """Answer `{operation}` with {value}, which the OpenAPI description does not say."""
-    change_answer(node, operation, lambda _: value)

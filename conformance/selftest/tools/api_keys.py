@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pydantic import JsonValue
 
 from conformance.selftest.tools.alter import Answered, Forward, Received, change_body, intercept
+from reference_node.keys import key_hash, parse_key
 from reference_node.node import Node
 
 Members = dict[str, JsonValue]
@@ -24,6 +25,12 @@ def presented(request: Received) -> str:
     authorization = header(request, b"authorization")
     bearer = authorization[len("Bearer ") :] if authorization.lower().startswith("bearer ") else ""
     return header(request, b"x-api-key") or bearer
+
+
+def is_by_usage_key(node: Node, request: Received) -> bool:
+    """Whether a request presents a key of an account that is not the account key."""
+    secret = parse_key(presented(request))
+    return secret is not None and not node.accounts.key_info(key_hash(secret)).is_account_key
 
 
 def under(request: Received, key: str) -> Received:

@@ -1,0 +1,137 @@
+"""Faults about accounts without credit ("Billing")."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from conformance.selftest.tools.alter import (
+    Answered,
+    Forward,
+    Received,
+    intercept,
+    refusal,
+    wrap,
+)
+from conformance.selftest.tools.alter_payments import INTEND, give, wallet_of
+from conformance.selftest.tools.api_keys import is_by_usage_key
+from conformance.selftest.tools.mutant import mutant
+from conformance.selftest.tools.operations import WRITES
+from conformance.selftest.variants.sells_credits import sells_credits
+from reference_node.chain.interface import Address
+from reference_node.node import Node
+
+
+@mutant("BILL-190")
+def runs_need_no_credit(node: Node) -> None:
+    """Let accounts without credit run actions, for nothing."""
+
+    def hold(original: object, wallet: Address, cents: int) -> object:
+        return original(wallet, min(cents, node.billing.balance(wallet)))  # type: ignore[operator]
+
+    wrap(node.billing, "hold", hold)
+
+
+@mutant("BILL-220", on=sells_credits)
+def last_cent_is_spent_by_all_at_once(node: Node) -> None:
+    """Look whether there is credit, and accept a little later for nothing what it no longer covers."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        wallet = wallet_of(node, request)
+        covered = wallet is not None and node.billing.balance(wallet) > 0
+        await asyncio.sleep(0.05)
+        given = await forward(request)
+        if given.status != 402 or wallet is None or not covered:
+            return given
+        give(node, wallet, 1)
+        return await forward(request)
+
+    intercept(node, WRITES, handler)
+
+
+@mutant("BILL-190", each=["create_wallet", "add_group", "delete_action"])
+@mutant("BILL-190", each=["add_usage_api_key", "remove_usage_api_key"], on=sells_credits)
+def write_without_credit_is_done_all_the_same(node: Node, operation: str) -> None:
+    """Refuse `{operation}` with 402 where there is no credit, after it was done."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        wallet = wallet_of(node, request)
+        if given.status == 402 and wallet is not None:
+            give(node, wallet, 1)
+            await forward(request)
+        return given
+
+    intercept(node, operation, handler)
+
+
+@mutant("BILL-190", each=["remove_group", "update_usage_api_key_metadata"])
+@mutant("BILL-190", each=["add_pkp_to_group", "update_action_metadata"], on=sells_credits)
+def write_needs_no_credit(node: Node, operation: str) -> None:
+    """Accept `{operation}` for nothing where there is no credit."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        wallet = wallet_of(node, request)
+        if wallet is not None and node.billing.balance(wallet) == 0:
+            give(node, wallet, 1)
+        return await forward(request)
+
+    intercept(node, operation, handler)
+
+
+@mutant("BILL-190", on=sells_credits)
+def usage_keys_need_no_credit(node: Node) -> None:
+    """Accept the writes of usage keys for nothing where there is no credit."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        wallet = wallet_of(node, request)
+        if wallet is not None and node.billing.balance(wallet) == 0 and is_by_usage_key(node, request):
+            give(node, wallet, 1)
+        return await forward(request)
+
+    intercept(node, WRITES, handler)
+
+
+@mutant("BILL-150", each=["list_groups", "account_exists"])
+@mutant("BILL-150", each=["list_wallets"], on=sells_credits)
+def read_needs_credit(node: Node, operation: str) -> None:
+    """Refuse `{operation}` with 402 where there is no credit."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        wallet = wallet_of(node, request)
+        if wallet is not None and node.billing.balance(wallet) == 0:
+            return refusal(402)
+        return await forward(request)
+
+    intercept(node, operation, handler)
+
+
+@mutant("BILL-030", on=sells_credits)
+def buying_credit_needs_credit(node: Node) -> None:
+    """Refuse intents with 402 where there is no credit."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        wallet = wallet_of(node, request)
+        empty = wallet is not None and node.billing.balance(wallet) == 0
+        given = await forward(request)
+        return refusal(402) if empty and given.accepted else given
+
+    intercept(node, INTEND, handler)
+
+
+@mutant("BILL-030")
+def account_that_has_spent_all_may_buy_no_more(node: Node) -> None:
+    """Refuse intents with 402 to an account that had credit once, and has none."""
+    had: set[Address] = set()
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        wallet = wallet_of(node, request)
+        given = await forward(request)
+        return refusal(402) if wallet in had and given.accepted and not node.billing.balance(wallet) else given
+
+    def settle(original: Callable[..., object], hold: object, cents: int) -> object:
+        had.add(hold.wallet)  # type: ignore[attr-defined]
+        return original(hold, cents)
+
+    wrap(node.billing, "settle", settle)
+    intercept(node, INTEND, handler)
