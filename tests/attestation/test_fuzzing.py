@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from conformance.selftest.attestation import fuzzing, meaning
+from conformance.selftest.attestation import fuzzer, fuzzing, meaning
 from conformance.selftest.attestation.mutation import (
     INTERESTING_VALUES,
     bytes_mutated,
@@ -31,7 +31,7 @@ def test_mutated_inputs_raise_nothing_and_nothing_that_counts_is_accepted_change
 
 def test_campaign_tries_every_target_and_not_only_refusals(figures: fuzzing.Figures) -> None:
     assert sum(figures.inputs.values()) == 1_000
-    assert set(figures.inputs) == {*fuzzing.Fuzzer(random.Random(0)).targets, "arbitrary bodies and members"}  # noqa: S311
+    assert set(figures.inputs) == {*fuzzer.Fuzzer(random.Random(0)).targets, "arbitrary bodies and members"}  # noqa: S311
     assert len(figures.codes) > 30
     assert sum(figures.accepted.values()) > 50
 
@@ -52,8 +52,8 @@ def test_campaign_notices_a_verifier_that_accepts_everything(monkeypatch: pytest
     def accepting(*_: object, **__: object) -> Verified:
         return Verified(accepted=True, at=None, root_sha256="", rules=(), findings=())
 
-    monkeypatch.setattr(fuzzing, "verify", accepting)
-    monkeypatch.setattr(fuzzing, "verify_quote", accepting)
+    monkeypatch.setattr(fuzzer, "verify", accepting)
+    monkeypatch.setattr(fuzzer, "verify_quote", accepting)
     figures = fuzzing.campaign(600, seed=0)
     caught = {failure.partition(", input")[0] for failure in figures.failures}
     assert caught == set(figures.inputs)
@@ -63,7 +63,7 @@ def test_campaign_notices_a_verifier_that_raises(monkeypatch: pytest.MonkeyPatch
     def raising(*_: object, **__: object) -> Verified:
         raise IndexError("beyond the end")
 
-    monkeypatch.setattr(fuzzing, "verify", raising)
+    monkeypatch.setattr(fuzzer, "verify", raising)
     failures = fuzzing.campaign(60, seed=0).failures
     assert failures
     assert all("IndexError" in failure for failure in failures)
