@@ -47,6 +47,38 @@ class Exchange:
 
 
 @dataclass(frozen=True)
+class ConversationExchange:
+    """One exchange of a failing case, redacted.
+
+    `${API_KEY_1}` or `${WALLET_ADDRESS_2}` in a request stands for what the answer to an earlier one gave.
+    """
+
+    method: str
+    url: str
+    request_headers: dict[str, str]
+    request_body: str | None
+    status: int | None
+    """None when no answer came."""
+    response_body: str
+    seconds: float
+    given: dict[str, str] = field(default_factory=dict)
+    """Variable to the filter of jq that takes its value from the answer."""
+    unrepeatable: str = ""
+    """Why a script cannot send this request again; empty when it can."""
+
+
+@dataclass(frozen=True)
+class Conversation:
+    """The exchanges of a case until it failed, oldest first."""
+
+    exchanges: tuple[ConversationExchange, ...]
+    left_out: int = 0
+    """How many exchanges came before these: a long conversation is cut at its beginning."""
+    departed: int | None = None
+    """Index of the exchange that shows the failure; None where none of these does."""
+
+
+@dataclass(frozen=True)
 class Failure:
     """Where a case departed from the specification."""
 
@@ -57,6 +89,8 @@ class Failure:
     exchange: Exchange | None = None
     replay: str | None = None
     """A pack that shows the failure by itself, for a case whose steps were drawn at random."""
+    conversation: Conversation | None = None
+    """All exchanges of the case, where it failed."""
 
 
 class CellVerdict(StrEnum):

@@ -30,7 +30,7 @@ class Timing:
 
 @dataclass(frozen=True, slots=True)
 class RawExchange:
-    """A request and its answer with everything in it. Never leaves this module but redacted."""
+    """A request and its answer with everything in it. Never written but redacted."""
 
     method: str
     url: str
@@ -92,6 +92,16 @@ class ExchangeLog:
     def operation(self, number: int | None) -> str:
         """The operation that an exchange called; empty where that is not known."""
         return "" if number is None else self._exchanges[number - self._forgotten].operation
+
+    @property
+    def raw(self) -> tuple[RawExchange, ...]:
+        """The exchanges that it holds, unredacted."""
+        return tuple(self._exchanges)
+
+    @property
+    def forgotten(self) -> int:
+        """How many exchanges it held before these."""
+        return self._forgotten
 
     @property
     def operations(self) -> frozenset[str]:

@@ -73,6 +73,11 @@ class Secrets:
             self._secrets[raw] = name
             self.seen.secrets.add(raw)
 
+    @property
+    def names(self) -> Mapping[str, str]:
+        """What stands in place of each credential: `$API_KEY_1`."""
+        return self._names
+
     def found_in(self, text: str) -> bool:
         """Whether any credential stands in the text, in any of its spellings."""
         return any(spelling in text for spelling in self._spellings)

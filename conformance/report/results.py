@@ -89,6 +89,36 @@ class ExchangeShown(Part):
     """The request as a shell command, credentials as shell variables."""
 
 
+class ConversationExchangeShown(Part):
+    """One exchange of a failing case. No credential is in any member.
+
+    `${API_KEY_1}` or `${WALLET_ADDRESS_2}` in a request stands for what the answer to an earlier one gave.
+    """
+
+    method: str
+    url: str
+    request_headers: dict[str, str]
+    request_body: str | None
+    status: int | None
+    """Null when no answer came."""
+    response_body: str
+    seconds: float
+    given: dict[str, str]
+    """Variable to the filter of jq that takes its value from the answer."""
+    unrepeatable: str
+    """Why a script cannot send this request again; empty when it can."""
+
+
+class ConversationShown(Part):
+    """The exchanges of a case until it failed, oldest first."""
+
+    exchanges: tuple[ConversationExchangeShown, ...]
+    left_out: int
+    """How many exchanges came before these: a long conversation is cut at its beginning."""
+    departed: int | None
+    """Index of the exchange that shows the failure; null where none of these does."""
+
+
 class FailureShown(Part):
     """Where a case departed from the specification."""
 
@@ -98,6 +128,8 @@ class FailureShown(Part):
     exchange: ExchangeShown | None
     replay: str | None
     """A pack that shows the failure by itself, for a case whose steps were drawn at random."""
+    conversation: ConversationShown | None = None
+    """All exchanges of a case that failed, as far as their size permits."""
 
 
 class CellResult(Part):

@@ -222,6 +222,17 @@ class Options:
         ),
     ] = None
 
+    replay: Annotated[
+        Path | None,
+        Spelling(
+            "--replay",
+            "write a bash script for each failing case there, which repeats its requests with curl and jq",
+            "DIR",
+            folder,
+            REPORT,
+        ),
+    ] = None
+
     @property
     def reports(self) -> dict[str, Path]:
         """The file for each form of the report that was asked for."""

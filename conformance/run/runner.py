@@ -14,9 +14,11 @@ from dataclasses import replace
 from conformance.drivers.steps.caserun import CaseRun
 from conformance.endpoints.client import Target
 from conformance.endpoints.clock import turn
+from conformance.endpoints.conversation import GroupMembers, conversation
 from conformance.endpoints.redaction import Secrets
+from conformance.endpoints.requests import GROUP_IDS
 from conformance.problems import Departure, Problem, ProfileSilent, SetupFailed, StepProblem
-from conformance.profile import has_none, listening, read_aside, states
+from conformance.profile import Operation, has_none, listening, read_aside, states
 from conformance.run import blocked
 from conformance.run.assumed import added, hint, relied_on, when_settled
 from conformance.run.blame import own_or_blocked
@@ -128,11 +130,32 @@ def _departed(case: Case, problem: StepProblem, run: CaseRun, began: float) -> O
     exchange = None if last is None else run.log.redacted(last)  # also finds keys that the texts hold only in part
     replay = hide(problem.replay) if problem.replay else None
     shown = None if problem.exchange is None else exchange
-    failure = Failure(problem.step, hide(problem.expected), hide(problem.got), shown, replay)
+    told = conversation(run.log, run.secrets, last, _group_members(run)) if verdict is Verdict.FAIL else None
+    failure = Failure(problem.step, hide(problem.expected), hide(problem.got), shown, replay, told)
     advice = f"; {hint(assumed)}" if assumed else _hint(problem, run)
     reason = f"{problem.cause}: expected {failure.expected}; got {failure.got}{advice}"
     outcome = _outcome(case, verdict, reason, began, run.log.sent, failure, ASSUMED if assumed else problem.code)
     return replace(outcome, contradicted=problem.requirements, assumed=assumed)
+
+
+def _group_members(run: CaseRun) -> GroupMembers:
+    """What the profile calls the members that are group ids, in the requests and answers of the case."""
+    called = [run.target.operation(name) for name in run.log.operations if name]
+    return GroupMembers(
+        sent=frozenset(_last(wire) for one in called for name, wire in one.request.items() if name in GROUP_IDS),
+        answered=frozenset(_last(wire) for one in called for wire in _group_ids(one)),
+    )
+
+
+def _group_ids(operation: Operation) -> list[str]:
+    """The members of its answer that are the id of a group."""
+    of_items = [operation.items.get("id", "id")] if operation.name == "list_groups" and operation.items else []
+    return [*of_items, *(wire for name, wire in operation.response.items() if name == "group_id")]
+
+
+def _last(wire: str) -> str:
+    """The innermost member of a wire name."""
+    return wire.rpartition(".")[2]
 
 
 def _hint(problem: StepProblem, run: CaseRun) -> str:

@@ -24,6 +24,7 @@ from conformance.endpoints.client import Target
 from conformance.problems import Problem
 from conformance.report import ExitCode, RunRecord, make_writable, results_of, show, write_results
 from conformance.report.renderers import write_reports
+from conformance.report.replay import write_replays
 from conformance.report.write import MATRIX_NAME, RESULTS_NAME
 from conformance.run.case import Case
 from conformance.run.costs import cheapest, cost
@@ -56,6 +57,8 @@ class ConformanceSession:
         _check_processes(config, self.options)
         if self.options.results:
             _make_writable(self.options.results, self.options.results, RESULTS_NAME, MATRIX_NAME)
+        if self.options.replay:
+            _make_writable(self.options.replay, self.options.replay)
         for path in self.options.reports.values():
             _make_writable(path, path.parent, path.name)
         paths = [Path(str(path).partition("::")[0]) for path in config.getoption("file_or_dir") or []]
@@ -204,6 +207,8 @@ class ConformanceSession:
             if self.options.results:
                 write_results(results, self.options.results)
             write_reports(results, self.options.reports)
+            if self.options.replay:
+                write_replays(results, self.options.replay)
         except OSError as problem:
             self.unwritten = f"{problem.filename or self.options.results} cannot be written: {problem.strerror}"
             results = results.model_copy(update={"exit_code": ExitCode.INTERRUPTED})

@@ -1,0 +1,217 @@
+"""The exchanges of a case, redacted, with what each answer gives to later requests: a script can repeat them.
+
+A value that a later request holds is named after the member of the answer that gave it first: `${WALLET_ADDRESS_2}`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from urllib.parse import quote, unquote
+
+from conformance.endpoints.log import ExchangeLog, RawExchange
+from conformance.endpoints.redaction import SHORTEST, Secrets
+from conformance.values.json_text import parse
+from conformance.verdict import Conversation, ConversationExchange
+
+MOST_CHARACTERS = 150_000
+"""Of all requests and answers of a conversation; what came before is left out."""
+MOST_EXCHANGES = 200
+LONGEST_ANSWER = 2_000
+"""Characters of an answer that are kept."""
+LONGEST_REQUEST = 60_000
+"""Characters of a body that is repeated: Linux takes no argument of more than 128 KiB."""
+TOKEN = re.compile(rf"[A-Za-z0-9+/=_-]{{{SHORTEST},}}")
+VARIABLE = re.compile(r"\$\{([A-Z][A-Z0-9_]*_[0-9]+)\}")
+"""How requests name a value that an earlier answer gave, or a key that the suite made up."""
+MARK = "\ue000"
+"""Stands for the `$` of a variable until the rest of a text is redacted."""
+HIDDEN = re.compile(r"\[(?:redacted|private key|key of another case)\]")
+WILDCARD = "0"
+SENDS_SIGNED = "eth_sendRawTransaction"
+
+
+@dataclass(frozen=True)
+class GroupMembers:
+    """The wire names of members that are group ids: short numbers, which only their names tell."""
+
+    sent: frozenset[str] = frozenset()
+    answered: frozenset[str] = frozenset()
+
+
+def conversation(log: ExchangeLog, secrets: Secrets, departed: int | None, groups: GroupMembers) -> Conversation:
+    """The exchanges that the log holds. `departed` is the number of the one that shows the failure."""
+    every = log.raw
+    kept = _newest(every)
+    left_out = len(every) - len(kept)
+    values = _Values(secrets.names, groups)
+    values.find_in(kept)
+    index = -1 if departed is None else departed - log.forgotten - left_out
+    shown = [_shown(raw, values, number, secrets) for number, raw in enumerate(kept)]
+    return Conversation(
+        exchanges=tuple(_without_unused(shown)),
+        left_out=log.forgotten + left_out,
+        departed=index if 0 <= index < len(kept) else None,
+    )
+
+
+def _without_unused(exchanges: Sequence[ConversationExchange]) -> Iterator[ConversationExchange]:
+    """The exchanges, each giving only what some request holds."""
+    used = {name for one in exchanges for text in _sent_texts(one) for name in VARIABLE.findall(text)}
+    for one in exchanges:
+        yield replace(one, given={name: path for name, path in one.given.items() if name in used})
+
+
+def _sent_texts(exchange: ConversationExchange) -> Iterable[str]:
+    return exchange.url, exchange.request_body or "", *exchange.request_headers.values()
+
+
+def _newest(exchanges: Sequence[RawExchange]) -> Sequence[RawExchange]:
+    """The newest exchanges that fit into the limits; one at least."""
+    size = count = 0
+    for raw in reversed(exchanges[-MOST_EXCHANGES:]):
+        size += len(raw.url) + min(len(raw.request_body or ""), LONGEST_REQUEST)
+        size += min(len(raw.response_body), LONGEST_ANSWER)
+        if count and size > MOST_CHARACTERS:
+            break
+        count += 1
+    return exchanges[len(exchanges) - count :]
+
+
+@dataclass
+class _Values:
+    """What answers give to later requests."""
+
+    credentials: Mapping[str, str]
+    groups: GroupMembers
+    variables: dict[str, str] = field(default_factory=dict)
+    """Value to variable, without `$`."""
+    group_ids: dict[str, str] = field(default_factory=dict)
+    """The same for group ids."""
+    given: dict[int, dict[str, str]] = field(default_factory=dict)
+    """Number of an exchange to its variables, with the filters of jq that take them from the answer."""
+
+    def find_in(self, exchanges: Sequence[RawExchange]) -> None:
+        """Look through the answers of a conversation."""
+        self.variables |= {value: name.removeprefix("$") for value, name in self.credentials.items()}
+        first = _first_uses(exchanges)
+        found: set[str] = set()
+        for number, raw in enumerate(exchanges):
+            for name, path, value in _leaves(raw.response_body):
+                if isinstance(value, str) and value not in found and first.get(value, -1) > number:
+                    found.add(value)
+                    variable = self.variables.setdefault(value, self._variable(name))
+                    self.given.setdefault(number, {})[variable] = path
+                elif name in self.groups.answered and self._is_new_group(str(value)):
+                    variable = self.group_ids[str(value)] = self._variable("group")
+                    self.given.setdefault(number, {})[variable] = path
+
+    def _is_new_group(self, value: str) -> bool:
+        return value.isdecimal() and value != WILDCARD and value not in self.group_ids
+
+    def _variable(self, name: str) -> str:
+        word = re.sub(r"[^A-Z0-9]+", "_", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).upper()).strip("_")
+        return f"{word if word[:1].isalpha() else 'VALUE'}_{len(self.variables) + len(self.group_ids) + 1}"
+
+    def named(self, text: str, *, in_url: bool = False) -> str:
+        """A part of a request with marked variables in place of the values."""
+        for value in sorted(self.variables, key=len, reverse=True):
+            for spelling in {value, quote(value, safe="")} if in_url else {value}:
+                text = text.replace(spelling, f"{MARK}{{{self.variables[value]}}}")
+        return text
+
+    def group_ids_named(self, text: str) -> str:
+        """The same for group ids: members of a JSON object, alone or in arrays, and fields of a query."""
+        names = "|".join(map(re.escape, sorted(self.groups.sent)))
+        if not names or not self.group_ids:
+            return text
+        text = re.sub(rf"(?<=[?&])({names})=(\d+)(?=&|$)", self._in_query, text)
+        return re.sub(rf'("(?:{names})"\s*:\s*)(\[[\d",\s]*\]|"?\d+"?)', self._in_member, text)
+
+    def _in_query(self, found: re.Match[str]) -> str:
+        return f"{found[1]}={self._group(found[2])}"
+
+    def _in_member(self, found: re.Match[str]) -> str:
+        return found[1] + re.sub(r"\d+", lambda number: self._group(number[0]), found[2])
+
+    def _group(self, number: str) -> str:
+        return f"{MARK}{{{self.group_ids[number]}}}" if number in self.group_ids else number
+
+
+def _first_uses(exchanges: Sequence[RawExchange]) -> dict[str, int]:
+    """The words of the requests, with the number of the first request that holds each."""
+    first: dict[str, int] = {}
+    for number, raw in enumerate(exchanges):
+        for text in (unquote(raw.url), *raw.request_headers.values(), raw.request_body or ""):
+            for word in _words(text):
+                first.setdefault(word, number)
+    return first
+
+
+def _words(text: str) -> Iterator[str]:
+    for found in TOKEN.finditer(text):
+        yield found[0]
+        yield from found[0].split("/")  # the parts of a path
+        yield found[0].partition("=")[2]  # the value of `group_id=…` in a query
+
+
+def _leaves(body: str) -> Iterator[tuple[str, str, object]]:
+    """The values inside of a JSON text: the name of the member, the filter of jq, the value. Nothing of other texts."""
+    try:
+        value = parse(body)
+    except ValueError:
+        return
+    yield from _inside(value, "VALUE", "")
+
+
+def _inside(value: object, name: str, path: str) -> Iterator[tuple[str, str, object]]:
+    if isinstance(value, dict):
+        for member, inner in value.items():
+            yield from _inside(inner, str(member), f"{path or '.'}[{json.dumps(str(member))}]")
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            yield from _inside(inner, name, f"{path or '.'}[{index}]")
+    elif not isinstance(value, bool):
+        yield name, path or ".", value
+
+
+def _shown(raw: RawExchange, values: _Values, number: int, secrets: Secrets) -> ConversationExchange:
+    body = raw.request_body
+    url = secrets.hide(values.group_ids_named(values.named(raw.url, in_url=True)))
+    sent = "" if body is None else secrets.hide(values.group_ids_named(values.named(body[:LONGEST_REQUEST])))
+    headers = {name: _header(name, values.named(text), secrets) for name, text in raw.request_headers.items()}
+    return ConversationExchange(
+        method=raw.method,
+        url=url.replace(MARK, "$"),
+        request_headers={name: text.replace(MARK, "$") for name, text in headers.items()},
+        request_body=None if body is None else sent.replace(MARK, "$"),
+        status=raw.status,
+        response_body=_cut(secrets.hide(raw.response_body)),
+        seconds=raw.seconds,
+        given=values.given.get(number, {}),
+        unrepeatable=_obstacle(len(body or ""), [url, sent, *headers.values()]),
+    )
+
+
+def _header(name: str, text: str, secrets: Secrets) -> str:
+    return secrets.hide(text) if MARK in text else secrets.hide_headers({name: text})[name]
+
+
+def _obstacle(size: int, texts: Sequence[str]) -> str:
+    """Why a request with a body of this size and these texts cannot be repeated; empty when it can."""
+    if size > LONGEST_REQUEST:
+        return f"its body of {size} characters is too long"
+    text = "\n".join(texts)
+    if SENDS_SIGNED in text:
+        return "it sends a transaction that was signed for its place on the chain"
+    if HIDDEN.search(text):
+        return "it holds a signature or a key that is kept out of this file"
+    if "$API_KEY_" in text:
+        return "it holds a key in another spelling than the one in which the node gave it"
+    return ""
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST_ANSWER else f"{text[:LONGEST_ANSWER]}… ({len(text)} characters)"

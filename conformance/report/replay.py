@@ -1,0 +1,174 @@
+"""Bash scripts that repeat the exchanges of failing cases with curl and jq, made from the results of a run alone.
+
+Keys that a case got are taken from the answers to the script's own requests, so that a script holds none.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from conformance.report.results import CaseResult, ConversationExchangeShown, ConversationShown, Results
+from conformance.report.write import write_whole
+from conformance.verdict import Verdict
+
+VARIABLE = re.compile(r"\$\{([A-Z][A-Z0-9_]*_[0-9]+)\}")
+KEY = re.compile(r"\$\{(API_KEY_[0-9]+)\}")
+BODILESS = "HEAD"
+LONGEST_NAME = 150
+NO_ANSWER = "000"
+"""What curl says in place of a status when no answer came."""
+
+FUNCTIONS = r"""
+answer=$(mktemp)
+trap 'rm -f "$answer"' EXIT
+different=0
+
+send() {  # the status in the run, what is sent, and the arguments of curl
+  local expected=$1 what=$2 status
+  shift 2
+  status=$(curl --silent --show-error --globoff --path-as-is --max-time 60 \
+    --output "$answer" --write-out '%{http_code}' "$@")
+  if [ "$status" = "$expected" ]; then
+    printf '%s: %s\n' "$what" "$status"
+  else
+    printf '%s: %s, in the run it was %s\n' "$what" "$status" "$expected"
+    different=1
+  fi
+}
+
+given() {  # a value of the last answer
+  jq --raw-output "$1" "$answer" || echo "nothing at $1 of the answer" >&2
+}
+
+in_url() {
+  printf '%s' "$1" | jq --slurp --raw-input --raw-output @uri
+}
+"""
+
+SHOW_ANSWER = """printf '    the answer now: '; cat "$answer"; echo"""
+
+
+def write_replays(results: Results, folder: Path) -> list[Path]:
+    """Write a script for each failing case into a folder, which is made if necessary. Raises OSError."""
+    folder.mkdir(parents=True, exist_ok=True)
+    written: list[Path] = []
+    for case in results.cases:
+        if text := script(case, results.target.base_url):
+            path = folder / _file_name(case.case, written)
+            write_whole(path, text)
+            path.chmod(0o755)
+            written.append(path)
+    return written
+
+
+def _file_name(case: str, taken: Iterable[Path]) -> str:
+    """`groups-wildcard.sh` for `groups::wildcard`; numbered where another case has that name."""
+    stem = re.sub(r"[^A-Za-z0-9._]+", "-", case).strip("-")[:LONGEST_NAME]
+    names = {path.stem for path in taken}
+    number = 1
+    while (name := stem if number == 1 else f"{stem}-{number}") in names:
+        number += 1
+    return f"{name}.sh"
+
+
+def script(case: CaseResult, base_url: str) -> str:
+    """The script that repeats a case; empty for one that did not fail."""
+    failure = case.failure
+    if case.verdict not in {Verdict.FAIL, Verdict.KNOWN} or failure is None or failure.conversation is None:
+        return ""
+    told = failure.conversation
+    lines = ["#!/usr/bin/env bash", *_head(case, told), "", f"NODE_URL=${{NODE_URL:-{shlex.quote(base_url)}}}"]
+    lines += [*_made_up(told), FUNCTIONS.rstrip("\n"), ""]
+    names = frozenset(name for one in told.exchanges for name in one.given)
+    for number, exchange in enumerate(told.exchanges):
+        lines += _step(number, exchange, base_url, names)
+        if number == told.departed:
+            lines += _departure(failure.step, failure.expected, failure.got)
+            lines += [] if exchange.unrepeatable else [SHOW_ANSWER]
+    return "\n".join([*lines, "", 'exit "$different"', ""])
+
+
+def _head(case: CaseResult, told: ConversationShown) -> Iterator[str]:
+    yield from _comment(f"{case.case}: {case.title}")
+    yield from _comment(case.reason)
+    yield "#"
+    yield "# Repeats the requests of the case with curl and jq. NODE_URL names another node than that of the run."
+    yield "# Keys are taken from the answers on the way; none stands in this file. Requests that the case sent at the"
+    yield "# same time follow one another here. Ends with 1 where a status is not what it was in the run."
+    if told.left_out:
+        yield f"# The first {told.left_out} requests of the case are left out, with what they made."
+
+
+def _comment(text: str) -> Iterator[str]:
+    for line in text.splitlines():
+        yield f"# {_plain(line)}"
+
+
+def _plain(text: str) -> str:
+    """A text without what moves the cursor of a terminal."""
+    return "".join(character if character.isprintable() else " " for character in text)
+
+
+def _made_up(told: ConversationShown) -> Iterator[str]:
+    """Keys that the case presented and no answer gave."""
+    given = {name for one in told.exchanges for name in one.given}
+    used = dict.fromkeys(name for one in told.exchanges for text in _texts(one) for name in KEY.findall(text))
+    if missing := [name for name in used if name not in given]:
+        yield "# No answer gave these keys, the suite made them up: random ones, unless the environment has others."
+        yield from (f"{name}=${{{name}:-$(head -c 32 /dev/urandom | base64 | tr -d '\\n')}}" for name in missing)
+
+
+def _texts(exchange: ConversationExchangeShown) -> tuple[str, ...]:
+    return (exchange.url, exchange.request_body or "", *exchange.request_headers.values())
+
+
+def _step(number: int, exchange: ConversationExchangeShown, base_url: str, names: frozenset[str]) -> Iterator[str]:
+    """The commands for one exchange; `names` are the variables that answers give."""
+    path = urlsplit(exchange.url).path
+    what = _plain(f"{number + 1}  {exchange.method} {VARIABLE.sub('…', path)}")
+    yield ""
+    if exchange.unrepeatable:
+        yield f"printf '%s\\n' {shlex.quote(f'{what}: not repeated, {exchange.unrepeatable}')}"
+        return
+    status = NO_ANSWER if exchange.status is None else str(exchange.status)
+    yield " ".join(["send", status, shlex.quote(what), *_arguments(exchange, base_url, names)])
+    for name, path in exchange.given.items():
+        yield f"{name}=$(given {shlex.quote(path)})"
+
+
+def _arguments(exchange: ConversationExchangeShown, base_url: str, names: frozenset[str]) -> Iterator[str]:
+    """The request as arguments of curl."""
+    yield from ["--head"] if exchange.method == BODILESS else ["-X", shlex.quote(exchange.method)]
+    if exchange.url.startswith(base_url):
+        yield '"$NODE_URL"' + _spliced(exchange.url.removeprefix(base_url), names, in_url=True)
+    else:
+        yield _spliced(exchange.url, names, in_url=True)
+    headers = exchange.request_headers
+    for name, value in headers.items():
+        yield f"-H {_spliced(f'{name}: {value}' if value else f'{name};', names)}"
+    if exchange.request_body is not None:
+        if "content-type" not in {name.lower() for name in headers}:
+            yield "-H Content-Type:"
+        yield f"--data-binary {_spliced(exchange.request_body, names)}"
+
+
+def _spliced(text: str, names: frozenset[str], *, in_url: bool = False) -> str:
+    """A text as one word of the shell, with the values of keys and of the variables of these names."""
+    form = """'"$(in_url "${}")"'""" if in_url else """'"${}"'"""
+
+    def value(found: re.Match[str]) -> str:
+        known = found[1] in names or KEY.fullmatch(found[0])
+        return form.replace("{}", found[1]) if known else found[0]
+
+    quoted = "'" + text.replace("'", "'\\''") + "'"
+    return VARIABLE.sub(value, quoted)
+
+
+def _departure(step: str, expected: str, got: str) -> Iterator[str]:
+    told = {"step": step, "expected": expected, "got in the run": got}
+    for name, text in told.items():
+        yield f"printf '%s\\n' {shlex.quote(f'    {name}: {_plain(text)}')}"

@@ -1,0 +1,111 @@
+"""Scripts that repeat failing cases: what bash, curl and jq see is what the case saw, and no key stands in them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from conformance.report import Results, results_of
+from conformance.report.record import RunRecord
+from conformance.report.replay import script, write_replays
+from conformance.resources import scenarios
+from conformance.run.loader import load
+from conformance.run.runner import run_case
+from conformance.selftest.tools.mutant import all_mutants
+from conformance.selftest.tools.serving import target_node
+from conformance.values.secret_text import candidates
+from conformance.verdict import Verdict
+from reference_node.node import Node
+
+MUTANTS = {mutant.name: mutant for mutant in all_mutants()}
+CASES = {case.id: case for case in load([scenarios()], ["endpoints", "usage_keys", "mint_wallet", "authentication"])}
+NOW = datetime(2026, 1, 2, tzinfo=UTC)
+
+needs_programs = pytest.mark.skipif(
+    not os.environ.get("CI") and any(shutil.which(program) is None for program in ("bash", "curl", "jq")),
+    reason="needs bash, curl and jq",
+)
+
+
+def results_on(mutant: str, case: str) -> tuple[Results, set[bytes]]:
+    """The results of a case on a faulty node, and the secrets of the keys that it met."""
+    with target_node(MUTANTS[mutant].alter, "0") as target:
+        outcome = run_case(CASES[case], target)
+        assert outcome.verdict is Verdict.FAIL, outcome.reason
+        made = RunRecord(target.base_url, False, target.profile, "p", "0", NOW, NOW, (outcome,), {})
+        return results_of(made), target.seen_keys.secrets
+
+
+def replayed(path: Path, alter: Callable[[Node], None]) -> subprocess.CompletedProcess[str]:
+    """What a script prints against a new node."""
+    with target_node(alter, "0") as target:
+        return subprocess.run(  # noqa: S603 - the suite's own script
+            [shutil.which("bash") or "bash", str(path)],
+            check=False,
+            env={**os.environ, "NODE_URL": target.base_url},
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+
+
+@needs_programs
+@pytest.mark.parametrize(
+    ("mutant", "case", "answer"),
+    [
+        ("a-wallet-leaves-all-groups-at-once", "usage_keys::may-remove-pkps-in-named-groups", '"code": "not-in-group"'),
+        ("update-keeps-the-description", "endpoints::update-group", 'untouched","description":"d"}'),
+    ],
+)
+def test_script_sees_the_answers_of_the_case(tmp_path: Path, mutant: str, case: str, answer: str) -> None:
+    results, _ = results_on(mutant, case)
+    (path,) = write_replays(results, tmp_path)
+
+    seen = replayed(path, MUTANTS[mutant].alter)
+
+    assert seen.returncode == 0, seen.stdout + seen.stderr
+    assert not seen.stderr
+    assert answer in seen.stdout.partition("the answer now: ")[2]
+
+
+@needs_programs
+def test_script_ends_with_1_on_a_node_without_the_fault(tmp_path: Path) -> None:
+    results, _ = results_on("a-wallet-leaves-all-groups-at-once", "usage_keys::may-remove-pkps-in-named-groups")
+    (path,) = write_replays(results, tmp_path)
+
+    seen = replayed(path, lambda _: None)
+
+    assert seen.returncode == 1
+    assert "remove_pkp_from_group: 200, in the run it was 404" in seen.stdout
+
+
+def test_script_and_results_hold_no_key() -> None:
+    results, secrets = results_on("a-wallet-leaves-all-groups-at-once", "usage_keys::may-remove-pkps-in-named-groups")
+    text = script(results.cases[0], results.target.base_url)
+
+    assert secrets
+    for written in (text, results.model_dump_json()):
+        assert not secrets & {found.secret for found in candidates(written)}
+    assert "API_KEY_1=$(given '.[\"api_key\"]')" in text
+
+
+def test_script_says_what_it_cannot_repeat() -> None:
+    results, _ = results_on("chain-id-is-of-another-chain", "mint_wallet::mints")
+    text = script(results.cases[0], results.target.base_url)
+
+    assert "POST /core/v1/create_wallet_with_signature: not repeated, it holds a signature" in text
+    assert "the answer now" not in text
+
+
+def test_passing_case_has_no_script() -> None:
+    with target_node(lambda _: None, "0") as target:
+        outcome = run_case(CASES["endpoints::list-groups"], target)
+        made = RunRecord(target.base_url, False, target.profile, "p", "0", NOW, NOW, (outcome,), {})
+
+    assert script(results_of(made).cases[0], "http://n") == ""
