@@ -7,9 +7,9 @@ from pathlib import Path
 
 from conformance.problems import Problem
 from conformance.report.load import load_results
-from conformance.report.renderers import write_reports
+from conformance.report.renderers import RENDERERS, write_reports
 from conformance.report.replay import write_replays
-from conformance.run.options import REPORT_FORMS, SPELLINGS, Options
+from conformance.run.options import SPELLINGS, Options
 
 REPLAY = "replay"
 """The option that names the folder for the scripts of failing cases."""
@@ -19,7 +19,7 @@ def add_to(subcommands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     """Add the subcommand."""
     parser = subcommands.add_parser("report", help="show the results of a run as a page, Markdown, a badge or scripts")
     parser.add_argument("results", type=Path, metavar="RESULTS", help="results.json, or the folder that holds it")
-    for form in (*REPORT_FORMS, REPLAY):
+    for form in (*RENDERERS, REPLAY):
         option = SPELLINGS[form]
         parser.add_argument(option.flag, dest=form, type=option.type, metavar=option.metavar, help=option.help)
     parser.set_defaults(handle=_report)
@@ -27,14 +27,15 @@ def add_to(subcommands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
 
 def _report(arguments: argparse.Namespace) -> int:
     options = Options.of(arguments)
-    if not options.reports and not options.replay:
-        flags = [SPELLINGS[form].flag for form in REPORT_FORMS]
+    files = options.reports(RENDERERS)
+    if not files and not options.replay:
+        flags = [SPELLINGS[form].flag for form in RENDERERS]
         raise Problem(
             f"nothing to write: name a file with {' or '.join(flags)}, or a folder with {SPELLINGS[REPLAY].flag}"
         )
     results = load_results(arguments.results)
     try:
-        write_reports(results, options.reports)
+        write_reports(results, files)
         if options.replay:
             write_replays(results, options.replay)
     except OSError as problem:

@@ -79,9 +79,6 @@ class Spelling:
     """The flag of ``service-conformance run``, where it differs from pytest's."""
 
 
-REPORT_FORMS = ("html", "summary", "badge")
-"""The options that name a file for a form of the report, other than results.json."""
-
 SELECTING = ("packs", "cases", "requirements", "families", "levels")
 """The options that choose cases."""
 
@@ -233,10 +230,9 @@ class Options:
         ),
     ] = None
 
-    @property
-    def reports(self) -> dict[str, Path]:
-        """The file for each form of the report that was asked for."""
-        return {form: path for form in REPORT_FORMS if (path := getattr(self, form)) is not None}
+    def reports(self, forms: Iterable[str]) -> dict[str, Path]:
+        """The file for each of these forms of the report that was asked for; a form is the name of a field."""
+        return {form: path for form in forms if (path := getattr(self, form)) is not None}
 
     @property
     def extent(self) -> SampleOptions:

@@ -23,7 +23,7 @@ from rich.console import Console
 from conformance.endpoints.client import Target
 from conformance.problems import Problem
 from conformance.report import ExitCode, RunRecord, make_writable, results_of, show, write_results
-from conformance.report.renderers import write_reports
+from conformance.report.renderers import RENDERERS, write_reports
 from conformance.report.replay import write_replays
 from conformance.report.write import MATRIX_NAME, RESULTS_NAME
 from conformance.run.case import Case
@@ -59,7 +59,7 @@ class ConformanceSession:
             _make_writable(self.options.results, self.options.results, RESULTS_NAME, MATRIX_NAME)
         if self.options.replay:
             _make_writable(self.options.replay, self.options.replay)
-        for path in self.options.reports.values():
+        for path in self.options.reports(RENDERERS).values():
             _make_writable(path, path.parent, path.name)
         paths = [Path(str(path).partition("::")[0]) for path in config.getoption("file_or_dir") or []]
         self.seed = secrets.token_hex(4) if self.options.seed is None else self.options.seed
@@ -206,7 +206,7 @@ class ConformanceSession:
         try:
             if self.options.results:
                 write_results(results, self.options.results)
-            write_reports(results, self.options.reports)
+            write_reports(results, self.options.reports(RENDERERS))
             if self.options.replay:
                 write_replays(results, self.options.replay)
         except OSError as problem:
