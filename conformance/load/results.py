@@ -12,8 +12,8 @@ from typing import Literal
 from conformance.load.campaign import Campaign
 from conformance.load.tally import FirstDeparture, Tally
 from conformance.profile import Profile
-from conformance.report.build import profile_digest, without_secrets
 from conformance.report.case_text import rerun
+from conformance.report.profile_used import profile_used, without_secrets
 from conformance.report.results import ExitCode, FailureShown, Part, ProfileUsed, Suite, TargetJudged
 from conformance.verdict import Outcome, Verdict
 
@@ -152,11 +152,7 @@ def load_results(record: LoadRecord, options: Sequence[str]) -> LoadResults:
         exit_code=code,
         sentence=_sentence(record, code),
         suite=Suite(version=version("service-conformance")),
-        profile=ProfileUsed(
-            source=str(campaign.options.profile or "reference"),
-            sha256=profile_digest(profile),
-            capabilities=profile.capabilities,
-        ),
+        profile=profile_used(str(campaign.options.profile or "reference"), profile),
         target=TargetJudged(base_url=without_secrets(record.base_url), bundled=campaign.ready_file is not None),
         seed=campaign.seed,
         started=record.started,

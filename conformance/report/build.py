@@ -10,14 +10,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from importlib.metadata import version
 from itertools import groupby
-from urllib.parse import urlsplit, urlunsplit
 
 from pydantic import JsonValue
 
-from conformance.profile import Profile
 from conformance.report.case_text import rerun
 from conformance.report.causes import causes
 from conformance.report.judgement import Judged, Judgement, judge
+from conformance.report.profile_used import profile_used, without_secrets
 from conformance.report.record import RunRecord
 from conformance.report.results import (
     AssumedKey,
@@ -26,7 +25,6 @@ from conformance.report.results import (
     CellResult,
     ExitCode,
     FailureShown,
-    ProfileUsed,
     RequirementResult,
     Results,
     Specification,
@@ -51,9 +49,7 @@ def results_of(run: RunRecord, known: Catalogue | None = None, listed: Uncovered
         sentence=_sentence(run, code, judged),
         suite=Suite(version=version("service-conformance")),
         specification=_specification(),
-        profile=ProfileUsed(
-            source=run.profile_source, sha256=profile_digest(run.profile), capabilities=run.profile.capabilities
-        ),
+        profile=profile_used(run.profile_source, run.profile),
         target=TargetJudged(base_url=without_secrets(run.base_url), bundled=run.bundled),
         seed=run.seed,
         environment=f"Python {platform.python_version()}, {platform.system()} {platform.machine()}",
@@ -109,18 +105,6 @@ def exit_code(run: RunRecord) -> ExitCode:
     if seen[Verdict.INCONCLUSIVE] or seen[Verdict.NOT_OFFERED] == len(run.outcomes):
         return ExitCode.INCONCLUSIVE
     return ExitCode.CONFORMS
-
-
-def profile_digest(profile: Profile) -> str:
-    """SHA-256 of the profile with every default filled in, hex."""
-    text = json.dumps(profile.model_dump(mode="json"), sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-def without_secrets(url: str) -> str:
-    """A URL without user, password, query and fragment."""
-    parts = urlsplit(url)
-    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
 
 def _sentence(run: RunRecord, code: ExitCode, judged: Sequence[Judged]) -> str:

@@ -62,6 +62,10 @@ class ProfileUsed(Part):
     sha256: str
     """Of the profile with every default filled in, as JSON with sorted keys and without white space, hex."""
     capabilities: tuple[str, ...]
+    content: dict[str, JsonValue] = {}
+    """The whole profile. Addresses have no user, password and query, and only those of the node their path."""
+    assumed: tuple[str, ...] = ()
+    """The dotted keys that the vendor did not state."""
 
 
 class TargetJudged(Part):

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+
+import yaml
+from pydantic import JsonValue
 
 from conformance.report.judgement import Judgement
 from conformance.report.matrix import Grid, matrices, summary
@@ -91,6 +94,14 @@ class View:
         """How long the run took."""
         return (self.results.finished - self.results.started).total_seconds()
 
+    @cached_property
+    def profile(self) -> tuple[tuple[str, str], ...]:
+        """What the profile states and what was assumed, as YAML, each with a heading; none that is empty."""
+        assumed = frozenset(self.results.profile.assumed)
+        parts = (("What the profile says", False), ("What was assumed, because the profile does not say it", True))
+        chosen = ((title, _part(self.results.profile.content, "", assumed, whether)) for title, whether in parts)
+        return tuple((title, yaml.safe_dump(part, sort_keys=False, width=100)) for title, part in chosen if part)
+
     def place(self, case: str) -> str | None:
         """The anchor of a case on the page; None for one that was not selected."""
         return self._places.get(case)
@@ -99,6 +110,18 @@ class View:
     def matrices(self) -> tuple[MatrixTable, ...]:
         """Every matrix, a table for each number of accounts."""
         return tuple(table for case in matrices(self.results) for table in _tables(case))
+
+
+def _part(section: Mapping[str, JsonValue], above: str, assumed: frozenset[str], whether: bool) -> dict[str, JsonValue]:
+    """The keys of a profile that were assumed, or those that were not, without empty sections."""
+    found: dict[str, JsonValue] = {}
+    for name, value in section.items():
+        if isinstance(value, dict):
+            if part := _part(value, f"{above}{name}.", assumed, whether):
+                found[name] = part
+        elif (above + name in assumed) is whether:
+            found[name] = value
+    return found
 
 
 def _tables(case: CaseResult) -> Iterable[MatrixTable]:

@@ -13,6 +13,7 @@ import pytest
 from browser import DARK, browsed, violations
 from made_runs import EXCHANGE, KNOWN, LISTED, outcome, record
 
+from conformance.profile import Profile
 from conformance.report import Results, results_of
 from conformance.report.page import html
 from conformance.report.page.render import MOST_CHARACTERS
@@ -54,6 +55,15 @@ def test_page_leads_from_the_verdict_to_the_request_that_shows_it() -> None:
         assert shown in page
     assert hashlib.sha256(results_text(made).encode()).hexdigest() in page
     assert set(re.findall(r'href="#([^"]+)"', page)) <= set(re.findall(r'id="([^"]+)"', page))
+
+
+def test_page_shows_what_the_profile_says_apart_from_what_was_assumed() -> None:
+    profile = Profile.model_validate({"brand": {"title": HOSTILE}}).assuming(frozenset({"brand.slug"}))
+    page = html(results_of(replace(record(PASSED), profile=profile), KNOWN, LISTED))
+    said, assumed = re.findall(r'<div class="inner"><pre tabindex="0">(.*?)</pre>', page, re.DOTALL)[:2]
+    assert assumed == "brand:\n  slug: service\n"
+    assert "slug: service" not in said
+    assert "title: &lt;/pre&gt;" in said
 
 
 def test_page_draws_a_matrix_as_a_table() -> None:

@@ -5,17 +5,19 @@ from __future__ import annotations
 import json
 import os
 import shlex
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator
 from made_runs import KNOWN, LISTED, outcome, record
+from pydantic import JsonValue
 
 from conformance.profile import Profile
 from conformance.report import ExitCode, Results, RunRecord, results_of, write_results
-from conformance.report.build import profile_digest, without_secrets
 from conformance.report.judgement import Judgement
+from conformance.report.profile_used import profile_digest, without_secrets
 from conformance.report.publish import SCHEMA_FILE, schema_text
 from conformance.report.write import RESULTS_NAME
 from conformance.verdict import Verdict
@@ -106,13 +108,45 @@ def test_requirement_tells_what_its_checks_leave_out() -> None:
 @pytest.mark.parametrize(
     ("url", "shown"),
     [
-        ("https://user:secret@node.example:8443/base?key=secret#secret", "https://node.example:8443/base"),
+        ("https://user:hunter2@node.example:8443/base?key=hunter2#hunter2", "https://node.example:8443/base"),
         ("http://127.0.0.1:8000", "http://127.0.0.1:8000"),
     ],
 )
 def test_address_of_the_node_is_shown_without_secrets(url: str, shown: str) -> None:
     assert without_secrets(url) == shown
-    assert "secret" not in results(record(PASSED, base_url=url)).model_dump_json()
+    assert "hunter2" not in results(record(PASSED, base_url=url)).model_dump_json()
+
+
+def test_profile_is_shown_without_what_its_addresses_give_away() -> None:
+    profile = Profile.model_validate(
+        {
+            "base_url": "https://user:hunter2@node.example/base",
+            "control_url": "https://node.example/hunter2",
+            "chain": {"rpc_url": "https://chain.example/v3/hunter2?hunter2"},
+            "payments": {"provider_url": "https://pay.example"},
+        }
+    )
+    found = results(replace(record(PASSED), profile=profile))
+    assert "hunter2" not in found.model_dump_json()
+    content = found.profile.content
+    assert (content["base_url"], content["control_url"]) == ("https://node.example/base", "https://node.example/[path]")
+    assert keys(content)["chain.rpc_url"] == "https://chain.example/[path]"
+    assert keys(content)["payments.provider_url"] == "https://pay.example"
+
+
+def test_profile_is_shown_whole_and_says_what_was_assumed() -> None:
+    profile = Profile().assuming(frozenset({"brand.slug"}))
+    shown = results(replace(record(PASSED), profile=profile)).profile
+    assert shown.content == Profile().model_dump(mode="json")
+    assert shown.assumed == ("brand.slug",)
+
+
+def keys(content: Mapping[str, JsonValue], above: str = "") -> dict[str, JsonValue]:
+    """Every key of a profile by its dotted name, without sections."""
+    found: dict[str, JsonValue] = {}
+    for name, value in content.items():
+        found |= keys(value, f"{above}{name}.") if isinstance(value, dict) else {above + name: value}
+    return found
 
 
 def test_profile_digest_changes_with_every_value() -> None:
