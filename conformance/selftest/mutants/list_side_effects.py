@@ -11,34 +11,11 @@ from conformance.selftest.tools.accounts import View
 from conformance.selftest.tools.alter import Answered, Forward, Received, change_items, change_query, intercept, wrap
 from conformance.selftest.tools.api_keys import presented
 from conformance.selftest.tools.mutant import mutant
-from conformance.selftest.tools.operations import LARGEST_PAGE, LISTS
+from conformance.selftest.tools.operations import LARGEST_PAGE, LISTS, WRITES
 from reference_node.billing import Cents
 from reference_node.chain.account_config import Group, UsageKey
 from reference_node.keys import key_hash
 from reference_node.node import Node
-
-WRITES_OF_GROUPS = (
-    "add_group",
-    "update_group",
-    "remove_group",
-    "add_pkp_to_group",
-    "remove_pkp_from_group",
-    "add_action_to_group",
-    "remove_action_from_group",
-)
-
-
-WRITES = (
-    *WRITES_OF_GROUPS,
-    "create_wallet",
-    "add_action",
-    "update_action_metadata",
-    "delete_action",
-    "add_usage_api_key",
-    "update_usage_api_key",
-    "update_usage_api_key_metadata",
-    "remove_usage_api_key",
-)
 
 
 @mutant("LIST-120")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 
@@ -32,10 +32,8 @@ cases:
 
 
 @pytest.fixture
-def small(tmp_path: Path) -> Case:
-    path = tmp_path / "small.yaml"
-    path.write_text(PACK, encoding="utf-8")
-    return load_pack(path)[0]
+def small(only_case: Callable[[str], Case]) -> Case:
+    return only_case(PACK)
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
@@ -61,15 +59,13 @@ def test_node_without_a_description_is_asked_by_the_profile() -> None:
     ],
 )
 def test_failure_is_made_simple_and_shown_by_a_pack(
-    small: Case, tmp_path: Path, name: str, requirement: str, simplest: str
+    small: Case, only_case: Callable[[str], Case], name: str, requirement: str, simplest: str
 ) -> None:
     with target_node(MUTANTS[name].alter, "faulty") as target:
         outcome = run_case(small, target)
         assert outcome.failure is not None
         assert outcome.failure.replay is not None, explain(outcome, "")
-        path = tmp_path / "replay.yaml"
-        path.write_text(outcome.failure.replay, encoding="utf-8")
-        (case,) = load_pack(path)
+        case = only_case(outcome.failure.replay)
         again = run_case(case, target)
     assert (outcome.verdict, outcome.contradicted) == (Verdict.FAIL, (requirement,))
     assert (again.verdict, again.blamed) == (Verdict.FAIL, (requirement,))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 
@@ -11,7 +11,7 @@ from conformance.endpoints.pace import Budget
 from conformance.report.case_text import explain
 from conformance.resources import scenarios
 from conformance.run.loader import load_pack
-from conformance.run.runner import Case, Target, run_case
+from conformance.run.runner import Case, run_case
 from conformance.selftest.tools.mutant import all_mutants
 from conformance.selftest.tools.serving import target_app, target_node
 from conformance.selftest.tools.shams import SHAMS
@@ -35,20 +35,15 @@ cases:
 
 
 @pytest.fixture
-def small(tmp_path: Path) -> Case:
-    path = tmp_path / "small.yaml"
-    path.write_text(PACK, encoding="utf-8")
-    return load_pack(path)[0]
+def small(only_case: Callable[[str], Case]) -> Case:
+    return only_case(PACK)
 
 
-def replayed(outcome: Outcome, folder: Path, target: Target) -> Outcome:
-    """What comes of the printed pack."""
+def replay_of(outcome: Outcome) -> str:
+    """The printed pack of a failure."""
     assert outcome.failure is not None
     assert outcome.failure.replay is not None
-    path = folder / "replay.yaml"
-    path.write_text(outcome.failure.replay, encoding="utf-8")
-    (case,) = load_pack(path)
-    return run_case(case, target)
+    return outcome.failure.replay
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
@@ -63,16 +58,18 @@ def test_right_node_passes(case: Case) -> None:
     ("name", "requirement"),
     [("group-is-promised-and-not-made", "GRPLIFE-010"), ("second-removal-takes-a-wallet", "GRPLIFE-140")],
 )
-def test_failure_is_printed_as_a_pack_that_shows_it(small: Case, tmp_path: Path, name: str, requirement: str) -> None:
+def test_failure_is_printed_as_a_pack_that_shows_it(
+    small: Case, only_case: Callable[[str], Case], name: str, requirement: str
+) -> None:
     with target_node(MUTANTS[name].alter, "0") as target:
         target.extent = SampleOptions(budget=20)
         outcome = run_case(small, target)
         assert outcome.verdict is Verdict.FAIL
         assert outcome.contradicted == (requirement,)
-        again = replayed(outcome, tmp_path, target)
+        again = run_case(only_case(replay_of(outcome)), target)
     assert (again.verdict, again.requirements) == (Verdict.FAIL, (requirement,)), again.reason
     with target_node(lambda _: None, "0") as target:
-        right = replayed(outcome, tmp_path, target)
+        right = run_case(only_case(replay_of(outcome)), target)
     assert right.verdict is Verdict.PASS, right.reason
     assert str(outcome.failure and outcome.failure.replay).splitlines()[0].strip("# ") in explain(outcome, "")
 

@@ -116,15 +116,15 @@ def test_wallet_that_has_offered_what_it_had_gets_ether_that_costs_nothing_witho
 ) -> None:
     carol = Wallets(on_chain).new("carol")
     dana = Accounts(on_chain).by_wallet(carol)
-    assert on_chain.target.funder is not None
-    on_chain.target.funder.holdings[carol.address] = 1
+    assert on_chain.funder is not None
+    on_chain.funder.holdings[carol.address] = 1
     spy = Spy(on_chain, monkeypatch)
 
     Contract(on_chain).write(carol, "add_group", dana.hash, "first", "d", [], [])
 
     assert spy.methods[-2:] == SENT
     assert "eth_getBalance" not in spy.methods
-    assert on_chain.target.funder.holdings[carol.address] > 1
+    assert on_chain.funder.holdings[carol.address] > 1
 
 
 def test_chain_that_the_run_has_started_is_not_asked_for_the_nonce_of_a_new_wallet(
