@@ -9,9 +9,8 @@ import ssl
 import threading
 import time
 from collections.abc import Callable, Set
-from contextlib import suppress
-from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Self, TypeVar
+from functools import lru_cache
+from typing import Self, TypeVar
 
 import httpx
 
@@ -22,7 +21,6 @@ from conformance.endpoints.pace import Budget, GasBudget, Pace, PurchaseBudget
 from conformance.endpoints.patience import Patience
 from conformance.endpoints.redaction import SeenKeys
 from conformance.problems import (
-    NoFunderKey,
     ProfileSilent,
     PurchasesSpent,
     ServerFault,
@@ -31,9 +29,6 @@ from conformance.problems import (
 )
 from conformance.profile import Effect, NotStated, Operation, Profile, read_aside, resolve, value_at
 from conformance.profile.billing import ChargePerCall
-
-if TYPE_CHECKING:
-    from conformance.endpoints.funding import Funder
 
 T = TypeVar("T")
 
@@ -139,15 +134,6 @@ class Target:
         """The size of the pages that the suite asks for."""
         limits = self.profile.limits
         return limits.page_size_max or limits.page_size_default or 10
-
-    @cached_property
-    def funder(self) -> Funder | None:
-        """Where the wallets of cases get ether from; None where they get none, or its key is missing."""
-        from conformance.endpoints.funding import funder_of  # noqa: PLC0415 - it builds on this module
-
-        with suppress(NoFunderKey):
-            return funder_of(self.profile)
-        return None
 
     def operation(self, name: str) -> Operation:
         """An operation as this node serves it. Raises ProfileSilent when the profile leaves it out."""

@@ -9,6 +9,7 @@ from typing import Literal, Protocol, TypeAlias
 import pytest
 
 from conformance.problems import NodeSilent
+from conformance.report import Results
 from conformance.report.case_text import explain, rerun
 from conformance.run.case import Case
 from conformance.run.known import Known
@@ -45,6 +46,8 @@ class Running(Protocol):
 
 RUNNING: pytest.StashKey[Running] = pytest.StashKey()
 """The run, in the stash of the config."""
+RESULTS: pytest.StashKey[Results] = pytest.StashKey()
+"""The results of the run, in the stash of the config once the session has ended."""
 
 
 class PackFile(pytest.File):

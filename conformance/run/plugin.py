@@ -17,11 +17,8 @@ from conformance.run.options import add_options
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from conformance.report import Results
     from conformance.run.client_fixtures import ReferenceNode, ServiceAccount
 
-RESULTS: pytest.StashKey[Results] = pytest.StashKey()
-"""The results of the run, in the stash of the config once the session has ended."""
 ASKING = ("conformance", "node_url", "packs", "pack_dirs")
 """Any of these options makes pytest run packs."""
 

@@ -13,8 +13,7 @@ from rich.progress import BarColumn, Progress, TextColumn
 
 from conformance.report import Results, show
 from conformance.run.costs import cost
-from conformance.run.items import RUNNING, Running
-from conformance.run.plugin import RESULTS
+from conformance.run.items import RESULTS, RUNNING, Running
 from conformance.verdict import Verdict
 
 SECONDS_BETWEEN_LINES = 15.0

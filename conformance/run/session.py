@@ -28,12 +28,11 @@ from conformance.report.replay import write_replays
 from conformance.report.write import MATRIX_NAME, RESULTS_NAME
 from conformance.run.case import Case
 from conformance.run.costs import cheapest, cost
-from conformance.run.items import RUNNING, CaseItem, PackFile
+from conformance.run.items import RESULTS, RUNNING, CaseItem, PackFile
 from conformance.run.judged_node import JudgedNode
 from conformance.run.known import Known, load_known
 from conformance.run.listing import ListedCase
 from conformance.run.options import Options
-from conformance.run.plugin import RESULTS
 from conformance.run.processes import CAN_FORK, CaseProcesses
 from conformance.run.runner import not_offered, run_case
 from conformance.run.selection import select

@@ -54,7 +54,7 @@ def _groups_of(session: Session, account: str) -> list[str]:
 
 def _clean_up_chain(session: Session) -> None:
     """Remove usage keys and groups of ChainSecured accounts, then return the wallets' remaining ether."""
-    funder = session.target.funder
+    funder = session.funder
     if funder is None:
         return
     for account_hash, address in session.cleanup.admins():

@@ -6,6 +6,7 @@ import copy
 import random
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 from typing import Self
@@ -13,14 +14,14 @@ from typing import Self
 from conformance.endpoints.chain import ChainClient
 from conformance.endpoints.client import Target
 from conformance.endpoints.clock import NodeClock
-from conformance.endpoints.funding import Purse, funder_of
+from conformance.endpoints.funding import Funder, Purse, funder_of
 from conformance.endpoints.log import ExchangeLog
 from conformance.endpoints.messages import Answer, AskedAt
 from conformance.endpoints.redaction import SECRET_MEMBERS, Secrets
 from conformance.endpoints.requests import OutgoingRequest, message
 from conformance.endpoints.sending import Receipt, Sender
 from conformance.endpoints.signing import Transaction
-from conformance.problems import ProfileSilent, StepProblem
+from conformance.problems import NoFunderKey, ProfileSilent, StepProblem
 from conformance.profile import Effect, Profile, read_aside
 from conformance.service.acceptance import Accepted, must_accept
 from conformance.service.clock import Clock
@@ -166,14 +167,24 @@ class Session:
 
     # -------------------------------------------------------------------------------------------------- the chain
 
+    @property
+    def funder(self) -> Funder | None:
+        """Where the wallets of cases get ether from; None where they get none, or its key is missing."""
+        return self.target.remembered("funder", self._funder)
+
+    def _funder(self) -> Funder | None:
+        with suppress(NoFunderKey):
+            return funder_of(self.target.profile)
+        return None
+
     @cached_property
     def purse(self) -> Purse:
         """Funds the case's wallets. ProfileSilent: there is no funding. NoFunderKey: the funder's key is missing."""
-        if self.target.funder is None:
+        if self.funder is None:
             funder_of(self.profile)
             raise ProfileSilent("a profile with the capability funded_wallet", "a profile without")
         sender = Sender(self.chain, self.target.gas)
-        return Purse(self.target, self.chain, sender, self.log, self.target.funder)
+        return Purse(self.target, self.chain, sender, self.log, self.funder)
 
     def transact(self, wallet: Wallet, transaction: Transaction, *, to_be_reverted: bool = False) -> Receipt:
         """Send a transaction of a wallet and wait for its block: see `Sender.send`."""

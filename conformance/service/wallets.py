@@ -51,10 +51,11 @@ class Wallets:
 
     def _unused(self, name: str) -> Wallet:
         target = self._session.target
-        salt = "" if target.funder is None else target.funder.salt
+        funder = self._session.funder
+        salt = "" if funder is None else funder.salt
         for number in range(MOST_WALLETS):
             wallet = Wallet(f"{self._session.seed}|{name}|{number}{salt}")
-            if target.funder is None:
+            if funder is None:
                 return wallet
             with as_trouble():
                 if target.ends_with_run or self._session.chain.next_nonce(wallet.address) == 0:
