@@ -25,6 +25,8 @@ from conformance.values.json_values import member, pluck, printed, same_hex
 NEEDS = ("chain_rpc", "funded_wallet")
 ANY_KEY_LISTS = {"auth.usage_key_permission.lists": "any_key"}
 EVENTS = "events.kinds_and_delivery"
+GIVEN_ORDER = ["adminHash", "usageApiKeyHash", "expiration", "balance", "name", "description"]
+"""The arguments of `setUsageApiKey` before the permissions ("Minted wallet or usage key")."""
 
 
 def hashed(content: bytes) -> str:
@@ -83,6 +85,7 @@ def attach_keeps_each_argument(judge: Judge, node: Node) -> None:
     with judge():
         signature = node.contract.signature("set_usage_api_key")
         judge.that(signature.startswith("setUsageApiKey("), "a function called setUsageApiKey", signature)
+        judge.same(node.contract.argument_names("set_usage_api_key")[:6], GIVEN_ORDER, "its first arguments")
         for (expiration, balance), permissions in rows.items():
             key = node.minting.usage_key(carol)
             node.minting.register(dana, key)

@@ -5,11 +5,17 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 from conformance.profile import Profile, known_paths, load_profile, value_at
+from conformance.profile.abi_names import translation
+from conformance.profile.chain import FUNCTION_KEYS, SUITE_SIGNATURES
 from conformance.profile.publish import SCHEMA_FILE
 from conformance.profile.section import Section
+from conformance.resources import scenarios
+from conformance.run.loader import load
+from conformance.run.silence import cost_of_silence
 
 
 def add_to(subcommands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -27,10 +33,32 @@ def _check(arguments: argparse.Namespace) -> int:
     profile = load_profile(arguments.file)
     differing = [path for path in sorted(known_paths()) if _differs(profile, path)]
     print(f"{arguments.file}: a valid profile; it differs from the reference node's in {len(differing)} of its keys")
+    costs = cost_of_silence(profile, load([scenarios()])) if differing else {}
     for path in differing:
         value = value_at(profile, path)
-        print(f"  {path}: {'states nothing' if value is None else _written(value)}")
+        print(f"  {path}: {_of_silence(costs.get(path, 0)) if value is None else _written(value)}")
+    for path, lacking in _lacking(profile):
+        print(f"  {path}: {lacking}; what needs it is not offered")
     return 0
+
+
+def _of_silence(cost: int) -> str:
+    if not cost:
+        return "states nothing"
+    return f"states nothing: {cost} {'case is' if cost == 1 else 'cases are'} not offered"
+
+
+def _lacking(profile: Profile) -> Iterator[tuple[str, str]]:
+    """What functions of the contract do not take or return of what packs know."""
+    for name, path in FUNCTION_KEYS.items():
+        signature = value_at(profile, path)
+        if not isinstance(signature, str):
+            continue
+        matched = translation(SUITE_SIGNATURES[name], signature)
+        if matched.untaken:
+            yield path, f"takes no {', '.join(matched.untaken)}"
+        if matched.unreturned and path.startswith("chain.abi.account."):
+            yield path, f"returns no {', '.join(matched.unreturned)}"
 
 
 def _differs(profile: Profile, path: str) -> bool:

@@ -1,7 +1,4 @@
-"""The settlement chain, read over JSON-RPC: views of the contract by the signatures that the profile gives.
-
-Answers are JSON values: integers are integers, bytes and addresses `0x` hex in lower case, structs objects.
-"""
+"""The settlement chain, read over JSON-RPC: views of the contract by the signatures that the profile gives."""
 
 from __future__ import annotations
 
@@ -101,12 +98,13 @@ class ChainClient:
         except ValueError as problem:
             raise Malformed("a JSON-RPC answer", f"{problem}: {answer.text[:200]}", answer.exchange) from None
 
-    def view(self, contract: str, signature: str, arguments: Sequence[object], sender: str | None = None) -> object:
-        """What a call answers: an object of its named results, or the one result that has no name.
+    def view(
+        self, contract: str, function: Function, arguments: Sequence[object], sender: str | None = None
+    ) -> tuple[object, ...]:
+        """The decoded results of a call.
 
         Raises ChainReverted where the contract refuses, ChainTrouble where the chain itself cannot answer.
         """
-        function = Function.parse(signature)
         ask = self.read if is_hex_address(contract) else self.request
         return decoded(function.outputs, ask(*eth_call(contract, function, arguments, sender)))
 
@@ -266,31 +264,13 @@ def _argument(kind: str, value: object) -> object:
         raise Mismatch(f"a value of type {kind}", value) from None
 
 
-def decoded(outputs: Sequence[Parameter], result: object) -> object:
-    """The answer of a view as a JSON value."""
+def decoded(outputs: Sequence[Parameter], result: object) -> tuple[object, ...]:
+    """The results of a view as eth-abi decodes them."""
     try:
         raw = bytes.fromhex(str(result).removeprefix("0x"))
-        values = decode([parameter.type for parameter in outputs], raw)
+        return tuple(decode([parameter.type for parameter in outputs], raw))
     except (DecodingError, ValueError) as problem:
         raise Malformed("an answer of the types of the signature", f"{result}: {problem}") from problem
-    if len(outputs) == 1 and not outputs[0].name:
-        return _json(outputs[0], outputs[0].type, values[0])
-    return _struct(outputs, values)
-
-
-def _struct(parameters: Sequence[Parameter], values: Sequence[object]) -> dict[str, object]:
-    return {
-        parameter.name or str(index): _json(parameter, parameter.type, value)
-        for index, (parameter, value) in enumerate(zip(parameters, values, strict=True))
-    }
-
-
-def _json(parameter: Parameter, kind: str, value: object) -> object:
-    if kind.endswith("]") and isinstance(value, tuple | list):
-        return [_json(parameter, kind.rpartition("[")[0], item) for item in value]
-    if isinstance(value, tuple):
-        return _struct(parameter.members, value)
-    return f"0x{value.hex()}" if isinstance(value, bytes) else value
 
 
 def _quantity(value: object) -> int:

@@ -17,7 +17,7 @@ from conformance.language.shapes import ANYTHING, Anything, Array, Object, Scala
 from conformance.language.templates import CompileContext, compile_value
 from conformance.language.vocabulary import suggestion
 from conformance.problems import BadShape, UnknownName
-from conformance.values.json_values import MISSING, member, printed, printed_json, same
+from conformance.values.json_values import member, printed, printed_json, same
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ def compile_members(raw: dict[str, JsonValue], context: CompileContext) -> Match
         if not isinstance(value, dict):
             return Difference(f"an object with {', '.join(members)}", value)
         for name, matcher in members.items():
-            difference = matcher(value.get(name, MISSING), scope)
+            difference = matcher(member(value, name), scope)
             if difference:
                 return difference.inside(name)
         return None

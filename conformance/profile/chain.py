@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, field_validator
 
 from conformance.profile.abi import Signature
+from conformance.profile.abi_names import translation
 from conformance.profile.section import Section
 
 
@@ -54,7 +55,18 @@ _USAGE_KEY = (
 )
 
 
-class AccountAbi(Section):
+class Functions(Section):
+    """Functions of the contract whose arguments and results are matched with the suite's by their names."""
+
+    @field_validator("*")
+    @classmethod
+    def _serves_the_packs(cls, signature: str | None, info: ValidationInfo) -> str | None:
+        if signature is not None and info.field_name is not None:
+            translation(cls.model_fields[info.field_name].default, signature)
+        return signature
+
+
+class AccountAbi(Functions):
     """The creation of a ChainSecured account, and the views that read an account's record. Pages count from 0.
 
     An account is named by its `apiKeyHash`, a usage key by the hash of its value. Null: the contract has no such
@@ -92,7 +104,7 @@ class AccountAbi(Section):
     )
 
 
-class AttachAbi(Section):
+class AttachAbi(Functions):
     """The two calls that attach what the signature flows mint."""
 
     register_wallet_derivation: Signature | None = (
@@ -105,7 +117,7 @@ class AttachAbi(Section):
     )
 
 
-class WriteAbi(Section):
+class WriteAbi(Functions):
     """The other administrative writes; the first argument is the hash of the key that acts."""
 
     create_wallet: Signature | None = (
@@ -157,6 +169,13 @@ FUNCTION_KEYS: Mapping[str, str] = {
     for name in model.model_fields
 }
 """Canonical name of each contract function to the profile key of its signature."""
+SUITE_SIGNATURES: Mapping[str, str] = {
+    **FIXED_WRITES,
+    **{
+        name: field.default for model in (AccountAbi, AttachAbi, WriteAbi) for name, field in model.model_fields.items()
+    },
+}
+"""Canonical name of each contract function to the signature by which packs give arguments and read results."""
 
 
 class Abi(Section):

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 
 from conformance.endpoints.chain import encoded, eth_call, selector
 from conformance.endpoints.sending import Receipt, as_trouble, in_lower_case
 from conformance.endpoints.signing import Transaction
-from conformance.problems import ChainReverted, ChainTrouble, Malformed, NotAccepted
+from conformance.problems import ChainReverted, ChainTrouble, Malformed, Mismatch, NotAccepted, ProfileSilent
 from conformance.profile import Function
-from conformance.profile.chain import FIXED_WRITES, FUNCTION_KEYS
+from conformance.profile.abi_names import DoesNotFit, Translation, translation
+from conformance.profile.chain import CREATION, FIXED_WRITES, FUNCTION_KEYS, SUITE_SIGNATURES
 from conformance.service.acceptance import Accepted
 from conformance.service.reads import Read
 from conformance.service.refusal import Control, Refusals
@@ -79,7 +81,10 @@ def dry_run_call(name: str) -> str:
 
 
 class Contract:
-    """Calls of the contract's functions by canonical name. ProfileSilent: the profile does not give the signature."""
+    """Calls of the contract's functions by canonical name, with the arguments and results of the suite's signatures.
+
+    ProfileSilent: the profile does not give the signature, or the node's function lacks what a call needs.
+    """
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -95,9 +100,14 @@ class Contract:
             return FIXED_WRITES[name]
         return str(self._session.stated(FUNCTION_KEYS[name]))
 
+    def argument_names(self, name: str) -> list[str]:
+        """The names of a function's arguments in the order of the node's contract."""
+        return [argument.name for argument in self._translation(name).own.inputs]
+
     def view(self, name: str, *arguments: object) -> object:
-        """Call a view: an object of its named results, or its single unnamed result."""
-        return self._session.chain.view(self.address, self.signature(name), arguments)
+        """Call a view: an object of its results by the suite's names."""
+        function, values = self._call(name, arguments)
+        return self._translation(name).results(self._session.chain.view(self.address, function, values))
 
     def items(self, name: str, *arguments: object) -> list[object]:
         """The first page of a view that lists something of an account: up to a hundred items."""
@@ -119,7 +129,8 @@ class Contract:
 
     def dry_run(self, name: str, arguments: Sequence[object], *, sender: str) -> Accepted:
         """Ask by eth_call whether a write would go through. ChainReverted: the contract refuses it."""
-        self._session.chain.view(self.address, self.signature(name), arguments, sender)
+        function, values = self._call(name, arguments, without_labels=True)
+        self._session.chain.view(self.address, replace(function, outputs=()), values, sender)
         return Accepted(dry_run_call(name))
 
     def must_revert_dry(self, refusals: Refusals, name: str, arguments: Sequence[object], *, sender: str) -> None:
@@ -131,8 +142,10 @@ class Contract:
 
         Returns one function for each call; it raises ChainReverted if the contract refuses that call.
         """
-        function = Function.parse(self.signature(name))
-        asked = [eth_call(self.address, function, arguments, sender) for sender, arguments in calls]
+        asked = [
+            eth_call(self.address, *self._call(name, arguments, without_labels=True), sender)
+            for sender, arguments in calls
+        ]
         with as_trouble():
             return [partial(_raise_reverted, result) for result in self._session.chain.batch(asked)]
 
@@ -140,8 +153,8 @@ class Contract:
         self, wallet: SuiteWallet, name: str, arguments: Sequence[object], *, to_be_reverted: bool = False
     ) -> Receipt:
         """Send a write and wait for its block. The owner of a contract wallet sends it through that wallet."""
-        function = Function.parse(self.signature(name))
-        to, data = str(self.address), selector(function) + encoded(function.inputs, arguments)
+        function, values = self._call(name, arguments, without_labels=name == CREATION)
+        to, data = str(self.address), selector(function) + encoded(function.inputs, values)
         if wallet.contract:
             data = selector(EXECUTE) + encoded(EXECUTE.inputs, [to, f"0x{data.hex()}"])
             to = wallet.address
@@ -156,6 +169,21 @@ class Contract:
     def must_revert(self, refusals: Refusals, wallet: SuiteWallet, name: str, arguments: Sequence[object]) -> None:
         """Send a write that the contract must refuse."""
         refusals.must_revert(send_call(name), lambda: self.send(wallet, name, arguments, to_be_reverted=True))
+
+    def _translation(self, name: str) -> Translation:
+        return translation(SUITE_SIGNATURES[name], self.signature(name))
+
+    def _call(
+        self, name: str, arguments: Sequence[object], *, without_labels: bool = False
+    ) -> tuple[Function, list[object]]:
+        """The node's function with its arguments."""
+        matched = self._translation(name)
+        try:
+            return matched.own, matched.arguments(arguments, without_labels=without_labels)
+        except DoesNotFit as problem:
+            raise ProfileSilent(str(problem), "another one") from problem
+        except ValueError as problem:
+            raise Mismatch("the suite's arguments", str(problem)) from problem
 
     def must_refuse(
         self, wallet: SuiteWallet, name: str, *arguments: object, control: Control, unchanged: Sequence[Read]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+
+from conformance.problems import ProfileSilent
 
 
 class Missing:
@@ -16,8 +18,22 @@ class Missing:
 MISSING = Missing()
 
 
+class Incomplete(dict[str, object]):
+    """An object of which some members are unknown, because the profile says that nobody shows them."""
+
+    def __init__(self, members: Mapping[str, object], lacking: Mapping[str, str]) -> None:
+        super().__init__(members)
+        self.lacking = lacking
+        """Each unknown member with what would show it."""
+
+
 def member(value: object, name: str) -> object:
-    """One step into a value: a member of an object or an item of an array; MISSING when there is none."""
+    """One step into a value: a member of an object or an item of an array; MISSING when there is none.
+
+    ProfileSilent: it is a member that an `Incomplete` object lacks.
+    """
+    if isinstance(value, Incomplete) and name in value.lacking:
+        raise ProfileSilent(value.lacking[name], "one that does not")
     if isinstance(value, dict):
         return value.get(name, MISSING)
     if isinstance(value, list) and name.removeprefix("-").isdecimal():

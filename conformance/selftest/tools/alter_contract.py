@@ -61,14 +61,10 @@ Change = Callable[[Sent], Sent]
 
 def change_contract(node: Node, change: Change, functions: Collection[str] = WRITES.keys()) -> None:
     """Call the contract with what `change` makes of these writes."""
-    chain = node.chain
-    if not isinstance(chain, EvmChain):
-        raise TypeError("the contract of a node on a chain outside is not within reach")
-    heard: list[tuple[Address, bytes]] = []
 
-    def heard_as(sender: Address, to: Address | None, data: bytes) -> tuple[Address, bytes]:
+    def heard_as(sender: Address, data: bytes) -> tuple[Address, bytes]:
         name = BY_SELECTOR.get(data[:4])
-        if to != node.accounts.address or name is None or name not in functions:
+        if name is None or name not in functions:
             return sender, data
         try:
             values = decode_arguments([one.type for one in WRITES[name].inputs], data[4:])
@@ -77,25 +73,44 @@ def change_contract(node: Node, change: Change, functions: Collection[str] = WRI
         changed = change(Sent(sender, name, tuple(values)))
         return changed.sender, changed.data()
 
+    hear(node, heard_as)
+
+
+def hear(node: Node, heard_as: Callable[[Address, bytes], tuple[Address, bytes]], *, deep: bool = False) -> None:
+    """Call the contract with the sender and the data that `heard_as` makes of each call; once for each node.
+
+    With `deep` calls by other contracts as well, not only those of a transaction or of JSON-RPC.
+    """
+    chain = node.chain
+    if not isinstance(chain, EvmChain):
+        raise TypeError("the contract of a node on a chain outside is not within reach")
+    heard: list[tuple[Address, bytes]] = []
+
+    def reaches(sender: Address, to: Address | None, data: bytes) -> tuple[Address, bytes]:
+        return heard_as(sender, data) if to == node.accounts.address else (sender, data)
+
     def call(original: Callable[..., Execution], asked: Call, overrides: object = None) -> Execution:
-        sender, data = heard_as(asked.sender, asked.to, asked.data)
+        sender, data = reaches(asked.sender, asked.to, asked.data)
         return original(replace(asked, sender=sender, data=data), overrides)
 
     def send(original: Callable[[bytes], Receipt], raw: bytes) -> Receipt:
         transaction = decode(raw)
         with chain.lock:
-            heard[:] = [heard_as(Address(transaction.sender), Address(transaction.to), transaction.data)]
+            heard[:] = [reaches(Address(transaction.sender), Address(transaction.to), transaction.data)]
             try:
                 return original(raw)
             finally:
                 heard.clear()
 
     class Hearing(MemoryComputation):
-        """Runs the outermost message of a transaction as the changed call."""
+        """Runs a transaction's message as the changed call."""
 
         def __init__(self, state: StateAPI, message: MessageAPI, transaction: TransactionContextAPI) -> None:
             if heard and message.depth == 0:
                 message.sender, message.data = heard[0]  # type: ignore[assignment]
+            elif deep and message.depth:
+                called = reaches(Address(message.sender), Address(message.to), bytes(message.data))
+                message.sender, message.data = called  # type: ignore[assignment]
             super().__init__(state, message, transaction)
 
     chain._state.computation_class = Hearing  # type: ignore[assignment]  # the machine of this one chain

@@ -13,6 +13,7 @@ from conformance.selftest.variants.behind_a_web_server import behind_a_web_serve
 from conformance.selftest.variants.lenient import lenient
 from conformance.selftest.variants.minimal_answers import minimal_answers
 from conformance.selftest.variants.no_chain_logs import no_chain_logs
+from conformance.selftest.variants.other_contract import other_contract
 from conformance.selftest.variants.other_envelope_forms import other_envelope_forms
 from conformance.selftest.variants.other_evidence import other_evidence_forms, other_evidence_places
 from conformance.selftest.variants.other_member_names import other_member_names
@@ -38,6 +39,7 @@ VARIANTS: Mapping[str, Choices] = {
         prefilled,
         other_member_names,
         other_run_choices,
+        other_contract,
         intents_without_customer,
         balances_are_owed,
         unpaid_is_a_conflict,

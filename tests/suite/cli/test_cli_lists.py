@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -108,6 +109,25 @@ def test_profile_check_tells_the_differences(tmp_path: Path, capsys: pytest.Capt
         "  limits.rate: 3.0",
         "  semantics.account_wallet_listed: true",
     ]
+
+
+def test_profile_check_tells_what_silence_and_lacking_functions_cost(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "node.yaml"
+    path.write_text(
+        "chain:\n  abi:\n    account: {get_account: 'getAccount(uint256) returns (bool managed)'}\n"
+        "    writes: {add_group: 'addGroup(uint256 keyHash, string name, string description)'}\n"
+        "wire: {operations: {method_and_path: {run_action: null}}}\n",
+        encoding="utf-8",
+    )
+    assert main(["profile", "check", str(path)]) == 0
+    told = capsys.readouterr().out
+    assert re.search(
+        r"\n  wire\.operations\.method_and_path\.run_action: states nothing: \d+ cases are not offered\n", told
+    )
+    assert "\n  chain.abi.account.get_account: returns no adminWalletAddress, name, description; what needs it " in told
+    assert "\n  chain.abi.writes.add_group: takes no pkpIds, cidHashes; what needs it is not offered\n" in told
 
 
 def test_profile_schema_is_the_published_one(capsys: pytest.CaptureFixture[str]) -> None:

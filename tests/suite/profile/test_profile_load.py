@@ -67,6 +67,10 @@ def test_profile_of_differences_keeps_the_other_defaults(tmp_path: Path) -> None
         ),
         ("chain: {abi: {attach: {set_usage_api_key: 'set(uint)'}}}\n", "expected a type such as uint256"),
         (
+            "chain:\n abi:\n  account: {can_execute: 'may(uint256 who)'}\n",
+            "3: chain.abi.account.can_execute: nothing is known for the argument who; known here: keyHash",
+        ),
+        (
             "wire: {list_items: {fields: {action: {name: hashed_cid}}}}\n",
             "wire.list_items.fields.action: two members are called hashed_cid",
         ),
