@@ -8,7 +8,7 @@ import os
 import ssl
 import threading
 import time
-from collections.abc import Callable, Set
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Self, TypeVar
 
@@ -87,8 +87,8 @@ class Target:
         """Seconds that the effect of a write is given beside what the profile says."""
         self.settled_at_once = 0
         """How many departures came all the same when writes had been given more time."""
-        self.judging: Set[str] = frozenset()
-        """The cases that the run has selected, by id without the row."""
+        self.judging: Mapping[str, object] = {}
+        """The cases that the run has selected, by id without the row. Of a table, any row."""
         self.seen_keys = SeenKeys()
         self.timings: Callable[[Timing], None] | None = None
         """Called with every exchange."""

@@ -37,3 +37,8 @@ class CaseInfo:
     """The requirements that the steps so far judge."""
     controls: dict[str, str] = field(default_factory=dict)
     """The operation of each earlier step that must be accepted, by the step's id."""
+
+    @property
+    def relied_on(self) -> set[str]:
+        """The profile keys that the case declares to need."""
+        return {*self.uses, *(key for key, _ in self.stated)}

@@ -27,8 +27,9 @@ from conformance.load.users import CaseUser, Work
 from conformance.report.write import make_writable, write_whole
 from conformance.run.case import Case
 from conformance.run.known import Known, load_known
+from conformance.run.offered import not_offered
 from conformance.run.options import Options
-from conformance.run.runner import not_offered, run_case
+from conformance.run.runner import run_case
 from conformance.run.selection import Selection
 from conformance.verdict import Verdict
 

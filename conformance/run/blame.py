@@ -5,26 +5,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from conformance.drivers.steps.caserun import CaseRun
 from conformance.endpoints.client import Target
 from conformance.problems import Departure, Inconclusive, SetupFailed, StepProblem
 from conformance.profile import listening
 from conformance.run.assumed import relied_on
+from conformance.run.case import Case
 from conformance.run.foundations import FOUNDATIONS, Foundation
+from conformance.run.offered import not_offered
 from conformance.service.cleanup import clean_up
 from conformance.service.reliance import Reliance
 
 
-def own_or_blocked(problem: Departure, charged: Sequence[str], run: CaseRun) -> StepProblem:
-    """The problem to report for a case that failed on the requirements `charged`.
+def own_or_blocked(
+    problem: Departure, case: Case, run: CaseRun, among: Sequence[Foundation] = FOUNDATIONS
+) -> StepProblem:
+    """The problem to report for a case that failed.
 
     It is the problem itself where every foundation holds. Where one does not hold and states some of the charged
     requirements, the problem is charged to those alone. Otherwise the case is blocked: a SetupFailed.
     """
-    for foundation in FOUNDATIONS:
-        if not _bears(foundation, problem, run):
+    charged = problem.requirements or case.requirements
+    for foundation in among:
+        if not _bears(foundation, problem, case, run):
             continue
         wrong = _problem(foundation, run.target)
         if wrong is None:
@@ -37,16 +42,21 @@ def own_or_blocked(problem: Departure, charged: Sequence[str], run: CaseRun) -> 
     return problem
 
 
-def _bears(foundation: Foundation, problem: Departure, run: CaseRun) -> bool:
-    """Whether the failure may come from the foundation, and a case of the run judges it.
+def _bears(foundation: Foundation, problem: Departure, case: Case, run: CaseRun) -> bool:
+    """Whether the failure may come from the foundation, and another case of the run judges it.
 
     Without such a case, a broken foundation would block cases and fail none.
     """
     return (
         isinstance(problem, foundation.departures)
-        and (not foundation.operation or foundation.operation in run.log.operations)
+        and foundation.bears(run.log.operations)
         and foundation.judged_by in run.target.judging
+        and not (foundation.holds is None and _is(case, foundation.judged_by))
     )
+
+
+def _is(case: Case, name: str) -> bool:
+    return case.id.partition("[")[0] == name
 
 
 def _blocked(problem: Departure, foundation: Foundation, wrong: Departure) -> SetupFailed:
@@ -64,13 +74,32 @@ def _tried(foundation: Foundation, target: Target) -> Departure | None:
     """Why the foundation does not hold. None where it holds, where the trial is inconclusive or cannot be made."""
     if _needs_broken(foundation, target):
         return None
-    reliance = Reliance(target, set())
-    run = CaseRun(target, f"foundation {foundation.name}", reliance)
+    if foundation.holds is not None:
+        return _departure(foundation.holds, CaseRun(target, f"foundation {foundation.name}"))
+    case = target.judging[foundation.judged_by]
+    return _departure_of(case, foundation, target) if isinstance(case, Case) else None
+
+
+def _departure_of(case: Case, foundation: Foundation, target: Target) -> Departure | None:
+    """The failure of the case that judges the foundation, if it is about it and about none of those before it."""
+    if not_offered(case, target):
+        return None
+    run = CaseRun(target, f"foundation {foundation.name}", Reliance(target, case.info.relied_on))
+    wrong = _departure(case.perform, run)
+    if wrong is None:
+        return None
+    before = FOUNDATIONS[: FOUNDATIONS.index(foundation)]
+    told = own_or_blocked(wrong, case, run, before)
+    charged = {*(told.requirements or case.requirements)}
+    return wrong if told is wrong and charged & foundation.requirements else None
+
+
+def _departure(trial: Callable[[CaseRun], None], run: CaseRun) -> Departure | None:
     try:
-        with listening(reliance.note):
-            foundation.holds(run)
+        with listening(run.reliance.note):
+            trial(run)
     except Departure as problem:
-        return None if relied_on(problem, reliance) else problem
+        return None if relied_on(problem, run.reliance) else problem
     except Inconclusive:
         return None
     finally:

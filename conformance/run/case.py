@@ -39,6 +39,12 @@ class Case:
     row: Mapping[str, Template] = field(default_factory=dict)
     """The variables of its row of the table."""
 
+    def perform(self, run: CaseRun) -> None:
+        """Run the steps. Raises StepProblem where one does not go as it should."""
+        for name, template in self.row.items():
+            run.scope.variables[name] = template(run.scope)
+        self.program(run)
+
 
 def matches(case: str, pattern: str) -> bool:
     """Whether a case's id matches a pattern: literally, or by `*` and `?`. Brackets stand for themselves."""

@@ -6,10 +6,10 @@ requirements.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from dataclasses import dataclass
 
-from conformance.problems import Departure, LeakyRefusal, Mismatch, NotRefused
+from conformance.problems import ChainReverted, Departure, LeakyRefusal, Mismatch, NotAccepted, NotRefused
 from conformance.run import foundation_trials as trials
 from conformance.service.session import Session
 
@@ -19,10 +19,10 @@ class Foundation:
     """One behaviour that cases build on without judging it."""
 
     name: str
-    operation: str
-    """Only the failure of a case that called this operation may come from the foundation; empty: that of any case."""
-    holds: Callable[[Session], None]
-    """Raises a Departure where it does not hold."""
+    operations: str
+    """Only the failure of a case that called one of these may come from the foundation; empty: that of any case."""
+    holds: Callable[[Session], None] | None
+    """Raises a Departure where it does not hold. None: the case in `judged_by` tells."""
     judged_by: str
     """The case that judges the foundation, and fails where it does not hold."""
     about: str
@@ -31,6 +31,10 @@ class Foundation:
     """The names of the foundations that this one needs: it is not tried where one of them does not hold."""
     departures: tuple[type[Departure], ...] = (Departure,)
     """The kinds of failure that a broken foundation can cause."""
+
+    def bears(self, called: Set[str]) -> bool:
+        """Whether a case that called these operations builds on it."""
+        return not self.operations or not called.isdisjoint(self.operations.split())
 
     @property
     def requirements(self) -> frozenset[str]:
@@ -203,6 +207,46 @@ FOUNDATIONS = (
         "authentication::lists-need-a-key",
         "AKEY-060 AUTH-040 AUTH-050 EXEC-260 KEYLIFE-080",
         departures=(NotRefused,),
+    ),
+    Foundation(
+        "the chain id",
+        "",
+        None,
+        "chain_information::chain-id-of-the-chain",
+        "CHAIN-030",
+        departures=(NotAccepted, Mismatch),
+    ),
+    Foundation(
+        "hashed CIDs in removals",
+        "remove_action_from_group update_action_metadata delete_action",
+        None,
+        "actions::contract-and-list-agree-on-actions",
+        "ACT-100",
+        departures=(NotAccepted,),
+    ),
+    Foundation(
+        "wallets of two groups",
+        "remove_pkp_from_group remove_group",
+        None,
+        "wallets::wallet-in-two-groups",
+        "PKP-070 GRPLIFE-170",
+        upon=("wallets added to groups", "wallets removed from groups"),
+    ),
+    Foundation(
+        "the hash of a converted account",
+        "convert_to_chain_secured_account",
+        None,
+        "conversion::record-of-keys-on-chain",
+        "MODE-040",
+        departures=(ChainReverted, Mismatch),
+    ),
+    Foundation(
+        "logs of runs",
+        "run_action",
+        None,
+        "actions_run::answers-response-and-logs",
+        "EXEC-140 EXEC-180 EXEC-320",
+        upon=("runs",),
     ),
 )
 """In the order in which they are tried: the first that does not hold explains the failure of a case."""

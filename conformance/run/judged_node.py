@@ -8,6 +8,7 @@ from conformance.endpoints.pace import Budget, GasBudget, Pace, PurchaseBudget, 
 from conformance.endpoints.patience import Patience
 from conformance.endpoints.redaction import without_users
 from conformance.profile import Profile, load_profile, load_ready_file
+from conformance.run.case import Case
 from conformance.run.options import Options
 
 
@@ -21,7 +22,7 @@ class JudgedNode:
         self.jobs = options.jobs or 1
         self.profile = load_profile(options.profile) if options.profile else Profile()
         self.url = options.node_url or self.profile.base_url
-        self.judging: set[str] = set()
+        self.judging: dict[str, Case] = {}
         """The cases that the run has selected, by id without the row."""
         self._bundled = BundledNodes(self.jobs) if may_start and self.url is None else None
 

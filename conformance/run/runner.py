@@ -18,16 +18,16 @@ from conformance.endpoints.conversation import GroupMembers, conversation
 from conformance.endpoints.redaction import Secrets
 from conformance.endpoints.requests import GROUP_IDS
 from conformance.problems import Departure, Problem, ProfileSilent, SetupFailed, StepProblem
-from conformance.profile import Operation, has_none, listening, read_aside, states
+from conformance.profile import Operation, listening
 from conformance.run import blocked
 from conformance.run.assumed import added, hint, relied_on, when_settled
 from conformance.run.blame import own_or_blocked
 from conformance.run.case import Case
 from conformance.run.known import Entry, Known, load_known
 from conformance.run.loader import load
+from conformance.run.offered import is_for_others, not_offered
 from conformance.service.cleanup import clean_up
 from conformance.service.reliance import Reliance
-from conformance.values.json_values import printed, same
 from conformance.verdict import ASSUMED, NOT_APPLICABLE, Failure, Outcome, Verdict
 
 __all__ = ["Case", "Entry", "Known", "Target", "load", "load_known", "run_case"]
@@ -37,13 +37,13 @@ def run_case(case: Case, target: Target) -> Outcome:
     """Run a case and clean up after it. Raises nothing: an error in the case itself is the verdict suite error."""
     began = time.perf_counter()
     run: CaseRun | None = None
-    reliance = Reliance(target, {*case.info.uses, *(key for key, _ in case.info.stated)})
+    reliance = Reliance(target, case.info.relied_on)
     try:
         with listening(reliance.note):
             missing = not_offered(case, target)
         if missing:
             return _outcome(
-                case, Verdict.NOT_OFFERED, missing, began, problem=NOT_APPLICABLE if _for_others(case, target) else ""
+                case, Verdict.NOT_OFFERED, missing, began, problem=NOT_APPLICABLE if is_for_others(case, target) else ""
             )
         with turn(target, alone=case.info.alone), listening(reliance.note):
             run = CaseRun(target, case.id, reliance)
@@ -72,9 +72,7 @@ def _run(case: Case, run: CaseRun, began: float) -> Outcome:
 
 def _judged(case: Case, run: CaseRun, began: float) -> Outcome:
     try:
-        for name, template in case.row.items():
-            run.scope.variables[name] = template(run.scope)
-        case.program(run)
+        case.perform(run)
     except StepProblem as problem:
         if isinstance(problem, ProfileSilent):
             return _outcome(case, Verdict.NOT_OFFERED, f"it needs {problem.expected}", began, run.log.sent)
@@ -84,47 +82,11 @@ def _judged(case: Case, run: CaseRun, began: float) -> Outcome:
     return _outcome(case, Verdict.PASS, "", began, exchanges=run.log.sent)
 
 
-def not_offered(case: Case, target: Target) -> str:
-    """Why the profile rules the case out; empty when it does not."""
-    profile = target.profile
-    lacking = sorted(need for need in case.info.needs if not profile.offers(need))
-    if lacking:
-        return f"the profile does not claim {', '.join(lacking)}"
-    with read_aside():
-        silent = sorted(key for key in case.info.uses if not states(profile, key) and not has_none(profile, key))
-    if silent:
-        return f"the profile states nothing about {', '.join(silent)}"
-    if others := _for_others(case, target):
-        return others
-    if case.info.accounts and profile.accounts.credits is None:
-        return "the profile states no way for new accounts to pay (accounts.credits)"
-    for name in sorted(case.info.operations):
-        try:
-            target.operation(name)
-        except ProfileSilent as problem:
-            return f"{name} needs {problem.expected}"
-    return ""
-
-
-def _for_others(case: Case, target: Target) -> str:
-    """Which nodes the case is for, where the profile states another choice; empty where the case applies."""
-    for key in sorted(case.info.uses):
-        with read_aside():
-            has_no_such = has_none(target.profile, key)
-        if has_no_such:
-            return f"it is for nodes that have {key}; this one has none"
-    for key, values in case.info.stated:
-        stated = target.profile_value(key)
-        if stated is not None and not any(same(value, stated) for value in values):
-            return f"it is for nodes whose {key} is {' or '.join(map(printed, values))}; here it is {printed(stated)}"
-    return ""
-
-
 def _departed(case: Case, problem: StepProblem, run: CaseRun, began: float) -> Outcome:
     hide = run.secrets.hide
     assumed = relied_on(problem, run.reliance)
     if isinstance(problem, Departure) and not assumed:
-        problem = own_or_blocked(problem, problem.requirements or case.requirements, run)
+        problem = own_or_blocked(problem, case, run)
     verdict = Verdict.FAIL if isinstance(problem, Departure) and not assumed else Verdict.INCONCLUSIVE
     last = run.last_exchange if problem.exchange is None else problem.exchange
     exchange = None if last is None else run.log.redacted(last)  # also finds keys that the texts hold only in part

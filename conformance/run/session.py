@@ -32,9 +32,10 @@ from conformance.run.items import RESULTS, RUNNING, CaseItem, PackFile
 from conformance.run.judged_node import JudgedNode
 from conformance.run.known import Known, load_known
 from conformance.run.listing import ListedCase
+from conformance.run.offered import not_offered
 from conformance.run.options import Options
 from conformance.run.processes import CAN_FORK, CaseProcesses
-from conformance.run.runner import not_offered, run_case
+from conformance.run.runner import run_case
 from conformance.run.selection import select
 from conformance.verdict import Outcome, Verdict
 
@@ -143,8 +144,9 @@ class ConformanceSession:
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Note which cases have to be reported."""
-        self.awaited |= {item.case.id for item in session.items if isinstance(item, CaseItem)}
-        self.node.judging |= {case.partition("[")[0] for case in self.awaited}
+        cases = [item.case for item in session.items if isinstance(item, CaseItem)]
+        self.awaited |= {case.id for case in cases}
+        self.node.judging |= {case.id.partition("[")[0]: case for case in cases}
         gc.freeze()  # the cases live until the run ends: the garbage collector need not scan them again
 
     # ------------------------------------------------------------------------------------------------------ running

@@ -105,7 +105,7 @@ class TrialRunner:
     def _every_case(self, name: str, kept: KeptOutcomes, target: Target) -> tuple[Outcome, ...]:
         """What every case says, in an order by chance, but for those that are left when enough have failed."""
         target.extent = SampleOptions(until_wrong=True, budget=1)
-        target.judging = {case.id.partition("[")[0] for case in self.cases}
+        target.judging = {case.id.partition("[")[0]: case for case in self.cases}
         known = {outcome.case: outcome for outcome in kept.of(name, self.cases)}
         cases = list(self.cases)
         random.Random(f"{self.seed}/{name}").shuffle(cases)  # noqa: S311 - a repeatable order, no secret

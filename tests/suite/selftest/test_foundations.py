@@ -34,7 +34,7 @@ def unaltered(_: Node) -> None:
 def judged(mutant: str, *cases: str) -> Iterator[Callable[[str], Outcome]]:
     """Runs a case on a mutant, in a run that has selected these."""
     with target_node(MUTANTS[mutant].alter, "1") as target:
-        target.judging = frozenset(cases)
+        target.judging = {case: CASES[case] for case in cases}
         yield lambda name: run_case(CASES[name], target)
 
 
@@ -42,7 +42,8 @@ def unsound(target: Target) -> list[str]:
     found = []
     for foundation in FOUNDATIONS:
         try:
-            foundation.holds(CaseRun(target, foundation.name))
+            if foundation.holds is not None:
+                foundation.holds(CaseRun(target, foundation.name))
         except Inconclusive:
             continue
         except Exception as problem:  # noqa: BLE001 - whatever it is, the test tells it
@@ -99,3 +100,20 @@ def test_failure_is_charged_to_those_of_its_requirements_that_are_about_what_doe
         outcome = run(judge)
 
     assert (outcome.verdict, outcome.blamed) == (Verdict.FAIL, ("EP-360",))
+
+
+def test_case_that_judges_what_others_build_on_is_the_trial_of_it() -> None:
+    judge, other = "chain_information::chain-id-of-the-chain", "mint_wallet::mints"
+    with judged("chain-id-is-of-another-chain", judge, other) as run:
+        outcome = run(other)
+        own = run(judge)
+
+    assert outcome.verdict is Verdict.INCONCLUSIVE
+    assert f"{judge} judges that" in outcome.reason
+    assert (own.verdict, own.blamed) == (Verdict.FAIL, ("CHAIN-030",))
+
+
+def test_failing_case_explains_no_failure_of_a_case_that_does_not_build_on_it() -> None:
+    judge, other = "chain_information::chain-id-of-the-chain", "accounts::group-is-a-child"
+    with judged("groups-are-not-created", judge, other) as run:
+        assert run(other).verdict is Verdict.FAIL

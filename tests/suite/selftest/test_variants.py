@@ -11,7 +11,7 @@ from conformance.endpoints.log import ExchangeLog
 from conformance.endpoints.redaction import Secrets
 from conformance.resources import scenarios
 from conformance.run.loader import load
-from conformance.run.runner import not_offered
+from conformance.run.offered import not_offered
 from conformance.selftest.tools.serving import target_node
 from conformance.selftest.variants import VARIANTS
 from conformance.selftest.variants.other_evidence import GATEWAY, SECOND
