@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 from conformance.drivers.steps.caserun import CaseRun
 from conformance.endpoints.client import Target
-from conformance.problems import Departure, Inconclusive, SetupFailed, StepProblem
+from conformance.problems import Departure, Inconclusive, NotAccepted, NotRefused, SetupFailed, StepProblem
 from conformance.profile import listening
 from conformance.run.assumed import relied_on
 from conformance.run.case import Case
@@ -27,6 +27,8 @@ def own_or_blocked(
     It is the problem itself where every foundation holds. Where one does not hold and states some of the charged
     requirements, the problem is charged to those alone. Otherwise the case is blocked: a SetupFailed.
     """
+    if not run.target.judging:
+        return problem
     charged = problem.requirements or case.requirements
     for foundation in among:
         if not _bears(foundation, problem, case, run):
@@ -39,7 +41,21 @@ def own_or_blocked(
             return _blocked(problem, foundation, wrong)
         problem.requirements = own
         return problem
+    problem.requirements = tuple(name for name in charged if name not in _about_others(problem)) or tuple(charged)
     return problem
+
+
+ABOUT_REFUSALS = frozenset({"BILL-210", "ERR-140", "ERR-150", "ERR-160", "LIST-170", "MODE-240", "WSIG-100"})
+"""Requirements on what a refused request does and answers."""
+ABOUT_ACCEPTED = frozenset({"LIST-170"})
+"""Requirements on what an accepted request does."""
+
+
+def _about_others(problem: Departure) -> frozenset[str]:
+    """The requirements that such a departure cannot contradict: an accepted request is no refused one."""
+    if isinstance(problem, NotRefused):
+        return ABOUT_REFUSALS
+    return ABOUT_ACCEPTED if isinstance(problem, NotAccepted) else frozenset()
 
 
 def _bears(foundation: Foundation, problem: Departure, case: Case, run: CaseRun) -> bool:

@@ -47,7 +47,7 @@ def types_of_fields_do_not_count(node: Node) -> None:
     _types(node, _names)
 
 
-@mutant("ENV-060", "ENV-080")
+@mutant("ENV-060", "ENV-080", "ENV-110", "ENV-120")
 def more_fields_do_no_harm(node: Node) -> None:
     """Ignore fields after the canonical ones."""
 

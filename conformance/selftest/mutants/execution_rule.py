@@ -151,7 +151,7 @@ def newest_group_decides_for_the_account_key(node: Node) -> None:
         row(
             "all-wallets-where-none",
             lambda group, action, wallet: group.has_action(action) and (not group.wallets or group.has_wallet(wallet)),
-            breaks="GRP-140",
+            breaks="GRP-140 EXEC-050 EXEC-230",
         ),
         row(
             "all-where-nothing",

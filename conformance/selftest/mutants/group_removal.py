@@ -77,7 +77,7 @@ def removed_ids_are_used_again(node: Node) -> None:
     wrap(node.accounts, "add_group", add)
 
 
-@mutant("GRPLIFE-130")
+@mutant("GRPLIFE-130", "GRPLIFE-170")
 def keys_of_a_removed_group_lose_all_groups(node: Node) -> None:
     """Empty the arrays of every key that named a removed group."""
 

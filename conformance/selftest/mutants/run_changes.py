@@ -54,7 +54,7 @@ def what_was_refused_stays_refused(node: Node) -> None:
     change_verdicts(node, remembered)
 
 
-@mutant("EXEC-230", "KEYLIFE-020", "KEYLIFE-030", "UKEY-270")
+@mutant("EXEC-230", "KEYLIFE-020", "KEYLIFE-030", "KEYLIFE-150", "UKEY-270", "CHAIN-050", "MINT-150")
 def groups_of_a_key_are_cached(node: Node) -> None:
     """Cache which groups a key may use; look up each time what they list."""
     cached: dict[int, set[int]] = {}

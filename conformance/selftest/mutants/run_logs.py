@@ -47,7 +47,7 @@ def _lines(change: Callable[[list[str]], Iterable[str]]) -> Callable[[str], str]
 @mutant(
     "EXEC-180",
     each=[
-        row("empty", lambda _: "", breaks="EXEC-140"),
+        row("empty", lambda _: "", breaks="EXEC-140 EXEC-320"),
         row("reversed", _lines(reversed)),
         row("first-ten-lines", _lines(lambda lines: lines[:KEPT_LINES])),
         row("sorted-by-ends", _lines(lambda lines: sorted(lines, key=lambda line: line[::-1]))),

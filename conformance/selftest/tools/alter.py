@@ -75,7 +75,8 @@ def answer(status: int, value: JsonValue) -> Answered:
 
 def refusal(status: int) -> Answered:
     """Make a refusal as the node writes them."""
-    return answer(status, {"type": "about:blank", "title": "refused", "status": status, "code": "refused"})
+    problem = {"type": "about:blank", "title": "refused", "status": status, "code": "refused"}
+    return replace(answer(status, problem), headers=((b"content-type", b"application/problem+json"),))
 
 
 def intercept(node: Node, operations: str | Iterable[str], handler: Handler) -> None:

@@ -23,7 +23,7 @@ from reference_node.node import Node
 
 CASES = {case.id: case for case in load([scenarios()])}
 MUTANTS = {mutant.name: mutant for mutant in all_mutants()}
-CHILD, ORDER = "accounts::group-is-a-child", "lists::groups-in-order-of-their-names-given"
+ONE_MORE, ORDER = "group_lifecycle::creation-lists-one-more", "lists::groups-in-order-of-their-names-given"
 
 
 def unaltered(_: Node) -> None:
@@ -74,19 +74,19 @@ def test_foundation_is_judged_by_a_case_about_it(foundation: object) -> None:
 
 
 def test_case_about_something_else_is_blocked_by_what_it_builds_on() -> None:
-    with judged("groups-are-not-created", CHILD, ORDER) as run:
+    with judged("groups-are-not-created", ONE_MORE, ORDER) as run:
         outcome = run(ORDER)
 
     assert outcome.verdict is Verdict.INCONCLUSIVE
     assert "and no others, in list_groups" in outcome.reason
-    assert f"{CHILD} judges that" in outcome.reason
+    assert f"{ONE_MORE} judges that" in outcome.reason
 
 
 def test_case_about_what_does_not_hold_fails() -> None:
-    with judged("groups-are-not-created", CHILD) as run:
-        outcome = run(CHILD)
+    with judged("groups-are-not-created", ONE_MORE) as run:
+        outcome = run(ONE_MORE)
 
-    assert (outcome.verdict, outcome.blamed) == (Verdict.FAIL, ("ACC-070",))
+    assert (outcome.verdict, outcome.blamed) == (Verdict.FAIL, ("GRPLIFE-010",))
 
 
 def test_failure_is_charged_where_the_run_has_no_case_that_judges_what_it_builds_on() -> None:
@@ -117,3 +117,11 @@ def test_failing_case_explains_no_failure_of_a_case_that_does_not_build_on_it() 
     judge, other = "chain_information::chain-id-of-the-chain", "accounts::group-is-a-child"
     with judged("groups-are-not-created", judge, other) as run:
         assert run(other).verdict is Verdict.FAIL
+
+
+def test_accepted_request_contradicts_nothing_about_refused_ones() -> None:
+    judge = "errors::usage-keys-that-are-not-there"
+    with judged("any-account-writes-about-a-key:update_usage_key_metadata", judge) as run:
+        outcome = run(judge)
+
+    assert outcome.verdict is Verdict.FAIL
