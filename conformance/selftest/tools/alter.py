@@ -75,7 +75,7 @@ def answer(status: int, value: JsonValue) -> Answered:
 
 def refusal(status: int) -> Answered:
     """Make a refusal as the node writes them."""
-    problem = {"type": "about:blank", "title": "refused", "status": status, "code": "refused"}
+    problem: JsonValue = {"type": "about:blank", "title": "refused", "status": status, "code": "refused"}
     return replace(answer(status, problem), headers=((b"content-type", b"application/problem+json"),))
 
 
