@@ -23,7 +23,7 @@ def replay_case(
 ) -> dict[str, JsonValue]:
     """The case: what names things is left out where nothing uses the names."""
     kept = _used(steps)
-    first = next((index for index, step in enumerate(kept) if not _is_setup(step)), len(kept))
+    first = next((index for index, step in enumerate(kept[:-1]) if not _is_setup(step)), len(kept) - 1)
     case: dict[str, JsonValue] = {"id": NAME, "title": title, "requirements": list(requirements)}
     if needs:
         case["needs"] = list(needs)

@@ -141,7 +141,6 @@ def test_chain_that_answers_at_the_third_time_of_asking_has_answered(monkeypatch
     monkeypatch.setattr(Target, "exchange", exchange)
     profile = Profile.model_validate({"chain": {"rpc_url": "http://chain.invalid"}})
     with Target("http://node.invalid", profile) as target:
-        assert (
-            ChainClient(target, ExchangeLog(Secrets())).view(CONTRACT, Function.parse("count() returns (uint256)"), [])
-            == (7,)
-        )
+        assert ChainClient(target, ExchangeLog(Secrets())).view(
+            CONTRACT, Function.parse("count() returns (uint256)"), []
+        ) == (7,)

@@ -12,6 +12,7 @@ from conformance.report.case_text import explain
 from conformance.resources import scenarios
 from conformance.run.loader import load_pack
 from conformance.run.runner import Case, run_case
+from conformance.selftest.tools.alter import Answered, Forward, Received, intercept, refusal
 from conformance.selftest.tools.mutant import all_mutants
 from conformance.selftest.tools.serving import target_app, target_node
 from conformance.selftest.tools.shams import SHAMS
@@ -104,6 +105,17 @@ def test_usage_keys_and_groups_are_gone_afterwards() -> None:
             for path in ("list_groups", "list_api_keys"):
                 answer = target._http.get(f"{target.base_url}/core/v1/{path}", headers={"X-Api-Key": key})
                 assert answer.json() == []
+
+
+def test_refused_list_of_a_new_account_is_a_failure(small: Case) -> None:
+    async def refused(_: Received, __: Forward) -> Answered:
+        return refusal(400)
+
+    with target_node(lambda node: intercept(node, "list_groups", refused), "0") as target:
+        target.extent = SampleOptions(budget=1)
+        outcome = run_case(small, target)
+    assert outcome.verdict is not Verdict.SUITE_ERROR, outcome.reason
+    assert "status 400" in outcome.reason
 
 
 def test_spent_budget_is_inconclusive(small: Case) -> None:
