@@ -258,6 +258,22 @@ FOUNDATIONS = (
         upon=("removals of groups", "runs"),
     ),
     Foundation(
+        "what makers of groups may do in them",
+        "add_group",
+        None,
+        "scopes::creator-gains-no-scope",
+        "AUTH-210 SCOPE-120",
+        upon=("groups", "usage keys"),
+    ),
+    Foundation(
+        "zero beside other group ids",
+        "add_usage_api_key",
+        None,
+        "usage_keys::zero-beside-other-ids",
+        "UKEY-310",
+        upon=("groups", "usage keys"),
+    ),
+    Foundation(
         "runs after an update of their key",
         "update_usage_api_key",
         None,

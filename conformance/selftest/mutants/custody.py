@@ -108,7 +108,7 @@ ALONE_SECONDS = 0.5
 """How long a use of a wallet waits there for that of another run."""
 
 
-@mutant("PKP-100")
+@mutant("PKP-100", "PKP-170", "EXEC-190")
 def keys_collide_under_load(node: Node) -> None:
     """Use wrong keys when two runs use wallets at the same moment."""
     busy, rendezvous = threading.Lock(), Rendezvous(ALONE_SECONDS)

@@ -80,7 +80,7 @@ def nearly_all_scopes_are_all(node: Node) -> None:
     acts_as_owner(node, "remove_action_from_group", lambda given: _held(given) == 5)
 
 
-@mutant("SCOPE-120")
+@mutant("SCOPE-120", "AUTH-210")
 def creators_manage_their_groups(node: Node) -> None:
     """Add the id of a new group to the arrays of the usage key that creates it."""
 
