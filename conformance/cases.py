@@ -146,8 +146,8 @@ class Judge:
         Raises UnjudgedRequirement where a requirement of the case was in no block that went through.
         """
         if self._failures:
-            for one in self._failures:
-                one.step = one.step or step(one)
+            for failure in self._failures:
+                failure.step = failure.step or step(failure)
             raise Departure.first_of(self._failures)
         if self._left:
             raise UnjudgedRequirement(f"no block of the case judges {', '.join(sorted(self._left))}")
@@ -202,9 +202,9 @@ class PythonCase:
 
         def program(run: CaseRun) -> None:
             judge = Judge(run, self.requirements)
-            given = {name: judge if kind is Judge else SERVICES[kind](run) for name, kind in services.items()}  # type: ignore[index]
+            arguments = {name: judge if kind is Judge else SERVICES[kind](run) for name, kind in services.items()}  # type: ignore[index]
             try:
-                self.function(**given, **row)
+                self.function(**arguments, **row)
             except StepProblem as problem:
                 if isinstance(problem, Departure):
                     problem.step = problem.step or self._step(problem)
@@ -240,8 +240,8 @@ def case(
 
     def mark(function: Function) -> Function:
         title = " ".join((function.__doc__ or "").strip().partition("\n\n")[0].split())
-        found = PythonCase(id, title, tuple(requirements), tuple(needs), tuple(uses), function, each)
-        function.__dict__["conformance_case"] = found
+        python_case = PythonCase(id, title, tuple(requirements), tuple(needs), tuple(uses), function, each)
+        function.__dict__["conformance_case"] = python_case
         return function
 
     return mark

@@ -50,14 +50,14 @@ class LoadProblems(LoadProblem):
 
 def raise_all(problems: Sequence[LoadProblem]) -> None:
     """Raise what was found: nothing, one problem as it is, or all of them together. The same text counts once."""
-    found: dict[str, LoadProblem] = {}
+    by_text: dict[str, LoadProblem] = {}
     for problem in problems:
         several = problem.problems if isinstance(problem, LoadProblems) else (problem,)
-        found |= {str(one): one for one in several}
-    if len(found) == 1:
-        raise next(iter(found.values()))
-    if found:
-        raise LoadProblems(list(found.values()))
+        by_text |= {str(single): single for single in several}
+    if len(by_text) == 1:
+        raise next(iter(by_text.values()))
+    if by_text:
+        raise LoadProblems(list(by_text.values()))
 
 
 class Unreadable(LoadProblem):
@@ -217,11 +217,13 @@ class Departure(StepProblem):
         Those that hang on what nobody stated count only where there are no others. What came of the others stands
         behind what came of the first.
         """
-        told = [one for one in failures if not one.assumed] or list(failures)
-        first = told[0]
-        first.requirements = tuple(dict.fromkeys(name for one in told for name in one.requirements))
-        if others := "; ".join(f"{one.step}: {one.got}" if one.step else one.got for one in told[1:]):
-            first.got += f" (and {len(told) - 1} more: {others})"[:MOST_OF_OTHERS]
+        certain = [failure for failure in failures if not failure.assumed] or list(failures)
+        first = certain[0]
+        first.requirements = tuple(dict.fromkeys(name for failure in certain for name in failure.requirements))
+        if others := "; ".join(
+            f"{failure.step}: {failure.got}" if failure.step else failure.got for failure in certain[1:]
+        ):
+            first.got += f" (and {len(certain) - 1} more: {others})"[:MOST_OF_OTHERS]
         return first
 
 

@@ -42,7 +42,7 @@ class AnyDriver(Protocol):
         """The program of a case of this driver."""
 
 
-# A run of a few cases does not pay for the libraries of drivers that none of them names.
+# Importing a driver on demand keeps its libraries out of runs that do not use it.
 # ruff: noqa: PLC0415
 
 

@@ -1,4 +1,4 @@
-"""Parts of a driver's case: what leads up to the matter, and parts whose problems carry a name."""
+"""Parts of a case: set-up, which judges nothing, and parts that label their problems."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from conformance.problems import Departure, SetupFailed, StepProblem
 
 @contextmanager
 def set_up() -> Iterator[None]:
-    """A part that judges nothing: a departure in it is trouble with the set-up, and inconclusive."""
+    """A part that judges nothing: a departure in it becomes SetupFailed, which is inconclusive."""
     try:
         yield
     except Departure as problem:
@@ -19,7 +19,7 @@ def set_up() -> Iterator[None]:
 
 @contextmanager
 def labelled(label: str) -> Iterator[None]:
-    """A part whose problems name it as their step, unless they name one already."""
+    """A part that its problems name as their step, unless they name one already."""
     try:
         yield
     except StepProblem as problem:

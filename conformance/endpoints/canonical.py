@@ -47,7 +47,7 @@ def _with_integer_ids(item: object) -> object:
     if not isinstance(item, dict):
         return item
     ids = {name: value for name, value in item.items() if name in PERMISSION_ARRAYS and isinstance(value, list)}
-    return item | {name: [_integer(one) for one in value] for name, value in ids.items()}
+    return item | {name: [_integer(group_id) for group_id in value] for name, value in ids.items()}
 
 
 def _integer(group: object) -> object:

@@ -224,8 +224,8 @@ def _is_revert(error: object) -> bool:
     """Whether a JSON-RPC error means that the contract reverted, not that the chain could not answer."""
     if not isinstance(error, dict):
         return False
-    said = str(error.get("message", "")).lower()
-    return error.get("code") == REVERTED or any(words in said for words in WORDS_OF_REVERTS)
+    message = str(error.get("message", "")).lower()
+    return error.get("code") == REVERTED or any(words in message for words in WORDS_OF_REVERTS)
 
 
 def eth_call(contract: str, function: Function, arguments: Sequence[object], sender: str | None = None) -> Call:

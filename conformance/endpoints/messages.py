@@ -119,8 +119,8 @@ class Answer:
         """The value at a path of a pack; MISSING when there is none."""
         match path:
             case ("@status" | "@accepted" | "@text" | "@seconds" as name,):
-                found: object = getattr(self, name[1:])
-                return found
+                attribute: object = getattr(self, name[1:])
+                return attribute
             case ("@headers",):
                 return dict(self.headers)
             case ("@headers", name):

@@ -109,15 +109,15 @@ class Secrets:
         """Without the keys that are known by what they stand for, also inside of longer texts."""
         parts: list[str] = []
         end = 0
-        for found, mark in self._keys_in(text):
-            if found.start >= end:
-                parts += [text[end : found.start], mark]
-                end = found.end
+        for candidate, mark in self._keys_in(text):
+            if candidate.start >= end:
+                parts += [text[end : candidate.start], mark]
+                end = candidate.end
         return "".join([*parts, text[end:]])
 
     def _keys_in(self, text: str) -> list[tuple[Candidate, str]]:
-        marked = ((found, self._mark(found.secret)) for found in set(candidates(text[:SEARCHED])))
-        return sorted((found, mark) for found, mark in marked if mark)
+        marked = ((candidate, self._mark(candidate.secret)) for candidate in set(candidates(text[:SEARCHED])))
+        return sorted((candidate, mark) for candidate, mark in marked if mark)
 
     def _mark(self, secret: bytes) -> str:
         """What stands in place of a secret; empty for 32 bytes that are none."""
@@ -161,8 +161,8 @@ def _shared(spelling: str, text: str) -> int:
     return len(list(takewhile(lambda pair: pair[0] == pair[1], zip(spelling, text, strict=False))))
 
 
-def _unless_hidden(found: re.Match[str]) -> str:
-    return found[0] if found[2].startswith(("$API_KEY_", "[")) else f"{found[1]}[redacted]{found[3]}"
+def _unless_hidden(match: re.Match[str]) -> str:
+    return match[0] if match[2].startswith(("$API_KEY_", "[")) else f"{match[1]}[redacted]{match[3]}"
 
 
 def as_curl(method: str, url: str, headers: dict[str, str], body: str | None) -> str:

@@ -46,37 +46,37 @@ class OutgoingRequest:
         return replace(self, members={**self.members, **members})
 
 
-def message(wanted: OutgoingRequest, *, ids_listed_as_text: bool = False) -> Message:
+def message(request: OutgoingRequest, *, ids_listed_as_text: bool = False) -> Message:
     """The request as it goes over the wire.
 
     Where the profile says that lists show group ids as texts, they are sent as the integers (u64) that requests take.
     """
-    operation = wanted.operation
+    operation = request.operation
     members = {
-        operation.request.get(name, name): value for name, value in _as_specified(wanted, ids_listed_as_text).items()
+        operation.request.get(name, name): value for name, value in _as_specified(request, ids_listed_as_text).items()
     }
-    headers = dict(wanted.headers)
-    if wanted.credential is not None:
-        _put_credential(wanted.credential, wanted.via, operation, members, headers)
-    path = operation.path if wanted.path is None else wanted.path
+    headers = dict(request.headers)
+    if request.credential is not None:
+        _put_credential(request.credential, request.via, operation, members, headers)
+    path = operation.path if request.path is None else request.path
     for name in [name for name in members if f"{{{name}}}" in path]:
         path = path.replace(f"{{{name}}}", quote(printed(members.pop(name)), safe="", errors="surrogatepass"))
-    body = wanted.body
-    if body is None and (_in_query(operation) or wanted.method == "GET"):
+    body = request.body
+    if body is None and (_in_query(operation) or request.method == "GET"):
         path += _query(members, "&" if "?" in path else "?")
     elif body is None:
         body = _body(operation, members)
     sent = {"Content-Type": JSON_TYPE} if body is not None else {}
-    return Message(wanted.method or operation.method, path, _merged(sent, headers), body)
+    return Message(request.method or operation.method, path, _merged(sent, headers), body)
 
 
-def _as_specified(wanted: OutgoingRequest, ids_listed_as_text: bool) -> dict[str, object]:
+def _as_specified(request: OutgoingRequest, ids_listed_as_text: bool) -> dict[str, object]:
     """`remove_group` takes its `group_id` as a quoted value in the specification's example ("Endpoints / Groups")."""
-    if wanted.operation.name == "remove_group" and "group_id" in wanted.members:
-        return {**wanted.members, "group_id": printed(wanted.members["group_id"])}
+    if request.operation.name == "remove_group" and "group_id" in request.members:
+        return {**request.members, "group_id": printed(request.members["group_id"])}
     if not ids_listed_as_text:
-        return wanted.members
-    return {name: _as_integers(value) if name in GROUP_IDS else value for name, value in wanted.members.items()}
+        return request.members
+    return {name: _as_integers(value) if name in GROUP_IDS else value for name, value in request.members.items()}
 
 
 def _as_integers(value: object) -> object:

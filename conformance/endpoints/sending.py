@@ -139,7 +139,7 @@ class Sender:
         """Whether the chain has it now; False when another transaction has taken its nonce."""
         for last in (False, False, True):
             try:
-                sent, found = self.chain.batch(
+                sent, receipt = self.chain.batch(
                     [("eth_sendRawTransaction", [raw]), ("eth_getTransactionReceipt", [expected])]
                 )
             except ServerFault:  # handing it over again is harmless
@@ -147,12 +147,12 @@ class Sender:
                     raise
                 continue
             if not isinstance(sent, ChainReverted):
-                self._mined_at_once = {expected: found}
+                self._mined_at_once = {expected: receipt}
                 return True
-            said = sent.got.lower()
-            if any(words in said for words in KNOWN):
+            message = sent.got.lower()
+            if any(words in message for words in KNOWN):
                 return True
-            if not sent.by_contract and any(words in said for words in OUT_OF_TURN):
+            if not sent.by_contract and any(words in message for words in OUT_OF_TURN):
                 return False
             raise sent
         return True
@@ -160,29 +160,29 @@ class Sender:
     def _awaited(self, sent: str) -> Receipt:
         deadline = time.monotonic() + self._patience
         pause = FIRST_POLL_SECONDS
-        found = self._mined_at_once.pop(sent, None)
+        receipt = self._mined_at_once.pop(sent, None)
         while True:
-            if found is None:
-                found = self.chain.read("eth_getTransactionReceipt", [sent])
-            if isinstance(found, dict) and found.get("blockNumber") is not None:
-                return receipt_of(found)
+            if receipt is None:
+                receipt = self.chain.read("eth_getTransactionReceipt", [sent])
+            if isinstance(receipt, dict) and receipt.get("blockNumber") is not None:
+                return receipt_of(receipt)
             if time.monotonic() + pause > deadline:
                 raise ChainTrouble(f"a block with the transaction {sent}", f"none in {self._patience:.0f} s")
             time.sleep(pause)
-            found = None
+            receipt = None
             pause = min(2 * pause, LONGEST_POLL_SECONDS)
 
 
-def receipt_of(found: dict[str, object]) -> Receipt:
+def receipt_of(fields: dict[str, object]) -> Receipt:
     """A receipt as the chain writes it; hex in lower case. Raises Malformed."""
-    logs = found.get("logs")
-    address = found.get("contractAddress")
+    logs = fields.get("logs")
+    address = fields.get("contractAddress")
     try:
         return Receipt(
-            hash=str(found["transactionHash"]).lower(),
-            succeeded=int(str(found["status"]), 16) == 1,
-            block=int(str(found["blockNumber"]), 16),
-            gas_used=int(str(found["gasUsed"]), 16),
+            hash=str(fields["transactionHash"]).lower(),
+            succeeded=int(str(fields["status"]), 16) == 1,
+            block=int(str(fields["blockNumber"]), 16),
+            gas_used=int(str(fields["gasUsed"]), 16),
             contract_address=address.lower() if isinstance(address, str) else None,
             logs=tuple(
                 {name: in_lower_case(member(log, name)) for name in ("address", "topics", "data")}
@@ -190,7 +190,7 @@ def receipt_of(found: dict[str, object]) -> Receipt:
             ),
         )
     except (KeyError, ValueError) as problem:
-        raise Malformed("a receipt", printed(found)[:300]) from problem
+        raise Malformed("a receipt", printed(fields)[:300]) from problem
 
 
 def in_lower_case(value: object) -> object:

@@ -92,9 +92,9 @@ def start_process(campaign: Campaign, *, quiet: bool = False) -> subprocess.Pope
     command = [sys.executable, "-m", "conformance.load.process"]
     output = subprocess.DEVNULL if quiet else None
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=output)  # noqa: S603 - our own module
-    with process.stdin or nullcontext() as told:
-        if told is not None:
-            told.write(CAMPAIGN.dump_json(campaign))
+    with process.stdin or nullcontext() as stdin:
+        if stdin is not None:
+            stdin.write(CAMPAIGN.dump_json(campaign))
     return process
 
 

@@ -78,14 +78,14 @@ class Direction:
 
     def _cases_to_run(self) -> list[Case]:
         """The selected cases but those that the profile rules out, or that need the node for themselves."""
-        found: list[Case] = []
+        cases: list[Case] = []
         for case in filter(self._selection.wants, self._selection.loaded):
             why = not_offered(case, self._target) or ("it has to run alone" if case.info.alone else "")
             if why:
                 self._record.left_out[case.id] = why
             else:
-                found.append(case)
-        return found
+                cases.append(case)
+        return cases
 
     def _run_alone(self, cases: Sequence[Case]) -> list[Case]:
         """Run each case once with nothing beside it; those that pass."""
@@ -143,8 +143,8 @@ class Direction:
         if isinstance(runner, MasterRunner):
             if not self._workers_do(lambda: len(runner.clients.ready) >= campaign.workers):
                 return False
-            told = CAMPAIGN.dump_python(replace(campaign, options=self._options_left()), mode="json")
-            runner.send_message("begin", {"campaign": told, "cases": [case.id for case in cases]})
+            message = CAMPAIGN.dump_python(replace(campaign, options=self._options_left()), mode="json")
+            runner.send_message("begin", {"campaign": message, "cases": [case.id for case in cases]})
             if not self._workers_do(lambda: self._begun >= campaign.workers):
                 return False
         else:

@@ -44,18 +44,18 @@ def work(campaign: Campaign, selection: Selection) -> None:
     runner: WorkerRunner
 
     def begin(environment: Environment, msg: Message) -> None:
-        told = CAMPAIGN.validate_python(msg.data["campaign"])
-        budgets = told.options
+        master = CAMPAIGN.validate_python(msg.data["campaign"])
+        budgets = master.options
         options = replace(
             campaign.options,
-            seed=told.seed,
+            seed=master.seed,
             max_spend=budgets.max_spend,
             max_gas=budgets.max_gas,
             rate=budgets.rate,
             timeout=budgets.timeout,
             max_timeouts=budgets.max_timeouts,
         )
-        target = target_of(replace(campaign, options=options, seed=told.seed, workers=told.workers))
+        target = target_of(replace(campaign, options=options, seed=master.seed, workers=master.workers))
         chosen = set(msg.data["cases"])
         cases = [case for case in selection.loaded if case.id in chosen]
         CaseUser.work = Work(cases, target, environment, place=runner.worker_index)

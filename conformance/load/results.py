@@ -205,7 +205,7 @@ def _sentence(record: LoadRecord, code: ExitCode) -> str:
 
 def _throughput(record: LoadRecord) -> Throughput:
     seconds = max(0.0, record.load_ended - record.load_began)
-    requests, cases = sum(one.requests for one in record.operations), verdicts(record).total()
+    requests, cases = sum(operation.requests for operation in record.operations), verdicts(record).total()
     return Throughput(
         seconds=seconds,
         requests=requests,

@@ -41,7 +41,12 @@ def _operations(results: LoadResults) -> Table:
     table = Table(title="The slowest operations, ms", title_justify="left", box=None, pad_edge=False)
     for name in ("operation", "requests", "faults", "median", "p95", "p99", "most"):
         table.add_column(name, justify="left" if name == "operation" else "right")
-    for one in sorted(results.operations, key=lambda one: -one.p99_ms)[:SHOWN]:
-        figures = (one.median_ms, one.p95_ms, one.p99_ms, one.most_ms)
-        table.add_row(one.operation, str(one.requests), str(one.faults), *(f"{figure:.0f}" for figure in figures))
+    for operation in sorted(results.operations, key=lambda operation: -operation.p99_ms)[:SHOWN]:
+        figures = (operation.median_ms, operation.p95_ms, operation.p99_ms, operation.most_ms)
+        table.add_row(
+            operation.operation,
+            str(operation.requests),
+            str(operation.faults),
+            *(f"{figure:.0f}" for figure in figures),
+        )
     return table

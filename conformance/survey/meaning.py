@@ -48,7 +48,9 @@ def _outcome(trial: Trial, key: str, answer: Answer, how: str) -> None:
         trial.notes.see(key, "accepted", how)
         return
     seen = {kind: trial.notes.seen.get(f"{STATUSES}.{kind}") for kind in USUAL.values()}
-    by_status = [kind for kind, one in seen.items() if one is not None and one.value == [answer.status]]
+    by_status = [
+        kind for kind, observation in seen.items() if observation is not None and observation.value == [answer.status]
+    ]
     usual = USUAL.get(answer.status)
     if not by_status and usual and seen[usual] is None:
         by_status = [usual]
@@ -145,9 +147,9 @@ def _unregistered(trial: Trial, path: str, group: int) -> None:
     if not cid or not trial.post(path, {"group_id": group, "action_ipfs_cid": cid}).accepted:
         return
     key, mine = "semantics.list_actions_unregistered", hashed_cid(Cid(cid))
-    everywhere = any(one.get("hashed_cid") == mine for one in items_of(trial.page("list_actions")))
+    everywhere = any(item.get("hashed_cid") == mine for item in items_of(trial.page("list_actions")))
     trial.notes.see(f"{key}.account_list", "present" if everywhere else "absent", "list_actions")
-    inside = [one for one in items_of(trial.page("list_actions", group_id=group)) if one.get("hashed_cid") == mine]
+    inside = [item for item in items_of(trial.page("list_actions", group_id=group)) if item.get("hashed_cid") == mine]
     label = trial.notes.seen.get("wire.list_items.fields.action.name")
     if inside and label and label.value:
         how = f"list_actions of the group: {sorted(inside[0])}"

@@ -84,7 +84,7 @@ def actions(trial: Trial) -> None:
     labels: dict[str, JsonValue] = {"name": f"{trial.label} action", "description": f"{trial.label} about"}
     if not trial.post("add_action", {"action_ipfs_cid": cid, **labels}).accepted:
         return
-    item = next((one for one in items_of(trial.page("list_actions")) if "hashed_cid" in one), None)
+    item = next((entry for entry in items_of(trial.page("list_actions")) if "hashed_cid" in entry), None)
     if item is None:
         return
     trial.action, trial.hashed = cid, str(item["hashed_cid"])
@@ -104,7 +104,7 @@ def usage_keys(trial: Trial) -> None:
     trial.usage_keys.append(value)
     _key_format(trial, value)
     items = items_of(trial.page("list_api_keys"))
-    item = next((one for one in items if labels["name"] in one.values()), items[0] if len(items) == 1 else None)
+    item = next((entry for entry in items if labels["name"] in entry.values()), items[0] if len(items) == 1 else None)
     if item is not None:
         for member in (*labels, *ALL_PERMISSIONS, "expiration", "balance"):
             _note_member(trial, item, member, {**labels, **ALL_PERMISSIONS}.get(member))

@@ -122,22 +122,22 @@ def _refusals(ask: Asker, notes: Notes) -> None:
 
 def _capabilities(ask: Asker, notes: Notes, *, described: bool) -> None:
     """What the node offers, as far as it shows without more addresses: chain, control and provider are questions."""
-    found: list[JsonValue] = []
+    offered: list[JsonValue] = []
     if ask.get("new_account").status == 405 or ask.send("POST", "new_account", body="{").status not in NOT_SERVED:
-        found.append("managed_accounts")
+        offered.append("managed_accounts")
     if described:
-        found.append("openapi")
+        offered.append("openapi")
     key = object_of(ask.get("billing/stripe_config"))
     names = [name for name, value in key.items() if isinstance(value, str) and value.startswith("pk_")]
     if len(names) == 1:
-        found.append("billing")
+        offered.append("billing")
         notes.see("wire.billing.fields.publishable_key", names[0], "billing/stripe_config")
     if "compose_hash" in object_of(ask.get("/info")):
-        found.append("attestation")
+        offered.append("attestation")
     refused = ask.post("pkps/create").status
     if refused in {401, 403} and ask.post(NOBODYS_PATH).status != refused:
-        found.append("design_flows")
-    notes.see("capabilities", found, "what answers")
+        offered.append("design_flows")
+    notes.see("capabilities", offered, "what answers")
 
 
 def _evidence(ask: Asker, notes: Notes) -> None:

@@ -73,13 +73,13 @@ def _failure(trial: Trial, path: str, well: dict[str, JsonValue]) -> None:
     key = "exec.failure_and_limits"
     answer = trial.post(path, {"code": THROWS, "jsParams": {}})
     trial.notes.see(f"{key}.status", answer.status, "code that throws")
-    told: dict[str, JsonValue] = json.loads(answer.text) if answer.text.startswith("{") else {}
-    changed = [name for name, value in told.items() if value is True and well.get(name) is False]
+    members: dict[str, JsonValue] = json.loads(answer.text) if answer.text.startswith("{") else {}
+    changed = [name for name, value in members.items() if value is True and well.get(name) is False]
     if len(changed) == 1:
         trial.notes.see(f"{key}.error_member", changed[0], "it is true where code throws, and else false")
-    elif not any(isinstance(value, bool) for value in told.values()):
-        trial.notes.see(f"{key}.error_member", None, f"the answer has {sorted(told)}")
-    logs = told.get("logs")
+    elif not any(isinstance(value, bool) for value in members.values()):
+        trial.notes.see(f"{key}.error_member", None, f"the answer has {sorted(members)}")
+    logs = members.get("logs")
     if answer.accepted and isinstance(logs, str):
         last = logs.strip().splitlines()[-1:] or [""]
         trial.notes.see(f"{key}.message_in_logs", MARK in last[0], "the last line of logs")
@@ -88,14 +88,14 @@ def _failure(trial: Trial, path: str, well: dict[str, JsonValue]) -> None:
 def _sandbox(trial: Trial, path: str) -> None:
     answer = object_of(trial.post(path, {"code": LOOKS % json.dumps(OF_LANGUAGE), "jsParams": {}}))
     try:
-        found = json.loads(str(answer.get("response")))
+        namespaces = json.loads(str(answer.get("response")))
     except ValueError:
         return
     places = [
-        (name, calls) for name, calls in found if any(re.search("sign|key", call, re.IGNORECASE) for call in calls)
+        (name, calls) for name, calls in namespaces if any(re.search("sign|key", call, re.IGNORECASE) for call in calls)
     ]
     if len(places) != 1:
-        trial.notes.doubt("exec.sandbox_api.namespace", f"the sandbox has {[name for name, _ in found]}")
+        trial.notes.doubt("exec.sandbox_api.namespace", f"the sandbox has {[name for name, _ in namespaces]}")
         return
     name, calls = places[0]
     title = name.partition(".")[0] if name.endswith(".Actions") else ""

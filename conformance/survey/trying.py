@@ -130,15 +130,17 @@ def _group_answer(trial: Trial, answer: JsonValue) -> None:
     elif named is not None and set(others) == {"name", "description"}:
         for member in others:
             trial.notes.see(f"wire.list_groups.item_fields.{member}", member, "an item of list_groups")
-    told = answer if isinstance(answer, dict) else {}
-    ids = [name for name, value in told.items() if not isinstance(value, bool) and str(value) in map(str, trial.groups)]
-    success = name_of(told, True)
+    members = answer if isinstance(answer, dict) else {}
+    ids = [
+        name for name, value in members.items() if not isinstance(value, bool) and str(value) in map(str, trial.groups)
+    ]
+    success = name_of(members, True)
     if len(ids) <= 1:
         trial.notes.see(
-            "wire.mutating_responses.group_id", ids[0] if ids else None, f"add_group answers {sorted(told)}"
+            "wire.mutating_responses.group_id", ids[0] if ids else None, f"add_group answers {sorted(members)}"
         )
-    if success or not any(isinstance(value, bool) for value in told.values()):
-        trial.notes.see("wire.mutating_responses.success", success, f"add_group answers {sorted(told)}")
+    if success or not any(isinstance(value, bool) for value in members.values()):
+        trial.notes.see("wire.mutating_responses.success", success, f"add_group answers {sorted(members)}")
 
 
 def _pages(trial: Trial) -> None:
@@ -162,8 +164,8 @@ def _pages(trial: Trial) -> None:
 
 
 def _page_sizes(trial: Trial) -> None:
-    def size(wanted: int) -> int | None:
-        answer = trial.ask.get("list_groups", trial.key, page_number=trial.first_page, page_size=wanted)
+    def size(asked_for: int) -> int | None:
+        answer = trial.ask.get("list_groups", trial.key, page_number=trial.first_page, page_size=asked_for)
         return len(items_of(answer)) if answer.accepted else None
 
     low, high = 1, 1_000_000
@@ -250,7 +252,7 @@ def _scope(trial: Trial) -> None:
     fields = [trial.notes.seen.get(f"wire.new_account.fields.account_{name}") for name in ("name", "description")]
     if None in fields or not trial.wallet:
         return
-    body: dict[str, JsonValue] = {str(one.value): trial.label for one in fields if one}
+    body: dict[str, JsonValue] = {str(observation.value): trial.label for observation in fields if observation}
     key = object_of(trial.ask.post("new_account", body=body)).get("api_key")
     if not isinstance(key, str):
         return

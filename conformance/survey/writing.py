@@ -25,10 +25,10 @@ def written(notes: Notes, base_url: str, how: Iterable[str]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _seen(found: dict[str, Observation], indent: str) -> Iterator[str]:
+def _seen(observations: dict[str, Observation], indent: str) -> Iterator[str]:
     """The observations as nested mappings, in their order."""
     sections: dict[str, dict[str, Observation]] = {}
-    for key, seen in found.items():
+    for key, seen in observations.items():
         first, _, rest = key.partition(".")
         sections.setdefault(first, {})[rest] = seen
     for name, inner in sections.items():

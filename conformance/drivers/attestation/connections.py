@@ -42,7 +42,7 @@ def unnamed_certificates(target: Target, log: ExchangeLog, named: bytes) -> list
 
 def strangers(connect: Callable[[], Transport], profile: Profile, log: ExchangeLog, named: set[bytes]) -> list[str]:
     """The same for connections of any kind. `named`: certificates in DER."""
-    found = []
+    unnamed = []
     for number in range(CONNECTIONS):
         path = path_of(CHECKSUMS) if number % 2 else API_PATH
         with connect() as transport:
@@ -53,8 +53,8 @@ def strangers(connect: Callable[[], Transport], profile: Profile, log: ExchangeL
                 named.add(shown)
                 continue
         digest = "none" if shown is None else sha256(shown).hexdigest()
-        found.append(f"connection {number + 1}, for {path}: SHA-256 {digest}")
-    return found
+        unnamed.append(f"connection {number + 1}, for {path}: SHA-256 {digest}")
+    return unnamed
 
 
 def _names_itself(transport: Transport, shown: bytes, profile: Profile, log: ExchangeLog) -> bool:

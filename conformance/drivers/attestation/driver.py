@@ -73,16 +73,16 @@ class Judge:
         if self._got.reading is None:
             raise NoEvidence("an answer", self._got.trouble)
         answered = [rule for rule in rules if rule not in NEED_MORE or not self._got.trouble]
-        found = [finding for rule in answered for finding in self._findings(rule, self._got.reading)]
-        mine = [finding for finding in found if self._is_charged(finding)]
+        findings = [finding for rule in answered for finding in self._findings(rule, self._got.reading)]
+        mine = [finding for finding in findings if self._is_charged(finding)]
         if mine:
             raise self._departure(mine)
         if len(answered) < len(rules):
             raise NoEvidence("answers of whoever the profile names beside the node", self._got.trouble)
-        for finding in found:
+        for finding in findings:
             if finding.severity in {Severity.REFUSED, Severity.BLOCKED, Severity.NOT_SUPPORTED}:
                 raise self._unjudged(finding)
-        silent = [finding for finding in found if finding.severity is Severity.NOT_OFFERED]
+        silent = [finding for finding in findings if finding.severity is Severity.NOT_OFFERED]
         if silent and len(silent) == len(rules):
             raise ProfileSilent(f"a profile that lets {rules[0]} be observed", silent[0].compared)
 
@@ -107,7 +107,9 @@ class Judge:
         problem = Mismatch(self._title, f"{_told(first)}{again}", self._shown(first))
         if self._all:
             contradicted = {finding.requirement for finding in findings}
-            problem.requirements = tuple(one for one in self._requirements if one in contradicted)
+            problem.requirements = tuple(
+                requirement for requirement in self._requirements if requirement in contradicted
+            )
         return problem
 
     def _unjudged(self, finding: Finding) -> Inconclusive:

@@ -25,12 +25,12 @@ Judgement = tuple[Rule, Callable[[TextReading, Notes], str]]
 def info(reading: TextReading, _: Notes) -> str:
     """ATT-020: the members are there; whether `app_compose` is a text, ATT-030 says."""
     try:
-        found = reading.info
+        members = reading.info
     except Fault as fault:
         if fault.code == "app-compose-malformed":
             return "app_id, compose_hash and tcb_info.app_compose"
         raise
-    return f"app_id of {len(found.app_id)} bytes, compose_hash and tcb_info.app_compose"
+    return f"app_id of {len(members.app_id)} bytes, compose_hash and tcb_info.app_compose"
 
 
 def app_compose(reading: TextReading, _: Notes) -> str:
@@ -70,13 +70,13 @@ def quote(reading: TextReading, _: Notes) -> str:
     """ATT-050."""
     _text_of(reading, "quote", "quote-not-hex")
     try:
-        found = reading.quote
+        parsed = reading.quote
     except Fault as fault:
         raw = hex_bytes(reading.attestation.quote) if fault.code == "tee-unsupported" else b""
         if raw and not _may_be_a_quote(raw):
             raise Fault("quote-layout", f"{len(raw)} bytes are no quote", fault.where) from fault
         raise
-    return f"a TDX quote of version {found.version}, {len(found.raw)} bytes"
+    return f"a TDX quote of version {parsed.version}, {len(parsed.raw)} bytes"
 
 
 def _may_be_a_quote(raw: bytes) -> bool:

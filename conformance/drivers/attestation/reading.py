@@ -41,12 +41,12 @@ class TextReading(Reading):
         try:
             return read_info(body)
         except ValueError as problem:
-            found = _members_of_info(body)
-            if found is None:
+            members = _members_of_info(body)
+            if members is None:
                 raise Fault("info-malformed", str(problem), INFO) from problem
-            if found.app_compose == "":
+            if members.app_compose == "":
                 raise Fault("app-compose-malformed", "app_compose is no text", f"{INFO}: tcb_info") from problem
-            return found
+            return members
 
     @property
     def shows_quote(self) -> bool:
@@ -80,13 +80,13 @@ def _members_of_info(body: bytes) -> Info | None:
     try:
         document = json_object(body)
         tcb_info = document.get("tcb_info")
-        told = json_object(tcb_info.encode()) if isinstance(tcb_info, str) else tcb_info
+        tcb_members = json_object(tcb_info.encode()) if isinstance(tcb_info, str) else tcb_info
         app_id, compose_hash = (hex_bytes(text_member(document, name)) for name in ("app_id", "compose_hash"))
     except ValueError:
         return None
-    if not isinstance(told, dict) or told.get("app_compose") is None or not app_id or not compose_hash:
+    if not isinstance(tcb_members, dict) or tcb_members.get("app_compose") is None or not app_id or not compose_hash:
         return None
-    text = told["app_compose"]
+    text = tcb_members["app_compose"]
     return Info(app_id, compose_hash, text if isinstance(text, str) else "")
 
 

@@ -79,7 +79,7 @@ def _images_of(service: yaml.Node) -> list[yaml.Node]:
         return own
     merged = [value for name, value in members if name == "<<"]
     sources = [part for value in merged for part in (value.value if isinstance(value, yaml.SequenceNode) else [value])]
-    return next((found for source in sources if source is not service and (found := _images_of(source))), [])
+    return next((images for source in sources if source is not service and (images := _images_of(source))), [])
 
 
 def _members(node: yaml.Node | None) -> list[tuple[str, yaml.Node]]:

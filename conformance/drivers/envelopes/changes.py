@@ -63,10 +63,10 @@ def _apply(document: dict[str, JsonValue], change: Change) -> None:
             items = _array(_at(document, change.insert))
             items.insert(len(items) if change.before is None else change.before, change.to)
         case "swap":
-            one, other = change.swap or ["", ""]
-            first, second = _at(document, one), _at(document, other)
-            _put(*_place(document, one), second)
-            _put(*_place(document, other), first)
+            path, other_path = change.swap or ["", ""]
+            first, second = _at(document, path), _at(document, other_path)
+            _put(*_place(document, path), second)
+            _put(*_place(document, other_path), first)
         case "rename":
             _rename(*_place(document, change.rename), printed(change.to))
         case "reverse":

@@ -83,8 +83,8 @@ class FuzzRun:
         """Raise Departure for the first failing request, made simple."""
         judge = self._judge()
         budget = self._run.target.extent.budget
-        most = None if budget is None else budget * OF_BUDGET
-        for number, example in enumerate(islice(self._all(), most), 1):
+        limit = None if budget is None else budget * OF_BUDGET
+        for number, example in enumerate(islice(self._all(), limit), 1):
             if self._stage.made >= MOST_MADE:
                 self._judge_rest(judge)
                 judge = self._judge()

@@ -102,8 +102,8 @@ class Examples:
         }
         for _ in range(MOST_COMBINATIONS):
             rows = [{name: self._random.randrange(len(choices[name])) for name in names} for _ in range(CANDIDATES)]
-            best = max(rows, key=lambda row: sum(_holds(row, wanted) for wanted in open_))
-            open_ -= {wanted for wanted in open_ if _holds(best, wanted)}
+            best = max(rows, key=lambda row: sum(_holds(row, pairs) for pairs in open_))
+            open_ -= {pairs for pairs in open_ if _holds(best, pairs)}
             values = {name: choices[name][index] for name, index in best.items()}
             yield {name: value for name, value in values.items() if value is not None}
             if not open_:
@@ -119,5 +119,5 @@ def _picks(sizes: list[int]) -> Iterator[tuple[int, ...]]:
             yield (first, *rest)
 
 
-def _holds(row: Mapping[str, int], wanted: tuple[tuple[str, int], ...]) -> bool:
-    return all(row[name] == index for name, index in wanted)
+def _holds(row: Mapping[str, int], pairs: tuple[tuple[str, int], ...]) -> bool:
+    return all(row[name] == index for name, index in pairs)

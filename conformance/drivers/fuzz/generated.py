@@ -63,7 +63,7 @@ def generated(
     from conformance.drivers.model.search import files_elsewhere  # noqa: PLC0415
 
     try:
-        found = schemathesis.openapi.from_dict(document)[operation.path][operation.method]
+        operation_schema = schemathesis.openapi.from_dict(document)[operation.path][operation.method]
     except (LoaderError, OperationNotFound, KeyError):
         return
     mode = schemathesis.GenerationMode.POSITIVE if sort is Sort.VALID else schemathesis.GenerationMode.NEGATIVE
@@ -74,7 +74,7 @@ def generated(
         max_examples=count, deadline=None, database=None, phases=[Phase.generate], verbosity=Verbosity.quiet,
         suppress_health_check=list(HealthCheck),
     )  # fmt: skip
-    @given(found.as_strategy(generation_mode=mode))
+    @given(operation_schema.as_strategy(generation_mode=mode))
     def draw(case: Drawn) -> None:
         cases.append(case)
 

@@ -209,8 +209,8 @@ class Judge:
         response, form = member(answer.value, "response"), self._stage.run.profile.exec.response_form
         result = returned(response, form or "text")
         if not same(result, request.members["jsParams"]):
-            wanted = printed_json(request.members["jsParams"])
-            raise Mismatch(f"a response {wanted[:SHOWN]}", printed_json(result)[:SHOWN], answer.exchange)
+            expected = printed_json(request.members["jsParams"])
+            raise Mismatch(f"a response {expected[:SHOWN]}", printed_json(result)[:SHOWN], answer.exchange)
 
     def _judged_effect(self, example: Example, request: OutgoingRequest, answer: Answer, after: Lists) -> Found | None:
         own = {ABOUT.get(example.operation, ""), *INSIDE.get(example.operation, ())} if answer.accepted else set()

@@ -72,11 +72,11 @@ class MatrixAccount:
 
     def _at_first(self, lists: Lists) -> tuple[Sequence[object], Sequence[object]]:
         """What the first write names: no more entries than the profile's `limits.entries_per_write`."""
-        most = self._session.profile.limits.entries_per_write
-        if most is None:
+        limit = self._session.profile.limits.entries_per_write
+        if limit is None:
             return lists.pkp_ids, lists.cid_hashes
-        pkp_ids = lists.pkp_ids[:most]
-        return pkp_ids, lists.cid_hashes[: most - len(pkp_ids)]
+        pkp_ids = lists.pkp_ids[:limit]
+        return pkp_ids, lists.cid_hashes[: limit - len(pkp_ids)]
 
     def _add_others(self, group: GroupId, lists: Lists) -> None:
         """Add one by one what the first write did not name."""

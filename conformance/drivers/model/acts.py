@@ -112,7 +112,7 @@ def _fill(act: Act, drawn: Drawn, account: Account, world: World) -> Act | None:
             return _on_key(act, drawn, account, world)
         case operation if operation in ON_ACTIONS:
             registered = (action in account.actions for action in ACTIONS)
-            return replace(act, action=_choose(ACTIONS, registered, drawn.target, wanted=operation != "add_action"))
+            return replace(act, action=_choose(ACTIONS, registered, drawn.target, expected=operation != "add_action"))
         case "run_action":
             return replace(act, action=_pick(ACTIONS[:2], drawn.target), wallet=_pick(account.wallets[:2], drawn.other))
         case _:
@@ -143,10 +143,10 @@ def _pick(items: Iterable[str], number: int) -> str:
     return choices[number % len(choices)] if choices else ""
 
 
-def _choose(items: Iterable[str], has: Iterable[bool], number: int, *, wanted: bool) -> str:
+def _choose(items: Iterable[str], has: Iterable[bool], number: int, *, expected: bool) -> str:
     """Mostly one of the items that have what is wanted, or have it not; with a high number any."""
     every = list(items)
-    fitting = [item for item, held in zip(every, has, strict=True) if held == wanted]
+    fitting = [item for item, held in zip(every, has, strict=True) if held == expected]
     return _pick(fitting if fitting and number < 6 else every, number)
 
 
@@ -168,7 +168,7 @@ def _on_key(act: Act, drawn: Drawn, account: Account, world: World) -> Act:
         named = replace(act, key=_pick(others, drawn.some))
     else:
         standing = (not key.removed for key in account.keys.values())
-        named = replace(act, key=_choose(account.keys, standing, drawn.target, wanted=True))
+        named = replace(act, key=_choose(account.keys, standing, drawn.target, expected=True))
     if act.operation == "update_usage_api_key":
         return replace(named, permissions=_permissions(drawn, account))
     return named
@@ -184,7 +184,7 @@ def _on_group(act: Act, drawn: Drawn, account: Account, world: World) -> Act | N
     group = account.groups.get(act.group, Group(""))
     if "action" in act.operation:
         listed = (action in group.actions for action in ACTIONS)
-        return replace(act, action=_choose(ACTIONS, listed, drawn.other, wanted=not adds))
+        return replace(act, action=_choose(ACTIONS, listed, drawn.other, expected=not adds))
     if "pkp" in act.operation:
         wallet = _wallet(act, drawn, account, world)
         return replace(act, wallet=wallet) if wallet else None
@@ -197,7 +197,7 @@ def _wallet(act: Act, drawn: Drawn, account: Account, world: World) -> str:
         return ANY if drawn.some & 1 else _pick(others, 0)
     group = account.groups.get(act.group, Group(""))
     listed = (wallet in group.wallets for wallet in account.wallets)
-    return _choose(account.wallets, listed, drawn.other, wanted="remove" in act.operation)
+    return _choose(account.wallets, listed, drawn.other, expected="remove" in act.operation)
 
 
 def _lists(drawn: Drawn, account: Account) -> tuple[tuple[str, ...], tuple[str, ...]]:

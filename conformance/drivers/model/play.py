@@ -182,12 +182,12 @@ class Play:
                     yield from self._on_chain.inside(account, group)
                 yield from self._questions(account, 0, LAST_QUESTIONS)
 
-    def _questions(self, account: Account, turn: int, most: int) -> Iterator[Look]:
+    def _questions(self, account: Account, turn: int, limit: int) -> Iterator[Look]:
         """Some of the questions to the contract's execution rule, others each time."""
         asking = [account.name, *account.live_keys()]
         every = [(by, action, wallet) for wallet in account.wallets for by in asking for action in ACTIONS]
-        for index in range(min(most, len(every))):
-            by, action, wallet = every[(turn * most + index) % len(every)]
+        for index in range(min(limit, len(every))):
+            by, action, wallet = every[(turn * limit + index) % len(every)]
             yield from self._on_chain.permission(self._world, account, by, action, wallet)
 
     def _do(self, step: StepData, *, essential: bool = False) -> None:

@@ -252,13 +252,13 @@ def reading_before(account: str, *, chain: bool, profile: Profile) -> Iterator[t
 
 def array_matcher(key: Key, name: str) -> JsonValue:
     """What a permission array must show; groups that were removed since may still stand in it, or not."""
-    wanted: list[JsonValue] = [0 if group == ANY else _either_form(group) for group in key.permissions.groups(name)]
+    entries: list[JsonValue] = [0 if group == ANY else _either_form(group) for group in key.permissions.groups(name)]
     lingering = sorted(key.lingering.get(name, ()))
     if not lingering:
-        return {"any_order": wanted}
-    every: JsonValue = {"every": {"any_of": [*wanted, *(_either_form(group) for group in lingering)]}}
-    if wanted:
-        return {"all_of": [*({"includes": entry} for entry in wanted), every]}
+        return {"any_order": entries}
+    every: JsonValue = {"every": {"any_of": [*entries, *(_either_form(group) for group in lingering)]}}
+    if entries:
+        return {"all_of": [*({"includes": entry} for entry in entries), every]}
     return {"any_of": [{"length": 0}, every]}
 
 

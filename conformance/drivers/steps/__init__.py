@@ -1,1 +1,1 @@
-"""The driver `steps`: a case told in steps."""
+"""The driver `steps`: a case is a list of steps."""

@@ -1,4 +1,4 @@
-"""The step kind `call` with what must come of it: acceptance, or a refusal held against its control."""
+"""The step kind `call`: a request that must be accepted, or refused where its control was accepted."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ FAILURE_FORMS = "exec.failure_and_limits"
 
 
 def compile_call(step: CallStep, context: CompileContext) -> AnswerStep:
-    """One request, and what must come of it."""
+    """Compile one request and its expected outcome."""
     build = compile_request(step, step.call, context)
     if step.refused is not None and step.may_be_refused is not None:
         raise context.at("may_be_refused").problem(BadShape, "a step is `refused` or `may_be_refused`, not both")
@@ -58,11 +58,11 @@ def compile_call(step: CallStep, context: CompileContext) -> AnswerStep:
         expected = classes(run)
         if expected is None:
             return _accepted(run.send(build(run)), expectations, run)
-        control, request, found = run.control(step.control, accepted="was accepted"), build(run), reads(run)
+        control, request, unchanged = run.control(step.control, accepted="was accepted"), build(run), reads(run)
         run.unchanged.end_if_old()
         run.unchanged.end_if_undone_by(request)
-        run.unchanged.read(found)
-        answer = Refusals(run, control=control, unchanged=found).send(request, expected)
+        run.unchanged.read(unchanged)
+        answer = Refusals(run, control=control, unchanged=unchanged).send(request, expected)
         run.unchanged.note(run.label_of_step, request, answer.exchange, run.judges_of_step)
         return _as_expected(answer, expectations, run)
 
@@ -70,7 +70,7 @@ def compile_call(step: CallStep, context: CompileContext) -> AnswerStep:
 
 
 def _check_fails(step: CallStep, context: CompileContext) -> None:
-    """A load error for `fails` where it says nothing; otherwise the profile has to say how a failure is answered."""
+    """Raise BadShape for a meaningless `fails`; else note that the profile has to say how failures are answered."""
     if step.fails is False:
         return
     if step.call != RUN:
@@ -84,7 +84,7 @@ def _check_fails(step: CallStep, context: CompileContext) -> None:
 
 
 def _compile_accepted(step: CallStep, build: Builder, context: CompileContext) -> AnswerStep:
-    """A request that must be accepted, may be refused, or whose run may or must fail."""
+    """Compile a request that must be accepted, may be refused, or whose run may or must fail."""
     for name in ("control", "unchanged"):
         if getattr(step, name) is not None:
             raise context.at(name).problem(BadShape, f"`{name}` stands beside `refused` only")
@@ -142,7 +142,7 @@ def _is_always_refused(refused: Refused) -> bool:
 
 
 def _check_proof(step: CallStep, context: CompileContext) -> None:
-    """A load error for a refusal that proves nothing: without a control of the same operation, or without reads."""
+    """Raise a LoadProblem for a refusal that proves nothing: it lacks a control of the same operation, or reads."""
     if step.control is None:
         raise context.problem(RefusalUnproven, f"a refused {step.call} needs a `control`")
     operation = context.info.controls.get(step.control)

@@ -25,14 +25,14 @@ from conformance.values.json_text import written
 from conformance.values.json_values import printed
 
 Action: TypeAlias = Callable[[CaseRun], object]
-"""Does a step. Raises StepProblem."""
+"""Runs a step. Raises StepProblem."""
 Builder: TypeAlias = Callable[[CaseRun], OutgoingRequest]
 Who: TypeAlias = Callable[[CaseRun], str | None]
 NOBODY = "nobody"
 
 
 def compile_account(step: AccountStep, context: CompileContext) -> Action:
-    """A fresh account. Defines its name as a variable."""
+    """Compile the creation of an account. Its name becomes a variable."""
     if step.account in context.names or step.account == NOBODY:
         raise context.at("account").problem(DuplicateId, f"the name {step.account!r} is taken")
     name_operation("new_account", context)
@@ -49,7 +49,7 @@ def compile_account(step: AccountStep, context: CompileContext) -> Action:
 
 
 def compile_list(step: ListStep, context: CompileContext) -> Action:
-    """Every page of a list."""
+    """Compile a request for every page of a list."""
     build = compile_request(step, step.list_, context)
     must_be_list(step.list_, context.at("list"))
     size = compile_value(step.page_size, context.at("page_size"))
@@ -70,14 +70,14 @@ def compile_list(step: ListStep, context: CompileContext) -> Action:
 
 
 def must_be_list(operation: str, context: CompileContext) -> None:
-    """A load error unless the operation is a list; its paging is then something that the profile must say."""
+    """Raise BadShape unless the operation is a list; note that the profile has to state its paging."""
     if not OPERATIONS[operation].items:
         raise context.problem(BadShape, f"{operation} is no list")
     context.info.uses.add("wire.paging.first_page_number")
 
 
 def name_operation(operation: str, context: CompileContext) -> None:
-    """Note that the case uses an operation. A load error for one that nobody knows."""
+    """Note that the case uses an operation. Raises UnknownName."""
     if operation not in context.vocabulary.operations:
         raise context.problem(
             UnknownName,
@@ -87,7 +87,7 @@ def name_operation(operation: str, context: CompileContext) -> None:
 
 
 def compile_request(step: Request, operation: str, context: CompileContext) -> Builder:
-    """What makes a step's request each time it runs."""
+    """A function that builds the step's request each time the step runs."""
     name_operation(operation, context.at("list" if isinstance(step, ListStep) else "call"))
     who = compile_who(step.as_, operation, context.at("as"))
     via = compile_value(step.via, context.at("via"))
@@ -122,7 +122,7 @@ def compile_request(step: Request, operation: str, context: CompileContext) -> B
 
 
 def compile_members_of(operation: str, raw: JsonValue, context: CompileContext) -> Template:
-    """The members of a request. Reports one that the operation does not have."""
+    """Compile the members of a request. Reports members that the operation does not have."""
     template, shape = compile_value(raw, context), shape_of(raw, context)
     if isinstance(shape, Object):
         _check_members(shape.members, operation, context)
@@ -133,16 +133,16 @@ def _check_members(names: Iterable[str], operation: str, context: CompileContext
     known = context.vocabulary.requests[operation]
     for name in names:
         if name not in known:
-            told = ", ".join(sorted(known)) or "none"
+            names_known = ", ".join(sorted(known)) or "none"
             near = suggestion(name, known)
             context.at(name).report(
                 UnknownName,
-                f"{operation} has no member {name!r}{near}; it has {told} (to send others use `extra`)",
+                f"{operation} has no member {name!r}{near}; it has {names_known} (to send others use `extra`)",
             )
 
 
 def compile_who(raw: str | None, operation: str, context: CompileContext) -> Who:
-    """Whose credential a request carries."""
+    """Compile whose credential a request carries."""
     if raw is None:
         accounts = context.info.accounts
         raw = accounts[0] if accounts and takes_credential(operation) else NOBODY
@@ -164,10 +164,10 @@ def _compile_body(step: Request, context: CompileContext) -> Callable[[CaseRun],
         return lambda _: None
     if step.with_ or step.extra:
         raise context.at("body").problem(BadShape, "`body` stands instead of `with` and `extra`, not beside them")
-    given = step.body.model_fields_set
-    if len(given) != 1:
+    forms = step.body.model_fields_set
+    if len(forms) != 1:
         raise context.at("body").problem(BadShape, "a body is either {raw: text} or {json: value}")
-    if "raw" in given:
+    if "raw" in forms:
         text = compile_value(step.body.raw, context.at("body", "raw"))
         return lambda run: printed(text(run.scope))
     value = compile_value(step.body.json_, context.at("body", "json"))
@@ -181,7 +181,7 @@ def _known_via(value: object) -> str:
 
 
 def as_members(value: object) -> dict[str, object]:
-    """The members that a compiled `with` gave."""
+    """The value of a compiled `with` as members. Raises Mismatch for any other value."""
     if not isinstance(value, dict):
         raise Mismatch("an object as `with`", printed(value))
     return value

@@ -18,27 +18,27 @@ from conformance.verdict import CellOutcome
 
 
 class CaseRun(Session):
-    """What the steps of a case share. A branch has a scope of its own and shares everything else."""
+    """The state that the steps of a case share. A branch has a scope of its own and shares everything else."""
 
     def __init__(self, target: Target, case_id: str, reliance: Reliance | None = None) -> None:
         super().__init__(target, case_id, reliance)
         self.scope = Scope(self.seed, target.profile_value, {"base_url": target.base_url, "label": self.label})
         self.scope.random = self.random
         self.accepted: dict[str, Accepted] = {}
-        """By id, the steps that were accepted: a refusal's control must be among them."""
+        """The accepted steps by id. The control of a refusal must be one of them."""
         self.unchanged = UnchangedState(self)
         self.repeats_reads = True
-        """Whether a step that reads a list asks for it also where that was the last thing that was asked for."""
+        """Whether a list step sends its request even where nothing was written since the list was last read."""
         self.label_of_step = ""
-        """The step that runs, as a failure names it."""
+        """The label of the running step, as failures show it."""
         self.judges_of_step: tuple[str, ...] | None = None
-        """The requirements that a departure in it breaks; none: it is set-up; None: whoever runs it decides."""
+        """The requirements that a departure in it breaks. Empty: the step is set-up. None: the caller decides."""
         self._judged_in_round: frozenset[str] | None = None
         self.cells: dict[str, CellOutcome] = {}
-        """The cells of a matrix by id, and what has come of them so far."""
+        """The outcomes so far of a matrix's cells, by id."""
 
     def branch(self, name: str) -> Self:
-        """The same case for one of several steps at the same time."""
+        """The same case, for one of several parallel steps."""
         branch = super().branch(name)
         branch.scope = self.scope.branch(name)
         branch.scope.random = branch.random
@@ -47,7 +47,7 @@ class CaseRun(Session):
 
     @contextmanager
     def judging(self, requirements: frozenset[str] | None) -> Iterator[None]:
-        """A round whose steps judge these of their requirements alone; None: all of them."""
+        """Limit the steps of a round to these of their requirements; None does not limit them."""
         before = self._judged_in_round
         self._judged_in_round = before if requirements is None else requirements
         try:
@@ -56,7 +56,7 @@ class CaseRun(Session):
             self._judged_in_round = before
 
     def judged_now(self, requirements: tuple[str, ...] | None) -> tuple[str, ...] | None:
-        """What a step judges in the round that runs."""
+        """The requirements that a step judges in the current round."""
         around = self._judged_in_round
         if requirements is None or around is None:
             return requirements
@@ -67,7 +67,7 @@ class CaseRun(Session):
         return printed(self.scope.lookup(name, ()))
 
     def control(self, step: str | None, *, accepted: str) -> Accepted:
-        """The step that a refusal is held against. ControlNotAccepted: it was not `accepted`, or did not run."""
+        """The accepted step that is a refusal's control. ControlNotAccepted: it was not `accepted`, or did not run."""
         if step is None or step not in self.accepted:
             raise ControlNotAccepted(f"that {step} {accepted}", "it was not, or did not run")
         return self.accepted[step]

@@ -1,4 +1,4 @@
-"""The step kind `clock`: the node's test control moves its clock, and the chain's with it, for the length of a case."""
+"""The step kind `clock`: moves the clocks of the node and its chain, by the test control, until the case ends."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from conformance.values.json_values import printed
 
 
 def compile_clock(step: ClockStep, context: CompileContext) -> Action:
-    """So many seconds from the right time, or to a time of the pack's; no other case runs meanwhile."""
+    """Compile a move of the clock by seconds or to a time. No other case runs beside it."""
     context.info.needs.add("clock_control")
     context.info.alone = True
     name_operation("get_node_chain_config", context)

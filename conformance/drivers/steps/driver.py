@@ -1,4 +1,4 @@
-"""The driver `steps`: set-up, then the matter itself, step by step."""
+"""The driver `steps`: runs the set-up of a case, then the steps that judge."""
 
 from __future__ import annotations
 
@@ -62,15 +62,15 @@ class Compiled:
     """`steps[3] call list_groups (lists-while-alive)`."""
     id: str | None
     call: str
-    """By which its refusals name it as their control; empty where it can be none."""
+    """The call name that it shares with refusals whose control it can be; empty where it can be none."""
     action: Action
     judges: tuple[str, ...] | None
-    """The requirements that a departure breaks; none: the step is set-up; None: whoever runs it decides."""
+    """The requirements that a departure breaks. Empty: the step is set-up. None: the caller decides."""
     sends_what_is_accepted: bool = True
-    """Not so a refused request, and a step that sends nothing by itself."""
+    """False for a request that must be refused, and for a step that sends nothing itself."""
 
     def run(self, run: CaseRun) -> object:
-        """Do it. A problem learns which step it came from."""
+        """Run the step, and label its problems."""
         judges = run.judged_now(self.judges)
         try:
             if self.sends_what_is_accepted:
@@ -89,7 +89,7 @@ class Compiled:
 
 
 def compile_case(form: SteppedCase, context: CompileContext, *, judged_besides: bool = False) -> Program:
-    """The whole case. Raises LoadProblem with file and line for whatever cannot work.
+    """Compile a whole case. Raises LoadProblem with file and line.
 
     `judged_besides`: the driver judges all requirements of the case after the steps.
     """
@@ -114,21 +114,21 @@ def compile_case(form: SteppedCase, context: CompileContext, *, judged_besides: 
 
 
 def _says_what_it_judges(form: SteppedCase) -> bool:
-    """Whether steps say what they judge, or what must come of them. Of a case with one requirement none may have to."""
+    """Whether steps name requirements or expectations. A case with one requirement may leave out both."""
     several = len(form.requirements) > 1
     return several or any(getattr(step, "judges", None) is not None or expects(step) for step in steps_in(form.steps))
 
 
 def _must_judge_all(steps: Sequence[Step], context: CompileContext) -> None:
-    """A load error for requirements that no step of the case is about."""
+    """Report requirements that no step of the case judges."""
     left = [name for name in context.info.requirements if name not in context.info.judged]
     if not left:
         return
     if not any(map(can_fail, steps)):
-        told = "no step judges anything: no call must be accepted or refused, and nothing is expected"
+        message = "no step judges anything: no call must be accepted or refused, and nothing is expected"
     else:
-        told = f"no step judges {', '.join(left)}: name it in the `judges` of the steps that are about it"
-    context.at("steps").report(NothingAsserted, told)
+        message = f"no step judges {', '.join(left)}: name it in the `judges` of the steps that are about it"
+    context.at("steps").report(NothingAsserted, message)
 
 
 def _forbid_judges(setup: Sequence[Step], context: CompileContext) -> None:
@@ -150,7 +150,7 @@ def _compile_sequence(
 
 
 def compile_step(step: Step, context: CompileContext, where: str, judges: Sequence[str] = ()) -> Compiled:
-    """One step of any kind. What is wrong with it is reported; its names count as defined for the steps after it.
+    """Compile a step of any kind. Its faults are reported, and its names are defined for the steps after it.
 
     `judges` is what the step around it judges.
     """
@@ -175,7 +175,7 @@ def compile_step(step: Step, context: CompileContext, where: str, judges: Sequen
 
 
 def _judged_by(step: Step, context: CompileContext, around: Sequence[str]) -> tuple[str, ...] | None:
-    """What a departure in the step breaks: what it names, what the step around it does, or a case's one requirement."""
+    """The requirements that a departure breaks: the step's own, those of the step around it, or the case's only one."""
     possible = context.info.requirements
     if not possible or not isinstance(step, Judging):
         return None
@@ -196,7 +196,7 @@ def _holds_steps(step: Step) -> bool:
 
 
 def _define(step: Step, context: CompileContext) -> None:
-    """Let the steps after a step that cannot be compiled use its names."""
+    """Define the names of a step that cannot be compiled, so that the steps after it are not reported for them."""
     for name in names_defined(step):
         context.define(name)
         if isinstance(step, AccountStep) and name not in context.info.accounts:
@@ -206,7 +206,7 @@ def _define(step: Step, context: CompileContext) -> None:
 
 
 def _nothing(_: CaseRun) -> None:
-    """Stands for a step that cannot be compiled; its pack is refused."""
+    """Take the place of a step that cannot be compiled. Its pack is refused."""
 
 
 def _compile_action(step: Step, context: CompileContext, label: str, judges: Sequence[str]) -> Action:
@@ -263,7 +263,7 @@ def _compile_on_chain(
 
 
 def _compile_own(step: WalletStep | ContractWalletStep | SendStep | ClockStep, context: CompileContext) -> Action:
-    """What the suite does with wallets of its own, and with time."""
+    """Compile a step about the suite's own wallets, or about time."""
     match step:
         case WalletStep():
             return _always_setup(compile_wallet(step, context))
@@ -285,7 +285,7 @@ def _compile_parallel(step: ParallelStep, context: CompileContext, label: str, j
 def _compile_branches(
     steps: Sequence[Step], context: CompileContext, label: str, judges: Sequence[str]
 ) -> list[Action]:
-    """Steps at the same time see neither each other's variables nor each other as controls."""
+    """Compile parallel steps, which see neither each other's variables nor each other as controls."""
     controls = dict(context.info.controls)
     branches = [context.at(index).apart() for index in range(len(steps))]
     actions: list[Action] = []

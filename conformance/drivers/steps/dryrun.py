@@ -1,4 +1,4 @@
-"""The step kind `dry_run`: what the account contract would do with an administrative write, asked by eth_call."""
+"""The step kind `dry_run`: asks by `eth_call` whether the account contract would take an administrative write."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from conformance.values.json_values import printed
 
 
 def compile_dry_run(step: DryRunStep, context: CompileContext) -> Action:
-    """A write that is asked and not sent; it goes through, or with `reverts` the contract refuses it."""
+    """Compile a dry run. The contract must take the write, or with `reverts` refuse it."""
     name_write(step.dry_run, context.at("dry_run"))
     _check_control(step, context)
     context.info.needs.add("chain_rpc")

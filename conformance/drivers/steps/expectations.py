@@ -1,4 +1,4 @@
-"""The `expect` and `save` of a step: paths into an answer, compiled when the pack is loaded."""
+"""The members `expect` and `save` of a step: paths into an answer, compiled when the pack is loaded."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SHOWN = 600
 
 
 def compile_path(text: str, context: CompileContext) -> Path:
-    """A path as a pack writes it: `""`, `group_id`, `0.id`, `@status`, `@headers.content-type`."""
+    """Split a path of a pack: `""`, `group_id`, `0.id`, `@status`, `@headers.content-type`."""
     if text.startswith("@headers."):
         return ("@headers", text.removeprefix("@headers.").lower())
     if text.startswith("@") and text not in AROUND_THE_BODY:
@@ -37,24 +37,24 @@ def compile_path(text: str, context: CompileContext) -> Path:
 
 @dataclass(frozen=True)
 class Expectations:
-    """What a step expects of an answer, and what it saves from it."""
+    """The expectations of a step about its answer, and the values that it saves."""
 
     matchers: tuple[tuple[Path, Matcher], ...]
     saves: tuple[tuple[str, Path], ...]
 
     def around_the_body(self) -> Expectations:
-        """Those that any answer can meet, a refusal as well."""
+        """The expectations that any answer can meet, a refusal too: those about status, headers and text."""
         return Expectations(
             tuple((path, matcher) for path, matcher in self.matchers if path and path[0].startswith("@")),
             tuple((name, path) for name, path in self.saves if path and path[0].startswith("@")),
         )
 
     def check(self, value: object, run: CaseRun, exchange: int | None = None) -> None:
-        """Compare an answer or other value and save from it. Raises Mismatch for the first difference."""
+        """Compare a value and save parts of it. Raises Mismatch for the first difference."""
         self.check_at(lambda path: descend(value, path), run, run.last_exchange if exchange is None else exchange)
 
     def check_at(self, read: Reader, run: CaseRun, exchange: int | None) -> None:
-        """The same with a reader of paths. Raises Mismatch also for a member to save that is not there."""
+        """The same by a reader of paths. Raises Mismatch also for a missing member that has to be saved."""
         for path, matcher in self.matchers:
             difference = matcher(read(path), run.scope)
             if difference:
@@ -69,7 +69,7 @@ class Expectations:
 def compile_expectations(
     expect: dict[str, JsonValue], save: dict[str, str], context: CompileContext, answer: Shape = ANYTHING
 ) -> Expectations:
-    """The expectations of a step, whose answer has a shape; its saved names are defined from then on."""
+    """Compile the expectations of a step by the shape of its answer. Defines the saved names."""
     matchers = tuple(_compile_expected(path, raw, answer, context.at("expect", path)) for path, raw in expect.items())
     saves: list[tuple[str, Path]] = []
     for name, text in save.items():
@@ -88,7 +88,7 @@ def _compile_expected(text: str, raw: JsonValue, answer: Shape, context: Compile
 
 
 def _shape_at(path: Path, answer: Shape, context: CompileContext) -> Shape:
-    """What is known of the value at a path. Reports a path that leads nowhere in any answer."""
+    """The shape of the value at a path. Reports a path that no answer has."""
     if path and path[0].startswith("@"):
         return SCALAR if path[0] in {"@status", "@accepted", "@text", "@seconds"} else ANYTHING
     shape = at_path(answer, path)
@@ -99,7 +99,7 @@ def _shape_at(path: Path, answer: Shape, context: CompileContext) -> Shape:
 
 
 def mismatch(difference: Difference, exchange: int | None, why: str = "") -> Mismatch:
-    """A difference as a problem of the step."""
+    """The problem of the step for a difference."""
     where = f" at {difference.path.rstrip('.')}" if difference.path else ""
     got = difference.got if difference.got is MISSING else printed_json(difference.got)
     return Mismatch(

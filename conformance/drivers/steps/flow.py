@@ -27,13 +27,13 @@ from conformance.values.json_values import MISSING, printed
 Actions: TypeAlias = Sequence[Action]
 MOST_AT_ONCE = 200
 JUDGES = "judges"
-"""The member of a row that says which requirements of the case its round is about."""
+"""The member of a row that limits its round to some of the case's requirements."""
 SCALARS = frozenset({"str", "int", "bool"})
 """Return annotations of functions whose value has no members."""
 
 
 def compile_let(step: LetStep, context: CompileContext) -> Action:
-    """Computed variables, one after the other."""
+    """Compile computed variables, in order."""
     values: list[tuple[str, Template]] = []
     for name, raw in step.let.items():
         values.append((name, _compile_computed(raw, context.at("let", name))))
@@ -83,14 +83,14 @@ def _called(name: str, function: Function, scope: Scope, arguments: list[object]
 
 
 def _compile_argument(raw: JsonValue, context: CompileContext) -> Template:
-    """An argument may itself be computed: `{hashed_cid: {sample_cid: one}}`."""
+    """Compile an argument, which may itself be computed: `{hashed_cid: {sample_cid: one}}`."""
     if isinstance(raw, dict) and len(raw) == 1 and raw.keys() <= FUNCTIONS.keys():
         return _compile_computed(raw, context)
     return compile_value(raw, context)
 
 
 def compile_check(step: CheckStep, context: CompileContext) -> Action:
-    """A value held against matchers."""
+    """Compile a comparison of a value with matchers."""
     raw = dict(step.check)
     if "that" not in raw:
         raise context.at("check").problem(BadShape, "a check needs `that`")
@@ -112,9 +112,9 @@ def compile_check(step: CheckStep, context: CompileContext) -> Action:
 def compile_repeat(
     form: Repeat, context: CompileContext, compile_steps: Callable[[CompileContext], Callable[[CaseRun], None]]
 ) -> Action:
-    """Steps several times in sequence; `${index}` counts from 0.
+    """Compile steps that run several times in sequence; `${index}` counts from 0.
 
-    A failure in the round of a row ends that round alone: the rows after it run, and all that fail are told.
+    A failure in the round of a row ends only that round: the rows after it run, and every failure is reported.
     """
     inside = context.at("repeat")
     narrowed = [_judged_in_row(row, inside.at("each", index)) for index, row in enumerate(form.each or [])]
@@ -144,13 +144,13 @@ def compile_repeat(
 
 
 def _raise_unless(failures: Sequence[Departure], problem: StepProblem) -> None:
-    """Raise what ends the rounds, unless some have failed before: a failure is news, and trouble after it is none."""
+    """Raise what ended the rounds, unless a round failed before: then only the failures are reported."""
     if not failures:
         raise problem
 
 
 def _judged_in_row(row: Mapping[str, JsonValue], context: CompileContext) -> frozenset[str] | None:
-    """The requirements that the round of a row is about; None: those that its steps are."""
+    """The requirements to which a row limits its round; None: the row does not limit them."""
     named = row.get(JUDGES)
     if named is None:
         return None
@@ -164,7 +164,7 @@ def _judged_in_row(row: Mapping[str, JsonValue], context: CompileContext) -> fro
 
 
 def _compile_rounds(form: Repeat, context: CompileContext) -> Callable[[Scope], Sequence[dict[str, Template]]]:
-    """The variables of each round: none but `index` for `times`, a row's for `each`."""
+    """Compile the variables of each round: only `index` for `times`, the row's members for `each`."""
     if (form.times is None) == (form.each is None):
         raise context.problem(BadShape, "a repeat has either `times` or `each`")
     if form.each is None:
@@ -179,14 +179,14 @@ def _compile_rounds(form: Repeat, context: CompileContext) -> Callable[[Scope], 
 
 
 def compile_crowd(form: Crowd, context: CompileContext, compile_step: Callable[[CompileContext], AnswerStep]) -> Action:
-    """One call several times at once; its answers can be saved."""
+    """Compile one call that is sent several times in parallel. Its answers can be saved."""
     times = compile_value(form.times, context.at("parallel", "times"))
     inside = context.at("parallel", "step").apart()
     inside.define("index", SCALAR)
     send = compile_step(inside)
-    told = Object({"accepted": SCALAR, "status": SCALAR, "answer": ANYTHING})
+    shape = Object({"accepted": SCALAR, "status": SCALAR, "answer": ANYTHING})
     for name in form.save:
-        context.define(name, Array(told))
+        context.define(name, Array(shape))
 
     def act(run: CaseRun) -> None:
         def member_of_crowd(index: int) -> Callable[[], Answer]:
@@ -202,7 +202,7 @@ def compile_crowd(form: Crowd, context: CompileContext, compile_step: Callable[[
 
 
 def compile_parallel(actions: Actions) -> Action:
-    """Different steps at once; what they save is there when all are done."""
+    """Compile different parallel steps. Their saved variables are defined once all have ended."""
 
     def act(run: CaseRun) -> None:
         before = dict(run.scope.variables)

@@ -1,4 +1,4 @@
-"""The step kinds that make what most cases begin with: `new_wallet`, `new_group` and `new_key`.
+"""The step kinds `new_wallet`, `new_group` and `new_key`, with which most cases begin.
 
 Each stands for the calls that a client makes for it, with labels of the suite's own, and is set-up wherever it stands:
 cases about these calls make them with `call`.
@@ -29,7 +29,7 @@ PERMISSIONS = tuple(field.name for field in fields(Permissions))
 
 
 def compile_new_wallet(step: NewWalletStep, context: CompileContext) -> Action:
-    """Wallets of an account, `{id, address}` each; several share one look at the list for their ids."""
+    """Compile the creation of an account's wallets, `{id, address}` each. One request of the list gives all ids."""
     names = [step.new_wallet] if isinstance(step.new_wallet, str) else step.new_wallet
     who = _compile_maker(step, ("create_wallet", "list_wallets"), context)
     for name in names:
@@ -44,7 +44,7 @@ def compile_new_wallet(step: NewWalletStep, context: CompileContext) -> Action:
 
 
 def compile_new_group(step: NewGroupStep, context: CompileContext) -> Action:
-    """A group of an account, `{id}`, which permits what `with` lists."""
+    """Compile the creation of a group, `{id}`, that permits what `with` lists."""
     who = _compile_maker(step, ("add_group", "list_groups"), context)
     members = _compile_some(step.with_, GROUP_LISTS, context.at("with"))
     _define(step.new_group, context.at("new_group"), Made({"id": SCALAR}))
@@ -58,7 +58,7 @@ def compile_new_group(step: NewGroupStep, context: CompileContext) -> Action:
 
 
 def compile_new_key(step: NewKeyStep, context: CompileContext) -> Action:
-    """A usage key of an account, with the permissions that `with` names and no others."""
+    """Compile the creation of a usage key that has only the permissions in `with`."""
     who = _compile_maker(step, ("add_usage_api_key",), context)
     members = _compile_some(step.with_, PERMISSIONS, context.at("with"))
     _define(step.new_key, context.at("new_key"), SCALAR)
@@ -71,7 +71,7 @@ def compile_new_key(step: NewKeyStep, context: CompileContext) -> Action:
 
 
 def _compile_maker(step: MadeStep, operations: Sequence[str], context: CompileContext) -> Who:
-    """Whose key makes it. Notes the operations that this takes."""
+    """Compile whose key makes the object. Notes the operations that this takes."""
     for operation in operations:
         name_operation(operation, context)
         if OPERATIONS[operation].items:
@@ -95,7 +95,7 @@ def _define(name: str, context: CompileContext, shape: Shape) -> None:
 def _compile_some(
     raw: Members, known: Sequence[str], context: CompileContext
 ) -> Callable[[CaseRun], dict[str, object]]:
-    """The members of `with`. Reports others than the known ones: whoever needs those writes a `call`."""
+    """Compile the members of `with`. Reports unknown ones: a case that needs others uses a `call`."""
     for name in raw:
         if name not in known:
             near = suggestion(name, known)

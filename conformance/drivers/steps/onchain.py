@@ -1,4 +1,4 @@
-"""The step kinds that look at the settlement chain: `chain` (a view of the account contract) and `rpc`."""
+"""The step kinds that read the settlement chain: `chain` (a view of the account contract) and `rpc`."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from conformance.service.contract import Contract
 
 
 def compile_chain(step: ChainStep, context: CompileContext) -> Action:
-    """A view by its canonical name."""
+    """Compile a call of a view by its canonical name."""
     name_view(step.chain, context.at("chain"))
     shape = context.vocabulary.chain_views[step.chain]
     return _compile_reading(step, context, lambda run, arguments: Contract(run).view(step.chain, *arguments), shape)
 
 
 def name_view(name: str, context: CompileContext) -> None:
-    """Note that the case reads a view of the contract. A load error for one that nobody knows."""
+    """Note that the case reads a view of the contract. Raises UnknownName."""
     views = context.vocabulary.chain_views
     if name not in views:
         raise context.problem(UnknownName, f"no contract view is called {name!r}; there are {', '.join(sorted(views))}")
@@ -32,7 +32,7 @@ def name_view(name: str, context: CompileContext) -> None:
 
 
 def compile_rpc(step: RpcStep, context: CompileContext) -> Action:
-    """A JSON-RPC method."""
+    """Compile a call of a JSON-RPC method."""
     return _compile_reading(step, context, lambda run, params: run.chain.read(step.rpc, params))
 
 
@@ -54,7 +54,7 @@ def _compile_reading(
 
 
 def name_write(name: str, context: CompileContext) -> None:
-    """Note that the case sends a write to the contract. A load error for one that nobody knows."""
+    """Note that the case sends a write to the contract. Raises UnknownName."""
     keys = context.vocabulary.chain_writes
     if name not in keys and name not in FIXED_WRITES:
         known = ", ".join(sorted({*keys, *FIXED_WRITES}))
@@ -65,7 +65,7 @@ def name_write(name: str, context: CompileContext) -> None:
 
 
 def check_control(control: str | None, name: str, context: CompileContext) -> None:
-    """A load error unless the control is an earlier step of this name that goes through."""
+    """Raise a LoadProblem unless the control is an earlier step of this call name that must go through."""
     if control is None or context.info.controls.get(control) != name:
         raise context.problem(
             RefusalUnproven, f"a {name} that reverts needs as `control` an earlier one that goes through"

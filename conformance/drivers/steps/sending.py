@@ -1,4 +1,4 @@
-"""The step kind `send`: a transaction to the account contract by a wallet of the suite's own, and what came of it."""
+"""The step kind `send`: a transaction of one of the suite's wallets to the account contract, and its receipt."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Fill = Callable[[CaseRun], Write]
 
 
 def compile_send(step: SendStep, context: CompileContext) -> Action:
-    """Sends it and waits for its block; the contract takes it, with `reverts` refuses it, or may do either."""
+    """Compile a transaction that the contract must take, with `reverts` must refuse, or may do either."""
     context.info.needs.update({"chain_rpc", "funded_wallet"})
     name_write(step.send, context)
     sender = compile_who_sends(step.from_, context.at("from"))

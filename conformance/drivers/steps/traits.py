@@ -1,4 +1,4 @@
-"""What a step's form alone tells: its label, what it calls, whether it expects something, the names that it defines."""
+"""What follows from a step's form alone: its label, its call, whether it expects something, the names it defines."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ MAKING: Mapping[type[object], str] = {
     NewGroupStep: "add_group",
     NewKeyStep: "add_usage_api_key",
 }
-"""Step kinds that make something, to the operation that they call for it."""
+"""The operation that each step kind calls to make its object."""
 
 
 def label_of(step: Step, where: str) -> str:
-    """The step in a failure: `steps[3] call list_groups (lists-while-alive)`."""
+    """The label of a step in failures: `steps[3] call list_groups (lists-while-alive)`."""
     name = f" ({step.id})" if step.id else ""
     match step:
         case ListStep():
@@ -51,7 +51,7 @@ def label_of(step: Step, where: str) -> str:
 
 
 def accepted_call(step: Step) -> str:
-    """The call of a step that must be accepted, which can be the control of a refusal; empty where there is none."""
+    """The call name of a step that can be the control of a refusal; empty where it can be none."""
     match step:
         case CallStep():
             return "" if step.refused is not None or step.may_be_refused is not None or step.fails else step.call
@@ -66,11 +66,11 @@ def accepted_call(step: Step) -> str:
 
 
 def expects(step: Step) -> bool:
-    """Whether a step says what must come of it, beyond that its call succeeds."""
+    """Whether a step states an expectation beyond the success of its call."""
     match step:
         case CallStep():
-            told = step.expect or step.refused is not None or step.may_be_refused is not None
-            return bool(told) or step.fails is not False
+            is_stated = step.expect or step.refused is not None or step.may_be_refused is not None
+            return bool(is_stated) or step.fails is not False
         case CheckStep():
             return True
         case DryRunStep() | SendStep():
@@ -82,7 +82,7 @@ def expects(step: Step) -> bool:
 
 
 def can_fail(step: Step) -> bool:
-    """Whether a node can fail the step."""
+    """Whether an answer of a node can fail the step."""
     match step:
         case CallStep():
             return bool(step.expect) or (step.may_be_refused is None and step.fails != "either")
@@ -97,7 +97,7 @@ def can_fail(step: Step) -> bool:
 
 
 def steps_in(steps: Sequence[Step]) -> Iterator[Step]:
-    """Steps with those inside them."""
+    """The steps and the steps inside them."""
     for step in steps:
         yield step
         match step:
@@ -110,7 +110,7 @@ def steps_in(steps: Sequence[Step]) -> Iterator[Step]:
 
 
 def names_defined(step: Step) -> Iterator[str]:
-    """The variables that steps after it may use, but for those of the steps in it."""
+    """The variables that the step itself defines for the steps after it."""
     match step:
         case AccountStep(account=name) | WalletStep(wallet=name) | ContractWalletStep(contract_wallet=name):
             yield name

@@ -1,4 +1,4 @@
-"""The step kind `transactions`: what the settlement chain mined after a block, with the logs of each transaction."""
+"""The step kind `transactions`: reads the transactions that the chain mined after a block, with their logs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from conformance.values.json_values import printed
 
 
 def compile_transactions(step: TransactionsStep, context: CompileContext) -> Action:
-    """Compares and saves an array of {hash, from, to, input, block, logs}; hex as the chain gives it, in lower case."""
+    """Compile a step that compares and saves an array of {hash, from, to, input, block, logs}; hex in lower case."""
     context.info.needs.add("chain_rpc")
     after = compile_value(step.transactions.after, context.at("transactions", "after"))
     holding = compile_value(step.transactions.holding or "", context.at("transactions", "holding"))

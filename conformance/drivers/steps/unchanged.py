@@ -1,4 +1,4 @@
-"""What refused requests must leave as it is: read before and after several in a row, not before and after each."""
+"""Checks that refused requests change nothing. State is read before and after a sequence of them, not around each one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ REFUSED_CHANGES_NOTHING = "ERR-150"
 this one alone.
 """
 REMOVALS = ("remove_", "delete_")
-"""How operations begin that may undo what others did."""
+"""Prefixes of operations that may undo the effect of others."""
 NAME_OF_A_THING = re.compile(r"[0-9A-Za-z]{20,}")
 """An id, hash or CID in a request."""
 
@@ -33,42 +33,42 @@ class RefusedStep:
     exchange: int
     removes: bool
     about: frozenset[str]
-    """The wallets and actions that its request names."""
+    """The ids, hashes and CIDs that its request names."""
     judges: tuple[str, ...] | None
-    """The requirements that it is about; None: whoever runs it decides."""
+    """The requirements that it judges; None: the caller decides."""
 
 
 class UnchangedState:
-    """The reads of refused steps. They are repeated before any other step sends something, and at the end."""
+    """The reads of refused steps. They are repeated before any other step sends a request, and at the end."""
 
     def __init__(self, session: Session, *, at_once: bool = False) -> None:
         self._session = session
         self.at_once = at_once
-        """Whether reads are repeated after each request: others write meanwhile, or one has to be found."""
+        """Whether reads are repeated after each request: others may write, or one request at fault is sought."""
         self.is_unclear = False
-        """Whether something changed, and several requests may have done it."""
+        """Whether state changed and several requests may have changed it."""
         self._before: dict[str, tuple[Read, object]] = {}
-        """By what a read asks."""
+        """The earlier result of each read, by what it asks."""
         self._began = 0.0
         self._refused: list[RefusedStep] = []
 
     def forget(self) -> None:
-        """Compare nothing that was read so far: a failure has been told, and may have changed what was read."""
+        """Drop the reads so far: a reported failure may have changed the state."""
         self._before, self._refused = {}, []
 
     def end_if_old(self) -> None:
-        """Compare what was read too long ago: a case may wait for something to expire. Raises StateChanged."""
+        """Compare reads that are too old: a case may wait for an expiration. Raises StateChanged."""
         if self._before and time.monotonic() - self._began > SECONDS_TO_REMEMBER:
             self.compare()
 
     def end_if_undone_by(self, request: OutgoingRequest) -> None:
-        """Compare if the request, should the node obey it, could undo what another one did. Raises StateChanged."""
+        """Compare if the request could undo the effect of an earlier refused one. Raises StateChanged."""
         removes, about = _removes(request), _about(request)
         if any(step.removes != removes and step.about & about for step in self._refused):
             self.compare()
 
     def read(self, reads: Sequence[Read]) -> None:
-        """Have the reads before requests that must be refused."""
+        """Read the state before requests that must be refused; reads that were taken already count."""
         if not self._before:
             self._began = time.monotonic()
         missing = [read for read in reads if _asked(read) not in self._before]
@@ -76,13 +76,13 @@ class UnchangedState:
             self._before[_asked(read)] = read, value
 
     def note(self, label: str, request: OutgoingRequest, exchange: int, judges: tuple[str, ...] | None = None) -> None:
-        """A request was refused. If it changed something, that is a failure of what its step judges."""
+        """Note a refused request. A change that it made breaks what its step judges."""
         self._refused.append(RefusedStep(label, exchange, _removes(request), _about(request), judges))
         if self.at_once:
             self.compare()
 
     def compare(self) -> None:
-        """Repeat the reads. StateChanged: one of the requests since they were taken changed something."""
+        """Repeat the reads. StateChanged: a request since the first reads changed something."""
         before, refused = list(self._before.values()), self._refused
         self._before, self._refused = {}, []
         if not refused:
@@ -113,5 +113,5 @@ def _removes(request: OutgoingRequest) -> bool:
 
 def _about(request: OutgoingRequest) -> frozenset[str]:
     """The ids, hashes and CIDs in a request; a CID counts as its hash, too."""
-    found = NAME_OF_A_THING.findall(f"{written(request.members)} {request.body or ''}")
-    return frozenset(name.lower().removeprefix("0x") for name in (*found, *map(hashed_cid, found)))
+    names = NAME_OF_A_THING.findall(f"{written(request.members)} {request.body or ''}")
+    return frozenset(name.lower().removeprefix("0x") for name in (*names, *map(hashed_cid, names)))

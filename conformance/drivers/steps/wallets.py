@@ -1,4 +1,4 @@
-"""The step kinds that make wallets of the suite's own: `wallet`, `contract_wallet`, and accounts that a wallet makes.
+"""The step kinds `wallet` and `contract_wallet`, and `account` with `chain_secured`: the suite's own wallets.
 
 Specification: "What the service does" 4, "States and transitions / Account mode".
 """
@@ -24,7 +24,7 @@ WhichWallet = Callable[[CaseRun], SuiteWallet]
 
 
 def compile_wallet(step: WalletStep, context: CompileContext) -> Callable[[CaseRun], None]:
-    """A fresh wallet, or the wallet of an account, which only signs."""
+    """Compile a fresh wallet, or the wallet of an account key, which only signs."""
     account_key = (
         None if step.of_account_key is None else compile_value(step.of_account_key, context.at("of_account_key"))
     )
@@ -45,7 +45,7 @@ def compile_wallet(step: WalletStep, context: CompileContext) -> Callable[[CaseR
 
 
 def compile_contract_wallet(step: ContractWalletStep, context: CompileContext) -> Callable[[CaseRun], None]:
-    """A contract whose signatures are its owner's (ERC-1271), and which sends what its owner has it send."""
+    """Compile a contract wallet (ERC-1271): its owner signs for it and sends through it."""
     context.info.needs.update({"chain_rpc", "funded_wallet"})
     owner = compile_who_sends(step.owner, context.at("owner"))
     _define(step.contract_wallet, context.at("contract_wallet"))
@@ -57,7 +57,7 @@ def compile_contract_wallet(step: ContractWalletStep, context: CompileContext) -
 
 
 def compile_chain_account(step: AccountStep, context: CompileContext) -> Callable[[CaseRun], None]:
-    """An account that a wallet makes on the chain; it has no key."""
+    """Compile an account that a wallet makes on the chain. It has no key."""
     if step.chain_secured is None or step.with_:
         raise context.at("with").problem(BadShape, "a ChainSecured account is made by a wallet; it takes no `with`")
     admin = compile_who_sends(step.chain_secured.admin, context.at("chain_secured", "admin"))
