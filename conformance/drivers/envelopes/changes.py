@@ -12,24 +12,24 @@ from conformance.problems import Mismatch
 from conformance.values.json_values import printed
 
 ONCE_MORE = "\ufdd0"
-"""Ends the name of a member that is written a second time; it is taken away from the text."""
+"""A suffix that marks the second copy of a member in the document; it is removed from the text."""
 
 
 class Change(Form):
     """One change; exactly one of `set`, `delete`, `insert`, `swap`, `rename`, `reverse` and `twice`."""
 
     set: str | None = None
-    """Path to the member or item that is given the value `to`; a new one comes last in its object."""
+    """Path to the member or item that gets the value `to`; a new one comes last in its object."""
     delete: str | None = None
-    """Path to what is taken away."""
+    """Path to the member or item that is removed."""
     insert: str | None = None
-    """Path to the array into which `to` is put, before the item `before` or at the end."""
+    """Path to the array into which `to` is inserted, before the item `before` or at the end."""
     swap: Annotated[list[str], Field(min_length=2, max_length=2)] | None = None
     """Two paths whose values change places."""
     rename: str | None = None
     """Path to the member that is called `to` from then on, in the same place."""
     reverse: str | None = None
-    """Path to the array or object whose order is turned round; the empty path is the envelope."""
+    """Path to the array or object whose order is reversed; the empty path is the envelope."""
     twice: str | None = None
     """Path to the member that is written a second time at the end of its object, there with the value `to`."""
     to: JsonValue = None
@@ -40,13 +40,13 @@ KINDS = ("set", "delete", "insert", "swap", "rename", "reverse", "twice")
 
 
 def kind_of(change: Change) -> str | None:
-    """The one kind of a change, or None where it names none or several."""
+    """The kind of a change; None where it names none or several."""
     kinds = [kind for kind in KINDS if getattr(change, kind) is not None]
     return kinds[0] if len(kinds) == 1 else None
 
 
 def applied(document: dict[str, JsonValue], changes: list[Change]) -> dict[str, JsonValue]:
-    """A changed copy. Raises Mismatch for a path that leads nowhere."""
+    """A changed copy. Raises Mismatch for a path that does not exist."""
     changed = copy.deepcopy(document)
     for change in changes:
         _apply(changed, change)

@@ -25,15 +25,15 @@ from conformance.values.json_values import MISSING, member, printed
 
 SHOWN = 400
 FEW_TRIES = 3
-"""Where each takes an account of its own."""
+"""The most tries where each try needs an account of its own."""
 FEW_ROWS = 3
-"""So many refused rows all go to every flow."""
+"""Up to this many refused rows go to every flow."""
 FLOWS_OF_A_ROW = 2
 CONTROL = Row("", VALID, lambda _: Changes([], None), lambda _: None)
 
 
 def compile_typed_data(form: TypedDataCase, context: CompileContext) -> Callable[[CaseRun], None]:
-    """The valid envelope of each flow and its rows. Raises LoadProblem for changes that lead nowhere."""
+    """Compile the rows of a case. Raises LoadProblem for changes to paths that do not exist."""
     _note_needs(form, context)
     context.names.update(VARIABLES)
     rows = compile_rows(form, context)
@@ -60,7 +60,7 @@ def compile_typed_data(form: TypedDataCase, context: CompileContext) -> Callable
 
 
 def dealt(chosen: Mapping[Flow, Sequence[Row]]) -> dict[Flow, list[Row]]:
-    """The rows of a run that is not full: each of many refused rows goes to two flows, the next one to two others."""
+    """The rows of each flow in a run that is not full. Each of many refused rows goes to only two flows, in turn."""
     refused = dict.fromkeys(row.label for rows in chosen.values() for row in rows if not row.form.accepted)
     if len(refused) <= FEW_ROWS:
         return {flow: list(rows) for flow, rows in chosen.items()}
@@ -101,10 +101,10 @@ class EnvelopeTrial:
     exact: bool
 
     def try_flows(self, chosen: Mapping[Flow, Sequence[Row]]) -> None:
-        """Send all rows, and check that whatever is refused changes nothing: the lists are read once around all flows.
+        """Send all rows. Read the lists before and after all flows, to check that refused rows change nothing.
 
-        A flow's valid envelope is its control, tried before. For the conversion it comes last: the account that the
-        refused rows were about is then converted, which shows that it could have been all the time.
+        The valid envelope of a flow is its control and is sent first. For the conversion it is sent last: it converts
+        the account of the refused rows, which proves that the account could be converted.
         """
         for flow, rows in chosen.items():
             if flow != CONVERSION and rows[0].form != VALID.model_copy(update={"id": rows[0].form.id}):
@@ -119,7 +119,7 @@ class EnvelopeTrial:
             try_control(partial(self._send_valid, CONVERSION))
 
     def _refusals(self, flow: Flow) -> Refusals:
-        """What refusals of a flow are held against, with the account's lists read before."""
+        """The control of a flow's refusals, with the lists of its account as reads."""
         with set_up():
             reads = self.accounts.unchanged(flow)
         self.run.unchanged.end_if_old()
@@ -148,7 +148,7 @@ class EnvelopeTrial:
             self._must_expire(flow, row.form.refused_after, [request for request, _ in sent], refusals)
 
     def _must_refuse_again(self, requests: Sequence[OutgoingRequest]) -> None:
-        """An account is converted only once. No key is left with which its state could be read before and after."""
+        """Convert again, which must be refused. No key is left that could read the account's state before and after."""
         expected = ExpectedRefusal.of(["any"], self.run.profile)
         for request in requests:
             check_refusal(self.run.send(request), expected, self.run.secrets)
@@ -156,7 +156,7 @@ class EnvelopeTrial:
     def _must_expire(
         self, flow: Flow, seconds: int, accepted: Sequence[OutgoingRequest], refusals: Refusals | None
     ) -> None:
-        """The very same requests later on; a conversion for an account that is not converted yet."""
+        """Send the same requests later, which must be refused. A conversion names an account that is not converted."""
         with set_up():
             key = self.accounts.of(flow).key
         again = [replace(request, credential=key) if flow == CONVERSION else request for request in accepted]
@@ -181,7 +181,7 @@ class EnvelopeTrial:
         return self._send_at(flow, row, account(), self.run.clock.now())
 
     def _account(self, flow: Flow, row: EnvelopeRow) -> EnvelopeAccount:
-        """An accepted conversion takes a new account, except the control: that proves the one of the refused rows."""
+        """The account of a row. An accepted conversion needs a new one; the control uses that of the refused rows."""
         fresh = flow == CONVERSION and row.accepted and row is not VALID
         with set_up():
             return self.accounts.fresh() if fresh else self.accounts.of(flow)
@@ -204,14 +204,14 @@ def _refuses(row: Row) -> bool:
 
 
 def _stands_late(row: EnvelopeRow, sent: Sent) -> bool:
-    """Whether time that passed before the node judged made it only harder to answer so."""
+    """Whether the answer stands although the node judged late: the delay only made this answer less likely."""
     if row.accepted:
         return row.issued < 0 and all(answer.accepted for _, answer in sent)
     return row.issued > 0 and not any(answer.accepted for _, answer in sent)
 
 
 def _must_give(answer: Answer) -> None:
-    """Acceptance, with what the operation answers."""
+    """Raise unless the answer is accepted and has the members of the operation's response."""
     must_accept(answer)
     if answer.operation is None:
         raise TypeError("an answer of no operation")
@@ -221,7 +221,7 @@ def _must_give(answer: Answer) -> None:
 
 
 def _must_be_minted(answers: Sequence[Answer], signer: str) -> None:
-    """Wallets of the service's own, another one each time."""
+    """Raise Mismatch unless each answer names a new wallet that is not the signer's."""
     minted: set[str] = set()
     for answer in answers:
         address = printed(member(answer.value, "wallet_address")).lower()

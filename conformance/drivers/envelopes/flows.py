@@ -21,7 +21,7 @@ from conformance.values.json_values import member
 from conformance.values.typed_data import Wallet
 
 LISTS = ("list_wallets", "list_api_keys")
-"""Where whatever is minted into an account shows, and what only a key that counts may read."""
+"""Lists that show everything minted into an account. Only a valid key may read them."""
 VALID = EnvelopeRow(id="valid", accepted=True)
 
 
@@ -31,11 +31,11 @@ class EnvelopeAccount:
 
     signers: Signers
     key: str | None
-    """None where the node makes no accounts, and once it is ChainSecured."""
+    """None where the node makes no accounts, and after a conversion."""
 
 
 def offered(flow: Flow, profile: Profile) -> bool:
-    """Whether the node has the flow, and the accounts that trying it takes."""
+    """Whether the node offers the flow, and accounts where trying it takes one."""
     if flow == BILLING:
         encoding = profile.wire.x_wallet_auth.encoding
         return makes_accounts(profile) and profile.offers("billing") and encoding is not None
@@ -50,14 +50,14 @@ class EnvelopeAccounts:
     _shared: dict[bool, EnvelopeAccount] = field(default_factory=dict)
 
     def of(self, flow: Flow) -> EnvelopeAccount:
-        """The account that a flow's rows share: a converted one for billing, else one that stays managed."""
+        """The account that the rows of a flow share: a converted one for billing, a managed one for others."""
         converted = flow == BILLING
         if converted not in self._shared:
             self._shared[converted] = self._converted() if converted else self.fresh()
         return self._shared[converted]
 
     def fresh(self) -> EnvelopeAccount:
-        """A new account, where the node makes any, and wallets that nobody has seen yet."""
+        """A new account, where the node makes accounts, and wallets that are not used elsewhere."""
         makes = makes_accounts(self.session.profile)
         key = Accounts(self.session).new("for signed envelopes").key if makes else None
         seed = f"{self.session.seed}|{key or ''}"
@@ -65,12 +65,12 @@ class EnvelopeAccounts:
         return EnvelopeAccount(Signers(domain_name(self.session.profile), chain_id(self.session), *wallets), key)
 
     def unchanged(self, flow: Flow) -> list[Read]:
-        """What the lists of the flow's account show."""
+        """The lists of the flow's account, as reads that must stay unchanged."""
         key = self.of(flow).key
         return [] if key is None else [unchanged_list(self.session, name, key) for name in LISTS]
 
     def _converted(self) -> EnvelopeAccount:
-        """A converted account: billing knows its wallet, and no key speaks for it any more."""
+        """A converted account: billing knows its wallet, and its key counts no more."""
         account = self.fresh()
         holder = account.signers.wallet
         Accounts(self.session).convert(str(account.key), SuiteWallet(Address(holder.address), holder))
@@ -96,7 +96,7 @@ def compose_request(
 
 
 def _new_admin(proof: Proof, account: EnvelopeAccount) -> str:
-    """The signer that the envelope names, so that nothing is at fault but what the row changes."""
+    """The signer that the envelope names, so that only the row's change can be at fault."""
     named = member(proof.document.get("message"), "address")
     own = account.signers.wallet.address
     return named if isinstance(named, str) and len(named) == len(own) else own

@@ -22,7 +22,7 @@ TypedDataForm = Literal["object", "string"]
 
 CONVERSION: Flow = "convert_to_chain_secured_account"
 BILLING: Flow = "balance"
-"""The read that stands for all that `X-Wallet-Auth` opens."""
+"""The read with which `X-Wallet-Auth` is tried."""
 PRIMARY_TYPES: dict[Flow, str] = {
     "create_wallet_with_signature": "CreateWallet",
     "add_usage_api_key_with_signature": "AddUsageApiKey",
@@ -33,7 +33,7 @@ PRIMARY_TYPES: dict[Flow, str] = {
 
 
 class EnvelopeRow(Form):
-    """One request with an envelope, and what must come of it."""
+    """One request with an envelope, and whether it must be accepted."""
 
     id: Kebab
     accepted: bool = False
@@ -41,41 +41,41 @@ class EnvelopeRow(Form):
     flows: Annotated[list[Flow], Field(min_length=1)] | None = None
     """The operations to which the row goes. Default: all of the case."""
     changes: list[Change] = Field(default=[])
-    """What is changed in the valid envelope, one after the other."""
+    """Changes to the valid envelope, in order."""
     over: Literal["changed", "original", "both"] | None = None
     """Which envelope the wallet signs; `both` sends one request for each. Default: `both`; `changed` if accepted."""
     signs: Annotated[list[Change], Field(min_length=1)] | None = None
-    """What is changed in the envelope that the wallet signs, instead of `over`; another than the one that is sent."""
+    """Changes to the envelope that the wallet signs, where it differs from the one that is sent. Replaces `over`."""
     primary: Text | None = None
-    """The envelope that is changed is a valid one of this primary type instead of the flow's."""
+    """The primary type of the valid envelope that is changed. Default: the flow's."""
     issued: int = 0
     """`issuedAt`, in seconds from the node's time."""
     signature: Kind = "plain"
-    """What is sent as the signature."""
+    """The kind of signature that is sent."""
     form: TypedDataForm | None = None
-    """Whether the envelope goes as an object or as a string that holds one. Default: the profile's first form."""
+    """Whether the envelope is sent as an object or as a string of JSON. Default: the profile's first form."""
     pad_to: Annotated[int, Field(ge=1)] | None = None
-    """UTF-8 bytes to which the envelope's text is brought."""
+    """The number of UTF-8 bytes to which the envelope's text is padded."""
     pad_with: Padding = "spaces_after"
     without: Literal["typed_data", "signature", "new_admin_wallet_address"] | None = None
     """A member that the request lacks."""
     typed_data: Text | None = None
     """This JSON text as `typed_data` instead of the envelope."""
     raw: str | None = None
-    """This text as the whole body, or as the whole of `X-Wallet-Auth`."""
+    """This text as the whole body, or as the whole value of `X-Wallet-Auth`."""
     signature_first: bool = False
-    """The signature stands before the envelope."""
+    """Whether the signature comes before the envelope."""
     key: Literal["account", "unknown", "malformed", "none"] | None = None
     """What stands in `X-Api-Key`: the key of an account, one that nobody owns, no key at all, or no such header.
     Default: the key of the account for the conversion, else none."""
     new_admin: Text | None = None
     """`new_admin_wallet_address` of a conversion. Default: the envelope's `message.address`."""
     method: Annotated[str, StringConstraints(pattern=r"^[A-Z]+$")] | None = None
-    """Another HTTP method than the operation's."""
+    """An HTTP method other than the operation's."""
     times: Annotated[int, Field(ge=1)] = 1
-    """The same request so often; each time a mint has to give another wallet."""
+    """How often the request is sent. A mint must give another wallet each time."""
     refused_after: Annotated[int, Field(ge=1)] | None = None
-    """Seconds after which the very same request, accepted before, must be refused; needs `clock_control`."""
+    """Seconds after which the same request, accepted before, must be refused; needs `clock_control`."""
 
 
 class TypedDataCase(CaseForm):
@@ -83,7 +83,7 @@ class TypedDataCase(CaseForm):
 
     driver: Literal["typed_data"]
     flows: list[Flow] = Field(default=list(PRIMARY_TYPES), min_length=1)
-    """The operations to which every row goes, as far as the node offers them."""
+    """The operations to which every row goes, where the node offers them."""
     exact_time: bool = False
     """Whether `issued` counts from the exact second at which the node judges the envelope; needs `clock_control`."""
     rows: Annotated[list[EnvelopeRow], Field(min_length=1)]

@@ -1,4 +1,4 @@
-"""The requests that a row of the driver `typed_data` stands for."""
+"""Builds the requests of a row of the driver `typed_data`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PADDING = "padding"
 
 @dataclass(frozen=True)
 class Signers:
-    """What the envelopes of a case have in common."""
+    """The domain and the wallets that the envelopes of a case share."""
 
     domain_name: str
     chain_id: int
@@ -42,9 +42,9 @@ class Proof:
     """JSON text of the member `typed_data`."""
     signature: object
     digest: bytes
-    """Of the envelope that the wallet signed."""
+    """The digest of the envelope that the wallet signed."""
     as_sent: bool
-    """Whether that is the digest of the envelope that is sent."""
+    """Whether the wallet signed the envelope that is sent."""
 
     def text(self, row: EnvelopeRow, more: Mapping[str, object]) -> str:
         """The JSON object that holds it, with further members."""
@@ -57,15 +57,15 @@ class Proof:
 
 @dataclass(frozen=True)
 class Changes:
-    """What a row changes, with the values of its variables."""
+    """The changes of a row, with the values of its variables."""
 
     sent: list[Change]
     signed: list[Change] | None
-    """In the envelope that is signed, where that is another than the one that is sent."""
+    """Changes to the envelope that is signed, where it differs from the one that is sent."""
 
 
 def proofs(row: EnvelopeRow, changes: Changes, original: Document, signers: Signers, form: str) -> Iterator[Proof]:
-    """What a row sends: one proof for each envelope over which its wallet signs."""
+    """The proofs that a row sends: one for each envelope that its wallet signs."""
     changed = _applied(original, changes.sent)
     if changes.signed is not None:
         documents = [_applied(original, changes.signed)]
@@ -110,7 +110,7 @@ def _line_breaks(text: str, size: int) -> str:
 
 
 def _escapes(text: str, size: int) -> str:
-    """Letters written as escapes, as many as there is room for, and spaces."""
+    """Pad by writing letters as escapes, as many as fit, and by spaces."""
     parts: list[str] = []
     room = _lacking(text, size)
     for letter in text:
@@ -139,4 +139,4 @@ PADDINGS: dict[Padding, Callable[[str, int], str]] = {
     "member": _member("x"),
     "wide_member": _member("\u00e9"),
 }
-"""By name: from the compact text and a number of bytes, the text of so many bytes."""
+"""Functions by name that pad a compact text to a number of bytes."""

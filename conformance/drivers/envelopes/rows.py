@@ -1,4 +1,4 @@
-"""Rows of the driver `typed_data`, compiled: what a pack says about an envelope becomes changes to a valid one."""
+"""Compiles rows of the driver `typed_data` into changes to a valid envelope."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ VARIABLES = (
     "issued_at_past_u64",
     "issued_at_past_u256",
 )
-"""What the values and paths of changes may name."""
+"""Variables that the values and paths of changes may use."""
 
 
 def variables(signers: Signers, flow: Flow, row: EnvelopeRow, issued_at: int) -> dict[str, object]:
@@ -73,7 +73,7 @@ class Row:
     new_admin: Template
 
     def goes_to(self, flow: Flow, forms: Sequence[str]) -> bool:
-        """Whether it concerns this flow on a node that takes these forms of `typed_data`."""
+        """Whether the row applies to this flow on a node that takes these forms of `typed_data`."""
         return (self.form.flows is None or flow in self.form.flows) and self.form.form in (None, *forms)
 
     def filled(self, scope: Scope) -> EnvelopeRow:
@@ -82,7 +82,7 @@ class Row:
 
 
 def compile_rows(case: TypedDataCase, context: CompileContext) -> list[Row]:
-    """The rows of a case. Reports changes that lead nowhere, and what contradicts itself."""
+    """Compile the rows of a case. Reports changes to paths that do not exist, and contradictions."""
     seen: set[str] = set()
     rows = []
     for index, row in enumerate(case.rows):
@@ -138,7 +138,7 @@ def _compile_changes(changes: Sequence[Change], context: CompileContext) -> Call
 
 
 def _try_out(row: EnvelopeRow, changes: Callable[[Scope], Changes], flow: Flow, context: CompileContext) -> None:
-    """A load error for changes that cannot be made to any envelope."""
+    """Report changes that cannot be made to any envelope."""
     signers = Signers("N", 1, Wallet("0"), Wallet("1"))
     always: dict[str, object] = {"label": "label", "base_url": "base_url"}
     scope = Scope("0", lambda _: "profile", always | variables(signers, flow, row, 0))

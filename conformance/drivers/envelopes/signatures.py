@@ -63,11 +63,11 @@ OFF_CURVE = 5
 
 @dataclass(frozen=True)
 class Signing:
-    """What a signature is made of."""
+    """The inputs of a signature."""
 
     wallet: Wallet
     other: Wallet
-    """A wallet that has nothing to do with the envelope."""
+    """A wallet that the envelope does not name."""
     digest: bytes
     json: str
     """The envelope as compact JSON."""

@@ -1,7 +1,8 @@
 """The driver `hostile`: runs several hostile actions at a time, and checks that the node withstands them.
 
-Specification, "What the service does" 2: the service runs whatever a caller submits. What ends a run is silent
-(EXEC-320); here a run that never ends is stopped, others are served meanwhile, and the next run is clean (EXEC-270).
+Specification, "What the service does" 2: the service runs whatever a caller submits. What stops a run is the
+node's choice (EXEC-320). A run that never ends must be stopped, others must be served meanwhile, and the next run must
+find nothing of it (EXEC-270).
 """
 
 from __future__ import annotations
@@ -38,9 +39,9 @@ from conformance.values.json_values import member, printed, same
 FORMS = "exec.failure_and_limits"
 TIMEOUT = f"{FORMS}.timeout_seconds"
 GRACE_SECONDS = 10.0
-"""What a run may take beyond its limit: to be begun, to be stopped and to be answered on a busy node."""
+"""Seconds beyond its limit that a run may take to be started, stopped and answered on a busy node."""
 PATIENCE_SECONDS = 5.0
-"""How long anybody may wait for a list beside hostile runs, where half the limit of a run is not longer."""
+"""Seconds that a list may take beside hostile runs, unless half of a run's time limit is more."""
 RETRIES = 20
 PAUSE_SECONDS = 2.0
 HONEST = "async function main(params) { return { n: params.n }; }"
@@ -48,7 +49,7 @@ SHOWN = 300
 
 
 class Entry(BaseModel):
-    """A hostile action, as `fixtures/hostile/index.yaml` has it."""
+    """A hostile action, an entry of `fixtures/hostile/index.yaml`."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -61,7 +62,7 @@ class Entry(BaseModel):
 
     @property
     def must_fail(self) -> bool:
-        """Whether it comes to no result on any node: how much memory or output a node allows is its own affair."""
+        """Whether it fails on every node. False where that depends on how much memory or output the node allows."""
         return self.outcome == "has_error" and self.limit == "time"
 
 
@@ -74,7 +75,7 @@ def entries() -> tuple[Entry, ...]:
 
 @cache
 def families() -> frozenset[str]:
-    """The families that there are."""
+    """The names of all families."""
     return frozenset(entry.family for entry in entries())
 
 
@@ -91,12 +92,12 @@ class HostileCase(SteppedCase):
     bystander: Reference
     """A key of another account that may run any action."""
     at_once: Annotated[int, Field(ge=1, le=16)] = 4
-    """How many hostile actions run at a time."""
+    """How many hostile actions run in parallel."""
 
 
 @dataclass(frozen=True)
 class Roles:
-    """The keys with which the runs are asked for, and the wallet that they name."""
+    """The keys of attacker and bystander, and the wallet that the runs name."""
 
     attacker: str
     wallet: str
@@ -104,7 +105,7 @@ class Roles:
 
 
 def compile_hostile(form: HostileCase, context: CompileContext) -> Callable[[CaseRun], None]:
-    """The steps; then every action of the families, with a bystander beside and a look for what is left after each."""
+    """Compile the steps, then every action of the families beside a bystander; after each, check for leftovers."""
     known = families()
     for index, family in enumerate(form.families):
         if family not in known:
@@ -137,17 +138,17 @@ class Campaign:
         forms = self._profile.exec.failure_and_limits
         self._limit = forms.timeout_seconds if forms else 0.0
         self._usual = self._probe()
-        """What the probe finds on this node before anything hostile ran."""
+        """The result of the probe before any hostile run."""
 
     def carry_out(self, chosen: list[Entry], at_once: int) -> None:
-        """Run them all; the first departure is raised when the runs under way have ended."""
+        """Run them all. The first departure is raised once the runs under way have ended."""
         done = threading.Event()
         with ThreadPoolExecutor(at_once + 1) as threads:
             attacks = [threads.submit(copy_context().run, self._attack, entry) for entry in chosen]
             beside = threads.submit(copy_context().run, self._stand_by, done)
             try:
                 _wait(attacks)
-            finally:  # who interrupts the run waits for the actions under way, not for those to come
+            finally:  # an interrupt waits for the actions under way, not for those that have not begun
                 done.set()
                 for attack in attacks:
                     attack.cancel()
@@ -176,7 +177,7 @@ class Campaign:
             raise RunEndedOtherwise(f"that {who} ends with an error", answer.text[:SHOWN], answer.exchange)
 
     def _probe(self) -> list[object]:
-        """What earlier runs left behind, as far as a run can see it."""
+        """Run the probe, which reports what earlier runs left behind."""
         answer = self._send(self._runs.request(self._roles.bystander, source("hostile/probe", self._profile)))
         traces = self._result(answer)
         if not isinstance(traces, list):
@@ -184,7 +185,7 @@ class Campaign:
         return traces
 
     def _stand_by(self, done: threading.Event) -> float:
-        """Ask as somebody else would, until all is done: the longest that a list took, in seconds."""
+        """Request lists as another caller until all runs have ended. Returns the seconds of the slowest."""
         longest = 0.0
         page: dict[str, object] = {"page_number": self._profile.wire.paging.first_page_number, "page_size": 1}
         while not done.wait(0.2):
@@ -200,7 +201,7 @@ class Campaign:
         return returned(member(answer.value, "response"), self._profile.exec.response_form)
 
     def _send(self, request: OutgoingRequest) -> Answer:
-        """Run it, later again where the node has too much to do, and count the seconds that it cost."""
+        """Run it, again later where the node is busy, and count the seconds that it cost."""
         target = self._session.target
         for _ in range(RETRIES):
             answer = self._session.send(request)

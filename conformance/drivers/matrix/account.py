@@ -33,16 +33,16 @@ OPERATIONS = (
 
 @dataclass(frozen=True)
 class Lists:
-    """What a group permits, as requests have it."""
+    """The wallets and actions of a group, in the form of requests."""
 
     pkp_ids: Sequence[object]
     cid_hashes: Sequence[object]
     cids: Mapping[object, Cid]
-    """The raw CIDs of the hashes, but for the wildcard's."""
+    """The raw CIDs of the hashes, without the wildcard's."""
 
 
 class MatrixAccount:
-    """An API-mode account. Raises what the requests raise when one is not accepted."""
+    """An API-mode account. Raises the departures of its requests."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -51,11 +51,11 @@ class MatrixAccount:
         """The account key."""
 
     def wallets(self, count: int) -> list[Pkp]:
-        """So many new wallets."""
+        """Create this many wallets."""
         return Pkps(self._session).create_several(self.key, count)
 
     def group(self, name: str, lists: Lists) -> Group:
-        """A new group, which `list_groups` shows. Mismatch: it does not."""
+        """Create a group. Mismatch: `list_groups` does not show it."""
         pkp_ids, cid_hashes = self._at_first(lists)
         made = self._groups.add(self.key, name, pkp_ids=pkp_ids, cid_hashes=cid_hashes)
         self._add_others(made.id, lists)
@@ -71,7 +71,7 @@ class MatrixAccount:
         self._add_others(group, lists)
 
     def _at_first(self, lists: Lists) -> tuple[Sequence[object], Sequence[object]]:
-        """What the first write names: no more entries than the profile's `limits.entries_per_write`."""
+        """The entries of the first write: at most the profile's `limits.entries_per_write`."""
         limit = self._session.profile.limits.entries_per_write
         if limit is None:
             return lists.pkp_ids, lists.cid_hashes
@@ -79,7 +79,7 @@ class MatrixAccount:
         return pkp_ids, lists.cid_hashes[: limit - len(pkp_ids)]
 
     def _add_others(self, group: GroupId, lists: Lists) -> None:
-        """Add one by one what the first write did not name."""
+        """Add the entries that the first write left out, one by one."""
         pkp_ids, cid_hashes = self._at_first(lists)
         for pkp_id in lists.pkp_ids[len(pkp_ids) :]:
             self._groups.add_pkp(self.key, group, PkpId(printed(pkp_id)))
@@ -87,13 +87,13 @@ class MatrixAccount:
             self._groups.add_action(self.key, group, lists.cids[hashed])
 
     def usage_key(self, name: str, execute_in: Sequence[int]) -> UsageKey:
-        """A new usage key that may do nothing but run actions in these groups."""
+        """Create a usage key that may only run actions in these groups."""
         return self._usage_keys.add(self.key, Permissions(execute_in_groups=execute_in), name).key
 
     def before_ending(self, ending: Mapping[str, Sequence[int]]) -> None:
-        """Prepare the end of some keys, given with the groups in which each executes; all keys are made by now."""
+        """Prepare the end of these keys, given with the groups in which each executes. All keys exist by now."""
 
     def end(self, keys: Sequence[str]) -> None:
-        """Remove these keys, so that they count no more."""
+        """Remove these keys."""
         for key in keys:
             self._usage_keys.remove(self.key, key)

@@ -1,4 +1,4 @@
-"""The cells of the execution matrix: which key runs which action with which wallet, and what the rule says of it.
+"""The cells of the execution matrix: a key, an action and a wallet, and the rule's decision about them.
 
 An account has two groups, *this* one and the *other*. Each key, action and wallet is named by its place in them.
 Specification, "Endpoints / Execution rule"; the decision is `conformance.service.execution_rule`'s.
@@ -26,34 +26,34 @@ GROUPS: dict[str, frozenset[str]] = {
     "several": frozenset({THIS, OTHER}),
     "zero": frozenset({ANY}),
 }
-"""What `execute_in_groups` holds."""
+"""The values of `execute_in_groups`."""
 LISTINGS = ("this", "other", "both", "wildcard", "none")
-"""Where an action, or a wallet, is listed; `wildcard`: in no group by itself, but this one holds the wildcard."""
+"""Where an action or a wallet is listed; `wildcard`: only by the wildcard in this group."""
 ITEMS = ("this", "other", "both", "none")
-"""The actions and wallets that there are; the wildcard is seen with those that no group lists."""
+"""The actions and wallets of an account. Those that no group lists show the effect of the wildcard."""
 FOREIGN_WALLET = "foreign"
 ACCOUNT_KEYS = frozenset({"account", "other_account"})
 ENDING: frozenset[Kind] = frozenset({"removed", "expired"})
-"""Keys that count no more when the cells are tried."""
+"""Keys that are removed or have expired when the cells are tried."""
 COUNTERPARTS: dict[Kind, Kind] = {
     "removed": "usage",
     "expired": "usage",
     "other_account": "account",
     "other_usage": "usage",
 }
-"""The keys for which there is never a reason to grant anything, and those for which there may be."""
+"""For each kind of key that is never granted anything, the kind that may be."""
 
 
 @dataclass(frozen=True, order=True)
 class Arrangement:
-    """What this group holds; the other one stays as it is."""
+    """The contents of this group; the other one never changes."""
 
     accounts: int = 1
     any_action: bool = False
     any_wallet: bool = False
 
     def world(self) -> dict[str, Account]:
-        """The accounts with their groups. The second account's groups hold all that could help, were they asked."""
+        """The accounts with their groups. The second account's groups permit everything: no node may ask them."""
         this = Group(_held("this", wildcard=self.any_action), _held("this", wildcard=self.any_wallet))
         other = Group(_held("other"), _held("other"))
         world = {OWN: Account({THIS: this, OTHER: other}, frozenset(ITEMS))}
@@ -72,11 +72,11 @@ def _held(group: str, *, wildcard: bool = False) -> frozenset[str]:
 
 @dataclass(frozen=True)
 class Cell:
-    """One question to the rule."""
+    """One question about the Execution rule."""
 
     kind: Kind
     groups: str
-    """What the key's `execute_in_groups` holds; empty for account keys, which have none."""
+    """The key's `execute_in_groups`; empty for account keys, which have none."""
     action: str
     wallet: str
     accounts: int
@@ -93,43 +93,43 @@ class Cell:
 
     @property
     def arrangement(self) -> Arrangement:
-        """How the groups have to be for it."""
+        """The arrangement of the groups that the cell needs."""
         return Arrangement(self.accounts, self.action == "wildcard", self.wallet == "wildcard")
 
     @property
     def action_used(self) -> str:
-        """Which of `ITEMS` it runs."""
+        """The action that it runs, one of `ITEMS`."""
         return "none" if self.action == "wildcard" else self.action
 
     @property
     def wallet_used(self) -> str:
-        """Which of `ITEMS` it runs it with."""
+        """The wallet that it runs with, one of `ITEMS`."""
         return "none" if self.wallet == "wildcard" else self.wallet
 
     @property
     def key(self) -> Key:
-        """Its key, for the rule."""
+        """Its key, as the rule takes it."""
         account = FOREIGN if self.kind in {"other_account", "other_usage"} else OWN
         return Key(account, GROUPS[self.groups] if self.groups else None, counts=self.kind not in ENDING)
 
     @property
     def refusal_classes(self) -> tuple[RefusalClass, ...]:
-        """What its refusal may be, if it is one: an account need not know the wallets of another."""
+        """The classes that its refusal may have. A node may answer that another account's wallet does not exist."""
         if self.kind in ENDING:
             return ("unauthenticated",) if self.kind == "removed" else ("unauthenticated", "forbidden")
         return ("forbidden", "not_found") if self.kind.startswith("other") else ("forbidden",)
 
     @property
     def counterpart(self) -> Cell:
-        """The same with a key of the account itself that still counts."""
+        """The same cell with a valid key of the account itself."""
         return replace(self, kind=COUNTERPARTS.get(self.kind, self.kind))
 
     def decision(self) -> Decision:
-        """What the rule says."""
+        """The rule's decision."""
         return _decision(self)
 
     def breaks_one_condition(self) -> bool:
-        """Whether some group of the key's account meets all conditions but one."""
+        """Whether it is refused and some group of the key's account meets all conditions but one."""
         world = self.arrangement.world()[self.key.account]
         met = (
             (self.key.may_use(name), group.lists_action(self.action_used), group.lists_wallet(self.wallet_used))
@@ -144,7 +144,7 @@ def _decision(cell: Cell) -> Decision:
 
 
 def all_cells(kinds: Sequence[Kind], most_accounts: int = 2) -> list[Cell]:
-    """Every cell that there can be with these kinds of keys; another account's keys need one."""
+    """Every possible cell with these kinds of keys. A key of another account needs a second account."""
     return [
         Cell(kind, groups, action, wallet, accounts)
         for accounts in range(1, most_accounts + 1)

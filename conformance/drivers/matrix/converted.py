@@ -1,4 +1,4 @@
-"""The ChainSecured account of an execution matrix: converted, then written by its admin wallet, with keys that expire.
+"""The ChainSecured account of an execution matrix: it is converted and then written by its admin wallet.
 
 Specification, "States and transitions / Account mode", "Resources and their fields / Usage API key". An account that a
 wallet makes has no credits to run anything with; those of a managed account follow it when it is converted.
@@ -23,12 +23,12 @@ from conformance.service.wallets import Wallets
 from conformance.values.ids import GroupId
 
 LIFETIME_SECONDS = 1_000
-"""Long enough for what the keys have to do before they expire."""
+"""How long the keys are valid: long enough for the runs before they expire."""
 MARGIN_SECONDS = 5
 
 
 def note_needs(context: CompileContext) -> None:
-    """Note what a matrix over a ChainSecured account needs of a profile."""
+    """Note what a matrix of a ChainSecured account needs of the profile."""
     context.info.needs.update({"chain_rpc", "funded_wallet", "clock_control"})
     context.info.alone = True
     context.info.operations.add(CONVERSION)
@@ -38,7 +38,7 @@ def note_needs(context: CompileContext) -> None:
 
 
 class ConvertedMatrixAccount(MatrixAccount):
-    """An account that is made over HTTP, and goes over to a wallet before its keys are used."""
+    """An account that is created over HTTP and converted before its keys are used."""
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
@@ -51,7 +51,7 @@ class ConvertedMatrixAccount(MatrixAccount):
         return Wallets(self._session).new("admin_of_cells")
 
     def before_ending(self, ending: Mapping[str, Sequence[int]]) -> None:
-        """Convert the account; the keys that are to end get an expiration."""
+        """Convert the account, and give these keys an expiration."""
         Accounts(self._session).convert(self.key, self._admin)
         self.key = ""
         if not ending:
@@ -64,7 +64,7 @@ class ConvertedMatrixAccount(MatrixAccount):
             self._write("set_usage_api_key", hashed, self._expiration, 0, *labels, *permissions)
 
     def end(self, keys: Sequence[str]) -> None:
-        """Move the clock to where the keys have expired."""
+        """Move the clock past the keys' expiration."""
         if keys:
             self._session.clock.move_to(self._expiration + MARGIN_SECONDS)
 
@@ -79,5 +79,5 @@ class ConvertedMatrixAccount(MatrixAccount):
 
 
 def _as_bytes32(entry: object) -> object:
-    """An entry of a group's actions as the contract takes it; the wildcard has other forms in requests."""
+    """An entry of a group's actions in the contract's form. In requests the wildcard has other forms."""
     return entry if isinstance(entry, str) and len(entry) == len(ZERO_HASH) else ZERO_HASH

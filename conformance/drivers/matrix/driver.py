@@ -1,4 +1,4 @@
-"""The driver `execution_matrix`: every kind of key, action and wallet against the Execution rule, cell by cell.
+"""The driver `execution_matrix`: compares runs with the Execution rule for every kind of key, action and wallet.
 
 `conformance.service.execution_rule` says what each cell must give. All cells that can be tried are, whatever came of
 the others, so that the report can draw which are wrong.
@@ -35,11 +35,11 @@ from conformance.service.refusal import Refusals
 from conformance.verdict import CellOutcome, CellVerdict
 
 MOST_FAULTS = 3
-"""Runs without an answer after which no more are asked for: each may have taken a long time."""
+"""The number of unanswered runs after which the matrix stops: each may have taken a long time."""
 MANAGED_KEYS = frozenset({"account", "usage", "removed", "other_account", "other_usage"})
 CHAIN_SECURED_KEYS = frozenset({"usage", "expired"})
 NAMED = 8
-"""Wrong cells that a failure names; the report has all of them."""
+"""How many wrong cells a failure names; the report shows all of them."""
 
 
 class ExecutionMatrixCase(CaseForm):
@@ -47,13 +47,13 @@ class ExecutionMatrixCase(CaseForm):
 
     driver: Literal["execution_matrix"]
     keys: Annotated[list[Kind], Field(min_length=1)]
-    """The kinds of keys that are tried."""
+    """The kinds of keys to try."""
     mode: Literal["managed", "chain_secured"] = "managed"
     """The mode of the account. Only a ChainSecured account has keys that expire."""
 
 
 def compile_matrix(form: ExecutionMatrixCase, context: CompileContext) -> Callable[[CaseRun], None]:
-    """Lays the accounts out and tries the cells that the run's extent asks for."""
+    """Compile a matrix, which tries the cells that the run's extent selects."""
     chain_secured = form.mode == "chain_secured"
     possible = CHAIN_SECURED_KEYS if chain_secured else MANAGED_KEYS
     if impossible := set(form.keys) - possible:
@@ -71,7 +71,7 @@ def compile_matrix(form: ExecutionMatrixCase, context: CompileContext) -> Callab
 
 
 class Matrix:
-    """One matrix while it is tried."""
+    """One matrix during a run."""
 
     def __init__(self, run: CaseRun, cells: list[Cell], *, chain_secured: bool) -> None:
         self._run = run
@@ -84,7 +84,7 @@ class Matrix:
             run.cells[cell.id] = CellOutcome(cell.id, decision.granted, CellVerdict.NOT_TRIED, decision.reason)
 
     def run_cells(self) -> None:
-        """Try every cell. Raises the first departure, with the names of the others, once all are tried."""
+        """Try every cell, then raise the first departure with the names of the other wrong cells."""
         try:
             with set_up():
                 objects = MatrixObjects(self._run, self._cells, chain_secured=self._chain_secured)

@@ -44,10 +44,10 @@ class MatrixObjects:
         self._keys: dict[str, str] = {}
         """Row to credential."""
         self.unproven: dict[str, StepProblem] = {}
-        """Rows whose keys could not do what they once could, or can elsewhere: their refusals would prove nothing."""
+        """Rows whose keys failed to run what they may run. Refusals of these keys would prove nothing."""
         self._arrangement = Arrangement()
         self._granted = False
-        """Whether a run was granted: no refusal proves anything before."""
+        """Whether a run was granted. Until then no refusal proves anything."""
         self._account = ConvertedMatrixAccount(session) if chain_secured else MatrixAccount(session)
         self._wallets = {OWN: dict(zip(ITEMS, self._account.wallets(len(ITEMS)), strict=True))}
         self._groups = self._make_groups(self._account, OWN)
@@ -59,7 +59,7 @@ class MatrixObjects:
         return self._runs.scripts
 
     def arrange(self, arrangement: Arrangement) -> None:
-        """Have the groups, and the second account, as the arrangement says."""
+        """Write the lists of this group, and create the second account, as the arrangement needs."""
         before, self._arrangement = self._arrangement, arrangement
         lists = self._arrangement.world()[OWN].groups[THIS]
         if before.world()[OWN].groups[THIS] != lists:
@@ -68,7 +68,7 @@ class MatrixObjects:
             self._make_second_account()
 
     def refusals(self) -> Refusals:
-        """The refused cells of the matrix: some granted run is their control, and a run writes nothing."""
+        """The refusals of the matrix. Any granted run is their control. A run writes nothing, so there are no reads."""
         return Refusals(self._session, control=self._must_have_granted, unchanged=())
 
     def _must_have_granted(self) -> None:
@@ -76,7 +76,7 @@ class MatrixObjects:
             raise NotAccepted("a run that the rule grants", "none was tried")
 
     def try_cell(self, cell: Cell, script: Script, refusals: Refusals) -> None:
-        """Run the cell with one script. StepProblem: what came is not what the rule says."""
+        """Run the cell with one script. StepProblem: the answer is not the rule's decision."""
         wallet = self._wallets[OWN][cell.wallet_used]
         run = CellRun(cell.id, self._keys[cell.row], cell.action_used, wallet, script)
         if cell.decision().granted:
@@ -86,7 +86,7 @@ class MatrixObjects:
             self._runs.must_be_refused(run, cell.refusal_classes, refusals)
 
     def _lists(self, group: Group, account: str) -> Lists:
-        """A group's lists as requests have them; wildcards in the profile's form."""
+        """A group's lists in the form of requests, with wildcards in the profile's form."""
         wallets = {ANY: ALL_PKPS} | {name: wallet.id for name, wallet in self._wallets[account].items()}
         actions: dict[str, list[object]] = {item: self._runs.hashed_cids(item) for item in ITEMS}
         actions[ANY] = [Groups(self._session).all_actions]
@@ -97,7 +97,7 @@ class MatrixObjects:
         )
 
     def _make_groups(self, maker: MatrixAccount, account: str) -> dict[str, GroupId]:
-        """The account's two groups: name to id."""
+        """Create the account's two groups. Returns their ids by name."""
         groups = self._arrangement.world()[account].groups
         return {name: maker.group(name, self._lists(groups[name], account)).id for name in (THIS, OTHER)}
 
@@ -114,7 +114,7 @@ class MatrixObjects:
     def _make_usage_keys(
         self, maker: MatrixAccount, rows: Mapping[str, Cell], groups: Mapping[str, GroupId]
     ) -> dict[str, list[int]]:
-        """Make the keys of these rows; the groups in which each executes."""
+        """Create the keys of these rows. Returns the groups in which each executes."""
         ids = {**groups, ANY: 0}
         arrays = {row: [ids[name] for name in sorted(GROUPS[cell.groups])] for row, cell in rows.items()}
         for row, execute_in in arrays.items():
@@ -130,7 +130,7 @@ class MatrixObjects:
                 return
 
     def _make_second_account(self) -> None:
-        """Its groups permit what they can, to its own wallets alone; its keys make use of that."""
+        """Create the second account. Its groups permit everything with its own wallets; its keys execute in them."""
         maker = MatrixAccount(self._session)
         wallet = maker.wallets(1)[0]
         self._wallets[FOREIGN] = {FOREIGN_WALLET: wallet}
@@ -142,7 +142,7 @@ class MatrixObjects:
             self._note_proof(row, "none", wallet)
 
     def _able(self, cells: Iterable[Cell]) -> list[str]:
-        """The rows of the second account's keys that may run every action there."""
+        """The rows of the second account's keys that may run every action in it."""
         world = self._arrangement.world()
         foreign = {cell.row: cell.key for cell in cells if cell.key.account == FOREIGN}
         return [row for row, key in foreign.items() if decide(key, "none", FOREIGN_WALLET, world).granted]

@@ -1,4 +1,4 @@
-"""Which cells of the execution matrix a run tries, and in what order, so that few writes serve many cells.
+"""Chooses the cells of the execution matrix that a run tries, and their order, so that few writes are needed.
 
 Left to itself it takes the whole product that EXEC-090 names; of a managed account's own keys every granted cell, and
 every refused one where a group lacks one condition alone; of all other keys cells where nothing but the key is wrong;
@@ -19,7 +19,7 @@ PRODUCT_LISTINGS = frozenset({"this", "wildcard", "none"})
 
 
 def chosen(cells: Sequence[Cell], extent: SampleOptions, *, edges: bool = True) -> list[Cell]:
-    """The cells to try; without `edges` only the product and pairs."""
+    """The cells to try. Without `edges` these are the product of EXEC-090 and the pairs."""
     if extent.cells:
         named = [cell for cell in cells if extent.names(cell.id)]
         return named + [held for held in controls(named, cells) if held not in set(named)]
@@ -33,7 +33,7 @@ def chosen(cells: Sequence[Cell], extent: SampleOptions, *, edges: bool = True) 
 
 
 def _in_product(cell: Cell) -> bool:
-    """Whether it is one of the 45 of EXEC-090."""
+    """Whether it is one of the 45 cells of EXEC-090."""
     listings = {cell.action, cell.wallet}
     return cell.row in PRODUCT_ROWS and listings <= PRODUCT_LISTINGS and cell.accounts == 1
 
@@ -47,7 +47,7 @@ def _lacks_only_the_key(cell: Cell) -> bool:
 
 
 def pairwise(cells: Sequence[Cell], taken: Iterable[Cell], parts: Sequence[str]) -> list[Cell]:
-    """As few of the cells, beside those taken, as let each two values that can meet do so; always the same ones."""
+    """Few cells that, with those taken, contain every pair of values of the cells (pairwise testing)."""
     values = attrgetter(*parts)
     pairs = {cell: frozenset(combinations(enumerate(values(cell)), 2)) for cell in {*cells, *taken}}
     missing = set().union(*(pairs[cell] for cell in cells)).difference(*(pairs[cell] for cell in taken))
@@ -60,19 +60,19 @@ def pairwise(cells: Sequence[Cell], taken: Iterable[Cell], parts: Sequence[str])
 
 
 def controls(cells: Iterable[Cell], among: Sequence[Cell]) -> list[Cell]:
-    """For each refused cell a granted one that differs from it in as little as can be, its key counting."""
+    """For each refused cell the granted cell that differs least from it with a valid key."""
     granted = [cell for cell in among if cell.decision().granted]
     refused = [cell for cell in cells if not cell.decision().granted]
     return list(dict.fromkeys(min(granted, key=lambda other: distance(cell.counterpart, other)) for cell in refused))
 
 
 def distance(cell: Cell, other: Cell) -> int:
-    """In how many of their four parts two cells differ."""
+    """The number of parts, of four, in which two cells differ."""
     return sum(getattr(cell, part) != getattr(other, part) for part in ("row", "action", "wallet", "accounts"))
 
 
 def in_order(cells: Iterable[Cell]) -> list[tuple[Arrangement, list[Cell]]]:
-    """The cells by arrangement, granted ones first; from one arrangement to the next this group is written once."""
+    """The cells by arrangement, granted ones first. Each change of the arrangement writes this group once."""
     by_arrangement: dict[Arrangement, list[Cell]] = {}
     for cell in sorted(cells, key=lambda cell: (not cell.decision().granted, cell.id)):
         by_arrangement.setdefault(cell.arrangement, []).append(cell)

@@ -1,4 +1,4 @@
-"""Runs of the execution matrix: its actions, one request for a run, and whether the answer proves what it should.
+"""Runs of the execution matrix: sends each run, and checks the proof in its answer.
 
 Specification, "Endpoints / Wallets and actions" (run action), "Endpoints / Execution rule".
 """
@@ -25,19 +25,19 @@ SHOWN = 300
 
 @dataclass(frozen=True)
 class CellRun:
-    """A run that a cell asks for."""
+    """The run of a cell."""
 
     name: str
-    """Decides the challenge, with the run's seed."""
+    """Part of the challenge's seed."""
     key: str
     item: str
-    """Which of `ITEMS` is run."""
+    """The action that is run, one of `ITEMS`."""
     wallet: Pkp
     script: Script
 
 
 class MatrixRuns:
-    """The actions, each in every script that the node's sandbox can run, and runs of them."""
+    """Prepares the actions, each in every script that the node's sandbox can run, and runs them."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -54,11 +54,11 @@ class MatrixRuns:
         """The raw CID of each hash that a group may list."""
 
     def hashed_cids(self, item: str) -> list[object]:
-        """What a group lists that lists the action: it in every script."""
+        """The hashes that list an action in a group: one for each script."""
         return [self._hashes[item, script] for script in self.scripts]
 
     def must_be_granted(self, cell: CellRun) -> None:
-        """Raise unless the run used the wallet."""
+        """Run, and raise unless the answer proves that the wallet's key was used."""
         run = self._runs.must_succeed(self._request(cell))
         try:
             address = prover(cell.script, self._challenge(cell), run.result)
@@ -69,7 +69,7 @@ class MatrixRuns:
             raise Mismatch(f"the key of {cell.wallet.address}", f"the key of {address}", run.answer.exchange)
 
     def must_be_refused(self, cell: CellRun, classes: Sequence[RefusalClass], refusals: Refusals) -> None:
-        """Raise unless the run was refused and gave nothing of the wallet away."""
+        """Run, and raise unless the run is refused without a trace of the wallet's key."""
         answer = refusals.send(self._request(cell), classes)
         if cell.wallet.address.lower() in users_in(answer, cell.script, self._challenge(cell)):
             raise LeakyRefusal("a refusal without the wallet's key or signature", answer.text[:SHOWN], answer.exchange)

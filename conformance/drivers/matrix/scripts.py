@@ -1,4 +1,4 @@
-"""The actions of the execution matrix: how a granted run proves itself, and what a refused one must not have given.
+"""The actions of the execution matrix, and how their answers prove which wallet's key was used.
 
 Specification, "What the service does" 2: an action uses a permitted wallet's key material, and no other's.
 """
@@ -24,18 +24,18 @@ from conformance.values.recovery import UnrecoverableError, message_digest, sign
 SIGNATURE_DIGITS, KEY_DIGITS = 130, 64
 HEX_RUN = re.compile(r"[0-9a-fA-F]{64,}")
 LONGEST_SEARCHED = 20_000
-"""Characters of an answer that are searched for what it gives away."""
+"""The number of characters of an answer that are searched for signatures and keys."""
 
 
 @dataclass(frozen=True)
 class Script:
-    """An action, by the name of its source."""
+    """An action by the name of its source."""
 
     name: str
     proof: Literal["message", "digest", "mask"]
-    """The parameter that is new in every run, and what it is for."""
+    """The parameter that holds the challenge: a message or digest to sign, or a mask for the private key."""
     yields: bool = False
-    """Whether it goes on when it may not use the wallet, as if that were no matter."""
+    """Whether the code swallows the refusal of the wallet and goes on."""
 
 
 SCRIPTS = (
@@ -49,12 +49,12 @@ SCRIPTS = (
 
 
 def offered(profile: Profile) -> list[Script]:
-    """The actions that use nothing but what the profile says the sandbox has."""
+    """The actions that need only sandbox calls that the profile states."""
     return [script for script in SCRIPTS if all(value_at(profile, key) is not None for key in needs(script.name).uses)]
 
 
 def scripts_for(cell: Cell, among: list[Script], *, full: bool) -> list[Script]:
-    """The actions that a cell is tried with: one, always the same; for a refused cell of a full run each."""
+    """The actions for a cell: one, chosen by the cell; all of them for a refused cell of a full run."""
     if full and not cell.decision().granted:
         return among
     fitting = among if not cell.decision().granted else [script for script in among if not script.yields] or among
@@ -62,13 +62,13 @@ def scripts_for(cell: Cell, among: list[Script], *, full: bool) -> list[Script]:
 
 
 def challenge(script: Script, seed: str) -> str:
-    """What the run is given to use the wallet on, or to hide the key under."""
+    """The challenge of a run: new for each run, and derived from the run's seed."""
     source = random.Random(seed)  # noqa: S311 - repeatable test data
     return f"challenge {source.randbytes(16).hex()}" if script.proof == "message" else f"0x{source.randbytes(32).hex()}"
 
 
 def prover(script: Script, challenge: str, result: object) -> str:
-    """The address whose key the run has used. Mismatch: it has used none."""
+    """The address of the key that the run used. Mismatch: the answer proves none."""
     if script.proof == "mask":
         return address_of_private_key(result, challenge)
     try:
@@ -82,7 +82,7 @@ def _digest(script: Script, challenge: str) -> bytes:
 
 
 def users_in(answer: Answer, script: Script, challenge: str) -> set[str]:
-    """The wallets whose keys, or signatures of the challenge, stand anywhere in an answer; lower case."""
+    """The addresses, in lower case, whose keys or signatures of the challenge an answer contains."""
     text = "\n".join((answer.text[:LONGEST_SEARCHED], *answer.headers.values()))
     wallets = set(wallets_of_secrets_in(text))
     for run in HEX_RUN.findall(text):

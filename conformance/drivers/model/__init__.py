@@ -1,8 +1,8 @@
-"""The driver `model`: random sequences of operations, held against a model of the specification after each step.
+"""The driver `model`: plays random sequences of operations and compares the node with a model after each step.
 
-Drawn numbers (`search`) become acts by the model's state (`acts`, `world`), with what must become of each by the
-specification and the profile (`ruling`, `effects`, `plan`). They are sent as steps of a pack (`script`), and after each
-the lists and the contract's views are compared (`views`, `play`). A failing sequence is shrunk and written as a pack
+Drawn numbers (`search`) become acts by the model's state (`acts`, `world`). The specification and the profile decide
+the outcome of each (`ruling`, `effects`, `plan`). Acts are sent as steps of a pack (`script`), and after each the
+lists and the contract's views are compared (`views`, `play`). A failing sequence is shrunk and written as a pack
 (`replay`), with the requirements that it contradicts (`blame`).
 """
 
@@ -34,7 +34,7 @@ INSIDE = ("list_wallets_in_group",)
 
 
 def compile_model(form: ModelCase, context: CompileContext) -> Callable[[CaseRun], None]:
-    """The case: sequences until one fails or all have been played."""
+    """Compile a case, which plays sequences until one fails."""
     info = context.info
     info.drawn = True
     info.needs.add("managed_accounts")
@@ -61,10 +61,10 @@ class ModelRun:
         self._planner = Planner(ExpectedOutcomeRules(profile), form.accounts, tuple(form.operations), form.usage_keys)
         self._played = 0
         self._begin_empty = False
-        """Whether a sequence has found every list of its new accounts empty."""
+        """Whether a sequence found that all lists of new accounts are empty."""
 
     def play_sequences(self) -> None:
-        """Search. Raises Departure for a failing sequence, Inconclusive when the search ended early without one."""
+        """Play sequences. Raises Departure for a failing one, Inconclusive where the search ended early without one."""
         extent = self._run.target.extent
         sequences = extent.budget or self._form.sequences
         shrinking = 0 if extent.until_wrong else SHRINKING
@@ -87,7 +87,7 @@ class ModelRun:
         return failed
 
     def _departure(self, number: int, plan: tuple[Planned, ...], failed: Failed) -> Departure:
-        """The failure, shown once more by its replay. The replay is left out when it does not show it."""
+        """The failure with its replay, which is run once more and left out where it does not fail again."""
         known = tuple(name for name in failed.requirements if name in self._form.requirements)
         source = self._run.scope.seed.rstrip("/").rpartition("/")[2]
         title = f"{len(plan)} acts in sequence {number}, after which the node and the model disagree"
@@ -124,7 +124,7 @@ def _with(problem: Departure, requirements: tuple[str, ...], step: str) -> Depar
 
 
 def _chain_can_be_asked(profile: Profile) -> bool:
-    """Whether the chain answers, and the profile says by what hashes its contract knows keys."""
+    """Whether the chain answers and the profile states how keys are hashed for the contract."""
     return profile.offers("chain_rpc") and None not in (
         profile.chain.abi.account,
         profile.crypto.api_key_hash_preimage,

@@ -1,7 +1,7 @@
-"""Acts: what a sequence does, one request each. Drawn as numbers, they get their meaning from the model's state.
+"""Acts of a sequence, one request each. They are drawn as numbers whose meaning depends on the model's state.
 
-A number that means nothing where it stands, for instance because there is no such group yet, is passed over. So any
-part of a sequence is a sequence again, which is what shrinking needs.
+A number without a meaning, for instance because there is no such group yet, is skipped. So any part of a sequence is
+a sequence, as shrinking needs.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ WEIGHTS = {
     "update_usage_api_key_metadata": 1,
     "remove_usage_api_key": 1,
 }
-"""The operations that acts may be, and how often each comes beside the others."""
+"""The operations of acts, with their relative frequency."""
 ON_KEYS = ("update_usage_api_key", "update_usage_api_key_metadata", "remove_usage_api_key")
 ON_ACTIONS = ("add_action", "update_action_metadata", "delete_action")
 OWNERS_ALONE = frozenset({"add_usage_api_key", "update_usage_api_key", "remove_usage_api_key"})
 """Owner-only operations ("Authentication", 9)."""
 MOST_WALLETS, MOST_GROUPS, MOST_KEYS = 3, 3, 3
-"""What stands in one account at a time: enough for a first, a last and one between."""
+"""The most objects of a kind in an account: enough for a first, a last and one between."""
 NO_PERMISSIONS = Permissions()
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """An act before it has a meaning. All numbers are small."""
+    """An act as drawn: small numbers without a meaning."""
 
     weight: int
     """0: the act is left out."""
@@ -56,7 +56,7 @@ class Drawn:
 
     @classmethod
     def of(cls, drawn: bytes) -> Drawn:
-        """From bytes, one number each; of some, the lowest three bits."""
+        """Read the numbers from bytes, one each; some use only three bits."""
         weight, kind, account, by, target, other, some, more = drawn[:8]
         return cls(weight & 7, kind, account & 7, by & 7, target & 7, other & 7, some, more)
 
@@ -68,11 +68,11 @@ class Act:
     operation: str
     account: str
     by: str
-    """The account's name for its own key, else the name of one of its usage keys."""
+    """The name of the account where its own key acts, else the name of a usage key."""
     label: str = ""
-    """Tells this act's labels from all others'."""
+    """A part of the act's labels that no other act has."""
     makes: str = ""
-    """The name of what comes into being."""
+    """The name of the object that it creates."""
     group: str = ""
     key: str = ""
     wallet: str = ""
@@ -88,7 +88,7 @@ class Act:
 
 
 def meant(drawn: Drawn, world: World, operations: Sequence[str], *, usage_keys: bool, label: str) -> Act | None:
-    """What a drawn act is in this state; None: nothing."""
+    """The act that these numbers mean in this state; None where they have no meaning."""
     if not drawn.weight:
         return None
     accounts = list(world.accounts.values())
@@ -104,7 +104,7 @@ def meant(drawn: Drawn, world: World, operations: Sequence[str], *, usage_keys: 
 
 
 def _fill(act: Act, drawn: Drawn, account: Account, world: World) -> Act | None:
-    """The act with what it is done to."""
+    """The act with its objects."""
     match act.operation:
         case "create_wallet" | "add_group" | "add_usage_api_key":
             return _making(act, drawn, account)
@@ -120,13 +120,13 @@ def _fill(act: Act, drawn: Drawn, account: Account, world: World) -> Act | None:
 
 
 def _weight(operation: str, account: Account) -> int:
-    """The first wallet and the first group come early: without them little can happen."""
+    """Prefer the first wallet and the first group: without them little can happen."""
     first = (operation == "create_wallet" and not account.wallets) or (operation == "add_group" and not account.groups)
     return WEIGHTS[operation] * (4 if first else 1)
 
 
 def _possible(operation: str, account: Account) -> bool:
-    """Whether there is room for what the operation makes, and something for it to be done to."""
+    """Whether the account has room for what the operation creates, or an object that it can change."""
     rooms = {
         "create_wallet": len(account.wallets) < MOST_WALLETS,
         "add_group": len(account.groups) < MOST_GROUPS,
@@ -144,7 +144,7 @@ def _pick(items: Iterable[str], number: int) -> str:
 
 
 def _choose(items: Iterable[str], has: Iterable[bool], number: int, *, expected: bool) -> str:
-    """Mostly one of the items that have what is wanted, or have it not; with a high number any."""
+    """Mostly one of the items whose flag in `has` is as expected; with a high number any item."""
     every = list(items)
     fitting = [item for item, held in zip(every, has, strict=True) if held == expected]
     return _pick(fitting if fitting and number < 6 else every, number)
@@ -201,7 +201,7 @@ def _wallet(act: Act, drawn: Drawn, account: Account, world: World) -> str:
 
 
 def _lists(drawn: Drawn, account: Account) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Some of the account's wallets and of the actions, now and then with the wildcard."""
+    """Some of the account's wallets and some actions, sometimes with the wildcard."""
     wallets = [name for index, name in enumerate(account.wallets[:2]) if drawn.some >> index & 1]
     actions = [name for index, name in enumerate(ACTIONS[:2]) if drawn.some >> (2 + index) & 1]
     if drawn.more & 7 == 7:
@@ -212,7 +212,7 @@ def _lists(drawn: Drawn, account: Account) -> tuple[tuple[str, ...], tuple[str, 
 
 
 def _permissions(drawn: Drawn, account: Account) -> Permissions:
-    """Each array: nothing, the wildcard, one group, or all that there are."""
+    """Permissions whose arrays hold nothing, the wildcard, one group, or all groups."""
     standing = list(account.groups)
     numbers = (drawn.more & 3, drawn.more >> 2 & 3, drawn.more >> 4 & 3, drawn.some >> 3 & 3)
     arrays = []

@@ -1,7 +1,7 @@
-"""Which requirements a failure breaks, by the act before it and by what went wrong.
+"""Decides which requirements a failure breaks, by the act before it and by what went wrong.
 
-A model case watches many requirements, and a failure is no news about most of them. So each failure names those that it
-contradicts, and no others.
+A model case watches many requirements, and a failure says nothing about most of them. So each failure names only those
+that it contradicts.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ BY_OWNER: dict[str, Ids] = {
     "delete_action": ("EP-290",),
     "run_action": ("EXEC-020",),
 }
-"""The account key is refused what it must be allowed."""
+"""Broken when the account key is refused an operation."""
 BY_USAGE_KEY: dict[str, Ids] = {
     "create_wallet": ("UKEY-080",),
     "add_group": ("UKEY-040",),
@@ -45,7 +45,7 @@ BY_USAGE_KEY: dict[str, Ids] = {
     "remove_action_from_group": ("UKEY-140",),
     "run_action": ("EXEC-010",),
 }
-"""A usage key is refused what its permissions allow. Where the profile allows it, that is the profile's word alone."""
+"""Broken when a usage key is refused what its permissions allow. What only the profile allows is in `BY_PROFILE`."""
 LACKING: dict[str, Ids] = {
     "create_wallet": ("UKEY-090",),
     "add_group": ("UKEY-050",),
@@ -75,7 +75,7 @@ BY_KEYS: dict[str, dict[str, Ids]] = {
     "is, by the profile, not for this key": BY_PROFILE,
     "may not fill the lists": {"add_group": ("SCOPE-130",)},
 }
-"""An act of a usage key is accepted that must be refused for this reason."""
+"""Broken when an act of a usage key is accepted that must be refused for this reason."""
 BY_ANYBODY: dict[str, dict[str, Ids]] = {
     "names a removed group": dict.fromkeys(("update_group", "remove_group", *IN_GROUPS), ("GRPLIFE-150",)),
     "names a removed key": {
@@ -92,17 +92,17 @@ BY_ANYBODY: dict[str, dict[str, Ids]] = {
     "removes what is not": dict.fromkeys(("remove_pkp_from_group", "remove_action_from_group"), ("GRP-260",)),
     "is not granted by the Execution rule": {"run_action": ("EXEC-090",)},
 }
-"""The same of an act of any key."""
+"""Broken when an act of any key is accepted that must be refused for this reason."""
 MADE: dict[str, Ids] = {
     "create_wallet": ("EP-350",),
     "add_group": ("GRPLIFE-010",),
     "run_action": ("PKP-170",),
 }
-"""What an accepted act gives cannot be found, or is not what it must be."""
+"""Broken when the object or answer of an accepted act is missing or wrong."""
 ALWAYS: Ids = ("LIST-170",)
-"""What a list shows follows from the accepted writes and from nothing else."""
+"""Broken by every wrong list: its contents follow from the accepted writes alone."""
 ANOTHERS: Ids = ("ACC-120",)
-"""Another account's things changed."""
+"""Broken when objects of another account changed."""
 AFTER: dict[tuple[str, str, str], Ids] = {
     ("create_wallet", "wallets", "existence"): ("EP-350",),
     ("add_group", "groups", "existence"): ("GRPLIFE-010",),
@@ -139,7 +139,7 @@ AFTER: dict[tuple[str, str, str], Ids] = {
     ("update_usage_api_key_metadata", "keys", "fields"): ("KEYLIFE-070",),
     ("remove_usage_api_key", "keys", "existence"): ("KEYLIFE-090",),
 }
-"""What the act was about is not as it must be after it: by operation, list and aspect."""
+"""Broken when an object of the act is wrong after it: by operation, list and aspect."""
 BESIDE: dict[tuple[str, str], Ids] = {
     ("update_group", "groups"): ("GRPLIFE-090",),
     ("update_group", "wallets of a group"): ("GRPLIFE-090",),
@@ -157,7 +157,7 @@ BESIDE: dict[tuple[str, str], Ids] = {
     ("remove_usage_api_key", "actions"): ("KEYLIFE-210",),
     ("run_action", ""): ("EXEC-340",),
 }
-"""Something else of the account changed with the act: by operation and list; every list where none is named."""
+"""Broken when another object of the account changed: by operation and list, or for every list."""
 PERMISSION: dict[str, Ids] = {
     "add_group": ("GRPLIFE-120",),
     "update_group": ("GRPLIFE-040", "GRPLIFE-050"),
@@ -166,7 +166,7 @@ PERMISSION: dict[str, Ids] = {
     "add_action_to_group": ("GRP-270",),
     "update_usage_api_key": ("KEYLIFE-020", "KEYLIFE-030"),
 }
-"""The contract's execution rule says otherwise than the rule, after this operation."""
+"""Broken when the contract decides otherwise than the Execution rule after this operation."""
 
 
 ABOUT = {
@@ -175,11 +175,11 @@ ABOUT = {
     "wallets": {"create_wallet"},
     "actions": {"add_action", "update_action_metadata", "delete_action"},
 }
-"""The operations that each list as a whole is about."""
+"""The operations whose effect each list shows as a whole."""
 
 
 def of_request(planned: Planned) -> Ids:
-    """The act itself went otherwise than it must."""
+    """Requirements that a wrong answer to the act breaks."""
     act = planned.act
     if planned.reasons:
         return _once(name for reason in planned.reasons for name in _of_reason(reason, act))
@@ -191,12 +191,12 @@ def of_request(planned: Planned) -> Ids:
 
 
 def of_effect(planned: Planned) -> Ids:
-    """What an accepted act made cannot be found."""
+    """Requirements broken where the object of an accepted act is missing."""
     return MADE.get(planned.act.operation, BY_OWNER[planned.act.operation])
 
 
 def of_view(planned: Planned | None, look: Look, check: Check | None) -> Ids:
-    """What is shown is not as it must be after the act."""
+    """Requirements that a wrong list or view after the act breaks."""
     if planned is None or planned.refused:
         return ALWAYS
     act = planned.act
@@ -213,7 +213,7 @@ def of_view(planned: Planned | None, look: Look, check: Check | None) -> Ids:
 
 
 def _about(act: Act, look: Look, check: Check) -> bool:
-    """Whether this is what the act was about."""
+    """Whether the act was about this object."""
     if not check.subject:
         return act.operation in ABOUT[look.what]
     if act.operation == "delete_action" and look.what == "actions of a group":
@@ -230,7 +230,7 @@ def _once(ids: Iterable[str]) -> Ids:
 
 
 def watched(operations: Sequence[str], *, usage_keys: bool, chain: bool) -> frozenset[str]:
-    """Every requirement that a case with these operations can tell of."""
+    """Every requirement that a failure of a case with these operations can name."""
     chosen = set(operations)
     tables = [BY_OWNER, MADE, *BY_ANYBODY.values()]
     tables += [BY_USAGE_KEY, *BY_KEYS.values()] if usage_keys else []

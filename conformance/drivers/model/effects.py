@@ -1,4 +1,4 @@
-"""What an accepted act changes ("States and transitions", "Endpoints")."""
+"""Applies accepted acts to the model ("States and transitions", "Endpoints")."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from conformance.drivers.model.world import Account, Group, Key, World
 
 
 def apply(act: Act, world: World, rules: ExpectedOutcomeRules) -> None:
-    """Bring the world into the state after the act."""
+    """Change the world as the accepted act does."""
     account = world.accounts[act.account]
     match act.operation:
         case "create_wallet":

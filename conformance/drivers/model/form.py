@@ -33,11 +33,11 @@ class ModelCase(CaseForm):
 
     driver: Literal["model"]
     operations: Annotated[list[Operation], Field(min_length=1)]
-    """The operations of the sequences, the simple ones first: a failing sequence is shrunk towards the first."""
+    """The operations of the sequences, simple ones first: shrinking prefers the first ones."""
     usage_keys: bool = False
     """Whether usage keys act, too, and not only account keys."""
     accounts: Annotated[int, Field(ge=1, le=3)] = 2
-    """How many accounts each sequence makes for itself."""
+    """How many accounts each sequence creates."""
     sequences: Annotated[int, Field(ge=1)] = 6
     """How many sequences are played, unless `--budget` says otherwise."""
     steps: Annotated[int, Field(ge=1, le=100)] = 30

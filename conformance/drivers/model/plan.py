@@ -1,4 +1,4 @@
-"""From drawn numbers to a plan: acts, and what must become of each. Nothing is sent."""
+"""Turns drawn numbers into a plan: acts with their required outcomes. Nothing is sent."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class Planned:
     drawn: Drawn
     act: Act
     reasons: tuple[Reason, ...]
-    """Why it must be refused; none: it must be accepted."""
+    """The reasons to refuse it; empty: it must be accepted."""
     control: int | None
-    """The last act before it that called the same operation and must be accepted, if this one must be refused."""
+    """For a refused act, the last act before it that calls the same operation and must be accepted."""
 
     @property
     def refused(self) -> bool:
@@ -31,7 +31,7 @@ class Planned:
 
 @dataclass(frozen=True)
 class Planner:
-    """What plans are made of."""
+    """Makes plans."""
 
     rules: ExpectedOutcomeRules
     accounts: int
@@ -39,7 +39,7 @@ class Planner:
     usage_keys: bool
 
     def plan(self, drawn: Sequence[Drawn]) -> tuple[Planned, ...]:
-        """The acts that these numbers mean. An act that must be refused and has no control before it is left out."""
+        """The acts that these numbers mean. Acts that must be refused but have no control before them are left out."""
         world = World.of(self.accounts)
         plan: list[Planned] = []
         accepted: dict[str, int] = {}

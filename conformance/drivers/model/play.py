@@ -1,4 +1,4 @@
-"""Plays a plan on the node: sends its acts and looks, after each, whether the node is as the model says."""
+"""Plays a plan on the node: sends its acts, and compares the node with the model after each."""
 
 from __future__ import annotations
 
@@ -41,29 +41,30 @@ LISTED = {
     "add_action_to_group": frozenset({ACTIONS_INSIDE}),
     "remove_action_from_group": frozenset({ACTIONS_INSIDE}),
 }
-"""The lists that an operation is about; of the lists inside groups those of its group, or of all if it names none."""
+"""The lists that an operation is about. Lists inside groups: those of its group, or all where it names none."""
 BESIDE = 1
-"""How many lists that an act is not about are read after it, others each time; at the end, all are."""
+"""How many lists that an act is not about are read after it, in turn. At the end, all are read."""
 ACTS_BETWEEN_CHAIN_LOOKS = 4
-"""After so many acts the contract's views of what the last of them was about are read; at the end, all are."""
+"""How many acts lie between reads of the contract's views, which cover what the last act was about. At the end, all
+views are read."""
 QUESTIONS, LAST_QUESTIONS = 1, 4
-"""How often the contract's execution rule is asked about an account at such a time, and at the end."""
+"""How many questions about an account the contract's execution rule is asked at such a time, and at the end."""
 
 
 @dataclass
 class Failed:
-    """How a plan failed."""
+    """The failure of a plan."""
 
     acts: int
-    """After how many of its acts."""
+    """How many of its acts were played."""
     problem: Departure
     what: str
-    """What was looked at, empty when an act itself went wrong."""
+    """The list or view that was wrong; empty where the answer to an act was."""
     aspect: str
-    """What about it (`Check.aspect`)."""
+    """Its wrong aspect (`Check.aspect`)."""
     requirements: blame.Ids
     essential: list[StepData]
-    """The steps that changed something or made a name, and those that show the failure."""
+    """The steps that changed state or saved a variable, and those that show the failure."""
     everything: list[StepData]
     """All steps that were played."""
 
@@ -79,14 +80,14 @@ class Play:
     accounts: int
     chain: bool
     only: str | None = None
-    """Look, in the end, at this alone (`Failed.what`), to show a known failure; else at everything after each act."""
+    """Compare only this (`Failed.what`), at the end, to show a known failure. Default: everything, after each act."""
     begins_empty: bool = False
-    """Whether it is known that all lists of new accounts are empty."""
+    """Whether all lists of new accounts are known to be empty."""
     essential: list[StepData] = field(default_factory=list)
     everything: list[StepData] = field(default_factory=list)
 
     def play(self, plan: tuple[Planned, ...]) -> Failed | None:
-        """Play it to its end, or to its first failure. Raises Inconclusive where nothing was learnt."""
+        """Play the plan until it ends or fails. Raises Inconclusive where nothing was learnt."""
         self._world = World.of(self.accounts)
         try:
             self._begin()
@@ -157,7 +158,7 @@ class Play:
         return None
 
     def _due(self, planned: Planned) -> Iterator[Look]:
-        """What is looked at after an act: what it is about, and some of what it must leave alone."""
+        """What to compare after an act: the lists that it is about, and some that it must not change."""
         account = self._world.accounts[planned.act.account]
         about = LISTED.get(planned.act.operation, frozenset())
         group = planned.act.group or planned.act.makes
@@ -183,7 +184,7 @@ class Play:
                 yield from self._questions(account, 0, LAST_QUESTIONS)
 
     def _questions(self, account: Account, turn: int, limit: int) -> Iterator[Look]:
-        """Some of the questions to the contract's execution rule, others each time."""
+        """Some questions to the contract's execution rule, in turn."""
         asking = [account.name, *account.live_keys()]
         every = [(by, action, wallet) for wallet in account.wallets for by in asking for action in ACTIONS]
         for index in range(min(limit, len(every))):
@@ -204,9 +205,9 @@ class Play:
 
 
 def fresh_run(run: CaseRun, context: CompileContext, name: str) -> tuple[CaseRun, CompileContext]:
-    """A run and a context for one playing: variables, step ids and controls of its own.
+    """A run and a context with variables, step ids and controls of its own.
 
-    Nobody plays beside it, so that what was read last need not be read again.
+    Nothing else writes at the same time, so that the last result of a read can be reused.
     """
     branch = run.branch(name)
     branch.accepted = {}

@@ -1,4 +1,4 @@
-"""A failing sequence as a pack of its own: text that shows the failure by itself, and passes on a correct node."""
+"""Writes a failing sequence as a pack that shows the failure by itself and passes on a correct node."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ HEAD = """\
 def replay_case(
     steps: Sequence[StepData], title: str, requirements: Sequence[str], needs: Sequence[str]
 ) -> dict[str, JsonValue]:
-    """The case: what names things is left out where nothing uses the names."""
+    """The case, without steps that only save variables which no step uses."""
     kept = _used(steps)
     first = next((index for index, step in enumerate(kept[:-1]) if not _is_setup(step)), len(kept) - 1)
     case: dict[str, JsonValue] = {"id": NAME, "title": title, "requirements": list(requirements)}
@@ -35,7 +35,7 @@ def replay_case(
 
 
 def replay_text(case: dict[str, JsonValue], *, source: str, number: int, seed: str) -> str:
-    """The whole pack."""
+    """The text of the pack."""
     pack = {"pack": NAME, "title": f"A failing sequence of {source}", "needs": ["managed_accounts"], "cases": [case]}
     body = yaml.safe_dump(pack, sort_keys=False, allow_unicode=True, width=120, default_flow_style=None)
     return HEAD.format(source=source, number=number, seed=seed) + body
@@ -46,7 +46,7 @@ def _is_setup(step: StepData) -> bool:
 
 
 def _used(steps: Sequence[StepData]) -> list[StepData]:
-    """The steps without those that only name what no later step uses, and without ids that no step refers to."""
+    """The steps without those that only save unused variables, and without ids that no step refers to."""
     kept: list[StepData] = []
     later = ""
     for step in reversed(steps):
@@ -60,7 +60,7 @@ def _used(steps: Sequence[StepData]) -> list[StepData]:
 
 
 def _names(step: StepData) -> list[str] | None:
-    """The names that a step gives, if that is all that it does."""
+    """The variables that a step saves, if it does nothing else."""
     names = step.get("let") or step.get("save") or {}
     if "account" in step:
         return [str(step["account"])]

@@ -1,6 +1,6 @@
-"""What must become of an act: accepted, or refused and why, by the specification and by what the profile states.
+"""Decides whether an act must be accepted or refused, by the specification and by what the profile states.
 
-Where neither says anything, the answer is None, and the act is left out.
+Where neither decides, the act is left out.
 """
 
 from __future__ import annotations
@@ -25,33 +25,33 @@ ARRAY = {
     "add_pkp_to_group": "add_pkp_to_groups",
     "remove_pkp_from_group": "remove_pkp_from_groups",
 }
-"""The permission field that an operation needs of a usage key ("Scopes (access model)")."""
+"""The permission array that each operation needs ("Scopes (access model)")."""
 FORBIDDEN = ("forbidden",)
 NO_SUCH_GROUP = ("not_found", "forbidden")
-"""A usage key that named a group lost that access when the group was removed: either is a reason."""
+"""Reasons to refuse a removed group: it is gone, and a usage key lost its access when it was removed."""
 
 
 @dataclass(frozen=True)
 class Reason:
-    """Why an act must be refused, and how such a refusal may look."""
+    """A reason to refuse an act, with the classes that the refusal may have."""
 
     name: str
     classes: tuple[str, ...]
 
 
 class NotStated(Exception):  # noqa: N818 - nothing is wrong
-    """Neither the specification nor the profile says what becomes of the act."""
+    """Neither the specification nor the profile decides about the act."""
 
 
 class ExpectedOutcomeRules:
-    """The rules, with what the profile states."""
+    """The rules of acceptance, with the values that the profile states."""
 
     def __init__(self, profile: Profile) -> None:
         self._semantics = profile.semantics
         self._access = profile.auth
 
     def reasons(self, act: Act, world: World) -> tuple[Reason, ...] | None:
-        """Every reason to refuse the act; none: it must be accepted. None: not stated."""
+        """Every reason to refuse the act. Empty: it must be accepted. None: neither source decides."""
         try:
             return tuple(self._reasons(act, world))
         except NotStated:
@@ -73,7 +73,7 @@ class ExpectedOutcomeRules:
             yield Reason("is not granted by the Execution rule", FORBIDDEN)
 
     def _lacking(self, act: Act, key: Key) -> Iterator[Reason]:
-        """What an act needs that the usage key does not hold."""
+        """The reasons why the usage key lacks permission for the act."""
         operation, permissions = act.operation, key.permissions
         if operation in OWNERS_ALONE:
             yield Reason("is for the account key alone", FORBIDDEN)

@@ -1,4 +1,4 @@
-"""Acts as steps of a pack: what is sent to the node is what a replay shows, word for word."""
+"""Writes acts as steps of a pack. The same steps are sent to the node and shown by a replay."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from conformance.service.execution_rule import ANY
 
 StepData: TypeAlias = dict[str, JsonValue]
 SOURCE = "sign_message"
-"""The action that runs are made with."""
+"""The source of the action that is run."""
 READS = {"key": "list_api_keys", "group": "list_groups", "wallet": "list_wallets", "action": "list_actions"}
 
 
@@ -29,7 +29,7 @@ class Script:
         self._chain = chain
 
     def beginning(self, accounts: int) -> list[StepData]:
-        """The accounts, and the actions' CIDs and hashes."""
+        """The steps that create the accounts and compute the actions' CIDs and hashes."""
         steps: list[StepData] = [{"account": name} for name in NAMES[:accounts]]
         for action in ACTIONS:
             steps += self._action(action)
@@ -49,7 +49,7 @@ class Script:
         ]
 
     def of(self, planned: Planned) -> list[StepData]:
-        """The steps of an act: what comes first readies its request, what comes after it learns names."""
+        """The steps of an act: those before the request prepare it, those after it save ids."""
         act = planned.act
         call: StepData = {"call": act.operation, "id": f"act-{planned.number}", "as": _credential(act)}
         if members := self._members(act):
@@ -98,7 +98,7 @@ class Script:
         return [{"let": {"params": {"run_params": [f"${{{act.wallet}}}", {"message": _name(act)}]}}}]
 
     def _after(self, act: Act, call: StepData) -> list[StepData]:
-        """Name the objects that an act creates. It may put a `save` into the call."""
+        """The steps that save the ids of created objects. May add a `save` to the call."""
         made = act.makes
         match act.operation:
             case "create_wallet":
@@ -125,7 +125,7 @@ class Script:
 
 
 def _read_of(operation: str) -> str:
-    """A list that the operation could change."""
+    """A read of a list that the operation could change."""
     return next(read for what, read in READS.items() if what in operation) if "pkp" not in operation else "list_groups"
 
 
@@ -134,12 +134,12 @@ def _credential(act: Act) -> str:
 
 
 def name_text(label: str) -> str:
-    """The name that the act with this label gives."""
+    """The name of the object that the act with this label creates or changes."""
     return f"${{label}} {label}"
 
 
 def description_text(label: str) -> str:
-    """The description that the act with this label gives."""
+    """The description of the object that the act with this label creates or changes."""
     return f"${{label}} described by {label}"
 
 

@@ -1,4 +1,4 @@
-"""Searches sequences for one that the node fails, and for the shortest such: Hypothesis draws and shrinks."""
+"""Searches for a sequence that the node fails, and shrinks it. Hypothesis draws and shrinks."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from conformance.drivers.model.play import Failed
 from conformance.problems import Inconclusive
 
 SHRINKING = 80
-"""How many more sequences are played, at most, to make a failing one short."""
+"""The most sequences that are played to shrink a failing one."""
 BYTES = 11
-"""Of an act as it is drawn: one draw for each act, not one for each of its numbers, keeps shrinking fast."""
+"""The bytes of a drawn act. One draw for each act, instead of one for each number, keeps shrinking fast."""
 DRAWS = 10
-"""How often Hypothesis draws for a sequence that is worth playing. The first that it draws is always the simplest."""
+"""How often Hypothesis draws for one sequence: its first draw is always the simplest."""
 Drawing = tuple[bytes, ...]
 Plan = tuple[Planned, ...]
 Acts = tuple[Act, ...]
 
 
 class Search:
-    """Plays sequences until one fails. Each is drawn from the seed and its number, whatever came before it."""
+    """Plays sequences until one fails. Each is drawn from the seed and its number alone."""
 
     def __init__(
         self,
@@ -37,7 +37,7 @@ class Search:
         steps: int,
         shrinking: int = SHRINKING,
     ) -> None:
-        """`shrinking` bounds the plays after a failing one; 0 leaves it as long as it was."""
+        """`shrinking` limits the plays that shrink a failing sequence; 0 does not shrink it."""
         self._planner = planner
         self._play = play
         self._steps = steps
@@ -46,13 +46,13 @@ class Search:
         self._shrinking = 0
         self._most = shrinking
         self._played = False
-        """Whether the present sequence has been played."""
+        """Whether the current sequence has been played."""
         self.shortest: tuple[Plan, Failed] | None = None
         self.trouble: Inconclusive | None = None
         """What ended the search early."""
 
     def run(self, seed: str) -> None:
-        """Draw a sequence and play it. If it fails, look for the shortest that does: `shortest`."""
+        """Draw a sequence and play it. If it fails, shrink it: `shortest`."""
         self._played = False
         how = settings(
             max_examples=DRAWS,
@@ -76,7 +76,7 @@ class Search:
         return self._drawn[drawn]
 
     def _over(self) -> bool:
-        """Whether nothing is played any more: whatever is drawn then passes for right."""
+        """Whether playing is over. Further draws then count as passing."""
         done = self._played if self.shortest is None else self._shrinking >= self._most
         return done or self.trouble is not None
 
@@ -108,7 +108,7 @@ class Search:
         return failed is not None
 
     def _trim(self) -> None:
-        """Leave out one act after the other, as long as the rest fails."""
+        """Leave out acts one by one while the rest still fails."""
         position = len(self._best())
         while position > 0 and self.trouble is None:
             position -= 1
@@ -127,7 +127,7 @@ class Search:
 
 @contextmanager
 def files_elsewhere() -> Iterator[None]:
-    """Hypothesis keeps files in the working folder, which is the user's; it can be told another."""
+    """Have Hypothesis keep its files in a temporary folder instead of the working folder."""
     before = getattr(configuration, "__hypothesis_home_directory", None)
     with tempfile.TemporaryDirectory(prefix="conformance-") as folder:
         configuration.set_hypothesis_home_dir(folder)

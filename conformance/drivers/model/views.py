@@ -1,7 +1,7 @@
-"""What a node must show of an account by the model: lists over HTTP, and the contract's own views.
+"""Computes from the model what the lists over HTTP and the contract's views must show of an account.
 
-What an item shows beside its identity is compared where the profile says that lists show it. Where what a list shows is
-not stated, nothing is compared.
+Members other than the identity are compared where the profile says that lists show them. A list whose contents are not
+stated is not compared.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from conformance.profile.wire_items import ActionItem, GroupItem, UsageKeyItem, 
 from conformance.service.execution_rule import ANY
 
 BEFORE = ("groups", "keys", "wallets", "actions")
-"""The lists of a fresh account, which need not be empty; saved as `alice_groups_before`."""
+"""The lists that are read of a fresh account, since they need not be empty; saved as `alice_groups_before`."""
 CHAIN = "chain "
-"""Stands before the name of a list when it is the contract's."""
+"""The prefix of the names of the contract's views."""
 LISTS = {"groups": "list_groups", "keys": "list_api_keys", "wallets": "list_wallets", "actions": "list_actions"}
 
 
@@ -33,22 +33,22 @@ F = TypeVar("F", bound=Section)
 
 @dataclass(frozen=True)
 class Check:
-    """One comparison with what was read."""
+    """A comparison with a reading."""
 
     step: StepData
     aspect: str
-    """What it is about: existence, order, labels, fields, members, permission."""
+    """One of: existence, order, labels, fields, members, permission."""
     subject: str = ""
-    """The one thing that it is about, by the model's name."""
+    """The model's name of the only object that it is about."""
 
 
 @dataclass(frozen=True)
 class Look:
-    """One reading, and what must be in it."""
+    """A reading with its comparisons."""
 
     account: str
     what: str
-    """groups, keys, wallets, actions, wallets of a group, actions of a group, permission."""
+    """One of: groups, keys, wallets, actions, wallets of a group, actions of a group, permission."""
     reading: StepData
     checks: tuple[Check, ...]
     subject: str = ""
@@ -66,10 +66,10 @@ class Views:
         self._action = fields.action if fields else _bare(ActionItem)
         self._semantics = profile.semantics
         self._before = before
-        """By account and list, how many items there were in the beginning."""
+        """The number of items at the beginning, by account and list."""
 
     def of(self, account: Account) -> Iterator[Look]:
-        """Everything about one account."""
+        """The readings of an account's lists."""
         yield self._groups(account)
         yield self._keys(account)
         yield self._wallets(account)
@@ -181,7 +181,7 @@ class ChainViews:
         self._before = before
 
     def of(self, account: Account, whats: frozenset[str]) -> Iterator[Look]:
-        """Those of an account's views that are about these: groups, keys, wallets, actions."""
+        """The readings of an account's views about these: groups, keys, wallets, actions."""
         for what, function, member, result, own in (
             ("groups", "list_groups", "id", "groups", [f"${{{name}_number}}" for name in account.groups]),
             ("keys", "list_usage_api_keys", "name", "usageKeys", _names_of(account)),
@@ -211,7 +211,7 @@ class ChainViews:
                 yield Check(_seen(includes={**known, _camel(field): array_matcher(key, field)}), "fields", name)
 
     def inside(self, account: Account, name: str) -> Iterator[Look]:
-        """The two lists of one group. The zero entry is its wildcard on the chain as in a request."""
+        """The readings of a group's two lists. The zero entry is the wildcard, as in requests."""
         group = account.groups[name]
         wallets = [f"${{{wallet}}}" for wallet in group.wallets]
         actions = [f"${{{action}_hash}}" for action in group.actions]
@@ -226,7 +226,7 @@ class ChainViews:
             yield Look(account.name, f"{what} of a group", reading, (Check(step, "members", name),), name)
 
     def permission(self, world: World, account: Account, by: str, action: str, wallet: str) -> Iterator[Look]:
-        """Whether the contract says the same of a run as the rule."""
+        """A reading of the contract's decision about a run, which must be the rule's."""
         if self._abi.can_execute is None:
             return
         granted = world.decide(by, account.name, action, wallet).granted
@@ -237,7 +237,7 @@ class ChainViews:
 
 
 def reading_before(account: str, *, chain: bool, profile: Profile) -> Iterator[tuple[str, str, StepData]]:
-    """The lists of a fresh account: what of, the variable, and the step."""
+    """The steps that read the lists of a fresh account, each after the list's name and the variable."""
     for what in BEFORE:
         variable = f"{account}_{what}_before"
         yield what, variable, {"list": LISTS[what], "as": account, "save": {variable: ""}}
@@ -251,7 +251,7 @@ def reading_before(account: str, *, chain: bool, profile: Profile) -> Iterator[t
 
 
 def array_matcher(key: Key, name: str) -> JsonValue:
-    """What a permission array must show; groups that were removed since may still stand in it, or not."""
+    """A matcher for a permission array, which may still show groups that were removed."""
     entries: list[JsonValue] = [0 if group == ANY else _either_form(group) for group in key.permissions.groups(name)]
     lingering = sorted(key.lingering.get(name, ()))
     if not lingering:
@@ -263,7 +263,7 @@ def array_matcher(key: Key, name: str) -> JsonValue:
 
 
 def _either_form(group: str) -> JsonValue:
-    """A group's id as an integer, or as lists of groups show it."""
+    """A matcher for a group's id as an integer or in the form of `list_groups`."""
     return {"one_of": [f"${{{group}_number}}", f"${{{group}}}"]}
 
 
@@ -289,5 +289,5 @@ def _camel(field: str) -> str:
 
 
 def _bare(kind: type[F]) -> F:
-    """Items of which the profile says nothing."""
+    """Items without the members that the profile does not state."""
     return kind(**dict.fromkeys(kind.model_fields))

@@ -17,24 +17,24 @@ from conformance.service.execution_rule import ANY, Decision
 ARRAYS = ("manage_ipfs_ids_in_groups", "add_pkp_to_groups", "remove_pkp_from_groups", "execute_in_groups")
 SWITCHES = ("can_create_groups", "can_delete_groups", "can_create_pkps")
 NAMES = ("alice", "bob", "carol")
-"""The accounts that there may be."""
+"""The names of the accounts."""
 ACTIONS = ("c1", "c2", "c3")
-"""The actions that there are: public, and the same for all accounts."""
+"""The names of the actions, which are the same for all accounts."""
 
 
 @dataclass(frozen=True)
 class Permissions:
-    """The permission fields of a usage key: the switches that are on, and each array's groups, `ANY` for the `0`."""
+    """The permissions of a usage key: the switches that are on, and the groups of each array; `ANY` stands for `0`."""
 
     switches: frozenset[str] = frozenset()
     arrays: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     def groups(self, name: str) -> tuple[str, ...]:
-        """What an array holds."""
+        """The groups of an array."""
         return dict(self.arrays).get(name, ())
 
     def without(self, group: str) -> Permissions:
-        """The same when a group is gone."""
+        """The permissions without a removed group."""
         return Permissions(
             self.switches,
             tuple((name, tuple(kept for kept in groups if kept != group)) for name, groups in self.arrays),
@@ -50,7 +50,7 @@ class Key:
     permissions: Permissions
     removed: bool = False
     lingering: dict[str, set[str]] = field(default_factory=dict)
-    """By array, groups that were removed while it named them: whether the array still shows them is not stated."""
+    """Groups by array that were removed while it named them. Whether it still shows them is not stated."""
 
 
 @dataclass
@@ -64,22 +64,22 @@ class Group:
 
 @dataclass
 class Account:
-    """An account of API mode with its children, each in the order in which they came."""
+    """An API-mode account with its objects in the order of their creation."""
 
     name: str
     wallets: list[str] = field(default_factory=list)
     groups: dict[str, Group] = field(default_factory=dict)
     gone: list[str] = field(default_factory=list)
-    """Groups that were removed."""
+    """Removed groups."""
     keys: dict[str, Key] = field(default_factory=dict)
-    """Removed ones, too."""
+    """All usage keys, removed ones too."""
     actions: dict[str, str] = field(default_factory=dict)
     """Registered actions with their labels."""
     ever_listed: set[str] = field(default_factory=set)
-    """Actions that some group has listed."""
+    """Actions that some group has ever listed."""
 
     def live_keys(self) -> dict[str, Key]:
-        """The usage keys that stand."""
+        """The usage keys that are not removed."""
         return {name: key for name, key in self.keys.items() if not key.removed}
 
 
@@ -91,19 +91,19 @@ class World:
 
     @classmethod
     def of(cls, count: int) -> World:
-        """So many accounts with nothing in them."""
+        """A world of this many empty accounts."""
         return cls({name: Account(name) for name in NAMES[:count]})
 
     def key(self, name: str) -> Key | None:
-        """A usage key by its name; None for an account, whose name is its key's."""
+        """A usage key by its name; None for the name of an account, which is that of its key."""
         return next((account.keys[name] for account in self.accounts.values() if name in account.keys), None)
 
     def others(self, account: str) -> Iterator[Account]:
-        """All accounts but one."""
+        """All other accounts."""
         return (other for name, other in self.accounts.items() if name != account)
 
     def decide(self, by: str, account: str, action: str, wallet: str) -> Decision:
-        """The Execution rule for a key of an account."""
+        """Decide a run by the Execution rule."""
         usage_key = self.key(by)
         if usage_key is None:
             key = rule.Key(account, None)
@@ -121,5 +121,5 @@ def _ruled(account: Account) -> rule.Account:
 
 
 def holds(permissions: Permissions, array: str, group: str) -> bool:
-    """Whether an array names a group, or all of them."""
+    """Whether an array names a group, itself or by the wildcard."""
     return bool({group, ANY} & set(permissions.groups(array)))

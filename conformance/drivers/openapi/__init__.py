@@ -1,1 +1,1 @@
-"""The drivers of the node's own description: its document, its viewer, its answers."""
+"""The drivers about the node's OpenAPI description: the document, its viewer, and answers compared with it."""

@@ -1,4 +1,4 @@
-"""The driver `openapi_answers`: steps, of which every answer is held against the OpenAPI description ("Versioning")."""
+"""The driver `openapi_answers`: compares the answers of steps with the OpenAPI description ("Versioning")."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class OpenApiAnswersCase(SteppedCase):
 
 
 def compile_answers(form: OpenApiAnswersCase, context: CompileContext) -> Callable[[CaseRun], None]:
-    """The steps as they are; then a check of the answer to each of their requests, in order."""
+    """Compile the steps, then a check of the answer to each of their requests, in order."""
     context.info.needs.add("openapi")
     context.info.operations.add("openapi")
     program = compile_case(form, context, judged_besides=True)
@@ -43,7 +43,7 @@ def compile_answers(form: OpenApiAnswersCase, context: CompileContext) -> Callab
 
 
 def check_answer(description: Description, request: OutgoingRequest, answer: Answer) -> None:
-    """Raise Mismatch for an answer that is not as the description says. A refusal that it does not describe passes."""
+    """Raise Mismatch for an answer that the description rules out. A refusal that it does not describe passes."""
     name = f"{request.operation.method} {request.operation.path}"
     described = description.operations.get((request.operation.method, request.operation.path))
     response = described and description.response(described, answer.status)
@@ -67,7 +67,7 @@ def check_answer(description: Description, request: OutgoingRequest, answer: Ans
 
 
 def _entry(content: dict[str, object], media: str) -> str | None:
-    """The name in `content` that is for a media type: the most exact one."""
+    """The most specific name in `content` that covers a media type."""
     ranges = (media, f"{media.partition('/')[0]}/*", "*/*")
     stated = {name.partition(";")[0].strip().lower(): name for name in content}
     return next((stated[name] for name in ranges if name in stated), None)

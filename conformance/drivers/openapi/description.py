@@ -1,4 +1,4 @@
-"""The node's OpenAPI description: read, and asked for the schemas of its answers ("Versioning")."""
+"""Reads the node's OpenAPI description and the schemas of its answers ("Versioning")."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from conformance.values.json_values import MISSING, member, printed
 
 METHODS = frozenset({"GET", "PUT", "POST", "DELETE", "OPTIONS", "HEAD", "PATCH", "TRACE", "QUERY"})
 DOCUMENT = "urn:openapi"
-"""The name under which schemas refer to each other inside the document."""
+"""The URI of the document, by which its schemas refer to each other."""
 
 VALIDATORS: dict[str, type[Validator]] = {"3.0": OAS30ReadValidator, "3.1": OAS31Validator, "3.2": OAS32Validator}
-"""By the first two numbers of the member `openapi`: each version has a dialect of JSON Schema of its own."""
+"""Validators by the first two numbers of the member `openapi`: each version has its own dialect of JSON Schema."""
 
 
 @dataclass(frozen=True)
 class Described:
-    """One operation of the description."""
+    """An operation of the description."""
 
     pointer: str
-    """JSON pointer to it."""
+    """The JSON pointer to it."""
     value: Mapping[str, object]
 
 
@@ -49,7 +49,7 @@ class Description:
 
     @cached_property
     def operations(self) -> dict[tuple[str, str], Described]:
-        """By method in capitals and path under the node's address."""
+        """Operations by method in capitals and path under the node's address."""
         return {
             (method.upper(), path): Described(f"/paths/{_escaped(stated)}/{method}", operation)
             for stated, item in _members(self.document.get("paths"))
@@ -59,7 +59,7 @@ class Description:
         }
 
     def _paths(self, stated: str, *servers: object) -> list[str]:
-        """A path with what its servers put before it; as it stands, too, where it holds the whole path already."""
+        """A path after the prefix of each server; also the path itself where it is complete already."""
         stated_servers = (*servers, self.document.get("servers"))
         nearest: list[object] = next((array for array in stated_servers if isinstance(array, list) and array), [])
         urls = [member(server, "url") for server in nearest]
@@ -67,7 +67,7 @@ class Description:
         return list(dict.fromkeys([*(base + stated for base in bases), stated]))
 
     def response(self, operation: Described, status: int) -> Described | None:
-        """What is said about a status: itself, its hundred, or the default; None when nothing is."""
+        """The response described for a status, for its class (`4XX`) or by default; None where none is."""
         for name in (str(status), f"{status // 100}XX", f"{status // 100}xx", "default"):
             response = member(operation.value.get("responses"), name)
             if response is not MISSING:
@@ -75,7 +75,7 @@ class Description:
         return None
 
     def _resolved(self, value: object, pointer: str) -> Described:
-        """The object, or the one inside the document that it refers to."""
+        """The object itself, or the object in the document that its `$ref` names."""
         seen: set[str] = set()
         while isinstance(reference := member(value, "$ref"), str):
             if not reference.startswith("#/") or reference in seen:
@@ -89,7 +89,7 @@ class Description:
         return Described(pointer, value)
 
     def faults(self, pointer: str, value: object) -> list[str]:
-        """How a value departs from the schema at a pointer; empty when it does not."""
+        """The violations of the schema at a pointer; empty for a valid value."""
         return [
             f"{'.'.join(map(str, fault.absolute_path)) or 'the answer'}: {fault.message}"
             for fault in self._validator(pointer).iter_errors(value)  # type: ignore[arg-type]  # parsed from JSON
@@ -116,7 +116,7 @@ def _escaped(part: str) -> str:
 
 
 def read_description(session: Session) -> Description:
-    """The node's description. Raises Malformed when what it serves is none."""
+    """Fetch the node's description. Raises Malformed."""
     answer = session.call("openapi", reader_key(session))
     document = answer.value
     if not isinstance(document, dict) or not isinstance(document.get("paths"), dict):
@@ -125,7 +125,7 @@ def read_description(session: Session) -> Description:
 
 
 def reader_key(session: Session) -> str | None:
-    """What opens the description: nothing, or the key of a fresh account where the profile says that it takes one."""
+    """The key that opens the description: None, or that of a fresh account where the profile requires one."""
     if session.profile.auth.openapi_public is not False:
         return None
     return Accounts(session).new("reads the description", spends=False).key

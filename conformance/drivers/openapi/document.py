@@ -1,7 +1,7 @@
 """The drivers `openapi_document` and `openapi_viewer`: the description is valid and complete, and a page shows it.
 
-Specification, "Versioning". Which endpoints must be in the description: those of what the profile claims, and those
-of the rest that the node serves, as it shows by answering anything but 404 or 405 to a request without a key.
+Specification, "Versioning". The description must contain the endpoints of the profile's capabilities, and all others
+that the node serves: those that answer a request without a key otherwise than by 404 or 405.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ MOST_REDIRECTS = 5
 MOST_SCRIPTS = 10
 SCRIPT = re.compile(r"""<script[^>]*\bsrc\s*=\s*["']?([^"'\s>]+)""", re.IGNORECASE)
 CONFIGURATION = re.compile(r"""\bconfigUrl["']?\s*[:=]\s*["']?([^"'\s&,}]+)""")
-"""Where a viewer of the kind of Swagger UI finds the address of the description, when not in its page."""
+"""Where a viewer like Swagger UI finds the address of the description, if not in its page."""
 
 
 class OpenApiDocumentCase(CaseForm):
@@ -50,14 +50,14 @@ class OpenApiViewerCase(CaseForm):
 
 
 def compile_document(_: OpenApiDocumentCase, context: CompileContext) -> Callable[[CaseRun], None]:
-    """The document is valid, and lists every endpoint with its method."""
+    """Compile a check that the document is valid and lists every endpoint with its method."""
     context.info.needs.add("openapi")
     context.info.operations.add("openapi")
     return check_document
 
 
 def check_document(session: Session) -> None:
-    """Raise Mismatch for the first fault of the document, or for the endpoints that are missing."""
+    """Raise Mismatch for the first fault of the document, or for missing endpoints."""
     description = read_description(session)
     last = session.last_exchange
     try:
@@ -88,7 +88,7 @@ def _known(session: Session, name: str) -> Operation | None:
 
 
 def _is_served(session: Session, operation: Operation) -> bool:
-    """Whether the node knows the path: it answers otherwise than to a path that nobody serves."""
+    """Whether the node serves the path: its answer differs from that of an unknown path."""
     nowhere = f"/core/v1/{session.random.getrandbits(64):x}"
     of_nowhere = _probed(session, operation.method, nowhere)
     return _probed(session, operation.method, operation.path) not in NOT_SERVED | {of_nowhere}
@@ -103,14 +103,14 @@ def _probed(session: Session, method: str, path: str) -> int:
 
 
 def compile_viewer(_: OpenApiViewerCase, context: CompileContext) -> Callable[[CaseRun], None]:
-    """The viewer is a page that refers to the description or holds it, itself or by what it loads."""
+    """Compile a check that the viewer's page refers to the description or contains it, itself or in what it loads."""
     context.info.needs.add("openapi")
     context.info.operations.add("swagger_ui")
     return check_viewer
 
 
 def check_viewer(session: Session) -> None:
-    """Raise Mismatch unless the page, its scripts or their configuration name the description, or hold it."""
+    """Raise Mismatch unless the page, its scripts or their configuration name the description or contain it."""
     start = session.target.base_url + session.target.operation("swagger_ui").path
     headers = {"Accept": "text/html", "X-Api-Key": reader_key(session)}
     sent = {name: value for name, value in headers.items() if value is not None}
@@ -126,7 +126,7 @@ def check_viewer(session: Session) -> None:
 
 
 def _texts(session: Session, url: str, page: str, headers: dict[str, str]) -> Iterator[str]:
-    """The viewer's own address and text, those of its own scripts, and of the configurations that these name."""
+    """The address and text of the viewer's page, of the node's scripts in it, and of configurations that they name."""
     host = urlsplit(session.target.base_url).netloc
     yield unquote(url)
     yield page
@@ -142,7 +142,7 @@ def _texts(session: Session, url: str, page: str, headers: dict[str, str]) -> It
 
 
 def _page(session: Session, url: str, headers: dict[str, str]) -> tuple[str, Answer]:
-    """What a URL answers after its redirects, and where that was."""
+    """Fetch a URL, following redirects. Returns the answer and its final URL."""
     for _ in range(MOST_REDIRECTS):
         answer = session.target.exchange(Message("GET", url, headers, None), session.log)
         location = answer.headers.get("location")

@@ -1,4 +1,4 @@
-"""Checks that refused requests change nothing. State is read before and after a sequence of them, not around each one."""
+"""Checks that refused requests change nothing: state is read before and after a sequence of them, not around each."""
 
 from __future__ import annotations
 
