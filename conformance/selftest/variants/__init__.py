@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 from conformance.selftest.variants.bare_lists import bare_lists
 from conformance.selftest.variants.behind_a_web_server import behind_a_web_server
+from conformance.selftest.variants.demanding import demanding
 from conformance.selftest.variants.lenient import lenient
 from conformance.selftest.variants.minimal_answers import minimal_answers
 from conformance.selftest.variants.no_chain_logs import no_chain_logs
@@ -46,6 +47,7 @@ VARIANTS: Mapping[str, Choices] = {
     ),
     "stricter": together(stricter, other_evidence_places, sells_credits),
     "bare-lists": bare_lists,
+    "demanding": demanding,
     "minimal-answers": together(
         minimal_answers,
         other_evidence_forms,

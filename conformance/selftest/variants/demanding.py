@@ -1,0 +1,54 @@
+"""A correct node that wants to be asked in its own way: no list without page fields, small writes, and not too fast."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from urllib.parse import parse_qsl
+
+from conformance.selftest.tools.alter import Answered, Forward, Received, intercept, refusal
+from conformance.selftest.tools.alter_runs import RUN
+from conformance.selftest.variants.variant import EVERYTHING, GROUP_LISTS, LISTS, choices
+from reference_node.node import Node
+
+MOST_ENTRIES = 10
+EACH = 40
+"""Every so many requests one is asked to wait."""
+PAGE_FIELDS = {"page_number", "page_size"}
+
+
+@choices({"limits": {"page_size_default": None, "entries_per_write": MOST_ENTRIES}})
+def demanding(node: Node) -> None:
+    """Refuse lists without page fields and groups with many entries, and ask every fortieth request to wait."""
+    asked = 0
+
+    async def busy(request: Received, forward: Forward) -> Answered:
+        nonlocal asked
+        asked += 1
+        if asked % EACH:
+            return await forward(request)
+        told = refusal(429)
+        return replace(told, headers=(*told.headers, (b"retry-after", b"0")))
+
+    intercept(node, ("add_group", "update_group"), _of_few_entries)
+    intercept(node, LISTS, _with_page_fields)
+    intercept(node, (*EVERYTHING, RUN), busy)
+
+
+async def _with_page_fields(request: Received, forward: Forward) -> Answered:
+    given = {name for name, _ in parse_qsl(request.query, keep_blank_values=True)}
+    return await forward(request) if given >= PAGE_FIELDS or not _has_key(request) else refusal(422)
+
+
+def _has_key(request: Received) -> bool:
+    return bool({name for name, _ in request.headers} & {b"x-api-key", b"authorization"})
+
+
+async def _of_few_entries(request: Received, forward: Forward) -> Answered:
+    try:
+        body = json.loads(request.body)
+    except (ValueError, RecursionError):
+        body = None
+    lists = [body.get(name) for name in GROUP_LISTS] if isinstance(body, dict) else []
+    entries = sum(len(entries) for entries in lists if isinstance(entries, list))
+    return refusal(422) if entries > MOST_ENTRIES else await forward(request)
