@@ -1,4 +1,4 @@
-"""Latencies by operation, from what Locust has counted."""
+"""Latencies by operation, from Locust's statistics."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from locust.stats import RequestStats, StatsEntry
 from conformance.load.results import OperationResult
 
 CASE = "case"
-"""Stands in Locust's report where requests have their method, for cases that failed."""
+"""The "method" of failed cases in Locust's report."""
 
 
 def operations(stats: RequestStats) -> tuple[OperationResult, ...]:
-    """What was called, by name."""
+    """The results of each operation, by name."""
     called = [entry for entry in stats.entries.values() if entry.method != CASE and entry.num_requests]
     return tuple(_operation(entry) for entry in sorted(called, key=lambda entry: (entry.name, entry.method)))
 

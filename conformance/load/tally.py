@@ -1,4 +1,4 @@
-"""What came of cases under load: counts by verdict, and firsts. Workers send it to the master."""
+"""Counts the verdicts of cases under load and keeps the first of each. Workers send their tallies to the master."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from conformance.verdict import Outcome, Verdict
 
 @dataclass(frozen=True)
 class FirstDeparture:
-    """The first failure, or the first outcome that taught nothing, of a case."""
+    """The first outcome of a case with a verdict other than pass."""
 
     at: float
-    """By the monotonic clock; between processes, how many seconds ago."""
+    """The time on the monotonic clock; in messages between processes, the age in seconds."""
     requirements: tuple[str, ...]
     """Those that it is about."""
     reason: str
@@ -31,21 +31,21 @@ class CaseTally:
 
     counts: dict[Verdict, int] = field(default_factory=dict)
     firsts: dict[Verdict, FirstDeparture] = field(default_factory=dict)
-    """By verdict, for other verdicts than pass."""
+    """The first outcome of each verdict other than pass."""
 
 
 CASES: TypeAdapter[dict[str, CaseTally]] = TypeAdapter(dict[str, CaseTally])
 
 
 class Tally:
-    """The cases of a process, or of all."""
+    """The cases of a process, or of all processes."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self.cases: dict[str, CaseTally] = {}
 
     def note(self, outcome: Outcome) -> None:
-        """Count what came of a case just now."""
+        """Count an outcome that has just ended."""
         departed: dict[Verdict, FirstDeparture] = {}
         if outcome.verdict is not Verdict.PASS:
             shown = FailureShown.model_validate(asdict(outcome.failure)) if outcome.failure else None
@@ -53,14 +53,14 @@ class Tally:
         self._add(outcome.case, CaseTally({outcome.verdict: 1}, departed))
 
     def take(self) -> object:
-        """What was counted since the last time, as JSON, for `merge`."""
+        """The counts since the last call, as JSON for `merge`."""
         now, taken, self.cases = self._clock(), self.cases, {}
         for case in taken.values():
             case.firsts = {verdict: replace(first, at=now - first.at) for verdict, first in case.firsts.items()}
         return CASES.dump_python(taken, mode="json")
 
     def merge(self, sent: object) -> None:
-        """Add what another process has taken from its own."""
+        """Add the counts of another process."""
         now = self._clock()
         for name, case in CASES.validate_python(sent).items():
             case.firsts = {verdict: replace(first, at=now - first.at) for verdict, first in case.firsts.items()}

@@ -1,4 +1,4 @@
-"""What requests mean where the specification is silent: classes of refusal, duplicates, unknown ids."""
+"""Observes what the specification leaves open about requests: classes of refusal, duplicates, unknown ids."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ USUAL = {400: "malformed", 401: "unauthenticated", 403: "forbidden", 404: "not_f
 
 
 def refusals(trial: Trial) -> None:
-    """The status of each class, by a request that can be refused for one reason alone."""
+    """Observe the status of each class by a request that can be refused for one reason only."""
     name, description = trial.group_names
     lists: dict[str, JsonValue] = {"pkp_ids_permitted": [], "cid_hashes_permitted": []}
     labels: dict[str, JsonValue] = {"name": trial.label, "description": trial.label}
@@ -43,7 +43,7 @@ def _note_status(trial: Trial, kind: str, answer: Answer, how: str) -> None:
 
 
 def _outcome(trial: Trial, key: str, answer: Answer, how: str) -> None:
-    """`accepted`, or the one class of refusal that has the status."""
+    """Note `accepted`, or the only class of refusal with this status."""
     if answer.accepted:
         trial.notes.see(key, "accepted", how)
         return
@@ -61,7 +61,7 @@ def _outcome(trial: Trial, key: str, answer: Answer, how: str) -> None:
 
 
 def duplicates(trial: Trial) -> None:
-    """Adding what is there, removing what is not, and ids that nobody has."""
+    """Observe duplicate additions, removals of what is absent, and unknown ids."""
     if not trial.groups:
         return
     group = int(str(trial.groups[0]))
@@ -82,7 +82,7 @@ def _lists_of_no_group(trial: Trial) -> None:
 
 
 def _key_choices(trial: Trial, group: int) -> None:
-    """Usage keys with an unknown group and with members left out; group lists left out."""
+    """Observe usage keys with an unknown group or missing members, and groups with missing lists."""
     labels: dict[str, JsonValue] = {"name": f"{trial.label} x", "description": trial.label}
     unknown: dict[str, JsonValue] = {**labels, **ALL_PERMISSIONS, "execute_in_groups": [ABSENT]}
     answers = {"unknown": trial.post("add_usage_api_key", unknown), "short": trial.post("add_usage_api_key", labels)}
@@ -113,7 +113,7 @@ def _key_choices(trial: Trial, group: int) -> None:
 
 
 def _left_out(trial: Trial, key: str, answer: Answer, how: str) -> None:
-    """Refused, or accepted: then it shows as empty or kept, which was the same before."""
+    """Observe a missing member: whether it is refused, counts as empty, or keeps its value."""
     if answer.accepted:
         trial.notes.see(key, "empty", f"{how} is accepted") if "add_" in key else trial.notes.doubt(
             key, f"{how} is accepted: empty or kept?"
@@ -142,7 +142,7 @@ def _actions(trial: Trial, group: int) -> None:
 
 
 def _unregistered(trial: Trial, path: str, group: int) -> None:
-    """How lists show an action that is in a group and was never given to add_action."""
+    """Observe how lists show an action that is in a group but not registered."""
     cid = trial.cid("async function main() { return 'unregistered'; }")
     if not cid or not trial.post(path, {"group_id": group, "action_ipfs_cid": cid}).accepted:
         return

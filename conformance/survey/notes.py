@@ -9,23 +9,23 @@ from pydantic import JsonValue
 
 @dataclass(frozen=True)
 class Observation:
-    """The value of a profile key, and the answer of the node that shows it."""
+    """An observed value of a profile key, with the answer that shows it."""
 
     value: JsonValue
     how: str
-    """The request and its answer, in a few words."""
+    """A short description of the request and its answer."""
 
 
 class Notes:
-    """Observations by profile key, and why other keys could not be observed."""
+    """Observations by profile key, and reasons why other keys could not be observed."""
 
     def __init__(self) -> None:
         self.seen: dict[str, Observation] = {}
         self.unclear: dict[str, str] = {}
-        """Why a key's value could not be observed, for keys that were tried."""
+        """For each key that was tried in vain, the reason."""
 
     def see(self, key: str, value: JsonValue, how: str) -> None:
-        """Note that the node shows this value. Where an earlier one differs, neither is kept."""
+        """Note an observed value. If it contradicts an earlier one, drop both."""
         before = self.seen.get(key)
         if before is not None and before.value != value:
             del self.seen[key]

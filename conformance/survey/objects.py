@@ -1,4 +1,4 @@
-"""What the survey's own wallets, actions and usage keys show in lists."""
+"""Observes how lists show the survey's own wallets, actions and usage keys."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ITEM = "wire.list_items.fields"
 
 
 def wallets(trial: Trial) -> None:
-    """Make two wallets, one with labels, and look how lists show them."""
+    """Create two wallets, one with labels, and observe how lists show them."""
     endpoint = trial.notes.seen.get(f"{METHOD_AND_PATH}.create_wallet")
     if endpoint is None:
         return
@@ -64,7 +64,7 @@ def wallets(trial: Trial) -> None:
 
 
 def _wallet_labels(trial: Trial, item: dict[str, JsonValue]) -> None:
-    """A label of the request that the item shows, whatever the two are called."""
+    """Observe under which member the item shows a label of the request."""
     for kind, names in (("name", NAMES), ("description", DESCRIPTIONS)):
         for sent in names:
             if shown := name_of(item, f"{trial.label} {sent}"):
@@ -77,7 +77,7 @@ def _place(items: Sequence[dict[str, JsonValue]], address: str) -> int:
 
 
 def actions(trial: Trial) -> None:
-    """Register an action, and look how lists show it."""
+    """Register an action, and observe how lists show it."""
     cid = trial.cid("async function main() { return 'survey'; }")
     if not cid:
         return
@@ -95,7 +95,7 @@ def actions(trial: Trial) -> None:
 
 
 def usage_keys(trial: Trial) -> None:
-    """Make a usage key with all permissions and one with none."""
+    """Create a usage key with all permissions and one with none, and observe how lists show them."""
     labels: dict[str, JsonValue] = {"name": f"{trial.label} key", "description": f"{trial.label} all"}
     made = object_of(trial.post("add_usage_api_key", {**labels, **ALL_PERMISSIONS}))
     value = made.get("usage_api_key")
@@ -118,7 +118,7 @@ def usage_keys(trial: Trial) -> None:
 
 
 def _note_member(trial: Trial, item: dict[str, JsonValue], member: str, value: JsonValue) -> None:
-    """A member under its own name, absent, or under the name that alone holds the value."""
+    """Note whether a member has its own name, is absent, or has the name that alone holds the value."""
     if member in item:
         trial.notes.see(f"{ITEM}.usage_key.{member}", member, f"a key has {sorted(item)}")
     elif isinstance(value, str) and (name := name_of(item, value)):

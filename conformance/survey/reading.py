@@ -43,9 +43,9 @@ def _description(ask: Asker, notes: Notes) -> list[str]:
 
 
 def _brand(ask: Asker, notes: Notes, described: list[str]) -> None:
-    """Note the brand word with which the path that computes CIDs answers.
+    """Note the brand word of the path that computes CIDs.
 
-    The word in the description is not enough: the description may be another node's.
+    The description alone does not prove it: it may be another node's.
     """
     words = [match[1] for path in described if (match := OF_BRAND.search(path))]
     for word in dict.fromkeys((*words, "service")):
@@ -121,7 +121,7 @@ def _refusals(ask: Asker, notes: Notes) -> None:
 
 
 def _capabilities(ask: Asker, notes: Notes, *, described: bool) -> None:
-    """What the node offers, as far as it shows without more addresses: chain, control and provider are questions."""
+    """Note the capabilities that show without further URLs. Chain, control and provider remain questions."""
     offered: list[JsonValue] = []
     if ask.get("new_account").status == 405 or ask.send("POST", "new_account", body="{").status not in NOT_SERVED:
         offered.append("managed_accounts")

@@ -1,4 +1,4 @@
-"""What runs of actions show: the answer, the sandbox's calls, failures."""
+"""Observes runs of actions: the answer, the sandbox's calls, failures."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ LOOKS = """async function main() {
 }"""
 OF_LANGUAGE = ["globalThis", "JSON", "Math", "Reflect", "Atomics", "Intl", "console", "WebAssembly", "performance"]
 OF_LANGUAGE += ["self", "window", "crypto"]
-"""Global objects that every engine may have."""
+"""Global objects of the language, which say nothing about the sandbox."""
 CALLS = {
     "get_private_key": re.compile("key", re.IGNORECASE),
     "sign_message": re.compile("sign(?!.*digest)", re.IGNORECASE),
@@ -40,7 +40,7 @@ CALLS = {
 
 
 def runs(trial: Trial) -> None:
-    """Run code in a group that permits everything."""
+    """Run code in a group that permits everything, and observe its answers."""
     seen = trial.notes.seen.get(f"{METHOD_AND_PATH}.run_action")
     if seen is None:
         return
@@ -57,7 +57,7 @@ def runs(trial: Trial) -> None:
 
 
 def _without_wallet(trial: Trial, path: str) -> None:
-    """Whether a group that lists no wallet permits a run that uses none: the account's others list no action."""
+    """Observe whether a group without wallets permits a run without one. The account's other groups list no action."""
     trial.add_group(f"{trial.label} no wallet", cid_hashes_permitted=[0])
     answer = trial.post(path, {"code": ANSWERS, "jsParams": {}})
     refused = trial.notes.seen.get("errors.status_codes.forbidden")

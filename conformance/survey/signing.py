@@ -1,4 +1,4 @@
-"""What wallet-signed mints show: forms of the envelope and of its signature. They mint wallets attached to nothing."""
+"""Observes the accepted forms of envelopes and signatures, by mints of wallets that are attached to no account."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PATH = "create_wallet_with_signature"
 
 @dataclass
 class Minting:
-    """Mints with one change each, beside a plain one that was accepted."""
+    """Mints with one change each, after an accepted mint without changes."""
 
     trial: Trial
     wallet: Wallet
@@ -32,7 +32,7 @@ class Minting:
         sign: Callable[[Signed], str] = lambda signed: signed.text,
         form: Callable[[JsonValue], JsonValue] | None = None,
     ) -> bool:
-        """Whether a mint is accepted whose envelope is changed after it is signed."""
+        """Whether a mint is accepted whose envelope was changed after signing."""
         document: dict[str, JsonValue] = envelope(  # type: ignore[assignment]  # it holds JSON values alone
             "CreateWallet",
             name=f"{self.title} ChainSecured",
@@ -40,14 +40,16 @@ class Minting:
             address=self.wallet.address,
             issued_at=int(time.time()),
         )
-        signed = self.wallet.sign(digest(document))  # the forms of numbers and members outside sign to the same digest
+        signed = self.wallet.sign(
+            digest(document)
+        )  # other forms of numbers and members outside the message have the same digest
         change(document)
         body: dict[str, JsonValue] = {"typed_data": (form or self.form)(document), "signature": sign(signed)}
         return self.trial.ask.post(PATH, body=body).accepted
 
 
 def signing(trial: Trial) -> None:
-    """Find the brand's title by an accepted mint, then change one thing at a time."""
+    """Find the brand's title by an accepted mint, then try one change at a time."""
     config = object_of(trial.ask.get("get_node_chain_config"))
     slug = trial.notes.value("brand.slug", "")
     titles = dict.fromkeys((trial.notes.value("brand.title", slug.capitalize()), slug.capitalize(), slug.upper(), slug))

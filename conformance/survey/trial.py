@@ -1,4 +1,4 @@
-"""The account of a survey: its requests, and the objects that it has made."""
+"""The account of a survey: its requests and the objects that it created."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NO_PERMISSIONS: dict[str, JsonValue] = dict.fromkeys(FLAGS, False) | {name: [] f
 
 NAMES = ("account_name", "group_name", "name", "title", "label")
 DESCRIPTIONS = ("account_description", "group_description", "description", "about", "note", "details")
-"""Names of members to try where the node refuses the reference node's."""
+"""Member names to try where the node refuses the reference node's."""
 
 
 @dataclass
@@ -58,14 +58,14 @@ class Trial:
         return self.ask.get(path, self.key, **query)
 
     def add_group(self, name: str, key: str = "", **lists: JsonValue) -> Answer:
-        """Make a group."""
+        """Create a group."""
         labels: dict[str, JsonValue] = dict.fromkeys(self.group_names, name)
         answer = self.post("add_group", {"pkp_ids_permitted": [], "cid_hashes_permitted": [], **labels, **lists}, key)
         self.made_groups += answer.accepted and not key
         return answer
 
     def cid(self, code: str) -> str:
-        """The CID that the node computes of code; empty where it computes none."""
+        """The CID that the node computes for code; empty where it computes none."""
         slug = self.notes.value("brand.slug", "")
         value = value_of(self.ask.post(f"get_{slug}_action_ipfs_id", body=code)) if slug else None
         return value if isinstance(value, str) else ""

@@ -1,4 +1,4 @@
-"""What shows when an account of the survey's own is used: names of members, lists, keys, paging."""
+"""Observes what an account shows when it is used: member names, lists, keys, paging."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from conformance.survey.signing import signing
 from conformance.survey.trial import DESCRIPTIONS, NAMES, Trial
 
 MOST_WRITES = 60
-"""Accepted writes that a survey makes at most."""
+"""The most accepted writes of a survey."""
 GROUPS = 5
 
 
 def try_out(ask: Asker, notes: Notes, key: str | None = None) -> None:
-    """Note what an account shows; it is made, unless the key of one is given."""
+    """Use an account and note what it shows. Without a key, a new account is created."""
     label = f"survey {secrets.token_hex(4)}"
     trial = Trial(ask, notes, label)
     if key is None:
@@ -51,7 +51,7 @@ def try_out(ask: Asker, notes: Notes, key: str | None = None) -> None:
 
 
 def clean_up(trial: Trial) -> None:
-    """Remove the usage keys and groups that the survey made."""
+    """Remove the usage keys and groups that the survey created."""
     for value in trial.usage_keys:
         trial.post("remove_usage_api_key", {"usage_api_key": value})
     for group in trial.groups:
@@ -61,12 +61,12 @@ def clean_up(trial: Trial) -> None:
 def _named(
     trial: Trial, path: str, key: str | None, fixed: dict[str, JsonValue], usual: tuple[str, str]
 ) -> dict[str, JsonValue] | None:
-    """The members that a request takes for name and description: each has to be needed, or it proves nothing."""
+    """The members for name and description. A request without the member must be refused, or it proves nothing."""
     label = trial.label
     pairs = [usual, *((a, b) for a, b in product(NAMES, DESCRIPTIONS) if (a, b) != usual)]
     for name, description in pairs:
         if trial.ask.post(path, key, body={**fixed, description: label}).accepted:
-            return None  # a name is not needed: what is accepted proves nothing
+            return None  # the name is optional, so an accepted request proves nothing
         if (answer := trial.ask.post(path, key, body={**fixed, name: label, description: label})).accepted:
             return {"": value_of(answer), "name": name, "description": description}
         if answer.status in {401, 402, 403, 404, 429}:
@@ -87,7 +87,7 @@ def _make_account(trial: Trial) -> None:
 
 
 def _make_groups(trial: Trial) -> bool:
-    """Some groups; False where none can be made."""
+    """Create some groups. False where none can be created."""
     lists: dict[str, JsonValue] = {"pkp_ids_permitted": [], "cid_hashes_permitted": []}
     if (
         trial.ask.post(
@@ -144,7 +144,7 @@ def _group_answer(trial: Trial, answer: JsonValue) -> None:
 
 
 def _pages(trial: Trial) -> None:
-    """The first page's number, the sizes, what stands around the items."""
+    """Observe the number of the first page, the page sizes, and the envelope of the items."""
     ask, notes, key = trial.ask, trial.notes, trial.key
     first = [item.get("id") for item in items_of(ask.get("list_groups", key, page_number=0, page_size=1))]
     second = [item.get("id") for item in items_of(ask.get("list_groups", key, page_number=1, page_size=1))]
@@ -216,7 +216,7 @@ def _account_exists(trial: Trial) -> None:
 
 
 def _balance(trial: Trial) -> None:
-    """The members of the balance. Which sign is credit shows by what a write does to it."""
+    """Observe the members of the balance. The effect of a write shows which sign means credit."""
     before = object_of(trial.ask.get("billing/balance", trial.key))
     trial.add_group(f"{trial.label} paid")
     after = object_of(trial.ask.get("billing/balance", trial.key))
@@ -248,7 +248,7 @@ def _is_decimal(value: JsonValue) -> bool:
 
 
 def _scope(trial: Trial) -> None:
-    """Whether a second account's groups are numbered from the same number."""
+    """Observe whether a second account's groups start from the same number."""
     fields = [trial.notes.seen.get(f"wire.new_account.fields.account_{name}") for name in ("name", "description")]
     if None in fields or not trial.wallet:
         return

@@ -13,7 +13,7 @@ from conformance.survey.notes import Notes, Observation
 
 LONGEST = 110
 ASIDE = {"base_url", "extends"}
-"""Keys that never become questions."""
+"""Keys that are never written as questions."""
 
 
 def written(notes: Notes, base_url: str, how: Iterable[str]) -> str:

@@ -1,1 +1,1 @@
-"""The driver `attestation`: one rule of the verifier a case, held to the text alone ("Endpoints / Attestation")."""
+"""The driver `attestation`: judges one rule of the verifier for each case ("Endpoints / Attestation")."""

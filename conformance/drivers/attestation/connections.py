@@ -1,4 +1,4 @@
-"""Whether each new connection shows a certificate that evidence names (ATT-280), also where several machines answer."""
+"""Checks that each new connection shows a certificate that evidence names (ATT-280), also behind a load balancer."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from conformance.verify.fetching import API_PATH, fetch_over, path_of
 from conformance.verify.transport import Transport
 
 CONNECTIONS = 6
-"""How many are opened, one after the other; half of them for the API."""
+"""How many connections are opened, in sequence; half of them for the API."""
 NAMES_ITS_CERTIFICATE: Sequence[RuleName] = ("tls-certificate", "certificate-bound", "checksum-binding")
-"""What makes evidence name a certificate."""
+"""The rules by which evidence names a certificate."""
 OWN_SOURCES = Sources(collateral=NO_COLLATERAL, ask_dns=False)
-"""A quote that is signed is for other cases."""
+"""No sources beside the node: other cases judge the quote's signature."""
 
 
 def unnamed_certificates(target: Target, log: ExchangeLog, named: bytes) -> list[str]:
-    """Which connections show another certificate than the one that is `named`, and serve no evidence that names it.
+    """The connections whose certificate is neither `named` nor named by the evidence that they serve.
 
-    A machine of several may have a certificate of its own, with its evidence: then both come over one connection.
+    Each of several machines may have its own certificate: then its evidence comes over the same connection.
     FetchError: a connection does not answer.
     """
 
@@ -41,7 +41,7 @@ def unnamed_certificates(target: Target, log: ExchangeLog, named: bytes) -> list
 
 
 def strangers(connect: Callable[[], Transport], profile: Profile, log: ExchangeLog, named: set[bytes]) -> list[str]:
-    """The same for connections of any kind. `named`: certificates in DER."""
+    """The same for connections of one kind. `named`: certificates in DER."""
     unnamed = []
     for number in range(CONNECTIONS):
         path = path_of(CHECKSUMS) if number % 2 else API_PATH
@@ -58,7 +58,7 @@ def strangers(connect: Callable[[], Transport], profile: Profile, log: ExchangeL
 
 
 def _names_itself(transport: Transport, shown: bytes, profile: Profile, log: ExchangeLog) -> bool:
-    """Whether the evidence that the same client gets names the certificate that it was shown."""
+    """Whether the evidence from the same connection names its certificate."""
     policy = policy_of(profile)
     try:
         evidence = fetch_over(transport, policy, OWN_SOURCES)

@@ -1,6 +1,6 @@
 """The driver `attestation`: judges the node's evidence by rules of the verifier and charges what the case is about.
 
-A finding about another requirement charges nobody here: the case that is about that requirement does.
+A finding about another requirement is left to the case about that requirement.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from conformance.verify.reading import Reading
 NO_FAULT_OF_THE_NODE = frozenset(
     {"caa-lookup-failed", "collateral-missing", "td-attributes", "verifier-fault", "readings-differ"}
 )
-"""Findings that refuse, and charge nobody: what they need did not answer, or the text says nothing about it."""
+"""Findings that are no failure of the node: a source did not answer, or the specification is silent."""
 NEED_MORE: frozenset[RuleName] = frozenset({"quotes", "authorisation", "authorisation-contract"})
-"""Rules that need an answer of somebody beside the node: of whoever has collateral, or of the chain."""
+"""Rules that need another source than the node: the collateral service, or the chain."""
 
 
 class NotJudged(Inconclusive):
-    """A rule cannot be judged, because of a fault elsewhere or evidence that nobody here can read."""
+    """A rule cannot be judged: another source is at fault, or the evidence has a form that the suite cannot read."""
 
     code = "not-judged"
     cause = "the evidence does not let the rule be judged"
 
 
 def compile_attestation(form: AttestationCase, context: CompileContext) -> Callable[[CaseRun], None]:
-    """The case: judge each of its rules in turn."""
+    """Compile a case, which judges its rules in order."""
     context.info.needs.add("attestation")
     context.info.silence_is_not_offered = True
     for index, requirement in enumerate(form.because_of):
@@ -51,12 +51,12 @@ def compile_attestation(form: AttestationCase, context: CompileContext) -> Calla
 
 
 def judge_rules(got: Fetched, title: str, requirement: str, rules: Sequence[RuleName], log: ExchangeLog) -> None:
-    """Raise as `Judge.judge` for findings about one requirement."""
+    """Judge these rules for one requirement. Raises like `Judge.judge`."""
     Judge(got, title, frozenset({requirement}), (requirement,), log).judge(rules)
 
 
 class Judge:
-    """Judges rules for one case."""
+    """Judges rules for a case."""
 
     def __init__(
         self, got: Fetched, title: str, charged: frozenset[str], requirements: Sequence[str], log: ExchangeLog
@@ -69,7 +69,7 @@ class Judge:
         self._all = charged == frozenset(requirements)
 
     def judge(self, rules: Sequence[RuleName]) -> None:
-        """Raise for the weightiest finding: Mismatch, Inconclusive, ProfileSilent; nothing where all of them hold."""
+        """Raise Mismatch, Inconclusive or ProfileSilent, in this order, where a rule does not hold."""
         if self._got.reading is None:
             raise NoEvidence("an answer", self._got.trouble)
         answered = [rule for rule in rules if rule not in NEED_MORE or not self._got.trouble]
@@ -119,7 +119,7 @@ class Judge:
         return NotJudged(self._title, f"{_told(finding)}{at_fault}", self._shown(finding))
 
     def _shown(self, finding: Finding) -> int | None:
-        """The number of the exchange that shows a finding, which the case that came first has sent."""
+        """The number of the exchange that shows a finding. The first case of the run sent it."""
         exchange = self._got.exchange_of(finding)
         return None if exchange is None else self._log.show(exchange)
 

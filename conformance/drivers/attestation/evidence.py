@@ -1,4 +1,4 @@
-"""Fetches a node's evidence once a run; every case judges the same bytes, over one pool of connections."""
+"""Fetches a node's evidence once for each run. Every case judges the same bytes."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from conformance.verify.transport import Answer, Asked
 
 NO_COLLATERAL = b"{}"
 RENEWAL_SECONDS = 0.5
-"""Between two fetches, where the first looks as if a certificate was renewed meanwhile."""
+"""Seconds before a second fetch, where a certificate seems to have been renewed during the first."""
 SHOWN_BY = {
     "caa-account-absent": path_of(ACME_ACCOUNT),
     "api-certificate-differs": API_PATH,
     "compose-hash-not-allowed": "eth_call",
 }
-"""Findings that are about what no file holds: the path of the exchange that shows them best, or a JSON-RPC method."""
+"""For findings that concern no file: the path or the JSON-RPC method of the exchange that shows them."""
 
 
 class NoEvidence(Inconclusive):
@@ -44,19 +44,19 @@ class NoEvidence(Inconclusive):
 
 @dataclass(frozen=True)
 class Fetched:
-    """What a node serves, and what else was observed."""
+    """The fetched evidence of a node."""
 
     reading: TextReading | None
-    """None: the node itself did not answer."""
+    """The evidence; None where the node did not answer."""
     trouble: str = ""
-    """What did not answer."""
+    """The source that did not answer; empty where all did."""
     twice: bool = False
-    """Whether it was fetched once more, since it looked as if a certificate was renewed meanwhile."""
+    """Whether it was fetched twice, since a certificate seemed to have been renewed."""
     exchanges: Sequence[RawExchange] = ()
     """All requests of the node and of the chain, in order."""
 
     def exchange_of(self, finding: Finding) -> RawExchange | None:
-        """The last exchange that brought what the finding is about, or the quote that it comes from."""
+        """The last exchange with the file of the finding, else the last with the quote."""
         file = finding.where.partition(":")[0].partition(",")[0]
         for place in (SHOWN_BY.get(finding.code) or path_of(file), path_of(ATTESTATION)):
             for exchange in reversed(self.exchanges):
@@ -66,7 +66,7 @@ class Fetched:
 
 
 class Recorder(Witness):
-    """Keeps to the run's rate, and keeps what is exchanged, as the case's own."""
+    """Hooks of the verifier's client that keep the run's rate and log the exchanges in the case's log."""
 
     def __init__(self, target: Target, log: ExchangeLog) -> None:
         self._target = target
@@ -88,17 +88,17 @@ class Recorder(Witness):
 
 
 def fetched(target: Target, log: ExchangeLog) -> Fetched:
-    """The evidence of the node under test, fetched when it is first asked for: in the log of that case. Thread-safe."""
+    """The node's evidence, fetched by the first case that needs it and logged there. Thread-safe."""
     return target.remembered("attestation evidence", lambda: _fetch(target, Recorder(target, log)))
 
 
 def fetched_anew(target: Target, log: ExchangeLog) -> Fetched:
-    """The evidence as it is now, for the case that asks alone."""
+    """Fetch the evidence again, for one case."""
     return _fetch(target, Recorder(target, log))
 
 
 def address_of(target: Target) -> str:
-    """Where the evidence is served."""
+    """The URL of the evidence."""
     return target.profile.attestation.base_url or target.base_url
 
 
@@ -111,7 +111,7 @@ def _fetch(target: Target, recorder: Recorder) -> Fetched:
         evidence, twice = _settled(url, policy, sources, recorder)
         exists = _contract(profile, evidence, recorder)
     except (FetchError, ValueError) as problem:
-        # one of the sources beside the node may be at fault: the rules that need none of them are judged nevertheless
+        # another source than the node is at fault: rules that do not need it are still judged
         trouble, exists = str(problem), None
         alone = replace(sources, collateral=NO_COLLATERAL, rpc_url=None)
         try:
@@ -123,13 +123,13 @@ def _fetch(target: Target, recorder: Recorder) -> Fetched:
 
 
 def policy_of(profile: Profile) -> Policy:
-    """The trusted root is the profile's; attributes of a TD that the text says nothing about are accepted."""
+    """The policy: trusts the profile's root, and accepts TD attributes that the specification does not mention."""
     root = profile.attestation.root_certificate
     return Policy(root=None if root is None else root.encode(), allow_ve_injection=True)
 
 
 def sources_of(profile: Profile) -> Sources:
-    """Where the profile says that things are."""
+    """The sources that the profile names."""
     stated = profile.attestation
     return Sources(
         pccs=stated.pccs_url or INTEL_PCS,
@@ -148,7 +148,7 @@ def _authorisation_rpc(profile: Profile) -> str | None:
 
 
 def _settled(url: str, policy: Policy, sources: Sources, witness: Witness) -> tuple[Evidence, bool]:
-    """The evidence; fetched once more if a certificate seems to be renewed meanwhile."""
+    """Fetch the evidence, a second time if a certificate seems to have been renewed."""
     evidence = fetch(url, policy, sources, witness)
     if not verify(evidence, policy).codes & ROTATION:
         return evidence, False

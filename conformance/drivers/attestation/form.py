@@ -44,6 +44,6 @@ class AttestationCase(CaseForm):
 
     driver: Literal["attestation"]
     rules: Annotated[list[RuleName], Field(min_length=1)]
-    """What is judged."""
+    """The rules that are judged."""
     because_of: list[str] = Field(default_factory=list)
-    """Requirements whose breach is one of the case's requirements too. Default: the case's own."""
+    """Requirements whose findings also break the case's. Default: the case's own."""

@@ -1,4 +1,4 @@
-"""What a case can name as a rule: rules of the verifier, their parts, and rules that are judged by the text alone."""
+"""The rules that a case can name: rules of the verifier, parts of them, and rules judged by the specification alone."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from conformance.verify.rules import connection, forms, quotes, service
 from conformance.verify.strict import hex_bytes, json_object
 
 SHORTEST_QUOTE = 400
-"""Bytes: no TEE's quote is as short."""
+"""Bytes. Any TEE's quote is longer."""
 Judgement = tuple[Rule, Callable[[TextReading, Notes], str]]
 
 
@@ -80,7 +80,7 @@ def quote(reading: TextReading, _: Notes) -> str:
 
 
 def _may_be_a_quote(raw: bytes) -> bool:
-    """Whether it could be one of a TEE that is not judged here: those begin with a small version number."""
+    """Whether it could be a quote of another TEE: all begin with a small version number."""
     return len(raw) >= SHORTEST_QUOTE and 0 < int.from_bytes(raw[:2], "little") < 10
 
 
@@ -111,7 +111,7 @@ def acme_account(reading: TextReading, _: Notes) -> str:
 
 
 def certificate_bound(reading: TextReading, _: Notes) -> str:
-    """The checksum file covers the certificate (ATT-240): else the quote binds none."""
+    """The checksum file covers the certificate (ATT-240); otherwise the quote does not bind it."""
     name = reading.certificate.name.rpartition("/")[2]
     stated = reading.checksums.get(name)
     if stated is None:
@@ -151,7 +151,7 @@ def report_data(reading: TextReading, _: Notes) -> str:
 
 
 def evidence_binding(reading: TextReading, _: Notes) -> str:
-    """Rule 7 of the second quote (ATT-240); by what quote.json says of it, if the profile says that it shows none."""
+    """Rule 7 of the second quote (ATT-240); of the report data in quote.json where the profile says it has no quote."""
     shown = reading.shows_quote or reading.evidence_quote_document.quote is not None
     stated = reading.evidence_quote_document.report_data
     bound = reading.evidence_quote.report.report_data if shown else stated
@@ -205,4 +205,4 @@ JUDGEMENTS: Mapping[RuleName, Judgement] = MappingProxyType(
         "api-connection": (Rule.API_CONNECTION, connection.api_connection),
     }
 )
-"""By the name in a pack, in the order of the specification: the verifier's rule, and how it is judged."""
+"""By the name in a pack, in the specification's order: the verifier's rule, and the function that judges it."""

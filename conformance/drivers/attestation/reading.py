@@ -1,4 +1,4 @@
-"""The node's evidence, read as the specification's text alone says: no stricter than that, unlike a relying party."""
+"""Reads the node's evidence no more strictly than the specification demands, unlike a relying party."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BLOCK = re.compile(rb"-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----", 
 
 
 class TextReading(Reading):
-    """Evidence under a policy, and what the profile says about its forms."""
+    """Evidence under a policy, read by the forms that the profile states."""
 
     def __init__(
         self, evidence: Evidence, policy: Policy, forms: AttestationForms, contract_exists: bool | None
@@ -27,16 +27,16 @@ class TextReading(Reading):
         super().__init__(evidence, policy)
         self.forms = forms
         self.contract_exists = contract_exists
-        """Whether there is code at `app_id`; None: nobody asked."""
+        """Whether there is code at `app_id`; None: not looked up."""
 
     def body(self, name: str, code: str) -> bytes:
-        """A body as served; of a certificate file without the text that RFC 7468 lets stand around certificates."""
+        """A body as served. A certificate file is returned without the explanatory text that RFC 7468 permits."""
         body = super().body(name, code)
         return b"\n".join([*BLOCK.findall(body), b""]) if name.startswith("evidences/cert-") else body
 
     @cached_property
     def info(self) -> Info:
-        """`/info`; how long a compose hash has to be, and what `app_compose` is, other rules say (ATT-150, ATT-030)."""
+        """The members of `/info`. Other rules judge the compose hash's length (ATT-150) and `app_compose` (ATT-030)."""
         body = self.body(INFO, "info-missing")
         try:
             return read_info(body)
@@ -50,12 +50,12 @@ class TextReading(Reading):
 
     @property
     def shows_quote(self) -> bool:
-        """Whether quote.json holds its quote, by the profile."""
+        """Whether the profile says that quote.json contains the quote."""
         return "quote" in self.forms.quote_json_members
 
     @cached_property
     def evidence_quote_document(self) -> EvidenceQuote:
-        """`quote.json`; the text says nothing about the forms of members beside `report_data`."""
+        """The document `quote.json`. The specification states only the form of `report_data`."""
         body = self.body(EVIDENCE_QUOTE, "evidence-missing")
         try:
             return read_evidence_quote(_with_texts_alone(body))
@@ -63,7 +63,7 @@ class TextReading(Reading):
             raise Fault("evidence-malformed", str(problem), EVIDENCE_QUOTE) from problem
 
     def measured(self, events: tuple[Event, ...], register: bytes, where: str) -> Identity:
-        """The identity in an event log that replays to a register. The text names the compose hash alone."""
+        """The identity in an event log that replays to a register. The specification names only the compose hash."""
         check_replay(events, register, where)
         named: dict[str, bytes] = {}
         for event in before_ready(events):
@@ -76,7 +76,7 @@ class TextReading(Reading):
 
 
 def _members_of_info(body: bytes) -> Info | None:
-    """The members, the two hashes in hex; `app_compose` is empty where it is no text. None: one is absent."""
+    """The members, both hashes in hex; `app_compose` is empty where it is no text. None where a member is absent."""
     try:
         document = json_object(body)
         tcb_info = document.get("tcb_info")
@@ -91,7 +91,7 @@ def _members_of_info(body: bytes) -> Info | None:
 
 
 def _with_texts_alone(body: bytes) -> bytes:
-    """The document without those of quote and event log that are no text."""
+    """The document without a quote or event log that is no text."""
     members = json_object(body)
     odd = [name for name in ("quote", "event_log") if not isinstance(members.get(name), str)]
     return json.dumps({name: value for name, value in members.items() if name not in odd}).encode()

@@ -1,7 +1,7 @@
-"""Rules as the specification's text alone says them, where the verifier asks for more ("Verification rules").
+"""Rules that demand no more than the specification, where the verifier is stricter ("Verification rules").
 
-A relying party does well to refuse an unpinned issuer beside the right record, a service that is built on the spot, or
-quotes from two machines. The text allows them, so that a conforming node may have them.
+A relying party should refuse an unpinned issuer beside the right record, a service that is built on the spot, or quotes
+from two machines. The specification permits them, so a conforming node may have them.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from conformance.verify.rules.quotes import EVENTS, QUOTE, SECOND_EVENTS, SECOND
 
 ISSUERS = frozenset({"issue", "issuewild"})
 PINNED = re.compile(r"\S@sha256:[0-9a-fA-F]{64}\}?$")
-"""At the end of an image; a brace closes a variable's default."""
+"""Matches the end of a pinned image; a brace closes a variable's default."""
 WHERE = "observed.json: caa"
 NOTHING_KNOWN = "caa-lookup-failed"
 COMPOSE = f"{INFO}: docker_compose_file"
 
 
 def caa_account(reading: TextReading, notes: Notes) -> str:
-    """Rule 5 (ATT-190): one of the accounts in the records is the evidence's, whatever stands beside it."""
+    """Rule 5 (ATT-190): one of the accounts in the records is the evidence's; others may stand beside it."""
     observed = reading.observed
     if observed is None or observed.caa is None:
         notes.add("caa-not-offered", "nobody asked for CAA records: no gateway domain or no resolver", WHERE)
@@ -72,7 +72,7 @@ def _images(document: yaml.Node | None) -> list[yaml.Node]:
 
 
 def _images_of(service: yaml.Node) -> list[yaml.Node]:
-    """Its `image`; if it has none of its own, that of the mapping it is merged with."""
+    """Its `image`, or that of the mapping that it merges."""
     members = _members(service)
     own = [value for name, value in members if name == "image"]
     if own:
@@ -83,7 +83,7 @@ def _images_of(service: yaml.Node) -> list[yaml.Node]:
 
 
 def _members(node: yaml.Node | None) -> list[tuple[str, yaml.Node]]:
-    """The members of a mapping, in order; a key that stands twice is there twice."""
+    """The members of a mapping in order, with repeated keys."""
     if not isinstance(node, yaml.MappingNode):
         return []
     return [(key.value, value) for key, value in node.value if isinstance(key, yaml.ScalarNode)]
@@ -108,7 +108,7 @@ def registers(reading: TextReading, _: Notes) -> str:
 
 
 def same_app(reading: TextReading, _: Notes) -> str:
-    """ATT-300: both quotes are of one application; the machines may be two, and so may their quoting keys."""
+    """ATT-300: both quotes are of one application; they may come from different machines and quoting keys."""
     first, second = reading.quote.report.rt_mr3, reading.evidence_quote.report.rt_mr3
     if first == second:
         return f"RTMR3 {first.hex()} of both quotes"

@@ -1,9 +1,9 @@
-"""The driver `fuzz`: requests that nobody thought of, judged by the specification.
+"""The driver `fuzz`: sends generated requests and judges them by the specification.
 
 The value rules (`values`) give each member its rare and its wrong values, `examples` combines them, and schemathesis
-adds what it makes of the node's own description (`generated`). They go to an account of the case's own (`stage`) in
-random order; each answer and the account's lists after it are judged (`judge`). A failing request is made simple
-(`shrink`), and shown again by a pack that repeats it (`replay`).
+adds what it makes of the node's own description (`generated`). They go to an account of the case's own (`account`) in
+random order; each answer and the account's lists after it are judged (`judge`). A failing request is simplified
+(`shrink`), and written as a pack that repeats it (`replay`).
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from itertools import islice
 
 from pydantic import JsonValue
 
+from conformance.drivers.fuzz.account import FuzzAccount
 from conformance.drivers.fuzz.examples import Example, Examples, Members, Sort
 from conformance.drivers.fuzz.form import FuzzCase
 from conformance.drivers.fuzz.generated import described, generated
-from conformance.drivers.fuzz.judge import REQUIREMENTS, Choices, Found, Judge
+from conformance.drivers.fuzz.judge import REQUIREMENTS, Choices, Finding, Judge
 from conformance.drivers.fuzz.replay import replay_of, replay_pack, shown_by
 from conformance.drivers.fuzz.shrink import shrink
-from conformance.drivers.fuzz.stage import Stage
 from conformance.drivers.fuzz.values import ValueRules
 from conformance.drivers.openapi.description import read_description
 from conformance.drivers.steps.caserun import CaseRun
@@ -33,13 +33,13 @@ from conformance.service.lists import first_page
 __all__ = ["FuzzCase", "compile_fuzz"]
 
 OF_BUDGET = 60
-"""Requests of a case for each unit of `--budget`."""
+"""The number of requests of a case for each unit of `--budget`."""
 MOST_MADE = 15
-"""Accepted requests of one account; longer lists take longer to read."""
+"""The most accepted requests for one account: longer lists take longer to read."""
 
 
 def compile_fuzz(form: FuzzCase, context: CompileContext) -> Callable[[CaseRun], None]:
-    """The case: all requests, until one fails."""
+    """Compile a case, which sends all requests until one fails."""
     unknown = sorted(set(form.requirements) - REQUIREMENTS)
     if unknown:
         raise context.at("requirements").problem(BadShape, f"the driver fuzz charges none of {', '.join(unknown)}")
@@ -77,34 +77,34 @@ class FuzzRun:
         )
         self._examples = Examples(self._rules, run.random)
         self._runs = "run_action" in form.operations
-        self._stages = 0
+        self._accounts = 0
 
     def send_all(self) -> None:
-        """Raise Departure for the first failing request, made simple."""
+        """Send all requests. Raises Departure for the first failing one, simplified."""
         judge = self._judge()
         budget = self._run.target.extent.budget
         limit = None if budget is None else budget * OF_BUDGET
         for number, example in enumerate(islice(self._all(), limit), 1):
-            if self._stage.made >= MOST_MADE:
+            if self._account.made >= MOST_MADE:
                 self._judge_rest(judge)
                 judge = self._judge()
                 self._run.log.forget()
-            found = judge.judge(example)
-            if found is not None and found.requirement in self._form.requirements:
-                raise self._departure(example, found, f"request {number}")
-            if found is not None:
+            finding = judge.judge(example)
+            if finding is not None and finding.requirement in self._form.requirements:
+                raise self._departure(example, finding, f"request {number}")
+            if finding is not None:
                 judge = self._judge()
         self._judge_rest(judge)
 
     def _judge_rest(self, judge: Judge) -> None:
-        """After the last request of an account, the lists that none of them was about."""
-        found = judge.judge_rest()
-        if found is not None and found.requirement in self._form.requirements:
-            found.problem.requirements = (found.requirement,)
-            raise found.problem
+        """Compare, after the last request of an account, the lists that none of them was about."""
+        finding = judge.judge_rest()
+        if finding is not None and finding.requirement in self._form.requirements:
+            finding.problem.requirements = (finding.requirement,)
+            raise finding.problem
 
     def _all(self) -> Iterator[Example]:
-        """Those by the value rules, then those by the description, which take longer to make."""
+        """The requests by the value rules, then those by the description, which take longer to make."""
         operations = [self._run.target.operation(name) for name in self._form.operations]
         examples = [example for one in operations for example in self._examples.of(one)]
         self._run.random.shuffle(examples)
@@ -126,33 +126,33 @@ class FuzzRun:
         yield from examples
 
     def _judge(self) -> Judge:
-        self._stages += 1
+        self._accounts += 1
         try:
-            self._stage = Stage(self._run, self._context, f"stage {self._stages}", runs=self._runs)
-            return Judge(self._stage, self._description)
+            self._account = FuzzAccount(self._run, self._context, f"account {self._accounts}", runs=self._runs)
+            return Judge(self._account, self._description)
         except Departure as problem:
             raise SetupFailed.of(problem) from problem
 
-    def _departure(self, example: Example, found: Found, place: str) -> Departure:
-        """The failure, by the simplest request that shows it, and once more by its replay."""
+    def _departure(self, example: Example, finding: Finding, place: str) -> Departure:
+        """The failure by the simplest request found, with its replay."""
         simple = example
         if not self._run.target.extent.until_wrong:
             names = list(self._run.target.operation(example.operation).request)
             plain: Members = {name: self._rules.plain(name)[0] for name in names}
-            simple = shrink(example, plain, lambda other: self._fails_like(other, found))
+            simple = shrink(example, plain, lambda other: self._fails_like(other, finding))
         case = replay_of(
-            simple, found, self._stage.beginning, self._stage.request(simple), Choices.of(self._run.profile)
+            simple, finding, self._account.beginning, self._account.request(simple), Choices.of(self._run.profile)
         )
         problem = shown_by(case, self._run, self._context)
         if problem is None:
-            problem = found.problem
+            problem = finding.problem
             problem.step = f"{place}, {example.operation}, and not when repeated alone"
         else:
             problem.replay = replay_pack(case, self._run)
             problem.step = f"the replay of {place}, {example.operation}"
-        problem.requirements = (found.requirement,)
+        problem.requirements = (finding.requirement,)
         return problem
 
-    def _fails_like(self, example: Example, found: Found) -> bool:
+    def _fails_like(self, example: Example, finding: Finding) -> bool:
         again = self._judge().judge(example)
-        return again is not None and again.kind == found.kind
+        return again is not None and again.kind == finding.kind

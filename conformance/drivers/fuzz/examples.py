@@ -1,4 +1,4 @@
-"""The requests of a case: every rare value once, combinations of plain ones, and values of a wrong type."""
+"""Makes the requests of a case: every rare value once, combinations of plain ones, and values of a wrong type."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from conformance.drivers.fuzz.values import LABELS, ValueRules
 from conformance.profile import Operation
 
 COMBINED = 3
-"""So many members at a time have every combination of their plain values."""
+"""The number of members of which every combination of plain values is tried."""
 MOST_COMBINATIONS = 60
 CANDIDATES = 12
 OMITTABLE = frozenset({"email", "jsParams"})
@@ -26,26 +26,26 @@ Members = dict[str, JsonValue]
 
 
 class Sort(Enum):
-    """What may become of a request."""
+    """How a node may answer a request."""
 
     PLAIN = "plain"
-    """It has to be accepted."""
+    """The node must accept it."""
     VALID = "valid"
-    """It has the stated shape; a node may have limits that the specification does not know."""
+    """It has the stated shape. The node may refuse it by a limit of its own."""
     WRONG = "wrong"
-    """It has not."""
+    """It does not have the stated shape."""
 
 
 @dataclass(frozen=True)
 class Example:
-    """One request by canonical names."""
+    """A request by canonical names."""
 
     operation: str
     sort: Sort
     members: Members
 
     def with_members(self, members: Members) -> Example:
-        """The same request with others."""
+        """The same request with these members."""
         return replace(self, members=members)
 
 
@@ -57,7 +57,7 @@ class Examples:
         self._random = random
 
     def of(self, operation: Operation) -> Iterator[Example]:
-        """All of them but those that a description gives."""
+        """All requests of an operation, without those that a description gives."""
         names = list(operation.request)
         for members in self._combined(names):
             sort = Sort.VALID if operation.name in ONCE else Sort.PLAIN
@@ -69,7 +69,7 @@ class Examples:
                 yield Example(operation.name, Sort.WRONG, {**self.plain(names), name: value})
 
     def _with_fresh_cid(self, members: Members) -> Members:
-        """An action that the account has not registered yet: it may be refused a second time."""
+        """The request with a new action: a second registration may be refused."""
         return {name: self._rules.plain(name)[0] if name == CID else value for name, value in members.items()}
 
     def plain(self, names: list[str]) -> Members:
@@ -77,7 +77,7 @@ class Examples:
         return {name: self._random.choice(self._rules.plain(name)) for name in names}
 
     def _valued(self, names: list[str]) -> Iterator[Members]:
-        """Each value of each member at least once, beside plain ones: what is refused hides nothing else.
+        """Requests with each value of each member at least once, beside plain values: a refusal hides no other value.
 
         Labels vary one at a time, all other members together.
         """
@@ -91,7 +91,7 @@ class Examples:
                 yield {**self.plain(names), **rare}
 
     def _combined(self, names: list[str]) -> Iterator[Members]:
-        """Rows that hold all combinations of the plain values of any three members, as far as the budget goes."""
+        """Rows with all combinations of the plain values of any three members, within the budget."""
         choices: Mapping[str, list[JsonValue]] = {
             name: [*self._rules.plain(name), *([None] if name in OMITTABLE else [])] for name in names
         }

@@ -1,7 +1,7 @@
-"""Requests that schemathesis makes of the node's OpenAPI description, or of one written from the profile.
+"""Makes requests with schemathesis from the node's OpenAPI description, or from one written from the profile.
 
-Specification, "Versioning": the description. Where what it says of a member's type differs from the specification, the
-judge holds to the specification.
+Specification, "Versioning": the description. Where its type of a member differs from the specification's, the judge
+follows the specification.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ TYPES: dict[str, JsonValue] = {
     "jsParams": {"type": "object"},
     "amount_cents": {"type": "integer", "minimum": 500},
 }
-"""The types of the specification's members, for a node that has no description."""
+"""The members' types by the specification, for a node without a description."""
 OWN: Members = {"group_id": "${group.id}", "usage_api_key": "${key}", "pkp_id": "${wallet.id}", "hashed_cid": "${hash}"}
-"""The value rules laid over what is drawn: requests act on what the account holds."""
+"""Values that replace drawn ones, so that requests name objects of the account."""
 
 
 class Drawn(Protocol):
-    """What is used of a case of schemathesis."""
+    """The parts of a schemathesis case that are used."""
 
     @property
     def body(self) -> object:
@@ -49,7 +49,7 @@ class Drawn(Protocol):
 def generated(
     document: dict[str, JsonValue], operation: Operation, sort: Sort, count: int, source: str
 ) -> Iterator[Example]:
-    """So many requests of an operation, valid or not, by canonical names; none where the document lacks it."""
+    """Requests of an operation by canonical names, valid or not; none where the document lacks the operation."""
     if not count:
         return
     try:
@@ -110,7 +110,7 @@ def _described(operation: Operation) -> dict[str, JsonValue]:
 
 
 def _members(case: Drawn, operation: Operation) -> Members | None:
-    """By canonical names; None for a body that is no JSON object, or that only differs in its headers."""
+    """The members by canonical names; None for a body that is no JSON object, or that differs only in its headers."""
     canonical = {wire: name for name, wire in operation.request.items()}
     if operation.place is Place.STRING:
         return {"code": case.body} if isinstance(case.body, str) else None
@@ -126,7 +126,7 @@ def _members(case: Drawn, operation: Operation) -> Members | None:
 
 
 def _escaped(value: JsonValue) -> JsonValue:
-    """`${` is the beginning of a variable in packs."""
+    """Escape `${`, which begins a variable in packs."""
     if isinstance(value, dict):
         return {name: _escaped(entry) for name, entry in value.items()}
     if isinstance(value, list):

@@ -1,12 +1,12 @@
-"""What the specification says of an answer and of its effect, whatever the description says ("Errors", "Resources")."""
+"""Judges answers and their effects by the specification, whatever the description says ("Errors", "Resources")."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from conformance.drivers.fuzz.account import ACTIONS_INSIDE, LISTS, WALLETS_INSIDE, FuzzAccount, Lists
 from conformance.drivers.fuzz.examples import Example, Sort
-from conformance.drivers.fuzz.stage import ACTIONS_INSIDE, LISTS, WALLETS_INSIDE, Lists, Stage
 from conformance.drivers.fuzz.values import ARRAYS, ECHO, LABELS, SWITCHES, U64
 from conformance.drivers.openapi.answers import check_answer
 from conformance.drivers.openapi.description import Description
@@ -48,7 +48,7 @@ TAKES = {
     "run_action": "EP-380",
     "create_payment_intent": "BILL-030",
 }
-"""The requirement that says what an operation takes."""
+"""The requirement about the request of each operation."""
 LABEL = {
     ("add_group", "group_name"): ("name", "GRP-020"),
     ("add_group", "group_description"): ("description", "GRP-030"),
@@ -65,7 +65,7 @@ LABEL = {
     ("update_action_metadata", "name"): ("name", "EP-300"),
     ("update_action_metadata", "description"): ("description", "EP-300"),
 }
-"""Request member to the member of the listed item that shows it, and the requirement that says so."""
+"""By request member: the member of the listed item that shows it, and the requirement that says so."""
 PERMISSION = {"add_usage_api_key": "UKEY-010", "update_usage_api_key": "KEYLIFE-020"}
 ABOUT = {
     **dict.fromkeys(("add_group", "update_group"), "list_groups"),
@@ -73,7 +73,7 @@ ABOUT = {
     "update_usage_api_key_metadata": "list_api_keys",
     **dict.fromkeys(("add_action", "update_action_metadata"), "list_actions"),
 }
-"""The list that shows what an operation makes or changes."""
+"""The list that shows the object that an operation creates or changes."""
 INSIDE = {
     "update_group": {WALLETS_INSIDE, ACTIONS_INSIDE},
     "add_pkp_to_group": {WALLETS_INSIDE},
@@ -99,12 +99,12 @@ REQUIREMENTS = frozenset(
     | {REFUSED_WHOLE, NO_SHAPE, PAGING, LARGE_NUMBERS, JSON, LEAK, SCHEMA, PARAMETERS, SHOWS}
     | {NEVER_EXISTED}
 )
-"""All that may be charged."""
+"""Every requirement that a case can break."""
 
 
 @dataclass(frozen=True)
 class Choices:
-    """What the specification leaves open of the lists; a profile that is silent allows both."""
+    """Choices about lists that the specification leaves open. A silent profile permits either."""
 
     unregistered_listed: bool
     """Whether `list_actions` may show actions that are only in groups."""
@@ -113,7 +113,7 @@ class Choices:
 
     @classmethod
     def of(cls, profile: Profile) -> Choices:
-        """Those of a node."""
+        """The choices of a profile."""
         listing = profile.semantics.list_actions_unregistered
         return cls(
             unregistered_listed=listing is None or listing.account_list != "absent",
@@ -126,62 +126,64 @@ class Choices:
 
 
 @dataclass(frozen=True)
-class Found:
-    """A departure, and the requirement that it breaks."""
+class Finding:
+    """A departure with the requirement that it breaks."""
 
     problem: Departure
     requirement: str
 
     @property
     def kind(self) -> tuple[str, str]:
-        """What a simpler request has to show, too, to be the same failure."""
+        """The part of a failure that a simpler request must show, too."""
         return (self.requirement, self.problem.code)
 
 
 class Judge:
-    """Sends requests of a stage and judges what comes of them. Raises Inconclusive where nothing was learnt."""
+    """Sends requests with an account and judges answers and effects. Raises Inconclusive where nothing was learnt."""
 
-    def __init__(self, stage: Stage, description: Description | None) -> None:
-        self._stage = stage
+    def __init__(self, account: FuzzAccount, description: Description | None) -> None:
+        self._account = account
         self._description = description
-        self._choices = Choices.of(stage.run.profile)
-        self._before = stage.lists(LISTS)
+        self._choices = Choices.of(account.run.profile)
+        self._before = account.lists(LISTS)
 
-    def judge(self, example: Example) -> Found | None:
-        """Send one request."""
-        run = self._stage.run
+    def judge(self, example: Example) -> Finding | None:
+        """Send a request and judge it."""
+        run = self._account.run
         try:
-            request = self._stage.request(example)
+            request = self._account.request(example)
             answer = run.send(request)
             raise_for_trouble(answer)
         except ServerFault as problem:
-            return Found(problem, _of_fault(example))
+            return Finding(problem, _of_fault(example))
         except Malformed as problem:
-            return Found(problem, JSON)
-        found = self._judged_answer(example, request, answer)
+            return Finding(problem, JSON)
+        finding = self._judged_answer(example, request, answer)
         try:
-            after = self._stage.lists(self._watched(example.operation))
+            after = self._account.lists(self._watched(example.operation))
         except Departure as problem:
-            return found or Found(problem, SHOWS)
-        found = found or _too_lenient(example, request, answer) or self._judged_effect(example, request, answer, after)
-        self._stage.made += answer.accepted
+            return finding or Finding(problem, SHOWS)
+        finding = (
+            finding or _too_lenient(example, request, answer) or self._judged_effect(example, request, answer, after)
+        )
+        self._account.made += answer.accepted
         self._before |= after
-        return found
+        return finding
 
-    def judge_rest(self) -> Found | None:
-        """Whether a list that no request of the stage was about has changed."""
+    def judge_rest(self) -> Finding | None:
+        """The finding that a list changed which no request was about, if any."""
         try:
-            after = self._stage.lists(LISTS)
+            after = self._account.lists(LISTS)
         except Departure as problem:
-            return Found(problem, SHOWS)
+            return Finding(problem, SHOWS)
         for name, items in after.items():
             if not same(self._before[name], items):
                 expected = f"{name} as before the requests: {printed_json(self._before[name])[:SHOWN]}"
-                return Found(StateChanged(expected, printed_json(items)[:SHOWN]), REFUSED_WHOLE)
+                return Finding(StateChanged(expected, printed_json(items)[:SHOWN]), REFUSED_WHOLE)
         return None
 
-    def _judged_answer(self, example: Example, request: OutgoingRequest, answer: Answer) -> Found | None:
-        run = self._stage.run
+    def _judged_answer(self, example: Example, request: OutgoingRequest, answer: Answer) -> Finding | None:
+        run = self._account.run
         try:
             if not answer.accepted:
                 check_refusal(answer, ExpectedRefusal.of(["any"], run.profile), run.secrets)
@@ -193,26 +195,28 @@ class Judge:
             if answer.accepted and example.operation == "run_action":
                 self._must_return_parameters(request, answer)
         except LeakyRefusal as problem:
-            return Found(problem, LEAK)
+            return Finding(problem, LEAK)
         except Malformed as problem:
-            return Found(problem, JSON)
+            return Finding(problem, JSON)
         except NotAccepted as problem:
-            return Found(problem, TAKES[example.operation])
+            return Finding(problem, TAKES[example.operation])
         except Departure as problem:
-            return Found(problem, PARAMETERS if example.operation == "run_action" else SCHEMA)
+            return Finding(problem, PARAMETERS if example.operation == "run_action" else SCHEMA)
         return None
 
     def _must_return_parameters(self, request: OutgoingRequest, answer: Answer) -> None:
-        """The code returns what `main` was given."""
+        """Raise Mismatch unless the run returned the parameters of `main`."""
         if not printed(request.members.get("code")).startswith(ECHO) or "jsParams" not in request.members:
             return
-        response, form = member(answer.value, "response"), self._stage.run.profile.exec.response_form
+        response, form = member(answer.value, "response"), self._account.run.profile.exec.response_form
         result = returned(response, form or "text")
         if not same(result, request.members["jsParams"]):
             expected = printed_json(request.members["jsParams"])
             raise Mismatch(f"a response {expected[:SHOWN]}", printed_json(result)[:SHOWN], answer.exchange)
 
-    def _judged_effect(self, example: Example, request: OutgoingRequest, answer: Answer, after: Lists) -> Found | None:
+    def _judged_effect(
+        self, example: Example, request: OutgoingRequest, answer: Answer, after: Lists
+    ) -> Finding | None:
         own = {ABOUT.get(example.operation, ""), *INSIDE.get(example.operation, ())} if answer.accepted else set()
         grouped = answer.accepted and example.operation in LISTS_GROUPS
         for name, items in after.items():
@@ -222,23 +226,25 @@ class Judge:
             if name not in own and not same(before, items):
                 expected = f"{name} as before: {printed_json(before)[:SHOWN]}"
                 problem = StateChanged(expected, printed_json(items)[:SHOWN], answer.exchange)
-                return Found(problem, TAKES[example.operation] if answer.accepted else REFUSED_WHOLE)
+                return Finding(problem, TAKES[example.operation] if answer.accepted else REFUSED_WHOLE)
         if not answer.accepted or example.sort is Sort.WRONG or example.operation not in ABOUT:
             return None
         return self._judged_item(example.operation, request.members, answer, after)
 
-    def _judged_item(self, operation: str, members: Mapping[str, object], answer: Answer, after: Lists) -> Found | None:
-        """The item that the call made or changed shows what was sent."""
+    def _judged_item(
+        self, operation: str, members: Mapping[str, object], answer: Answer, after: Lists
+    ) -> Finding | None:
+        """Raise Mismatch unless the item of the call shows the sent values."""
         before, items = self._before[ABOUT[operation]], after[ABOUT[operation]]
         changed = [item for item in items if not any(same(item, earlier) for earlier in before)]
-        if not changed:  # what was sent may be what stood there already
+        if not changed:  # the sent values may equal the earlier ones
             changed = items[-1:] if operation.startswith("add_") else self._named(operation, members, items)
         if len(changed) != 1 or len(items) - len(before) not in {0, 1}:
             got = f"{len(changed)} items changed, and {len(items)} in place of {len(before)}"
-            return Found(Mismatch(f"one item of {operation}", got, answer.exchange), TAKES[operation])
+            return Finding(Mismatch(f"one item of {operation}", got, answer.exchange), TAKES[operation])
         for problem, requirement in self._differences(operation, members, changed[0]):
             problem.exchange = answer.exchange
-            return Found(problem, requirement)
+            return Finding(problem, requirement)
         return None
 
     def _watched(self, operation: str) -> list[str]:
@@ -247,7 +253,7 @@ class Judge:
         return [ABOUT.get(operation, "list_groups"), *sorted({*INSIDE.get(operation, ()), *further})]
 
     def _named(self, operation: str, members: Mapping[str, object], items: list[object]) -> list[object]:
-        """The item that stood there already as it was sent."""
+        """The earlier item with the sent values."""
         if not self._choices.replaces_labels(operation):
             return [item for item in items if not any(self._differences(operation, members, item))][:1]
         shown = {shown: members[name] for (called, name), (shown, _) in LABEL.items() if called == operation}
@@ -265,12 +271,12 @@ class Judge:
 
 
 def _labelled(items: list[object]) -> list[object]:
-    """The actions with a name: those that are only in groups have none."""
+    """The actions with labels: those that are only in groups have none."""
     return [item for item in items if member(item, "name") not in ("", None, MISSING)]
 
 
-def _too_lenient(example: Example, request: OutgoingRequest, answer: Answer) -> Found | None:
-    """A number outside u64 that the node took for one: whichever group that is, it was not named."""
+def _too_lenient(example: Example, request: OutgoingRequest, answer: Answer) -> Finding | None:
+    """The finding that the node accepted a group id outside u64, if it did."""
     if example.sort is not Sort.WRONG or not answer.accepted:
         return None
     for name in (*ARRAYS, "group_id"):
@@ -278,7 +284,7 @@ def _too_lenient(example: Example, request: OutgoingRequest, answer: Answer) -> 
         numbers = value if isinstance(value, list) else [value]
         if any(isinstance(number, int) and not 0 <= number < U64 for number in numbers):
             problem = NotRefused(f"a refusal of {name} {printed_json(value)[:SHOWN]}", answer.summary, answer.exchange)
-            return Found(problem, LARGE_NUMBERS if name in ARRAYS else NEVER_EXISTED)
+            return Finding(problem, LARGE_NUMBERS if name in ARRAYS else NEVER_EXISTED)
     return None
 
 
@@ -298,7 +304,7 @@ def _differences(operation: str, members: Mapping[str, object], item: object) ->
 
 
 def _ids(array: object) -> set[object]:
-    """Group ids, whether they stand there as integers, as texts or as 1.0, which is the same number in JSON."""
+    """Group ids of integers, texts, or numbers such as 1.0, which equals 1 in JSON."""
     if not isinstance(array, list):
         return {printed(array)}
     return {int(entry) if _is_whole(entry) else printed(entry) for entry in array}
@@ -309,7 +315,7 @@ def _is_whole(entry: object) -> bool:
 
 
 def _is_ordinary(value: object) -> bool:
-    """Whether a text holds letters, marks and blanks alone: a label with control characters may be shown otherwise."""
+    """Whether a text consists of letters, marks and blanks. A label with control characters may be shown otherwise."""
     return not isinstance(value, str) or all(letter.isprintable() or letter in "\t\n" for letter in value)
 
 

@@ -1,11 +1,11 @@
-"""A failing request as a pack of its own, which shows the failure by itself and passes on a correct node."""
+"""Writes a failing request as a pack that shows the failure by itself and passes on a correct node."""
 
 from __future__ import annotations
 
 from pydantic import JsonValue
 
 from conformance.drivers.fuzz.examples import Example, Sort
-from conformance.drivers.fuzz.judge import ABOUT, LABEL, Choices, Found
+from conformance.drivers.fuzz.judge import ABOUT, LABEL, Choices, Finding
 from conformance.drivers.fuzz.values import LABELS
 from conformance.drivers.model.play import fresh_run
 from conformance.drivers.model.replay import replay_case, replay_text
@@ -22,14 +22,14 @@ ANY: StepData = {"may_be_refused": "any", "expect": {"@status": {"at_most": 499}
 
 
 def replay_of(
-    example: Example, found: Found, beginning: list[StepData], request: OutgoingRequest, choices: Choices
+    example: Example, finding: Finding, beginning: list[StepData], request: OutgoingRequest, choices: Choices
 ) -> dict[str, JsonValue]:
-    """The case: what the account holds, the request, and what shows that it is wrong."""
+    """The case: the steps that fill the account, the request, and the steps that show the failure."""
     title = f"{example.operation}: a {example.sort.value} request that goes wrong"
-    return replay_case([*beginning, *_matter(example, found, request, choices)], title, [found.requirement], [])
+    return replay_case([*beginning, *_matter(example, finding, request, choices)], title, [finding.requirement], [])
 
 
-def _matter(example: Example, found: Found, request: OutgoingRequest, choices: Choices) -> list[StepData]:
+def _matter(example: Example, finding: Finding, request: OutgoingRequest, choices: Choices) -> list[StepData]:
     known = request.operation.request
     who = {} if request.operation.auth is Auth.NONE else {"as": "alice"}
     call: StepData = {
@@ -42,7 +42,7 @@ def _matter(example: Example, found: Found, request: OutgoingRequest, choices: C
         call["extra"] = extra
     listed = ABOUT.get(example.operation, "list_groups")
     reading: StepData = {"list": listed, "as": "alice", "save": {"seen": ""}}
-    match found.problem:
+    match finding.problem:
         case StateChanged():
             before: StepData = {"list": listed, "as": "alice", "save": {"before": ""}}
             return [before, call | ANY, reading, {"check": {"that": "${seen}", "equals": "${before}"}}]
@@ -54,7 +54,7 @@ def _matter(example: Example, found: Found, request: OutgoingRequest, choices: C
 
 
 def _shown(example: Example, choices: Choices) -> StepData:
-    """The item that shows what was sent."""
+    """The step that reads the item of the request."""
     hidden = set() if choices.replaces_labels(example.operation) else LABELS
     members = ((LABEL.get((example.operation, name), (name,))[0], value) for name, value in example.members.items())
     return {
@@ -66,7 +66,7 @@ def _shown(example: Example, choices: Choices) -> StepData:
 
 
 def shown_by(case: dict[str, JsonValue], run: CaseRun, context: CompileContext) -> Departure | None:
-    """What the replay shows on this node; None when it shows nothing."""
+    """The departure that the replay shows on this node; None where it passes."""
     branch, fresh = fresh_run(run, context, "replay")
     try:
         program = compile_case(StepsCase.model_validate(case), fresh)

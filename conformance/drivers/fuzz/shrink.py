@@ -1,4 +1,4 @@
-"""Makes a failing request simple: one member after the other, as long as the failure stays the same."""
+"""Simplifies a failing request member by member while the failure stays the same."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pydantic import JsonValue
 from conformance.drivers.fuzz.examples import Example, Members
 
 MOST_TRIES = 80
-"""Requests with which a failing one is made simpler, at most."""
+"""The most requests for simplifying a failing one."""
 SIMPLEST: tuple[JsonValue, ...] = ("", "a", False, 0, [], {})
 
 

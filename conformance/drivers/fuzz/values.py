@@ -1,7 +1,7 @@
-"""The value rules: what each member of a request may hold by the specification, common values first, rare ones after.
+"""The value rules: valid and wrong values of each member of a request, common ones before rare ones.
 
-Specification, "Resources and their fields" and "Endpoints": the types of members. `${…}` stands for what the account of
-the case holds, as in packs.
+Specification, "Resources and their fields" and "Endpoints": the types of members. `${…}` names an object of the
+case's account, as in packs.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ SPECIAL_TEXTS: Values = [
     *("😀", "👩\u200d👩\u200d👧", "🇺🇳", "\U0001d4b3", "\U0001d173", "\U000e0001", "\U0010ffff"),
 ]
 LENGTHS = (31, 32, 33, 64, 65, 128, 129, 255, 256, 257, 512, 1000, 1024, 1025, 4096, 4097, 10_000)
-"""Of long texts, in bytes of UTF-8."""
+"""Lengths of long texts, in bytes of UTF-8."""
 EDGES = (8, 16, 31, 32, 52, 53, 62, 63)
 """Powers of two near which numbers lose their value."""
 NUMBERS: Values = sorted({2**power + step for power in EDGES for step in (-1, 0, 1)} | {U64 - 1, U64 - 2, U64 - 2**10})
 ECHO = "async function main(p) { return p; }"
-"""Code that gives back its parameters."""
+"""Code that returns its parameters."""
 WRONG: Values = [None, True, 0, -1, 1.5, "", "x", [], {}, [None], {"a": 1}]
-"""Of which those are used that are of another type."""
+"""Values of all types; a member gets those that are not of its own type."""
 WRONG_NUMBERS: Values = [-1, -(2**63), 0.5, U64, U64 + 1, U64 + 2**32, 2**128, 2**256, 1e300, "x", True, None, [], {}]
 WRONG_HEX: Values = [
     "",
@@ -91,7 +91,7 @@ class ValueRules:
         self._sample = sample
 
     def plain(self, member: str) -> Values:
-        """Few values that nobody has a reason to refuse, for all combinations."""
+        """A few values that every node has to accept, for all combinations."""
         if member in LABELS:
             return [*PLAIN_TEXTS[:2], ""] if "description" in member else [PLAIN_TEXTS[0], PLAIN_TEXTS[1]]
         if member in SWITCHES:

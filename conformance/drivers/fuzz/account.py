@@ -1,4 +1,4 @@
-"""What a case acts on: an account of its own with a wallet, an action, groups and a usage key."""
+"""The account of a case, with a wallet, an action, groups and a usage key."""
 
 from __future__ import annotations
 
@@ -34,19 +34,19 @@ RUNS: tuple[StepData, ...] = (
         },
     },
 )
-"""More, where actions run. A node may want a group with a wallet for runs that name none (`exec.run_without_pkp`)."""
+"""Further steps for cases that run actions. A run without a wallet may need a group with one."""
 WALLETS_INSIDE, ACTIONS_INSIDE = "list_wallets_in_group of the group", "list_actions of the group"
 LISTS = ("list_groups", "list_api_keys", "list_wallets", "list_actions", WALLETS_INSIDE, ACTIONS_INSIDE)
-"""All that shows what the account holds."""
+"""All lists of the account."""
 OF_GROUP: Mapping[str, JsonValue] = {"group_id": "${group.id}"}
 Lists = dict[str, list[object]]
 
 
-class Stage:
-    """One such account."""
+class FuzzAccount:
+    """An account of a case, to which generated requests go."""
 
     def __init__(self, run: CaseRun, context: CompileContext, name: str, *, runs: bool) -> None:
-        """Make it. Departures come as they are: nothing is judged yet."""
+        """Create the account. Raises Departure: nothing is judged yet."""
         self.run, self._context = fresh_run(run, context, name)
         self.beginning = [*BEGINNING, *(RUNS if runs else ())]
         for number, step in enumerate(self.beginning):
@@ -54,10 +54,10 @@ class Stage:
             self._context.check()
             compiled.run(self.run)
         self.made = 0
-        """How many objects it has got since."""
+        """How many requests have been accepted since."""
 
     def request(self, example: Example) -> OutgoingRequest:
-        """The request, with what the account holds in place of `${…}`."""
+        """The request, with the account's objects in place of `${…}`."""
         operation = self.run.target.operation(example.operation)
         key = None if operation.auth is Auth.NONE else self.run.account_key("alice")
         return OutgoingRequest(operation, key, members=self.filled(example.members))
@@ -69,10 +69,10 @@ class Stage:
         return value if isinstance(value, dict) else {}
 
     def lists(self, names: Iterable[str]) -> Lists:
-        """What these lists of the account show."""
+        """Read these lists of the account."""
         key = self.run.account_key("alice")
-        found: Lists = {}
+        by_name: Lists = {}
         for name in names:
             operation, _, of_group = name.partition(" ")
-            found[name] = read_list(self.run, operation, key, **(self.filled(OF_GROUP) if of_group else {}))
-        return found
+            by_name[name] = read_list(self.run, operation, key, **(self.filled(OF_GROUP) if of_group else {}))
+        return by_name
