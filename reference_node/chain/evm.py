@@ -21,11 +21,12 @@ from eth_utils.crypto import keccak
 from eth_utils.exceptions import ValidationError
 
 from reference_node.chain import evm_calls
-from reference_node.chain.evm_blocks import Blocks, Mined
+from reference_node.chain.evm_blocks import Block, Blocks, Mined
 from reference_node.chain.evm_calls import Call, Execution, Override
 from reference_node.chain.evm_lock import FairLock
 from reference_node.chain.evm_machine import MemoryState, OutOfTime
 from reference_node.chain.evm_state import NO_ROOT
+from reference_node.chain.evm_store import ChainStore
 from reference_node.chain.evm_transactions import (
     BLOCK_GAS_LIMIT,
     admit,
@@ -60,23 +61,35 @@ PRIORITY_FEE = 10**9
 
 
 class EvmChain:
-    """A chain in this process. `clock` gives Unix seconds; `allocation` maps addresses to their first wei."""
+    """A chain in this process. `clock` gives Unix seconds; `allocation` maps addresses to their first wei.
+
+    With a `store` it goes on from what is kept there, and each transaction is kept before anybody hears of it.
+    """
 
     def __init__(
-        self, chain_id: int, clock: Callable[[], int], allocation: Mapping[Address, int] | None = None
+        self,
+        chain_id: int,
+        clock: Callable[[], int],
+        allocation: Mapping[Address, int] | None = None,
+        store: ChainStore | None = None,
     ) -> None:
         self.lock = FairLock()
         """Hold it to read several things of one moment."""
         self._chain_id = chain_id
         self._clock = clock
-        self.blocks = Blocks(clock())
+        self._store = store
+        self.blocks = (store.blocks() if store else None) or Blocks(clock())
         """What has been mined. Read it under the lock."""
         self._state = MemoryState(AtomicDB(), self._context(clock()), NO_ROOT)
         self._state.stopped = threading.Event()
+        if store:
+            self._state.restore(store.accounts())
+            store.save(self._state.changes(), self.blocks.latest)
         self._views: dict[tuple[Address, bytes, Address], Execution] = {}
         self._views_at = 0
         for address, wei in (allocation or {}).items():
-            self.fund(address, wei)
+            if not self.balance(address):
+                self.fund(address, wei)
 
     @property
     def chain_id(self) -> int:
@@ -163,10 +176,9 @@ class EvmChain:
 
     def fund(self, address: Address, wei: int) -> None:
         """Give an address so many wei out of nothing, without a block."""
-        with self.lock:
+        with self.lock, self._all_or_nothing():
             self._state.delta_balance(EthAddress(address), wei)
-            self._state.lock_changes()
-            self._forget_views()
+            self._keep(None)
 
     def stop(self) -> None:
         """Abort what runs now, and whatever comes later: nobody waits for it any more."""
@@ -229,31 +241,41 @@ class EvmChain:
 
     def _mine(self, raw: bytes, transaction: SignedTransactionAPI) -> Mined:
         timestamp = self.timestamp()
-        computation = self._apply(transaction, timestamp)
-        receipt = self._receipt(transaction, computation)
-        mined = Mined(raw, transaction.sender, receipt, effective_gas_price(transaction, BASE_FEE))
-        self.blocks.append(timestamp, mined)
+        with self._all_or_nothing():
+            receipt = self._receipt(transaction, self._apply(transaction, timestamp))
+            mined = Mined(raw, transaction.sender, receipt, effective_gas_price(transaction, BASE_FEE))
+            block = self.blocks.next(timestamp, mined)
+            self._keep(block)
+        self.blocks.add(block)
         return mined
 
-    def _apply(self, transaction: SignedTransactionAPI, timestamp: int) -> ComputationAPI:
-        """Run a transaction; whatever stops it half-way leaves the state as it was."""
-        self._state.execution_context = self._context(timestamp)
-        self._state.start_timing(EXECUTION_SECONDS)
+    @contextmanager
+    def _all_or_nothing(self) -> Iterator[None]:
+        """A change of the state; whatever stops it half-way leaves the state as it was."""
         before = self._state.snapshot()
         try:
-            return self._state.apply_transaction(transaction)
-        except OutOfTime as error:
-            self._state.revert(before)
-            raise TransactionRefused("execution aborted: it took too long") from error
-        except (ValidationError, PyEVMError) as error:
-            self._state.revert(before)
-            raise TransactionRefused(f"invalid transaction: {error}") from error
+            yield
         except BaseException:
             self._state.revert(before)
             raise
         finally:
             self._state.lock_changes()
             self._forget_views()
+
+    def _keep(self, block: Block | None) -> None:
+        """Write what has changed, with the block that changed it."""
+        if self._store is not None:
+            self._store.save(self._state.changes(), block)
+
+    def _apply(self, transaction: SignedTransactionAPI, timestamp: int) -> ComputationAPI:
+        self._state.execution_context = self._context(timestamp)
+        self._state.start_timing(EXECUTION_SECONDS)
+        try:
+            return self._state.apply_transaction(transaction)
+        except OutOfTime as error:
+            raise TransactionRefused("execution aborted: it took too long") from error
+        except (ValidationError, PyEVMError) as error:
+            raise TransactionRefused(f"invalid transaction: {error}") from error
 
     def _receipt(self, transaction: SignedTransactionAPI, computation: ComputationAPI) -> Receipt:
         failed = computation.is_error

@@ -43,7 +43,7 @@ class Blocks:
         self._blocks: list[Block] = []
         self._by_hash: dict[Hash, Block] = {}
         self._by_transaction: dict[Hash, Block] = {}
-        self._append(timestamp, None)
+        self.add(self.next(timestamp, None))
 
     @property
     def latest(self) -> Block:
@@ -70,18 +70,17 @@ class Blocks:
         """Hashes backwards from the latest block, as many as BLOCKHASH may ask for."""
         return (block.hash for block in islice(reversed(self._blocks), ANCESTORS))
 
-    def append(self, timestamp: int, mined: Mined) -> Block:
-        """Close the next block with this transaction."""
-        block = self._append(timestamp, mined)
-        self._by_transaction[mined.receipt.transaction_hash] = block
-        return block
-
-    def _append(self, timestamp: int, mined: Mined | None) -> Block:
+    def next(self, timestamp: int, mined: Mined | None) -> Block:
+        """The block that would come next with this transaction."""
         number = len(self._blocks)
         parent_hash = self._blocks[-1].hash if self._blocks else bytes(32)
         content = mined.receipt.transaction_hash if mined else b""
         block_hash = keccak(parent_hash + number.to_bytes(8, "big") + timestamp.to_bytes(8, "big") + content)
-        block = Block(number, block_hash, parent_hash, timestamp, mined)
+        return Block(number, block_hash, parent_hash, timestamp, mined)
+
+    def add(self, block: Block) -> None:
+        """Add the next block."""
         self._blocks.append(block)
-        self._by_hash[block_hash] = block
-        return block
+        self._by_hash[block.hash] = block
+        if block.transaction:
+            self._by_transaction[block.transaction.receipt.transaction_hash] = block

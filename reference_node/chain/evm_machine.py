@@ -26,7 +26,8 @@ from eth.vm.stack import Stack
 from eth_typing import Address, Hash32
 
 from reference_node.chain import evm_instructions, evm_precompiles
-from reference_node.chain.evm_state import NO_ROOT, MemoryAccounts
+from reference_node.chain.evm_snapshot import Account
+from reference_node.chain.evm_state import NO_ROOT, Changes, MemoryAccounts
 
 # py-evm needs this much for calls 1,024 deep. A library that it imports (py_ecc) raises the limit to 100,000, and at
 # that a request body of so many opening brackets makes `json` overrun the C stack and kills the process.
@@ -124,6 +125,14 @@ class MemoryState(PragueState):
             taken.computation_class = self.computation_class  # a state may have one of its own
             taken.stopped = self.stopped
             yield taken
+
+    def changes(self) -> Changes:
+        """What has changed since the last `lock_changes`."""
+        return self._accounts.changes()
+
+    def restore(self, accounts: dict[Address, Account]) -> None:
+        """Begin with these accounts."""
+        self._accounts.restore(accounts)
 
     def start_timing(self, seconds: float) -> None:
         """Give what runs from now on so many seconds of this thread's processor time."""

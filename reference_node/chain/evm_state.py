@@ -5,8 +5,9 @@ Nothing asks this chain for Merkle proofs, so it computes no state roots. Of the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from threading import Lock
 from typing import Self
 
@@ -23,6 +24,18 @@ NO_ROOT = Hash32(bytes(32))
 """Stands wherever a state root would: none is computed."""
 
 
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What has changed since the last `lock_changes`, as it is now."""
+
+    accounts: Mapping[Address, Account | None]
+    """`None`: there is no such account any more."""
+    slots: Mapping[tuple[Address, int], int]
+    """Slots with their values, 0 for none."""
+    emptied: frozenset[Address]
+    """Accounts whose slots are all in `slots`: others that were known before are gone."""
+
+
 class MemoryAccounts(AccountDatabaseAPI):
     """py-evm's account database over a dict. A checkpoint is a length of the undo log."""
 
@@ -32,6 +45,8 @@ class MemoryAccounts(AccountDatabaseAPI):
         self._warm: set[Address | tuple[Address, int]] = set()
         self._original: dict[tuple[Address, int], int] = {}
         self._transient: dict[tuple[Address, int], bytes] = {}
+        self._changed: set[Address] = set()
+        self._emptied: set[Address] = set()
         self._snapshots: tuple[KeptValues, ...] = ()
         self._snapshots_lock = Lock()
 
@@ -63,6 +78,7 @@ class MemoryAccounts(AccountDatabaseAPI):
     def _existing(self, address: Address) -> Account:
         account = self._accounts.get(address)
         self._keep(address, account)
+        self._changed.add(address)
         if account is None:
             account = self._accounts[address] = Account()
             self._undo.append(lambda: self._accounts.pop(address))
@@ -116,6 +132,7 @@ class MemoryAccounts(AccountDatabaseAPI):
         """Forget all slots of an account."""
         account = self._existing(address)
         self._keep_slots(address, account)
+        self._emptied.add(address)
         old, account.storage = account.storage, {}
         self._undo.append(lambda: setattr(account, "storage", old))
 
@@ -229,6 +246,8 @@ class MemoryAccounts(AccountDatabaseAPI):
         if account is not None:
             self._keep(address, account)
             self._keep_slots(address, account)
+            self._changed.add(address)
+            self._emptied.add(address)
             kept = self._accounts.pop(address)
             self._undo.append(lambda: self._accounts.__setitem__(address, kept))
 
@@ -246,9 +265,23 @@ class MemoryAccounts(AccountDatabaseAPI):
     def commit(self, checkpoint: JournalDBCheckpoint) -> None:
         """Nothing to do: an outer checkpoint covers what an inner one kept."""
 
+    def changes(self) -> Changes:
+        """What the transaction that ends now has changed, or may have: what was undone is among it."""
+        accounts = {address: self._accounts.get(address) for address in self._changed}
+        slots = {(address, slot): self.get_storage(address, slot) for address, slot in self._original}
+        for address in self._emptied & self._accounts.keys():
+            slots |= {(address, slot): value for slot, value in self._accounts[address].storage.items()}
+        return Changes(accounts, slots, frozenset(self._emptied))
+
+    def restore(self, accounts: dict[Address, Account]) -> None:
+        """Begin with these accounts."""
+        self._accounts = accounts
+
     def lock_changes(self) -> None:
         """A transaction ends: nothing before can be undone, slots and addresses are cold, transient ones empty."""
         self._undo.clear()
+        self._changed.clear()
+        self._emptied.clear()
         self._transient.clear()
         self._warm.clear()
         self._original.clear()
