@@ -33,8 +33,10 @@ class Action(BaseModel):
     def carry_out(self, simulator: StripeSimulator) -> Object:
         """Do it, and tell what there is now. Raises `StripeError`."""
         with simulator.lock:
-            simulator.store.settle_due()
-            return self._do(simulator)
+            simulator.payments.settle_due()
+            told = self._do(simulator)
+            simulator.keep()
+            return told
 
     def _do(self, simulator: StripeSimulator) -> Object:
         raise NotImplementedError
@@ -100,7 +102,7 @@ class MoveClock(Action):
 
     def _do(self, simulator: StripeSimulator) -> Object:
         simulator.clock.offset_seconds = self.offset_seconds
-        simulator.store.settle_due()
+        simulator.payments.settle_due()
         return conditions_view(simulator)
 
 
@@ -110,7 +112,7 @@ class Reset(Action):
     name: ClassVar[str] = "reset"
 
     def _do(self, simulator: StripeSimulator) -> Object:
-        simulator.forget()
+        simulator.clear()
         simulator.conditions.clear()
         simulator.clock.offset_seconds = 0
         return conditions_view(simulator)

@@ -31,6 +31,8 @@ class IdempotencyKeys:
     def __init__(self) -> None:
         self._saved: OrderedDict[str, Saved] = OrderedDict()
         self._in_use: set[str] = set()
+        self.changed: dict[str, Saved | None] | None = None
+        """Filled where somebody keeps the changes; `None`: forgotten."""
 
     def begin(self, key: str, path: str, members: Object, now: float) -> Saved | None:
         """What the key was answered before; `None` takes the key into use. Raises `StripeError`."""
@@ -58,6 +60,8 @@ class IdempotencyKeys:
     def save(self, key: str, saved: Saved) -> None:
         """Keep what was answered."""
         self._saved[key] = saved
+        if self.changed is not None:
+            self.changed[key] = saved
 
     def release(self, key: str) -> None:
         """The request is over."""
@@ -65,7 +69,9 @@ class IdempotencyKeys:
 
     def _forget(self, before: float) -> None:
         while self._saved and next(iter(self._saved.values())).time < before:
-            self._saved.popitem(last=False)
+            key, _ = self._saved.popitem(last=False)
+            if self.changed is not None:
+                self.changed[key] = None
 
 
 def _reused(key: str, scope: str) -> StripeError:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from reference_node.stripe_simulator.charges import Charge, Dispute, Refund
 from reference_node.stripe_simulator.errors import Object, StripeError
 from reference_node.stripe_simulator.payment_intents import CANCELABLE, UPDATABLE, PaymentIntent
 from reference_node.stripe_simulator.payment_methods import PaymentMethod
-from reference_node.stripe_simulator.store import Store, new_id
+from reference_node.stripe_simulator.store import Due, Store, new_id
 from reference_node.stripe_simulator.test_clocks import time_for
 from reference_node.stripe_simulator.test_methods import AUTHENTICATION_FAILED, AUTHENTICATION_REQUIRED, Decline
 
 AUTHORIZATION_SECONDS = 7 * 24 * 3600
 """How long an uncaptured payment stays authorized."""
+
+END_OF_PROCESSING, EXPIRY = "end_of_processing", "expiry"
+"""What happens to a payment by itself."""
 
 
 class Payments:
@@ -177,7 +178,7 @@ class Payments:
         if method.test.bank:
             intent.status = "processing"
             if not method.test.stays:
-                self._store.later(self.processing_seconds, partial(self._end_processing, intent, charge, decline))
+                self._store.later(self.processing_seconds, END_OF_PROCESSING, intent, charge)
         elif decline is not None:
             charge.status, charge.decline = "failed", decline
             self._fail(intent, method, decline, charge)
@@ -192,7 +193,7 @@ class Payments:
         elif intent.capture_method == "manual":
             charge.status = "succeeded"
             intent.status, intent.amount_capturable = "requires_capture", intent.amount
-            self._store.later(AUTHORIZATION_SECONDS, partial(self._expire, intent, charge))
+            self._store.later(AUTHORIZATION_SECONDS, EXPIRY, intent, charge)
         else:
             self._receive(intent, charge)
 
@@ -202,13 +203,19 @@ class Payments:
         if method.test.disputed:
             self.dispute(charge)
 
-    def _end_processing(self, intent: PaymentIntent, charge: Charge, decline: Decline | None) -> None:
-        if intent.status == "processing" and intent.latest_charge == charge.id:
-            self.settle(intent, decline)
+    def settle_due(self) -> None:
+        """Have happen what is due."""
+        self._store.settle_due(self._carry_out)
 
-    def _expire(self, intent: PaymentIntent, charge: Charge) -> None:
-        if intent.status == "requires_capture" and intent.latest_charge == charge.id:
+    def _carry_out(self, due: Due) -> None:
+        intent = self._store.get(PaymentIntent, due.intent, "payment_intent")
+        if intent.latest_charge != due.charge:
+            return
+        if due.what == EXPIRY and intent.status == "requires_capture":
             self.cancel(intent, "automatic")
+        if due.what == END_OF_PROCESSING and intent.status == "processing":
+            method = self._store.get(PaymentMethod, self.charge_of(intent).payment_method, "payment_method")
+            self.settle(intent, method.test.decline)
 
     def _fail(
         self, intent: PaymentIntent, method: PaymentMethod, decline: Decline, charge: Charge | None = None

@@ -7,6 +7,7 @@ import threading
 from collections import deque
 from collections.abc import Mapping
 
+from reference_node.kept_file import StateUnavailable
 from reference_node.stripe_simulator import access
 from reference_node.stripe_simulator.access import ApiKeys
 from reference_node.stripe_simulator.conditions import Conditions, Fault, Plan
@@ -15,13 +16,14 @@ from reference_node.stripe_simulator.errors import API, Object, StripeError
 from reference_node.stripe_simulator.exchange import Answer, ApiRequest, Exchange, LogEntry
 from reference_node.stripe_simulator.form import FormValue, parse_form
 from reference_node.stripe_simulator.idempotency import IdempotencyKeys, Saved
+from reference_node.stripe_simulator.kept_payments import KeptPayments
 from reference_node.stripe_simulator.operations import Call, Operation
 from reference_node.stripe_simulator.paging import Page, expanded, page_view
 from reference_node.stripe_simulator.parameters import Values, read_members
 from reference_node.stripe_simulator.payment_intents import PaymentIntent
 from reference_node.stripe_simulator.payments import Payments
 from reference_node.stripe_simulator.settings import PROCESSING_SECONDS
-from reference_node.stripe_simulator.store import SimulatedClock, Store, new_id
+from reference_node.stripe_simulator.store import Changed, SimulatedClock, Store, new_id
 
 BODY_LIMIT = 1024 * 1024
 """Bytes of a request body."""
@@ -35,8 +37,9 @@ PUBLISHABLE_EXPANSIONS = {"payment_method"}
 
 
 class StripeSimulator:
-    """An account at Stripe, in test mode, in memory. Safe to call from many threads.
+    """An account at Stripe, in test mode. Safe to call from many threads.
 
+    It is in memory; `kept` is the file where it goes on from, and where each effect is written before it is answered.
     A transport calls `begin`, waits `plan.before` seconds, calls `complete`, waits `plan.after` seconds, and answers.
     """
 
@@ -45,28 +48,48 @@ class StripeSimulator:
         keys: ApiKeys | None = None,
         clock: SimulatedClock | None = None,
         processing_seconds: float = PROCESSING_SECONDS,
+        kept: KeptPayments | None = None,
     ) -> None:
-        self.keys = keys or ApiKeys()
+        self.keys = keys or (kept.keys() if kept else ApiKeys())
         self.clock = clock or SimulatedClock()
+        self._kept = kept
         self.conditions = Conditions()
         self.lock = threading.RLock()
         """Guards everything; a transport need not hold it."""
         self.processing_seconds = processing_seconds
-        self.forget()
+        self._begin()
+        if kept:
+            self.clock.offset_seconds = kept.offset_seconds()
+            kept.load(self.store, self._idempotency)
+            self._note_changes()
 
-    def forget(self) -> None:
+    def _begin(self) -> None:
+        self.store = Store(self.clock)
+        self.payments = Payments(self.store, self.processing_seconds)
+        self.log: deque[LogEntry] = deque(maxlen=LOG_LENGTH)
+        self._idempotency = IdempotencyKeys()
+        self._busy: set[str] = set()
+
+    def _note_changes(self) -> None:
+        self.store.changed, self._idempotency.changed = Changed(), {}
+
+    def clear(self) -> None:
         """Begin anew: no objects, no idempotency keys, no log. Conditions and clock stay."""
         with self.lock:
-            self.store = Store(self.clock)
-            self.payments = Payments(self.store, self.processing_seconds)
-            self.log: deque[LogEntry] = deque(maxlen=LOG_LENGTH)
-            self._idempotency = IdempotencyKeys()
-            self._busy: set[str] = set()
+            self._begin()
+            if self._kept:
+                self._kept.forget()
+                self._note_changes()
+
+    def keep(self) -> None:
+        """Write what has changed, where that is kept. Raises `StateUnavailable`."""
+        if self._kept:
+            self._kept.save(self.store, self._idempotency, self.clock.offset_seconds)
 
     def begin(self, request: ApiRequest) -> Exchange:
         """Read a request and take into use what it needs; refusals are answers."""
         with self.lock:
-            self.store.settle_due()
+            self.payments.settle_due()
             exchange = Exchange(request, new_id("req_", 14), self.conditions.plan(request.method, request.path))
             try:
                 self._admit(exchange)
@@ -83,12 +106,19 @@ class StripeSimulator:
                     self._execute(exchange)
                 if fault is not None and fault.kind == "repeat":
                     self._repeat(exchange)
+                self._keep(exchange)
             finally:
                 self._release(exchange)
             if fault is not None and fault.when == "after" and fault.kind != "repeat":
                 exchange.answer = self._fault_answer(exchange, fault)
             self._write_log(exchange)
             return exchange.answer
+
+    def _keep(self, exchange: Exchange) -> None:
+        try:
+            self.keep()
+        except StateUnavailable as fault:
+            self._answer_refusal(exchange, StripeError(500, str(fault), kind=API))
 
     def _admit(self, exchange: Exchange) -> None:
         plan, request = exchange.plan, exchange.request

@@ -1,4 +1,4 @@
-"""What the simulated account holds: objects by id, by kind and by owner. Nothing outlives the process."""
+"""What the simulated account holds: objects by id, by kind and by owner, and what is due to happen to them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import random
 import string
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import ClassVar, TypeVar
 
@@ -64,6 +64,38 @@ class Resource:
 R = TypeVar("R", bound=Resource)
 
 
+@dataclass(frozen=True, order=True, slots=True)
+class Due:
+    """Something that happens to the charge of a payment intent at a later time."""
+
+    at: float
+    """The simulated Unix time."""
+    sequence: int
+    what: str
+    intent: str
+    charge: str
+
+
+@dataclass(slots=True)
+class Changed:
+    """What may have changed since it was last cleared."""
+
+    resources: dict[str, Resource] = field(default_factory=dict)
+    belonging: list[tuple[str, str]] = field(default_factory=list)
+    """Ids of objects and of those that they belong to."""
+    due: list[Due] = field(default_factory=list)
+    done: list[int] = field(default_factory=list)
+    """The sequence numbers of what was due and has happened."""
+
+    def __bool__(self) -> bool:
+        return bool(self.resources or self.belonging or self.due or self.done)
+
+    def clear(self) -> None:
+        """Begin anew."""
+        for changes in (self.resources, self.belonging, self.due, self.done):
+            changes.clear()
+
+
 class Store:
     """The objects, and what is due to happen to them at a later time."""
 
@@ -72,8 +104,10 @@ class Store:
         self._objects: dict[str, Resource] = {}
         self._by_kind: defaultdict[type[Resource], list[Resource]] = defaultdict(list)
         self._by_owner: defaultdict[tuple[type[Resource], str], dict[str, Resource]] = defaultdict(dict)
-        self._due: list[tuple[float, int, Callable[[], None]]] = []
+        self._due: list[Due] = []
         self._sequence = 0
+        self.changed: Changed | None = None
+        """Filled where somebody keeps the changes; whoever finds an object by its id may change it."""
 
     def now(self) -> int:
         """The time for `created`."""
@@ -85,6 +119,7 @@ class Store:
         resource.sequence = self._sequence
         self._objects[resource.id] = resource
         self._by_kind[type(resource)].append(resource)
+        self._note(resource)
         for owner in owners:
             self.assign(resource, owner)
 
@@ -92,14 +127,23 @@ class Store:
         """Make an object one of those that belong to another."""
         if owner is not None:
             self._by_owner[type(resource), owner][resource.id] = resource
+            if self.changed is not None:
+                self.changed.belonging.append((resource.id, owner))
 
     def find(self, object_id: str) -> Resource | None:
         """The object with this id."""
-        return self._objects.get(object_id)
+        resource = self._objects.get(object_id)
+        if resource is not None:
+            self._note(resource)
+        return resource
+
+    def _note(self, resource: Resource) -> None:
+        if self.changed is not None:
+            self.changed.resources[resource.id] = resource
 
     def get(self, kind: type[R], object_id: str, param: str, status: int = 404) -> R:
         """The object of this kind and id. Raises `StripeError`."""
-        resource = self._objects.get(object_id)
+        resource = self.find(object_id)
         if not isinstance(resource, kind) or not resource.exists:
             raise missing_object(kind.name, object_id, param, status)
         return resource
@@ -113,15 +157,34 @@ class Store:
             resources = iter(sorted(mine, key=lambda resource: resource.sequence, reverse=True))
         return (resource for resource in resources if isinstance(resource, kind) and resource.exists)
 
-    def later(self, seconds: float, action: Callable[[], None]) -> None:
+    def later(self, seconds: float, what: str, intent: Resource, charge: Resource) -> None:
         """Have something happen once so much time has passed."""
         self._sequence += 1
-        heapq.heappush(self._due, (self.clock.now() + seconds, self._sequence, action))
+        due = Due(self.clock.now() + seconds, self._sequence, what, intent.id, charge.id)
+        heapq.heappush(self._due, due)
+        if self.changed is not None:
+            self.changed.due.append(due)
 
-    def settle_due(self) -> None:
+    def settle_due(self, carry_out: Callable[[Due], None]) -> None:
         """Carry out everything that is due."""
-        while self._due and self._due[0][0] <= self.clock.now():
-            heapq.heappop(self._due)[2]()
+        while self._due and self._due[0].at <= self.clock.now():
+            due = heapq.heappop(self._due)
+            carry_out(due)
+            if self.changed is not None:
+                self.changed.done.append(due.sequence)
+
+    def restore(self, resource: Resource, owners: Iterable[str]) -> None:
+        """Hold an object that was kept, with its place in the order of creation."""
+        self._objects[resource.id] = resource
+        self._by_kind[type(resource)].append(resource)
+        for owner in owners:
+            self._by_owner[type(resource), owner][resource.id] = resource
+        self._sequence = max(self._sequence, resource.sequence)
+
+    def restore_due(self, due: Due) -> None:
+        """Have something happen that was kept."""
+        heapq.heappush(self._due, due)
+        self._sequence = max(self._sequence, due.sequence)
 
     def __len__(self) -> int:
         return len(self._objects)
