@@ -38,6 +38,7 @@ from reference_node.billing.database import LedgerUnavailable
 from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.chain.interface import ChainError
 from reference_node.hosts import KnownHosts
+from reference_node.kept_file import StateUnavailable
 from reference_node.log_limit import LogLimit
 from reference_node.problems import Problem, Unavailable, Unprocessable, document, problem_document, quoted
 from reference_node.refusals import chain_problem, problem_of
@@ -52,6 +53,12 @@ SIMULATOR = "/stripe"
 
 FAULTS_TOLD = 10
 """How many faults of a request one answer lists."""
+
+UNWRITABLE: dict[type[Exception], tuple[str, str]] = {
+    LedgerUnavailable: ("ledger-unavailable", "the ledger of credits fails; nothing was charged: try later"),
+    StateUnavailable: ("state-unavailable", "the node can't keep its state; nothing has changed: try later"),
+}
+"""Codes and details for files that can't be written."""
 
 LOG = logging.getLogger("reference_node")
 LOG.addFilter(LogLimit())
@@ -107,7 +114,7 @@ def _operation_id(route: APIRoute) -> str:
 
 
 def _answer_problems(app: FastAPI) -> None:
-    for kind in (Problem, ContractRefusal, ChainError, LedgerUnavailable, RequestValidationError):
+    for kind in (Problem, ContractRefusal, ChainError, LedgerUnavailable, StateUnavailable, RequestValidationError):
         app.add_exception_handler(kind, _refuse)
     app.add_exception_handler(HTTPException, _refuse_route)
 
@@ -132,8 +139,9 @@ def _problem(fault: Exception, takes: Sequence[str]) -> Problem | None:
         case ChainError():
             LOG.warning("the chain failed a request: %s", fault)
             return chain_problem(fault)
-        case LedgerUnavailable():
-            return Unavailable("ledger-unavailable", "the ledger of credits fails; nothing was charged: try later")
+        case LedgerUnavailable() | StateUnavailable():
+            LOG.warning("a request could not be carried out: %s", fault)
+            return Unavailable(*UNWRITABLE[type(fault)])
         case RequestValidationError():
             return _wrong_shape(fault, takes)
     return None

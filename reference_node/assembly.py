@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 
 from reference_node.app import build_app
@@ -19,10 +21,12 @@ from reference_node.chain.interface import Chain
 from reference_node.chain.rpc import JsonRpc
 from reference_node.clock import Clock
 from reference_node.deployment import Payers, obtain_contract
+from reference_node.kept_file import StateError
 from reference_node.keys import KeyDerivation
 from reference_node.node import Node, Renewable
 from reference_node.sandbox import Sandbox
 from reference_node.settings import Settings, StripeKeys
+from reference_node.state_folder import Generation, StateFolder
 from reference_node.stripe_simulator.in_process import InProcessClient
 from reference_node.stripe_simulator.simulator import StripeSimulator
 from reference_node.tee.attestation import Attestation
@@ -40,19 +44,33 @@ GAS_MONEY = 10**30
 def build_node(settings: Settings, clock: Clock | None = None) -> Node:
     """Build a node and deploy or find its contracts.
 
-    Raises `DeploymentError`, `LedgerError`, `ComposeError`, `CertificateError` and what `Chain` raises.
+    Raises `DeploymentError`, `LedgerError`, `StateError`, `ComposeError`, `CertificateError` and what `Chain` raises.
     """
-    clock = clock or Clock()
-    keys = KeyDerivation(settings.root_secret)
     with ExitStack() as outside:
+        state = _state(settings, outside)
+        if state:
+            settings = replace(settings, root_secret=state.root_secret)
+            clock = clock or Clock(state.began, state.clock_offset)
+        clock = clock or Clock()
+        keys = KeyDerivation(settings.root_secret)
         ledger = Ledger(settings.ledger) if settings.ledger else None
         if ledger:
             outside.callback(ledger.close)
-        renew = partial(_renewable, settings, clock, keys, ledger)
-        services = vars(renew())
+        build = partial(_renewable, settings, clock, keys, ledger)
+        services = build(state.generation, state.certificate) if state else build()
+        outside.callback(services.disconnect)
         node = Node(
-            **services, settings=settings, clock=clock, keys=keys, app=build_app(settings), renew=renew, ledger=ledger
+            **vars(services),
+            settings=settings,
+            clock=clock,
+            keys=keys,
+            app=build_app(settings),
+            renew=partial(_renewed, build, state),
+            ledger=ledger,
+            state=state,
         )
+        if state:
+            state.keep_certificate(*node.attestation.certificate)
         node.billing.recover()
         if node.payments:
             node.payments.recover()
@@ -61,24 +79,51 @@ def build_node(settings: Settings, clock: Clock | None = None) -> Node:
     return node
 
 
-def _renewable(settings: Settings, clock: Clock, keys: KeyDerivation, ledger: Ledger | None) -> Renewable:
-    """Create the renewable services in their initial state. A ledger in a file keeps its content."""
+def _state(settings: Settings, outside: ExitStack) -> StateFolder | None:
+    if settings.state is None:
+        return None
+    state = StateFolder(settings.state, root_secret=settings.root_secret, chain_id=settings.chain_id)
+    outside.callback(state.close)
+    if settings.root_secret_given and state.root_secret != settings.root_secret:
+        raise StateError(f"the state in {settings.state} has another root secret: leave yours out, it keeps its own")
+    if state.chain_id != settings.chain_id:
+        raise StateError(f"the state in {settings.state} is of chain {state.chain_id}: start with that --chain-id")
+    return state
+
+
+def _renewed(build: Callable[..., Renewable], state: StateFolder | None) -> Renewable:
+    """The services of a reset."""
+    if state is None:
+        return build()
+    with state.new_generation() as generation:
+        return build(generation)
+
+
+def _renewable(
+    settings: Settings,
+    clock: Clock,
+    keys: KeyDerivation,
+    ledger: Ledger | None,
+    kept: Generation | None = None,
+    certificate: tuple[int, int] | None = None,
+) -> Renewable:
+    """Create the renewable services, in their initial state or as they are kept. A ledger keeps its content."""
     payers = Payers.derived(keys, settings.payers)
     application = app_compose(read_compose(settings.compose))
     with ExitStack() as outside:
-        chain, rpc = _chain(settings, clock, payers, outside)
+        chain, rpc = _chain(settings, clock, payers, kept, outside)
         accounts = obtain_contract(chain, payers, settings.contract)
         authorisation = obtain_authorisation(chain, payers.owner_key, compose_hash(application))
         identity = identity_of(settings.root_secret, authorisation.address, application)
-        attestation = Attestation(settings, clock, identity, authorisation)
+        attestation = Attestation(settings, clock, identity, authorisation, certificate)
+        simulator = _simulator(kept, outside) if settings.payments == "simulator" else None
+        credits_ = ledger or _ledger(kept, outside)
         disconnect = outside.pop_all().close
-    kept = ledger or Ledger()
-    simulator = StripeSimulator() if settings.payments == "simulator" else None
     return Renewable(
         chain=chain,
         accounts=accounts,
-        billing=_billing(settings, accounts, kept),
-        payments=_payments(settings, kept, simulator),
+        billing=_billing(settings, accounts, credits_, kept),
+        payments=_payments(settings, credits_, simulator),
         simulator=simulator,
         sandbox=Sandbox(title=settings.title, preload=settings.preload, insecure=settings.insecure_sandbox),
         attestation=attestation,
@@ -87,15 +132,32 @@ def _renewable(settings: Settings, clock: Clock, keys: KeyDerivation, ledger: Le
     )
 
 
-def _billing(settings: Settings, accounts: AccountConfig, ledger: Ledger) -> Credits:
+def _ledger(kept: Generation | None, outside: ExitStack) -> Ledger:
+    if kept is None:
+        return Ledger()
+    ledger = kept.ledger()
+    outside.callback(ledger.close)
+    return ledger
+
+
+def _simulator(kept: Generation | None, outside: ExitStack) -> StripeSimulator:
+    if kept is None:
+        return StripeSimulator()
+    payments = kept.payments()
+    outside.callback(payments.close)
+    return StripeSimulator(kept=payments)
+
+
+def _billing(settings: Settings, accounts: AccountConfig, ledger: Ledger, kept: Generation | None) -> Credits:
     """The billing service. Each in-memory chain gets a new name, so that the ledger reads its events from the start."""
     chain_id = accounts.chain.chain_id
+    own_chain = f"memory {kept.name if kept else uuid.uuid4().hex}"
     return Credits(
         ledger,
         accounts,
         starter_credits=Cents(settings.starter_credits),
         how_to_buy=NO_SALE if settings.payments == "none" else "buy credits with billing/create_payment_intent",
-        chain_name=f"chain {chain_id}" if settings.rpc_url else f"memory {uuid.uuid4().hex}",
+        chain_name=f"chain {chain_id}" if settings.rpc_url else own_chain,
     )
 
 
@@ -108,10 +170,15 @@ def _payments(settings: Settings, ledger: Ledger, simulator: StripeSimulator | N
     return None
 
 
-def _chain(settings: Settings, clock: Clock, payers: Payers, outside: ExitStack) -> tuple[Chain, JsonRpc | None]:
+def _chain(
+    settings: Settings, clock: Clock, payers: Payers, kept: Generation | None, outside: ExitStack
+) -> tuple[Chain, JsonRpc | None]:
     if settings.rpc_url is not None:
         external = ExternalChain(settings.rpc_url)
         outside.callback(external.close)
         return external, None
-    chain = EvmChain(settings.chain_id, clock.now, dict.fromkeys(payers.addresses, GAS_MONEY))
+    store = kept.chain() if kept else None
+    if store:
+        outside.callback(store.close)
+    chain = EvmChain(settings.chain_id, clock.now, dict.fromkeys(payers.addresses, GAS_MONEY), store)
     return chain, JsonRpc(chain)

@@ -141,6 +141,14 @@ def _add_server_options(serve: argparse.ArgumentParser) -> None:
         help="write a JSON file with the node's addresses and profile once it accepts connections",
     )
     group.add_argument(
+        "--state",
+        type=Path,
+        default=argparse.SUPPRESS,
+        metavar="DIR",
+        help="keep everything in this folder: chain, keys, credits, payments and clock; without it, all ends with the "
+        "process",
+    )
+    group.add_argument(
         "--control", action="store_true", help="serve /control, which moves the clock and resets the node: for tests"
     )
 
@@ -328,6 +336,11 @@ def _settings(options: argparse.Namespace) -> Settings:
     for repeated in ("preload", "allowed_hosts"):
         given[repeated] = tuple(given.get(repeated, ()))
     secret = _root_secret(given.pop("root_secret_file", None))
+    for other in ("rpc_url", "ledger"):
+        if "state" in given and other in given:
+            raise OptionsError(
+                f"--state keeps a chain and a ledger of the node's own: take --{other.replace('_', '-')} away"
+            )
     given["stripe_keys"] = _stripe_keys() if given["payments"] == "stripe" else None
     if "stripe_api_base" in given and given["payments"] != "stripe":
         raise OptionsError("--stripe-api-base names the server of --payments stripe: give that too")
@@ -340,7 +353,7 @@ def _settings(options: argparse.Namespace) -> Settings:
             f"an external chain outlives this process, so its root secret has to: give --root-secret-file, or set "
             f"{ROOT_SECRET_VARIABLE}"
         )
-    return Settings(**given) if secret is None else Settings(**given, root_secret=secret)
+    return Settings(**given) if secret is None else Settings(**given, root_secret=secret, root_secret_given=True)
 
 
 def _stripe_keys() -> StripeKeys:

@@ -8,10 +8,10 @@ import time
 class Clock:
     """Unix time in whole seconds, with an offset that the test-control interface may move."""
 
-    def __init__(self) -> None:
-        self.offset_seconds = 0
-        self.started = self.right_time()
-        """When the node started. A reset does not change it."""
+    def __init__(self, started: int | None = None, offset_seconds: int = 0) -> None:
+        self.offset_seconds = offset_seconds
+        self.started = self.right_time() if started is None else started
+        """When the node was first started. A reset does not change it."""
 
     def now(self) -> int:
         """The current Unix time in whole seconds, with the offset."""

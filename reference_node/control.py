@@ -59,7 +59,7 @@ class Nothing(Body):
 @router.post("/clock")
 def set_clock(body: ClockSetting, node: NodeOf) -> Response:
     """Set the clock's offset from the system time. The chain's time follows, but never goes back."""
-    node.clock.offset_seconds = body.offset_seconds
+    node.move_clock(body.offset_seconds)
     return success()
 
 
@@ -85,7 +85,7 @@ def spend_credit(body: Spender, node: NodeOf) -> Response:
 def rotate_certificate(body: Nothing, node: NodeOf) -> Response:  # noqa: ARG001 - only its shape counts
     """Renew the TLS certificate and the evidence. Open connections keep the old one."""
     with _certificate_files_in_use():
-        node.attestation.rotate()
+        node.rotate_certificate()
     return success()
 
 

@@ -20,6 +20,7 @@ from reference_node.keys import KeyDerivation
 from reference_node.runs import Runs
 from reference_node.sandbox import Sandbox
 from reference_node.settings import Settings
+from reference_node.state_folder import StateFolder
 from reference_node.stripe_simulator.simulator import StripeSimulator
 from reference_node.tee.attestation import Attestation
 from reference_node.typed_data import Envelopes, Flow
@@ -43,7 +44,7 @@ class Renewable:
     rpc: JsonRpc | None
     """The JSON-RPC interface of the in-memory chain; `None` with an external chain."""
     disconnect: Callable[[], None]
-    """Closes the connection to an external chain."""
+    """Closes the connection to an external chain, or the files of the state."""
 
     def end(self) -> None:
         """Stop runs and background work."""
@@ -65,6 +66,8 @@ class Node(Renewable):
     """The ledger in a file; `None` when credits are kept in memory only."""
     renew: Callable[[], Renewable]
     """Creates the renewable services in their initial state."""
+    state: StateFolder | None = None
+    """What is kept over restarts; `None` without `--state`."""
     handovers: Handovers = field(default_factory=Handovers)
     envelopes: Envelopes = field(default_factory=Envelopes)
     runs: Runs = field(init=False)
@@ -78,6 +81,8 @@ class Node(Renewable):
         if self.ledger:
             self.ledger.close()
         self.disconnect()
+        if self.state:
+            self.state.close()
 
     def reset(self) -> None:
         """Return to the initial state: a new chain, no accounts, no credits, no clock offset. Runs are stopped."""
@@ -87,6 +92,19 @@ class Node(Renewable):
         for service in fields(Renewable):
             setattr(self, service.name, getattr(fresh, service.name))
         former.end()
+        former.disconnect()
+
+    def move_clock(self, offset_seconds: int) -> None:
+        """Set the clock's offset from the system time."""
+        if self.state:
+            self.state.keep_clock_offset(offset_seconds)
+        self.clock.offset_seconds = offset_seconds
+
+    def rotate_certificate(self) -> None:
+        """Take a new TLS certificate. Raises `CertificateError`."""
+        self.attestation.rotate()
+        if self.state:
+            self.state.keep_certificate(*self.attestation.certificate)
 
     @contextmanager
     def charged(self, account_hash: int, cents: Cents) -> Iterator[None]:

@@ -22,6 +22,7 @@ from reference_node.chain.interface import ChainError
 from reference_node.connections import Connections
 from reference_node.deployment import DeploymentError
 from reference_node.https import HttpsListener
+from reference_node.kept_file import StateError
 from reference_node.listening import BACKLOG, ServingError, base_url, is_open, reachable, remove_stale, write_atomically
 from reference_node.node import Node
 from reference_node.protocol import GRACE_SECONDS, NodeConfig, NodeProtocol, TimeLimits
@@ -45,7 +46,7 @@ def serve(settings: Settings) -> None:
     with bind(settings) as listening:
         try:
             node = build_node(settings)
-        except (DeploymentError, LedgerError, LedgerUnavailable, ComposeError, CertificateError) as fault:
+        except (DeploymentError, LedgerError, LedgerUnavailable, StateError, ComposeError, CertificateError) as fault:
             raise ServingError(str(fault)) from fault
         except ChainError as fault:
             raise ServingError(f"the chain at {settings.rpc_url} fails: {fault}") from fault
@@ -232,8 +233,11 @@ def _announce(node: Node, facts: dict[str, Json]) -> None:
     if facts["https_url"] is not None:
         lines.insert(1, f"  HTTPS     {facts['https_url']}, with a certificate for {node.attestation.domain}")
     lines.append(f"  payments  {facts['payments_url'] or 'no credits are sold'} (--payments)")
-    kept = node.settings.ledger or "in memory: credits end with the process (--ledger FILE keeps them)"
-    lines.append(f"  ledger    {kept}")
+    if node.settings.state is None:
+        kept = node.settings.ledger or "in memory: credits end with the process (--ledger FILE keeps them)"
+        lines.append(f"  ledger    {kept}")
+    else:
+        lines.append(f"  state     {node.settings.state}: accounts, credits and payments outlive the process")
     if facts["control_url"] is not None:
         lines.append(
             f"  control   {facts['control_url']}: /clock, /fund, /spend, /rotate and /reset, for all who can reach it"

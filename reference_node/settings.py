@@ -38,6 +38,10 @@ class Settings:
     """The address of `AccountConfig` on the external chain; `None`: the one this root secret deploys."""
     root_secret: bytes = field(default_factory=lambda: secrets.token_bytes(ROOT_SECRET_BYTES), repr=False)
     """The secret from which every wallet and payer is derived."""
+    root_secret_given: bool = False
+    """Whether the operator gave it; a state with another one is refused then."""
+    state: Path | None = None
+    """The folder that keeps everything over restarts; `None`: all ends with the process."""
     payers: int = 4
     """How many payer wallets submit administrative writes in parallel."""
     starter_credits: int = 0

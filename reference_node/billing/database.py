@@ -10,8 +10,8 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from reference_node.billing.file_lock import FileLock
 from reference_node.billing.schema import LedgerError, prepare
+from reference_node.file_lock import FileInUse, FileLock
 
 LOG = logging.getLogger("reference_node.billing")
 
@@ -38,7 +38,7 @@ class Database:
         self._within = False
         self._accounts: dict[str, int] = {}
         file = file.resolve() if file else None  # links to one ledger share its lock
-        self._file_lock = FileLock(file.with_name(f"{file.name}.lock")) if file else None
+        self._file_lock = _locked(file.with_name(f"{file.name}.lock")) if file else None
         self._name = str(file) if file else ":memory:"
         with ExitStack() as undone:
             if self._file_lock:
@@ -123,3 +123,12 @@ class Database:
         """The first row. All rows are fetched, since an open statement would block other commits."""
         rows = self._database.execute(query, values).fetchall()
         return rows[0] if rows else None
+
+
+def _locked(path: Path) -> FileLock:
+    try:
+        return FileLock(path)
+    except FileInUse:
+        raise LedgerError(f"another node uses this ledger ({path} is held): stop it, or name another file") from None
+    except OSError as fault:
+        raise LedgerError(f"the ledger's lock {path} can't be made: {fault.strerror}") from None

@@ -18,7 +18,7 @@ from threading import Lock
 
 from reference_node.clock import Clock
 from reference_node.settings import DEFAULT_DOMAIN, Settings
-from reference_node.tee.acme import Credentials, Issuer
+from reference_node.tee.acme import BACKDATED, LIFETIME, Credentials, Issuer
 from reference_node.tee.authorisation import AppAuthorisation
 from reference_node.tee.collateral import PccsAnswer, make_collateral, pccs_answers
 from reference_node.tee.dns import Zone, caa_record
@@ -51,7 +51,15 @@ class Evidence:
 class Attestation:
     """The machine of one node. The root secret seeds it, and it begins when the node is started."""
 
-    def __init__(self, settings: Settings, clock: Clock, identity: Identity, authorisation: AppAuthorisation) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        clock: Clock,
+        identity: Identity,
+        authorisation: AppAuthorisation,
+        certificate: tuple[int, int] | None = None,
+    ) -> None:
+        """`certificate`: how often it was renewed before, and the Unix time of the last one's issue."""
         began = clock.started
         self.identity = identity
         self.authorisation = authorisation
@@ -64,9 +72,12 @@ class Attestation:
         self._address = settings.host
         self._clock = clock
         self._began = began
-        self._turn = 0
+        self.certificate = certificate or (0, began)
+        """How often the certificate was renewed, and the Unix time of this one's issue."""
+        if clock.now() >= self.certificate[1] + (LIFETIME - BACKDATED).total_seconds():
+            self.certificate = (self.certificate[0] + 1, clock.now())
         self._rotating = Lock()
-        self._evidence = None if self._own is None else self._evidence_of(began)
+        self._evidence = None if self._own is None else self._present_evidence()
         self._collateral: tuple[datetime, dict[str, PccsAnswer]] | None = None
 
     @cached_property
@@ -98,14 +109,18 @@ class Attestation:
     def _first_evidence(self) -> Evidence:
         with self._rotating:
             if self._evidence is None:
-                self._evidence = self._evidence_of(self._began)
+                self._evidence = self._present_evidence()
             return self._evidence
 
     def rotate(self) -> None:
         """Take a new certificate and make its evidence, both at once. Raises `CertificateError`."""
         with self._rotating:
-            self._turn += 1
-            self._evidence = self._evidence_of(self._clock.now())
+            former, self.certificate = self.certificate, (self.certificate[0] + 1, self._clock.now())
+            try:
+                self._evidence = self._present_evidence()
+            except BaseException:
+                self.certificate = former
+                raise
 
     def quote(self, report_data: bytes) -> bytes:
         """A quote of this machine over these 64 bytes."""
@@ -138,10 +153,10 @@ class Attestation:
         records = [caa_record(tag, value) for tag, value in self.issuer.caa.items()]
         return Zone.of(self.domain, {"CAA": records, **_address_records(self._address)})
 
-    def _evidence_of(self, at: int) -> Evidence:
-        """The evidence of a certificate that is issued at this Unix time, or of the operator's as it is now."""
-        own = self._own
-        credentials = own.read(self.domain) if own else self.issuer.issue(self.domain, at, self._turn)
+    def _present_evidence(self) -> Evidence:
+        """The evidence of the present certificate, or of the operator's as it is now."""
+        own, (turn, issued) = self._own, self.certificate
+        credentials = own.read(self.domain) if own else self.issuer.issue(self.domain, issued, turn)
         bound = {
             "acme-account.json": json_document({"uri": self.issuer.account_uri}),
             f"cert-{self.domain}.pem": Document(credentials.chain, PEM_CHAIN),

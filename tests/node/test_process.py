@@ -202,6 +202,7 @@ def test_help_names_every_option(capsys: pytest.CaptureFixture[str], running: Ru
         "contract": "--contract",
         "allowed_hosts": "--allowed-host",
         "root_secret": "--root-secret-file",
+        "root_secret_given": "--root-secret-file",
         "stripe_keys": "STRIPE_SECRET_KEY and STRIPE_PUBLISHABLE_KEY",
     }
     for setting in vars(running.node.settings):

@@ -1,0 +1,204 @@
+"""The folder that `--state` names: all that a node has to know to go on where it was stopped or killed.
+
+`node.sqlite` holds the root secret and what the node as a whole goes on with. Chain, ledger and payments are a
+*generation*: a folder of their own that a reset replaces as a whole.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import shutil
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from reference_node.billing.ledger import Ledger
+from reference_node.billing.schema import LedgerError
+from reference_node.chain.evm_store import CHAIN_FILE, ChainStore
+from reference_node.file_lock import FileInUse, FileLock
+from reference_node.kept_file import OWNER_ONLY, FileKind, KeptFile, StateError, require_sound
+from reference_node.strict_json import Json
+from reference_node.stripe_simulator.kept_payments import PAYMENTS_FILE, KeptPayments
+
+NODE_FILE = FileKind(
+    "state", 0x4E4F4445, "CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;"
+)
+
+NODE, LOCK = "node.sqlite", "lock"
+
+FOLDER_MODE = 0o700
+
+GENERATION_PREFIX = "accounts-"
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Generation:
+    """Chain, credits and payments that belong together."""
+
+    folder: Path
+
+    def create(self) -> None:
+        """Make its files, empty."""
+        self.folder.mkdir(FOLDER_MODE)
+        for path, kind in ((self.chain_path, CHAIN_FILE), (self.payments_path, PAYMENTS_FILE)):
+            KeptFile(path, kind, create=True).close()
+        os.close(os.open(self.ledger_path, os.O_RDWR | os.O_CREAT | os.O_EXCL, OWNER_ONLY))
+        Ledger(self.ledger_path).close()
+
+    @property
+    def name(self) -> str:
+        """A name that no other generation has."""
+        return self.folder.name
+
+    @property
+    def chain_path(self) -> Path:
+        """The file of the chain."""
+        return self.folder / "chain.sqlite"
+
+    @property
+    def payments_path(self) -> Path:
+        """The file of the payment simulator."""
+        return self.folder / "payments.sqlite"
+
+    @property
+    def ledger_path(self) -> Path:
+        """The file of the ledger of credits."""
+        return self.folder / "credits.sqlite"
+
+    def chain(self) -> ChainStore:
+        """The chain. Raises `StateError`."""
+        return ChainStore(self.chain_path)
+
+    def payments(self) -> KeptPayments:
+        """The payments. Raises `StateError`."""
+        return KeptPayments(self.payments_path)
+
+    def ledger(self) -> Ledger:
+        """The ledger. Raises `StateError`."""
+        path = self.ledger_path
+        if not path.is_file() or not path.stat().st_size:
+            raise StateError(f"{path} is missing: restore a copy of the whole folder, or name another")
+        with closing(sqlite3.connect(path)) as database:
+            require_sound(database, path)
+        try:
+            return Ledger(path)
+        except LedgerError as fault:
+            raise StateError(str(fault)) from None
+
+
+class StateFolder:
+    """The folder of one node, locked for it."""
+
+    def __init__(self, folder: Path, *, root_secret: bytes, chain_id: int) -> None:
+        """Make a new one with this root secret and chain, or open one. Raises `StateError`."""
+        self._folder = folder
+        with ExitStack() as undone:
+            self._lock = _locked(folder)
+            undone.callback(self._lock.release)
+            beside = [entry.name for entry in folder.iterdir() if not entry.name.startswith((LOCK, NODE))]
+            new = not (folder / NODE).exists() or not (folder / NODE).stat().st_size
+            if new and beside:
+                raise StateError(f"{folder} is not empty and has no {NODE}: name an empty folder, or that of a node")
+            self._file = KeptFile(folder / NODE, NODE_FILE, create=new or not beside)
+            undone.callback(self._file.close)
+            began: dict[str, Json] = {"root_secret": root_secret.hex(), "chain_id": chain_id, "began": int(time.time())}
+            if not self._file.rows("SELECT 1 FROM setting LIMIT 1"):
+                self._write(began)
+            self.root_secret = bytes.fromhex(self._required("root_secret", str))
+            self.chain_id = self._required("chain_id", int)
+            self.began = self._required("began", int)
+            """Unix time at which the node was first started."""
+            self._enter_generation()
+            undone.pop_all()
+
+    def _enter_generation(self) -> None:
+        """Find the present generation, and remove one that a kill left half-made or half-removed."""
+        name = self._read("generation", str)
+        for entry in self._folder.glob(f"{GENERATION_PREFIX}*"):
+            if entry.name != name:
+                shutil.rmtree(entry)
+        if name is None:
+            with self.new_generation():
+                return
+        self.generation = Generation(self._folder / name)
+
+    @contextmanager
+    def new_generation(self) -> Iterator[Generation]:
+        """A new generation, which takes the place of the present one if the block succeeds."""
+        former = getattr(self, "generation", None)
+        fresh = Generation(self._folder / f"{GENERATION_PREFIX}{secrets.token_hex(8)}")
+        try:
+            fresh.create()
+            yield fresh
+            self._write({"generation": fresh.name, "clock_offset": 0, "certificate": None})
+        except BaseException:
+            shutil.rmtree(fresh.folder, ignore_errors=True)
+            raise
+        self.generation = fresh
+        if former is not None:
+            shutil.rmtree(former.folder, ignore_errors=True)
+
+    @property
+    def clock_offset(self) -> int:
+        """Seconds by which the clock is off."""
+        return self._read("clock_offset", int) or 0
+
+    def keep_clock_offset(self, seconds: int) -> None:
+        """Keep the offset of the clock. Raises `StateUnavailable`."""
+        self._write({"clock_offset": seconds})
+
+    @property
+    def certificate(self) -> tuple[int, int] | None:
+        """How often the certificate was renewed, and the Unix time of the last one's issue."""
+        kept = self._read("certificate", list)
+        return (int(kept[0]), int(kept[1])) if kept else None
+
+    def keep_certificate(self, turn: int, issued: int) -> None:
+        """Keep which certificate is served. Raises `StateUnavailable`."""
+        self._write({"certificate": [turn, issued]})
+
+    def close(self) -> None:
+        """Close the folder for other processes to use."""
+        self._file.close()
+        self._lock.release()
+
+    def _write(self, settings: dict[str, Json]) -> None:
+        with self._file.transaction() as database:
+            for name, value in settings.items():
+                database.execute(
+                    "INSERT OR REPLACE INTO setting (name, value) VALUES (?, ?)", (name, json.dumps(value))
+                )
+
+    def _read(self, name: str, kind: type[T]) -> T | None:
+        rows = self._file.rows("SELECT value FROM setting WHERE name = ?", name)
+        value = json.loads(rows[0][0]) if rows else None
+        return value if isinstance(value, kind) else None
+
+    def _required(self, name: str, kind: type[T]) -> T:
+        value = self._read(name, kind)
+        if value is None:
+            raise StateError(
+                f"{self._folder / NODE} is damaged (it has no {name}): restore a copy of the whole folder, "
+                "or name another"
+            )
+        return value
+
+
+def _locked(folder: Path) -> FileLock:
+    """The lock of the folder, which is made where it is missing and closed to others where it is not."""
+    try:
+        folder.mkdir(FOLDER_MODE, exist_ok=True)
+        folder.chmod(FOLDER_MODE)
+        return FileLock(folder / LOCK)
+    except FileInUse:
+        raise StateError(f"another node uses the state in {folder}: stop it, or name another folder") from None
+    except OSError as fault:
+        raise StateError(f"the state folder {folder} can't be used: {fault.strerror}") from None

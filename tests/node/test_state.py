@@ -1,0 +1,417 @@
+"""`reference-node serve --state DIR`: everything outlives the process, however it ends."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import signal
+import sqlite3
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from nodes import Running, refused, serving
+from processes import client, command, environment, node_process
+
+from reference_node.assembly import build_node
+from reference_node.billing.audit import verify
+from reference_node.cli import main
+from reference_node.kept_file import KeptFile, StateError, StateUnavailable
+from reference_node.settings import Settings
+from reference_node.state_folder import StateFolder
+
+STARTER = 1_000
+PRICE = 500
+DYING = Path(__file__).with_name("dying_node.py")
+
+
+def settings(folder: Path, **more: Any) -> Settings:
+    return Settings(port=0, state=folder, starter_credits=STARTER, control=True, **more)
+
+
+def intend(running: Running, key: str) -> tuple[str, str]:
+    """A new intent: its id and its secret."""
+    secret = str(running.done("billing/create_payment_intent", key, amount_cents=PRICE)["client_secret"])
+    return secret.partition("_secret_")[0], secret
+
+
+def at_provider(running: Running, secret: str, **data: str) -> httpx.Response:
+    """The intent at the provider, as its payer sees it; with `data`, an attempt to pay it."""
+    publishable = running.read("billing/stripe_config")["publishable_key"]
+    path = f"/stripe/v1/payment_intents/{secret.partition('_secret_')[0]}"
+    headers = {"Authorization": f"Bearer {publishable}"}
+    if not data:
+        return running.http.get(path, params={"client_secret": secret}, headers=headers)
+    return running.http.post(f"{path}/confirm", data={"client_secret": secret, **data}, headers=headers)
+
+
+def balance(running: Running, key: str) -> int:
+    return int(running.read("billing/balance", key)["balance_cents"])
+
+
+def ledger_of(folder: Path) -> Path:
+    (found,) = folder.glob("accounts-*/credits.sqlite")
+    return found
+
+
+def rpc(running: Running, method: str, *params: object) -> object:
+    body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+    return running.http.post("/rpc", json=body).json()["result"]
+
+
+def seen(running: Running, account: str, secrets: list[str]) -> dict[str, object]:
+    """What clients see of a node."""
+    number = str(rpc(running, "eth_blockNumber"))
+    return {
+        "lists": running.everything(account),
+        "balance": balance(running, account),
+        "configuration": running.read("get_node_chain_config"),
+        "payers": running.read("get_api_payers"),
+        "stripe": running.read("billing/stripe_config"),
+        "intents": [at_provider(running, secret).json() for secret in secrets],
+        "logs": rpc(running, "eth_getLogs", {"fromBlock": "0x0", "toBlock": number}),
+        "blocks": [rpc(running, "eth_getBlockByNumber", hex(block), True) for block in range(int(number, 16) + 1)],
+        "info": running.http.get("/info").json(),
+        "attestation": running.http.get("/attestation").json(),
+        "evidence": running.http.get("/evidences/sha256sum.txt").text,
+    }
+
+
+def test_node_killed_and_started_again_shows_the_same(tmp_path: Path) -> None:
+    options = ("--state", str(tmp_path / "state"), "--starter-credits", str(STARTER), "--control")
+    options = (*options, "--tls-domain", "node.example", "--tls-port", "0")
+    with node_process(tmp_path / "ready.json", *options) as (process, ready), client(ready) as http:
+        running = elsewhere(http)
+        account = running.account()
+        wallet = running.wallet(account)
+        group = running.group(account, pkp_ids_permitted=[wallet], cid_hashes_permitted=[0])
+        key = running.usage_key(account, execute_in_groups=[group])
+        secrets = [intend(running, account)[1] for _ in range(3)]
+        assert at_provider(running, secrets[0], payment_method="pm_card_visa").status_code == 200
+        running.done("billing/confirm_payment", account, payment_intent_id=secrets[0].partition("_secret_")[0])
+        assert at_provider(running, secrets[1], payment_method="pm_card_chargeDeclined").status_code == 402
+        http.post("/control/rotate", json={}).raise_for_status()
+        http.post("/control/clock", json={"offset_seconds": 7_000}).raise_for_status()
+        time_before = int(str(rpc(running, "eth_getBlockByNumber", "latest", False)["timestamp"]), 16)  # type: ignore[index]
+        before = seen(running, account, secrets)
+        root = ready["tls_root_certificate"]
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    with node_process(tmp_path / "ready.json", *options) as (_, ready), client(ready) as http:
+        running = elsewhere(http)
+        assert seen(running, account, secrets) == before
+        assert ready["tls_root_certificate"] == root
+        running.wallet(account)
+        latest: Any = rpc(running, "eth_getBlockByNumber", "latest", False)
+        assert int(latest["timestamp"], 16) - time_before >= 7_000, "the clock is as far off as before"
+        ran = running.done("service_action", key, code="async function main() { return 7; }")
+        assert ran["response"] == 7
+
+
+@dataclass
+class User:
+    """One who remembers what was acknowledged."""
+
+    running: Running
+    key: str = ""
+    tried: list[str] = field(default_factory=list)
+    done: list[str] = field(default_factory=list)
+    paid: list[str] = field(default_factory=list)
+    """Intents that the provider said were paid."""
+
+    def act(self) -> None:
+        """Make groups and buy credit, until the node is gone."""
+        with suppress(httpx.TransportError):
+            self.key = self.running.account()
+            for number in range(50):
+                self.tried.append(f"group {number}")
+                self.running.done("add_group", self.key, group_name=self.tried[-1], group_description="")
+                self.done.append(self.tried[-1])
+                intent, secret = intend(self.running, self.key)
+                assert at_provider(self.running, secret, payment_method="pm_card_visa").status_code == 200
+                self.paid.append(intent)
+                self.running.done("billing/confirm_payment", self.key, payment_intent_id=intent)
+
+    def check(self, running: Running) -> None:
+        """What was acknowledged is there once, what was not at most once, and the credit is what both come to."""
+        if not self.key:
+            return
+        listed = [str(group["name"]) for group in running.read("list_groups", self.key, page_size=100)]
+        assert set(self.done) <= set(listed) <= set(self.tried)
+        assert len(listed) == len(set(listed))
+        for intent in self.paid:
+            running.done("billing/confirm_payment", self.key, payment_intent_id=intent)
+        bought = balance(running, self.key) - STARTER + len(listed)
+        unacknowledged = bought - PRICE * len(self.paid)
+        assert unacknowledged in {0, PRICE}, "a payment whose answer was lost is credited once, others once each"
+
+
+@contextmanager
+def killed_after(answers: int, process: subprocess.Popen[str], http: httpx.Client) -> Iterator[None]:
+    """Kill the node once it has answered so many requests."""
+    answered = itertools.count(1)
+
+    def count(_: httpx.Response) -> None:
+        if next(answered) == answers:
+            process.send_signal(signal.SIGKILL)
+
+    http.event_hooks = {"response": [count]}
+    yield
+    process.wait()
+
+
+def elsewhere(http: httpx.Client) -> Running:
+    """A node in a process of its own."""
+    return Running(None, http)  # type: ignore[arg-type]  # nobody looks inside
+
+
+@pytest.mark.parametrize("answers", [9, 60])
+def test_kill_loses_no_acknowledged_write_and_doubles_none(tmp_path: Path, answers: int) -> None:
+    options = ("--state", str(tmp_path / "state"), "--starter-credits", str(STARTER))
+    with node_process(tmp_path / "ready.json", *options) as (process, ready), client(ready) as http:
+        users = [User(elsewhere(http)) for _ in range(4)]
+        with killed_after(answers, process, http), ThreadPoolExecutor(4) as pool:
+            for acting in [pool.submit(user.act) for user in users]:
+                acting.result()
+    assert sum(len(user.done) for user in users)
+    with serving(settings(tmp_path / "state")) as running:
+        for user in users:
+            user.check(running)
+    assert verify(ledger_of(tmp_path / "state")).faults == ()
+
+
+STEPS = [
+    (step, file, passes)
+    for step in ("uncommitted", "committed")
+    for file, passes in (("chain.sqlite", 14), ("payments.sqlite", 4), ("credits.sqlite", 12))
+]
+
+
+@pytest.mark.parametrize(("step", "file", "passes"), STEPS)
+def test_node_that_dies_while_it_writes_goes_on(tmp_path: Path, step: str, file: str, passes: int) -> None:
+    options = ("--state", str(tmp_path / "state"), "--starter-credits", str(STARTER))
+    dying = [sys.executable, str(DYING), step, file, str(passes), *options, "--ready-file", str(tmp_path / "ready")]
+    with subprocess.Popen(dying, env=environment(), stdout=subprocess.DEVNULL) as process:  # noqa: S603 - our own program
+        while not (tmp_path / "ready").exists():
+            assert process.poll() is None, "it died before it was ready"
+            time.sleep(0.02)
+        with client(json.loads((tmp_path / "ready").read_text())) as http:
+            user = User(elsewhere(http))
+            user.act()
+    assert process.returncode == -signal.SIGKILL
+    with serving(settings(tmp_path / "state")) as running:
+        user.check(running)
+    assert verify(ledger_of(tmp_path / "state")).faults == ()
+
+
+@pytest.mark.parametrize("step", ["uncommitted", "committed"])
+@pytest.mark.parametrize(("file", "passes"), [("node.sqlite", 0), ("node.sqlite", 1), ("chain.sqlite", 3)])
+def test_node_that_dies_at_its_first_start_starts_again(tmp_path: Path, step: str, file: str, passes: int) -> None:
+    options = ("--state", str(tmp_path / "state"), "--starter-credits", str(STARTER))
+    dying = [sys.executable, str(DYING), step, file, str(passes), *options]
+    died = subprocess.run(dying, env=environment(), stdout=subprocess.DEVNULL, timeout=180, check=False)  # noqa: S603 - our own program
+    assert died.returncode == -signal.SIGKILL
+    with serving(settings(tmp_path / "state")) as running:
+        assert balance(running, running.account()) == STARTER
+    assert len(list((tmp_path / "state").glob("accounts-*"))) == 1
+
+
+def test_files_are_for_their_owner_alone(tmp_path: Path) -> None:
+    folder = tmp_path / "state"
+    folder.mkdir(0o755)
+    with serving(settings(folder)) as running:
+        running.account()
+        entries = [folder, *folder.rglob("*")]
+        assert len(entries) > 6
+        modes = {entry.name: stat.S_IMODE(entry.stat().st_mode) for entry in entries}
+    assert set(modes.values()) == {0o600, 0o700}
+    assert all((mode == 0o700) == name.startswith(("accounts-", "state")) for name, mode in modes.items())
+
+
+def test_reset_forgets_what_was_kept(tmp_path: Path) -> None:
+    with serving(settings(tmp_path)) as running:
+        account = running.account()
+        secret = intend(running, account)[1]
+        running.http.post("/control/clock", json={"offset_seconds": 50}).raise_for_status()
+        running.http.post("/control/reset", json={}).raise_for_status()
+        fresh = running.account()
+        evidence = running.http.get("/evidences/sha256sum.txt").text
+    with serving(settings(tmp_path)) as running:
+        refused(running.get("list_groups", account), 401)
+        assert at_provider(running, secret).status_code == 404
+        assert running.node.clock.offset_seconds == 0
+        assert balance(running, fresh) == STARTER
+        assert running.http.get("/evidences/sha256sum.txt").text == evidence
+    assert len(list(tmp_path.glob("accounts-*"))) == 1
+
+
+def test_state_that_cannot_be_written_refuses_writes_and_charges_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    @contextmanager
+    def full(_: KeptFile) -> Iterator[sqlite3.Connection]:
+        raise StateUnavailable("disk full")
+        yield
+
+    with serving(settings(tmp_path)) as running:
+        account = running.account()
+        with monkeypatch.context() as disk:
+            disk.setattr(KeptFile, "transaction", full)
+            refused(running.post("add_group", account, group_name="g", group_description=""), 503)
+            refused(running.http.post("/control/clock", json={"offset_seconds": 5}), 503, "state-unavailable")
+            refused(running.post("billing/create_payment_intent", account, amount_cents=500), 503)
+        assert (running.everything(account)["groups"], balance(running, account)) == ([], STARTER)
+        assert running.node.clock.offset_seconds == 0
+        running.group(account)
+        intend(running, account)
+
+
+def test_idempotent_request_is_answered_the_same_after_a_restart(tmp_path: Path) -> None:
+    def made(running: Running) -> Any:
+        assert running.node.simulator
+        secret_key = running.node.simulator.keys.secret
+        headers = {"Authorization": f"Bearer {secret_key}", "Idempotency-Key": "once"}
+        data = {"amount": "500", "currency": "usd"}
+        return running.http.post("/stripe/v1/payment_intents", data=data, headers=headers).json()
+
+    with serving(settings(tmp_path)) as running:
+        first = made(running)
+    with serving(settings(tmp_path)) as running:
+        assert made(running) == first
+
+
+def test_bank_payment_under_way_is_settled_after_a_restart(tmp_path: Path) -> None:
+    with serving(settings(tmp_path)) as running:
+        account = running.account()
+        intent, secret = intend(running, account)
+        paying = at_provider(running, secret, payment_method="pm_usBankAccount_success").json()
+        assert paying["status"] == "processing"
+    with serving(settings(tmp_path)) as running:
+        running.http.post("/stripe/control/clock", json={"offset_seconds": 60}).raise_for_status()
+        assert at_provider(running, secret).json()["status"] == "succeeded"
+        running.done("billing/confirm_payment", account, payment_intent_id=intent)
+        assert balance(running, account) == STARTER + PRICE
+    with serving(settings(tmp_path)) as running:
+        assert running.node.simulator
+        assert running.node.simulator.clock.offset_seconds == 60
+
+
+def test_second_process_is_refused_with_one_line(tmp_path: Path) -> None:
+    with serving(settings(tmp_path)):
+        done = subprocess.run(  # noqa: S603 - our own program
+            command("--state", str(tmp_path)), capture_output=True, text=True, env=environment(), check=False
+        )
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == (
+        f"reference-node: another node uses the state in {tmp_path}: stop it, or name another folder\n"
+    )
+
+
+def changed(file: Path, statement: str) -> None:
+    with closing(sqlite3.connect(file)) as database, database:
+        database.execute(statement)
+
+
+def torn(file: Path) -> None:
+    file.write_bytes(file.read_bytes()[:4096] + b"\x17" * 8192)
+
+
+def accounts(folder: Path) -> Path:
+    return next(folder.glob("accounts-*"))
+
+
+DAMAGES = {
+    "another version": (lambda folder: changed(folder / "node.sqlite", "PRAGMA user_version = 9"), "has version 9"),
+    "older chain": (
+        lambda folder: changed(accounts(folder) / "chain.sqlite", "PRAGMA user_version = 0"),
+        "has version 0 and this node knows 1",
+    ),
+    "newer ledger": (
+        lambda folder: changed(accounts(folder) / "credits.sqlite", "PRAGMA user_version = 99"),
+        "use a newer node",
+    ),
+    "another program's": (
+        lambda folder: changed(folder / "node.sqlite", "PRAGMA application_id = 5"),
+        "is no state of a node",
+    ),
+    "torn chain": (lambda folder: torn(accounts(folder) / "chain.sqlite"), "is damaged"),
+    "torn ledger": (lambda folder: torn(accounts(folder) / "credits.sqlite"), "is damaged"),
+    "torn payments": (lambda folder: torn(accounts(folder) / "payments.sqlite"), "is damaged"),
+    "no database": (lambda folder: (folder / "node.sqlite").write_text("hello" * 1000), "is damaged"),
+    "no chain": (lambda folder: (accounts(folder) / "chain.sqlite").unlink(), "is missing"),
+    "no ledger": (lambda folder: (accounts(folder) / "credits.sqlite").unlink(), "is missing"),
+    "no node": (lambda folder: (folder / "node.sqlite").unlink(), "is not empty and has no node.sqlite"),
+    "no secret": (
+        lambda folder: changed(folder / "node.sqlite", "DELETE FROM setting WHERE name = 'root_secret'"),
+        "it has no root_secret",
+    ),
+    "payments of nonsense": (
+        lambda folder: changed(accounts(folder) / "payments.sqlite", "UPDATE resource SET members = '{}'"),
+        "is damaged",
+    ),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_damaged_state_is_refused_with_one_line(tmp_path: Path, damage: str) -> None:
+    with closing(build_node(settings(tmp_path))) as node:
+        assert node.payments
+        node.payments.create(b"\x11" * 20, 500)  # type: ignore[arg-type]
+    spoil, reason = DAMAGES[damage]
+    spoil(tmp_path)
+    with pytest.raises(StateError) as refusal:
+        build_node(settings(tmp_path))
+    told = str(refusal.value)
+    assert reason in told
+    assert str(tmp_path) in told
+    assert "\n" not in told
+    assert "\x17" * 100 not in told
+
+
+def test_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "thesis.txt").write_text("mine")
+    with pytest.raises(StateError, match=r"is not empty and has no node\.sqlite"):
+        build_node(settings(tmp_path))
+    assert (tmp_path / "thesis.txt").read_text() == "mine"
+
+
+def test_state_keeps_its_own_secret_and_chain(tmp_path: Path) -> None:
+    one, other = bytes(range(32)), bytes(range(1, 33))
+    with closing(build_node(settings(tmp_path, root_secret=one, root_secret_given=True))) as node:
+        payers = node.accounts.api_payers()
+    with closing(build_node(settings(tmp_path))) as node:
+        assert node.accounts.api_payers() == payers
+    with closing(build_node(settings(tmp_path, payers=6))) as node:
+        assert len(node.accounts.api_payers()) == 6
+    with pytest.raises(StateError, match="has another root secret"):
+        build_node(settings(tmp_path, root_secret=other, root_secret_given=True))
+    with pytest.raises(StateError, match="is of chain 31337"):
+        build_node(settings(tmp_path, chain_id=5))
+
+
+@pytest.mark.parametrize("other", ["--rpc-url=http://127.0.0.1:1", "--ledger=credits.sqlite"])
+def test_state_beside_what_it_replaces_is_refused(
+    tmp_path: Path, other: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["serve", f"--state={tmp_path}", other]) == 2
+    assert f"take {other.partition('=')[0]} away" in capsys.readouterr().err
+
+
+def test_expired_certificate_is_renewed_at_the_start(tmp_path: Path) -> None:
+    StateFolder(tmp_path, root_secret=bytes(range(32)), chain_id=31337).close()
+    changed(tmp_path / "node.sqlite", "UPDATE setting SET value = value - 200 * 24 * 3600 WHERE name = 'began'")
+    with closing(build_node(settings(tmp_path))) as node:
+        turn, issued = node.attestation.certificate
+        assert turn == 1
+        assert issued - node.clock.started >= 200 * 24 * 3600
+    with closing(build_node(settings(tmp_path))) as node:
+        assert node.attestation.certificate == (turn, issued)
