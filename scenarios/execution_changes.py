@@ -228,7 +228,7 @@ def one_group_of_two(judge: Judge, node: Node) -> None:
     node.groups.remove_pkp(on.alice, on.g, on.p.id)
     with judge.apart("PKP-070"):
         signing.must_sign(in_h, on.x, on.p)
-    with judge.apart("UKEY-290", "GRPLIFE-170"):
+    with judge.apart("UKEY-290"):
         signing.must_sign(both, on.x, on.p)
     node.groups.add_pkp(on.alice, on.g, on.p.id)
     node.groups.remove(on.alice, on.g)

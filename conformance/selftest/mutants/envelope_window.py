@@ -19,19 +19,19 @@ def _window(node: Node, before: int, after: int, divisor: int = 1) -> None:
     replace_check(node, "check_window", check)
 
 
-@mutant("ENV-260", "ENV-280", "ENV-300")
+@mutant("ENV-260", "ENV-280", "ENV-300", "BILL-240")
 def window_is_not_checked(node: Node) -> None:
     """Skip the check of the window."""
     silence(node.envelopes, "check_window")
 
 
-@mutant("ENV-260", "ENV-300")
+@mutant("ENV-260", "ENV-300", "BILL-240")
 def window_is_open_ahead(node: Node) -> None:
     """Accept an envelope from any time ahead."""
     _window(node, WINDOW_SECONDS, 2**256)
 
 
-@mutant("ENV-260", "ENV-280")
+@mutant("ENV-260", "ENV-280", "BILL-240")
 def window_is_open_behind(node: Node) -> None:
     """Accept an envelope of any age."""
     _window(node, 2**256, WINDOW_SECONDS)
@@ -49,7 +49,7 @@ def window_ends_a_second_early(node: Node) -> None:
     _window(node, WINDOW_SECONDS - 1, WINDOW_SECONDS)
 
 
-@mutant("ENV-280")
+@mutant("ENV-280", "BILL-240")
 def window_ends_a_second_late(node: Node) -> None:
     """Accept an envelope that is 301 s old."""
     _window(node, WINDOW_SECONDS + 1, WINDOW_SECONDS)
@@ -61,7 +61,7 @@ def window_begins_a_second_late(node: Node) -> None:
     _window(node, WINDOW_SECONDS, WINDOW_SECONDS - 1)
 
 
-@mutant("ENV-300")
+@mutant("ENV-300", "BILL-240")
 def window_begins_a_second_early(node: Node) -> None:
     """Accept an envelope from 301 s ahead."""
     _window(node, WINDOW_SECONDS, WINDOW_SECONDS + 1)
