@@ -1,4 +1,4 @@
-"""What a case in Python is written with: `@case`, the judge, and the service objects that it asks for as arguments.
+"""Declares cases in Python: the decorator `@case`, the judge, and the service objects that cases take as arguments.
 
     @case("groups-have-ids", requirements=["GRP-010"], needs=["managed_accounts"])
     def groups_have_ids(judge: Judge, accounts: Accounts, groups: Groups) -> None:
@@ -50,7 +50,7 @@ SHOWN = 300
 
 
 class Judge:
-    """Says which requirements a part of a case is about, and compares what came with what they say."""
+    """Assigns parts of a case to requirements, and compares values with what they demand."""
 
     def __init__(self, session: Session, requirements: Sequence[str]) -> None:
         self._session = session
@@ -84,7 +84,7 @@ class Judge:
 
     @contextmanager
     def apart(self, *requirements: str, unchanged: str = "") -> Iterator[None]:
-        """A block on which nothing behind it builds: after a departure in it the case goes on, and fails at its end."""
+        """A block that nothing after it depends on: after a departure in it the case goes on, and fails at its end."""
         try:
             with self(*requirements, unchanged=unchanged):
                 yield
@@ -92,7 +92,7 @@ class Judge:
             self._failures.append(problem)
 
     def set_up(self, holds: bool, expected: str) -> None:
-        """Raise trouble with the set-up (inconclusive) unless something holds that the rest builds on."""
+        """End the case as inconclusive unless a condition of its set-up holds."""
         if not holds:
             raise SetupFailed(expected, "something else", self._session.last_exchange)
 
@@ -141,7 +141,7 @@ class Judge:
             raise SetupFailed.of(problem) if isinstance(problem, Departure) else problem
 
     def finish(self, step: Callable[[Departure], str]) -> None:
-        """Raise the first failure, for the requirements of all of them; `step` says where one came up.
+        """Raise the first failure, with the requirements of all failures; `step` locates each one.
 
         Raises UnjudgedRequirement where a requirement of the case was in no block that went through.
         """
@@ -168,12 +168,12 @@ SERVICES: Mapping[type, Callable[[CaseRun], object]] = {
     UsageKeys: UsageKeys,
     Wallets: Wallets,
 }
-"""What a case may ask for beside its judge, by the type of the argument."""
+"""The arguments that a case may take beside its judge, by type."""
 
 
 @dataclass(frozen=True)
 class PythonCase:
-    """A case as its decorator and its function say it."""
+    """A case, from its decorator and its function."""
 
     id: str
     title: str
@@ -183,11 +183,11 @@ class PythonCase:
     uses: tuple[str | Mapping[str, JsonValue], ...]
     function: Callable[..., None]
     each: Mapping[str, object] | None = None
-    """The values of its argument `row`, by id: it runs once for each."""
+    """The values of its argument `row`, by id. It runs once for each."""
 
     @property
     def line(self) -> int:
-        """Where it begins in its file."""
+        """The line of its file where it begins."""
         return self.function.__code__.co_firstlineno
 
     @property
@@ -197,7 +197,7 @@ class PythonCase:
         return {name: hints.get(name) for name in inspect.signature(self.function).parameters}
 
     def program(self, row: Mapping[str, object]) -> Program:
-        """What runs it, with the argument `row` of one row or with none."""
+        """The program that runs it, with the `row` of one row or without."""
         services = {name: kind for name, kind in self.arguments.items() if name not in row}
 
         def program(run: CaseRun) -> None:

@@ -1,4 +1,4 @@
-"""Everything that can go wrong in a run, mapped: each step's failure is a class with a code, a cause and a hint.
+"""The exceptions of the suite: each kind of problem is a class with a code, a cause and a hint.
 
 Three families: a pack or file that cannot be used (`LoadProblem`), a node that departs from the specification
 (`Departure`, verdict fail), and a run that learnt nothing (`Inconclusive`).
@@ -12,7 +12,7 @@ from typing import ClassVar, Self
 
 
 class Problem(Exception):  # noqa: N818 - a failing node is no error of the suite
-    """Any problem of a run. The text of the exception says what happened here; `cause` and `hint` are the class's."""
+    """Any problem of a run. Its text says what happened; `cause` and `hint` belong to the class."""
 
     code: ClassVar[str] = "problem"
     cause: ClassVar[str] = "something went wrong"
@@ -49,7 +49,7 @@ class LoadProblems(LoadProblem):
 
 
 def raise_all(problems: Sequence[LoadProblem]) -> None:
-    """Raise what was found: nothing, one problem as it is, or all of them together. The same text counts once."""
+    """Raise the problems, if any: a single one as it is, several as LoadProblems. Equal texts count once."""
     by_text: dict[str, LoadProblem] = {}
     for problem in problems:
         several = problem.problems if isinstance(problem, LoadProblems) else (problem,)
@@ -170,7 +170,7 @@ class NodeNotInstalled(Problem):
 
 
 class StepProblem(Problem):
-    """What a step met. The runner adds which step it was."""
+    """A problem of a step. The runner adds which step it was."""
 
     def __init__(self, expected: str, got: str, exchange: int | None = None) -> None:
         self.expected = expected
@@ -178,20 +178,20 @@ class StepProblem(Problem):
         self.exchange = exchange
         """Number of the exchange in the case's log that shows it."""
         self.step = ""
-        """The step as the pack names it; the step that raised it fills it in."""
+        """The label of the step; the step that raised the problem fills it in."""
         self.requirements: tuple[str, ...] = ()
-        """Which of the case's requirements it contradicts, where that can be told; else it is taken for all of them."""
+        """The requirements of the case that it contradicts, where known; otherwise it counts for all of them."""
         self.judged = False
-        """Whether a step that judges, or a judge's block, has taken it for a failure of its requirements."""
+        """Whether a judging step or a judge's block has charged its requirements with it."""
         self.assumed: dict[str, object] | None = None
-        """Key to value of what the case relied on that nobody stated, when it came up; None: nobody has asked yet."""
+        """The assumed profile values, by key, that the case had relied on by then; None: not determined yet."""
         self.replay = ""
-        """A pack that shows the same by itself, for a case whose steps no pack has."""
+        """A pack that shows the failure by itself, for a case whose steps were generated."""
         super().__init__(f"expected {expected}; got {got}")
 
 
 MOST_OF_OTHERS = 1_500
-"""Characters that a failure shows of the failures beside it."""
+"""The number of characters in which a failure shows the failures beside it."""
 
 
 class Departure(StepProblem):
@@ -201,7 +201,7 @@ class Departure(StepProblem):
     cause = "the node departs from what the step says"
 
     def charge(self, requirements: Sequence[str]) -> None:
-        """Take it for a failure of these requirements, unless it knows itself which ones it contradicts.
+        """Charge these requirements with it, unless it names those that it contradicts itself.
 
         Raises SetupFailed where there are none: nothing is judged yet.
         """
@@ -212,10 +212,10 @@ class Departure(StepProblem):
 
     @classmethod
     def first_of(cls, failures: Sequence[Departure]) -> Departure:
-        """The first of several failures that hide nothing of each other, for the requirements of all of them.
+        """The first of several independent failures, with the requirements of all of them.
 
-        Those that hang on what nobody stated count only where there are no others. What came of the others stands
-        behind what came of the first.
+        Failures that depend on assumed profile values count only where there are no others. The text of the first
+        failure lists the others.
         """
         certain = [failure for failure in failures if not failure.assumed] or list(failures)
         first = certain[0]
@@ -318,11 +318,11 @@ class SetupFailed(Inconclusive):
     cause = "blocked: a step that prepares did not go as it should"
     hint = "look for a failing case about that operation: it tells more"
     judged_by = ""
-    """The case that judges what did not go; empty where only the operation tells."""
+    """The case that judges the failed set-up; empty where no single case does."""
 
     @classmethod
     def of(cls, problem: Departure) -> Self:
-        """A departure where nothing is judged yet."""
+        """The problem for a departure in set-up."""
         failure = cls(problem.expected, f"{problem.got} ({problem.cause})", problem.exchange)
         failure.step, failure.assumed = problem.step, problem.assumed
         return failure
@@ -361,7 +361,7 @@ class NoFunderKey(Inconclusive):
 
 
 class OutOfCredit(Inconclusive):
-    """402 where the case does not look for it."""
+    """402 where the case does not expect it."""
 
     code = "out-of-credit"
     cause = "the account has no credit"
@@ -385,7 +385,7 @@ class BudgetSpent(Inconclusive):
 
 
 class PurchasesSpent(Inconclusive):
-    """What the profile lets a run buy is bought."""
+    """The run has bought as much credit as the profile permits."""
 
     code = "purchases-spent"
     cause = "the run has bought as much credit as the profile permits"
@@ -425,7 +425,7 @@ class LivePayments(Inconclusive):
 
 
 class FuzzNotInstalled(Inconclusive):
-    """The suite is installed without what makes random requests of a description."""
+    """The suite is installed without schemathesis, which generates requests."""
 
     code = "fuzz-not-installed"
     cause = "schemathesis is not installed"

@@ -1,6 +1,6 @@
 """Runs the bundled node as a separate process on a free port, and stops it at the end.
 
-A run in several processes has as many nodes: cases on one node would wait for each other.
+Each process of a run gets its own node, since cases on one node would wait for each other.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ STARTER_CENTS = 1_000_000
 """Starter credits of new accounts, since management writes cost credit."""
 
 DOMAIN = "node.example"
-"""What its certificate is for; HTTPS stands beside HTTP, for the rules that look at it."""
+"""The domain of its certificate. It serves HTTPS beside HTTP for the attestation rules about connections."""
 
 
 NODE_MODULE = "eth"
-"""py-evm, the chain of the reference node: it comes with the extra `node`."""
+"""A module of py-evm, the node's chain, which the extra `node` installs."""
 
 
 def require_node(purpose: str) -> None:

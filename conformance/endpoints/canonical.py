@@ -1,4 +1,4 @@
-"""Accepted answers by canonical names, in place of those that the profile says the wire has."""
+"""Translates accepted answers from the wire's names, which the profile states, to canonical names."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def canonical(operation: Operation | None, value: object) -> object:
 
 
 def with_id_as_listed(value: object, form: str | None) -> object:
-    """The answer of `add_group` with its `group_id` in the form in which lists show ids, so that the two compare."""
+    """The answer of `add_group` with its `group_id` in the form of lists, so that the two can be compared."""
     if not isinstance(value, dict):
         return value
     group = value.get("group_id")
@@ -43,7 +43,7 @@ def with_id_as_listed(value: object, form: str | None) -> object:
 
 
 def _with_integer_ids(item: object) -> object:
-    """A usage key with the integers that requests take in place of the texts that stand for them."""
+    """A usage key with integers in place of texts of digits, as requests take them."""
     if not isinstance(item, dict):
         return item
     ids = {name: value for name, value in item.items() if name in PERMISSION_ARRAYS and isinstance(value, list)}
@@ -51,7 +51,7 @@ def _with_integer_ids(item: object) -> object:
 
 
 def _integer(group: object) -> object:
-    """The number in a text. What is no such text is written out, so that it is like none of the integers."""
+    """The number in a text of digits. Other values become text, so that they equal no integer."""
     return int(group) if isinstance(group, str) and group.isdecimal() else printed(group)
 
 

@@ -36,7 +36,7 @@ Call: TypeAlias = tuple[str, Sequence[object]]
 PAUSES_SECONDS = (0.1, 0.4)
 """Seconds before a read that the chain could not answer is retried."""
 SECONDS_OF_FEES = 10.0
-"""So long fees are used again: the base fee rises by an eighth with a block at most, and they allow for its double."""
+"""How long fees are cached. The base fee rises by at most an eighth with each block, and fees allow for its double."""
 REVERTED = 3
 """The error code with which most clients report a revert."""
 WORDS_OF_REVERTS = ("revert", "invalid opcode", "out of gas", "invalid jump", "vm execution error")
@@ -50,7 +50,7 @@ class ChainClient:
         self._target = target
         self._log = log
         self._nonces: dict[str, int] = {}
-        """The next of wallets from which only this case sends."""
+        """The next nonce of each wallet from which only this case sends."""
 
     def request(self, method: str, params: Sequence[object] = ()) -> object:
         """The result of a JSON-RPC method. Raises ChainReverted for its error, Malformed for what is no JSON-RPC."""
@@ -58,7 +58,7 @@ class ChainClient:
         return _result(method, reply, answer)
 
     def batch(self, calls: Sequence[Call]) -> list[object]:
-        """The results of several methods, asked for in one request; in place of an error stands its ChainReverted.
+        """The results of several methods in one request, with a ChainReverted in place of each error.
 
         Where the chain takes no batches, they are asked for one after the other. Raises as `request` does otherwise.
         """
@@ -109,7 +109,7 @@ class ChainClient:
         return decoded(function.outputs, ask(*eth_call(contract, function, arguments, sender)))
 
     def read(self, method: str, params: Sequence[object] = ()) -> object:
-        """The result of a method that changes nothing, asked for again while the chain itself can't answer.
+        """The result of a method that changes nothing, with retries while the chain itself cannot answer.
 
         The chain is not the node: a provider may be down or ask for patience, and one of several servers is asked for
         its latest block while it does not have it yet. Raises ChainReverted where the contract refuses; ChainTrouble or
@@ -132,7 +132,7 @@ class ChainClient:
             raise ChainTrouble(problem.expected, problem.got, problem.exchange) from problem
 
     def remembered(self, name: str, ask: Callable[[], int]) -> int:
-        """What the chain answered to one of the run's cases."""
+        """The chain's answer, cached for all cases of the run."""
         return self._target.remembered(name, ask)
 
     def chain_id(self) -> int:
@@ -144,25 +144,25 @@ class ChainClient:
         return _quantity(self.request("eth_estimateGas", [dict(call)]))
 
     def next_nonce(self, address: str) -> int:
-        """The nonce after all transactions of an address, those included that wait to be mined."""
+        """The nonce after all transactions of an address, pending ones included."""
         if address in self._nonces:
             return self._nonces[address]
         return _quantity(self.read("eth_getTransactionCount", [address, "pending"]))
 
     def note_nonce(self, address: str, nonce: int | None) -> None:
-        """From now on only this case sends from the address, next with this nonce. None: the chain has to be asked."""
+        """Note that only this case sends from the address, next with this nonce. None: ask the chain."""
         if nonce is None:
             self._nonces.pop(address, None)
         else:
             self._nonces[address] = nonce
 
     def note_sent(self, address: str, nonce: int) -> None:
-        """The chain has taken a transaction with this nonce."""
+        """Note that the chain took a transaction with this nonce."""
         if address in self._nonces:
             self._nonces[address] = nonce + 1
 
     def fees(self) -> Fees:
-        """Enough for the base fee to double before a transaction is mined; asked for again after a while."""
+        """Fees that suffice even if the base fee doubles before the transaction is mined."""
         return self._target.remembered("fees", self._fees, SECONDS_OF_FEES)
 
     def _fees(self) -> Fees:

@@ -33,14 +33,14 @@ from conformance.profile.billing import ChargePerCall
 T = TypeVar("T")
 
 TIMEOUT_SECONDS = 45.0
-"""Whoever takes longer than this does not answer; a run may take 15 s longer than the profile's limit of runs."""
+"""The time-out of an answer. A run may take 15 s longer than the profile's limit of runs."""
 LONGEST_WAIT_SECONDS = 20.0
-"""A node that asks to wait longer in all for one request gets no other try: the case is inconclusive."""
+"""The longest total wait that a node may ask for with one request. If it asks for more, the case is inconclusive."""
 RESTART_SECONDS = 3.0
-"""So long a node that was there before may listen to nobody; no such request can have reached it."""
+"""How long to retry while a node that answered before refuses connections: it may be restarting."""
 RETRY_SECONDS = 0.2
 LONGEST_ANSWER = 32 * 1024 * 1024
-"""Bytes of a body that the suite is ready to read; an answer that does not end is none."""
+"""The most bytes of a body that the suite reads."""
 KEEP_IDLE_SECONDS = 1.0
 """Shorter than any usual server's keep-alive: reusing a connection that the server is closing looks like a fault."""
 NEVER_SENT = (
@@ -51,7 +51,7 @@ NEVER_SENT = (
     httpx.UnsupportedProtocol,
     httpx.InvalidURL,
 )
-"""The exceptions of httpx that mean that the node did not see the request."""
+"""The exceptions of httpx after which the node cannot have seen the request."""
 
 
 class Target:
@@ -80,13 +80,13 @@ class Target:
         self.shared = shared
         """Whether other processes judge this node at the same time."""
         self.ends_with_run = False
-        """Whether the run has started this node for itself, so that nothing that a case makes outlives the run."""
+        """Whether the run started this node, so that nothing outlives the run and no clean-up is needed."""
         self.borne_out: set[str] = set()
-        """Assumed keys of the profile whose value the node's answers have shown to be right."""
+        """Assumed profile keys whose value the node's answers have confirmed."""
         self.longer_settling = 0.0
-        """Seconds that the effect of a write is given beside what the profile says."""
+        """Seconds to wait for the effect of a write, in addition to the profile's."""
         self.settled_at_once = 0
-        """How many departures came all the same when writes had been given more time."""
+        """How many departures occurred again after longer waits."""
         self.judging: Mapping[str, object] = {}
         """The cases that the run has selected, by id without the row. Of a table, any row."""
         self.seen_keys = SeenKeys()
@@ -102,7 +102,7 @@ class Target:
         self._http = httpx.Client(
             timeout=self._timeout,
             follow_redirects=False,
-            trust_env=False,  # no proxy stands between the suite and the node
+            trust_env=False,  # requests go to the node without a proxy
             verify=_trust(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR")),
             headers={"User-Agent": "service-conformance", "Accept": "application/json, */*;q=0.5"},
             limits=httpx.Limits(max_connections=256, keepalive_expiry=KEEP_IDLE_SECONDS),
@@ -119,7 +119,7 @@ class Target:
         self._http.close()
 
     def with_seed(self, seed: str) -> Self:
-        """The same node, budgets and connections, for cases that make other random choices."""
+        """The same node, budgets and connections with another seed."""
         other = copy.copy(self)
         other.seed = seed
         return other
@@ -145,7 +145,7 @@ class Target:
         return self._operations[name]
 
     def remembered(self, name: str, ask: Callable[[], T], seconds: float = math.inf) -> T:
-        """What `ask` gave at most so many seconds ago: for what stays so long, or as long as the node runs."""
+        """The result of `ask`, cached under this name for so many seconds, by default for the whole run."""
         with self._remembering:
             asked, known = self._remembered.get(name, (-math.inf, None))
             now = time.monotonic()
@@ -155,15 +155,15 @@ class Target:
         return value
 
     def profile_value(self, key: str) -> object:
-        """What the profile says at a dotted key, null when it says nothing."""
+        """The value of a dotted profile key as JSON; None where the profile leaves it out."""
         return plain(value_at(self.profile, key))
 
     def charge(self, operation: Operation) -> int:
-        """What an accepted call costs at most to begin with, in cents."""
+        """The cost of an accepted call in cents; for a run that of its first second."""
         charges = self.profile.billing.charge_per_call
         if charges is None or not operation.billed:
             return 0
-        with read_aside():  # what the suite reckons with is no check of it
+        with read_aside():  # the price is used for the budget, not compared with the node
             return self._price(operation, charges)
 
     def _price(self, operation: Operation, charges: ChargePerCall) -> int:
@@ -183,7 +183,7 @@ class Target:
         return answer
 
     def _sent(self, message: Message, log: ExchangeLog, operation: Operation | None) -> Answer:
-        """Send a request; again where the node has asked to wait, or was not there to see it, for a bounded time."""
+        """Send a request. Retry for a limited time where the node asks to wait or refuses the connection."""
         until = time.monotonic() + LONGEST_WAIT_SECONDS
         restarted_by = time.monotonic() + RESTART_SECONDS
         while True:
@@ -207,18 +207,18 @@ class Target:
         self._pace.wait()
 
     def spend(self, cents: int, log: ExchangeLog) -> None:
-        """Count what a call costs, or take back what one did not. BudgetSpent: it would go over the run's limit.
+        """Count the cost of a call, or take it back. BudgetSpent: it would exceed the run's limit.
 
-        Where accounts buy their credits, the limit counts these purchases, and not again what is paid out of them.
+        Where accounts buy credits, the purchases count instead of the calls that they pay for.
         """
         if self.profile.accounts.credits != "bought":
             self.budget.take(cents)
         log.spending.count(charged=cents)
 
     def purchase(self, cents: int, log: ExchangeLog) -> None:
-        """Count a payment before it is made, or take back one that came to nothing.
+        """Count a payment before it is made, or take back one that failed.
 
-        BudgetSpent, PurchasesSpent: it would go over the run's limit, or over the profile's.
+        BudgetSpent, PurchasesSpent: it would exceed the run's limit, or the profile's.
         """
         self.budget.take(cents)
         try:
@@ -259,17 +259,17 @@ class Target:
         )
 
     def _group_id_form(self, operation: Operation | None) -> str | None:
-        """In which form lists show group ids, for the answers that have one."""
+        """The form of group ids in lists, for answers that contain one."""
         of_groups = operation is not None and operation.name == "add_group"
         return self.profile.wire.list_groups.id_form if of_groups else None
 
     def _timeout_of(self, operation: Operation | None) -> float:
-        """How long to wait for an answer, in seconds: runs may take as long as the profile says, and some more."""
+        """The time-out of an answer in seconds; longer for runs."""
         is_run = operation is not None and operation.effect is Effect.RUN
         return self._timeout if is_run else min(self._timeout, TIMEOUT_SECONDS)
 
     def _body(self, response: httpx.Response, until: float) -> str:
-        """The whole body, as long as it comes to an end in time and in size."""
+        """Read the whole body. Raises ReadTimeout where it is too long or takes too long."""
         parts: list[bytes] = []
         size = 0
         try:
@@ -296,21 +296,20 @@ class Target:
 
 @lru_cache(maxsize=4)
 def _trust(_file: str | None, _folder: str | None) -> ssl.SSLContext:
-    """The certificates that this machine trusts, and those that the environment names: 23 ms to read."""
+    """The certificates that this machine trusts, with those that the environment names. Cached: reading takes 23 ms."""
     return ssl.create_default_context()
 
 
 def _longest(profile: Profile) -> float:
-    """How long to wait for an answer, in seconds."""
+    """The longest time-out in seconds, that of runs."""
     forms = profile.exec.failure_and_limits
     return max(TIMEOUT_SECONDS, forms.timeout_seconds + 15.0 if forms else 0.0)
 
 
 def asked_to_wait(answer: Answer) -> float | None:
-    """For how many seconds the node, which counts requests, asks not to send this one again (RFC 6585, 4).
+    """The seconds after which a node that limits the rate of requests permits a retry (RFC 6585, 4).
 
-    A request that is answered with 429 was not carried out, so that any may be repeated. None: nothing is asked that
-    the suite can follow.
+    A request answered with 429 was not carried out, so any may be repeated. None: the answer permits no retry.
     """
     after = answer.headers.get("retry-after", "").strip()
     if answer.status != 429 or not after.isdecimal():

@@ -1,4 +1,4 @@
-"""The node's clock, moved through its test control. Other cases wait while a case has moved it."""
+"""Moves the node's clock through its test control. Other cases wait while it is moved."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class NodeClock:
         """Seconds from the right time."""
 
     def set(self, offset: int) -> Answer:
-        """Move it to so many seconds from the right time."""
+        """Move it by this many seconds from the right time."""
         answer = tell_control(self._target, self._log, "clock", {"offset_seconds": offset})
         if answer.accepted:
             self.offset = offset
@@ -31,11 +31,13 @@ class NodeClock:
 
 @contextmanager
 def turn(target: Target, *, alone: bool) -> Iterator[None]:
-    """Held while a case runs. Where several processes judge one node, one that runs `alone` has it for itself."""
+    """Hold the node while a case runs, exclusively for a case that has to run `alone`."""
     if not target.shared or not target.profile.offers("clock_control"):
         yield
         return
     with ExitStack() as held:
-        with between_processes(f"gate of {target.base_url}"):  # who waits for all others is not overtaken
+        with between_processes(
+            f"gate of {target.base_url}"
+        ):  # keeps later cases from overtaking one that waits for all others
             held.enter_context(between_processes(f"clock of {target.base_url}", shared=not alone))
         yield

@@ -12,11 +12,11 @@ class SampleOptions:
     """The sampling options of the command line."""
 
     full: bool = False
-    """Every cell, each refused one with every script, and every row of envelopes in every flow; else a choice."""
+    """Try every cell, each refused one with every script, and every row of envelopes in every flow."""
     cells: tuple[str, ...] = ()
-    """Globs of cell ids: these cells, and what they have to be held against, whatever the plan would choose."""
+    """Globs of cell ids: try these cells and their controls."""
     until_wrong: bool = False
-    """No more cells once one was wrong, and no look for a shorter sequence once one failed."""
+    """Stop a matrix at the first wrong cell, and shrink no failing sequence."""
     budget: int | None = None
     """How many sequences each case of the driver `model` plays, and how many times 60 requests each of the driver
     `fuzz` sends; None: as many as the case says."""
@@ -26,5 +26,5 @@ class SampleOptions:
         return any(fnmatchcase(cell, pattern) for pattern in self.cells)
 
     def leaves(self, cells: Iterable[str]) -> bool:
-        """Whether anything is left to do of these cells."""
+        """Whether these cells contain one to try."""
         return not self.cells or any(map(self.names, cells))

@@ -1,4 +1,4 @@
-"""Where the suite's wallets get ether from: the node's test control, or a wallet of the vendor's with a known key.
+"""Provides the suite's wallets with ether: from the node's test control, or from a wallet whose key the user gives.
 
 Wallets are funded on demand, and their remaining ether is returned at the end of the case.
 """
@@ -27,13 +27,13 @@ from conformance.values.json_text import written
 from conformance.values.typed_data import CURVE_ORDER, Wallet
 
 RESERVE_GAS = 1_000_000
-"""A wallet that needs ether gets enough for this much gas at once: fewer transfers."""
+"""The gas for which a wallet gets ether at once, to save transfers."""
 GIFT = 10**18
-"""Wei that the test control gives at least: they cost nothing."""
+"""The least wei that the test control gives: they cost nothing."""
 TRANSFER_GAS = 21_000
 PRIVATE_KEY = re.compile(r"(0x)?[0-9a-fA-F]{64}")
 RESERVES = (1, 3, 10)
-"""Times the cost of a transfer that stays behind when what is left goes back, tried in this order."""
+"""How many costs of a transfer stay behind when ether is returned, tried in this order."""
 
 
 class Funder(Protocol):
@@ -41,17 +41,17 @@ class Funder(Protocol):
 
     @property
     def salt(self) -> str:
-        """Goes into the seeds of a run's wallets, so that who knows the run's seed does not know their keys."""
+        """A part of the wallets' seeds, so that the printed seed does not reveal their keys."""
 
     @property
     def holdings(self) -> dict[str, int]:
-        """What addresses hold at least, as far as it is known: their last balance less what they have offered since."""
+        """Lower bounds of balances: the last known balance less what was offered since."""
 
     def give(self, purse: Purse, address: str, wei: int, fees: Fees) -> int:
-        """Have the address hold so many wei at least; how many it holds at least now. Raises ChainTrouble."""
+        """Make the address hold at least so many wei. Returns a lower bound of its balance. Raises ChainTrouble."""
 
     def take_back(self, purse: Purse, wallet: Wallet) -> None:
-        """What is left in a wallet goes back, as far as it is worth the transfer."""
+        """Return the ether of a wallet, if that is worth a transfer."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Purse:
     funder: Funder
 
     def send(self, wallet: Wallet, transaction: Transaction, *, to_be_reverted: bool = False) -> Receipt:
-        """Send a transaction of a wallet that gets what it lacks, and wait for its block: see `Sender.send`."""
+        """Fund the wallet, send its transaction and wait for its block: see `Sender.send`."""
 
         def provide(wei: int, fees: Fees) -> None:
             held = self.funder.holdings.get(wallet.address, 0)
@@ -77,7 +77,7 @@ class Purse:
 
 
 class ControlFunder:
-    """The test control of a node with a chain of its own makes ether out of nothing."""
+    """Ether from the test control of a node with an in-memory chain."""
 
     salt = ""
 
@@ -85,7 +85,7 @@ class ControlFunder:
         self.holdings: dict[str, int] = {}
 
     def give(self, purse: Purse, address: str, wei: int, fees: Fees) -> int:  # noqa: ARG002 - gas costs it nothing
-        """Ask the control for it."""
+        """Get the ether from the control."""
         url = f"{purse.target.profile.control_url}/fund"
         gift = max(wei, GIFT)
         body = written({"address": address, "wei": gift})
@@ -112,7 +112,7 @@ class KeyFunder:
         return self._wallet.address
 
     def give(self, purse: Purse, address: str, wei: int, fees: Fees) -> int:
-        """Transfer what it lacks, one transfer at a time over all processes: a wallet's nonces go up one by one."""
+        """Transfer the missing ether. Transfers of all processes are sequential, since nonces are."""
         held = purse.chain.balance(address)
         if held >= wei:
             return held
@@ -123,7 +123,7 @@ class KeyFunder:
             if owned < needed:
                 raise ChainTrouble(f"{needed} wei in the funding wallet {self.address}", f"{owned} wei")
 
-        purse.target.gas.take(TRANSFER_GAS)  # for the way back, which no limit may cut off
+        purse.target.gas.take(TRANSFER_GAS)  # reserves gas for the return transfer
         with between_processes(f"funder {self.address.lower()}"):
             receipt = purse.sender.send(self._wallet, Transaction(address, value=reserve - held), provide)
         if not receipt.succeeded:
@@ -139,7 +139,7 @@ class KeyFunder:
                 return
 
     def _handed_back(self, purse: Purse, wallet: Wallet, wei: int, fees: Fees) -> bool:
-        """Whether the chain took the transfer: some chains charge for more than gas, and then more has to stay."""
+        """Whether the chain took the transfer. Some chains charge more than gas, so more has to stay behind."""
         try:
             purse.sender.hand_over(wallet, Transaction(self.address, value=wei), TRANSFER_GAS, fees)
         except ChainReverted:
@@ -148,7 +148,7 @@ class KeyFunder:
 
 
 def funder_of(profile: Profile, environment: Mapping[str, str] = os.environ) -> Funder | None:
-    """What the profile says about ether; None where the suite gets none. Raises NoFunderKey."""
+    """The source of ether that the profile states; None where there is none. Raises NoFunderKey."""
     if not profile.offers("funded_wallet"):
         return None
     variable = profile.chain.funder_key_variable

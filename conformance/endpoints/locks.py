@@ -1,4 +1,4 @@
-"""Locks between processes of one machine: the workers of a run, and runs beside each other."""
+"""Locks between processes of one machine: the workers of a run, and parallel runs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from eth_utils.crypto import keccak
 
 _within: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
-"""By name: a thread that waits for a file's lock may hold up the one of its process that has it (gevent's do)."""
+"""Locks within the process, by name: a gevent thread that waits for a file lock would block the one that holds it."""
 
 
 @contextmanager

@@ -16,10 +16,10 @@ LONGEST_BODY = 4_000
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """How long an exchange took, without what was in it."""
+    """The duration of an exchange, without its contents."""
 
     operation: str
-    """Its name; where none was called, the first part of the path: `/rpc`."""
+    """The operation; for other requests the first part of the path: `/rpc`."""
     method: str
     status: int | None
     """None when no answer came."""
@@ -30,7 +30,7 @@ class Timing:
 
 @dataclass(frozen=True, slots=True)
 class RawExchange:
-    """A request and its answer with everything in it. Never written but redacted."""
+    """An unredacted request and its answer. It is written only after redaction."""
 
     method: str
     url: str
@@ -45,7 +45,7 @@ class RawExchange:
 
     @property
     def timing(self) -> Timing:
-        """What may leave this module as it is."""
+        """The duration, which needs no redaction."""
         called = self.operation or f"/{urlsplit(self.url).path[1:].partition('/')[0]}"
         return Timing(called, self.method, self.status, self.seconds, len(self.response_body))
 
@@ -71,20 +71,20 @@ class ExchangeLog:
         return len(self) - self._borrowed
 
     def forget(self) -> None:
-        """Let go of the exchanges so far, which taught nothing; their numbers stay taken."""
+        """Drop the exchanges so far. Their numbers are not used again."""
         with self._lock:
             self._forgotten += len(self._exchanges)
             self._exchanges.clear()
 
     def add(self, exchange: RawExchange) -> int:
-        """Keep an exchange; gives its number."""
+        """Add an exchange. Returns its number."""
         self._secrets.seen.note_addresses(exchange.response_body)
         with self._lock:
             self._exchanges.append(exchange)
             return self._forgotten + len(self._exchanges) - 1
 
     def show(self, exchange: RawExchange) -> int:
-        """Keep an exchange that another case has sent, so that a report can show it; gives its number."""
+        """Add an exchange of another case, so that a report can show it. Returns its number."""
         with self._lock:
             self._borrowed += 1
         return self.add(exchange)

@@ -15,7 +15,7 @@ from conformance.values.json_text import parse
 from conformance.values.json_values import MISSING, Missing
 
 ANSWERED_IN_TEXT = frozenset({"swagger_ui", "evidences", "evidence_checksums"})
-"""Operations whose accepted answer is no JSON; all other bodies are ("Preamble / Conventions")."""
+"""Operations whose accepted answer is not JSON. All others answer JSON ("Preamble / Conventions")."""
 SHOWN = 300
 """Characters of an answer that a failure shows."""
 HTML = re.compile(r"\s*<(!doctype\s+html|html)\b", re.IGNORECASE)
@@ -25,7 +25,7 @@ OF_GATEWAYS = frozenset({502, 503, 504})
 
 
 class AskedAt(Enum):
-    """Where a request went."""
+    """The kind of URL of a request."""
 
     ENDPOINT = "endpoint"
     NO_ENDPOINT = "no endpoint"
@@ -58,7 +58,7 @@ class Answer:
     seconds: float = 0.0
     """From the request to the end of the answer."""
     group_id_form: str | None = None
-    """In which form the profile says that lists show group ids."""
+    """The form of group ids in lists, by the profile."""
     asked_at: AskedAt = AskedAt.ENDPOINT
     _value: object = field(default=MISSING)
 
@@ -76,7 +76,7 @@ class Answer:
 
     @property
     def readable(self) -> bool:
-        """Whether it is what its operation answers with, or JSON at least."""
+        """Whether its body can be read: JSON in the form of the operation's answer, or any JSON for a refusal."""
         try:
             _ = self.value
         except Malformed:
@@ -85,7 +85,7 @@ class Answer:
 
     @property
     def summary(self) -> str:
-        """Its status and how its body begins; of a page in HTML the title, and whether a gateway answered instead."""
+        """Its status and the beginning of its body; for an HTML page its title and whether a gateway sent it."""
         if not HTML.match(self.text):
             return f"status {self.status}: {self.text[:SHOWN]}"
         if self.status in OF_GATEWAYS:

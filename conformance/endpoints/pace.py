@@ -14,7 +14,7 @@ def lowest_rate(*rates: float | str | None) -> float | None:
 
 
 class Pace:
-    """At most so many requests a second, evenly spaced, over all threads."""
+    """Limits the rate of requests of all threads, evenly spaced."""
 
     def __init__(self, per_second: float | None) -> None:
         self._gap = 1 / per_second if per_second else 0.0
@@ -33,7 +33,7 @@ class Pace:
 
 
 class Budget:
-    """What the run may spend, in cents."""
+    """The run's limit of spending, in cents."""
 
     unit = "cents"
     exceeded: type[BudgetSpent | GasSpent | PurchasesSpent] = BudgetSpent
@@ -63,9 +63,9 @@ class Spending:
 
     def __init__(self) -> None:
         self.charged = 0
-        """What its calls were charged, by the prices of the profile."""
+        """The cost of its calls by the profile's prices."""
         self.bought = 0
-        """What it paid to the payment provider."""
+        """The payments to the payment provider."""
         self._lock = threading.Lock()
 
     def count(self, *, charged: int = 0, bought: int = 0) -> None:
@@ -76,13 +76,13 @@ class Spending:
 
 
 class PurchaseBudget(Budget):
-    """What the run may pay to the payment provider, in cents."""
+    """The run's limit of payments to the payment provider, in cents."""
 
     exceeded = PurchasesSpent
 
 
 class GasBudget(Budget):
-    """What the run may use on the settlement chain, in units of gas."""
+    """The run's limit of gas on the settlement chain."""
 
     unit = "gas"
     exceeded = GasSpent

@@ -21,45 +21,45 @@ SECRET_MEMBERS = frozenset({"api_key", "usage_api_key", "client_secret"})
 """Canonical members whose values are credentials."""
 SECRET_HEADERS = frozenset({"x-api-key", "authorization", "x-wallet-auth"})
 SHORTEST = 16
-"""Shorter values are no credentials: a test's `x` must not blacken every x of a report."""
+"""Shorter values are not redacted: a test's key `x` must not blacken every x of a report."""
 SEARCHED = 100_000
-"""Characters of a text in which keys are looked for that no case has met as such; reports show much less of one."""
+"""The number of characters of a text that are searched for unknown keys. Reports show much less of a text."""
 ADDRESS = re.compile(r"(?:0x|(?<![0-9a-fA-F]))(?:0{24})?([0-9a-fA-F]{40})(?![0-9a-fA-F])")
 BY_NAME = re.compile(
     r'("(?:[a-z_]*api_key|client_secret|private_key|secret|signature)"\s*:\s*")((?:[^"\\]|\\.){16,})(")'
 )
 USER = re.compile(r"(https?://)[^/\s@'\"]+@")
 PRIVATE_KEY, OTHER_KEY = "[private key]", "[key of another case]"
-"""What stands in place of keys that have no name."""
+"""The marks in place of keys that have no name."""
 
 
 class SeenKeys:
-    """The keys of a whole run: an answer may give away the key of another case."""
+    """The keys of all cases of a run: an answer may reveal the key of another case."""
 
     def __init__(self) -> None:
         self.secrets: set[bytes] = set()
-        """What credentials encode, where that is 32 bytes."""
+        """The 32 bytes that credentials encode."""
         self.addresses: set[str] = set()
-        """Of wallets, lower case."""
+        """Addresses of wallets, in lower case."""
 
     def note_addresses(self, text: str) -> None:
-        """Private keys of the addresses in this text are secrets."""
+        """Treat the private keys of the addresses in this text as secrets."""
         self.addresses.update(address.lower() for address in ADDRESS.findall(text))
 
 
 class Secrets:
-    """The keys that a case has met: credentials by name, and private keys of wallets that any case has met."""
+    """The keys that a case has seen: its credentials by name, and private keys of wallets that any case has seen."""
 
     def __init__(self, seen: SeenKeys | None = None) -> None:
         self.seen = seen or SeenKeys()
         self._names: dict[str, str] = {}
-        """What stands in place of each credential."""
+        """The replacement of each credential."""
         self._spellings: dict[str, str] = {}
-        """The same for all their spellings."""
+        """The replacement of each spelling of a credential."""
         self._secrets: dict[bytes, str] = {}
-        """The same for what they encode."""
+        """The replacement of the bytes that credentials encode."""
         self._leaked: dict[str, str] = {}
-        """The same for the spellings of the private keys that stood in some text."""
+        """The replacement of spellings of private keys that occurred in a text."""
 
     def learn(self, value: object) -> None:
         """Record a value as a credential."""
@@ -75,15 +75,15 @@ class Secrets:
 
     @property
     def names(self) -> Mapping[str, str]:
-        """What stands in place of each credential: `$API_KEY_1`."""
+        """The replacement of each credential: `$API_KEY_1`."""
         return self._names
 
     def found_in(self, text: str) -> bool:
-        """Whether any credential stands in the text, in any of its spellings."""
+        """Whether the text contains a credential in any spelling."""
         return any(spelling in text for spelling in self._spellings)
 
     def hide(self, text: str) -> str:
-        """The text with `$API_KEY_1` for each credential, and marks for other keys and for what merely looks like one.
+        """The text with `$API_KEY_1` for each credential, and marks for other keys and for texts that look like one.
 
         Halves of surrogate pairs, which JSON may hold and no file can, are written out.
         """
@@ -95,7 +95,7 @@ class Secrets:
         return BY_NAME.sub(_unless_hidden, without_users(text)).encode("utf-8", "backslashreplace").decode()
 
     def hide_headers(self, headers: dict[str, str]) -> dict[str, str]:
-        """Headers, redacted; those that carry credentials keep at most the word before them."""
+        """The headers, redacted. Headers of credentials keep at most the scheme."""
         return {name: self._header(name, value) for name, value in headers.items()}
 
     def _header(self, name: str, value: str) -> str:
@@ -106,7 +106,7 @@ class Secrets:
         return f"{scheme if space else ''}{space}[redacted]"
 
     def _without_unspelled(self, text: str) -> str:
-        """Without the keys that are known by what they stand for, also inside of longer texts."""
+        """The text without keys that are recognised by the bytes they encode, also inside longer texts."""
         parts: list[str] = []
         end = 0
         for candidate, mark in self._keys_in(text):
@@ -120,7 +120,7 @@ class Secrets:
         return sorted((candidate, mark) for candidate, mark in marked if mark)
 
     def _mark(self, secret: bytes) -> str:
-        """What stands in place of a secret; empty for 32 bytes that are none."""
+        """The replacement of 32 bytes that are a secret; empty for others."""
         if secret in self._secrets:
             return self._secrets[secret]
         if self.seen.addresses and _address(secret) in self.seen.addresses:
@@ -136,19 +136,19 @@ def without_users(text: str) -> str:
 
 @lru_cache(maxsize=65_536)
 def _address(secret: bytes) -> str:
-    """The address of a private key, lower case without 0x; empty for what can be none."""
+    """The address of a private key, in lower case without 0x; empty for bytes that are no private key."""
     if not 0 < int.from_bytes(secret) < CURVE_ORDER:
         return ""
     return PrivateKey(secret).public_key.to_address()[2:]
 
 
 def _telling(spelling: str) -> int:
-    """How many characters from its beginning give a key away: the other half could be guessed by nobody."""
+    """How many leading characters reveal a key: nobody can guess the other half."""
     return max(SHORTEST, len(spelling) // 2)
 
 
 def _without_beginnings(marks: Mapping[str, str], text: str) -> str:
-    """The text without what is left of spellings where texts were cut."""
+    """The text without beginnings of spellings that remain where a text was cut."""
     for spelling, mark in marks.items():
         while (start := text.find(spelling[: _telling(spelling)])) >= 0:
             end = start + max(_shared(other, text[start:]) for other in marks)
@@ -157,7 +157,7 @@ def _without_beginnings(marks: Mapping[str, str], text: str) -> str:
 
 
 def _shared(spelling: str, text: str) -> int:
-    """With how many equal characters the two begin."""
+    """The length of the common prefix of two texts."""
     return len(list(takewhile(lambda pair: pair[0] == pair[1], zip(spelling, text, strict=False))))
 
 

@@ -1,4 +1,4 @@
-"""Puts a pack's request into wire form: member names, place of the members, credential."""
+"""Writes a request in wire form: names and places of members, and the credential."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ class OutgoingRequest:
     headers: dict[str, str | None] = field(default_factory=dict)
     """Further headers; None removes one."""
     method: str | None = None
-    """Another method than the operation's; with GET the members go into the query."""
+    """A method other than the operation's. With GET the members go into the query."""
     path: str | None = None
-    """Another path than the operation's."""
+    """A path other than the operation's."""
 
     @property
     def asked_at(self) -> AskedAt:
-        """Whether it goes to the operation's endpoint, beside it, or outside of the API."""
+        """Whether its URL is the operation's endpoint, another under the API's prefix, or outside the API."""
         if self.path is not None:
             return AskedAt.NO_ENDPOINT if self.path.startswith(f"{CORE}/") else AskedAt.OUTSIDE
         return AskedAt.ENDPOINT if self.method in (None, self.operation.method) else AskedAt.NO_ENDPOINT
@@ -108,7 +108,7 @@ def _body(operation: Operation, members: dict[str, object]) -> str | None:
 def _put_credential(
     key: str, via: str, operation: Operation, members: dict[str, object], headers: dict[str, str | None]
 ) -> None:
-    """In the header that the pack says, or in the member that the profile says for `account_exists`."""
+    """Put the credential into the header, or for `account_exists` into the member that the profile states."""
     if "api_key" in operation.request:
         members.setdefault(operation.request["api_key"], key)
         return

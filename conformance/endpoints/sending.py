@@ -1,4 +1,4 @@
-"""Transactions of the suite's own wallets: estimated, signed, sent, and waited for until a block holds them.
+"""Sends transactions of the suite's own wallets: estimates, signs, submits, and waits for the block.
 
 The contract's decisions are reported as they are. Any other failure is a ChainTrouble and makes the case inconclusive.
 """
@@ -19,18 +19,18 @@ from conformance.values.json_values import member, printed
 from conformance.values.typed_data import Wallet
 
 MINING_SECONDS = 180.0
-"""A transaction that no block holds by then is given up: nothing is learnt."""
+"""How long to wait for a transaction's block. Without one the case is inconclusive."""
 FIRST_POLL_SECONDS, LONGEST_POLL_SECONDS = 0.01, 2.0
-"""The time between two looks for a receipt doubles from the one to the other."""
+"""The first and the longest pause between two requests for a receipt; each pause is double the one before."""
 MOST_TRIES = 5
 GAS_OF_A_REVERT = 1_000_000
-"""The limit of a transaction that has to be reverted, for which no estimate can be had."""
+"""The gas limit of a transaction that has to be reverted, for which there is no estimate."""
 MOST_OF_A_LIMIT = 0.9
-"""A transaction that failed and used so much of its limit may have run out of gas."""
+"""A failed transaction that used this part of its limit may have run out of gas."""
 KNOWN = ("already known", "already imported", "known transaction")
-"""What chains say when they are handed a transaction a second time."""
+"""Errors of chains for a transaction that they have already."""
 OUT_OF_TURN = ("nonce", "underpriced")
-"""What chains say when another transaction has taken the nonce."""
+"""Errors of chains when another transaction has taken the nonce."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Sender:
         self._budget = budget
         self._patience = patience
         self._mined_at_once: dict[str, object] = {}
-        """By hash, the receipt of the last transaction as far as the chain gave one in the request that sent it."""
+        """The receipt, by hash, that the chain returned in the request which sent the last transaction."""
 
     @cached_property
     def _chain_id(self) -> int:
@@ -69,7 +69,7 @@ class Sender:
         *,
         to_be_reverted: bool = False,
     ) -> Receipt:
-        """Send it and wait for its block; `provide` sees to it that the wallet holds so many wei.
+        """Send a transaction and wait for its block; `provide` makes the wallet hold so many wei.
 
         Raises ChainReverted when the contract would revert what is not `to_be_reverted`, ChainTrouble and GasSpent.
         """
@@ -89,7 +89,7 @@ class Sender:
     def _paid(
         self, wallet: Wallet, transaction: Transaction, gas: int, provide: Callable[[int, Fees], None]
     ) -> Receipt:
-        """Send it with this limit of gas, within the budget."""
+        """Send it with this gas limit, within the budget."""
         fees = self.chain.fees()
         self._budget.take(gas)
         used = gas
@@ -102,7 +102,7 @@ class Sender:
         return receipt
 
     def hand_over(self, wallet: Wallet, transaction: Transaction, gas: int, fees: Fees) -> str:
-        """Send it and do not wait: its hash. Raises ChainReverted and ChainTrouble."""
+        """Send it without waiting. Returns its hash. Raises ChainReverted and ChainTrouble."""
         for _ in range(MOST_TRIES):
             nonce = self.chain.next_nonce(wallet.address)
             raw, expected = signed(transaction, wallet, chain_id=self._chain_id, nonce=nonce, gas=gas, fees=fees)
@@ -113,7 +113,7 @@ class Sender:
         raise ChainTrouble("a nonce that is free", f"none in {MOST_TRIES} tries for {wallet.address}")
 
     def _likely_gas(self, wallet: Wallet, transaction: Transaction) -> int:
-        """What a transaction with the same function and as many arguments needed when the chain was asked."""
+        """The estimate for the last transaction with the same function and number of arguments."""
         kind = f"gas {transaction.to} {transaction.data[:4].hex()} {len(transaction.data)}"
         return self.chain.remembered(kind, lambda: self._estimate(wallet, transaction))
 
@@ -136,13 +136,13 @@ class Sender:
         return self._awaited(sent)
 
     def _submitted(self, raw: str, expected: str) -> bool:
-        """Whether the chain has it now; False when another transaction has taken its nonce."""
+        """Whether the chain took it; False where another transaction has its nonce."""
         for last in (False, False, True):
             try:
                 sent, receipt = self.chain.batch(
                     [("eth_sendRawTransaction", [raw]), ("eth_getTransactionReceipt", [expected])]
                 )
-            except ServerFault:  # handing it over again is harmless
+            except ServerFault:  # submitting it again is harmless
                 if last:
                     raise
                 continue
@@ -202,7 +202,7 @@ def in_lower_case(value: object) -> object:
 
 @contextmanager
 def as_trouble() -> Iterator[None]:
-    """What the chain does wrong, but for a revert of the contract, teaches nothing about the node."""
+    """Turn errors of the chain, except reverts of the contract, into ChainTrouble."""
     try:
         yield
     except ChainReverted as problem:

@@ -15,7 +15,7 @@ DYNAMIC_FEE = b"\x02"
 
 
 class Fees(NamedTuple):
-    """What a transaction offers for each unit of gas, in wei."""
+    """The fees of a transaction for each unit of gas, in wei."""
 
     most: int
     """`maxFeePerGas`."""
@@ -25,7 +25,7 @@ class Fees(NamedTuple):
 
 @dataclass(frozen=True)
 class Transaction:
-    """What is sent: a call, a transfer, or with `to` None the creation of a contract."""
+    """A transaction: a call, a transfer, or with `to` None the creation of a contract."""
 
     to: str | None
     data: bytes = b""
