@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from conformance.drivers.steps.caserun import CaseRun
 from conformance.endpoints.client import Target
@@ -30,8 +30,8 @@ def own_or_blocked(
     if not run.target.judging:
         return problem
     charged = problem.requirements or case.requirements
-    for foundation in among:
-        if not _bears(foundation, problem, case, run):
+    for foundation in _before_its_own(case, among):
+        if not _bears(foundation, problem, run):
             continue
         wrong = _problem(foundation, run.target)
         if wrong is None:
@@ -58,8 +58,19 @@ def _about_others(problem: Departure) -> frozenset[str]:
     return ABOUT_ACCEPTED if isinstance(problem, NotAccepted) else frozenset()
 
 
-def _bears(foundation: Foundation, problem: Departure, case: Case, run: CaseRun) -> bool:
-    """Whether the failure may come from the foundation, and another case of the run judges it.
+def _before_its_own(case: Case, among: Sequence[Foundation]) -> Iterator[Foundation]:
+    """The foundations up to the one that the case judges: of those that do not hold, the first one's case fails."""
+    for foundation in among:
+        own = case.id.partition("[")[0] == foundation.judged_by
+        if own and foundation.holds is None:
+            return
+        yield foundation
+        if own:
+            return
+
+
+def _bears(foundation: Foundation, problem: Departure, run: CaseRun) -> bool:
+    """Whether the failure may come from the foundation, and a case of the run judges it.
 
     Without such a case, a broken foundation would block cases and fail none.
     """
@@ -67,12 +78,7 @@ def _bears(foundation: Foundation, problem: Departure, case: Case, run: CaseRun)
         isinstance(problem, foundation.departures)
         and foundation.bears(run.log.operations)
         and foundation.judged_by in run.target.judging
-        and not (foundation.holds is None and _is(case, foundation.judged_by))
     )
-
-
-def _is(case: Case, name: str) -> bool:
-    return case.id.partition("[")[0] == name
 
 
 def _blocked(problem: Departure, foundation: Foundation, wrong: Departure) -> SetupFailed:
@@ -102,7 +108,7 @@ def _departure_of(case: Case, foundation: Foundation, target: Target) -> Departu
         return None
     run = CaseRun(target, f"foundation {foundation.name}", Reliance(target, case.info.relied_on))
     wrong = _departure(case.perform, run)
-    if wrong is None:
+    if wrong is None or not isinstance(wrong, foundation.departures):
         return None
     before = FOUNDATIONS[: FOUNDATIONS.index(foundation)]
     told = own_or_blocked(wrong, case, run, before)

@@ -125,3 +125,12 @@ def test_accepted_request_contradicts_nothing_about_refused_ones() -> None:
         outcome = run(judge)
 
     assert outcome.verdict is Verdict.FAIL
+
+
+def test_judges_do_not_block_each_other() -> None:
+    """On a node that breaks much, the case of the first foundation that does not hold fails."""
+    judges = {foundation.judged_by for foundation in FOUNDATIONS if foundation.judged_by in CASES}
+    with judged("groups-are-not-created", *judges) as run:
+        verdicts = {judge: run(judge).verdict for judge in sorted(judges)}
+
+    assert verdicts[ONE_MORE] is Verdict.FAIL
