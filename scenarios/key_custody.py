@@ -100,6 +100,32 @@ def messages_are_signed_with_the_wallets_key(judge: Judge, node: Node) -> None:
                 signature = on.run(code, pkp, message=TEXTS[name]).result
             with judge("EXEC-190", "PKP-170"):
                 judge.same_hex(signer_of_message(TEXTS[name], signature), pkp.address, f"the signer of a text {name}")
+    messages = [f"{node.label} {number}" for number in range(5)]
+    with judge("EXEC-190"):
+        result = on.run(node.actions.source("sign_at_once"), on.p, messages=messages).result
+    with judge("EXEC-190", "PKP-170"):
+        for number, text in enumerate(messages):
+            signature = member(member(result, "signatures"), str(number))
+            judge.same_hex(signer_of_message(text, signature), on.p.address, "the signer of a text beside others")
+
+
+@case(
+    "wallets-used-at-once-sign-each-for-itself",
+    requirements=["PKP-170", "EXEC-190"],
+    needs=NEEDS,
+    uses=[FORMS, {"exec.pkp_selection.named_by": "sandbox_call"}],
+)
+def wallets_used_at_once_sign_each_for_itself(judge: Judge, node: Node) -> None:
+    """Two wallets that one run uses at the same time sign each with its own key."""
+    on = two_wallets(node)
+    turns = (on.p, on.q, on.q, on.p, on.p, on.q)
+    with judge("EXEC-190"):
+        code = node.actions.source("sign_by_several")
+        result = on.run(code, on.p, message=node.label, wallets=[pkp.id for pkp in turns]).result
+    with judge("EXEC-190", "PKP-170"):
+        for number, pkp in enumerate(turns):
+            signature = member(member(result, "signatures"), str(number))
+            judge.same_hex(signer_of_message(node.label, signature), pkp.address, "the signer of one call of several")
 
 
 @case(

@@ -2,13 +2,33 @@
 
 from __future__ import annotations
 
-from conformance.selftest.tools.accounts import Hashes, Write, account_of, group_of, lists_of
-from conformance.selftest.tools.alter import wrap
+import asyncio
+from collections import Counter
+from collections.abc import Callable
+
+from pydantic import JsonValue
+
+from conformance.selftest.tools.accounts import Hashes, View, Write, account_of, actions_of, group_of, lists_of
+from conformance.selftest.tools.alter import (
+    Answered,
+    Forward,
+    Received,
+    body_of,
+    change_items,
+    intercept,
+    members,
+    wrap,
+)
+from conformance.selftest.tools.alter_runs import change_code
+from conformance.selftest.tools.api_keys import presented, under
 from conformance.selftest.tools.concurrent_requests import Overtaking, Rendezvous, one_answer_at_a_time
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.chain.account_config import Group, Permissions, UsageKey
 from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.node import Node
+
+UNDER_WAY_SECONDS = 0.2
+"""How long a request is under way where another is to come meanwhile, and many come alone."""
 
 
 @mutant(each=[row("new_account", breaks="ACC-200"), row("add_usage_api_key", breaks="UKEY-420")])
@@ -81,3 +101,141 @@ def removal_rewrites_the_list(node: Node) -> None:
         node.accounts.update_group(key, group_of(node, key, group_id), left, actions)
 
     wrap(node.accounts, "remove_pkp_from_group", remove)
+
+
+@mutant("ACC-110", each=["list_groups", "list_wallets", "list_actions", "list_api_keys"])
+def accounts_that_read_at_once_get_one_list(node: Node, operation: str) -> None:
+    """Keep in one place who asks for `{operation}`: of two requests under way both get the list of the later one."""
+    asking: list[str] = [""]
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        asking[0] = presented(request)
+        await asyncio.sleep(UNDER_WAY_SECONDS)
+        return await forward(under(request, asking[0]))
+
+    intercept(node, operation, handler)
+
+
+@mutant("KEYLIFE-070")
+def renaming_writes_the_permissions_back(node: Node) -> None:
+    """Read a usage key's permissions in a metadata update, and write them back with the new labels later."""
+    rendezvous = Rendezvous()
+
+    def rename(_: Write, key: int, renamed: int, name: str, description: str) -> None:
+        permissions = node.accounts.usage_key(account_of(node, key), renamed).permissions
+        rendezvous.wait()
+        write_update(key, renamed, name, description, permissions)
+
+    def update(write: Write, *given: object) -> None:
+        rendezvous.wait()
+        write(*given)
+
+    write_update = node.accounts.update_usage_key
+    wrap(node.accounts, "update_usage_key_metadata", rename)
+    wrap(node.accounts, "update_usage_key", update)
+
+
+@mutant("KEYLIFE-060")
+def labels_of_a_usage_key_are_written_one_by_one(node: Node) -> None:
+    """Write name and description of a usage key one after the other."""
+    overtaking = Overtaking()
+
+    def update(write: Write, key: int, renamed: int, name: str, description: str) -> None:
+        write(key, renamed, name, node.accounts.usage_key(account_of(node, key), renamed).description)
+        overtaking.wait()
+        write(key, renamed, node.accounts.usage_key(account_of(node, key), renamed).name, description)
+        overtaking.done()
+
+    wrap(node.accounts, "update_usage_key_metadata", update)
+
+
+@mutant("EP-300")
+def labels_of_an_action_are_written_one_by_one(node: Node) -> None:
+    """Write name and description of an action one after the other."""
+    overtaking = Overtaking()
+
+    def update(write: Write, key: int, cid_hash: bytes, name: str, description: str) -> None:
+        before = next((action for action in actions_of(node, key) if action.cid_hash == cid_hash), None)
+        write(key, cid_hash, name, before.description if before else description)
+        overtaking.wait()
+        now = next((action for action in actions_of(node, key) if action.cid_hash == cid_hash), None)
+        write(key, cid_hash, now.name if now else name, description)
+        overtaking.done()
+
+    wrap(node.accounts, "update_action_metadata", update)
+
+
+@mutant(
+    each=[
+        row("wallet", "add_pkp_to_group", "pkp_id", "list_wallets_in_group", "id", breaks="GRP-230"),
+        row("action", "add_action", "action_ipfs_cid", "list_actions", "name", breaks="ACT-180"),
+    ]
+)
+def equal_additions_at_once_both_count(node: Node, adds: str, member: str, lists: str, shown: str) -> None:
+    """List in `{lists}` twice what two requests of `{adds}` have added at the same time."""
+    under_way: Counter[JsonValue] = Counter()
+    doubled: set[JsonValue] = set()
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        body = body_of(request)
+        added, marked = str(body.get(member)), str(body.get("name") or body.get(member))
+        under_way[added] += 1
+        if under_way[added] > 1:
+            doubled.add(marked)
+        try:
+            return await forward(request)
+        finally:
+            under_way[added] -= 1
+
+    def twice(items: list[JsonValue]) -> JsonValue:
+        return [item for item in items for _ in range(1 + (str(members(item).get(shown)) in doubled))]
+
+    intercept(node, adds, handler)
+    change_items(node, lists, twice)
+
+
+@mutant("GRPLIFE-090")
+def updated_groups_are_missing_meanwhile(node: Node) -> None:
+    """Leave a group out of lists while it is updated."""
+    rendezvous, lists = Rendezvous(), node.accounts.groups
+    updated: list[int] = []
+
+    def update(write: Write, key: int, group: Group, *lists: Hashes) -> None:
+        updated.append(group.id)
+        rendezvous.wait()
+        try:
+            write(key, group, *lists)
+        finally:
+            updated.remove(group.id)
+
+    def groups(_: View, account: int, page: int, size: int) -> list[Group]:
+        listed = [group for group in lists(account, page, size) if group.id not in updated]
+        if updated:
+            rendezvous.wait()
+        return listed
+
+    wrap(node.accounts, "update_group", update)
+    wrap(node.accounts, "groups", groups)
+
+
+SHARED_SLOT: Callable[[str], str] = """(actions => {
+  const sign = actions.signMessage;
+  let last;
+  const served = call => { last = call; return Promise.resolve().then(() => sign(%s)); };
+  const shared = { ...actions, signMessage: served };
+  globalThis.Service = { Actions: shared };
+})(globalThis.Service.Actions);
+""".__mod__
+
+
+@mutant(
+    "PKP-170",
+    "EXEC-190",
+    each=[
+        row("message", "{ ...call, message: last.message }"),
+        row("wallet", "{ ...last, message: call.message }"),
+    ],
+)
+def calls_of_one_run_share_a_slot(node: Node, signed: str) -> None:
+    """Sign `{signed}` where a run makes several calls at once: what belongs to the last one stands in all of them."""
+    change_code(node, lambda code: SHARED_SLOT(signed) + code)

@@ -1,0 +1,140 @@
+"""Writes at the same time that hit one record, and reads beside a write.
+
+Specification, "States and transitions": each accepted write replaces what its request holds, and nothing else.
+"""
+
+from __future__ import annotations
+
+from conformance.cases import Judge, case
+from conformance.endpoints.requests import OutgoingRequest
+from conformance.service.acceptance import must_accept
+from conformance.service.at_once import send_at_once
+from conformance.service.derivations import hashed_cid
+from conformance.service.lists import first_page, only
+from conformance.service.node import Node
+from conformance.service.refusal import was_accepted
+from conformance.service.session import DESCRIPTION
+from conformance.service.usage_keys import NO_PERMISSIONS, Permissions
+from conformance.values.json_values import member, pluck
+
+NEEDS = ("managed_accounts",)
+ROUNDS = 3
+LABELS = ("name", "description")
+TEXTS = ("one", "two")
+"""Two updates at once send each its text as name and as description."""
+
+
+def send_all(node: Node, requests: list[OutgoingRequest]) -> list[bool]:
+    """Send all requests at once; whether each was accepted. A node may refuse one of two that contradict."""
+    answers = send_at_once(node.session, requests)
+    return [was_accepted(node.session, answer, or_refused=["conflict"]) for answer in answers]
+
+
+@case("rename-beside-an-update", requirements=["KEYLIFE-070"], needs=NEEDS)
+def rename_beside_an_update(judge: Judge, node: Node) -> None:
+    """A metadata update beside an update of permissions takes none of these back."""
+    alice = node.accounts.new().key
+    key = node.usage_keys.add(alice).key
+    labels = {"usage_api_key": key, "name": node.label, "description": DESCRIPTION}
+    rename = node.session.request("update_usage_api_key_metadata", alice, **labels)
+    for turn in range(2 * ROUNDS):
+        given = NO_PERMISSIONS if turn % 2 else Permissions(can_create_groups=True)
+        update = node.session.request("update_usage_api_key", alice, **labels, **given.members)
+        updated, _ = send_all(node, [update, rename])
+        if not updated:
+            continue
+        answer = node.session.send(node.groups.creation(key))
+        with judge.apart():
+            may = was_accepted(node.session, answer, or_refused=["forbidden"])
+            judge.same(may, given.can_create_groups, "whether the key may create groups, as its update says,")
+
+
+@case(
+    "metadata-of-a-usage-key-do-not-mix",
+    requirements=["KEYLIFE-060"],
+    needs=NEEDS,
+    uses=[f"wire.list_items.fields.usage_key.{label}" for label in LABELS],
+)
+def metadata_of_a_usage_key_do_not_mix(judge: Judge, node: Node) -> None:
+    """Of two metadata updates of a usage key at the same time one stands whole."""
+    alice = node.accounts.new().key
+    key = node.usage_keys.add(alice).key
+    updates = [
+        node.session.request("update_usage_api_key_metadata", alice, usage_api_key=key, name=text, description=text)
+        for text in TEXTS
+    ]
+    for _ in range(ROUNDS):
+        send_all(node, updates)
+        labels = [[member(item, label) for label in LABELS] for item in node.usage_keys.list(alice)]
+        with judge.apart():
+            judge.that(any([text, text] in labels for text in TEXTS), "both labels of one of the updates", labels)
+
+
+@case(
+    "metadata-of-an-action-do-not-mix",
+    requirements=["EP-300"],
+    needs=NEEDS,
+    uses=[f"wire.list_items.fields.action.{label}" for label in LABELS],
+)
+def metadata_of_an_action_do_not_mix(judge: Judge, node: Node) -> None:
+    """Of two metadata updates of an action at the same time one stands whole, and it stays one action."""
+    alice = node.accounts.new().key
+    cid = node.actions.sample_cid("one")
+    node.actions.add(alice, cid)
+    updates = [
+        node.session.request("update_action_metadata", alice, hashed_cid=hashed_cid(cid), name=text, description=text)
+        for text in TEXTS
+    ]
+    for _ in range(ROUNDS):
+        send_all(node, updates)
+        with judge.apart():
+            item = only(node.actions.list(alice), "hashed_cid", hashed_cid(cid))
+            labels = [member(item, label) for label in LABELS]
+            judge.that(labels in [[text, text] for text in TEXTS], "both labels of one of the updates", labels)
+
+
+@case(
+    "equal-additions-at-once-count-once",
+    requirements=["GRP-230", "ACT-180"],
+    needs=NEEDS,
+    uses=["wire.list_items.fields.wallet.id"],
+)
+def equal_additions_at_once_count_once(judge: Judge, node: Node) -> None:
+    """A wallet that is added to a group several times at once is listed once, and a CID is registered once."""
+    alice = node.accounts.new().key
+    pkp = node.pkps.create(alice)
+    cid = node.actions.sample_cid("one")
+    group = node.groups.add(alice).id
+    to_group = node.session.request("add_pkp_to_group", alice, group_id=group, pkp_id=pkp.id)
+    action = {"action_ipfs_cid": cid, "name": node.label, "description": DESCRIPTION}
+    registration = node.session.request("add_action", alice, **action)
+    # What a second addition of the same is answered with is the vendor's (GRP-220, ACT-180).
+    for answer in send_at_once(node.session, [to_group, registration] * 3):
+        was_accepted(node.session, answer, or_refused=["any"])
+    wallets, actions = node.pkps.list(alice, group), node.actions.list(alice)
+    with judge.apart("GRP-230"):
+        judge.same_hexes(pluck(wallets, "id"), [pkp.id], "the wallets of the group")
+    with judge.apart("ACT-180"):
+        judge.same_hexes(pluck(actions, "hashed_cid"), [hashed_cid(cid)], "the actions of the account")
+
+
+@case("group-is-listed-beside-its-update", requirements=["GRPLIFE-090"], needs=NEEDS)
+def group_is_listed_beside_its_update(judge: Judge, node: Node) -> None:
+    """A list that is read while a group is updated holds each group in its place."""
+    alice = node.accounts.new().key
+    groups = [node.groups.add(alice, str(number)) for number in range(3)]
+    ids = pluck(node.groups.list(alice), "id")
+    read = node.session.request(
+        "list_groups", alice, page_number=first_page(node.session), page_size=node.session.target.page_size
+    )
+    for turn in range(ROUNDS):
+        labels = {"name": f"{node.label} {turn}", "description": DESCRIPTION}
+        lists: dict[str, object] = {"pkp_ids_permitted": [], "cid_hashes_permitted": []}
+        update = node.session.request("update_group", alice, group_id=groups[1].id, **labels, **lists)
+        updated, *reads = send_at_once(node.session, [update, read, read])
+        must_accept(updated)
+        with judge.apart():
+            for answer in reads:
+                must_accept(answer)
+                listed = answer.value if isinstance(answer.value, list) else []
+                judge.same(pluck(listed, "id"), ids[: node.session.target.page_size], "the groups in their order")
