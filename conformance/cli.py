@@ -18,6 +18,7 @@ COMMANDS = (
     "load",
     "report",
     "compare",
+    "site",
     "known",
     "init",
     "doctor",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import datetime
 from enum import IntEnum
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict, JsonValue
+from pydantic import BaseModel, ConfigDict, JsonValue, PrivateAttr
 
 from conformance.report.judgement import Judgement
 from conformance.requirements import Coverage, Level
@@ -281,3 +281,15 @@ class Results(Part):
     """Every statement of the catalogue, in its order."""
     cases: tuple[CaseResult, ...]
     """Every selected case, by name."""
+    _file: bytes | None = PrivateAttr(default=None)
+
+    def read_from(self, content: bytes) -> Self:
+        """The same results, as read from a file with this content."""
+        same = self.model_copy()
+        same._file = content
+        return same
+
+    @property
+    def content(self) -> bytes:
+        """What ``results.json`` holds: the file that they were read from, else what they are written as."""
+        return (self.model_dump_json(indent=2) + "\n").encode() if self._file is None else self._file

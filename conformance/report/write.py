@@ -31,18 +31,13 @@ def write_results(results: Results, folder: Path) -> Path:
     """
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / RESULTS_NAME
-    write_whole(path, results_text(results))
+    write_whole(path, results.content.decode())
     drawing = folder / MATRIX_NAME
     if cases := matrices(results):
         write_whole(drawing, markdown(cases))
     else:
         drawing.unlink(missing_ok=True)
     return path
-
-
-def results_text(results: Results) -> str:
-    """The content of ``results.json``."""
-    return results.model_dump_json(indent=2) + "\n"
 
 
 def write_whole(path: Path, text: str) -> None:

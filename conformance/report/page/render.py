@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Sequence
 from importlib import resources
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -12,34 +13,47 @@ from markupsafe import Markup
 from conformance.report.causes import counted, numbered
 from conformance.report.page.view import CELL_WORDS, View
 from conformance.report.results import Results
-from conformance.report.write import results_text
 
 MOST_CHARACTERS = 2_000
 """The longest request or body on the page."""
 
 
-def html(results: Results) -> str:
-    """The page, as one HTML document."""
-    environment = Environment(
-        loader=PackageLoader("conformance.report.page", "."),
+def html(results: Results, links: Sequence[tuple[str, str]] = ()) -> str:
+    """The page, as one HTML document. `links` lead to pages beside it: their names and their relative addresses."""
+    style, script = asset("page", "page.css"), asset("page", "page.js")
+    return (
+        environment()
+        .get_template("page/page.html.jinja")
+        .render(
+            view=View(results),
+            results=results,
+            links=links,
+            digest=hashlib.sha256(results.content).hexdigest(),
+            cell_words=CELL_WORDS,
+            counted=counted,
+            numbers=numbered(results),
+            **inlined(style, script),
+        )
+    )
+
+
+def environment() -> Environment:
+    """The templates of the page and of the site, all of which escape what they are given."""
+    found = Environment(
+        loader=PackageLoader("conformance.report", "."),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=StrictUndefined,
     )
-    environment.filters |= {"slug": slug, "cut": cut}
-    style, script = _asset("page.css"), _asset("page.js")
-    return environment.get_template("page.html.jinja").render(
-        view=View(results),
-        results=results,
-        digest=hashlib.sha256(results_text(results).encode()).hexdigest(),
-        cell_words=CELL_WORDS,
-        counted=counted,
-        numbers=numbered(results),
-        style=Markup(style),  # noqa: S704 - our own file
-        script=Markup(script),  # noqa: S704
-        policy=f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'",
-    )
+    found.filters |= {"slug": slug, "cut": cut}
+    return found
+
+
+def inlined(style: str, script: str) -> dict[str, str]:
+    """What a template needs to hold a style and a script, and a policy that allows no others."""
+    policy = f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'"
+    return {"style": Markup(style), "script": Markup(script), "policy": policy}  # noqa: S704 - our own files
 
 
 def slug(text: str) -> str:
@@ -53,8 +67,9 @@ def cut(text: str) -> str:
     return text if left_out <= 0 else f"{text[:MOST_CHARACTERS]}… ({left_out} more characters; results.json has them)"
 
 
-def _asset(name: str) -> str:
-    return resources.files("conformance.report.page").joinpath(name).read_text("utf-8")
+def asset(folder: str, name: str) -> str:
+    """A file of the page or the site."""
+    return resources.files("conformance.report").joinpath(folder, name).read_text("utf-8")
 
 
 def _hash(content: str) -> str:

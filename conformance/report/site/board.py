@@ -1,0 +1,211 @@
+"""The runs that a site shows, by node and version, and the table of their verdicts.
+
+A run is named by its folder: ``DIR/NODE/VERSION/results.json``. Without the folder of a version, the day of the run
+stands for it; a DIR that itself holds results.json is a node.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from conformance.problems import LoadProblem
+from conformance.report.compare import PASSING, Change, compare
+from conformance.report.judgement import Judgement
+from conformance.report.load import load_results
+from conformance.report.results import RequirementResult, Results
+from conformance.report.write import RESULTS_NAME
+from conformance.requirements import Level
+
+JUDGED = frozenset({Level.MUST, Level.SHOULD})
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of a node."""
+
+    node: str
+    version: str
+    results: Results
+    content: bytes
+    """Of results.json, as it was read."""
+    folder: str
+    """Of the node's pages, within the site."""
+    stem: str
+    """Of the names of the run's own page and data."""
+
+    @property
+    def page(self) -> str:
+        """The page of the run, from the root of the site."""
+        return f"{self.folder}/{self.stem}.html"
+
+    @property
+    def selection(self) -> str:
+        """Which cases ran, in words."""
+        chosen = " ".join(self.results.selected)
+        return ("quick " if self.results.quick else "") + chosen or "every case"
+
+    @cached_property
+    def count(self) -> Counter[str]:
+        """How many must and should statements have each verdict."""
+        return Counter(str(one.verdict) for one in self.results.requirements if one.level in JUDGED)
+
+    @cached_property
+    def broken(self) -> int:
+        """How many statements of any level it breaks."""
+        return sum(one.verdict is Judgement.FAIL for one in self.results.requirements)
+
+    @cached_property
+    def by_id(self) -> dict[str, RequirementResult]:
+        """The statements by their ids."""
+        return {one.id: one for one in self.results.requirements}
+
+
+@dataclass(frozen=True)
+class Node:
+    """The runs of a node, the oldest first."""
+
+    name: str
+    folder: str
+    runs: tuple[Run, ...]
+
+    @property
+    def latest(self) -> Run:
+        """The newest run."""
+        return self.runs[-1]
+
+    def changes(self) -> Iterator[tuple[Run, Counter[Change] | None]]:
+        """The runs, the newest first, with how many verdicts changed since the one before; None for the first."""
+        for before, run in reversed(list(zip((None, *self.runs), self.runs, strict=False))):
+            counts = Counter(one.change for one in compare(before.results, run.results)) if before else None
+            yield run, counts
+
+
+@dataclass(frozen=True)
+class Row:
+    """A statement, with the verdict on it in each of several runs; None where a run does not know it."""
+
+    statement: RequirementResult
+    verdicts: tuple[Judgement | None, ...]
+
+    @property
+    def differs(self) -> bool:
+        """Whether the runs have different verdicts."""
+        return len(set(self.verdicts)) > 1
+
+    @property
+    def fails(self) -> bool:
+        """Whether one of the nodes breaks it."""
+        return Judgement.FAIL in self.verdicts
+
+    @property
+    def counts(self) -> bool:
+        """Whether it is a must or should statement, or one that a node breaks although it said otherwise."""
+        return self.statement.level in JUDGED or self.fails
+
+
+@dataclass(frozen=True)
+class Family:
+    """The statements of a family."""
+
+    name: str
+    rows: tuple[Row, ...]
+
+    @property
+    def failing(self) -> int:
+        """How many of them a node breaks."""
+        return sum(row.fails for row in self.rows)
+
+    def tallies(self) -> Iterator[tuple[int, int, int]]:
+        """For each run: how many must and should statements pass at least in part, of how many; how many fail."""
+        judged = [row for row in self.rows if row.statement.level in JUDGED]
+        for number in range(len(self.rows[0].verdicts)):
+            passed = sum(row.verdicts[number] in PASSING for row in judged)
+            yield passed, len(judged), sum(row.verdicts[number] is Judgement.FAIL for row in self.rows)
+
+    def differing(self) -> Family:
+        """Only the statements on which the verdicts differ."""
+        return Family(self.name, tuple(row for row in self.rows if row.differs))
+
+
+def families(runs: Sequence[Run]) -> list[Family]:
+    """The statements of the runs by family, with a verdict for each run. Their texts are those of the newest run."""
+    statements: dict[str, RequirementResult] = {}
+    for run in sorted(runs, key=lambda run: run.results.started):
+        statements |= run.by_id
+    rows: dict[str, list[Row]] = {}
+    for statement in sorted(statements.values(), key=lambda one: one.id):
+        found = (run.by_id.get(statement.id) for run in runs)
+        row = Row(statement, tuple(one.verdict if one else None for one in found))
+        rows.setdefault(statement.id.partition("-")[0], []).append(row)
+    return [Family(name, tuple(members)) for name, members in rows.items()]
+
+
+@dataclass(frozen=True)
+class Board:
+    """The nodes of a site, by name."""
+
+    nodes: tuple[Node, ...]
+
+    @property
+    def latest(self) -> tuple[Run, ...]:
+        """The newest run of each node."""
+        return tuple(node.latest for node in self.nodes)
+
+    @property
+    def judges(self) -> set[tuple[str, str]]:
+        """The versions of the suite and the digests of the specification that the newest runs were judged by."""
+        return {(run.results.suite.version, run.results.specification.sha256) for run in self.latest}
+
+
+def collect(folders: Iterable[Path]) -> Board:
+    """The runs in some folders. Raises LoadProblem: nothing is there, or two runs of one node have one version."""
+    found: dict[str, list[tuple[str, Path, Results]]] = {}
+    for folder in folders:
+        paths = sorted(folder.rglob(RESULTS_NAME))
+        if not paths:
+            raise LoadProblem(f"holds no {RESULTS_NAME}, neither itself nor in a folder below", folder)
+        for path in paths:
+            node, version = _names(folder, path)
+            results = load_results(path)
+            version = version or f"{results.started:%Y-%m-%d}"
+            if any(version == other for other, _, _ in found.get(node, [])):
+                raise LoadProblem(f"is a second run of {node} {version}: name its folder NODE/VERSION", path)
+            found.setdefault(node, []).append((version, path, results))
+    folders_of = _file_names(sorted(found), taken={"index.html"})
+    return Board(tuple(_node(name, folders_of[name], found[name]) for name in sorted(found, key=str.casefold)))
+
+
+def _names(folder: Path, path: Path) -> tuple[str, str]:
+    """Node and version; no version where no folder names it."""
+    below = path.parent.relative_to(folder).parts
+    return (below[0], " ".join(below[1:])) if below else (folder.resolve().name, "")
+
+
+def _node(name: str, folder: str, runs: list[tuple[str, Path, Results]]) -> Node:
+    runs = sorted(runs, key=lambda run: run[2].started)
+    stems = _file_names([version for version, _, _ in runs], taken={"index"})
+    return Node(
+        name,
+        folder,
+        tuple(
+            Run(name, version, results, path.read_bytes(), folder, stems[version]) for version, path, results in runs
+        ),
+    )
+
+
+def _file_names(names: Iterable[str], taken: set[str]) -> dict[str, str]:
+    """A name for a file or folder for each name; it has letters, digits, points and hyphens alone."""
+    found: dict[str, str] = {}
+    for name in names:
+        stem = re.sub(r"[^A-Za-z0-9.]+", "-", name).strip(".-")[:100] or "unnamed"
+        number = 1
+        while (chosen := stem if number == 1 else f"{stem}-{number}").lower() in taken:
+            number += 1
+        taken.add(chosen.lower())
+        found[name] = chosen
+    return found

@@ -1,0 +1,202 @@
+"""The site: its pages lead to each other and to every verdict, and nothing of anybody's results runs in them."""
+
+from __future__ import annotations
+
+import hashlib
+import html
+import json
+import re
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+from browser import DARK, browsed, violations
+from made_runs import EXCHANGE, KNOWN, LISTED, outcome, record
+
+from conformance.cli import main
+from conformance.report import ExitCode, Results, results_of, write_results
+from conformance.report.site import collect, write_site
+from conformance.verdict import Failure, Outcome, Verdict
+
+PASSED = outcome("p::a", Verdict.PASS, "A-010")
+BOTH = (PASSED, outcome("p::b", Verdict.PASS, "A-010", "A-020"))
+FAILED = (PASSED, outcome("p::b", Verdict.FAIL, "A-010", "A-020"))
+UNSURE = (PASSED, outcome("p::b", Verdict.INCONCLUSIVE, "A-020"))
+HOSTILE = "</td></title><script>document.title = 'taken'</script><img src=http://evil/ onerror=alert(1)>\"'"
+
+
+def results(*outcomes: Outcome, day: int = 0, text: str = "") -> Results:
+    run = record(*outcomes)
+    found = results_of(replace(run, started=run.started + timedelta(days=day)), KNOWN, LISTED)
+    if not text:
+        return found
+    written = found.model_dump_json()
+    for word in ("A-010", "A-020", "A-030", "The node counts.", found.suite.version, found.seed, found.sentence):
+        written = written.replace(json.dumps(word), json.dumps(word + text))
+    return Results.model_validate_json(written)
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Path:
+    """Two versions of one node, and one run each of two others, one of which is hostile in all that it says."""
+    folder = tmp_path / "runs"
+    exchange = replace(EXCHANGE, response_body=HOSTILE)
+    evil = replace(FAILED[1], reason=HOSTILE, failure=Failure(HOSTILE, HOSTILE, HOSTILE, exchange))
+    write_results(results(*BOTH), folder / "acme" / "1.0")
+    write_results(results(*FAILED, day=1), folder / "acme" / "1.1")
+    write_results(results(*UNSURE, day=2), folder / "beta")
+    write_results(results(PASSED, evil, text=HOSTILE), folder / "<script>alert(1)<" / "\"><img src=x> 'v'")
+    return folder
+
+
+@pytest.fixture
+def site(runs: Path, tmp_path: Path) -> Path:
+    assert main(["site", str(runs), "-o", str(tmp_path / "site")]) == 0
+    return tmp_path / "site"
+
+
+def pages(site: Path) -> dict[Path, str]:
+    return {path: path.read_text("utf-8") for path in site.rglob("*.html")}
+
+
+def row(page: str, statement: str) -> list[str]:
+    """The verdicts on a statement."""
+    found = re.search(rf'<tr id="{statement}".*?</tr>', page, re.DOTALL)
+    assert found is not None
+    return re.findall(r"<td[^>]*>(?:<a [^>]*>)?([^<]*)", found[0])
+
+
+def test_matrix_has_a_verdict_for_each_statement_and_node(site: Path) -> None:
+    index = (site / "index.html").read_text("utf-8")
+    heads = re.findall(r'<th scope="col"><a href="[^"]*">([^<]*)</a></th>', index)
+    assert [html.unescape(head) for head in heads[:3]] == ["<script>alert(1)<", "acme", "beta"]
+    assert row(index, "A-010") == ["unknown", "fail", "inconclusive"]
+    assert row(index, "B-010") == ["not yet covered", "not yet covered", "not yet covered"]
+
+
+def test_verdict_leads_to_the_statement_in_the_run_that_it_is_of(site: Path) -> None:
+    index = (site / "index.html").read_text("utf-8")
+    assert '<td class="fail"><a href="acme/1.1.html#A-010">fail</a></td>' in index
+
+
+def test_every_link_leads_to_a_page_and_a_place_that_are_there(site: Path) -> None:
+    texts = pages(site)
+    assert len(texts) == 1 + 3 + 4
+    for path, text in texts.items():
+        for link in re.findall(r'href="([^"]*)"', text):
+            page, _, place = html.unescape(link).partition("#")
+            target = path.parent / page if page else path
+            assert target.is_file(), (path, link)
+            places = {html.unescape(name) for name in re.findall(r'id="([^"]*)"', target.read_text("utf-8"))}
+            assert not place or unquote(place) in places, (path, link)
+
+
+def test_history_tells_what_changed_between_versions(site: Path) -> None:
+    history = (site / "acme" / "index.html").read_text("utf-8")
+    assert re.findall(r'<th scope="row"><a href="([^"]*)">', history) == ["1.1.html", "1.0.html"]
+    assert row(history, "A-010") == ["fail", "pass"]
+    assert 'id="B-010"' not in history, "its verdict did not change"
+    newest = re.search(r'<a href="1.1.html">1.1</a></th>(.*?)</tr>', history)
+    assert newest is not None
+    assert re.findall(r"<td>([^<]*)</td>", newest[1])[3] == "3", "broken"
+    assert "There is one version only." in (site / "beta" / "index.html").read_text("utf-8")
+
+
+def test_runs_are_kept_byte_by_byte_and_their_pages_tell_the_digest(runs: Path, site: Path) -> None:
+    content = (runs / "acme" / "1.0" / "results.json").read_bytes()
+    assert (site / "acme" / "1.0.json").read_bytes() == content
+    assert hashlib.sha256(content).hexdigest() in (site / "acme" / "1.0.html").read_text("utf-8")
+
+
+def test_digest_is_of_the_file_and_not_of_how_this_version_writes_it(tmp_path: Path) -> None:
+    content = json.dumps(json.loads(results(*BOTH).content), indent=None).encode()
+    (tmp_path / "runs" / "acme").mkdir(parents=True)
+    (tmp_path / "runs" / "acme" / "results.json").write_bytes(content)
+    page = write_site(collect([tmp_path / "runs"]), tmp_path / "site").parent / "acme" / "2026-01-02.html"
+    assert hashlib.sha256(content).hexdigest() in page.read_text("utf-8")
+
+
+def test_runs_by_different_versions_of_the_suite_are_said_not_to_compare(site: Path, tmp_path: Path) -> None:
+    said = "do not compare throughout"
+    assert said in (site / "index.html").read_text("utf-8")
+    write_results(results(*BOTH), tmp_path / "same" / "acme")
+    write_results(results(*FAILED), tmp_path / "same" / "beta")
+    index = write_site(collect([tmp_path / "same"]), tmp_path / "other")
+    assert said not in index.read_text("utf-8")
+
+
+def test_pages_load_nothing_from_elsewhere_and_allow_their_own_script_alone(site: Path) -> None:
+    for path, text in pages(site).items():
+        assert not re.findall(r'(?:src|href)="[a-z]*:?//', text), path
+        assert text.count("<script>") == 1, path
+        assert "default-src &#39;none&#39;" in text, path
+
+
+def test_names_from_results_are_no_markup_and_no_path(site: Path) -> None:
+    for path, text in pages(site).items():
+        assert "<img" not in text, path
+        assert re.fullmatch(r"[A-Za-z0-9.-]+", path.name), path
+    assert all(path.resolve().is_relative_to(site) for path in site.rglob("*"))
+
+
+def test_nothing_of_the_results_runs_in_a_browser_and_the_filter_works(site: Path, tmp_path: Path) -> None:
+    shown = browsed(site / "index.html", tmp_path)
+    assert "<title>Conformance board</title>" in shown
+    count = re.search(r"<output[^>]*>(\d+) of (\d+) statements shown</output>", shown)
+    assert count is not None
+    assert int(count[1]) < int(count[2]), "may and silent statements are hidden at first"
+    for page in (site / "script-alert-1").glob("*.html"):
+        assert "<title>taken" not in browsed(page, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("page", "flags"),
+    [("index.html", ()), ("index.html", (DARK,)), ("acme/index.html", ()), ("acme/1.1.html", ())],
+    ids=["board", "dark", "history", "run"],
+)
+def test_axe_finds_nothing_on_the_pages(site: Path, tmp_path: Path, page: str, flags: tuple[str, ...]) -> None:
+    assert violations(site / page, tmp_path, *flags) == []
+
+
+@pytest.mark.parametrize("width", [375, 800, 1400])
+def test_pages_are_no_wider_than_the_window(site: Path, tmp_path: Path, width: int) -> None:
+    frame = f'<iframe id="at" src="index.html" width="{width}" height="900"></iframe>'
+    tell = "at.onload = () => document.title = at.contentDocument.documentElement.scrollWidth"
+    (site / "frame.html").write_text(f"<!doctype html>{frame}<script>{tell}</script>", encoding="utf-8")
+    shown = browsed(site / "frame.html", tmp_path, "--allow-file-access-from-files")
+    found = re.search(r"<title>(\d+)</title>", shown)
+    assert found is not None
+    assert int(found[1]) <= width
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (None, "holds no results.json, neither itself nor in a folder below"),
+        ("{", "holds no results of a run in format 1"),
+    ],
+)
+def test_folders_without_results_are_told_in_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], content: str | None, said: str
+) -> None:
+    folder = tmp_path / "runs" / "acme"
+    folder.mkdir(parents=True)
+    if content is not None:
+        (folder / "results.json").write_text(content)
+    assert main(["site", str(tmp_path / "runs"), "-o", str(tmp_path / "site")]) == ExitCode.USAGE
+    told = capsys.readouterr().err
+    assert said in told
+    assert len(told.splitlines()) == 1
+
+
+def test_second_run_of_a_version_is_told(runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["site", str(runs), str(runs), "-o", str(tmp_path / "site")]) == ExitCode.USAGE
+    assert "is a second run of" in capsys.readouterr().err
+
+
+def test_file_that_refers_to_a_case_that_it_lacks_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_results(results(*FAILED).model_copy(update={"cases": ()}), tmp_path / "runs" / "acme")
+    assert main(["site", str(tmp_path / "runs"), "-o", str(tmp_path / "site")]) == ExitCode.USAGE
+    assert "it names the case 'p::b' and does not hold it" in capsys.readouterr().err
