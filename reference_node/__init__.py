@@ -2,5 +2,5 @@
 
 import os
 
-# eth-hash would take pycryptodome's keccak, which is ten times slower on the short inputs of the EVM.
+# eth-hash would choose pycryptodome's keccak, which is ten times slower on the EVM's short inputs.
 os.environ.setdefault("ETH_HASH_BACKEND", "pysha3")

@@ -52,7 +52,7 @@ SIMULATOR = "/stripe"
 """The path at which the embedded payment provider answers browsers and test clients."""
 
 FAULTS_TOLD = 10
-"""How many faults of a request one answer lists."""
+"""The most faults of a request that one answer lists."""
 
 UNWRITABLE: dict[type[Exception], tuple[str, str]] = {
     LedgerUnavailable: ("ledger-unavailable", "the ledger of credits fails; nothing was charged: try later"),

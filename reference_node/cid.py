@@ -19,7 +19,7 @@ CHUNK_SIZE = 256 * 1024
 """Bytes of a leaf, `--chunker=size-262144`."""
 
 LINKS_PER_NODE = 174
-"""Children of an inner node of the balanced layout."""
+"""The most children of an inner node of the balanced layout."""
 
 LONGEST_CID = 256
 """Characters; a CIDv1 of the longest digest in the longest accepted base is shorter."""
@@ -136,7 +136,7 @@ MULTIBASES = {
     "m": Base(_BASE64 + "+/", 6),
     "u": Base(_BASE64 + "-_", 6),
 }
-"""By prefix: the bases in which CIDv1 texts are met (multiformats/multibase), each without padding."""
+"""The bases of CIDv1 texts by prefix (multiformats/multibase), each without padding."""
 
 DIGEST_LENGTHS = {
     0x11: 20,  # sha1
@@ -151,10 +151,10 @@ DIGEST_LENGTHS = {
     0xB220: 32,  # blake2b-256
     0xB260: 32,  # blake2s-256
 }
-"""By multihash code: bytes of the digest."""
+"""The digest's length in bytes by multihash code."""
 
 IDENTITY = 0x00
-"""The multihash code of content that stands in the CID itself, of any length."""
+"""The multihash code of content that the CID itself contains, of any length."""
 
 
 def is_cid(text: str) -> bool:
@@ -196,7 +196,7 @@ def _is_cid_v1(value: bytes) -> bool:
 
 
 def _take_varint(value: bytes) -> tuple[int, bytes]:
-    """The number in front and what follows it; -1 where there is none in its one shortest form of up to 9 bytes."""
+    """The leading varint and the bytes after it; -1 where there is none in its shortest form of at most 9 bytes."""
     end = next((at for at, byte in enumerate(value[:9]) if byte < 0x80), None)
     if end is None or (end and value[end] == 0):
         return -1, b""

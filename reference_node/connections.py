@@ -1,4 +1,4 @@
-"""What all connections to a node may hold together: how many there are, and the bytes of their unfinished bodies."""
+"""Limits all connections to a node together: their number, and the bytes of their unfinished bodies."""
 
 from __future__ import annotations
 
@@ -7,50 +7,50 @@ from enum import IntEnum
 from typing import Protocol
 
 MOST = 4096
-"""Connections at once, HTTP and HTTPS together, where the system lets a process have as many files."""
+"""The most open connections, HTTP and HTTPS together, unless the limit of open files is lower."""
 
 FILES_KEPT = 400
-"""Files that connections leave for the rest of the node: ledger, chain, sandbox, DNS, handshakes."""
+"""Open files reserved for the rest of the node: ledger, chain, sandbox, DNS, handshakes."""
 
 BODY_BYTES = 64 * 1024 * 1024
-"""Bytes of bodies that have not arrived whole, of all connections."""
+"""The most bytes of incomplete bodies, over all connections."""
 
 
-class Stage(IntEnum):
-    """What a connection is doing, in the order in which connections have to make room for a new one."""
+class Phase(IntEnum):
+    """The phases of a connection, in the order in which connections are dropped for a new one."""
 
     SILENT = 0
-    """It has not sent the head of its first request yet."""
+    """It has not sent a complete request head yet."""
     IDLE = 1
-    """Its requests have been answered."""
+    """It has no open request."""
     SENDING = 2
-    """The body of its request is still on its way."""
+    """The body of its request is incomplete."""
     SERVED = 3
-    """The node works on its request: it never makes room."""
+    """The node is working on its request. It is never dropped."""
 
 
 class Connection(Protocol):
     """The interface of a connection that this module needs."""
 
     @property
-    def stage(self) -> Stage:
+    def phase(self) -> Phase:
         """The connection's current phase."""
 
     def drop(self) -> None:
         """Close the connection without an answer."""
 
     def refuse_body(self) -> None:
-        """Answer that its body is more than the node can hold, and close it."""
+        """Refuse its body as too large for the node's memory, and close it."""
 
 
 def most_connections() -> int:
-    """As many as the limit of open files leaves room for, `MOST` at most."""
+    """The number of connections within the limit of open files, at most `MOST`."""
     files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return MOST if files == resource.RLIM_INFINITY else max(1, min(MOST, files - FILES_KEPT))
 
 
 class Connections:
-    """The open connections of one node. A new one takes the place of one that keeps the node waiting."""
+    """The open connections of a node. At the limit, a new one replaces one that keeps the node waiting."""
 
     def __init__(self, most: int | None = None, body_bytes: int = BODY_BYTES) -> None:
         self._most = most_connections() if most is None else most
@@ -60,10 +60,10 @@ class Connections:
         self._held = 0
 
     def admit(self, newcomer: Connection) -> bool:
-        """Whether there is room; the connection that has been silent or idle longest makes it where there is none."""
+        """Admit a connection, if necessary in place of the one that has been silent or idle longest. False: no room."""
         if len(self._open) >= self._most:
-            longest = min(self._open, key=lambda connection: connection.stage)
-            if longest.stage is Stage.SERVED:
+            longest = min(self._open, key=lambda connection: connection.phase)
+            if longest.phase is Phase.SERVED:
                 return False
             self.leave(longest)
             longest.drop()
@@ -76,7 +76,7 @@ class Connections:
         self.finish_body(connection)
 
     def hold_body(self, connection: Connection, count: int) -> None:
-        """Count bytes of an unfinished body. Where all hold too much, the body that began first is refused."""
+        """Count bytes of an incomplete body. If all bodies exceed the limit, refuse the one that began first."""
         self._bodies[connection] = self._bodies.get(connection, 0) + count
         self._held += count
         while self._held > self._body_bytes:
@@ -85,5 +85,5 @@ class Connections:
             slowest.refuse_body()
 
     def finish_body(self, connection: Connection) -> None:
-        """Forget the body of a connection: it has arrived, or will not."""
+        """Stop counting the body of a connection: it is complete or abandoned."""
         self._held -= self._bodies.pop(connection, 0)

@@ -25,7 +25,7 @@ OFFSET_LIMIT = 10 * 365 * 24 * 3600
 """The largest clock offset in seconds, in either direction."""
 
 GIFT = 100 * 10**18
-"""Wei that a wallet gets when the request names no amount."""
+"""The wei of a gift without an amount."""
 
 GIFT_LIMIT = 10**30
 """The most wei in one request. The sum of many such amounts stays far below 2**256."""

@@ -1,4 +1,4 @@
-"""How a node comes by its contract: deployed as the very first transaction of its admin payer, or found there again.
+"""Deploys the node's contract as the first transaction of its admin payer, or finds it where it was deployed.
 
 Since payers and contract address follow from the root secret alone, a node that is started again with the same secret
 on the same chain has all its accounts back.
@@ -32,7 +32,7 @@ class Payers:
     admin_key: bytes
     api_keys: Sequence[bytes]
     owner_key: bytes
-    """Of the wallet that owns the application-authorisation contract."""
+    """The key of the wallet that owns the application-authorisation contract."""
 
     @classmethod
     def derived(cls, keys: KeyDerivation, count: int) -> Payers:
@@ -63,7 +63,7 @@ def first_contract_of(sender: Address) -> Address:
 
 
 def obtain_contract(chain: Chain, payers: Payers, contract: Address | None) -> AccountConfig:
-    """The gateway to this node's contract, which is deployed where it does not exist yet.
+    """The gateway to this node's contract, which is deployed first if it does not exist.
 
     `contract` names another than the one the root secret leads to. Raises `DeploymentError`.
     """
@@ -95,7 +95,7 @@ def _deploy(chain: Chain, payers: Payers) -> None:
 
 
 def _register_payers(chain: Chain, payers: Payers, accounts: AccountConfig) -> None:
-    """Tell the contract who the payers are, where their number has changed since it was deployed."""
+    """Register the payers in the contract if their number has changed since the deployment."""
     try:
         known = accounts.api_payers()
     except (Reverted, ContractRefusal, DecodingError):

@@ -1,7 +1,7 @@
-"""The names that the node answers to: a web page whose own name leads here must not speak with it (DNS rebinding).
+"""Refuses requests to foreign host names, so that a web page cannot reach the node by its own name (DNS rebinding).
 
-Browsers send the name of the page in `Host`. An attacker owns a public domain, never a number, a name without dots or
-one that is kept for private use, so those are answered to as well: containers and machines nearby go by them.
+Browsers send the page's name in `Host`. An attacker can own a public domain, but no address, no name without dots and
+no name reserved for private use. Containers and machines nearby use those, so they are accepted.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class KnownHosts:
         name = parts[1].lower().rstrip(".")
         if name in self._names or "." not in name or name.endswith(PRIVATE) or _is_number(name):
             return True
-        domain: str = scope["app"].state.node.attestation.domain  # of a certificate of the operator's
+        domain: str = scope["app"].state.node.attestation.domain  # the names in the operator's certificate
         return name == domain
 
 

@@ -1,4 +1,4 @@
-"""The HTTPS listener: handshakes are few and short, so that silent clients keep nobody from the node."""
+"""The HTTPS listener. It limits the number and duration of handshakes, so that silent clients do not block others."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import ssl
 from collections.abc import Callable
 
 MOST_HANDSHAKES = 128
-"""Handshakes at once; the one that began first makes room for another."""
+"""The most parallel handshakes. At the limit the oldest is dropped for a new one."""
 
 HANDSHAKE_SECONDS = 10.0
-"""How long a client may take for its part of a handshake."""
+"""Seconds in which a client has to complete its part of a handshake."""
 
 PAUSE_SECONDS = 0.2
-"""How long nothing is accepted where the system gives the process no more files."""
+"""Seconds to pause when the process has no free file descriptors."""
 
 
 class HttpsListener:
@@ -36,7 +36,7 @@ class HttpsListener:
         self._accepting = asyncio.get_running_loop().create_task(self._accept())
 
     def close(self) -> None:
-        """Accept no more, and end the handshakes under way. Connections stay."""
+        """Stop accepting, and end the handshakes under way. Open connections stay."""
         if self._accepting is not None:
             self._accepting.cancel()
         for handshake in self._handshakes:
@@ -56,10 +56,10 @@ class HttpsListener:
             handshake = loop.create_task(self._shake_hands(client))
             self._handshakes[handshake] = None
             handshake.add_done_callback(self._handshakes.pop)
-            await asyncio.sleep(0)  # what is ready to be accepted does not suspend this coroutine
+            await asyncio.sleep(0)  # a waiting connection is accepted without suspending this coroutine
 
     async def _shake_hands(self, client: socket.socket) -> None:
-        with contextlib.suppress(OSError):  # of a client that speaks no TLS, is slow, or leaves
+        with contextlib.suppress(OSError):  # the client does not speak TLS, is too slow, or has left
             await asyncio.get_running_loop().connect_accepted_socket(
                 self._protocol, client, ssl=self._context, ssl_handshake_timeout=HANDSHAKE_SECONDS
             )

@@ -1,4 +1,4 @@
-"""HTTP/1.1 as the node speaks it: limits of time and room, and a problem document for what is not even HTTP."""
+"""HTTP/1.1 with limits of time and memory, and with a problem document for bytes that are not HTTP."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from fastapi import FastAPI
 from uvicorn.protocols.http.h11_impl import RequestResponseCycle
 from uvicorn.server import ServerState
 
-from reference_node.connections import Connections, Stage
+from reference_node.connections import Connections, Phase
 from reference_node.http_framing import StrictConnection
 from reference_node.problems import MEDIA_TYPE
 from reference_node.stripe_simulator.aborting import AbortingProtocol
 
 ACCEPTED_AT_ONCE = 64
-"""Connections that are accepted before the first of them is looked at: asyncio takes its backlog for this too."""
+"""How many connections asyncio accepts in one step: it uses the backlog for this, too."""
 
 GRACE_SECONDS = 4
-"""How long what is under way may go on once the node is told to stop; then it has a second to say that it was ended."""
+"""Seconds for requests under way once the node is stopping; after that they have one second to be answered as ended."""
 
 HEAD_LIMIT = 64 * 1024
 """Bytes of a request's first line and headers."""
 
 LINGER_SECONDS = 1.0
-"""How long what a refused client still sends is swallowed: to close at once would lose the answer on its way."""
+"""Seconds in which further bytes of a refused client are discarded: closing at once would lose the answer."""
 
 
 @dataclass(frozen=True)
@@ -41,15 +41,15 @@ class TimeLimits:
     head: float = 10
     """From the opening of a connection, or the first byte of a further request, to the end of the headers."""
     body: float = 30
-    """From there to the end of the body; and to take the last answer of a connection."""
+    """From there to the end of the body; also to read the last answer of a connection."""
     idle: int = 75
-    """Between two requests: longer than clients keep a connection, so that none sends into a closing one."""
+    """Between two requests: longer than clients keep connections, so that none sends on a closing one."""
     stopping: float = 2
     """To finish a request once the node is told to stop."""
 
 
 class NodeConfig(uvicorn.Config):
-    """How uvicorn serves a node, with what all connections of one server share; nothing is logged twice."""
+    """The configuration of uvicorn for a node, with the state that all connections share."""
 
     def __init__(self, app: FastAPI, limits: TimeLimits, connections: Connections) -> None:
         super().__init__(
@@ -59,7 +59,7 @@ class NodeConfig(uvicorn.Config):
             lifespan="off",
             loop="asyncio",
             access_log=False,
-            log_level="error",  # what is no HTTP is answered, not logged
+            log_level="error",  # invalid HTTP is answered, not logged
             server_header=False,
             backlog=ACCEPTED_AT_ONCE,
             timeout_keep_alive=limits.idle,
@@ -89,21 +89,21 @@ class NodeProtocol(AbortingProtocol):
         self._timer: asyncio.TimerHandle | None = None
 
     @property
-    def stage(self) -> Stage:
-        """What the connection is doing."""
+    def phase(self) -> Phase:
+        """The connection's phase."""
         cycle = self._current()
         if cycle is None:
-            return Stage.SILENT
+            return Phase.SILENT
         if cycle.response_complete or self._refused:
-            return Stage.IDLE
-        return Stage.SENDING if self._sending_body else Stage.SERVED
+            return Phase.IDLE
+        return Phase.SENDING if self._sending_body else Phase.SERVED
 
     def _current(self) -> RequestResponseCycle | None:
         """The last request whose head has come; uvicorn's own annotation forgets that there may be none."""
         return self.cycle
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
-        """Take the connection in, where there is room."""
+        """Admit the connection, if there is room."""
         super().connection_made(transport)
         if self._shared.admit(self):
             self._limit(self._limits.head, self._too_slow)
@@ -128,40 +128,40 @@ class NodeProtocol(AbortingProtocol):
             self._watch(len(data))
 
     def eof_received(self) -> bool | None:  # type: ignore[override]  # uvicorn never has anything to answer
-        """Answer a client that has sent all it wanted to and listens on (RFC 9112, 9.6)."""
-        if self.stage not in {Stage.SENDING, Stage.SERVED}:
+        """Keep answering a client that has closed its sending side (RFC 9112, 9.6)."""
+        if self.phase not in {Phase.SENDING, Phase.SERVED}:
             return None
-        if self.stage is Stage.SENDING:
+        if self.phase is Phase.SENDING:
             self._refuse(HTTPStatus.BAD_REQUEST, "body-incomplete", "the connection ended before the whole body came")
         self._ended = True
-        return self.scheme == "http"  # asyncio can't keep half of a TLS connection open
+        return self.scheme == "http"  # asyncio cannot keep a half-closed TLS connection
 
     def on_response_complete(self) -> None:
-        """Go on to the client's next request, if one has come or may come."""
+        """Continue with the client's next request, if there may be one."""
         super().on_response_complete()
         if not self.transport.is_closing():
             self._watch(0)
-            if (self._ended and self.stage is not Stage.SERVED) or self._waits_to_be_asked():
+            if (self._ended and self.phase is not Phase.SERVED) or self._waits_to_be_asked():
                 self.transport.close()
         if self.transport.is_closing():
-            self._limit(self._limits.body, self.drop)  # for a client that does not take its answer
+            self._limit(self._limits.body, self.drop)  # for a client that does not read its answer
 
     def _waits_to_be_asked(self) -> bool:
-        """Whether the client keeps its body back for a 100 that can't come any more (RFC 9110, 10.1.1)."""
+        """Whether the client waits with its body for a 100 that can no longer come (RFC 9110, 10.1.1)."""
         return self._sending_body and any(name == b"expect" for name, _ in self.headers)
 
     def shutdown(self) -> None:
-        """Told to stop: what has been sent is answered, what is still being sent has to end soon."""
+        """Stop: answer complete requests, and give incomplete ones a short time."""
         super().shutdown()
         if self._sending_body:
             self._limit(self._limits.stopping, self._too_slow)
 
     def drop(self) -> None:
-        """Close the connection without a word, whatever the client has yet to take."""
+        """Close the connection at once, without an answer."""
         self.transport.abort()
 
     def refuse_body(self) -> None:
-        """Answer that this body is more than the node can hold."""
+        """Refuse this body as too large for the node's memory."""
         self._refuse(
             HTTPStatus.SERVICE_UNAVAILABLE, "too-many-bodies", "too much is being sent at once: send the body faster"
         )
@@ -171,7 +171,7 @@ class NodeProtocol(AbortingProtocol):
         self.drop()
 
     def send_400_response(self, msg: str) -> None:
-        """Answer bytes that can't be read as a request, and close the connection."""
+        """Answer bytes that are no HTTP request, and close the connection."""
         self._refuse(
             HTTPStatus.BAD_REQUEST,
             "not-http",
@@ -179,13 +179,13 @@ class NodeProtocol(AbortingProtocol):
         )
 
     def _watch(self, received: int) -> None:
-        """Begin or end the limit that fits what the client is doing after so many further bytes."""
+        """Start or stop the time limit for the connection's phase, after so many further bytes."""
         state = self.conn.their_state
         if state is h11.SEND_BODY and not self._refused:
             if not self._sending_body:
                 self._sending_body = True
                 self._limit(self._limits.body, self._too_slow)
-            if not self.cycle.response_complete:  # else what comes is thrown away
+            if not self.cycle.response_complete:  # otherwise bytes are discarded
                 self._shared.hold_body(self, received)
             return
         if self._sending_body:
@@ -201,7 +201,7 @@ class NodeProtocol(AbortingProtocol):
         return self.conn.their_state is h11.IDLE and bool(self.conn.trailing_data[0])
 
     def _too_slow(self) -> None:
-        if self.flow.read_paused:  # it is the node that is slow
+        if self.flow.read_paused:  # the node is slow, not the client
             self._limit(self._limits.body, self._too_slow)
         elif not self._sending_body and not self._head_begun():
             self.drop()
@@ -219,7 +219,7 @@ class NodeProtocol(AbortingProtocol):
             self._timer = None
 
     def _refuse(self, status: HTTPStatus, code: str, detail: str) -> None:
-        """Answer what is no whole request, and close the connection. What waits for the rest finds it closed."""
+        """Answer an incomplete request, and close the connection."""
         self._unlimit()
         self._unset_keepalive_if_required()
         self._refused = True

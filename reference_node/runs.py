@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 REFUSED = "execution-not-permitted"
 
 THREADS = 2 * Limits.queued_runs
-"""More than the sandbox queues, so that the sandbox refuses the excess. Other requests use other threads."""
+"""More than the runs that the sandbox queues, so that it refuses the excess. Other requests use other threads."""
 
 _HASH = re.compile(r"0x[0-9a-fA-F]{64}")
 

@@ -1,4 +1,4 @@
-"""Signatures of wallets: made, read in their one accepted form, and recovered to who made them.
+"""Makes, parses and recovers signatures of wallets.
 
 Specification: "Wallet-signed endpoints", and what actions sign with the wallets they may use.
 """
@@ -18,13 +18,13 @@ from reference_node.keys import CURVE_ORDER
 from reference_node.problems import BadRequest
 
 RECOVERY_BIT = {0: 0, 1: 1, 27: 0, 28: 1}
-"""What the last byte of a signature may be, and what it says."""
+"""The recovery bit by the last byte of a signature."""
 
 _SIGNATURE = re.compile(r"0x[0-9a-fA-F]{130}")
 
 
 class Signature(NamedTuple):
-    """A signature that could be one: r and s within the curve's order, s in its lower half."""
+    """A well-formed signature: r and s within the curve's order, s in its lower half."""
 
     recovery_bit: int
     r: int
@@ -48,7 +48,7 @@ def parse_signature(text: object) -> Signature:
 
 
 def recover(digest: Hash, signature: Signature) -> Address:
-    """The wallet whose key signed this digest. Raises `BadRequest` where no key can have."""
+    """The wallet whose key signed this digest. Raises `BadRequest` where no key can have signed it."""
     try:
         key = RecoverableSignature(vrs=signature).recover_public_key_from_msg_hash(digest)
     except BadSignature:
@@ -65,5 +65,5 @@ def sign(private_key: bytes, digest: Hash) -> str:
 
 
 def message_digest(message: bytes) -> Hash:
-    """What is signed of a message: its EIP-191 digest ("personal message")."""
+    """The EIP-191 digest of a message ("personal message")."""
     return keccak(b"\x19Ethereum Signed Message:\n" + str(len(message)).encode() + message)

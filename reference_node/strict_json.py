@@ -1,7 +1,7 @@
 """JSON from requests, read strictly: bodies of at most 1 MiB, exactly one value in UTF-8, no member twice, no NaN.
 
-What Python's own parser lets through and another language's would not (duplicate members, `Infinity`, lone
-surrogates) is refused here, so that a request means the same to everyone who reads it.
+Python's parser accepts duplicate members, `Infinity` and lone surrogates, which other parsers refuse or read
+differently. They are refused here, so that a request means the same to every reader.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ BODY_LIMIT = 1024 * 1024
 """Bytes of a request body."""
 
 DEPTH_LIMIT = 64
-"""Arrays and objects inside one another."""
+"""The deepest nesting of arrays and objects."""
 
 INTEGER_DIGITS = 80
-"""More digits than any integer of the interface has; longer ones are cut, which leaves them out of every range."""
+"""More digits than any integer of the interface has. Longer ones are cut and remain out of every range."""
 
 NUMBER_LENGTH = 400
-"""Characters of a number with a fraction or an exponent; any double can be written with fewer."""
+"""The most characters of a number with a fraction or an exponent. Any double can be written with fewer."""
 
 _CHARSET = re.compile(r'charset\s*=\s*"?([^\s";]*)', re.IGNORECASE)
 
 _SPACE = re.compile(r"[ \t\n\r]*")
 
 _EXTENT = json.JSONDecoder(parse_int=len, parse_float=len)
-"""Tells where a value ends, whatever its numbers are."""
+"""Finds the end of a value, whatever its numbers are."""
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
@@ -62,9 +62,9 @@ async def read_body(request: Request) -> bytes:
 
 
 async def skip_body(request: Request) -> None:
-    """Wait for the end of a body that nobody asked for.
+    """Read a body that the endpoint does not take to its end.
 
-    What goes on to be no HTTP is refused on the way, and a refused request must not have had its effect by then.
+    Invalid HTTP in it is refused, and a refused request must not have had an effect.
     """
     try:
         async for _ in request.stream():
@@ -113,7 +113,7 @@ def parse(text: bytes, what: str = "body", *, doubles: bool = False) -> Json:
 
 
 def member_text(text: bytes, name: str) -> str | None:
-    """One member's value exactly as it was written in an object that `parse` has taken, or `None`: there is none."""
+    """The source text of a member's value in an object that `parse` has accepted; `None` where it is absent."""
     characters = text.decode()
     at = _after_space(characters, 0)
     while characters[at] != "}":  # at the opening brace, or at a comma
@@ -135,7 +135,7 @@ def _after_space(text: str, at: int) -> int:
 
 
 def repeated(names: Iterable[str]) -> str | None:
-    """The first name that has come before, if any has."""
+    """The first repeated name, if there is one."""
     seen: set[str] = set()
     for name in names:
         if name in seen:
@@ -161,7 +161,7 @@ def _characters(text: bytes, what: str) -> str:
 
 
 def _refuse_depth(text: str, what: str) -> None:
-    """Count brackets outside strings; Python's parser would run out of stack instead of saying what is wrong."""
+    """Refuse deep nesting by counting brackets outside strings, since Python's parser would exhaust its stack."""
     if text.count("[") + text.count("{") > DEPTH_LIMIT and depth(text) > DEPTH_LIMIT:
         detail = f"the {what} nests deeper than {DEPTH_LIMIT} levels: flatten it"
         raise BadRequest(_code(what, "too-deep"), detail)

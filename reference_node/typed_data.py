@@ -1,7 +1,7 @@
-"""The one place that judges a signed envelope (specification, "Typed-data envelope" and "Authentication" 6).
+"""Verifies signed envelopes (specification, "Typed-data envelope" and "Authentication" 6).
 
-`docs/typed-data.md` lists the faults and their codes. What is cheap to see is looked at first; the digest is computed
-and the signer recovered only where nothing else is wrong. Every refusal is a `BadRequest`, whatever JSON comes in.
+`docs/typed-data.md` lists the faults and their codes. Cheap checks come first; the digest is computed and
+the signer recovered only after all others pass. Every refusal is a `BadRequest`.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ DOMAIN_FIELDS: list[Field] = [
     {"name": "version", "type": "string"},
     {"name": "chainId", "type": "uint256"},
 ]
-"""`types.EIP712Domain`: the order counts."""
+"""`types.EIP712Domain`, in this order."""
 
 MESSAGE_FIELDS: list[Field] = [{"name": "address", "type": "address"}, {"name": "issuedAt", "type": "uint256"}]
-"""`types.<primaryType>`: the order counts."""
+"""`types.<primaryType>`, in this order."""
 
 UINT256_MAX = 2**256 - 1
 
@@ -52,7 +52,7 @@ _ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}")
 
 
 class Flow(StrEnum):
-    """What a signature is for: the `primaryType` of its envelope."""
+    """The purposes of signatures: the `primaryType` of the envelope."""
 
     CREATE_WALLET = "CreateWallet"
     CONVERT_ACCOUNT = "ConvertAccount"
@@ -66,7 +66,7 @@ def domain_name(title: str) -> str:
 
 
 class Envelopes:
-    """The judge of envelopes. Each method is one check and raises `BadRequest` with codes of its own."""
+    """Checks of envelopes. Each method is one check and raises `BadRequest` with its own codes."""
 
     def verify(
         self, typed_data: object, signature: object, *, flow: Flow, chain_id: int, now: int, title: str
@@ -87,7 +87,7 @@ class Envelopes:
         return address
 
     def opened(self, typed_data: object) -> object:
-        """The envelope, parsed where it came as a string; its size counts in the form in which it came."""
+        """The envelope, parsed if it came as a string. Its size counts in the form in which it came."""
         if not isinstance(typed_data, str):
             self.check_size(json.dumps(typed_data, ensure_ascii=False, separators=(",", ":")))
             return typed_data
@@ -98,13 +98,13 @@ class Envelopes:
             raise BadRequest(fault.code, fault.detail) from None
 
     def check_size(self, text: str) -> None:
-        """At most 4 KiB of UTF-8."""
+        """Check that it is at most 4 KiB of UTF-8."""
         size = len(text.encode(errors="surrogatepass"))
         if size > SIZE_LIMIT:
             raise BadRequest("typed-data-too-large", f"the typed data is {size} bytes: {SIZE_LIMIT} are the most")
 
     def parts(self, document: object, flow: Flow) -> tuple[Members, Members]:
-        """The domain and the message of an envelope that is of this flow and has exactly the canonical shape."""
+        """The domain and the message of an envelope of this flow with exactly the canonical shape."""
         envelope = _members(document, "typed_data", ("types", "primaryType", "domain", "message"))
         if envelope["primaryType"] != flow:
             raise BadRequest("typed-data-primary-type", f"this call takes the primaryType {flow} and no other")
@@ -115,7 +115,7 @@ class Envelopes:
         )
 
     def check_types(self, types: object, flow: Flow) -> None:
-        """Exactly the two canonical structs, field by field and in order: they are in the hash that was signed."""
+        """Check that `types` has exactly the two canonical structs, which the signed hash includes."""
         if types != {"EIP712Domain": DOMAIN_FIELDS, flow.value: MESSAGE_FIELDS}:
             structs = "; ".join(
                 f"{name}: {', '.join(' '.join(reversed(field.values())) for field in fields)}"
@@ -124,7 +124,7 @@ class Envelopes:
             raise BadRequest("typed-data-types", f"types has to be exactly, in this order of fields: {structs}")
 
     def check_domain(self, domain: Members, chain_id: int, title: str) -> None:
-        """The name, version and chain of this node."""
+        """Check the name, version and chain of the domain."""
         if domain["name"] != domain_name(title):
             raise BadRequest("typed-data-domain-name", f"domain.name has to be {domain_name(title)!r}")
         if domain["version"] != DOMAIN_VERSION:
@@ -133,14 +133,14 @@ class Envelopes:
             raise BadRequest("typed-data-chain-id", f"domain.chainId has to be {chain_id}, this node's chain")
 
     def address(self, message: Members) -> Address:
-        """The 20 bytes of `message.address`; upper and lower case are the same."""
+        """The 20 bytes of `message.address`, in any case."""
         address = message["address"]
         if not isinstance(address, str) or not _ADDRESS.fullmatch(address):
             raise BadRequest("typed-data-address", "message.address has to be 0x and 40 hex characters")
         return bytes.fromhex(address[2:])
 
     def check_window(self, issued_at: int, now: int) -> None:
-        """At most 300 s from the node's time, before or after, in whole seconds."""
+        """Check that `issuedAt` is at most 300 s before or after the node's time."""
         if issued_at < now - WINDOW_SECONDS:
             raise BadRequest(
                 "typed-data-expired",
@@ -153,13 +153,13 @@ class Envelopes:
             )
 
     def check_signer(self, signer: Address, address: Address) -> None:
-        """Plain ECDSA: the wallet that signed is the one named. No contract is asked (ERC-1271)."""
+        """Check by plain ECDSA that the named wallet signed. No contract is asked (ERC-1271)."""
         if signer != address:
             raise BadRequest("signature-mismatch", "the signature is not by message.address, or not over this envelope")
 
 
 def digest(flow: Flow, title: str, chain_id: int, address: Address, issued_at: int) -> Hash:
-    """What a wallet signs: the EIP-712 digest of the canonical envelope with these values."""
+    """The EIP-712 digest of the canonical envelope with these values, which a wallet signs."""
     encoded = encode_typed_data(
         {"name": domain_name(title), "version": DOMAIN_VERSION, "chainId": chain_id},
         {flow.value: MESSAGE_FIELDS},
@@ -173,7 +173,7 @@ def _names(fields: Sequence[Field]) -> tuple[str, ...]:
 
 
 def _members(value: object, where: str, names: Sequence[str]) -> Members:
-    """The members of an object that has exactly these."""
+    """The members of an object. Raises `BadRequest` unless it has exactly these."""
     if not isinstance(value, dict):
         raise BadRequest("typed-data-not-an-object", f"{where} has to be a JSON object")
     for name in names:

@@ -1,1 +1,1 @@
-"""A simulator of what a node with prepaid credits and its customers use of Stripe's API (docs/stripe-simulator.md)."""
+"""A simulator of the part of Stripe's API that a node with prepaid credits and its customers use."""

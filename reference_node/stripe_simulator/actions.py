@@ -1,6 +1,6 @@
-"""What a test does to a simulator behind the back of those who use the API.
+"""Actions by which tests change a simulator outside of Stripe's API.
 
-Each action is a class, for who is in the same process, and a JSON object that is sent to `POST /control/NAME`.
+Each action is a class, for use in the same process, and a JSON object for `POST /control/NAME`.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ Cents = Annotated[int, Field(ge=0, le=99_999_999)]
 
 
 class Action(BaseModel):
-    """Something to do to a simulator."""
+    """An action on a simulator."""
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
     name: ClassVar[str]
 
     def carry_out(self, simulator: StripeSimulator) -> Object:
-        """Do it, and tell what there is now. Raises `StripeError`."""
+        """Carry it out. Returns the new state. Raises `StripeError`."""
         with simulator.lock:
             simulator.payments.settle_due()
             told = self._do(simulator)
@@ -43,7 +43,7 @@ class Action(BaseModel):
 
 
 class IntentAction(Action):
-    """Something to do to a payment intent."""
+    """An action on a payment intent."""
 
     payment_intent: Annotated[str, Field(max_length=255)]
 
@@ -52,7 +52,7 @@ class IntentAction(Action):
 
 
 class SetLatencies(Action):
-    """Have answers take time: the first latency that holds for a request counts, and none is none."""
+    """Delay answers. The first latency that matches a request counts; without a match there is no delay."""
 
     name: ClassVar[str] = "latency"
     latencies: list[Latency]
@@ -63,7 +63,7 @@ class SetLatencies(Action):
 
 
 class AddFault(Action):
-    """Have something go wrong, after the faults that are set already."""
+    """Add a fault behind those that are set already."""
 
     name: ClassVar[str] = "fault"
     fault: Fault
@@ -74,7 +74,7 @@ class AddFault(Action):
 
 
 class SetRateLimit(Action):
-    """Limit the rate of requests, or, with null, lift the limit."""
+    """Limit the rate of requests; null removes the limit."""
 
     name: ClassVar[str] = "rate_limit"
     rate_limit: RateLimit | None
@@ -85,7 +85,7 @@ class SetRateLimit(Action):
 
 
 class ClearConditions(Action):
-    """No more latency, faults and limits."""
+    """Remove all latencies, faults and limits."""
 
     name: ClassVar[str] = "clear"
 
@@ -131,7 +131,7 @@ class Authenticate(IntentAction):
 
 
 class Settle(IntentAction):
-    """End the processing of a payment, well or badly."""
+    """End the processing of a payment with success or failure."""
 
     name: ClassVar[str] = "settle"
     succeeds: bool = True
@@ -177,7 +177,7 @@ class DisputePayment(IntentAction):
 
 
 class CapturePart(IntentAction):
-    """Have only so much of a payment received, whether it was captured already or waits for that."""
+    """Reduce the received amount of a payment, whether it is captured or not."""
 
     name: ClassVar[str] = "capture"
     amount: Cents
@@ -192,7 +192,7 @@ class CapturePart(IntentAction):
 
 
 class Change(IntentAction):
-    """Change members of an intent, and its latest charge, that no operation of the API would change."""
+    """Change members of an intent and its latest charge that no operation of the API changes."""
 
     name: ClassVar[str] = "change"
     amount: Cents | None = None
@@ -293,7 +293,7 @@ ACTIONS: dict[str, type[Action]] = {
 
 
 def conditions_view(simulator: StripeSimulator) -> Object:
-    """The conditions that hold, and the clock."""
+    """The current conditions and the clock."""
     conditions = simulator.conditions
     limit = conditions.rate_limit
     return {

@@ -17,7 +17,7 @@ CARD = "card_error"
 API = "api_error"
 
 MESSAGE_LIMIT, PARAM_LIMIT = 2000, 500
-"""Characters, so that hostile input makes no large answers."""
+"""The most characters, so that hostile input cannot make an answer large."""
 
 DOCUMENTATION = "https://stripe.com/docs/error-codes/"
 
@@ -48,7 +48,7 @@ class StripeError(Exception):
         self.headers = headers or {}
 
     def view(self) -> Object:
-        """The error object, without the payment intent that it may be about."""
+        """The error object, without the payment intent."""
         error: Object = dict(self.members)
         if self.code is not None:
             error |= {"code": self.code, "doc_url": DOCUMENTATION + self.code.replace("_", "-")}
@@ -59,5 +59,5 @@ class StripeError(Exception):
 
 
 def missing_object(name: str, object_id: str, param: str, status: int = 404) -> StripeError:
-    """There is no such object; 404 where the path names it, 400 where a parameter does."""
+    """The error for a missing object: 404 where the path names it, 400 where a parameter does."""
     return StripeError(status, f"No such {name}: '{object_id}'", code="resource_missing", param=param)

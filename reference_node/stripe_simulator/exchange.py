@@ -1,4 +1,4 @@
-"""Requests, answers, and a request on its way from one to the other."""
+"""Requests, answers, and requests in progress."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from reference_node.stripe_simulator.operations import Call, Operation
 
 @dataclass(frozen=True, slots=True)
 class ApiRequest:
-    """A request as it came: the path still encoded, header names in small letters."""
+    """A request as received: the path is still encoded, header names are in lower case."""
 
     method: str
     path: str
@@ -23,7 +23,7 @@ class ApiRequest:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer; `None` instead of one is a connection that is closed without any."""
+    """An answer. `None` in its place means that the connection is closed without one."""
 
     status: int
     headers: dict[str, str]
@@ -32,20 +32,20 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class LogEntry:
-    """A request that was answered, or was to be."""
+    """A request in the log."""
 
     request_id: str
     method: str
     path: str
     idempotency_key: str | None
     status: int | None
-    """`None`: the connection was closed instead."""
+    """The status; `None` where the connection was closed without an answer."""
     replayed: bool
 
 
 @dataclass(slots=True)
 class Exchange:
-    """A request on its way through the simulator."""
+    """A request in progress."""
 
     request: ApiRequest
     request_id: str
@@ -54,10 +54,10 @@ class Exchange:
     call: Call | None = None
     operation: Operation | None = None
     key: str | None = None
-    """The idempotency key that it has in use."""
+    """The idempotency key that it holds."""
     target: str | None = None
-    """The object that it has in use."""
+    """The object that it holds."""
     answer: Answer | None = None
     answered: bool = False
-    """Whether there is nothing left to carry out."""
+    """Whether it needs no further work."""
     replayed: bool = False

@@ -1,4 +1,4 @@
-"""Idempotency keys: what was answered to a key is answered again (docs.stripe.com/api/idempotent_requests)."""
+"""Idempotency keys: a repeated key gets the first answer again (docs.stripe.com/api/idempotent_requests)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LIFETIME_SECONDS = 24 * 3600
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """The first request with a key, and what it was answered."""
+    """The first request with a key, and its answer."""
 
     path: str
     members: Object
@@ -26,7 +26,7 @@ class Saved:
 
 
 class IdempotencyKeys:
-    """The keys of a day. Not safe for many threads: the simulator's lock guards it."""
+    """The keys of the last day. Not thread-safe: the simulator's lock guards it."""
 
     def __init__(self) -> None:
         self._saved: OrderedDict[str, Saved] = OrderedDict()
@@ -35,7 +35,7 @@ class IdempotencyKeys:
         """Filled where somebody keeps the changes; `None`: forgotten."""
 
     def begin(self, key: str, path: str, members: Object, now: float) -> Saved | None:
-        """What the key was answered before; `None` takes the key into use. Raises `StripeError`."""
+        """The saved answer of a key; `None` reserves the key for this request. Raises `StripeError`."""
         if not key or len(key) > KEY_LENGTH:
             message = f"Idempotency keys have 1 to {KEY_LENGTH} characters, and this one has {len(key)}"
             raise StripeError(400, message, kind=IDEMPOTENCY)
@@ -58,13 +58,13 @@ class IdempotencyKeys:
         return saved
 
     def save(self, key: str, saved: Saved) -> None:
-        """Keep what was answered."""
+        """Save the answer."""
         self._saved[key] = saved
         if self.changed is not None:
             self.changed[key] = saved
 
     def release(self, key: str) -> None:
-        """The request is over."""
+        """Release the key."""
         self._in_use.discard(key)
 
     def _forget(self, before: float) -> None:

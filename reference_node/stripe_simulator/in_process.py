@@ -14,7 +14,7 @@ from reference_node.stripe_simulator.simulator import StripeSimulator
 
 
 class InProcessClient(stripe.HTTPClient):
-    """What the SDK takes as its `http_client`; everything above it, retries too, is the SDK's own."""
+    """An `http_client` for the SDK. Retries and everything else above it are the SDK's own."""
 
     name = "simulator"
 
@@ -26,7 +26,7 @@ class InProcessClient(stripe.HTTPClient):
     def request(  # type: ignore[override]
         self, method: str, url: str, headers: Mapping[str, str] | None, post_data: str | None = None
     ) -> tuple[str, int, Mapping[str, str]]:
-        """One exchange. Raises the SDK's `APIConnectionError` where the connection is closed."""
+        """Send a request. Raises the SDK's `APIConnectionError` where the connection is closed."""
         parts = urlsplit(url)
         small = {name.lower(): value for name, value in (headers or {}).items()}
         body = post_data.encode() if post_data else b""
@@ -41,4 +41,4 @@ class InProcessClient(stripe.HTTPClient):
         return answer.body.decode(), answer.status, Headers(answer.headers)
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: no resources are held."""

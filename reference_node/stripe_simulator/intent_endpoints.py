@@ -38,7 +38,7 @@ COPIED = (
 
 
 def create(call: Call) -> PaymentIntent:
-    """Make an intent, and confirm it where that is asked for."""
+    """Create an intent, and confirm it if requested."""
     values = call.values
     amount, currency = check_amount(values.integer("amount"), check_currency(values.text("currency")))
     _require_customer(call)
@@ -71,12 +71,12 @@ def create(call: Call) -> PaymentIntent:
 
 
 def retrieve(call: Call) -> PaymentIntent:
-    """The intent, for whoever holds a secret key or the client secret."""
+    """The intent, for holders of a secret key or the client secret."""
     return _accessible(call)
 
 
 def update(call: Call) -> PaymentIntent:
-    """Change an intent that is not paid yet; later its metadata and description alone."""
+    """Change an intent. Once it is paid, only its metadata and description can be changed."""
     intent, values = _accessible(call), call.values
     fixed = next((name for name in values.members if name not in {"metadata", "description", "expand"}), None)
     if fixed is not None and intent.status not in UPDATABLE:
@@ -126,14 +126,14 @@ def confirm(call: Call) -> PaymentIntent:
 
 
 def cancel(call: Call) -> PaymentIntent:
-    """Give an intent up."""
+    """Cancel an intent."""
     intent = _accessible(call)
     call.payments.cancel(intent, call.values.text("cancellation_reason"))
     return intent
 
 
 def capture(call: Call) -> PaymentIntent:
-    """Take what a confirmation has only authorized."""
+    """Capture an authorized payment."""
     intent = _accessible(call)
     metadata = call.values.change(intent.metadata)
     call.payments.capture(intent, call.values.integer("amount_to_capture"))

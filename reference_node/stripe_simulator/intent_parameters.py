@@ -20,7 +20,7 @@ DESCRIBED: dict[str, Kind] = {
     "statement_descriptor": Text(22),
     "statement_descriptor_suffix": Text(22),
 }
-"""What describes an intent, when it is made and later."""
+"""Parameters that describe an intent, on creation and on update."""
 
 CONFIRMATION: dict[str, Kind] = {
     "error_on_requires_action": Boolean(),
@@ -46,4 +46,4 @@ CONFIRMATION: dict[str, Kind] = {
     "return_url": Text(),
     "use_stripe_sdk": Boolean(),
 }
-"""What says how to confirm an intent."""
+"""Parameters of a confirmation."""

@@ -1,4 +1,4 @@
-"""The operations that are served: method, path, parameters, who may call, and what each does."""
+"""The served operations: method, path, parameters, permitted callers, and handler."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ EXPAND: Mapping[str, Kind] = {"expand": Texts()}
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A request whose key and parameters have been read."""
+    """A request with its key and parameters read."""
 
     store: Store
     payments: Payments
@@ -34,7 +34,7 @@ class Call:
         return page(self.store, resources, self.values, self.path)
 
     def belonging(self, kind: type[R], *owners: str) -> Iterator[R]:
-        """All objects of a kind, newest first, or those that belong to every owner that the parameters name."""
+        """The objects of a kind that belong to every owner in the parameters, newest first."""
         named = [(name, owner) for name in owners if (owner := self.values.text(name)) is not None]
         found = self.store.newest_first(kind, named[0][1] if named else None)
         return (resource for resource in found if all(getattr(resource, name) == owner for name, owner in named))
@@ -45,7 +45,7 @@ Handler = Callable[[Call], Resource | Page]
 
 @dataclass(frozen=True)
 class Operation:
-    """One operation. `{}` in the path stands for an id, `parameters` leaves out `expand`, which all take."""
+    """An operation. `{}` in the path is an id. `parameters` leaves out `expand`, which every operation takes."""
 
     method: str
     path: str
@@ -56,7 +56,7 @@ class Operation:
 
     @property
     def known(self) -> dict[str, Kind]:
-        """All parameters."""
+        """All parameters, with `expand`."""
         return {**EXPAND, **self.parameters} if self.method != "DELETE" else dict(self.parameters)
 
 
@@ -78,7 +78,7 @@ class Routes:
         ]
 
     def find(self, method: str, path: str) -> tuple[Operation, str]:
-        """The operation and the id in the path, in which an encoded slash is no slash. Raises `StripeError`."""
+        """The operation and the id in the path. An encoded slash belongs to the id. Raises `StripeError`."""
         exact = self._exact.get((method, path))
         if exact is not None:
             return exact, ""

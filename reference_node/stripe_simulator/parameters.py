@@ -1,4 +1,4 @@
-"""How parameters are read: unknown names and values of the wrong type are refused as Stripe refuses them."""
+"""Reads parameters, and refuses unknown names and values of the wrong type as Stripe does."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ METADATA_KEYS = 50
 METADATA_KEY_LENGTH = 40
 METADATA_VALUE_LENGTH = 500
 INTEGER_DIGITS = 15
-"""More than any amount or time needs, and few enough for every client's numbers."""
+"""More digits than any amount or time has, and few enough for every client's numbers."""
 
 
 class Kind(Protocol):
@@ -27,7 +27,7 @@ class Kind(Protocol):
 
 @dataclass(frozen=True)
 class Text:
-    """A string of at most so many characters. Where it `unsets`, an empty one removes the member's value."""
+    """A string with a maximum length. With `unsets`, an empty one removes the member's value."""
 
     limit: int = 5000
     unsets: bool = True
@@ -117,7 +117,7 @@ class Texts:
 
 @dataclass(frozen=True)
 class Metadata:
-    """Up to 50 pairs of text. An empty value removes its key, an empty string instead of the pairs removes all."""
+    """Up to 50 pairs of text. An empty value removes its key; an empty string in place of the pairs removes all."""
 
     def read(self, name: str, value: FormValue) -> Json:
         """The changes: text by key, `None` for those to remove; `None` alone removes all."""
@@ -172,7 +172,7 @@ class TimeRange:
 def read_members(
     known: Mapping[str, Kind], required: Sequence[str], given: Mapping[str, FormValue], inside: str = ""
 ) -> Object:
-    """The values of parameters that stand on one level. Raises `StripeError`."""
+    """The values of the parameters on one level. Raises `StripeError`."""
     unknown = [_nested(inside, name) for name in given if name not in known]
     if unknown:
         raise StripeError(
@@ -206,7 +206,7 @@ def _unset(name: str, *, allowed: bool) -> Json:
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """What a request gave for its parameters."""
+    """The parameter values of a request."""
 
     members: Object
 
@@ -238,7 +238,7 @@ class Values:
         return Values(value) if isinstance(value, dict) else None
 
     def change(self, metadata: dict[str, str], name: str = "metadata") -> dict[str, str]:
-        """Metadata as the request leaves it. Raises `StripeError` where that would be too many keys."""
+        """The metadata after the request. Raises `StripeError` for too many keys."""
         if name not in self.members:
             return metadata
         given = self.members[name]

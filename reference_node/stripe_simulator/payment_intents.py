@@ -1,4 +1,4 @@
-"""Payment intents: what they are and who sees what of them. `payments` has what happens to them."""
+"""Payment intents and their views. `payments` contains their transitions."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ PUBLISHABLE_MEMBERS = frozenset(
 
 @dataclass(slots=True, kw_only=True)
 class PaymentIntent(Resource):
-    """A payment from the intention to the money received."""
+    """A payment, from its creation to the received money."""
 
     name: ClassVar[str] = "payment_intent"
     prefix: ClassVar[str] = "pi_3"
@@ -60,7 +60,7 @@ class PaymentIntent(Resource):
     customer: str | None = None
     payment_method: str | None = None
     redirects: str | None = None
-    """Of its automatic payment methods: `always`, `never`; `None` where it does not have these."""
+    """The redirects of its automatic payment methods, `always` or `never`; `None` without automatic methods."""
     allowed_types: list[str] | None = None
     capture_method: str = "automatic_async"
     confirmation_method: str = "automatic"
@@ -82,7 +82,7 @@ class PaymentIntent(Resource):
 
     @property
     def payment_method_types(self) -> list[str]:
-        """What it can be paid with."""
+        """The types of payment methods that can pay it."""
         offered = ["card", "us_bank_account"] if self.currency == "usd" else ["card"]
         return offered if self.allowed_types is None else [kind for kind in offered if kind in self.allowed_types]
 

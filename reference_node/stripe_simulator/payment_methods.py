@@ -1,4 +1,4 @@
-"""Payment methods: those that stand behind the test names, and those made from test tokens."""
+"""Payment methods, behind Stripe's test names or made from test tokens."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ FROM_TOKEN: dict[str, Kind] = {
     "allow_redisplay": Choice(("always", "limited", "unspecified")),
     "metadata": Metadata(),
 }
-"""What a payment method can be made from."""
+"""The members from which a payment method can be made."""
 
 CARD_CHECKS: Object = {"address_line1_check": None, "address_postal_code_check": None, "cvc_check": "pass"}
 
@@ -69,13 +69,13 @@ class PaymentMethod(Resource):
         }
 
     def billing_view(self) -> Object:
-        """Whose it is."""
+        """The billing details."""
         given: Object = {"email": None, "name": None, "phone": None, "tax_id": None, **self.billing_details}
         address = self.billing_details.get("address")
         return given | {"address": {**NO_ADDRESS, **address} if isinstance(address, dict) else dict(NO_ADDRESS)}
 
     def details(self) -> Object:
-        """What a charge shows of it."""
+        """The details that a charge shows."""
         if self.test.bank:
             bank = {**self._account(), "mandate": new_id("mandate_1"), "payment_reference": None}
             return {"type": self.test.type, self.test.type: bank}

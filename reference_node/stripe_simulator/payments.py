@@ -1,4 +1,4 @@
-"""What happens to payment intents, from confirmation to refunds and disputes."""
+"""The transitions of payment intents, from confirmation to refunds and disputes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ END_OF_PROCESSING, EXPIRY = "end_of_processing", "expiry"
 
 
 class Payments:
-    """The transitions of payment intents in one store. Each either happens as a whole or raises `StripeError`."""
+    """The transitions of payment intents in a store. Each is carried out completely or raises `StripeError`."""
 
     def __init__(self, store: Store, processing_seconds: float) -> None:
         self._store = store
@@ -27,7 +27,7 @@ class Payments:
     def confirm(
         self, intent: PaymentIntent, method: PaymentMethod, *, off_session: bool = False, refuse_action: bool = False
     ) -> None:
-        """Pay with this method, as far as that goes without the customer. A decline is a `StripeError` with 402."""
+        """Pay with this method, up to a step that needs the customer. A decline is a `StripeError` with 402."""
         self.require_acceptable(intent, method)
         intent.payment_method, intent.next_action, intent.last_payment_error = method.id, None, None
         if not method.test.authentication:
@@ -51,7 +51,7 @@ class Payments:
             raise StripeError(400, message, code="payment_intent_invalid_parameter", param="payment_method")
 
     def authenticate(self, intent: PaymentIntent, *, succeeds: bool) -> None:
-        """Have the customer pass or fail 3D Secure. A decline after it is no error here: the intent tells of it."""
+        """Have the customer pass or fail 3D Secure. A later decline raises nothing: the intent shows it."""
         if intent.status != "requires_action" or intent.payment_method is None:
             raise unexpected_state(intent, "This PaymentIntent does not wait for authentication.")
         method = self._store.get(PaymentMethod, intent.payment_method, "payment_method", 400)
@@ -79,7 +79,7 @@ class Payments:
         )
 
     def capture(self, intent: PaymentIntent, amount: int | None = None) -> None:
-        """Take so much of what is authorized, at most all of it, and release the rest."""
+        """Capture this much of the authorized amount and release the rest."""
         if intent.status != "requires_capture":
             message = f"This PaymentIntent could not be captured because it has a status of {intent.status}. Only a "
             raise unexpected_state(
@@ -94,7 +94,7 @@ class Payments:
         self.take(intent, captured)
 
     def take(self, intent: PaymentIntent, amount: int) -> None:
-        """Have received this much of the payment, and have given back the rest."""
+        """Record that this much of the payment was received and the rest returned."""
         charge = self.charge_of(intent)
         charge.status, charge.captured, charge.amount_captured = "succeeded", True, amount
         charge.amount_refunded = charge.amount - amount
@@ -116,7 +116,7 @@ class Payments:
         intent.amount_capturable, intent.next_action = 0, None
 
     def refund(self, charge: Charge, amount: int | None, reason: str | None, metadata: dict[str, str]) -> Refund:
-        """Give back so much of what was captured, all that is left where no amount is named."""
+        """Refund this amount, by default all that is left of the captured amount."""
         left = charge.amount_captured - (charge.amount_refunded - (charge.amount - charge.amount_captured))
         if charge.disputed:
             raise StripeError(
@@ -145,7 +145,7 @@ class Payments:
         return refund
 
     def dispute(self, charge: Charge, amount: int | None = None, reason: str = "fraudulent") -> Dispute:
-        """Have the customer claim the money back."""
+        """Have the customer dispute the payment."""
         if not charge.captured or charge.disputed:
             raise StripeError(400, f"Charge {charge.id} can't be disputed: it is not captured, or disputed already.")
         method = self._store.get(PaymentMethod, charge.payment_method, "payment_method", 400)
@@ -249,7 +249,7 @@ class Payments:
 
 
 def require_confirmable(intent: PaymentIntent) -> None:
-    """Refuse to confirm an intent whose payment is made, under way or given up. Raises `StripeError`."""
+    """Raise `StripeError` for an intent that is paid, processing or canceled."""
     if intent.status in UPDATABLE:
         return
     if intent.status == "succeeded":
@@ -261,5 +261,5 @@ def require_confirmable(intent: PaymentIntent) -> None:
 
 
 def unexpected_state(intent: PaymentIntent, message: str, param: str | None = None) -> StripeError:
-    """The intent's status does not allow what was asked for."""
+    """The error for an operation that the intent's status does not permit."""
     return StripeError(400, message, code="payment_intent_unexpected_state", param=param, intent=intent)

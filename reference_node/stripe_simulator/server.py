@@ -1,4 +1,4 @@
-"""The simulator as a server of its own: `reference-node stripe-simulator`, or in a thread for a test."""
+"""Serves the simulator: as `reference-node stripe-simulator`, or from a thread in tests."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from reference_node.stripe_simulator.settings import SimulatorSettings
 from reference_node.stripe_simulator.simulator import StripeSimulator
 
 KEEP_ALIVE_SECONDS = 75
-"""How long an idle connection stays open: longer than clients keep one, so that none sends into a closing one."""
+"""Seconds for which idle connections stay open: longer than clients keep them, so that none sends on a closing one."""
 
 HEADER_LIMIT = 1024 * 1024
 """Bytes of a request line and its headers."""
 
 GRACE_SECONDS = 2
-"""How long what is under way may go on once the server is told to stop."""
+"""Seconds for requests under way once the server is stopping."""
 
 
 def server(simulator: StripeSimulator, *, control: bool) -> uvicorn.Server:
-    """A server that is not running yet."""
+    """A server, not started yet."""
     config = uvicorn.Config(
         SimulatorApp(simulator, control=control),
         http=AbortingProtocol,
@@ -58,7 +58,7 @@ def serve(settings: SimulatorSettings) -> None:
 
 
 def _announce(settings: SimulatorSettings, simulator: StripeSimulator, url: str) -> None:
-    """Tell where the simulator is. It listens already, so whoever connects is served."""
+    """Write the ready file. The simulator listens already."""
     control_url = f"{url}/control" if settings.control else None
     lines = [
         f"Stripe simulator ready at {url}",
@@ -80,7 +80,7 @@ def _announce(settings: SimulatorSettings, simulator: StripeSimulator, url: str)
 
 @contextmanager
 def serving(simulator: StripeSimulator, *, control: bool = True) -> Iterator[str]:
-    """A simulator that is served from a thread on a free port of this machine: its base URL."""
+    """Serve a simulator from a thread on a free local port. Returns its base URL."""
     with listen("127.0.0.1", 0) as listening:
         running = server(simulator, control=control)
         thread = threading.Thread(target=_run, args=(running, listening), name="stripe-simulator", daemon=True)

@@ -1,4 +1,4 @@
-"""How a simulator is to run, and the defaults."""
+"""The settings of a simulator and their defaults."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 PROCESSING_SECONDS = 2.0
-"""How long a payment by bank account is processed."""
+"""Seconds for which a payment by bank account is processed."""
 
 
 @dataclass(frozen=True)

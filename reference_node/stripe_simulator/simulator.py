@@ -1,4 +1,4 @@
-"""The simulator without its transports: takes requests, gives answers, holds the account."""
+"""The simulator without its transports: holds the account and answers requests."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ BODY_LIMIT = 1024 * 1024
 """Bytes of a request body."""
 
 LOG_LENGTH = 10_000
-"""Requests that the log keeps."""
+"""The number of requests in the log."""
 
 FORM = "application/x-www-form-urlencoded"
 
@@ -55,7 +55,7 @@ class StripeSimulator:
         self._kept = kept
         self.conditions = Conditions()
         self.lock = threading.RLock()
-        """Guards everything; a transport need not hold it."""
+        """Guards all state. Transports need not hold it."""
         self.processing_seconds = processing_seconds
         self._begin()
         if kept:
@@ -74,7 +74,7 @@ class StripeSimulator:
         self.store.changed, self._idempotency.changed = Changed(), {}
 
     def clear(self) -> None:
-        """Begin anew: no objects, no idempotency keys, no log. Conditions and clock stay."""
+        """Remove all objects, idempotency keys and the log. Conditions and clock stay."""
         with self.lock:
             self._begin()
             if self._kept:
@@ -87,7 +87,7 @@ class StripeSimulator:
             self._kept.save(self.store, self._idempotency, self.clock.offset_seconds)
 
     def begin(self, request: ApiRequest) -> Exchange:
-        """Read a request and take into use what it needs; refusals are answers."""
+        """Read a request and reserve its key and object. Refusals are answers."""
         with self.lock:
             self.payments.settle_due()
             exchange = Exchange(request, new_id("req_", 14), self.conditions.plan(request.method, request.path))
@@ -98,7 +98,7 @@ class StripeSimulator:
             return exchange
 
     def complete(self, exchange: Exchange) -> Answer | None:
-        """Carry the request out, and give its answer."""
+        """Carry out the request. Returns its answer."""
         with self.lock:
             fault = exchange.plan.fault
             try:
@@ -146,7 +146,7 @@ class StripeSimulator:
         self._take_into_use(exchange)
 
     def _publishable(self, request: ApiRequest, given: dict[str, FormValue]) -> bool:
-        named = given.pop("key", None)  # as browsers send it, to do without a preflight request
+        named = given.pop("key", None)  # browsers send this type to avoid a preflight request
         key = access.api_key(request.headers) or (named if isinstance(named, str) else None)
         if key is None:
             raise access.no_key()
@@ -208,7 +208,7 @@ class StripeSimulator:
         return expanded(self.store, result, view, expansions)
 
     def _repeat(self, exchange: Exchange) -> None:
-        """Have the request arrive once more, as a network that lost the first answer would."""
+        """Carry out the request again, as if a client repeated it after losing the answer."""
         self._release(exchange)
         again = Exchange(exchange.request, new_id("req_", 14), Plan())
         try:

@@ -43,7 +43,7 @@ class Resource:
     id_length: ClassVar[int] = 24
     expandable: ClassVar[frozenset[str]] = frozenset()
     lists: ClassVar[dict[str, type[Resource]]] = {}
-    """Lists of what belongs to this object that only an expansion shows."""
+    """Lists of this object's objects that only an expansion shows."""
 
     id: str
     created: int
@@ -97,7 +97,7 @@ class Changed:
 
 
 class Store:
-    """The objects, and what is due to happen to them at a later time."""
+    """The objects and their scheduled transitions."""
 
     def __init__(self, clock: SimulatedClock) -> None:
         self.clock = clock
@@ -124,7 +124,7 @@ class Store:
             self.assign(resource, owner)
 
     def assign(self, resource: Resource, owner: str | None) -> None:
-        """Make an object one of those that belong to another."""
+        """Assign an object to an owner."""
         if owner is not None:
             self._by_owner[type(resource), owner][resource.id] = resource
             if self.changed is not None:
@@ -149,7 +149,7 @@ class Store:
         return resource
 
     def newest_first(self, kind: type[R], owner: str | None = None) -> Iterator[R]:
-        """All objects of a kind, or those that belong to another object."""
+        """The objects of a kind, or those of an owner."""
         if owner is None:
             resources = reversed(self._by_kind[kind])
         else:
@@ -158,7 +158,7 @@ class Store:
         return (resource for resource in resources if isinstance(resource, kind) and resource.exists)
 
     def later(self, seconds: float, what: str, intent: Resource, charge: Resource) -> None:
-        """Have something happen once so much time has passed."""
+        """Schedule a transition after so many seconds."""
         self._sequence += 1
         due = Due(self.clock.now() + seconds, self._sequence, what, intent.id, charge.id)
         heapq.heappush(self._due, due)
@@ -166,7 +166,7 @@ class Store:
             self.changed.due.append(due)
 
     def settle_due(self, carry_out: Callable[[Due], None]) -> None:
-        """Carry out everything that is due."""
+        """Carry out the transitions that are due."""
         while self._due and self._due[0].at <= self.clock.now():
             due = heapq.heappop(self._due)
             carry_out(due)

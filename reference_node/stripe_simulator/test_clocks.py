@@ -1,4 +1,4 @@
-"""Test clocks: a time of their own for the customers that are made with them (docs.stripe.com/api/test_clocks)."""
+"""Test clocks, which give their customers a time of their own (docs.stripe.com/api/test_clocks)."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class TestClock(Resource):
 
 
 def time_for(store: Store, customer_id: str | None) -> int:
-    """The time of what is made for a customer: that of the customer's clock, else the simulator's."""
+    """The time for a customer's objects: that of the customer's clock, else the simulator's."""
     customer = store.find(customer_id) if customer_id else None
     clock = store.find(customer.test_clock) if isinstance(customer, Customer) and customer.test_clock else None
     return clock.frozen_time if isinstance(clock, TestClock) else store.now()

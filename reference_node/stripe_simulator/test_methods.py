@@ -1,4 +1,4 @@
-"""Stripe's test payment methods (docs.stripe.com/testing), by name, and what paying with each leads to."""
+"""Stripe's test payment methods by name, with the outcome of paying with each (docs.stripe.com/testing)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from reference_node.stripe_simulator.errors import CARD, INVALID_REQUEST, Object
 
 @dataclass(frozen=True, slots=True)
 class Decline:
-    """Why a payment fails."""
+    """The reason of a failed payment."""
 
     code: str
     message: str
@@ -17,7 +17,7 @@ class Decline:
     kind: str = CARD
 
     def view(self) -> Object:
-        """The members that an error object has of it."""
+        """The members for the error object."""
         error: Object = {"code": self.code, "message": self.message, "type": self.kind}
         return error if self.decline_code is None else error | {"decline_code": self.decline_code}
 
@@ -56,7 +56,7 @@ NOT_AUTHORIZED = Decline(
 
 @dataclass(frozen=True, slots=True)
 class TestMethod:
-    """What a test payment method is, and what happens to a payment with it."""
+    """A test payment method and the outcome of payments with it."""
 
     brand: str
     last4: str
@@ -119,7 +119,7 @@ TEST_METHODS = {
     "pm_usBankAccount_debitNotAuthorized": _bank("3335", NOT_AUTHORIZED),
     "pm_usBankAccount_dispute": _bank("4444", disputed=True),
 }
-"""By the name that stands for it wherever the id of a payment method may."""
+"""Test payment methods by name. The name is accepted in place of an id."""
 
 TOKENS = {f"tok_{name.removeprefix('pm_card_')}": name for name in TEST_METHODS if name.startswith("pm_card_")}
-"""Test tokens for cards, by which a payment method can be made: the names of the methods that they lead to."""
+"""The names of the payment methods that test tokens of cards create."""

@@ -16,7 +16,7 @@ from connecting import connect, exchange, head, status_of, statuses, until_close
 from nodes import Running, serving
 from processes import client, node_process
 
-from reference_node.connections import FILES_KEPT, Connections, Stage
+from reference_node.connections import FILES_KEPT, Connections, Phase
 from reference_node.protocol import TimeLimits
 from reference_node.settings import Settings
 
@@ -37,7 +37,7 @@ def limited(connections: Connections | None = None, **seconds: float) -> Iterato
 
 @pytest.mark.parametrize("sent", [b"", b"GET", b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX: a\r\n"])
 def test_head_that_does_not_come_in_time_ends_the_connection(sent: bytes) -> None:
-    with limited(head=0.05) as running:
+    with limited(head=1) as running:
         answer = exchange(running, sent)
     if sent:
         assert status_of(answer) == 408
@@ -59,7 +59,7 @@ def test_further_head_that_does_not_come_in_time_ends_the_connection() -> None:
 )
 def test_body_that_does_not_come_in_time_is_refused(body_headers: tuple[str, ...]) -> None:
     sent = head("POST", "/core/v1/new_account", "Content-Type: application/json", *body_headers)
-    with limited(body=0.05) as running:
+    with limited(body=1) as running:
         assert status_of(exchange(running, sent)) == 408
 
 
@@ -117,8 +117,8 @@ def test_unfinished_bodies_make_room_for_an_honest_connection() -> None:
 class Fake:
     """A connection that does nothing but stand in the list."""
 
-    def __init__(self, stage: Stage = Stage.SERVED) -> None:
-        self.stage = stage
+    def __init__(self, phase: Phase = Phase.SERVED) -> None:
+        self.phase = phase
         self.end = ""
 
     def drop(self) -> None:
@@ -140,8 +140,8 @@ def test_connections_that_are_served_make_no_room() -> None:
 
 def test_room_is_made_by_who_is_silent_before_who_is_idle_before_who_is_sending() -> None:
     connections = Connections(most=4)
-    stages = (Stage.SENDING, Stage.IDLE, Stage.SILENT, Stage.SILENT)
-    first = [Fake(stage) for stage in stages]
+    phases = (Phase.SENDING, Phase.IDLE, Phase.SILENT, Phase.SILENT)
+    first = [Fake(phase) for phase in phases]
     for fake in first:
         connections.admit(fake)
     order = []
@@ -153,7 +153,7 @@ def test_room_is_made_by_who_is_silent_before_who_is_idle_before_who_is_sending(
 
 def test_unfinished_bodies_together_are_bounded_and_the_slowest_is_refused() -> None:
     connections = Connections(most=9, body_bytes=100)
-    first, second, third = Fake(Stage.SENDING), Fake(Stage.SENDING), Fake(Stage.SENDING)
+    first, second, third = Fake(Phase.SENDING), Fake(Phase.SENDING), Fake(Phase.SENDING)
     connections.hold_body(first, 40)
     connections.hold_body(second, 40)
     connections.finish_body(first)
