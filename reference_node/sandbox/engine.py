@@ -27,6 +27,9 @@ STACK_BYTES = MIB
 RELIEF_BYTES = MIB
 """Memory beyond the limit that is needed to report that the limit was reached."""
 
+NEARLY_ALL = 0.75
+"""The part of the memory limit that is resident at least when memory runs out: the allocator keeps some for itself."""
+
 STACK_LINE = "    at "
 
 UNSHOWABLE = "(Failed obtaining QuickJS error string. Concurrency issue?)"
@@ -77,6 +80,16 @@ class Engine:
         """Run pending jobs until none is left. Raises `ScriptError`."""
         while self._checked(self._context.execute_pending_job):
             pass
+
+    def never_settles(self) -> str:
+        """The error of a main that nothing can settle any more.
+
+        The engine drops a job silently when there is no memory for it, so the error mentions it where that may be so.
+        """
+        text = "main never settles: nothing is left that it could wait for"
+        if self._memory_limit and _peak_bytes() - self._peak_before > self._limits.memory_bytes * NEARLY_ALL:
+            text += f", and its memory had come near the limit of {self._limits.memory_bytes / MIB:g} MiB"
+        return text
 
     def seal(self) -> None:
         """Apply the memory limit from now on."""

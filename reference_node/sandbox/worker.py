@@ -124,7 +124,7 @@ def _go_on(engine: Engine, connection: Connection) -> None:
         delay, calls = engine.ask("delay"), engine.ask("waiting")
         assert isinstance(delay, (int, float))  # noqa: S101 - from our own JavaScript
         if delay < 0 and not calls:
-            raise ScriptError("main never settles: nothing is left that it could wait for")
+            raise ScriptError(engine.never_settles())
         seconds = min(delay / 1000, LONGEST_WAIT_SECONDS) if delay >= 0 else None
         if calls and connection.wait(seconds):
             engine.ask("answer", connection.receive())

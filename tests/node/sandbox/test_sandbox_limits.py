@@ -118,6 +118,24 @@ def test_memory_over_the_limit_is_named(sandbox: Sandbox, code: str) -> None:
     assert failed(run(sandbox, code)) == "out of memory: the limit is 64 MiB"
 
 
+@pytest.mark.parametrize(
+    "code",
+    [
+        "async function main() { const go = (v) => Promise.resolve([v]).then(go); return go(0) }",
+        "async function main() { await new Promise(() => { const a = []; try { for (;;) a.push([1]) } catch {} }) }",
+    ],
+)
+def test_main_that_never_settles_since_memory_ran_out_says_so(sandbox: Sandbox, code: str) -> None:
+    said = failed(run(sandbox, code))
+    assert said.startswith("main never settles: ")
+    assert said.endswith(", and its memory had come near the limit of 64 MiB")
+
+
+def test_main_that_never_settles_with_memory_left_does_not_blame_it(sandbox: Sandbox) -> None:
+    code = "async function main() { new Uint8Array(30 << 20).fill(1); await new Promise(() => {}) }"
+    assert failed(run(sandbox, code)) == "main never settles: nothing is left that it could wait for"
+
+
 def test_memory_that_is_given_back_can_be_used_again(sandbox: Sandbox) -> None:
     code = "async function main() { for (let i = 0; i < 50; i++) new Uint8Array(20 << 20).fill(1); return 'well' }"
     assert returned(run(sandbox, code)) == "well"
