@@ -240,6 +240,50 @@ def test_ambiguous_request_is_refused(running: Running, sent: bytes) -> None:
     assert b'"not-http"' in answer
 
 
+CHUNKED = head("POST", "/core/v1/new_account", "Content-Type: application/json", "Transfer-Encoding: chunked")
+BODY_CHUNK = f"{len(NEW_ACCOUNT):x}".encode() + b"\r\n" + NEW_ACCOUNT + b"\r\n"
+AMBIGUOUS_CHUNKS = {
+    "a bare line feed after a size": b"1\n{\r\n",
+    "a bare line feed in an extension": b"1;a\nb\r\n{\r\n",
+    "a bare carriage return in an extension": b"1;a\rb\r\n{\r\n",
+    "an extension without end": b"1;" + b"a" * 1000,
+    "a long extension": b"1;" + b"a" * 1000 + b"\r\n{\r\n",
+    "a bare line feed behind a chunk": b"1\r\n{\n",
+    "a chunk longer than its size": b"1\r\n{{\r\n",
+    "a signed size": b"+1\r\n{\r\n",
+    "a size with a prefix": b"0x1\r\n{\r\n",
+    "a bare line feed after the last chunk": BODY_CHUNK + b"0\n\r\n",
+    "a bare line feed for trailers": BODY_CHUNK + b"0\r\n\n",
+    "a trailer that ends with a bare line feed": BODY_CHUNK + b"0\r\nX: a\n\r\n",
+    "trailers that end with a bare line feed": BODY_CHUNK + b"0\r\nX: a\r\n\n",
+    "a folded trailer": BODY_CHUNK + b"0\r\nX: a\r\n b\r\n\r\n",
+    "trailers without end": BODY_CHUNK + b"0\r\n" + b"X: a\r\n" * 20_000,
+}
+
+
+@pytest.mark.parametrize("sent", AMBIGUOUS_CHUNKS.values(), ids=AMBIGUOUS_CHUNKS)
+@pytest.mark.parametrize("at_once", [True, False], ids=["at once", "byte by byte"])
+def test_ambiguous_chunks_are_refused(running: Running, sent: bytes, at_once: bool) -> None:
+    with connect(running) as connection:
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        with contextlib.suppress(ConnectionError):  # the node may have refused it before its end
+            for part in [CHUNKED + sent] if at_once or len(sent) > 2000 else [CHUNKED, *map(bytes, zip(sent))]:
+                connection.sendall(part)
+        answer = until_closed(connection)
+    assert status_of(answer) == 400
+
+
+@pytest.mark.parametrize("trailers", [b"", b"X: a\r\n", b"X: a\r\nY: b\r\n"])
+@pytest.mark.parametrize("at_once", [True, False], ids=["at once", "byte by byte"])
+def test_chunks_with_extensions_and_trailers_are_taken(running: Running, trailers: bytes, at_once: bool) -> None:
+    sent = BODY_CHUNK.replace(b"\r\n", b";a=b\r\n", 1) + b"0;c\r\n" + trailers + b"\r\n"
+    with connect(running) as connection:
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for part in [CHUNKED + sent] if at_once else [CHUNKED, *map(bytes, zip(sent))]:
+            connection.sendall(part)
+        assert status_of(connection.recv(65536)) == 200
+
+
 def test_ambiguous_request_behind_another_is_refused(running: Running) -> None:
     answer = exchange(running, head("GET", PAYERS) + AMBIGUOUS["bare line feeds"])
     assert statuses(answer) == [200, 400]
