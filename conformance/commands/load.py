@@ -34,6 +34,7 @@ def add_to(subcommands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     load.add_argument("--users", metavar="N", type=at_least(1), default=10, help="so many users at last; by default 10")
     load.add_argument("--minutes", metavar="M", type=above_0, default=1.0, help="for so long; by default 1")
     load.add_argument("--workers", metavar="K", type=at_least(1), help="processes that hold the users")
+    load.add_argument("--chaos", action="store_true", help="kill, stop and cut off the bundled node meanwhile")
     where = load.add_mutually_exclusive_group()
     place = "ADDRESS[:PORT]"
     where.add_argument("--master", metavar=place, type=_place, help="listen there for --workers of other machines")
@@ -65,6 +66,9 @@ def _load(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> int
         parser.error("--master and --worker need a node that all machines reach: --profile FILE or --node-url URL")
     if arguments.master and not arguments.workers:
         parser.error("--master needs --workers K: how many to wait for")
+    if arguments.chaos and (elsewhere or arguments.workers or options.node_url or options.profile):
+        parser.error("--chaos kills the node that the campaign starts, in one process: leave out --profile, --node-url,"
+                     " --workers, --master and --worker")  # fmt: skip
     role = Role.MASTER if arguments.master else Role.WORKER if arguments.worker else Role.ALL
     host, port = elsewhere or ("127.0.0.1", 0)
     campaign = Campaign(
@@ -76,5 +80,6 @@ def _load(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> int
         host=host,
         port=port,
         seed=options.seed or secrets.token_hex(4),
+        chaos=arguments.chaos,
     )
     return run_campaign(campaign)

@@ -61,6 +61,10 @@ class Campaign:
     """Of the bundled node, where there is one."""
     until_flip: bool = False
     """Whether the first case that passes alone and fails under load is enough."""
+    chaos: bool = False
+    """Whether the node, which the campaign starts, is killed, stopped and cut off meanwhile."""
+    program: tuple[str, ...] = ()
+    """With `chaos`: the command line of the node, without `serve`; empty: the bundled node's."""
 
 
 CAMPAIGN: TypeAdapter[Campaign] = TypeAdapter(Campaign)
@@ -79,7 +83,8 @@ def run_campaign(campaign: Campaign, *, quiet: bool = False) -> int:
     bundled = options.node_url is None and (profile is None or profile.base_url is None) and not campaign.ready_file
     if bundled:
         require_node("load without --profile or --node-url starts the bundled node")
-    node: AbstractContextManager[BundledNode | None] = BundledNode() if bundled else nullcontext()
+    starts_here = bundled and not campaign.chaos  # a node that is killed over and over is the other process's
+    node: AbstractContextManager[BundledNode | None] = BundledNode() if starts_here else nullcontext()
     with node as started:
         if started is not None:
             started.wait_until_ready()

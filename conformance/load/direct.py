@@ -20,6 +20,7 @@ from rich.console import Console
 
 from conformance.endpoints.client import Target
 from conformance.load.campaign import CAMPAIGN, Campaign, Role, start_process
+from conformance.load.chaos import Chaos
 from conformance.load.results import LOAD_NAME, LoadRecord, Sample, load_results
 from conformance.load.statistics import operations
 from conformance.load.terminal import show
@@ -45,11 +46,12 @@ LOOK_SECONDS = 0.5
 class Direction:
     """One campaign."""
 
-    def __init__(self, campaign: Campaign, selection: Selection, target: Target) -> None:
+    def __init__(self, campaign: Campaign, selection: Selection, target: Target, chaos: Chaos | None = None) -> None:
         if campaign.options.results is not None:
             make_writable(campaign.options.results, LOAD_NAME, HTML_NAME)
         self._campaign = campaign
         self._target = target
+        self._chaos = chaos
         self._selection = selection
         self._known = load_known(campaign.options.known) if campaign.options.known else Known()
         self._record = LoadRecord(campaign, target.profile, target.base_url, datetime.now(UTC))
@@ -70,7 +72,14 @@ class Direction:
                 self._watch()
         finally:
             self._end()
+        if self._chaos and self._record.load_began:
+            self._look_what_is_left(self._chaos, sound)
         return self._tell()
+
+    def _look_what_is_left(self, chaos: Chaos, cases: Sequence[Case]) -> None:
+        """Run the cases alone again, then audit."""
+        chaos.settle()
+        self._record.chaos = chaos.result([run_case(case, self._target) for case in cases])
 
     def _interrupt(self, why: str) -> None:
         self._record.interrupted = self._record.interrupted or why
@@ -148,8 +157,10 @@ class Direction:
             if not self._workers_do(lambda: self._begun >= campaign.workers):
                 return False
         else:
-            CaseUser.work = Work(cases, self._target, self._environment, self._record.tally)
+            CaseUser.work = Work(cases, self._target, self._environment, self._record.tally, self._chaos)
             self._target.timings = CaseUser.work.note_timing
+            if self._chaos:
+                self._chaos.start()
         self._record.load_began = time.monotonic()
         gevent.spawn(stats_history, runner)
         runner.start(campaign.users, campaign.users / (campaign.seconds / 2))
@@ -179,6 +190,8 @@ class Direction:
 
     def _end(self) -> None:
         """Let the users finish their cases, then end all processes."""
+        if self._chaos:
+            self._chaos.stop()
         if isinstance(self._runner, MasterRunner):
             self._runner.send_message("halt", {})
         elif hasattr(CaseUser, "work"):

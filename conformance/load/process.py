@@ -16,8 +16,10 @@ from locust.runners import WorkerRunner
 
 from conformance.endpoints.client import Target
 from conformance.load.campaign import CAMPAIGN, Campaign, Role
+from conformance.load.chaos import Chaos
 from conformance.load.direct import Direction
 from conformance.load.users import CaseUser, Work
+from conformance.load.world import NODE_PROGRAM, World
 from conformance.problems import LoadProblem, Problem
 from conformance.profile import Profile, load_profile, load_ready_file
 from conformance.report import ExitCode
@@ -77,6 +79,15 @@ def work(campaign: Campaign, selection: Selection) -> None:
     runner.greenlet.join()
 
 
+def _with_chaos(campaign: Campaign, selection: Selection) -> int:
+    """Direct a campaign against a node of its own, which is disturbed meanwhile."""
+    with World(campaign.program or NODE_PROGRAM) as world:
+        campaign = replace(campaign, ready_file=world.ready_file)
+        target = target_of(campaign)
+        chaos = Chaos(world, target, campaign.seed, lambda line: print(line, flush=True))
+        return Direction(campaign, selection, target, chaos).run()
+
+
 def main() -> int:
     """Do what standard input says; the exit code of the campaign."""
     campaign = CAMPAIGN.validate_json(sys.stdin.buffer.read())
@@ -86,6 +97,8 @@ def main() -> int:
         if campaign.role is Role.WORKER:
             work(campaign, selection)
             return ExitCode.CONFORMS
+        if campaign.chaos:
+            return _with_chaos(campaign, selection)
         return Direction(campaign, selection, target_of(campaign)).run()
     except LoadProblem as problem:
         print(problem, file=sys.stderr)

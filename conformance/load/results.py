@@ -84,6 +84,32 @@ class Throughput(Part):
     cases_per_second: float
 
 
+class ChaosEvent(Part):
+    """One disturbance of the node."""
+
+    seconds: float
+    """Since the first one could come."""
+    what: str
+    lasted: float
+    """Seconds; of a node that was killed: until it served again."""
+
+
+class ChaosResult(Part):
+    """What came of disturbing the node."""
+
+    events: tuple[ChaosEvent, ...]
+    disturbed: int
+    """Cases whose outcome says nothing: they met a disturbance."""
+    acknowledged: int
+    """Writes of the accounts that keep books, which the node accepted."""
+    doubtful: int
+    """Those that it did not answer, or answered with an error."""
+    payments: int
+    """Payment intents of these accounts."""
+    faults: tuple[str, ...]
+    """What was lost, doubled, or not right any more."""
+
+
 class LoadResults(Part):
     """The record of a campaign."""
 
@@ -112,6 +138,8 @@ class LoadResults(Part):
     cases: tuple[CaseUnderLoad, ...]
     left_out: dict[str, str]
     """Selected cases that did not run, and why."""
+    chaos: ChaosResult | None = None
+    """Null where nothing was asked to disturb the node."""
 
 
 @dataclass
@@ -131,6 +159,7 @@ class LoadRecord:
     """By the monotonic clock; 0: not yet."""
     load_ended: float = 0.0
     interrupted: str = ""
+    chaos: ChaosResult | None = None
 
     @property
     def flipped(self) -> list[str]:
@@ -165,12 +194,15 @@ def load_results(record: LoadRecord, options: Sequence[str]) -> LoadResults:
         samples=tuple(record.samples),
         cases=tuple(_case(record, name, options) for name in sorted(record.alone)),
         left_out=record.left_out,
+        chaos=record.chaos,
     )
 
 
 def exit_code(record: LoadRecord) -> ExitCode:
     """How the campaign ends, with the codes of a run. What came of cases alone counts, too."""
     seen = verdicts(record) + Counter(outcome.verdict for outcome in record.alone.values())
+    if record.chaos and record.chaos.faults:
+        return ExitCode.FAILS
     for verdict, code in ((Verdict.FAIL, ExitCode.FAILS), (Verdict.SUITE_ERROR, ExitCode.SUITE_ERROR)):
         if seen[verdict]:
             return code
@@ -189,6 +221,8 @@ def verdicts(record: LoadRecord) -> Counter[Verdict]:
 def _sentence(record: LoadRecord, code: ExitCode) -> str:
     ran, alone = verdicts(record), Counter(outcome.verdict for outcome in record.alone.values())
     every = ran.total()
+    if record.chaos and record.chaos.faults:
+        return f"The node does not survive: {len(record.chaos.faults)} faults after what disturbed it."
     if code is ExitCode.FAILS and not ran[Verdict.FAIL]:
         return f"The node does not conform even without load: {alone[Verdict.FAIL]} of {alone.total()} cases failed."
     return {
@@ -199,7 +233,8 @@ def _sentence(record: LoadRecord, code: ExitCode) -> str:
         ExitCode.INCONCLUSIVE: f"Nothing failed, but {ran[Verdict.INCONCLUSIVE]} of {every} cases were inconclusive."
         if every
         else "Nothing was learnt: no case that passes alone was left to run under load.",
-        ExitCode.CONFORMS: f"The node holds: all {every} cases under load ended as they do alone.",
+        ExitCode.CONFORMS: f"The node holds: all {every} cases under load ended as they do alone."
+        + (" Nothing that it acknowledged was lost or doubled." if record.chaos else ""),
     }.get(code, "")
 
 

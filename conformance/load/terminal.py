@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from conformance.load.results import Began, LoadResults
+from conformance.load.results import Began, ChaosResult, LoadResults
 from conformance.verdict import Verdict
 
 SHOWN = 15
@@ -29,7 +31,23 @@ def show(results: LoadResults, console: Console) -> None:
             times, every = case.under_load[began.verdict], sum(case.under_load.values())
             console.print(Text(f"{case.case}: {began.verdict} {times} of {every} times, {_load(began)}"))
             console.print(Text(f"  {began.reason}"))
+    if results.chaos is not None:
+        _show_chaos(results.chaos, console)
     console.print(Text(results.sentence, "bold green" if results.holds else "bold red"))
+
+
+def _show_chaos(chaos: ChaosResult, console: Console) -> None:
+    kinds = Counter(event.what.partition(" by ")[0] for event in chaos.events)
+    told = ", ".join(f"{what} {times} times" for what, times in sorted(kinds.items()))
+    console.print(Text(f"{len(chaos.events)} disturbances: {told}"))
+    console.print(
+        Text(
+            f"{chaos.acknowledged} writes acknowledged, {chaos.doubtful} in doubt, {chaos.payments} payments;"
+            f" {chaos.disturbed} cases disturbed"
+        )
+    )
+    for fault in chaos.faults:
+        console.print(Text(fault, "red"))
 
 
 def _load(began: Began) -> str:

@@ -6,12 +6,14 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+import gevent
 from locust import User, constant, task
 from locust.env import Environment
 from locust.exception import StopUser
 
 from conformance.endpoints.client import Target
 from conformance.endpoints.log import Timing
+from conformance.load.chaos import Chaos
 from conformance.load.statistics import CASE
 from conformance.load.tally import Tally
 from conformance.problems import BudgetSpent, GasSpent, NodeSilent, PurchasesSpent
@@ -21,6 +23,10 @@ from conformance.verdict import Outcome, Verdict
 
 NO_MORE = frozenset(problem.code for problem in (NodeSilent, BudgetSpent, GasSpent, PurchasesSpent))
 """What ends a campaign: the case that met it taught nothing, and no later one would."""
+
+
+DISTURBED_SECONDS = 0.3
+"""Before the next case of a user whose last one was disturbed: a node that is away refuses thousands a minute."""
 
 
 class NotAnswered(Exception):  # noqa: N818 - a failing node is no error of the suite
@@ -35,6 +41,8 @@ class Work:
     target: Target
     environment: Environment
     tally: Tally = field(default_factory=Tally)
+    chaos: Chaos | None = None
+    """What disturbs the node meanwhile."""
     place: int = 0
     """Which of the workers it is."""
     ended: str = ""
@@ -55,6 +63,19 @@ class Work:
             exception=fault if timing.status is None or timing.status >= 500 else None,
             context={},
         )
+
+    def run(self, case: Case, seed: str) -> None:
+        """Run a case and count what came of it, unless a disturbance of the node explains that."""
+        target = self.target.with_seed(seed)
+        if self.chaos is None:
+            self.note(run_case(case, target))
+            return
+        watched = self.chaos.watch(target)
+        outcome = run_case(case, target)
+        if self.chaos.excuses(outcome, watched):
+            gevent.sleep(DISTURBED_SECONDS)
+        else:
+            self.note(outcome)
 
     def note(self, outcome: Outcome) -> None:
         """Count what came of a case; Locust's report shows those that failed."""
@@ -97,4 +118,4 @@ class CaseUser(User):
         if not self._left:
             self._round += 1
             self._left = self._random.sample(self.work.cases, len(self.work.cases))
-        self.work.note(run_case(self._left.pop(), self.work.target.with_seed(f"{self._seed}/{self._round}")))
+        self.work.run(self._left.pop(), f"{self._seed}/{self._round}")

@@ -48,6 +48,10 @@ IN_CI = {
         "tests/suite/load/test_load_campaign.py",
         '"--master", where',
     ),
+    "service-conformance load --chaos --pack groups,usage_keys --users 4 --minutes 2 --output reports": (
+        "tests/suite/load/test_chaos.py",
+        "chaos=True",
+    ),
     "service-conformance load --profile my-node.yaml --worker 10.0.0.1": (
         "tests/suite/load/test_load_campaign.py",
         '"--worker", where',

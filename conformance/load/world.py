@@ -1,0 +1,251 @@
+"""A bundled node whose state outlives its process: its chain, its payment provider and its ledger are outside of it.
+
+The chain is the in-memory chain of a second bundled node, over JSON-RPC. It has the same root secret, so the contract
+is deployed there and the payers have ether. The provider is the Stripe simulator. Relays that can be cut lead to both.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import secrets
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from typing import Self
+from urllib.parse import urlsplit
+
+import gevent
+import httpx
+from gevent import socket as gevent_socket
+from gevent.server import StreamServer
+
+from conformance.endpoints.bundled import STARTER_CENTS
+from conformance.problems import NodeNotStarted
+
+START_SECONDS = 120.0
+NODE_PROGRAM = (sys.executable, "-m", "reference_node")
+PIECE = 65_536
+"""Bytes that a relay passes on at once."""
+CONTROL_SECONDS = 30.0
+
+
+class Relay:
+    """Passes TCP connections on to a port of this machine. While it is cut, it refuses them."""
+
+    def __init__(self, port: int) -> None:
+        self._port = port
+        self._ends: set[socket.socket] = set()
+        self._server = self._listening(0)
+        self.url = f"http://127.0.0.1:{self._server.server_port}"
+        """Where it listens, also after a cut."""
+
+    def cut(self) -> None:
+        """Refuse connections, and end those that are open."""
+        self._server.stop(timeout=0)
+        for end in list(self._ends):
+            end.close()
+
+    def mend(self) -> None:
+        """Accept connections again."""
+        if not self._server.started:
+            self._server = self._listening(urlsplit(self.url).port or 0)
+
+    def _listening(self, port: int) -> StreamServer:
+        server = StreamServer(("127.0.0.1", port), self._pass_on)
+        server.start()
+        return server
+
+    def _pass_on(self, client: socket.socket, _address: object) -> None:
+        try:
+            server = gevent_socket.create_connection(("127.0.0.1", self._port))
+        except OSError:
+            client.close()
+            return
+        ends = {client, server}
+        self._ends |= ends
+        copies = [gevent.spawn(_copy, client, server), gevent.spawn(_copy, server, client)]
+        try:
+            gevent.joinall(copies, count=1)
+        finally:
+            gevent.killall(copies)
+            self._ends -= ends
+            for end in ends:
+                end.close()
+
+
+def _copy(source: socket.socket, sink: socket.socket) -> None:
+    with suppress(OSError):
+        while piece := source.recv(PIECE):
+            sink.sendall(piece)
+
+
+class World:
+    """The processes of a campaign with chaos, in a folder that ends with it.
+
+    `program` is the command line that `serve` and its options follow; the self-test gives one of a faulty node.
+    """
+
+    def __init__(self, program: Sequence[str] = NODE_PROGRAM) -> None:
+        self._program = tuple(program)
+        self._secrets = {
+            "REFERENCE_NODE_ROOT_SECRET": secrets.token_hex(32),
+            "STRIPE_SECRET_KEY": f"sk_test_{secrets.token_hex(12)}",
+            "STRIPE_PUBLISHABLE_KEY": f"pk_test_{secrets.token_hex(12)}",
+        }
+        self._outside = ExitStack()
+        self._node: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> Self:
+        with ExitStack() as started:
+            self._folder = Path(started.enter_context(tempfile.TemporaryDirectory(prefix="conformance-chaos-")))
+            self.ready_file = self._folder / "node.json"
+            self.ledger = self._folder / "ledger.sqlite"
+            started.callback(self._end_node)
+            self._start_surroundings(started)
+            self._port = _lasting_port()
+            self.start_node()
+            self._outside = started.pop_all()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._outside.close()
+
+    # --------------------------------------------------------------------------------------------------- the node
+
+    def start_node(self) -> float:
+        """Start the node; how many seconds that took. Raises NodeNotStarted."""
+        began = time.monotonic()
+        self.ready_file.unlink(missing_ok=True)
+        self._node = self._popen("node", self._node_command())
+        _await_ready(self._node, self.ready_file, self._log("node"))
+        self._control_url = str(_facts(self.ready_file)["control_url"])
+        return time.monotonic() - began
+
+    def kill_node(self) -> None:
+        """End the node by SIGKILL, wherever it is."""
+        self._end_node()
+
+    def stop_node(self) -> None:
+        """End the node in good order. NodeNotStarted: it ends otherwise."""
+        if self._node is not None:
+            self._node.terminate()
+            if self._node.wait(START_SECONDS) != 0:
+                raise NodeNotStarted(f"the node ended with {self._node.returncode}: {_last_line(self._log('node'))}")
+            self._node = None
+
+    def pause_node(self, seconds: float) -> None:
+        """Stop the node by SIGSTOP for a while."""
+        if self._node is not None:
+            _pause(self._node, seconds)
+
+    def set_clock(self, offset: int) -> None:
+        """Set the clock of the node so many seconds off."""
+        answer = httpx.post(
+            f"{self._control_url}/clock", json={"offset_seconds": offset}, timeout=CONTROL_SECONDS, trust_env=False
+        )
+        answer.raise_for_status()
+
+    def verified_ledger(self) -> str:
+        """What `ledger verify` objects to; empty where it objects to nothing."""
+        command = [*NODE_PROGRAM, "ledger", "verify", str(self.ledger)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - our own module
+        return "" if done.returncode == 0 else (done.stderr or done.stdout).strip() or "it ended with no words"
+
+    def _end_node(self) -> None:
+        if self._node is not None:
+            self._node.kill()
+            self._node.wait()
+            self._node = None
+
+    def _node_command(self) -> list[str]:
+        options = ["--host", "127.0.0.1", "--port", str(self._port), "--control", "--ready-file", str(self.ready_file)]
+        options += ["--rpc-url", f"{self.chain.url}/rpc", "--ledger", str(self.ledger)]
+        options += ["--payments", "stripe", "--stripe-api-base", self.provider.url]
+        return [*self._program, "serve", *options, "--starter-credits", str(STARTER_CENTS)]
+
+    # -------------------------------------------------------------------------------------------------- around it
+
+    def pause_chain(self, seconds: float) -> None:
+        """Stop the chain by SIGSTOP for a while: it takes connections and does not answer."""
+        _pause(self._chain, seconds)
+
+    def _start_surroundings(self, started: ExitStack) -> None:
+        files = {name: self._folder / f"{name}.json" for name in ("chain", "provider")}
+        chain = ["serve", "--host", "127.0.0.1", "--port", "0", "--payments", "none"]
+        keys = [self._secrets["STRIPE_SECRET_KEY"], self._secrets["STRIPE_PUBLISHABLE_KEY"]]
+        provider = ["stripe-simulator", "--port", "0", "--secret-key", keys[0], "--publishable-key", keys[1]]
+        self._chain = self._surrounding(started, "chain", chain, files["chain"])
+        process = self._surrounding(started, "provider", provider, files["provider"])
+        ports = []
+        for name, running in (("chain", self._chain), ("provider", process)):
+            _await_ready(running, files[name], self._log(name))
+            ports.append(urlsplit(str(_facts(files[name])["base_url"])).port or 0)
+        self.chain, self.provider = Relay(ports[0]), Relay(ports[1])
+        started.callback(self.provider.cut)
+        started.callback(self.chain.cut)
+
+    def _surrounding(
+        self, started: ExitStack, name: str, options: Sequence[str], ready: Path
+    ) -> subprocess.Popen[bytes]:
+        process = self._popen(name, [*NODE_PROGRAM, *options, "--ready-file", str(ready)])
+        started.callback(process.wait)
+        started.callback(process.kill)
+        return process
+
+    def _popen(self, name: str, command: Sequence[str]) -> subprocess.Popen[bytes]:
+        with self._log(name).open("wb") as log:
+            return subprocess.Popen(  # noqa: S603 - our own modules
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                env=os.environ | self._secrets,
+                start_new_session=True,  # Ctrl-C is for the campaign, which then ends them
+            )
+
+    def _log(self, name: str) -> Path:
+        return self._folder / f"{name}.log"
+
+
+def _pause(process: subprocess.Popen[bytes], seconds: float) -> None:
+    process.send_signal(signal.SIGSTOP)
+    try:
+        time.sleep(seconds)
+    finally:
+        process.send_signal(signal.SIGCONT)
+
+
+def _await_ready(process: subprocess.Popen[bytes], ready: Path, log: Path) -> None:
+    until = time.monotonic() + START_SECONDS
+    while not ready.exists():
+        if process.poll() is not None:
+            raise NodeNotStarted(f"a bundled process ended with status {process.returncode}: {_last_line(log)}")
+        if time.monotonic() > until:
+            raise NodeNotStarted(f"a bundled process was not ready within {START_SECONDS:.0f} s")
+        time.sleep(0.02)
+
+
+def _facts(ready: Path) -> dict[str, object]:
+    facts: dict[str, object] = json.loads(ready.read_text(encoding="utf-8"))
+    return facts
+
+
+def _last_line(log: Path) -> str:
+    lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+    return lines[-1] if lines else "it said nothing"
+
+
+def _lasting_port() -> int:
+    """A free port that no other program is given while the node is dead: systems choose from 32,768 upwards."""
+    while True:
+        port = random.randrange(20_000, 32_000)  # noqa: S311 - no secret
+        with suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
