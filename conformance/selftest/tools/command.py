@@ -25,6 +25,7 @@ from conformance.selftest.tools.matrix import MATRICES, print_matrix, print_pack
 from conformance.selftest.tools.mutant import Mutant, all_mutants
 from conformance.selftest.tools.precision import WORST, Precision, blame_of, sample
 from conformance.selftest.tools.shams import SHAMS
+from conformance.selftest.under_load.lossy import lossy_nodes
 from conformance.selftest.under_load.registry import load_mutants
 from conformance.selftest.under_load.trial import try_all
 from conformance.selftest.variants import VARIANTS
@@ -73,15 +74,18 @@ def _none_is_called(console: Console, options: argparse.Namespace) -> int:
 
 
 def _under_load(console: Console, options: argparse.Namespace) -> int:
-    """Try the nodes that are faulty under load alone."""
+    """Try the nodes that are faulty under load alone, or when they are killed or cut off."""
     chosen = [mutant for mutant in load_mutants() if _chosen(mutant.name, options.mutant)]
-    if not chosen:
+    lossy = [node for node in lossy_nodes() if _chosen(node.name, options.mutant)]
+    if not chosen and not lossy:
         return _none_is_called(console, options)
     if options.list:
         for mutant in chosen:
             console.print(f"{mutant.name} ({mutant.pack}): {mutant.fault}", highlight=False, soft_wrap=True)
+        for node in lossy:
+            console.print(f"{node.name} (chaos): {node.fault}", highlight=False, soft_wrap=True)
         return 0
-    return try_all(console, chosen, options.seed)
+    return try_all(console, chosen, lossy, options.seed)
 
 
 DRAWN_PACKS = ("fuzz",)
