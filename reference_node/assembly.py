@@ -25,6 +25,7 @@ from reference_node.kept_file import StateError
 from reference_node.keys import KeyDerivation
 from reference_node.node import Node, Renewable
 from reference_node.sandbox import Sandbox
+from reference_node.seed_file import read_seeds
 from reference_node.settings import Settings, StripeKeys
 from reference_node.state_folder import Generation, StateFolder
 from reference_node.stripe_simulator.in_process import InProcessClient
@@ -44,8 +45,10 @@ GAS_MONEY = 10**30
 def build_node(settings: Settings, clock: Clock | None = None) -> Node:
     """Build a node and deploy or find its contracts.
 
-    Raises `DeploymentError`, `LedgerError`, `StateError`, `ComposeError`, `CertificateError` and what `Chain` raises.
+    Raises `DeploymentError`, `LedgerError`, `StateError`, `SeedError`, `ComposeError`, `CertificateError` and what
+    `Chain` raises.
     """
+    seeds = read_seeds(settings.seed_accounts) if settings.seed_accounts else None
     with ExitStack() as outside:
         state = _state(settings, outside)
         if state:
@@ -68,10 +71,12 @@ def build_node(settings: Settings, clock: Clock | None = None) -> Node:
             renew=partial(_renewed, build, state),
             ledger=ledger,
             state=state,
+            seeds=seeds,
         )
         if state:
             state.keep_certificate(*node.attestation.certificate)
         node.billing.recover()
+        node.seed()
         if node.payments:
             node.payments.recover()
         outside.pop_all()

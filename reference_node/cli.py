@@ -237,6 +237,13 @@ def _add_service_options(serve: argparse.ArgumentParser) -> None:
         help="what a new account begins with; without any, no management write is covered",
     )
     group.add_argument(
+        "--seed-accounts",
+        type=Path,
+        default=argparse.SUPPRESS,
+        metavar="FILE",
+        help="make the accounts of this YAML or JSON file at the start; the ready file tells their keys",
+    )
+    group.add_argument(
         "--payments",
         choices=("simulator", "stripe", "none"),
         default=Settings.payments,
@@ -336,6 +343,8 @@ def _settings(options: argparse.Namespace) -> Settings:
     for repeated in ("preload", "allowed_hosts"):
         given[repeated] = tuple(given.get(repeated, ()))
     secret = _root_secret(given.pop("root_secret_file", None))
+    if "seed_accounts" in given and "rpc_url" in given:
+        raise OptionsError("--seed-accounts makes accounts on the node's own chain: take --rpc-url away")
     for other in ("rpc_url", "ledger"):
         if "state" in given and other in given:
             raise OptionsError(

@@ -72,10 +72,13 @@ def remove_stale(ready_file: Path | None) -> None:
         raise ServingError(f"the ready file {ready_file} can't be written: {fault.strerror}") from None
 
 
-def write_atomically(file: Path, text: str) -> None:
-    """Write a file that no reader can see half-written."""
+def write_atomically(file: Path, text: str, *, private: bool = False) -> None:
+    """Write a file that no reader can see half-written; a private one for its owner alone."""
     partial = _beside(file)
     try:
+        if private:
+            partial.unlink(missing_ok=True)
+            partial.touch(0o600)
         partial.write_text(text)
         partial.replace(file)
     except OSError:

@@ -19,6 +19,8 @@ from reference_node.clock import Clock
 from reference_node.keys import KeyDerivation
 from reference_node.runs import Runs
 from reference_node.sandbox import Sandbox
+from reference_node.seed_file import SeedFile
+from reference_node.seeding import seed_accounts
 from reference_node.settings import Settings
 from reference_node.state_folder import StateFolder
 from reference_node.stripe_simulator.simulator import StripeSimulator
@@ -68,6 +70,8 @@ class Node(Renewable):
     """Creates the renewable services in their initial state."""
     state: StateFolder | None = None
     """What is kept over restarts; `None` without `--state`."""
+    seeds: SeedFile | None = None
+    """The accounts that the node begins with, also after a reset; `None` without `--seed-accounts`."""
     handovers: Handovers = field(default_factory=Handovers)
     envelopes: Envelopes = field(default_factory=Envelopes)
     runs: Runs = field(init=False)
@@ -91,8 +95,14 @@ class Node(Renewable):
         former = Renewable(**{service.name: getattr(self, service.name) for service in fields(Renewable)})
         for service in fields(Renewable):
             setattr(self, service.name, getattr(fresh, service.name))
+        self.seed()
         former.end()
         former.disconnect()
+
+    def seed(self) -> None:
+        """Make the accounts of `--seed-accounts` that are not made yet. Raises `SeedError`."""
+        if self.seeds:
+            seed_accounts(self.accounts, self.billing, self.keys, self.seeds, self.state)
 
     def move_clock(self, offset_seconds: int) -> None:
         """Set the clock's offset from the system time."""

@@ -27,6 +27,8 @@ from reference_node.listening import BACKLOG, ServingError, base_url, is_open, r
 from reference_node.node import Node
 from reference_node.protocol import GRACE_SECONDS, NodeConfig, NodeProtocol, TimeLimits
 from reference_node.sandbox import SandboxError
+from reference_node.seed_file import SeedError
+from reference_node.seeding import described
 from reference_node.settings import Settings
 from reference_node.sockets import NodeSockets, bind
 from reference_node.strict_json import Json
@@ -46,7 +48,15 @@ def serve(settings: Settings) -> None:
     with bind(settings) as listening:
         try:
             node = build_node(settings)
-        except (DeploymentError, LedgerError, LedgerUnavailable, StateError, ComposeError, CertificateError) as fault:
+        except (
+            DeploymentError,
+            LedgerError,
+            LedgerUnavailable,
+            StateError,
+            SeedError,
+            ComposeError,
+            CertificateError,
+        ) as fault:
             raise ServingError(str(fault)) from fault
         except ChainError as fault:
             raise ServingError(f"the chain at {settings.rpc_url} fails: {fault}") from fault
@@ -140,7 +150,11 @@ class Announcing(NodeServer):
         try:
             _announce(self._node, facts)
             if self._node.settings.ready_file is not None:
-                write_atomically(self._node.settings.ready_file, json.dumps(facts, indent=2) + "\n")
+                write_atomically(
+                    self._node.settings.ready_file,
+                    json.dumps(facts, indent=2) + "\n",
+                    private=self._node.seeds is not None,
+                )
         except OSError as fault:
             sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115 - what it still holds can't be written at the end
             said = "give it a standard output that takes lines, and room for its ready file"
@@ -158,6 +172,7 @@ def describe(node: Node, listening: NodeSockets) -> dict[str, Json]:
         "payments_url": payments_url(node.settings, url),
         "control_url": f"{url}/control" if node.settings.control else None,
         "https_url": _https_url(listening),
+        **({"accounts": described(node.seeds, node.keys)} if node.seeds else {}),
         "tls_root_certificate": node.attestation.tls_root_pem if listening.https is not None else None,
         "profile": vendor_profile(node.settings)
         | {"attestation": attestation_profile(node, listening)}
@@ -238,6 +253,9 @@ def _announce(node: Node, facts: dict[str, Json]) -> None:
         lines.append(f"  ledger    {kept}")
     else:
         lines.append(f"  state     {node.settings.state}: accounts, credits and payments outlive the process")
+    if node.seeds is not None:
+        names = ", ".join(account.name for account in node.seeds.accounts)
+        lines.append(f"  accounts  {names} (--seed-accounts); --ready-file tells their keys")
     if facts["control_url"] is not None:
         lines.append(
             f"  control   {facts['control_url']}: /clock, /fund, /spend, /rotate and /reset, for all who can reach it"

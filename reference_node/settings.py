@@ -54,6 +54,8 @@ class Settings:
     """The address of the provider's API; `None`: Stripe's own."""
     ledger: Path | None = None
     """The ledger file; `None`: credits are kept in memory only."""
+    seed_accounts: Path | None = None
+    """A file with accounts that the node begins with."""
     preload: tuple[Path, ...] = ()
     """JavaScript libraries that are loaded before every run."""
     insecure_sandbox: bool = False

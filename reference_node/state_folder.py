@@ -138,7 +138,7 @@ class StateFolder:
         try:
             fresh.create()
             yield fresh
-            self._write({"generation": fresh.name, "clock_offset": 0, "certificate": None})
+            self._write({"generation": fresh.name, "clock_offset": 0, "certificate": None, "seeded": []})
         except BaseException:
             shutil.rmtree(fresh.folder, ignore_errors=True)
             raise
@@ -164,6 +164,15 @@ class StateFolder:
     def keep_certificate(self, turn: int, issued: int) -> None:
         """Keep which certificate is served. Raises `StateUnavailable`."""
         self._write({"certificate": [turn, issued]})
+
+    @property
+    def seeded(self) -> list[str]:
+        """What `--seed-accounts` has made: the hashes of accounts."""
+        return [str(name) for name in self._read("seeded", list) or []]
+
+    def keep_seeded(self, names: list[str]) -> None:
+        """Keep which accounts `--seed-accounts` has made. Raises `StateUnavailable`."""
+        self._write({"seeded": [*names]})
 
     def close(self) -> None:
         """Close the folder for other processes to use."""

@@ -1,12 +1,13 @@
 // A client's own tests in TypeScript. They need a node, which says in its ready file where it is:
-//   reference-node serve --starter-credits 100000 --port 0 --ready-file ready.json &
+//   reference-node serve --starter-credits 100000 --port 0 --seed-accounts accounts.yaml --ready-file ready.json &
 //   READY_FILE=ready.json npm test
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { before, test } from "node:test";
 import { Contract, JsonRpcProvider, verifyMessage } from "ethers";
 
-interface Ready { base_url: string; rpc_url: string; contract_address: string }
+interface Seeded { wallets: Record<string, { pkp_id: string; wallet_address: string }>; usage_keys: Record<string, string> }
+interface Ready { base_url: string; rpc_url: string; contract_address: string; accounts: Record<string, Seeded> }
 interface Wallet { id: string; wallet_address: string }
 
 const SIGN = `async function main({ pkpId, message }) {
@@ -45,6 +46,15 @@ test("an action signs with the wallet", async () => {
   const parameters = { pkpId: wallet.id, message: "hello" };
   const { response } = await call<{ response: string }>("service_action", usageKey, { code: SIGN, jsParams: parameters });
   assert.equal(verifyMessage("hello", response), wallet.wallet_address);
+});
+
+test("an account of accounts.yaml is there from the start", async () => {
+  const { wallets, usage_keys } = ready.accounts.alice;
+  const parameters = { pkpId: wallets.signing.pkp_id, message: "again" };
+  const { response } = await call<{ response: string }>(
+    "service_action", usage_keys.runner, { code: SIGN, jsParams: parameters });
+  assert.equal(verifyMessage("again", response), wallets.signing.wallet_address);
+  assert.equal(usage_keys.runner, "BKLYXUKBJL0L2PN9FsgdrbE0wfxSBbbXo5sqcetWizw=");
 });
 
 test("a usage key can't make groups", async () => {

@@ -39,7 +39,7 @@ class Billing(Protocol):
     def recover(self) -> None:
         """Finish what an earlier process left open. Call it before the first request."""
 
-    def open_record(self, wallet: Address) -> None:
+    def open_record(self, wallet: Address, cents: Cents | None = None) -> None:
         """Open the record of a new account's admin wallet and grant the starter credits, if any."""
 
     def balance(self, wallet: Address) -> Cents:

@@ -58,9 +58,9 @@ class Credits:
         if self._resolver:
             self._resolver.join()
 
-    def open_record(self, wallet: Address) -> None:
-        """Open a record and grant the starter credits."""
-        self.ledger.grant(wallet, self.starter_credits)
+    def open_record(self, wallet: Address, cents: Cents | None = None) -> None:
+        """Open a record and grant so many cents, those of a starter unless they are named."""
+        self.ledger.grant(wallet, self.starter_credits if cents is None else cents)
 
     def balance(self, wallet: Address) -> Cents:
         """The credit that is not held."""

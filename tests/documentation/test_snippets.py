@@ -23,6 +23,7 @@ from conformance.verdict import Verdict
 from conformance.verify import Policy, Sources, fetch, save_folder
 from reference_node.problems import BadRequest, Unprocessable
 from reference_node.resources import artifacts
+from reference_node.seed_file import read_seeds
 from reference_node.strict_json import parse
 from reference_node.typed_data import Envelopes, Flow
 
@@ -121,3 +122,11 @@ def judged_by_the_node(typed_data: str, signature: str, *, primary_type: str, **
     except (BadRequest, Unprocessable):
         return False
     return True
+
+
+def test_accounts_of_the_documentation_are_a_file_that_the_node_takes(tmp_path: Path) -> None:
+    (text,) = [block.text for block in of_language("docs/client-tests.md", "yaml")]
+    file = tmp_path / "accounts.yaml"
+    file.write_text(text, encoding="utf-8")
+    (account,) = read_seeds(file).accounts
+    assert [key.name for key in account.usage_keys] == ["runner", "builder"]

@@ -7,13 +7,14 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
-from conformance.endpoints.bundled import BundledNode
 from conformance.run.client_fixtures import ReferenceNode, running_node
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
@@ -28,24 +29,38 @@ def test_python_example_passes(tmp_path: Path) -> None:
     assert "3 passed" in done.stdout
 
 
-def test_typescript_example_passes() -> None:
+@contextmanager
+def _node_of(accounts: Path, ready_file: Path) -> Iterator[None]:
+    """A node with these accounts, as the example says to start it."""
+    command = [sys.executable, "-m", "reference_node", "serve", "--port", "0", "--starter-credits", "100000"]
+    command += ["--seed-accounts", str(accounts), "--ready-file", str(ready_file)]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as node:  # noqa: S603 - our own program
+        try:
+            while not ready_file.exists():
+                assert node.poll() is None, "the node ended before it was ready"
+                time.sleep(0.05)
+            yield
+        finally:
+            node.terminate()
+
+
+def test_typescript_example_passes(tmp_path: Path) -> None:
     folder = EXAMPLES / "client-typescript"
     npm = shutil.which("npm")
     if npm is None or not (folder / "node_modules" / "tsx").is_dir():
         advice = "tsx is missing: run `npm --prefix examples/client-typescript ci`"
         (pytest.fail if os.environ.get("CI") else pytest.skip)(advice)
-    with BundledNode() as node:
-        node.wait_until_ready()
+    with _node_of(folder / "accounts.yaml", tmp_path / "ready.json"):
         done = subprocess.run(  # noqa: S603 - our own script
             [str(npm), "--prefix", str(folder), "test"],
-            env=os.environ | {"READY_FILE": str(node.ready_file)},
+            env=os.environ | {"READY_FILE": str(tmp_path / "ready.json")},
             capture_output=True,
             text=True,
             timeout=300,
             check=False,
         )
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "# pass 3" in done.stdout
+    assert "# pass 4" in done.stdout
 
 
 def test_node_of_the_fixtures_moves_its_clock_gives_ether_and_forgets() -> None:

@@ -1,0 +1,226 @@
+"""The file of `--seed-accounts`: the accounts that a node begins with, in YAML or JSON; faults are told with lines."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Annotated, Literal, TypeAlias
+
+import yaml
+from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, Tag, ValidationError
+
+from reference_node.api.fields import LIST_LENGTH, ApiKey, Label, RawCid
+from reference_node.keys import is_private_key, parse_key
+
+FAULTS_TOLD = 5
+
+Place: TypeAlias = tuple[str | int, ...]
+
+
+class SeedError(Exception):
+    """The file can't be used. The message is one line that names file, line and fault."""
+
+
+def _usable(key: str) -> str:
+    secret = parse_key(key)
+    if secret is None or not is_private_key(secret):
+        raise ValueError("write base64 of 32 bytes: openssl rand -base64 32 makes one")
+    return key
+
+
+SeedKey = Annotated[ApiKey, AfterValidator(_usable)]
+Name = Annotated[Label, Field(min_length=1)]
+
+
+def _kind(value: object) -> str:
+    return LIST if isinstance(value, list) else WORD
+
+
+LIST, WORD = "a list", "a word"
+"""What stands for the two forms in the places of faults."""
+Word = Annotated[Literal["any"], Tag(WORD)]
+Names: TypeAlias = Annotated[
+    Word | Annotated[list[Name], Field(max_length=LIST_LENGTH), Tag(LIST)], Discriminator(_kind)
+]
+"""Names, or `any`."""
+Cids: TypeAlias = Annotated[
+    Word | Annotated[list[RawCid], Field(max_length=LIST_LENGTH), Tag(LIST)], Discriminator(_kind)
+]
+"""Raw CIDs, or `any`."""
+
+
+class Part(BaseModel):
+    """A part of the file: the named members and no others."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+
+
+class SeedGroup(Part):
+    """A group; its id is its place among the account's groups, from 1."""
+
+    name: Name
+    description: Label = ""
+    wallets: Names = []
+    """Those of the account."""
+    actions: Cids = []
+
+
+class SeedUsageKey(Part):
+    """A usage key."""
+
+    name: Name
+    description: Label = ""
+    key: SeedKey | None = None
+    """`None`: derived from the seed."""
+    can_create_groups: bool = False
+    can_delete_groups: bool = False
+    can_create_pkps: bool = False
+    manage_ipfs_ids_in_groups: Names = []
+    """Of the account's groups; so are the other three."""
+    add_pkp_to_groups: Names = []
+    remove_pkp_from_groups: Names = []
+    execute_in_groups: Names = []
+
+    @property
+    def groups(self) -> dict[str, Names]:
+        """The permission arrays."""
+        names = ("manage_ipfs_ids_in_groups", "add_pkp_to_groups", "remove_pkp_from_groups", "execute_in_groups")
+        return {name: getattr(self, name) for name in names}
+
+
+class SeedAccount(Part):
+    """An account with all that it begins with."""
+
+    name: Name
+    description: Label = ""
+    key: SeedKey | None = None
+    """The account key; `None`: derived from the seed."""
+    credits: Annotated[int, Field(ge=1, le=10**12)] | None = None
+    """Cents; `None`: those of `--starter-credits`."""
+    wallets: Annotated[list[Name], Field(max_length=LIST_LENGTH)] = []
+    groups: Annotated[list[SeedGroup], Field(max_length=LIST_LENGTH)] = []
+    usage_keys: Annotated[list[SeedUsageKey], Field(max_length=LIST_LENGTH)] = []
+
+
+class SeedFile(Part):
+    """The whole file."""
+
+    seed: Annotated[str, Field(min_length=8)] | None = None
+    """What keys that are not given, and the derivation paths of wallets, follow from."""
+    accounts: Annotated[list[SeedAccount], Field(min_length=1)]
+
+    def derived(self, *purpose: str) -> bytes:
+        """32 bytes for this purpose: a private key (all but one in 2^128 strings are)."""
+        told = b"".join(len(part.encode()).to_bytes(4) + part.encode() for part in purpose)
+        return hmac.digest((self.seed or "").encode(), told, hashlib.sha256)
+
+    def key_of(self, account: SeedAccount, usage_key: SeedUsageKey | None = None) -> bytes:
+        """The secret bytes of a key."""
+        given = usage_key.key if usage_key else account.key
+        if given is not None:
+            return base64.b64decode(given)
+        return self.derived("usage key", account.name, usage_key.name) if usage_key else self.derived(account.name)
+
+    def derivation_path(self, account: SeedAccount, wallet: str) -> int:
+        """The path of a wallet."""
+        return int.from_bytes(self.derived("wallet", account.name, wallet)) or 1
+
+
+def read_seeds(file: Path) -> SeedFile:
+    """The accounts of a file. Raises `SeedError`."""
+    try:
+        text = file.read_bytes().decode()
+        document = yaml.compose(text, Loader=yaml.SafeLoader)
+        _refuse_repeated_members(document)
+        seeds = SeedFile.model_validate(yaml.safe_load(text))
+        faults = list(_faults(seeds))
+    except OSError as fault:
+        raise SeedError(f"{file} can't be read: {fault.strerror}") from None
+    except UnicodeDecodeError:
+        raise SeedError(f"{file} can't be read: it is no UTF-8 text") from None
+    except yaml.MarkedYAMLError as fault:
+        line = fault.problem_mark.line + 1 if fault.problem_mark else 1
+        raise SeedError(f"{file}:{line}: {fault.problem}") from None
+    except (yaml.YAMLError, RecursionError) as fault:
+        raise SeedError(f"{file}: no YAML: {' '.join(str(fault).split())}") from None
+    except ValidationError as invalid:
+        faults = [
+            (
+                tuple(part for part in fault["loc"] if part not in {LIST, WORD}),
+                fault["msg"].removeprefix("Value error, "),
+            )
+            for fault in invalid.errors()
+        ]
+    if faults:
+        told = [f"line {_line(document, place)}: {_shown(place)}: {message}" for place, message in faults[:FAULTS_TOLD]]
+        raise SeedError(f"{file}: {'; '.join(told)}")
+    return seeds
+
+
+def _faults(seeds: SeedFile) -> Iterator[tuple[Place, str]]:
+    """What each part by itself does not show: names twice, names of nothing, keys twice or from nowhere."""
+    yield from _repeated(("accounts",), [account.name for account in seeds.accounts])
+    keys: set[bytes] = set()
+    for index, account in enumerate(seeds.accounts):
+        here: Place = ("accounts", index)
+        yield from _repeated((*here, "wallets"), account.wallets)
+        yield from _repeated((*here, "groups"), [group.name for group in account.groups])
+        yield from _repeated((*here, "usage_keys"), [key.name for key in account.usage_keys])
+        for number, group in enumerate(account.groups):
+            yield from _unknown((*here, "groups", number, "wallets"), group.wallets, account.wallets)
+        names = [group.name for group in account.groups]
+        for number, usage_key in enumerate(account.usage_keys):
+            for member, groups in usage_key.groups.items():
+                yield from _unknown((*here, "usage_keys", number, member), groups, names)
+        parts = [(here, None), *(((*here, "usage_keys", at), key) for at, key in enumerate(account.usage_keys))]
+        for place, part in parts:
+            if seeds.seed is None and (part or account).key is None:
+                yield place, "it has no key: give it one, or the file a seed"
+            elif seeds.key_of(account, part) in keys:
+                yield place, "another has the same key"
+            keys.add(seeds.key_of(account, part))
+        if seeds.seed is None and account.wallets:
+            yield (*here, "wallets"), "wallets follow from a seed: give the file one"
+
+
+def _repeated(place: Place, names: Sequence[str]) -> Iterator[tuple[Place, str]]:
+    for index, name in enumerate(names):
+        if name in names[:index]:
+            yield (*place, index), f"{name!r} comes twice"
+
+
+def _unknown(place: Place, named: Names, known: Sequence[str]) -> Iterator[tuple[Place, str]]:
+    for index, name in enumerate(named if isinstance(named, list) else []):
+        if name not in known:
+            yield (*place, index), f"the account has no {name!r}, only {', '.join(map(repr, known)) or 'none at all'}"
+
+
+def _refuse_repeated_members(node: yaml.Node | None) -> None:
+    if isinstance(node, yaml.MappingNode):
+        names = [key.value for key, _ in node.value]
+        for index, (key, value) in enumerate(node.value):
+            if key.value in names[:index]:
+                raise yaml.MarkedYAMLError(problem=f"{key.value!r} comes twice", problem_mark=key.start_mark)
+            _refuse_repeated_members(value)
+    elif isinstance(node, yaml.SequenceNode):
+        for value in node.value:
+            _refuse_repeated_members(value)
+
+
+def _line(node: yaml.Node | None, place: Place) -> int:
+    """The line of a member, or of the nearest around it."""
+    line = node.start_mark.line + 1 if node else 1
+    if place and isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            if key.value == place[0]:
+                return _line(value, place[1:]) if len(place) > 1 else int(key.start_mark.line) + 1
+    if place and isinstance(node, yaml.SequenceNode) and isinstance(place[0], int) and place[0] < len(node.value):
+        return _line(node.value[place[0]], place[1:])
+    return line
+
+
+def _shown(place: Place) -> str:
+    return ".".join(map(str, place)) or "the file"
