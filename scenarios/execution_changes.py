@@ -19,6 +19,7 @@ from conformance.service.pkps import Pkp
 from conformance.service.refusal import Refusals, was_accepted
 from conformance.service.session import DESCRIPTION
 from conformance.service.usage_keys import Permissions
+from conformance.values.json_values import printed
 
 NEEDS = ("managed_accounts",)
 
@@ -63,8 +64,13 @@ def update_of_a_key(judge: Judge, node: Node) -> None:
             if (group in before) != (group in after):
                 about += ["EXEC-230", "KEYLIFE-020" if group in after else "KEYLIFE-030"]
             with judge.apart(*about):
-                told = f"whether the key runs in {group} with the groups {list(groups)}"
-                judge.same(node.signing.signs(on.key, *run), group in after, told)
+                runs = "runs" if group in after else "does not run"
+                signed = node.signing.signs(on.key, *run)
+                judge.that(
+                    signed == (group in after),
+                    f"a key that {runs} in {group} after an update to the groups {printed(groups)}",
+                    "a run" if signed else "a refusal",
+                )
         before = after
 
 

@@ -244,7 +244,11 @@ def every_sender_is_published(judge: Judge, node: Node) -> None:
     with judge():
         sent = node.contract.transactions_after(before, holding=node.label.encode().hex())
         senders = {printed(transaction["from"]) for transaction in sent}
-        judge.that(len(sent) > 0 and senders <= published, f"transactions of {published}", senders)
+        judge.that(
+            len(sent) > 0 and senders <= published,
+            f"no transactions of other senders than {printed(published)}",
+            senders,
+        )
 
 
 @case(

@@ -11,6 +11,7 @@ from conformance.language.operators import listed, named
 from conformance.language.scope import Scope
 from conformance.language.shapes import ANYTHING, Array, Object, Scalar, described
 from conformance.language.templates import CompileContext, compile_value, shape_of
+from conformance.language.words import compile_words
 from conformance.problems import BadShape
 from conformance.values.json_values import member, printed_json, same
 
@@ -42,18 +43,18 @@ def _inside(raw: JsonValue, context: CompileContext) -> CompileContext:
 @named("includes")
 def includes(raw: JsonValue, context: CompileContext) -> Matcher:
     """An array with a matching item, or a text that contains this one."""
-    holds = _holds_part(raw, context)
+    holds, words = _holds_part(raw, context), compile_words(raw, context)
     return lambda value, scope: (
-        None if holds(value, scope) else Difference(f"something that includes {printed_json(raw)}", value)
+        None if holds(value, scope) else Difference(f"something that includes {words(scope)}", value)
     )
 
 
 @named("excludes")
 def excludes(raw: JsonValue, context: CompileContext) -> Matcher:
     """An array without a matching item, or a text that does not contain this one."""
-    holds = _holds_part(raw, context)
+    holds, words = _holds_part(raw, context), compile_words(raw, context)
     return lambda value, scope: (
-        None if holds(value, scope) is False else Difference(f"something that excludes {printed_json(raw)}", value)
+        None if holds(value, scope) is False else Difference(f"something that excludes {words(scope)}", value)
     )
 
 
@@ -68,13 +69,14 @@ def items(raw: JsonValue, context: CompileContext) -> Matcher:
 @named("any_order")
 def any_order(raw: JsonValue, context: CompileContext) -> Matcher:
     """An array with as many items as matchers, each of which matches another item."""
-    matchers = listed(raw, context.of(item_of(context)))
+    matchers, words = listed(raw, context.of(item_of(context))), compile_words(raw, context)
 
     def match(value: object, scope: Scope) -> Difference | None:
-        if not isinstance(value, list) or len(value) != len(matchers):
-            return Difference(f"an array of {len(matchers)}", value)
-        fits = [[matcher(item, scope) is None for item in value] for matcher in matchers]
-        return None if _assignable(fits) else Difference(f"in any order {printed_json(raw)}", value)
+        if isinstance(value, list) and len(value) == len(matchers):
+            fits = [[matcher(item, scope) is None for item in value] for matcher in matchers]
+            if _assignable(fits):
+                return None
+        return Difference(f"in any order {words(scope)}", value)
 
     return match
 

@@ -16,8 +16,9 @@ from conformance.language.scope import Scope
 from conformance.language.shapes import ANYTHING, Anything, Array, Object, Scalar, Shape, described, member_of
 from conformance.language.templates import CompileContext, compile_value
 from conformance.language.vocabulary import suggestion
+from conformance.language.words import Words, compile_words
 from conformance.problems import BadShape, UnknownName
-from conformance.values.json_values import member, printed, printed_json, same
+from conformance.values.json_values import member, printed_json, same
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,8 @@ def compile_matcher(raw: JsonValue, context: CompileContext) -> Matcher:
     """Compile the matcher at this place of a pack. Raises LoadProblem for an unknown or incomplete one."""
     if isinstance(raw, list):
         inside = context.of(item_of(context))
-        return _each_in_order([compile_matcher(item, inside.at(index)) for index, item in enumerate(raw)])
+        items = [compile_matcher(item, inside.at(index)) for index, item in enumerate(raw)]
+        return _each_in_order(items, compile_words(raw, inside))
     if not isinstance(raw, dict) or not raw:
         return _equals(raw, context)
     matchers = OPERATORS.keys() | CONTINUED | {"then"}
@@ -179,15 +181,15 @@ def _operator(name: str, raw: dict[str, JsonValue], context: CompileContext) -> 
     return OPERATORS[name](raw[name], context.at(name))
 
 
-def _each_in_order(matchers: list[Matcher]) -> Matcher:
+def _each_in_order(matchers: list[Matcher], words: Words) -> Matcher:
     def match(value: object, scope: Scope) -> Difference | None:
-        if not isinstance(value, list):
-            return Difference(f"an array of {len(matchers)}", value)
-        for index, (item, matcher) in enumerate(zip(value, matchers, strict=False)):
+        if not isinstance(value, list) or len(value) != len(matchers):
+            return Difference(words(scope), value)
+        for index, (item, matcher) in enumerate(zip(value, matchers, strict=True)):
             difference = matcher(item, scope)
             if difference:
                 return difference.inside(index)
-        return None if len(value) == len(matchers) else Difference(f"{len(matchers)} items", value)
+        return None
 
     return match
 
@@ -241,12 +243,12 @@ def _pluck(raw: JsonValue, then: JsonValue, context: CompileContext) -> Matcher:
 
 def _where(raw: JsonValue, then: JsonValue, context: CompileContext) -> Matcher:
     wanted = compile_matcher(raw, context.at("where").of(item_of(context)))
-    following = compile_matcher(then, context.at("then"))
+    following, words = compile_matcher(then, context.at("then")), compile_words(raw, context)
 
     def match(value: object, scope: Scope) -> Difference | None:
         if not isinstance(value, list):
             return Difference("an array", value)
         difference = following([item for item in value if wanted(item, scope) is None], scope)
-        return difference and difference.inside(f"(where {printed(raw)})")
+        return difference and difference.inside(f"(where {words(scope)})")
 
     return match

@@ -19,6 +19,7 @@ from conformance.language.matchers import (
 from conformance.language.scope import Scope
 from conformance.language.shapes import SCALAR
 from conformance.language.templates import CompileContext, compile_value
+from conformance.language.words import compile_words
 from conformance.problems import BadShape
 from conformance.values import json_values
 from conformance.values.ids import is_address
@@ -66,11 +67,9 @@ def equals(raw: JsonValue, context: CompileContext) -> Matcher:
 @named("not")
 def negation(raw: JsonValue, context: CompileContext) -> Matcher:
     """A value that is present and does not match."""
-    inner = compile_matcher(raw, context)
+    inner, words = compile_matcher(raw, context), compile_words(raw, context)
     return lambda value, scope: (
-        Difference(f"anything but {printed_json(raw)}", value)
-        if value is MISSING or inner(value, scope) is None
-        else None
+        Difference(f"anything but {words(scope)}", value) if value is MISSING or inner(value, scope) is None else None
     )
 
 

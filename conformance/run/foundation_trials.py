@@ -112,12 +112,17 @@ def actions_are_registered(session: Session) -> None:
 def _hashes(session: Session, where: str, items: Sequence[object], cids: Sequence[str]) -> None:
     expected = [hashed_cid(cid) for cid in cids]
     listed = _pluck(items, "hashed_cid")
-    _must(session, same_hexes(listed, expected, any_order=True), f"the actions {expected} in {where}", listed)
+    _must(
+        session,
+        same_hexes(listed, expected, any_order=True),
+        f"the actions {printed_json(expected)} in {where}",
+        listed,
+    )
 
 
 def _addresses(session: Session, items: Sequence[object], addresses: Sequence[str]) -> None:
     listed = _pluck(items, "wallet_address")
-    expected = f"the wallets {[*addresses]} in list_wallets_in_group"
+    expected = f"the wallets {printed_json([*addresses])} in list_wallets_in_group"
     _must(session, same_hexes(listed, [*addresses], any_order=True), expected, listed)
 
 

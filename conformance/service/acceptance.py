@@ -42,5 +42,6 @@ def must_accept(answer: Answer) -> None:
     """Raise unless the answer is a 2xx whose body can be read."""
     raise_for_trouble(answer)
     if not answer.accepted:
-        raise NotAccepted("acceptance (2xx)", answer.summary, answer.exchange)
+        of = f" of {answer.operation.name}" if answer.operation else ""
+        raise NotAccepted(f"acceptance (2xx){of}", answer.summary, answer.exchange)
     _ = answer.value

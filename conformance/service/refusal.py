@@ -28,7 +28,7 @@ from conformance.problems import (
     UnprovenRefusal,
     WrongRefusal,
 )
-from conformance.profile import OPERATIONS, WHOLE, Profile, read_aside, section
+from conformance.profile import OPERATIONS, WHOLE, Operation, Profile, read_aside, section
 from conformance.profile.reading import tell
 from conformance.service.acceptance import Accepted, must_accept, raise_for_trouble
 from conformance.service.reads import Read
@@ -66,10 +66,11 @@ class ExpectedRefusal:
         with read_aside() as keys:
             return cls(names, frozenset().union(*(_statuses(name, profile) for name in names)), keys)
 
-    def __str__(self) -> str:
-        if len(self.statuses) > 10:
-            return f"a refusal ({' or '.join(self.classes)}: any 4xx but 402 and 429)"
-        return f"a refusal ({' or '.join(self.classes)}: {', '.join(map(str, sorted(self.statuses)))})"
+    def of_call(self, operation: Operation | None) -> str:
+        """The words of a failure."""
+        of = f" of {operation.name}" if operation else ""
+        statuses = "any 4xx but 402 and 429" if len(self.statuses) > 10 else ", ".join(map(str, sorted(self.statuses)))
+        return f"a refusal{of} ({' or '.join(self.classes)}: {statuses})"
 
 
 def _statuses(name: str, profile: Profile) -> frozenset[int]:
@@ -246,13 +247,13 @@ def check_refusal(answer: Answer, expected: ExpectedRefusal, secrets: Secrets) -
         _must_hold_no_credential(answer, secrets)
         return
     if answer.accepted:
-        raise NotRefused(str(expected), answer.summary, answer.exchange)
+        raise NotRefused(expected.of_call(answer.operation), answer.summary, answer.exchange)
     if answer.asked_at is AskedAt.ENDPOINT:
         _ = answer.value
     if answer.status not in expected.statuses:
         for key, value in expected.keys.items():
             tell(key, value)
-        raise WrongRefusal(str(expected), answer.summary, answer.exchange)
+        raise WrongRefusal(expected.of_call(answer.operation), answer.summary, answer.exchange)
     _must_give_nothing_away(answer, secrets)
 
 
@@ -265,7 +266,7 @@ def _must_give_nothing_away(answer: Answer, secrets: Secrets) -> None:
     _must_hold_no_credential(answer, secrets)
     for name, value in _success_members(answer) if answer.readable else []:
         raise LeakyRefusal(
-            f"a refusal without {name!r}, which only success gives", printed(value)[:SHOWN], answer.exchange
+            f"a refusal without `{name}`, which only success gives", printed(value)[:SHOWN], answer.exchange
         )
 
 

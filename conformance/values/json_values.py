@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 
 from conformance.problems import ProfileSilent
 
@@ -49,7 +49,12 @@ def pluck(items: Iterable[object], name: str) -> list[object]:
 
 def printed(value: object) -> str:
     """A value as it stands in a text or a query: texts as they are, everything else as JSON."""
-    return value if isinstance(value, str) else json.dumps(value, separators=(",", ":"), default=str)
+    return value if isinstance(value, str) else json.dumps(value, separators=(",", ":"), default=_as_json)
+
+
+def _as_json(value: object) -> object:
+    """What stands for a value that JSON does not have: an array for a set, its text for any other."""
+    return sorted(value, key=printed) if isinstance(value, Set) else str(value)
 
 
 def printed_json(value: object) -> str:

@@ -52,7 +52,7 @@ def compile_call(step: CallStep, context: CompileContext) -> AnswerStep:
     reads = compile_reads(step.unchanged or [], context)
     classes = _compile_classes(step.refused, context.at("refused"))
     answer = ANYTHING if _is_always_refused(step.refused) else context.vocabulary.answers[step.call]
-    expectations = compile_expectations(step.expect, step.save, context, answer)
+    expectations = compile_expectations(step.expect, step.save, context, step.call, answer)
 
     def refused(run: CaseRun) -> Answer:
         expected = classes(run)
@@ -91,7 +91,9 @@ def _compile_accepted(step: CallStep, build: Builder, context: CompileContext) -
     classes: Classes = lambda _: None  # noqa: E731 - the default of a function-valued name
     if step.may_be_refused is not None:
         classes = _compile_classes(step.may_be_refused, context.at("may_be_refused"))
-    expectations = compile_expectations(step.expect, step.save, context, context.vocabulary.answers[step.call])
+    expectations = compile_expectations(
+        step.expect, step.save, context, step.call, context.vocabulary.answers[step.call]
+    )
     of_refusal = expectations.around_the_body()
     fails = step.fails
 

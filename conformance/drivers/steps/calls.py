@@ -53,7 +53,9 @@ def compile_list(step: ListStep, context: CompileContext) -> Action:
     build = compile_request(step, step.list_, context)
     must_be_list(step.list_, context.at("list"))
     size = compile_value(step.page_size, context.at("page_size"))
-    expectations = compile_expectations(step.expect, step.save, context, context.vocabulary.answers[step.list_])
+    expectations = compile_expectations(
+        step.expect, step.save, context, step.list_, context.vocabulary.answers[step.list_]
+    )
 
     def act(run: CaseRun) -> None:
         page_size = size(run.scope)

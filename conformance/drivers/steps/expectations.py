@@ -41,12 +41,15 @@ class Expectations:
 
     matchers: tuple[tuple[Path, Matcher], ...]
     saves: tuple[tuple[str, Path], ...]
+    source: str = ""
+    """What answers: an operation, a view, a method of JSON-RPC."""
 
     def around_the_body(self) -> Expectations:
         """The expectations that any answer can meet, a refusal too: those about status, headers and text."""
         return Expectations(
             tuple((path, matcher) for path, matcher in self.matchers if path and path[0].startswith("@")),
             tuple((name, path) for name, path in self.saves if path and path[0].startswith("@")),
+            self.source,
         )
 
     def check(self, value: object, run: CaseRun, exchange: int | None = None) -> None:
@@ -58,25 +61,29 @@ class Expectations:
         for path, matcher in self.matchers:
             difference = matcher(read(path), run.scope)
             if difference:
-                raise mismatch(difference.inside(".".join(path)) if path else difference, exchange)
+                raise mismatch(difference.inside(".".join(path)) if path else difference, exchange, of=self.source)
         for name, path in self.saves:
             value = read(path)
             if value is MISSING:
-                raise Mismatch(f"a member {'.'.join(path)} in the answer", printed_json(read(()))[:SHOWN], exchange)
+                raise Mismatch(
+                    f"a member {'.'.join(path)} in the answer{_of(self.source)}",
+                    printed_json(read(()))[:SHOWN],
+                    exchange,
+                )
             run.scope.variables[name] = value
 
 
 def compile_expectations(
-    expect: dict[str, JsonValue], save: dict[str, str], context: CompileContext, answer: Shape = ANYTHING
+    expect: dict[str, JsonValue], save: dict[str, str], context: CompileContext, source: str, answer: Shape = ANYTHING
 ) -> Expectations:
-    """Compile the expectations of a step by the shape of its answer. Defines the saved names."""
+    """Compile the expectations of a step about what `source` answers, by its shape. Defines the saved names."""
     matchers = tuple(_compile_expected(path, raw, answer, context.at("expect", path)) for path, raw in expect.items())
     saves: list[tuple[str, Path]] = []
     for name, text in save.items():
         path = compile_path(text, context.at("save", name))
         saves.append((name, path))
         context.define(name, _shape_at(path, answer, context.at("save", name)))
-    return Expectations(matchers, tuple(saves))
+    return Expectations(matchers, tuple(saves), source)
 
 
 def _compile_expected(text: str, raw: JsonValue, answer: Shape, context: CompileContext) -> tuple[Path, Matcher]:
@@ -98,12 +105,16 @@ def _shape_at(path: Path, answer: Shape, context: CompileContext) -> Shape:
     return shape or ANYTHING
 
 
-def mismatch(difference: Difference, exchange: int | None, why: str = "") -> Mismatch:
-    """The problem of the step for a difference."""
+def _of(source: str) -> str:
+    return f" of {source}" if source else ""
+
+
+def mismatch(difference: Difference, exchange: int | None, why: str = "", of: str = "") -> Mismatch:
+    """The problem of the step for a difference; `of` is where the value comes from."""
     where = f" at {difference.path.rstrip('.')}" if difference.path else ""
     got = difference.got if difference.got is MISSING else printed_json(difference.got)
     return Mismatch(
-        f"{difference.expected}{where}{f' ({why})' if why else ''}",
+        f"{difference.expected}{where}{_of(of)}{f' ({why})' if why else ''}",
         str(got)[:SHOWN],
         exchange,
     )

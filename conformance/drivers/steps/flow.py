@@ -19,7 +19,7 @@ from conformance.language.models import CheckStep, Crowd, LetStep, Repeat
 from conformance.language.rows import compile_row, define_rows
 from conformance.language.scope import Scope
 from conformance.language.shapes import ANYTHING, SCALAR, Array, Object, Shape
-from conformance.language.templates import CompileContext, Template, compile_value, shape_of
+from conformance.language.templates import REFERENCE, CompileContext, Template, compile_value, shape_of
 from conformance.problems import BadShape, Departure, Mismatch, StepProblem, UnknownName
 from conformance.service.at_once import at_once
 from conformance.values.json_values import MISSING, printed
@@ -97,6 +97,7 @@ def compile_check(step: CheckStep, context: CompileContext) -> Action:
     that = raw.pop("that")
     value, shape = compile_value(that, context.at("check", "that")), shape_of(that, context)
     why = raw.pop("why", "")
+    named = f"`{that[2:-1]}`" if isinstance(that, str) and REFERENCE.fullmatch(that) else ""
     if not raw:
         raise context.at("check").problem(BadShape, "a check needs a matcher beside `that`")
     matcher = compile_matcher(raw, context.at("check").of(shape))
@@ -104,7 +105,7 @@ def compile_check(step: CheckStep, context: CompileContext) -> Action:
     def act(run: CaseRun) -> None:
         difference = matcher(value(run.scope), run.scope)
         if difference:
-            raise mismatch(difference, run.last_exchange, printed(why))
+            raise mismatch(difference, run.last_exchange, printed(why), of=named)
 
     return act
 

@@ -44,7 +44,9 @@ def _compile_reading(
 ) -> Action:
     context.info.needs.add("chain_rpc")
     arguments: list[Template] = [compile_value(raw, context.at("with", index)) for index, raw in enumerate(step.with_)]
-    expectations = compile_expectations(step.expect, step.save, context, answer)
+    expectations = compile_expectations(
+        step.expect, step.save, context, step.chain if isinstance(step, ChainStep) else step.rpc, answer
+    )
 
     def act(run: CaseRun) -> None:
         value = ask(run, [template(run.scope) for template in arguments])

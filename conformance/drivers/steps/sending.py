@@ -49,7 +49,7 @@ def _accepted(step: SendStep, context: CompileContext, fill: Fill) -> Action:
     for name in ("control", "unchanged"):
         if getattr(step, name) is not None:
             raise context.at(name).problem(RefusalUnproven, f"`{name}` stands beside `reverts` only")
-    expectations = compile_expectations(step.expect, step.save, context, RECEIPT)
+    expectations = compile_expectations(step.expect, step.save, context, f"the transaction of {step.send}", RECEIPT)
 
     def act(run: CaseRun) -> None:
         receipt = Contract(run).send(*fill(run))

@@ -18,7 +18,7 @@ def compile_transactions(step: TransactionsStep, context: CompileContext) -> Act
     context.info.needs.add("chain_rpc")
     after = compile_value(step.transactions.after, context.at("transactions", "after"))
     holding = compile_value(step.transactions.holding or "", context.at("transactions", "holding"))
-    expectations = compile_expectations(step.expect, step.save, context, TRANSACTIONS)
+    expectations = compile_expectations(step.expect, step.save, context, "the transactions", TRANSACTIONS)
 
     def act(run: CaseRun) -> None:
         block = after(run.scope)

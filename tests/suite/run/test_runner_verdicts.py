@@ -45,7 +45,7 @@ def test_wrong_value_fails_and_shows_step_and_exchange(run: Run, node: TinyNode)
     assert outcome.verdict is Verdict.FAIL
     assert outcome.failure is not None
     assert outcome.failure.step == "steps[1] list list_groups"
-    assert (outcome.failure.expected, outcome.failure.got) == ('"a" at 0.name', '"b"')
+    assert (outcome.failure.expected, outcome.failure.got) == ('"a" at 0.name of list_groups', '"b"')
     assert outcome.failure.exchange is not None
     assert "list_groups" in outcome.failure.exchange.url
 
