@@ -1,4 +1,4 @@
-"""What a load campaign is asked for, and its processes: Locust's have to begin with gevent, so each is started anew."""
+"""Starts the processes of a load campaign. Locust's import must come first, so each process starts afresh."""
 
 from __future__ import annotations
 
@@ -33,34 +33,34 @@ class NoLocust(Problem):
 
 
 class Role(StrEnum):
-    """What a process does."""
+    """The role of a process."""
 
     ALL = "all"
-    """It has users of its own, or workers that it starts."""
+    """It runs users itself, or starts workers."""
     MASTER = "master"
-    """It has workers that others start."""
+    """Its workers are started by others."""
     WORKER = "worker"
 
 
 @dataclass(frozen=True)
 class Campaign:
-    """What a process of Locust is told."""
+    """The order that a Locust process gets."""
 
     options: Options = field(default_factory=Options)
     role: Role = Role.ALL
     users: int = 1
     seconds: float = 60.0
     workers: int = 0
-    """How many processes hold the users; 0: the only one."""
+    """How many processes run the users; 0: this process alone."""
     host: str = "127.0.0.1"
     """Where the master listens."""
     port: int = MASTER_PORT
-    """0: any."""
+    """0: any free port."""
     seed: str = ""
     ready_file: Path | None = None
-    """Of the bundled node, where there is one."""
+    """The ready file of the bundled node, where there is one."""
     until_flip: bool = False
-    """Whether the first case that passes alone and fails under load is enough."""
+    """Whether to stop at the first case that passes alone and fails under load."""
     chaos: bool = False
     """Whether the node, which the campaign starts, is killed, stopped and cut off meanwhile."""
     program: tuple[str, ...] = ()
@@ -68,11 +68,11 @@ class Campaign:
 
 
 CAMPAIGN: TypeAdapter[Campaign] = TypeAdapter(Campaign)
-"""How a campaign reaches a process: as JSON on its standard input, for an address may hold a password."""
+"""A process gets its campaign as JSON on standard input, since a URL may contain a password."""
 
 
 def run_campaign(campaign: Campaign, *, quiet: bool = False) -> int:
-    """Run a campaign to its end; its exit code. What it says on the terminal may be left out.
+    """Run a campaign and return its exit code. `quiet` leaves out its terminal output.
 
     Raises LoadProblem, NoLocust, NodeNotInstalled and NodeNotStarted.
     """
@@ -104,7 +104,7 @@ def start_process(campaign: Campaign, *, quiet: bool = False) -> subprocess.Pope
 
 
 def _wait_for(process: subprocess.Popen[bytes]) -> int:
-    """Wait until it ends. Signals end it, not this process: users finish their cases, and results are written."""
+    """Wait until it ends. Signals are passed on to it: users finish their cases, and results are written."""
 
     def pass_on(_number: int, _frame: FrameType | None) -> None:
         process.terminate()

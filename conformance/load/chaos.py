@@ -1,4 +1,4 @@
-"""Disturbs a bundled node by a seeded schedule, and tells whether what it had acknowledged was lost or doubled."""
+"""Disturbs a bundled node by a seeded schedule, and checks that no acknowledged write is lost or doubled."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from conformance.problems import NodeNotStarted
 from conformance.verdict import Outcome, Verdict
 
 CALM_SECONDS = (0.5, 3.0)
-"""Between two disturbances."""
+"""Seconds between two disturbances."""
 LENGTHS = {
     "kill the node": (0.0, 1.0),
     "stop the node and let it go on": (0.2, 3.0),
@@ -28,11 +28,11 @@ LENGTHS = {
     "cut the payment provider off": (0.2, 4.0),
     "set the node's clock off": (1.0, 4.0),
 }
-"""Every disturbance, with the seconds that it lasts: the least and the most."""
+"""The shortest and the longest duration of each disturbance in seconds."""
 CLOCK_OFFSETS = (-100, 100)
-"""Seconds: a signed envelope stays within the 300 that it counts for."""
+"""Seconds. A signed envelope remains within its window of 300 s."""
 UNSEEN = frozenset({"stop the node and let it go on", "stop the chain and let it go on", "set the node's clock off"})
-"""What a case may depart for although every request is answered: a run takes longer, a time window moves."""
+"""Disturbances that can make a case depart although every request is answered: runs take longer, time windows move."""
 
 
 @dataclass(frozen=True)
@@ -44,11 +44,11 @@ class Disturbance:
     what: str
     seconds: float
     offset: int
-    """Of the clock, where it is about that."""
+    """The offset of the clock, for a disturbance of the clock."""
 
 
 def schedule(seed: str) -> Iterator[Disturbance]:
-    """Disturbances without end: all kinds in a random order, then all again."""
+    """An endless schedule of disturbances: all kinds in a random order, then all again."""
     chance = random.Random(f"{seed}/chaos")  # noqa: S311 - repeatable, no secret
     while True:
         for what in chance.sample(list(LENGTHS), len(LENGTHS)):
@@ -58,7 +58,7 @@ def schedule(seed: str) -> Iterator[Disturbance]:
 
 
 class Watched:
-    """Notes whether the node failed to answer a request of one case, or was disturbed unseen beside it."""
+    """Notes whether a request of one case got no answer, or whether the node was disturbed invisibly meanwhile."""
 
     def __init__(self, chaos: Chaos) -> None:
         self._chaos = chaos
@@ -67,12 +67,12 @@ class Watched:
         self.faults = 0
 
     def note(self, timing: Timing) -> None:
-        """Note a request's end."""
+        """Note the end of a request."""
         self.faults += timing.status is None or timing.status >= 500
 
     @property
     def is_disturbed(self) -> bool:
-        """Whether the case may end otherwise than alone."""
+        """Whether the case may have another outcome than alone."""
         return bool(self.faults or self._began_within or self._chaos.unseen != self._unseen_before)
 
 
@@ -91,12 +91,12 @@ class Chaos:
         self._trouble = ""
         self._began = 0.0
         self.under_way = ""
-        """The disturbance that goes on now."""
+        """The current disturbance."""
         self.unseen = 0
-        """How many of those that clients do not see there have been."""
+        """The number of disturbances so far that clients do not see."""
 
     def watch(self, target: Target) -> Watched:
-        """Watch the requests of one case, for which this target was made."""
+        """Watch the requests of one case, which has this target to itself."""
         watched, timings = Watched(self), target.timings
 
         def note(timing: Timing) -> None:
@@ -108,25 +108,25 @@ class Chaos:
         return watched
 
     def excuses(self, outcome: Outcome, watched: Watched) -> bool:
-        """Whether an outcome says nothing about the node; counts those."""
+        """Whether a disturbance explains an outcome; counts such outcomes."""
         excused = outcome.verdict is not Verdict.PASS and watched.is_disturbed
         self._disturbed += excused
         return excused
 
     def start(self) -> None:
-        """Open the witnesses' accounts, and begin to disturb. Raises what making an account raises."""
+        """Create the witnesses' accounts, and start to disturb. Raises the problems of creating an account."""
         self._began = time.monotonic()
         self._witnesses.start()
         self._thread.start()
 
     def stop(self) -> None:
-        """End the disturbance that goes on."""
+        """End the current disturbance."""
         self._over.set()
         if self._thread.is_alive():
             self._thread.join()
 
     def result(self, after: Sequence[Outcome]) -> ChaosResult:
-        """Audit the accounts and the ledger; `after` is what came of the cases alone, once all was over."""
+        """Audit the accounts and the ledger. `after` holds the outcomes of the cases alone, after all disturbances."""
         books = [one.books for one in self._witnesses.all]
         faults = [self._trouble] if self._trouble else []
         faults += [
@@ -144,7 +144,7 @@ class Chaos:
         )
 
     def settle(self) -> None:
-        """Let the witnesses finish, then kill the node once more: what it still held in memory is gone."""
+        """Let the witnesses finish, then kill the node once more, so that nothing remains in its memory."""
         self._witnesses.stop()
         if not self._trouble:
             self._world.kill_node()

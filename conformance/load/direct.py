@@ -1,4 +1,4 @@
-"""Directs a campaign from its only process or from its master: alone first, then under load, then what came of it."""
+"""Directs a campaign: runs each case alone, then all under load, and writes the results."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ from conformance.verdict import Verdict
 
 HTML_NAME = "locust.html"
 STOP_SECONDS = 90.0
-"""How long users may take to finish the cases that they are at."""
+"""Seconds in which users may finish their current cases."""
 JOIN_SECONDS = 60.0
-"""How long the campaign's own workers may take to load their packs."""
+"""Seconds in which the campaign's own workers have to load their packs."""
 LOOK_SECONDS = 0.5
-"""Between two looks at how the campaign stands."""
+"""Seconds between two samples of the campaign."""
 
 
 class Direction:
@@ -62,7 +62,7 @@ class Direction:
         self._over = Event()
 
     def run(self) -> int:
-        """The whole campaign; its exit code."""
+        """Run the whole campaign and return its exit code."""
         gevent.signal_handler(signal.SIGTERM, self._interrupt, "SIGTERM or Ctrl-C")
         cases = self._cases_to_run()
         try:
@@ -86,7 +86,7 @@ class Direction:
         self._over.set()
 
     def _cases_to_run(self) -> list[Case]:
-        """The selected cases but those that the profile rules out, or that need the node for themselves."""
+        """The selected cases, without those that the profile rules out or that must run alone."""
         cases: list[Case] = []
         for case in filter(self._selection.wants, self._selection.loaded):
             why = not_offered(case, self._target) or ("it has to run alone" if case.info.alone else "")
@@ -97,7 +97,7 @@ class Direction:
         return cases
 
     def _run_alone(self, cases: Sequence[Case]) -> list[Case]:
-        """Run each case once with nothing beside it; those that pass."""
+        """Run each case once, alone. Returns those that pass."""
         sound: list[Case] = []
         for case in cases:
             if self._over.is_set():
@@ -135,7 +135,7 @@ class Direction:
             self._interrupt(str(data["ended"]))
 
     def _workers_do(self, condition: Callable[[], bool]) -> bool:
-        """Wait until a condition holds; whether it does. Only one's own workers have to be quick."""
+        """Wait for a condition; False where the campaign ends first. Only the campaign's own workers have a time limit."""
         until = time.monotonic() + JOIN_SECONDS
         while not condition() and not self._over.is_set():
             lost = any(child.poll() is not None for child in self._children)
@@ -147,7 +147,7 @@ class Direction:
     # ------------------------------------------------------------------------------------------------------ the load
 
     def _began(self, cases: Sequence[Case]) -> bool:
-        """Start the users, one after another over the first half of the time; whether that went well."""
+        """Start the users over the first half of the time. Returns whether they started."""
         campaign, runner = self._campaign, self._runner
         if isinstance(runner, MasterRunner):
             if not self._workers_do(lambda: len(runner.clients.ready) >= campaign.workers):
@@ -167,14 +167,14 @@ class Direction:
         return True
 
     def _options_left(self) -> Options:
-        """The budgets, less what was spent so far."""
+        """The options with what is left of the budgets."""
         options, target = self._campaign.options, self._target
         spend = None if options.max_spend is None else max(0, options.max_spend - target.budget.spent)
         gas = None if options.max_gas is None else max(0, options.max_gas - target.gas.spent)
         return replace(options, max_spend=spend, max_gas=gas)
 
     def _watch(self) -> None:
-        """Note how the load grows, until the time is up or there is no reason to go on."""
+        """Sample the load until the time is up or the campaign ends early."""
         record, until = self._record, self._record.load_began + self._campaign.seconds
         while not self._over.is_set() and time.monotonic() < until:
             self._over.wait(min(LOOK_SECONDS, max(0.0, until - time.monotonic())))

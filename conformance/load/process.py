@@ -1,6 +1,6 @@
-"""A process of Locust's: the only one of a campaign, its master, or a worker. Gets its `Campaign` on standard input.
+"""A Locust process: the only one of a campaign, its master, or a worker. It reads its `Campaign` from standard input.
 
-Locust's import replaces sockets, threads and locks by gevent's; it comes before any module that holds the old ones.
+Locust's import replaces sockets, threads and locks by gevent's, so it comes before modules that refer to the old ones.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def target_of(campaign: Campaign) -> Target:
 
 
 def work(campaign: Campaign, selection: Selection) -> None:
-    """Be a worker: the master says which cases, with which budgets, and when it is over."""
+    """Run as a worker: the master sends the cases, the budgets and the end."""
     environment = Environment(user_classes=[CaseUser])
     runner: WorkerRunner
 
@@ -89,9 +89,9 @@ def _with_chaos(campaign: Campaign, selection: Selection) -> int:
 
 
 def main() -> int:
-    """Do what standard input says; the exit code of the campaign."""
+    """Run the campaign given on standard input and return its exit code."""
     campaign = CAMPAIGN.validate_json(sys.stdin.buffer.read())
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # who started it passes on what is meant for it
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the starting process passes on signals
     try:
         selection = select(campaign.options)
         if campaign.role is Role.WORKER:

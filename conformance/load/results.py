@@ -19,7 +19,7 @@ from conformance.verdict import Outcome, Verdict
 
 LOAD_NAME = "load.json"
 FORMAT: Literal[1] = 1
-"""Counts up when a member changes its meaning or goes away."""
+"""Incremented when a member changes its meaning or is removed."""
 
 
 class Sample(Part):
@@ -29,16 +29,16 @@ class Sample(Part):
     """Since the first user began."""
     users: int
     rate: float
-    """Requests a second, over the last ten seconds or so."""
+    """Requests per second, over about the last ten seconds."""
 
 
 class Began(Part):
-    """When a case first ended otherwise than alone, and what the load was."""
+    """The first time that a case had another verdict than alone, with the load at that time."""
 
     verdict: Verdict
     load: Sample
     requirements: tuple[str, ...]
-    """Those that it is about."""
+    """The requirements that it is about."""
     reason: str
     failure: FailureShown | None
 
@@ -48,22 +48,22 @@ class CaseUnderLoad(Part):
 
     case: str
     alone: Verdict
-    """What came of it with nothing beside it; only cases that passed ran under load."""
+    """Its verdict alone. Only cases that passed ran under load."""
     reason: str
     """Why it did not pass alone; empty when it did."""
     under_load: dict[Verdict, int]
-    """How often it ended how."""
+    """How often it had each verdict."""
     began: tuple[Began, ...]
-    """The first outcome of each other verdict than pass, the earliest first."""
+    """The first outcome of each verdict other than pass, in order of time."""
     rerun: str
-    """The command that runs it alone, with the same random choices as before the load."""
+    """The command that runs it alone with the same random choices."""
 
 
 class OperationResult(Part):
-    """The requests of one operation under load. Milliseconds, from the request to the end of the answer."""
+    """The requests of one operation under load. Times are milliseconds, from the request to the end of the answer."""
 
     operation: str
-    """Where none was called, the first part of the path."""
+    """The operation; for other requests the first part of the path."""
     method: str
     requests: int
     faults: int
@@ -75,7 +75,7 @@ class OperationResult(Part):
 
 
 class Throughput(Part):
-    """What was done under load."""
+    """The work done under load."""
 
     seconds: float
     requests: int
@@ -126,15 +126,15 @@ class LoadResults(Part):
     started: datetime
     finished: datetime
     interrupted: str
-    """Why the campaign did not come to its end; empty when it did."""
+    """Why the campaign was interrupted; empty when it was not."""
     users: int
-    """As many as were asked for."""
+    """How many were asked for."""
     workers: int
-    """Processes that held them; 0: the only one."""
+    """The number of processes that ran them; 0: a single process."""
     throughput: Throughput
     operations: tuple[OperationResult, ...]
     samples: tuple[Sample, ...]
-    """How the load grew."""
+    """Samples of the load over time."""
     cases: tuple[CaseUnderLoad, ...]
     left_out: dict[str, str]
     """Selected cases that did not run, and why."""
@@ -144,7 +144,7 @@ class LoadResults(Part):
 
 @dataclass
 class LoadRecord:
-    """What a campaign has found so far."""
+    """The findings of a campaign so far."""
 
     campaign: Campaign
     profile: Profile
@@ -163,7 +163,7 @@ class LoadRecord:
 
     @property
     def flipped(self) -> list[str]:
-        """The cases that failed under load: only such run there as pass alone."""
+        """The cases that passed alone and failed under load."""
         return sorted(name for name, case in self.tally.cases.items() if case.counts.get(Verdict.FAIL))
 
     def load_at(self, at: float) -> Sample:
@@ -174,7 +174,7 @@ class LoadRecord:
 
 
 def load_results(record: LoadRecord, options: Sequence[str]) -> LoadResults:
-    """The results of a campaign; `options` are those that the command that runs one case again needs."""
+    """The results of a campaign; `options` are those of the command that reruns a case."""
     campaign, profile, code = record.campaign, record.profile, exit_code(record)
     return LoadResults(
         holds=code is ExitCode.CONFORMS,
@@ -199,7 +199,7 @@ def load_results(record: LoadRecord, options: Sequence[str]) -> LoadResults:
 
 
 def exit_code(record: LoadRecord) -> ExitCode:
-    """How the campaign ends, with the codes of a run. What came of cases alone counts, too."""
+    """The exit code, as of a run. Verdicts of cases alone count, too."""
     seen = verdicts(record) + Counter(outcome.verdict for outcome in record.alone.values())
     if record.chaos and record.chaos.faults:
         return ExitCode.FAILS
@@ -214,7 +214,7 @@ def exit_code(record: LoadRecord) -> ExitCode:
 
 
 def verdicts(record: LoadRecord) -> Counter[Verdict]:
-    """How many outcomes under load there were of each verdict."""
+    """The number of outcomes under load with each verdict."""
     return sum((Counter(case.counts) for case in record.tally.cases.values()), Counter())
 
 

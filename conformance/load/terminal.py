@@ -1,4 +1,4 @@
-"""What a load campaign says on the terminal."""
+"""Prints the report of a load campaign."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from conformance.load.results import Began, ChaosResult, LoadResults
 from conformance.verdict import Verdict
 
 SHOWN = 15
-"""Operations in the table: the slowest."""
+"""How many operations, the slowest ones, the table shows."""
 
 
 def show(results: LoadResults, console: Console) -> None:

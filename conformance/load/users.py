@@ -1,4 +1,4 @@
-"""Locust's users: each runs cases of the packs, one after another, in a random order of its own."""
+"""Locust users, each of which runs the cases in sequence, in a random order of its own."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from conformance.run.runner import run_case
 from conformance.verdict import Outcome, Verdict
 
 NO_MORE = frozenset(problem.code for problem in (NodeSilent, BudgetSpent, GasSpent, PurchasesSpent))
-"""What ends a campaign: the case that met it taught nothing, and no later one would."""
+"""Problems that end a campaign: no later case could be judged either."""
 
 
 DISTURBED_SECONDS = 0.3
@@ -30,12 +30,12 @@ DISTURBED_SECONDS = 0.3
 
 
 class NotAnswered(Exception):  # noqa: N818 - a failing node is no error of the suite
-    """A request whose answer is a fault of the server, or that got none."""
+    """A request that got a 5xx or no answer."""
 
 
 @dataclass
 class Work:
-    """What the users of one process share."""
+    """The state that the users of a process share."""
 
     cases: Sequence[Case]
     target: Target
@@ -44,16 +44,16 @@ class Work:
     chaos: Chaos | None = None
     """What disturbs the node meanwhile."""
     place: int = 0
-    """Which of the workers it is."""
+    """The number of the worker."""
     ended: str = ""
-    """Why no case can run any more."""
+    """Why no further case can run; empty while they can."""
     stopping: bool = False
-    """Users finish their cases and begin no more."""
+    """Whether users begin no further cases."""
     begun: int = 0
-    """Users."""
+    """How many users have started."""
 
     def note_timing(self, timing: Timing) -> None:
-        """Enter an exchange into Locust's statistics. Refusals are answers as others are."""
+        """Add an exchange to Locust's statistics. A refusal is no failure there."""
         fault = NotAnswered("no answer" if timing.status is None else f"status {timing.status}")
         self.environment.events.request.fire(
             request_type=timing.method,
@@ -78,7 +78,7 @@ class Work:
             self.note(outcome)
 
     def note(self, outcome: Outcome) -> None:
-        """Count what came of a case; Locust's report shows those that failed."""
+        """Count an outcome. Locust's report shows failed cases."""
         if outcome.properties.get("problem") in NO_MORE:
             self.ended, self.stopping = outcome.reason, True
             return
@@ -95,14 +95,14 @@ class Work:
 
 
 class CaseUser(User):
-    """Somebody who uses the node as the packs do."""
+    """A user that runs cases of the packs."""
 
     wait_time = constant(0)
     work: Work
     """Set on the class before the first user begins."""
 
     def on_start(self) -> None:
-        """Get random choices that no other user has."""
+        """Take a seed that no other user has."""
         work = self.work
         work.begun += 1
         self._seed = f"{work.target.seed}/{work.place}/{work.begun}"
@@ -112,7 +112,7 @@ class CaseUser(User):
 
     @task
     def run_next(self) -> None:
-        """Run one case; each once before any a second time."""
+        """Run the next case. Every case runs once before any runs again."""
         if self.work.stopping:
             raise StopUser
         if not self._left:

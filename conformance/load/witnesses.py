@@ -1,6 +1,6 @@
-"""Accounts that write and pay while a node is disturbed, and keep books of what it has acknowledged.
+"""Accounts that write and pay while a node is disturbed, and record what it acknowledges.
 
-At the end the node has to have each acknowledged write, none twice, and a balance that payments and writes explain. A
+At the end the node must have each acknowledged write once, and a balance that payments and writes explain. A
 request without an accepted answer may have been carried out or not: it has to have been charged accordingly.
 """
 
@@ -21,31 +21,31 @@ from conformance.service.session import Session
 from conformance.values.json_values import member, printed
 
 WITNESSES = 3
-"""Side by side."""
+"""The number of parallel witnesses."""
 PURCHASE_EVERY = 6
-"""Of so many acts one buys credit, the others make a group."""
+"""One of so many acts buys credit. The others create a group."""
 REST_SECONDS = 0.05
-"""After an act that came to nothing."""
+"""Seconds to wait after a failed act."""
 AUDIT_SECONDS = 60.0
-"""How long the audit tries to reach the node again."""
+"""Seconds in which the audit tries to reach the node."""
 
 
 @dataclass
 class Books:
-    """What one witness knows of its account."""
+    """A witness's record of its account."""
 
     acknowledged: set[str] = field(default_factory=set)
     """Names of the groups whose creation was accepted."""
     doubtful: set[str] = field(default_factory=set)
-    """Names of those whose creation was not."""
+    """Names of the groups whose creation was not accepted; it may have happened nevertheless."""
     intents: list[PaymentIntent] = field(default_factory=list)
-    """Payment intents that it has got to know of."""
+    """The known payment intents."""
     starter_cents: int = 0
     """The balance before the first write."""
 
 
 class Witness:
-    """One account."""
+    """A witness with its account."""
 
     def __init__(self, target: Target, place: int) -> None:
         self._target = target
@@ -55,13 +55,13 @@ class Witness:
         self.books = Books()
 
     def open(self) -> None:
-        """Make the account; the node is not disturbed yet."""
+        """Create the account. The node is not disturbed yet."""
         session = self._session()
         self._key = Accounts(session).new("a witness of what the node acknowledges").key
         self.books.starter_cents = Payments(session).balance(self._key)
 
     def act(self) -> None:
-        """Make a group or buy credit. Raises what the suite raises when that is not answered, or refused."""
+        """Create a group or buy credit. Raises StepProblem where that is not answered or is refused."""
         session = self._session()
         if self._acts % PURCHASE_EVERY == 0:
             self._buy(Payments(session))
@@ -69,7 +69,7 @@ class Witness:
             self._make_group(session)
 
     def _session(self) -> Session:
-        """A session of its own for each act: one keeps all that was exchanged."""
+        """A new session for each act, since a session keeps all its exchanges."""
         self._acts += 1
         return Session(self._target, f"witness-{self.place}/{self._acts}")
 
@@ -90,7 +90,7 @@ class Witness:
     # -------------------------------------------------------------------------------------------------- the audit
 
     def audit(self) -> Iterator[str]:
-        """What is wrong with the account now. Confirms what was paid and maybe never credited."""
+        """The faults of the account. Confirms paid intents first, which may not have been credited."""
         session = self._session()
         payments = Payments(session)
         paid = 0
@@ -118,7 +118,7 @@ class Witness:
 
 
 class Witnesses:
-    """All of them, each in a thread."""
+    """All witnesses, each in a thread."""
 
     def __init__(self, target: Target) -> None:
         self.all = [Witness(target, place) for place in range(WITNESSES)]
@@ -126,14 +126,14 @@ class Witnesses:
         self._threads = [threading.Thread(target=self._live, args=(one,), daemon=True) for one in self.all]
 
     def start(self) -> None:
-        """Make the accounts and begin. Raises what making an account raises."""
+        """Create the accounts and start. Raises the problems of creating an account."""
         for one in self.all:
             one.open()
         for thread in self._threads:
             thread.start()
 
     def stop(self) -> None:
-        """Let each finish what it is at."""
+        """Let each finish its current act."""
         self._over.set()
         for thread in self._threads:
             if thread.is_alive():
@@ -147,12 +147,12 @@ class Witnesses:
                 self._over.wait(REST_SECONDS)
 
     def audit(self) -> list[str]:
-        """What is wrong with any account."""
+        """The faults of all accounts."""
         return [fault for one in self.all for fault in _audited(one)]
 
 
 def _audited(witness: Witness) -> list[str]:
-    """An audit that the node answers: just after a disturbance it may need another try."""
+    """Audit a witness, with retries: the node may not answer just after a disturbance."""
     until = time.monotonic() + AUDIT_SECONDS
     while True:
         try:

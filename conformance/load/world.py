@@ -1,4 +1,4 @@
-"""A bundled node whose state outlives its process: its chain, its payment provider and its ledger are outside of it.
+"""A bundled node whose state outlives its process: chain, payment provider and ledger are outside of it.
 
 The chain is the in-memory chain of a second bundled node, over JSON-RPC. It has the same root secret, so the contract
 is deployed there and the payers have ether. The provider is the Stripe simulator. Relays that can be cut lead to both.
@@ -33,22 +33,22 @@ from conformance.problems import NodeNotStarted
 START_SECONDS = 120.0
 NODE_PROGRAM = (sys.executable, "-m", "reference_node")
 PIECE = 65_536
-"""Bytes that a relay passes on at once."""
+"""The most bytes that a relay forwards at once."""
 CONTROL_SECONDS = 30.0
 
 
 class Relay:
-    """Passes TCP connections on to a port of this machine. While it is cut, it refuses them."""
+    """Forwards TCP connections to a local port. While it is cut, it refuses them."""
 
     def __init__(self, port: int) -> None:
         self._port = port
         self._ends: set[socket.socket] = set()
         self._server = self._listening(0)
         self.url = f"http://127.0.0.1:{self._server.server_port}"
-        """Where it listens, also after a cut."""
+        """Its address, which stays the same after a cut."""
 
     def cut(self) -> None:
-        """Refuse connections, and end those that are open."""
+        """Refuse connections, and close open ones."""
         self._server.stop(timeout=0)
         for end in list(self._ends):
             end.close()
@@ -88,9 +88,9 @@ def _copy(source: socket.socket, sink: socket.socket) -> None:
 
 
 class World:
-    """The processes of a campaign with chaos, in a folder that ends with it.
+    """The processes of a campaign with chaos, in a temporary folder.
 
-    `program` is the command line that `serve` and its options follow; the self-test gives one of a faulty node.
+    `program` is the command line before `serve` and its options; the self-test passes that of a faulty node.
     """
 
     def __init__(self, program: Sequence[str] = NODE_PROGRAM) -> None:
@@ -121,7 +121,7 @@ class World:
     # --------------------------------------------------------------------------------------------------- the node
 
     def start_node(self) -> float:
-        """Start the node; how many seconds that took. Raises NodeNotStarted."""
+        """Start the node. Returns the seconds that it took. Raises NodeNotStarted."""
         began = time.monotonic()
         self.ready_file.unlink(missing_ok=True)
         self._node = self._popen("node", self._node_command())
@@ -130,11 +130,11 @@ class World:
         return time.monotonic() - began
 
     def kill_node(self) -> None:
-        """End the node by SIGKILL, wherever it is."""
+        """Kill the node by SIGKILL."""
         self._end_node()
 
     def stop_node(self) -> None:
-        """End the node in good order. NodeNotStarted: it ends otherwise."""
+        """Stop the node. NodeNotStarted: it does not end in order."""
         if self._node is not None:
             self._node.terminate()
             if self._node.wait(START_SECONDS) != 0:
@@ -142,19 +142,19 @@ class World:
             self._node = None
 
     def pause_node(self, seconds: float) -> None:
-        """Stop the node by SIGSTOP for a while."""
+        """Suspend the node by SIGSTOP for a while."""
         if self._node is not None:
             _pause(self._node, seconds)
 
     def set_clock(self, offset: int) -> None:
-        """Set the clock of the node so many seconds off."""
+        """Set the offset of the node's clock in seconds."""
         answer = httpx.post(
             f"{self._control_url}/clock", json={"offset_seconds": offset}, timeout=CONTROL_SECONDS, trust_env=False
         )
         answer.raise_for_status()
 
     def verified_ledger(self) -> str:
-        """What `ledger verify` objects to; empty where it objects to nothing."""
+        """The faults that `ledger verify` reports; empty where there are none."""
         command = [*NODE_PROGRAM, "ledger", "verify", str(self.ledger)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - our own module
         return "" if done.returncode == 0 else (done.stderr or done.stdout).strip() or "it ended with no words"
@@ -174,7 +174,7 @@ class World:
     # -------------------------------------------------------------------------------------------------- around it
 
     def pause_chain(self, seconds: float) -> None:
-        """Stop the chain by SIGSTOP for a while: it takes connections and does not answer."""
+        """Suspend the chain by SIGSTOP for a while: it accepts connections and does not answer."""
         _pause(self._chain, seconds)
 
     def _start_surroundings(self, started: ExitStack) -> None:
@@ -208,7 +208,7 @@ class World:
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 env=os.environ | self._secrets,
-                start_new_session=True,  # Ctrl-C is for the campaign, which then ends them
+                start_new_session=True,  # Ctrl-C goes to the campaign, which then ends them
             )
 
     def _log(self, name: str) -> Path:
@@ -244,7 +244,7 @@ def _last_line(log: Path) -> str:
 
 
 def _lasting_port() -> int:
-    """A free port that no other program is given while the node is dead: systems choose from 32,768 upwards."""
+    """A free port that no other program gets while the node is down: systems choose from 32,768 upwards."""
     while True:
         port = random.randrange(20_000, 32_000)  # noqa: S311 - no secret
         with suppress(OSError), socket.create_server(("127.0.0.1", port)):
