@@ -127,10 +127,12 @@ class Chaos:
 
     def result(self, after: Sequence[Outcome]) -> ChaosResult:
         """Audit the accounts and the ledger. `after` holds the outcomes of the cases alone, after all disturbances."""
-        books = [one.books for one in self._witnesses.all]
+        books = [outcome.books for outcome in self._witnesses.all]
         faults = [self._trouble] if self._trouble else []
         faults += [
-            f"{one.case} passes no more once all is over: {one.reason}" for one in after if one.verdict is Verdict.FAIL
+            f"{outcome.case} passes no more once all is over: {outcome.reason}"
+            for outcome in after
+            if outcome.verdict is Verdict.FAIL
         ]
         if not self._trouble:
             faults += self._audit()

@@ -135,7 +135,7 @@ class Direction:
             self._interrupt(str(data["ended"]))
 
     def _workers_do(self, condition: Callable[[], bool]) -> bool:
-        """Wait for a condition; False where the campaign ends first. Only the campaign's own workers have a time limit."""
+        """Wait for a condition; False where the campaign ends first. Only workers of its own have a time limit."""
         until = time.monotonic() + JOIN_SECONDS
         while not condition() and not self._over.is_set():
             lost = any(child.poll() is not None for child in self._children)

@@ -38,8 +38,8 @@ def show(results: LoadResults, console: Console) -> None:
 
 def _show_chaos(chaos: ChaosResult, console: Console) -> None:
     kinds = Counter(event.what.partition(" by ")[0] for event in chaos.events)
-    told = ", ".join(f"{what} {times} times" for what, times in sorted(kinds.items()))
-    console.print(Text(f"{len(chaos.events)} disturbances: {told}"))
+    counts = ", ".join(f"{what} {times} times" for what, times in sorted(kinds.items()))
+    console.print(Text(f"{len(chaos.events)} disturbances: {counts}"))
     console.print(
         Text(
             f"{chaos.acknowledged} writes acknowledged, {chaos.doubtful} in doubt, {chaos.payments} payments;"

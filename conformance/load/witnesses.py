@@ -127,8 +127,8 @@ class Witnesses:
 
     def start(self) -> None:
         """Create the accounts and start. Raises the problems of creating an account."""
-        for one in self.all:
-            one.open()
+        for witness in self.all:
+            witness.open()
         for thread in self._threads:
             thread.start()
 
@@ -148,7 +148,7 @@ class Witnesses:
 
     def audit(self) -> list[str]:
         """The faults of all accounts."""
-        return [fault for one in self.all for fault in _audited(one)]
+        return [fault for witness in self.all for fault in _audited(witness)]
 
 
 def _audited(witness: Witness) -> list[str]:
