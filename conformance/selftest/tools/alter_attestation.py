@@ -56,7 +56,7 @@ def certificate_name(node: Node) -> str:
 
 def change_evidence(node: Node, change: Callable[[Evidence], Evidence]) -> None:
     """Change the evidence of each certificate, once it is made."""
-    wrap(node.attestation, "_evidence_of", lambda make, at: change(make(at)))
+    wrap(node.attestation, "_present_evidence", lambda make: change(make()))
 
 
 def change_files(node: Node, change: Callable[[Files], Files]) -> None:

@@ -114,8 +114,8 @@ def _bind(
     """Change the files that `sha256sum.txt` covers, and how quote.json is written; bind all to the machine anew."""
     attestation = node.attestation
 
-    def evidence_of(original: Callable[[int], Evidence], at: int) -> Evidence:
-        made = original(at)
+    def evidence(original: Callable[[], Evidence]) -> Evidence:
+        made = original()
         files = change(_bound(made.files))
         sums = checksums(files)
         data = sha256(sums.body).digest() + bytes(32)
@@ -124,7 +124,7 @@ def _bind(
         files |= {"sha256sum.txt": sums, "quote.json": json_document(written(quoted))}
         return replace(made, files={LISTING: listing(attestation.domain, files.items()), **files})
 
-    wrap(attestation, "_evidence_of", evidence_of)
+    wrap(attestation, "_present_evidence", evidence)
 
 
 def _bound(files: Mapping[str, Document]) -> Files:
