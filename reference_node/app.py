@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import uuid
 from collections.abc import Sequence
 from http import HTTPStatus
@@ -39,7 +38,7 @@ from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.chain.interface import ChainError
 from reference_node.hosts import KnownHosts
 from reference_node.kept_file import StateUnavailable
-from reference_node.log_limit import LogLimit
+from reference_node.log_limit import limited_logger
 from reference_node.problems import Problem, Unavailable, Unprocessable, document, problem_document, quoted
 from reference_node.refusals import chain_problem, problem_of
 from reference_node.settings import Settings
@@ -60,8 +59,7 @@ UNWRITABLE: dict[type[Exception], tuple[str, str]] = {
 }
 """Codes and details for files that can't be written."""
 
-LOG = logging.getLogger("reference_node")
-LOG.addFilter(LogLimit())
+LOG = limited_logger("reference_node")
 
 
 def build_app(settings: Settings) -> FastAPI:

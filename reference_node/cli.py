@@ -41,6 +41,10 @@ class OptionsError(Exception):
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return the exit code."""
     options = _parser().parse_args(arguments)
+    if sys.stdout is None or sys.stderr is None:  # a file that is opened next would take its place
+        return _fail(
+            OptionsError("standard output or error is closed: send it to a file or to /dev/null"), EXIT_FAILURE
+        )
     try:
         code: int = options.handle(options)
     except ModuleNotFoundError as fault:

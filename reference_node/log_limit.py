@@ -30,3 +30,13 @@ class LogLimit(logging.Filter):
                 record.args = ()
         self._seen += 1
         return self._seen <= RECORDS
+
+
+_SHARED = LogLimit()
+
+
+def limited_logger(name: str) -> logging.Logger:
+    """The logger with this name, under the limit that all loggers of the node share: a filter binds one logger only."""
+    logger = logging.getLogger(name)
+    logger.addFilter(_SHARED)
+    return logger

@@ -5,7 +5,6 @@ Specification: "Billing", "States and transitions / Account mode" (billing follo
 
 from __future__ import annotations
 
-import logging
 import threading
 from collections.abc import Sequence
 
@@ -14,9 +13,10 @@ from reference_node.billing.database import LedgerUnavailable
 from reference_node.billing.ledger import InsufficientCredit, Ledger
 from reference_node.chain.account_config import AccountConfig, AccountConverted
 from reference_node.chain.interface import Address, ChainUnavailable, Hash
+from reference_node.log_limit import limited_logger
 from reference_node.problems import PaymentRequired
 
-LOG = logging.getLogger("reference_node.billing")
+LOG = limited_logger("reference_node.billing")
 
 BLOCKS_AT_ONCE = 5_000
 """The number of blocks that one request for events covers."""

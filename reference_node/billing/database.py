@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import sqlite3
 import threading
 from collections.abc import Iterator
@@ -12,8 +11,9 @@ from typing import Any, TypeAlias
 
 from reference_node.billing.schema import LedgerError, prepare
 from reference_node.file_lock import FileInUse, FileLock
+from reference_node.log_limit import limited_logger
 
-LOG = logging.getLogger("reference_node.billing")
+LOG = limited_logger("reference_node.billing")
 
 Row: TypeAlias = tuple[Any, ...]
 """A row from SQLite; the schema (STRICT) determines the types of its columns."""

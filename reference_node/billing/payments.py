@@ -6,7 +6,6 @@ and the provider's data matches the node's record.
 
 from __future__ import annotations
 
-import logging
 import threading
 from collections import deque
 from collections.abc import Callable
@@ -19,11 +18,12 @@ from reference_node.billing.ledger import Intent, Ledger
 from reference_node.billing.patience import Patience
 from reference_node.billing.provider import CURRENCY, Missing, Payment, PaymentProvider, ProviderUnavailable, Refused
 from reference_node.chain.interface import Address
+from reference_node.log_limit import limited_logger
 from reference_node.problems import NotFound, PaymentRequired, ProviderTrouble
 
 T = TypeVar("T")
 
-LOG = logging.getLogger("reference_node.billing")
+LOG = limited_logger("reference_node.billing")
 
 AT_ONCE = 16
 """How many requests may wait for the provider at once."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 import math
 import time
 from collections.abc import Mapping
@@ -25,8 +24,9 @@ from reference_node.chain.rpc_values import (
     Json,
     RpcError,
 )
+from reference_node.log_limit import limited_logger
 
-logger = logging.getLogger(__name__)
+logger = limited_logger(__name__)
 
 BATCH_REQUESTS = 1000
 """The most requests in one batch."""

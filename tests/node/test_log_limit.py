@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from processes import node_process
 
-from reference_node.app import LOG
+import reference_node
 from reference_node.log_limit import RECORDS, WINDOW_SECONDS, LogLimit
 
 
@@ -27,8 +27,13 @@ def test_log_takes_so_many_records_and_tells_of_the_others_later() -> None:
     assert [entry.getMessage() for entry in later] == ["later (before this, 7 records were left out)", "last"]
 
 
-def test_log_of_the_node_is_limited() -> None:
-    assert any(isinstance(found, LogLimit) for found in LOG.filters)
+def test_every_logger_of_the_node_shares_one_limit() -> None:
+    names = ("reference_node", "reference_node.billing", "reference_node.chain.rpc")
+    limits = [entry for name in names for entry in logging.getLogger(name).filters if isinstance(entry, LogLimit)]
+    assert len(limits) == len(names)
+    assert len(set(limits)) == 1
+    sources = {file: file.read_text(encoding="utf-8") for file in Path(reference_node.__file__).parent.rglob("*.py")}
+    assert [file.name for file, text in sources.items() if "logging.getLogger(" in text] == ["log_limit.py"]
 
 
 def test_clients_that_speak_no_http_leave_no_line(tmp_path: Path) -> None:

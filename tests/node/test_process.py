@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import shlex
 import signal
 import socket
 import subprocess
@@ -250,6 +251,18 @@ def test_node_that_can_not_say_where_it_is_ends_in_one_line(tmp_path: Path) -> N
     assert done.returncode == 1
     assert done.stderr.startswith("reference-node: the node can't say where it is: No space left on device")
     assert done.stderr.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-"])
+def test_node_with_a_closed_output_ends_in_one_line(tmp_path: Path, closed: str) -> None:
+    line = f"{shlex.join(command('--ready-file', str(tmp_path / 'ready.json')))} {closed}"
+    done = subprocess.run(  # noqa: S602 - our own program, by a shell that can close a descriptor
+        line, shell=True, capture_output=True, text=True, timeout=180, env=environment(), check=False
+    )
+    assert done.returncode == 1
+    said = "reference-node: standard output or error is closed: send it to a file or to /dev/null\n"
+    assert (done.stdout or done.stderr) == said
     assert list(tmp_path.iterdir()) == []
 
 
