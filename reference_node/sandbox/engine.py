@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import resource
 from collections.abc import Callable
 from pathlib import Path
@@ -30,7 +31,9 @@ RELIEF_BYTES = MIB
 NEARLY_ALL = 0.75
 """The part of the memory limit that is resident at least when memory runs out: the allocator keeps some for itself."""
 
-STACK_LINE = "    at "
+FIRST_LINE = MIB
+"""The line of the stack at which js/ begins. Scripts have fewer: the node takes bodies of at most 1 MiB."""
+STACK_FRAME = re.compile(r"^    at .*<input>:(\d+):\d+\)?$")
 
 UNSHOWABLE = "(Failed obtaining QuickJS error string. Concurrency issue?)"
 """The wrapper's message for a thrown value that can't be converted to text."""
@@ -123,18 +126,17 @@ class Engine:
             text = out_of_memory(self._limits)
         elif text == UNSHOWABLE:
             text = "[an error that can't be shown]"
-        raise ScriptError(_message_last(text.removesuffix("\nundefined")))
+        raise ScriptError(_without_own_frames(text.removesuffix("\nundefined")))
 
 
 def _peak_bytes() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * KIB
 
 
-def _message_last(text: str) -> str:
-    """Put the message after the stack, since readers look for it at the end of the logs."""
+def _without_own_frames(text: str) -> str:
+    """The message and stack of an error, without frames in js/."""
     lines = text.rstrip("\n").split("\n")
-    frames = [line for line in lines if line.startswith(STACK_LINE)]
-    return "\n".join([*frames, *(line for line in lines if not line.startswith(STACK_LINE))])
+    return "\n".join(line for line in lines if not ((frame := STACK_FRAME.match(line)) and int(frame[1]) >= FIRST_LINE))
 
 
 def out_of_memory(limits: Limits) -> str:
@@ -151,6 +153,7 @@ def _bootstrap(title: str, limits: Limits, callables: dict[str, Callable[..., ob
     """A JavaScript expression that installs all globals and returns the function that runs operations."""
     facts = {
         "title": title,
+        "firstLine": FIRST_LINE,
         "responseLength": limits.response_bytes,
         "argumentLength": limits.argument_bytes,
         "logLength": limits.log_bytes,
@@ -163,7 +166,7 @@ def _bootstrap(title: str, limits: Limits, callables: dict[str, Callable[..., ob
     parts = ",\n".join((folder / f"{name}.js").read_text() for name in PARTS)
     taken = "".join(f"native.{name} = globalThis.{name}; delete globalThis.{name};" for name in callables)
     return (
-        f"(() => {{ const native = {json.dumps(facts)}; {taken} const operations = {{}};"
+        "\n" * FIRST_LINE + f"(() => {{ const native = {json.dumps(facts)}; {taken} const operations = {{}};"
         f" for (const part of [{parts}]) Object.assign(operations, part(native));"
         " return (operation, argument) => operations[operation](argument); })()"
     )

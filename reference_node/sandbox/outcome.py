@@ -45,7 +45,7 @@ class RunResult:
     """The script's JSON text; None after an error."""
 
     logs: str
-    """Console output, one line a call; after an error its message and stack come last."""
+    """Console output, one line a call; after an error its message and then its stack come last."""
 
     has_error: bool
 

@@ -73,12 +73,12 @@ def test_params_are_known_by_their_name_however_it_is_written(running: Running, 
     assert send(running, runner, body).json()["response"] == {"code": '}"'}
 
 
-def test_logs_come_in_order_and_errors_last(running: Running, runner: str) -> None:
+def test_logs_come_in_order_and_the_error_after_them_with_its_line(running: Running, runner: str) -> None:
     code = "async function main() { console.log('one', 2); console.error({ three: 3 }); throw new Error('four'); }"
     logs = failed(running, runner, code)
     assert "one 2" in logs
     assert logs.index("one 2") < logs.index("three") < logs.index("four")
-    assert "four" in logs.splitlines()[-1]
+    assert logs.splitlines()[-2:] == ["Error: four", "    at main (<input>:1:87)"]
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,9 @@
       if (text === undefined || text[0] !== "{") throw new WrongArgument(`${name} takes an object`);
       if (text.length > native.argumentLength) throw new WrongArgument(`the argument of ${name} ${native.tooLong}`);
       const id = ++last;
+      const failure = new HostError(""); // made here, so that its stack leads to the script's call
       return await new Promise((resolve, reject) => {
-        waiting.set(id, { resolve, reject });
+        waiting.set(id, { resolve, reject, failure });
         native.emit("CALL", `[${id},"${name}",${text}]`.toWellFormed());
       });
     },
@@ -28,10 +29,11 @@
     waiting: () => waiting.size,
     answer(text) {
       const { id, value, error } = parse(text);
-      const { resolve, reject } = waiting.get(id);
+      const { resolve, reject, failure } = waiting.get(id);
       waiting.delete(id);
-      if (error === undefined) resolve(value);
-      else reject(new HostError(error));
+      if (error === undefined) return resolve(value);
+      failure.message = error;
+      reject(failure);
     },
   };
 }

@@ -8,9 +8,17 @@
     return callback(...values);
   };
 
+  // Lines of a stack are numbered through what stands in js/ and the script; a script never has so many.
+  const isOwn = (frame) => (/<input>:(\d+):\d+\)?$/.exec(frame)?.[1] ?? 0) >= native.firstLine;
+
   native.describe = (error) => ({
     message: error.message === "" ? text(error.name) : `${error.name}: ${error.message}`,
-    stack: text(error.stack ?? "").split("\n    at callScript ")[0].trimEnd(),
+    stack: text(error.stack ?? "")
+      .split("\n    at callScript ")[0]
+      .split("\n")
+      .filter((frame) => !isOwn(frame))
+      .join("\n")
+      .trimEnd(),
   });
 
   const showError = (error) => {

@@ -11,13 +11,10 @@
     native.emit(kind, text);
   };
 
-  // the stack, then the message: whoever reads the end of the logs finds what went wrong
   const explain = (error, what) => {
     if (!(error instanceof AnyError)) return what + native.show(error);
     const { message, stack } = native.describe(error);
-    const last = (what + message).slice(0, native.errorLength);
-    const room = native.errorLength - last.length - 1;
-    return stack === "" || room <= 0 ? last : `${stack.slice(0, room)}\n${last}`;
+    return stack === "" ? what + message : `${what}${message}\n${stack}`; // whoever calls it cuts its end
   };
 
   native.fail = (error, what = "") => {

@@ -41,7 +41,7 @@ def evaluated(sandbox: Sandbox, expression: str) -> Any:
 
 
 def failed(result: RunResult) -> str:
-    """The last line of the logs of a run that failed."""
+    """The message at the end of the logs of a run that failed, without the stack after it."""
     assert result.has_error, result.response
     assert result.response is None
-    return result.logs.rsplit("\n", 1)[-1]
+    return [line for line in result.logs.split("\n") if not line.startswith("    at ")][-1]

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
 from running import evaluated, failed, returned, run
 
-from reference_node.sandbox import Sandbox
+from reference_node.sandbox import HostError, Sandbox
+from reference_node.sandbox.limits import MIB
+from reference_node.strict_json import Json
 
 
 def test_main_receives_the_parameters(sandbox: Sandbox) -> None:
@@ -107,13 +111,45 @@ def test_failure_ends_the_logs_with_its_message(sandbox: Sandbox, code: str, mes
     assert failed(run(sandbox, code)) == message
 
 
-def test_failure_shows_where_it_happened_before_its_message(sandbox: Sandbox) -> None:
-    code = "function deep() {\n  null.x;\n}\nasync function main() {\n  deep();\n}"
+def test_failure_shows_where_it_happened_after_its_message(sandbox: Sandbox) -> None:
+    code = "function deep() {\n  null.x;\n}\nasync function main() {\n  console.log('before');\n  deep();\n}"
     assert run(sandbox, code).logs.splitlines() == [
-        "    at deep (<input>:2:3)",
-        "    at main (<input>:5:3)",
+        "before",
         "TypeError: cannot read property 'x' of null",
+        "    at deep (<input>:2:3)",
+        "    at main (<input>:6:3)",
     ]
+
+
+@pytest.mark.parametrize(
+    ("code", "logs"),
+    [
+        (
+            "async function main() {\n  new URL('nope');\n}",
+            ["TypeError: Invalid URL: nope", "    at main (<input>:2:7)"],
+        ),
+        ("\nnew URL('nope');", ["TypeError: Invalid URL: nope", "    at <eval> (<input>:2:5)"]),
+        (
+            "async function main() {\n  setTimeout(() => {\n    null.x;\n  });\n  await new Promise(() => {});\n}",
+            ["TypeError: cannot read property 'x' of null", "    at <anonymous> (<input>:3:5)"],
+        ),
+        (
+            "async function main() {\n  await null;\n  await Service.Actions.signMessage({});\n}",
+            ["Error: no such wallet", "    at main (<input>:3:25)"],
+        ),
+    ],
+    ids=["builtin", "top", "timer", "wallet"],
+)
+def test_stack_names_lines_of_the_script_alone(sandbox: Sandbox, code: str, logs: list[str]) -> None:
+    def no_wallet(_name: str, _argument: Mapping[str, Json]) -> Json:
+        raise HostError("no such wallet")
+
+    assert run(sandbox, code, host=no_wallet).logs.splitlines() == logs
+
+
+def test_lines_of_the_longest_script_are_its_own(sandbox: Sandbox) -> None:
+    lines = MIB - 100
+    assert run(sandbox, "\n" * lines + "null.x").logs.endswith(f"<input>:{lines + 1}:1)")
 
 
 def test_syntax_error_names_its_line(sandbox: Sandbox) -> None:
