@@ -126,12 +126,20 @@ def _addresses(session: Session, items: Sequence[object], addresses: Sequence[st
     _must(session, same_hexes(listed, [*addresses], any_order=True), expected, listed)
 
 
-def groups_list_what_they_are_made_with(session: Session) -> None:
-    """A group's lists hold the wallet and the action that it was made with."""
-    key, actions, groups, pkps = _account(session), Actions(session), Groups(session), Pkps(session)
-    cid, wallet = actions.sample_cid("permitted"), pkps.create(key)
-    group = groups.add(key, pkp_ids=[wallet.id], cid_hashes=[hashed_cid(cid)])
+def groups_list_the_actions_they_are_made_with(session: Session) -> None:
+    """A group's list holds the action that it was made with."""
+    key, actions = _account(session), Actions(session)
+    cid = actions.sample_cid("permitted")
+    group = Groups(session).add(key, cid_hashes=[hashed_cid(cid)])
     _hashes(session, "list_actions of the group", actions.list(key, group.id), [cid])
+
+
+def groups_list_the_wallets_they_are_made_with(session: Session) -> None:
+    """A group's list holds the wallet that it was made with."""
+    key, pkps = _account(session), Pkps(session)
+    with set_up():
+        wallet = pkps.create(key)
+    group = Groups(session).add(key, pkp_ids=[wallet.id])
     _addresses(session, pkps.list(key, group.id), [wallet.address])
 
 

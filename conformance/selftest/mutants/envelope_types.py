@@ -41,7 +41,7 @@ def order_of_fields_does_not_count(node: Node) -> None:
     _types(node, lambda fields: sorted(map(str, fields)) if isinstance(fields, list) else fields)
 
 
-@mutant("ENV-100")
+@mutant("ENV-100", "ENV-110", "ENV-120", "ENV-440")
 def types_of_fields_do_not_count(node: Node) -> None:
     """Compare only the names of the fields."""
     _types(node, _names)
