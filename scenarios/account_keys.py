@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+from base64 import urlsafe_b64encode
 from dataclasses import replace
 
+from eth_utils.crypto import keccak
+
 from conformance.cases import Judge, case
-from conformance.service.derivations import account_private_key, base64_of, bytes_of_base64, key_with_flipped_bit
+from conformance.service.derivations import (
+    account_private_key,
+    base64_of,
+    bytes_of_base64,
+    bytes_of_hex,
+    key_with_flipped_bit,
+)
 from conformance.service.lists import first_page, unchanged_list
 from conformance.service.node import Node
-from conformance.service.refusal import must_refuse
+from conformance.service.refusal import Refusals, must_refuse
 from conformance.service.secrecy import distinct_bytes, shared_prefix
 from conformance.values.ids import is_address
+from conformance.values.key_text import key_bytes
 
 NEEDS = ("managed_accounts",)
 WALLET_RULE = "crypto.account_wallet_derivation"
@@ -85,3 +95,45 @@ def altered_key_is_refused(judge: Judge, node: Node) -> None:
         groups = unchanged_list(node.session, "list_groups", alice)
         altered = replace(write, credential=one_bit_off[-1])
         must_refuse(node.session, altered, ["unauthenticated"], control=adds, unchanged=[groups])
+
+
+NO_KEY = ("unauthenticated", "malformed", "invalid")
+
+
+def spelt(raw: bytes) -> list[str]:
+    """How a hash may be written: hex with and without 0x, base64, base64 for URLs without padding, decimal digits."""
+    for_urls = urlsafe_b64encode(raw).decode().rstrip("=")
+    return [f"0x{raw.hex()}", base64_of(raw), raw.hex(), for_urls, str(int.from_bytes(raw))]
+
+
+def images(key: str) -> list[str]:
+    """Hashes of a key, as anybody can read them on the chain: of its bytes in every spelling, of its text in two."""
+    try:
+        of_bytes = spelt(keccak(key_bytes(key)))
+    except ValueError:  # how usage keys are written is the vendor's
+        of_bytes = []
+    return [*of_bytes, *spelt(keccak(text=key))[:2]]
+
+
+@case("images-of-keys-open-nothing", requirements=["AUTH-050", "KEYLIFE-120"], needs=NEEDS)
+def images_of_keys_open_nothing(judge: Judge, node: Node) -> None:
+    """What is public of a key, its hash or its wallet's address in any spelling, is no key in its place."""
+    account = node.accounts.new()
+    alice, usage_key = account.key, node.usage_keys.add(account.key).key
+    address = bytes_of_hex(account.wallet_address)
+    addresses = [account.wallet_address, base64_of(address), base64_of(address.rjust(32, bytes(1)))]
+    read = node.session.request("list_groups", alice, page_number=first_page(node.session), page_size=1)
+    lists = node.session.accept(read)[1]
+    by_api_key = [*images(alice), *addresses, *images(usage_key)]
+    by_bearer = [*images(alice)[:2], addresses[1], *images(usage_key)[:2]]
+    with judge.apart("AUTH-050"), Refusals(node.session, control=lists, unchanged=[]) as refusals:
+        for header, keys in (("x-api-key", by_api_key), ("bearer", by_bearer)):
+            for key in keys:
+                refusals.send(replace(read, credential=key, via=header), NO_KEY)
+    renames = node.usage_keys.rename(alice, usage_key)
+    removes = node.usage_keys.remove(alice, node.usage_keys.add(alice).key)
+    listed = unchanged_list(node.session, "list_api_keys", alice)
+    with judge.apart("KEYLIFE-120"), Refusals(node.session, control=[renames, removes], unchanged=[listed]) as refusals:
+        for key in images(usage_key)[:2]:
+            for names_a_key in (renames, removes):
+                refusals.send(names_a_key.changed(usage_api_key=key), ["not_found", "malformed", "invalid"])

@@ -9,10 +9,21 @@ from collections.abc import Callable
 from dataclasses import replace
 from itertools import cycle
 
+from eth_keys.datatypes import PrivateKey
+from eth_utils.crypto import keccak
 from pydantic import JsonValue
 
-from conformance.selftest.tools.alter import Answered, Forward, Received, change_answer, intercept, refusal
-from conformance.selftest.tools.api_keys import ask_as, key_book, presented
+from conformance.selftest.tools.alter import (
+    Answered,
+    Forward,
+    Received,
+    change_answer,
+    change_body,
+    intercept,
+    members,
+    refusal,
+)
+from conformance.selftest.tools.api_keys import ask_as, header, key_book, presented
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.node import Node
 
@@ -222,3 +233,54 @@ def case_of_a_key_is_ignored(node: Node) -> None:
         return next((key for key in book.accounts if key.lower() == sent.lower()), sent)
 
     ask_as(node, READS, as_given_out)
+
+
+def _hash(key: str) -> bytes:
+    return keccak(base64.b64decode(key))
+
+
+def _in_base64(raw: bytes) -> str:
+    return base64.b64encode(raw).decode()
+
+
+def _address_in_base64(key: str) -> str:
+    return _in_base64(PrivateKey(base64.b64decode(key)).public_key.to_canonical_address())
+
+
+Image = Callable[[str], str]
+
+
+@mutant(
+    "AUTH-050",
+    each=[
+        row("hash-in-hex", b"x-api-key", lambda key: f"0x{_hash(key).hex()}"),
+        row("hash-in-base64", b"x-api-key", lambda key: _in_base64(_hash(key))),
+        row("hash-in-digits", b"x-api-key", lambda key: str(int.from_bytes(_hash(key)))),
+        row("hash-as-bearer", b"authorization", lambda key: f"Bearer {_in_base64(_hash(key))}"),
+        row("hash-of-the-text", b"x-api-key", lambda key: f"0x{keccak(text=key).hex()}"),
+        row("address-in-base64", b"x-api-key", _address_in_base64),
+    ],
+)
+def image_of_a_key_opens(node: Node, place: bytes, image: Image) -> None:
+    """Take what is public of a key for the key in lists; the label says what."""
+    book = key_book(node)
+
+    def as_given_out(request: Received) -> str:
+        shown = header(request, place)
+        known = (*book.accounts, *book.owners)
+        return next((key for key in known if image(key) == shown), presented(request))
+
+    ask_as(node, READS, as_given_out)
+
+
+@mutant("KEYLIFE-120", each=["update_usage_api_key_metadata", "remove_usage_api_key"])
+def hash_names_a_usage_key(node: Node, operation: str) -> None:
+    """Take the hash of a usage key, in base64, for its value in the body of `{operation}`."""
+    book = key_book(node)
+
+    def changed(value: JsonValue) -> JsonValue:
+        body = members(value)
+        named = next((key for key in book.owners if _in_base64(_hash(key)) == body.get("usage_api_key")), None)
+        return {**body, "usage_api_key": named} if named else value
+
+    change_body(node, operation, changed)
