@@ -8,7 +8,7 @@ import os
 import ssl
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from typing import Self, TypeVar
 
@@ -39,6 +39,8 @@ LONGEST_WAIT_SECONDS = 20.0
 RESTART_SECONDS = 3.0
 """How long to retry while a node that answered before refuses connections: it may be restarting."""
 RETRY_SECONDS = 0.2
+BYTES_OF_FIRST_CHUNK = 7
+"""Where a body in chunks is cut: inside the name of a member."""
 LONGEST_ANSWER = 32 * 1024 * 1024
 """The most bytes of a body that the suite reads."""
 KEEP_IDLE_SECONDS = 1.0
@@ -230,7 +232,7 @@ class Target:
 
     def _send(self, message: Message, log: ExchangeLog, operation: Operation | None) -> Answer:
         url = message.path if message.path.startswith("http") else self.base_url + message.path
-        content = None if message.body is None else message.body.encode("utf-8", "surrogatepass")
+        content = _content(message)
         headers = {name.encode(): value.encode("utf-8", "surrogatepass") for name, value in message.headers.items()}
         waiting, began = self._patience.begin(), time.perf_counter()
         timeout = self._timeout_of(operation)
@@ -292,6 +294,16 @@ class Target:
         if self.timings is not None:
             self.timings(raw.timing)
         return log.add(raw)
+
+
+def _content(message: Message) -> bytes | Iterator[bytes] | None:
+    """The body as httpx takes it: in pieces where a header says that it comes in chunks (RFC 9112, 7.1)."""
+    if message.body is None:
+        return None
+    content = message.body.encode("utf-8", "surrogatepass")
+    if any(name.lower() == "transfer-encoding" for name in message.headers):
+        return iter([content[:BYTES_OF_FIRST_CHUNK], content[BYTES_OF_FIRST_CHUNK:]])
+    return content
 
 
 @lru_cache(maxsize=4)

@@ -28,7 +28,10 @@ class OutgoingRequest:
     body: str | None = None
     """An exact body instead of the members."""
     headers: dict[str, str | None] = field(default_factory=dict)
-    """Further headers; None removes one."""
+    """Further headers; None removes one. Names that differ in capitals alone are sent as one header several times.
+
+    `Transfer-Encoding: chunked` sends the body in chunks.
+    """
     method: str | None = None
     """A method other than the operation's. With GET the members go into the query."""
     path: str | None = None

@@ -1,0 +1,173 @@
+"""Faults that show with requests which HTTP allows and few clients send."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from urllib.parse import parse_qsl, unquote_to_bytes
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from conformance.selftest.tools.alter import CORE, Answered, Forward, Received, intercept, refusal
+from conformance.selftest.tools.api_keys import header, key_book, under
+from conformance.selftest.tools.mutant import mutant, row
+from conformance.selftest.tools.operations import LISTS
+from reference_node.node import Node
+
+
+def _keys(request: Received) -> list[str]:
+    """Return the keys in all headers, in their order."""
+    shown = [value.decode("latin-1") for name, value in request.headers if name in {b"x-api-key", b"authorization"}]
+    return [key.strip().removeprefix("Bearer ") for value in shown for key in value.split(",")]
+
+
+@mutant("ACC-120")
+def one_key_names_the_account_and_another_counts(node: Node) -> None:
+    """Take the account from the first key of a request, and the right to make groups from the last."""
+    book = key_book(node)
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        keys = _keys(request)
+        mixed = len(set(keys)) > 1 and keys[-1] in book.accounts
+        return await forward(under(request, book.account_of(keys[0])) if mixed else request)
+
+    intercept(node, "add_group", handler)
+
+
+@mutant("AUTH-080")
+def several_keys_are_not_looked_at(node: Node) -> None:
+    """Let a request with several keys act for the account of the first that is known, whatever it may do."""
+    book = key_book(node)
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        keys = _keys(request)
+        owners = [book.owners[key] for key in keys if key in book.owners]
+        others = set(keys) & set(book.accounts)
+        return await forward(under(request, owners[0]) if len(set(keys)) > 1 and owners and not others else request)
+
+    intercept(node, "add_group", handler)
+
+
+@mutant(
+    "AUTH-050",
+    server_fault=True,
+    each=[
+        row("foreign-letters", lambda key: not key.isascii()),
+        row("long", lambda key: len(key) > 1024),
+        row("bearer-alone", lambda key: key == "Bearer"),
+    ],
+)
+def odd_keys_break_the_node(node: Node, breaks: object) -> None:
+    """Answer a key that the label tells with status 500."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        shown = (header(request, b"x-api-key"), header(request, b"authorization"))
+        return refusal(500) if callable(breaks) and any(map(breaks, shown)) else await forward(request)
+
+    intercept(node, "list_groups", handler)
+
+
+def _is_no_text(query: str) -> bool:
+    try:
+        unquote_to_bytes(query).decode()
+    except UnicodeDecodeError:
+        return True
+    return False
+
+
+def _repeats(query: str) -> bool:
+    names = [name for name, _ in parse_qsl(query)]
+    return len(set(names)) < len(names)
+
+
+@mutant("LIST-100", server_fault=True, each=[row("no-text", _is_no_text), row("twice", _repeats)])
+def odd_queries_break_the_node(node: Node, breaks: object) -> None:
+    """Answer a query of a list that the label tells with status 500."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        return refusal(500) if callable(breaks) and breaks(request.query) else await forward(request)
+
+    intercept(node, LISTS, handler)
+
+
+class AsPost:
+    """Serves requests of `add_group` by another method, or with a header that names POST, as a POST; an ASGI layer."""
+
+    def __init__(self, app: ASGIApp, method: str) -> None:
+        self._app = app
+        self._method = method
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope.get("path") == f"{CORE}add_group" and self._means_post(scope):
+            headers = [
+                *(pair for pair in scope["headers"] if pair[0] != b"content-type"),
+                (b"content-type", b"application/json"),
+            ]
+            scope = {**scope, "method": "POST", "headers": headers}
+        await self._app(scope, receive, send)
+
+    def _means_post(self, scope: Scope) -> bool:
+        return scope["method"] == self._method and (
+            self._method != "GET" or (b"x-http-method-override", b"POST") in scope["headers"]
+        )
+
+
+@mutant("EP-420", each=["HEAD", "OPTIONS", "FROB", "GET"])
+def method_counts_as_post(node: Node, method: str) -> None:
+    """Carry out `add_group` when it is sent by {method}, and by GET where another header names POST."""
+    node.app.add_middleware(AsPost, method=method)
+
+
+@mutant("EP-420", server_fault=True)
+def unknown_methods_break_the_node(node: Node) -> None:
+    """Answer a method that nobody knows with status 500."""
+    node.app.add_middleware(FaultOfMethod)
+
+
+class FaultOfMethod:
+    """Answers the method FROB with status 500; an ASGI layer."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] != "http" or scope["method"] != "FROB":
+            await self._app(scope, receive, send)
+            return
+        given = refusal(500)
+        await send({"type": "http.response.start", "status": given.status, "headers": list(given.headers)})
+        await send({"type": "http.response.body", "body": given.body})
+
+
+@mutant("GRP-020")
+def charset_is_read_as_latin_1(node: Node) -> None:
+    """Read the body of `add_group` as Latin-1 where its type has a charset."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        charset = "charset" in header(request, b"content-type").lower()
+        return await forward(replace(request, body=request.body.decode("latin-1").encode()) if charset else request)
+
+    intercept(node, "add_group", handler)
+
+
+@mutant("EP-160")
+def chunked_bodies_are_lost(node: Node) -> None:
+    """Answer `add_group` as accepted, and make nothing, where the body comes in chunks."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        if header(request, b"transfer-encoding"):
+            return Answered(200, ((b"content-type", b"application/json"),), b'{"success": true, "group_id": 1}')
+        return await forward(request)
+
+    intercept(node, "add_group", handler)
+
+
+@mutant("LIST-170", "ACC-110")
+def tags_are_always_current(node: Node) -> None:
+    """Answer 304 to every list that names the tag of an earlier answer."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        return Answered(304, (), b"") if header(request, b"if-none-match") else await forward(request)
+
+    intercept(node, LISTS, handler)

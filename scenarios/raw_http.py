@@ -1,0 +1,166 @@
+"""Requests that HTTP allows and few clients send: repeated headers, bodies in chunks, odd bytes, rare methods.
+
+Specification, "Preamble / Conventions", "Endpoints" (methods, query fields) and "Authentication" 1. Servers, and what
+stands before them, may refuse any of these; what they accept has the effect that the text says, and none ends in a
+server fault.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from conformance.cases import Judge, case
+from conformance.endpoints.messages import Answer
+from conformance.endpoints.requests import message
+from conformance.service.acceptance import must_accept, raise_for_trouble
+from conformance.service.derivations import random_key
+from conformance.service.lists import first_page, unchanged_list
+from conformance.service.node import Node
+from conformance.service.reads import Read
+from conformance.service.refusal import Refusals, must_be_unchanged, read_before, was_accepted
+from conformance.values.json_values import pluck
+
+NEEDS = ("managed_accounts",)
+NOT_IMPLEMENTED = 501
+"""What a server answers to a method that it does not know at all (RFC 9110, 9.1)."""
+LONG = 4_000
+"""Characters of a long value; servers take at least 8,000 bytes of a request line (RFC 9112, 3)."""
+
+
+def two_keys(first: str, second: str) -> list[dict[str, str | None]]:
+    """Headers that hold two keys, in this order where they have one."""
+    return [
+        {"X-Api-Key": first, "x-api-key": second},
+        {"X-Api-Key": first, "Authorization": f"Bearer {second}"},
+        {"Authorization": f"Bearer {first}", "X-Api-Key": second},
+        {"Authorization": f"Bearer {first}", "authorization": f"Bearer {second}"},
+        {"X-Api-Key": f"{first}, {second}"},
+    ]
+
+
+@case("two-keys-do-not-combine", requirements=["AUTH-080", "ACC-120"], needs=NEEDS)
+def two_keys_do_not_combine(judge: Judge, node: Node) -> None:
+    """A usage key without permissions gains none beside another account's key or an unknown one."""
+    alice, bob = node.accounts.new().key, node.accounts.new().key
+    weak = node.usage_keys.add(alice).key
+    request = replace(node.groups.creation(bob), credential=None)
+    made = node.groups.add(alice).accepted
+    groups = unchanged_list(node.session, "list_groups", alice)
+    for requirement, other in (("ACC-120", bob), ("AUTH-080", random_key(node.session.random))):
+        pairs = [*two_keys(weak, other), *two_keys(other, weak)]
+        with judge.apart(requirement), Refusals(node.session, control=made, unchanged=[groups]) as refusals:
+            for headers in pairs:
+                refusals.send_without_effect(replace(request, headers=headers), ["any"])
+
+
+@case("odd-bytes-are-no-key", requirements=["AUTH-050"], needs=NEEDS)
+def odd_bytes_are_no_key(judge: Judge, node: Node) -> None:
+    """A header with foreign letters, tabs, quotes or thousands of characters in place of a key opens nothing."""
+    alice = node.accounts.new().key
+    read = node.session.request("list_groups", alice, page_number=first_page(node.session), page_size=1)
+    lists = node.session.accept(read)[1]
+    texts = ["\u043a\u043b\u044e\u0447", "\u00e9" * 44, "a\tb", '"', "%00", "k" * LONG, f"{'=' * 44}"]
+    values: list[dict[str, str | None]] = [{"X-Api-Key": text} for text in texts]
+    values += [
+        {"Authorization": text} for text in ("Bearer", "Bearer \u043a\u043b\u044e\u0447", f"Bearer {'k' * LONG}")
+    ]
+    with judge(), Refusals(node.session, control=lists, unchanged=[]) as refusals:
+        for headers in values:
+            refusals.send(replace(read, credential=None, headers=headers), ["any"])
+
+
+@case("odd-queries", requirements=["LIST-100"], needs=NEEDS)
+def odd_queries(judge: Judge, node: Node) -> None:
+    """Page fields in bytes that are no text, given twice, or beside what nobody asked for, end in no server fault."""
+    alice = node.accounts.new().key
+    node.groups.add(alice)
+    groups = node.groups.list(alice)
+    read = node.session.request("list_groups", alice)
+    first = first_page(node.session)
+    page = f"page_number={first}&page_size=2"
+    queries = ["page_number=%ff&page_size=2", "page_number=%00&page_size=2", "page_number=&page_size=", "%zz=%&=&&;"]
+    queries += [f"{page}&page_number={first}", f"page_number[]={first}&page_size[a]=2", f"{page}&x={'x' * LONG}"]
+    for query in queries:
+        answer = node.session.send(replace(read, path=f"{read.operation.path}?{query}"))
+        with judge.apart():
+            was_accepted(node.session, answer, or_refused=["any"])
+    with judge():
+        judge.same(node.groups.list(alice), groups, "the list after the odd queries")
+
+
+def harmless(answer: Answer) -> None:
+    """Raise for a server fault, but for the status by which a server says that it does not know the method."""
+    if answer.status != NOT_IMPLEMENTED:
+        raise_for_trouble(answer)
+
+
+@case("rare-methods-write-nothing", requirements=["EP-420"], needs=NEEDS)
+def rare_methods_write_nothing(judge: Judge, node: Node) -> None:
+    """HEAD, OPTIONS, methods that nobody knows and headers that name another method write nothing."""
+    alice = node.accounts.new().key
+    made = node.groups.add(alice)
+    creation, removal = made.accepted.request, node.session.request("remove_group", alice, group_id=made.id)
+    reads: list[Read] = [unchanged_list(node.session, "list_groups", alice)]
+    before = read_before(node.session, reads)
+    others: Mapping[str, dict[str, str | None]] = {
+        "HEAD": {},
+        "OPTIONS": {},
+        "FROB": {},
+        "GET": {"X-HTTP-Method-Override": "POST"},
+    }
+    for method, headers in others.items():
+        for request in filter(None, (creation, removal)):
+            body = message(request).body
+            answer = node.session.send(replace(request, method=method, headers=headers, body=body))
+            with judge.apart():
+                harmless(answer)
+    with judge():
+        must_be_unchanged(node.session, reads, before)
+
+
+FRAMED: Mapping[str, dict[str, str | None]] = {
+    "in chunks": {"Transfer-Encoding": "chunked"},
+    "charset": {"Content-Type": "application/json; charset=utf-8"},
+    "quoted charset": {"Content-Type": 'Application/JSON;charset="UTF-8"'},
+    "no type": {"Content-Type": None},
+}
+
+
+@case(
+    "bodies-in-other-frames",
+    requirements=["EP-160", "GRP-020"],
+    needs=NEEDS,
+    uses=["wire.list_groups.item_fields.name"],
+)
+def bodies_in_other_frames(judge: Judge, node: Node) -> None:
+    """A body in chunks, or with a charset beside its type, is refused, or makes the group that it describes."""
+    alice = node.accounts.new().key
+    node.groups.add(alice)
+    names = pluck(node.groups.list(alice), "name")
+    for frame, headers in FRAMED.items():
+        request = replace(node.groups.creation(alice, f"zw\u00f6lf \u4e8c {frame}"), headers=headers)
+        answer = node.session.send(request)
+        with judge.apart("EP-160"):
+            if was_accepted(node.session, answer, or_refused=["any"]):
+                names.append(request.members["group_name"])
+    with judge():
+        judge.same(pluck(node.groups.list(alice), "name"), names, "the names of the groups that were made")
+
+
+@case("lists-answer-what-they-hold-now", requirements=["LIST-170", "ACC-110"], needs=NEEDS)
+def lists_answer_what_they_hold_now(judge: Judge, node: Node) -> None:
+    """A list that has changed, or is another account's, is answered whole to a client that names an earlier answer."""
+    alice, bob = node.accounts.new().key, node.accounts.new().key
+    node.groups.add(bob, "of bob")
+    page: dict[str, object] = {"page_number": first_page(node.session), "page_size": node.session.target.page_size}
+    of_alice, of_bob = (node.session.request("list_groups", key, **page) for key in (alice, bob))
+    tag = node.session.accept(of_alice)[0].headers.get("etag", '"0"')
+    kept: dict[str, str | None] = {"If-None-Match": tag}
+    node.groups.add(alice)
+    for requirement, request in (("LIST-170", of_alice), ("ACC-110", of_bob)):
+        plain = node.session.accept(request)[0]
+        answer = node.session.send(replace(request, headers=kept))
+        with judge.apart(requirement):
+            must_accept(answer)
+            judge.same(answer.value, plain.value, "the list as it is without the tag of another answer")
