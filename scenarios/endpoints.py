@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from conformance.cases import Judge, case
 from conformance.service.derivations import hashed_cid
-from conformance.service.lists import read_page
+from conformance.service.lists import read_page, unchanged_list
 from conformance.service.node import Node
+from conformance.service.refusal import Refusals
 from conformance.values.json_values import pluck
 
 NEEDS = ("managed_accounts",)
@@ -29,6 +32,17 @@ def add_group(judge: Judge, node: Node) -> None:
         judge.same_hexes(pluck(wallets, "wallet_address"), [pkp.address], "the wallets of the group")
     with judge.apart("EP-160", "EP-250"):
         judge.same_hexes(pluck(actions, "hashed_cid"), [hashed], "the actions of the group")
+
+
+@case("wallets-by-another-method", requirements=["EP-420"], needs=NEEDS)
+def wallets_by_another_method(judge: Judge, node: Node) -> None:
+    """Neither GET nor DELETE makes a wallet, unless it is the method that the profile states."""
+    alice = node.accounts.new().key
+    request = node.session.request("create_wallet", alice)
+    made, wallets = node.session.accept(request)[1], unchanged_list(node.session, "list_wallets", alice)
+    with judge(), Refusals(node.session, control=made, unchanged=[wallets]) as refusals:
+        for method in sorted({"GET", "DELETE"} - {request.operation.method}):
+            refusals.send(replace(request, method=method), ["any"])
 
 
 @case("list-wallets-in-group-pages", requirements=["EP-240"], needs=NEEDS)

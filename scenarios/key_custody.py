@@ -16,7 +16,7 @@ from conformance.service.node import Node
 from conformance.service.pkps import ID_RULE, Pkp
 from conformance.service.runs import Run, address_of_private_key, signer_of_digest, signer_of_message
 from conformance.service.secrets_search import wallets_leaked_by, witnessed
-from conformance.values.ids import ApiKey, GroupId
+from conformance.values.ids import ApiKey, GroupId, UsageKey
 from conformance.values.json_values import member
 
 NEEDS = ("managed_accounts",)
@@ -63,22 +63,24 @@ class TwoWallets:
     """An account with two wallets and a group in which every action may use them."""
 
     node: Node
-    key: ApiKey
+    owner: ApiKey
+    key: UsageKey
+    """Executes in the group."""
     p: Pkp
     q: Pkp
     group: GroupId
 
     def run(self, code: str, pkp: Pkp, **params: object) -> Run:
-        """Run code that uses a wallet, with the account key."""
+        """Run code that uses a wallet."""
         return self.node.runs.run(self.key, code, pkp_id=pkp.id, params=params)
 
 
 def two_wallets(node: Node) -> TwoWallets:
     """Make them in a fresh account."""
-    key = node.accounts.new().key
-    p, q = node.pkps.create_several(key, 2)
-    group = bound(node, key, [p, q], [node.groups.all_actions])
-    return TwoWallets(node, key, p, q, group)
+    owner = node.accounts.new().key
+    p, q = node.pkps.create_several(owner, 2)
+    group = bound(node, owner, [p, q], [node.groups.all_actions])
+    return TwoWallets(node, owner, node.usage_keys.executing_in(owner, group), p, q, group)
 
 
 # --------------------------------------------------------------------------------------------------- whose key it is
@@ -181,13 +183,13 @@ def same_key_every_time(judge: Judge, node: Node) -> None:
         for answer in send_at_once(node.session, [node.signing.request(on.key, one, on.p)] * 6):
             node.signing.signed(answer, on.p)
     # Through another group, with another key, after other wallets were made.
-    node.pkps.create(on.key)
-    h = bound(node, on.key, [on.p], [node.groups.all_actions])
-    node.groups.remove(on.key, on.group)
-    another = node.usage_keys.executing_in(on.key, h)
+    node.pkps.create(on.owner)
+    h = bound(node, on.owner, [on.p], [node.groups.all_actions])
+    node.groups.remove(on.owner, on.group)
+    another = node.usage_keys.executing_in(on.owner, h)
     with judge():
         node.signing.must_sign(another, one, on.p)
-        listed = pkp_id_in(node.pkps.list(on.key), on.p.address, node.session.target.profile_value(ID_RULE))
+        listed = pkp_id_in(node.pkps.list(on.owner), on.p.address, node.session.target.profile_value(ID_RULE))
         judge.same_hex(listed, on.p.id, "the id of the wallet")
 
 
@@ -217,20 +219,22 @@ def accounts_share_no_key(judge: Judge, node: Node) -> None:
     bob, alice = node.accounts.new(), node.accounts.new()
     r = node.pkps.create(bob.key)
     p, q = node.pkps.create_several(alice.key, 2)
-    for key, pkps in ((bob.key, [r]), (alice.key, [p, q])):
-        bound(node, key, pkps, [node.groups.all_actions])
+    bobs, alices = (
+        node.usage_keys.executing_in(owner, bound(node, owner, pkps, [node.groups.all_actions]))
+        for owner, pkps in ((bob.key, [r]), (alice.key, [p, q]))
+    )
     code = node.actions.source("sign_message")
     with judge("PKP-150"):
         addresses = [r.address, p.address, q.address, bob.wallet_address, alice.wallet_address]
         judge.that(len({one.lower() for one in addresses}) == 5, "a key of its own for each wallet", addresses)
-    for key, pkp in ((bob.key, r), (alice.key, p), (alice.key, q), (bob.key, r)):
+    for key, pkp in ((bobs, r), (alices, p), (alices, q), (bobs, r)):
         with judge("EXEC-190"):
             run = node.runs.must_succeed(node.signing.request(key, code, pkp))
         with judge("EXEC-190", "PKP-170"):
             judge.same_hex(signer_of_message(node.label, run.result), pkp.address, "the signer")
     # The wallet of another account is none of one's own, whatever one's groups permit.
     with judge("PKP-150"):
-        for key, pkp in ((alice.key, r), (bob.key, p)):
+        for key, pkp in ((alices, r), (bobs, p)):
             node.signing.must_be_refused(key, code, pkp, control=run.accepted)
 
 
@@ -242,13 +246,13 @@ def runs_reveal_no_key_material(judge: Judge, node: Node) -> None:
     """Neither what runs answer and log nor what the sandbox shows holds the key of a wallet that was not asked for."""
     answers = witnessed(node.session)
     on = two_wallets(node)
-    bob = node.accounts.new().key
+    bobs = node.usage_keys.executing_in(node.accounts.new().key)
     sign = node.actions.source("sign_message")
     run = node.signing.must_sign(on.key, sign, on.p)
     on.run(node.actions.source("sign_many"), on.p, messages=["a", "b", "c", "d"])
     on.run(LOOKS, on.p)
-    node.signing.must_be_refused(bob, sign, on.p, control=run.accepted)
-    node.pkps.list(on.key)
+    node.signing.must_be_refused(bobs, sign, on.p, control=run.accepted)
+    node.pkps.list(on.owner)
     with judge():
         leaked = wallets_leaked_by(answers)
         for pkp in (on.p, on.q):

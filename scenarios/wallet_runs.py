@@ -33,8 +33,8 @@ def second_wallet(judge: Judge, node: Node) -> None:
     with_both = node.signing.request(key, both, p, other=q.id)
     runs = node.runs.must_succeed(node.signing.request(key, swallowing, p)).accepted
     with judge("EXEC-200"):
-        must_refuse(node.session, with_both, ["forbidden"], control=runs, unchanged=[])
-        node.signing.must_be_refused(key, swallowing, q, control=runs)
+        node.signing.must_not_use(with_both, q, control=runs)
+        node.signing.must_not_use(node.signing.request(key, swallowing, q), q, control=runs)
     node.groups.add_pkp(alice, g, q.id)
     signed = node.runs.must_succeed(with_both).result
     with judge("PKP-170"):
@@ -55,7 +55,10 @@ def key_of_a_second_wallet(judge: Judge, node: Node) -> None:
     with_both = node.signing.request(key, taking, p, other=q.id, mask=mask)
     runs = node.runs.must_succeed(node.signing.request(key, signing, p)).accepted
     with judge("EXEC-200"):
-        must_refuse(node.session, with_both, ["forbidden"], control=runs, unchanged=[])
+        answer = node.signing.must_not_use(with_both, q, control=runs)
+        if answer.accepted:
+            other = str(member(node.runs.succeeded(answer).result, "other"))
+            judge.that(other.startswith("swallowed"), "no private key of the second wallet", other)
     node.groups.add_pkp(alice, g, q.id)
     taken = node.runs.must_succeed(with_both).result
     with judge("PKP-170"):

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 
 from conformance.profile import WHOLE, Operation
 from conformance.profile.operations import PERMISSION_ARRAYS
 from conformance.values.json_values import MISSING, member, printed
+
+HEX = re.compile(r"0x[0-9a-fA-F]{1,16}")
+"""A group id (u64) in hex."""
 
 
 def descend(value: object, path: tuple[str, ...]) -> object:
@@ -25,7 +29,7 @@ def canonical(operation: Operation | None, value: object) -> object:
         if not isinstance(page, list):
             return page
         items = [_renamed(item, operation.items, operation.absent) for item in page]
-        return [_with_integer_ids(item) for item in items] if operation.group_ids_in_text else items
+        return [_with_plain_ids(item, operation.group_ids_form) for item in items]
     whole = [name for name, wire in operation.response.items() if wire == WHOLE]
     return {whole[0]: value} if whole else _renamed(value, operation.response, operation.absent)
 
@@ -34,25 +38,38 @@ def with_id_as_listed(value: object, form: str | None) -> object:
     """The answer of `add_group` with its `group_id` in the form of lists, so that the two can be compared."""
     if not isinstance(value, dict):
         return value
-    group = value.get("group_id")
-    if form == "integer" and isinstance(group, str) and group.isdecimal():
-        return {**value, "group_id": int(group)}
-    if form == "decimal_string" and isinstance(group, int) and not isinstance(group, bool):
-        return {**value, "group_id": str(group)}
-    return value
+    group = number_of(value.get("group_id"))
+    if form is None or group is None:
+        return value
+    return {**value, "group_id": group if form == "integer" else str(group)}
 
 
-def _with_integer_ids(item: object) -> object:
-    """A usage key with integers in place of texts of digits, as requests take them."""
-    if not isinstance(item, dict):
+def number_of(group: object) -> int | None:
+    """The number of a group id in any form: an integer, a decimal text or hex. None: it is no group id."""
+    if isinstance(group, int) and not isinstance(group, bool):
+        return group
+    if isinstance(group, str) and HEX.fullmatch(group):
+        return int(group, 16)
+    return int(group) if isinstance(group, str) and group.isdecimal() else None
+
+
+def _with_plain_ids(item: object, form: str | None) -> object:
+    """A group or usage key with its ids as the suite holds them.
+
+    Permission arrays get the integers that requests take in place of texts. A group's id in hex becomes a decimal text.
+    """
+    if not isinstance(item, dict) or form not in {"decimal_string", "hex"}:
         return item
+    if form == "hex" and HEX.fullmatch(printed(item.get("id"))):
+        return item | {"id": str(number_of(item["id"]))}
     ids = {name: value for name, value in item.items() if name in PERMISSION_ARRAYS and isinstance(value, list)}
-    return item | {name: [_integer(group_id) for group_id in value] for name, value in ids.items()}
+    return item | {name: [_integer(one, form) for one in value] for name, value in ids.items()}
 
 
-def _integer(group: object) -> object:
-    """The number in a text of digits. Other values become text, so that they equal no integer."""
-    return int(group) if isinstance(group, str) and group.isdecimal() else printed(group)
+def _integer(group: object, form: str) -> object:
+    """The number in a text. What is no text of this form is written out, so that it is like none of the integers."""
+    in_form = isinstance(group, str) and (HEX.fullmatch(group) if form == "hex" else group.isdecimal())
+    return number_of(group) if in_form else printed(group)
 
 
 def _renamed(value: object, names: Mapping[str, str], absent: Collection[str]) -> object:

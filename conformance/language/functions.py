@@ -66,6 +66,14 @@ def random_hash(scope: Scope) -> str:
 
 
 @function
+def unknown_pkp_id(scope: Scope) -> str:
+    """A PKP id of no wallet; where the profile says that ids are addresses after zeros, it is one as well."""
+    padded = scope.profile("wire.pkp.id_source.rule") == "left_padded_address"
+    hashed = derivations.random_hash(scope.random)
+    return f"0x{hashed[-40:]:0>64}" if padded else hashed
+
+
+@function
 def random_address(scope: Scope) -> str:
     """20 random bytes as 0x hex."""
     return derivations.random_address(scope.random)

@@ -18,6 +18,9 @@ class PkpSelection(Section):
     """The name of that argument or member."""
     decided: Literal["at_use", "before_run"] = "at_use"
     """When a wallet that is not permitted is refused."""
+    swallowed_refusal: Literal["refuses_run", "run_goes_on"] | None = "refuses_run"
+    """What becomes of a run whose code catches the refusal of a wallet: the request is refused, or the run goes on
+    without the wallet (EXEC-380)."""
 
 
 class SandboxApi(Section):
@@ -25,6 +28,9 @@ class SandboxApi(Section):
 
     namespace: WireName = "{title}.Actions"
     """The global object that holds the calls."""
+    prelude: str = ""
+    """JavaScript put before each action of the suite: it defines the calls below where the sandbox has none like them,
+    for example a `sign_message` that hashes the text and has the digest signed."""
     arguments: Literal["object", "positional"] = "object"
     """Whether a call takes one object, or the PKP and what it signs one after the other."""
     get_private_key: WireName | None = "getPrivateKey"
@@ -58,7 +64,10 @@ class Execution(Section):
     """EXEC-310."""
     failure_and_limits: FailureAndLimits | None = FailureAndLimits()
     """EXEC-320."""
-    response_form: Literal["value", "text"] | None = "value"
-    """How `response` holds what `main` returns: as the JSON value, or as a text, the JSON of all but texts."""
+    response_form: Literal["value", "text", "parsed_text"] | None = "value"
+    """How `response` holds what `main` returns: as the JSON value; as a text, the JSON of all but texts; or as
+    that text, parsed where it is JSON (EXEC-390)."""
+    nothing_returned: Literal["null_or_absent", "empty_text"] | None = "null_or_absent"
+    """What `response` is where `main` returns nothing (EXEC-400)."""
     run_by_cid: Literal["refused", "accepted"] | None = "refused"
     """Whether an action may be run by its CID in place of its code (EXEC-360)."""

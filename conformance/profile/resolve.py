@@ -50,8 +50,8 @@ class Operation:
     """Canonical member of a list item to wire name; None when the operation is no list."""
     page_member: str | None
     """The member that holds a list's items; None when the whole answer is the array, or it is no list."""
-    group_ids_in_text: bool = False
-    """Whether the group ids in its items' permission arrays are texts with decimal numbers."""
+    group_ids_form: str | None = "integer"
+    """The JSON form of the group ids in its items; of lists whose items hold none `integer`."""
     absent: frozenset[str] = frozenset()
     """Canonical members that the profile says the node's answers do not have."""
     keys: Mapping[str, object] = field(default_factory=dict, compare=False)
@@ -86,7 +86,7 @@ def _resolved(profile: Profile, name: str) -> Operation:
         items=_item_names(profile, fixed.items) if fixed.items else None,
         absent=_absent_from_items(profile, fixed.items) if fixed.items else frozenset(),
         page_member=_page_member(profile, name, fixed),
-        group_ids_in_text=fixed.items == "usage_key" and profile.wire.list_items.group_ids_form == "decimal_string",
+        group_ids_form=_group_ids_form(profile, fixed.items),
     )
 
 
@@ -196,6 +196,13 @@ def _item_names(profile: Profile, kind: str) -> dict[str, str]:
     given = {"hashed_cid": "hashed_cid"} if kind == "action" else {}
     items = profile.wire.list_items.fields
     return given if items is None else given | _names(getattr(items, kind))
+
+
+def _group_ids_form(profile: Profile, kind: str) -> str | None:
+    if kind == "usage_key":
+        return profile.wire.list_items.group_ids_form
+    with read_aside():  # what a list of groups shows bears it out
+        return profile.wire.list_groups.id_form if kind == "group" else "integer"
 
 
 def _absent_from_items(profile: Profile, kind: str) -> frozenset[str]:

@@ -70,6 +70,11 @@ class Semantics(Section):
     """What the lists of a wildcard group show (GRP-220)."""
     group_membership_idempotence: MembershipIdempotence | None = MembershipIdempotence()
     """GRP-260."""
+    delete_absent: AcceptedOrRefused | None = "not_found"
+    """`remove_group`, `remove_usage_api_key` and `delete_action` of what the account does not have: the class of the
+    refusal, or an acceptance that changes nothing (ERR-170)."""
+    managed_key_wallet_listed: bool | None = False
+    """Whether each usage key of `add_usage_api_key` has a wallet that `list_wallets` shows (LIST-190)."""
     usage_key_wallet_listed: bool | None = True
     """Whether the wallet of a signature-minted usage key is in `list_wallets` once registered (MINT-250)."""
     update_usage_key_labels: Literal["replaced", "kept"] | None = "replaced"

@@ -63,8 +63,8 @@ class ListItems(Section):
 
     fields: ItemFields | None = ItemFields()
     """LIST-130."""
-    group_ids_form: Literal["integer", "decimal_string"] | None = "integer"
-    """The JSON form of group ids in the permission arrays of a usage key."""
+    group_ids_form: Literal["integer", "decimal_string", "hex"] | None = "integer"
+    """The JSON form of group ids in the permission arrays of a usage key; hex is a text, as `0x1f`."""
 
 
 class ListGroups(Section):
@@ -72,8 +72,8 @@ class ListGroups(Section):
 
     item_fields: GroupItem | None = GroupItem()
     """GRP-170."""
-    id_form: Literal["integer", "decimal_string"] | None = "integer"
-    """The JSON form of a group's `id`."""
+    id_form: Literal["integer", "decimal_string", "hex"] | None = "integer"
+    """The JSON form of a group's `id`; hex is a text, as `0x1f`. The answer of `add_group` may have it in another."""
 
 
 class Container(Section):

@@ -35,7 +35,7 @@ IN_CALL = "sandbox_call"
 PLACEHOLDER = re.compile(r"\$[A-Z][A-Z_]+")
 CALL = re.compile(r"(\$NAMESPACE\.\$[A-Z_]+)\(")
 KEYS: Mapping[str, tuple[str, ...]] = {
-    "$NAMESPACE": (f"{API}.namespace", f"{API}.arguments"),
+    "$NAMESPACE": (f"{API}.namespace", f"{API}.arguments", f"{API}.prelude"),
     "$GET_PRIVATE_KEY": (f"{API}.get_private_key",),
     "$SIGN_MESSAGE": (f"{API}.sign_message",),
     "$SIGN_DIGEST": (f"{API}.sign_digest",),
@@ -93,7 +93,8 @@ def source_for(name: str, read: Reader, mark: str = "") -> str:
     code = template(name)
     if CALL.search(code) and _stated(f"{API}.arguments", read) == "positional":
         code = CALL.sub(r"((call) => \1(...Object.values(call)))(", code)
-    code = PLACEHOLDER.sub(lambda match: _text(match[0], read), code)
+    prelude = _stated(f"{API}.prelude", read) if "$NAMESPACE" in code else ""
+    code = f"{prelude}\n" * bool(prelude) + PLACEHOLDER.sub(lambda match: _text(match[0], read), code)
     return f"{code}// {mark}\n" if mark else code
 
 

@@ -31,6 +31,7 @@ from conformance.values.recovery import (
 )
 
 RUN = "run_action"
+SWALLOWED = "exec.pkp_selection.swallowed_refusal"
 NO_MASK = "0x" + "00" * KEY_BYTES
 
 
@@ -98,6 +99,11 @@ class Runs:
         answer = self._session.send(request)
         must_fail(answer, self._session.profile)
         return answer
+
+
+def may_go_on(session: Session) -> bool:
+    """Whether a run may go on whose code swallows the refusal of a wallet; also where the profile does not say."""
+    return session.target.profile_value(SWALLOWED) != "refuses_run"
 
 
 def returned(response: object, form: object) -> object:

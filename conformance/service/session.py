@@ -61,7 +61,7 @@ class Session:
         """Each is called with every request of the service and its answer."""
         self._last_write = [0.0]
         with read_aside():  # only a listed group can confirm this key
-            self._ids_as_text = target.profile.wire.list_groups.id_form == "decimal_string"
+            self._ids_as_text = target.profile.wire.list_groups.id_form in {"decimal_string", "hex"}
 
     @property
     def profile(self) -> Profile:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from conformance.endpoints.messages import Answer
+from conformance.endpoints.messages import SHOWN, Answer
 from conformance.endpoints.requests import OutgoingRequest
-from conformance.problems import Mismatch
+from conformance.problems import LeakyRefusal, Mismatch
 from conformance.service.acceptance import Accepted
 from conformance.service.actions import ActionCode
 from conformance.service.pkps import Pkp
-from conformance.service.refusal import must_refuse, was_accepted
-from conformance.service.runs import Run, Runs, signer_of_message
+from conformance.service.refusal import Refusals, must_refuse, was_accepted
+from conformance.service.runs import Run, Runs, may_go_on, signer_of_message
 from conformance.service.session import Session
 from conformance.values.json_values import same_hex
 
@@ -70,6 +70,15 @@ class SigningRuns:
     ) -> None:
         """Send a run that must be refused, with an accepted run as the control."""
         must_refuse(self._session, self.request(key, action, pkp), classes, control=control, unchanged=[])
+
+    def must_not_use(self, request: OutgoingRequest, pkp: Pkp, *, control: Accepted) -> Answer:
+        """Send a run that may not use the wallet and swallows that: it may go on where the profile says so."""
+        with Refusals(self._session, control=control, unchanged=[]) as refusals:
+            send = refusals.send_either if may_go_on(self._session) else refusals.send
+            answer = send(request, ["forbidden"])
+            if pkp.address.lower() in signers_in(answer.text, self._session.label):
+                raise LeakyRefusal("a run without the wallet's signature", answer.text[:SHOWN], answer.exchange)
+        return answer
 
 
 def signers_in(text: str, message: str) -> set[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pydantic import JsonValue
 
+from conformance.endpoints.canonical import number_of
 from conformance.endpoints.messages import Answer
 from conformance.service.derivations import hashed_cid
 from conformance.survey.asking import items_of, object_of
@@ -62,10 +63,13 @@ def _outcome(trial: Trial, key: str, answer: Answer, how: str) -> None:
 
 def duplicates(trial: Trial) -> None:
     """Observe duplicate additions, removals of what is absent, and unknown ids."""
-    if not trial.groups:
+    group = number_of(trial.groups[0]) if trial.groups else None
+    if group is None:
         return
-    group = int(str(trial.groups[0]))
     _lists_of_no_group(trial)
+    _outcome(
+        trial, "semantics.delete_absent", trial.post("remove_group", {"group_id": str(ABSENT)}), "removing no group"
+    )
     _key_choices(trial, group)
     if trial.action:
         _actions(trial, group)
@@ -170,7 +174,9 @@ def _wallets(trial: Trial, group: int) -> None:
         return
     key = "semantics.group_membership_idempotence"
     member: dict[str, JsonValue] = {"group_id": group, "pkp_id": trial.pkp}
-    unknown = trial.post(path, {"group_id": group, "pkp_id": UNKNOWN_WALLET})
+    is_padded = trial.notes.value("wire.pkp.id_source.rule", "") == "left_padded_address"
+    unknown_id = f"0x{UNKNOWN_WALLET[-40:]:0>64}" if is_padded else UNKNOWN_WALLET
+    unknown = trial.post(path, {"group_id": group, "pkp_id": unknown_id})
     _outcome(trial, "semantics.unknown_pkp_id_in_group", unknown, "add_pkp_to_group of no wallet")
     if trial.post(path, member).accepted:
         _outcome(trial, f"{key}.add_present", trial.post(path, member), "add_pkp_to_group of a member")

@@ -11,7 +11,8 @@ from pydantic import JsonValue
 from conformance.service.derivations import pkp_id
 from conformance.survey.asking import items_of, name_of, object_of
 from conformance.survey.reading import METHOD_AND_PATH
-from conformance.survey.trial import ALL_PERMISSIONS, DESCRIPTIONS, NAMES, NO_PERMISSIONS, Trial
+from conformance.survey.trial import ALL_PERMISSIONS, ARRAYS, DESCRIPTIONS, NAMES, NO_PERMISSIONS, Trial
+from conformance.values.json_text import written
 
 ITEM = "wire.list_items.fields"
 
@@ -21,7 +22,7 @@ def wallets(trial: Trial) -> None:
     endpoint = trial.notes.seen.get(f"{METHOD_AND_PATH}.create_wallet")
     if endpoint is None:
         return
-    path = str(endpoint.value).partition(" ")[2].removeprefix("/")
+    method, _, path = str(endpoint.value).partition(" ")
     listed = items_of(trial.page("list_wallets"))
     if trial.wallet and not any("wallet" in str(value).lower() for item in listed for value in item.values()):
         shown = any(trial.wallet.lower() == str(value).lower() for item in listed for value in item.values())
@@ -29,7 +30,8 @@ def wallets(trial: Trial) -> None:
     made = []
     labels: dict[str, JsonValue] = {name: f"{trial.label} {name}" for name in (*NAMES, *DESCRIPTIONS)}
     for body in (None, labels):
-        answer = object_of(trial.ask.post(path, trial.key, body=body))
+        sent = written(body) if body and method != "GET" else None
+        answer = object_of(trial.ask.send(method, path.removeprefix("/"), trial.key, sent))
         made.append(str(answer.get("wallet_address", "")).lower())
     items = items_of(trial.page("list_wallets"))
     mine = [item for item in items if any(str(value).lower() == made[0] for value in item.values())]
@@ -97,10 +99,13 @@ def actions(trial: Trial) -> None:
 def usage_keys(trial: Trial) -> None:
     """Create a usage key with all permissions and one with none, and observe how lists show them."""
     labels: dict[str, JsonValue] = {"name": f"{trial.label} key", "description": f"{trial.label} all"}
+    wallets_before = len(items_of(trial.page("list_wallets")))
     made = object_of(trial.post("add_usage_api_key", {**labels, **ALL_PERMISSIONS}))
     value = made.get("usage_api_key")
     if not isinstance(value, str):
         return
+    more = len(items_of(trial.page("list_wallets"))) - wallets_before
+    trial.notes.see("semantics.managed_key_wallet_listed", more > 0, f"{more} more in list_wallets after a usage key")
     trial.usage_keys.append(value)
     _key_format(trial, value)
     items = items_of(trial.page("list_api_keys"))
@@ -108,6 +113,9 @@ def usage_keys(trial: Trial) -> None:
     if item is not None:
         for member in (*labels, *ALL_PERMISSIONS, "expiration", "balance"):
             _note_member(trial, item, member, {**labels, **ALL_PERMISSIONS}.get(member))
+        forms: dict[str, JsonValue] = {"integer": [0], "decimal_string": ["0"], "hex": ["0x0"]}
+        if form := [name for name, wildcard in forms.items() if item.get(ARRAYS[0]) == wildcard]:
+            trial.notes.see("wire.list_items.group_ids_form", form[0], f"a key shows {item[ARRAYS[0]]!r}")
         hashes = [name for name in item if name.endswith("hash")]
         if len(hashes) == 1:
             trial.notes.see(f"{ITEM}.usage_key.api_key_hash", hashes[0], f"a key has {sorted(item)}")

@@ -16,6 +16,7 @@ CODE = "async function main() { return 1; }"
 NOBODYS_PATH = "no_such_operation_of_any_node"
 OF_BRAND = re.compile(r"/get_([a-z0-9_]+)_action_ipfs_id$")
 CODE_WORD = re.compile(r"[a-z0-9]+([-_.][a-z0-9]+)*", re.IGNORECASE)
+OTHER_METHOD = 405
 METHOD_AND_PATH = "wire.operations.method_and_path"
 
 
@@ -74,6 +75,10 @@ def _paths(ask: Asker, notes: Notes) -> None:
             continue
         method, _, path = endpoint.replace("{slug}", slug).partition(" ")
         status = ask.send(method, path.removeprefix("/"), body="{}" if method == "POST" else None).status
+        if status == OTHER_METHOD:
+            method = "GET" if method == "POST" else "POST"
+            endpoint = f"{method} {endpoint.partition(' ')[2]}"
+            status = ask.send(method, path.removeprefix("/"), body="{}" if method == "POST" else None).status
         if status in NOT_SERVED:
             notes.doubt(f"{METHOD_AND_PATH}.{name}", f"{method} {path} answers {status}")
         elif status != unknown[method]:

@@ -15,6 +15,8 @@ from conformance.survey.trial import Trial
 MARK = "survey of a sandbox"
 THROWS = f"async function main() {{ throw new Error('{MARK}'); }}"
 ANSWERS = "async function main() { return [1, 'two']; }"
+ANSWERS_TEXT = "async function main() { return '[1]'; }"
+ANSWERS_NOTHING = "async function main() {}"
 LOOKS = """async function main() {
   const known = new Set(%s);
   const found = [];
@@ -50,8 +52,13 @@ def runs(trial: Trial) -> None:
     well = object_of(trial.post(path, {"code": ANSWERS, "jsParams": {}}))
     if "response" not in well:
         return
-    form = "value" if well["response"] == [1, "two"] else "text"
-    trial.notes.see("exec.response_form", form, f"[1, 'two'] comes as {well['response']!r}")
+    text = object_of(trial.post(path, {"code": ANSWERS_TEXT, "jsParams": {}})).get("response")
+    form = "text" if well["response"] != [1, "two"] else "parsed_text" if text == [1] else "value"
+    trial.notes.see("exec.response_form", form, f"[1, 'two'] comes as {well['response']!r}, '[1]' as {text!r}")
+    nothing = object_of(trial.post(path, {"code": ANSWERS_NOTHING, "jsParams": {}})).get("response")
+    if nothing in {None, ""}:
+        told = "null_or_absent" if nothing is None else "empty_text"
+        trial.notes.see("exec.nothing_returned", told, f"nothing comes as {nothing!r}")
     _failure(trial, path, well)
     _sandbox(trial, path)
 

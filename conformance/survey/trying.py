@@ -8,6 +8,7 @@ from itertools import product
 
 from pydantic import JsonValue
 
+from conformance.endpoints.canonical import HEX, number_of
 from conformance.survey.asking import Asker, items_of, name_of, object_of, value_of
 from conformance.survey.meaning import duplicates, refusals
 from conformance.survey.notes import Notes
@@ -55,7 +56,7 @@ def clean_up(trial: Trial) -> None:
     for value in trial.usage_keys:
         trial.post("remove_usage_api_key", {"usage_api_key": value})
     for group in trial.groups:
-        trial.post("remove_group", {"group_id": str(group)})
+        trial.post("remove_group", {"group_id": str(number_of(group))})
 
 
 def _named(
@@ -120,7 +121,9 @@ def _group_answer(trial: Trial, answer: JsonValue) -> None:
     if not trial.groups:
         return
     newest = items[-1]
-    form = "integer" if isinstance(newest["id"], int) else "decimal_string"
+    form = (
+        "integer" if isinstance(newest["id"], int) else "hex" if HEX.fullmatch(str(newest["id"])) else "decimal_string"
+    )
     trial.notes.see("wire.list_groups.id_form", form, f"list_groups shows {newest['id']!r}")
     named = next((item for item in items if trial.label in item.values()), None)
     others = [name for name in newest if name != "id"]
@@ -132,7 +135,9 @@ def _group_answer(trial: Trial, answer: JsonValue) -> None:
             trial.notes.see(f"wire.list_groups.item_fields.{member}", member, "an item of list_groups")
     members = answer if isinstance(answer, dict) else {}
     ids = [
-        name for name, value in members.items() if not isinstance(value, bool) and str(value) in map(str, trial.groups)
+        name
+        for name, value in members.items()
+        if (number := number_of(value)) is not None and number in map(number_of, trial.groups)
     ]
     success = name_of(members, True)
     if len(ids) <= 1:
@@ -265,4 +270,4 @@ def _scope(trial: Trial) -> None:
             "semantics.group_id_scope", scope, f"first groups of two accounts: {trial.groups[0]}, {mine[0]}"
         )
     for group in mine:
-        trial.ask.post("remove_group", key, body={"group_id": str(group)})
+        trial.ask.post("remove_group", key, body={"group_id": str(number_of(group))})

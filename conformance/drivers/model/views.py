@@ -122,6 +122,8 @@ class Views:
         member, suffix = ("wallet_address", "_address") if self._wallet.wallet_address else ("id", "")
         there = self._was_there(account, "wallets", member)
         own: list[JsonValue] = [{"same_hex": f"${{{name}{suffix}}}"} for name in account.wallets]
+        if self._semantics.managed_key_wallet_listed is not False:  # others may be listed beside
+            return self._look(account, "wallets", [Check(_seen(includes={member: one}), "existence") for one in own])
         existence = Check(_seen(pluck=member, then={"any_order": [*there, *own]}), "existence")
         return self._look(account, "wallets", [existence])
 

@@ -72,6 +72,7 @@ def _value(text: str) -> JsonValue:
         row("get-add_group", ("add_group",), "POST", "GET"),
         row("get-remove_usage_api_key", ("remove_usage_api_key",), "POST", "GET"),
         row("get-delete_action", ("delete_action",), "POST", "GET"),
+        row("get-create_wallet", ("create_wallet",), "POST", "GET"),
         row("post-lists", LISTS, "GET", "POST"),
         row("post-get_api_payers", ("get_api_payers",), "GET", "POST"),
         row("get-create_payment_intent", ("billing/create_payment_intent",), "POST", "GET"),

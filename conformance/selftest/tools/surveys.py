@@ -91,13 +91,14 @@ def _same(key: str, seen: object, stated: object) -> bool:
 
 
 def _different(profile: Profile) -> Iterator[str]:
-    """The keys with another value than the default, but for addresses of this machine."""
+    """The keys with another value than the default, but for addresses of this machine and the contract's functions."""
     for key in open_keys(Notes()):
         value = value_at(profile, key)
         if (
             key == CLAIMS
             or _is_silent(profile, key)
             or isinstance(value, Section)
+            or key.startswith("chain.abi.")
             or key.endswith(("_url", "resolver", "_certificate", "_domain"))
         ):
             continue

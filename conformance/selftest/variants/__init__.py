@@ -17,6 +17,7 @@ from conformance.selftest.variants.no_chain_logs import no_chain_logs
 from conformance.selftest.variants.other_contract import other_contract
 from conformance.selftest.variants.other_envelope_forms import other_envelope_forms
 from conformance.selftest.variants.other_evidence import other_evidence_forms, other_evidence_places
+from conformance.selftest.variants.other_habits import other_habits
 from conformance.selftest.variants.other_member_names import other_member_names
 from conformance.selftest.variants.other_payment_choices import (
     balances_are_decimals,
@@ -48,6 +49,7 @@ VARIANTS: Mapping[str, Choices] = {
     "stricter": together(stricter, other_evidence_places, sells_credits),
     "bare-lists": bare_lists,
     "demanding": demanding,
+    "other-habits": other_habits,
     "minimal-answers": together(
         minimal_answers,
         other_evidence_forms,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.endpoints.canonical import canonical
+from conformance.endpoints.canonical import canonical, with_id_as_listed
 from conformance.profile import Profile, resolve
 from conformance.values.json_values import member
 
@@ -47,6 +47,29 @@ def test_group_ids_in_another_form_than_stated_are_like_no_integer(ids: list[obj
     found = member(member(listed, "0"), "execute_in_groups")
     assert isinstance(found, list)
     assert not any(isinstance(one, int) for one in found)
+
+
+def test_group_ids_in_hex_are_read_as_numbers() -> None:
+    stated = {"wire": {"list_groups": {"id_form": "hex"}, "list_items": {"group_ids_form": "hex"}}}
+    profile = Profile.model_validate(stated)
+    groups = canonical(resolve(profile, "list_groups"), [{"id": "0x1f"}, {"id": "31"}, {"id": 31}])
+    assert groups == [{"id": "31"}, {"id": "31"}, {"id": 31}]
+    keys = canonical(resolve(profile, "list_api_keys"), [{"execute_in_groups": ["0x1F", "0x0", "31", 31]}])
+    assert keys == [{"execute_in_groups": [31, 0, "31", "31"]}]
+
+
+@pytest.mark.parametrize("answered", [31, "31", "0x1f"])
+@pytest.mark.parametrize(("form", "listed"), [("integer", 31), ("decimal_string", "31"), ("hex", "31"), (None, None)])
+def test_group_id_of_an_answer_is_compared_in_the_form_of_lists(
+    answered: object, form: str | None, listed: object
+) -> None:
+    expected = answered if form is None else listed
+    assert with_id_as_listed({"group_id": answered}, form) == {"group_id": expected}
+
+
+@pytest.mark.parametrize("answered", [None, True, "x", "0x", 1.5])
+def test_what_is_no_group_id_stays_as_it_was_answered(answered: object) -> None:
+    assert with_id_as_listed({"group_id": answered}, "integer") == {"group_id": answered}
 
 
 def test_cid_stands_in_the_member_that_the_profile_names() -> None:

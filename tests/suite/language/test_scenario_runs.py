@@ -49,6 +49,12 @@ def test_source_passes_its_values_one_after_the_other_where_calls_take_them_so()
     assert "((call) => vault.signMessage(...Object.values(call)))({ ...{" in code
 
 
+def test_source_begins_with_the_prelude_where_it_calls_the_sandbox() -> None:
+    stated = profile(sandbox_api={"namespace": "Calls", "prelude": "const Calls = {};"})
+    assert source("sign_message", stated).startswith("const Calls = {};\n")
+    assert "Calls" not in source("echo", stated)
+
+
 def test_source_leaves_the_wallet_to_nodes_that_read_it_themselves() -> None:
     code = source("sign_message", profile(pkp_selection={"named_by": "js_params_member", "member": "wallet"}))
     assert "Service.Actions.signMessage({ ...{}, message: params.message })" in code

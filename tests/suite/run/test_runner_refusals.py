@@ -340,6 +340,44 @@ def test_refusal_that_the_profile_decides(
         assert run_case(case, target).verdict is verdict
 
 
+ABSENT = """\
+    setup: [{account: alice}]
+    steps:
+      - {call: remove_group, id: removes, with: {group_id: 1}}
+      - {call: remove_group, with: {group_id: 1}, refused: not_found, control: removes, unchanged: [list_groups]}
+    """
+
+
+@pytest.mark.parametrize(
+    ("stated", "answer", "verdict"),
+    [
+        ("not_found", 404, Verdict.PASS),
+        ("not_found", 200, Verdict.FAIL),
+        ("conflict", 409, Verdict.PASS),
+        ("accepted", 200, Verdict.PASS),
+        ("accepted", 404, Verdict.PASS),
+        ("accepted", 403, Verdict.FAIL),
+        (None, 200, Verdict.PASS),
+        (None, 410, Verdict.PASS),
+    ],
+)
+def test_deletion_of_what_is_not_there_does_what_the_profile_says(
+    cases_of: Callable[[str], list[Case]], node: TinyNode, stated: str | None, answer: int, verdict: Verdict
+) -> None:
+    (case,) = cases_of(ABSENT)
+    removed: list[str] = []
+
+    def told(asked: Asked) -> Told:
+        removed.append(asked.path)
+        return Told(
+            200 if len(removed) == 1 else answer, {"success": True} if answer == 200 or len(removed) == 1 else {}
+        )
+
+    node.faults["remove_group"] = told
+    with Target(node.url, Profile.model_validate({"semantics": {"delete_absent": stated}})) as target:
+        assert run_case(case, target).verdict is verdict
+
+
 MAYBE = """\
     setup: [{account: alice}]
     steps:
