@@ -127,7 +127,7 @@ class Chaos:
 
     def result(self, after: Sequence[Outcome]) -> ChaosResult:
         """Audit the accounts and the ledger. `after` holds the outcomes of the cases alone, after all disturbances."""
-        books = [outcome.books for outcome in self._witnesses.all]
+        books = [witness.books for witness in self._witnesses.all]
         faults = [self._trouble] if self._trouble else []
         faults += [
             f"{outcome.case} passes no more once all is over: {outcome.reason}"
