@@ -14,10 +14,10 @@ from fastapi import APIRouter, Response
 from pydantic import Field
 
 from reference_node.access import NodeOf
-from reference_node.api.fields import Address
 from reference_node.api.requests import Body
 from reference_node.api.route import StrictRoute, success
 from reference_node.chain.evm import EvmChain
+from reference_node.fields import Address
 from reference_node.problems import Conflict
 from reference_node.tee.tls import CertificateError
 

@@ -12,7 +12,7 @@ from typing import Annotated, Literal, TypeAlias
 import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, Tag, ValidationError
 
-from reference_node.api.fields import LIST_LENGTH, ApiKey, Label, RawCid
+from reference_node.fields import LIST_LENGTH, ApiKey, Label, RawCid
 from reference_node.keys import is_private_key, parse_key
 
 FAULTS_TOLD = 5

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from reference_node.api.fields import U64, Address, ApiKey, DerivationPath, Hash
+from reference_node.fields import U64, Address, ApiKey, DerivationPath, Hash
 
 
 class Answer(BaseModel):

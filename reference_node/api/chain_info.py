@@ -7,9 +7,9 @@ from fastapi import APIRouter, Response
 
 from reference_node.access import NodeOf
 from reference_node.api.answers import ChainConfig
-from reference_node.api.fields import Address
 from reference_node.api.openapi import problems
 from reference_node.api.route import StrictRoute, answer
+from reference_node.fields import Address
 
 router = APIRouter(route_class=StrictRoute, tags=["Chain and payer information"])
 

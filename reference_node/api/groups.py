@@ -6,7 +6,6 @@ from fastapi import APIRouter, Response
 
 from reference_node.access import CallerOf, NodeOf, WriteOf
 from reference_node.api.answers import CreatedGroup, GroupItem, Success
-from reference_node.api.fields import hash_bytes, permitted_cid_bytes
 from reference_node.api.openapi import key_read, key_write
 from reference_node.api.requests import (
     ActionOfGroup,
@@ -21,6 +20,7 @@ from reference_node.api.requests import (
 from reference_node.api.route import StrictRoute, answer, success
 from reference_node.chain.account_config import Group
 from reference_node.cid import cid_hash
+from reference_node.fields import hash_bytes, permitted_cid_bytes
 
 router = APIRouter(route_class=StrictRoute, tags=["Groups"])
 

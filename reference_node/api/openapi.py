@@ -8,7 +8,7 @@ from typing import Any
 from fastapi import FastAPI
 
 from reference_node.api.answers import ProblemDocument
-from reference_node.api.fields import U64_MAX
+from reference_node.fields import U64_MAX
 from reference_node.problems import MEDIA_TYPE
 from reference_node.typed_data import UINT256_MAX
 

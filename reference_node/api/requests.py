@@ -10,7 +10,9 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
 from reference_node.api.envelope_fields import WalletSignature, typed_data_of
-from reference_node.api.fields import (
+from reference_node.billing.provider import MAXIMUM_CENTS, MINIMUM_CENTS
+from reference_node.chain.account_config import Permissions
+from reference_node.fields import (
     DEFAULT_PAGE_SIZE,
     LIST_LENGTH,
     U64,
@@ -27,8 +29,6 @@ from reference_node.api.fields import (
     U64Query,
     U64Text,
 )
-from reference_node.billing.provider import MAXIMUM_CENTS, MINIMUM_CENTS
-from reference_node.chain.account_config import Permissions
 from reference_node.typed_data import Flow
 
 UNKNOWN_SHOWN = 3

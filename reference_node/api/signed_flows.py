@@ -7,10 +7,10 @@ from fastapi import APIRouter, Response
 
 from reference_node.access import NodeOf, WriteOf
 from reference_node.api.answers import MintedUsageKey, MintedWallet, Success
-from reference_node.api.fields import hash_text
 from reference_node.api.openapi import key_write, problems
 from reference_node.api.requests import AddUsageKeyRequest, ConvertRequest, CreateWalletRequest
 from reference_node.api.route import StrictRoute, answer, success
+from reference_node.fields import hash_text
 from reference_node.keys import address_of, key_text, new_derivation_path
 from reference_node.node import Node
 from reference_node.problems import BadRequest

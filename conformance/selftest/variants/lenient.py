@@ -28,9 +28,9 @@ from conformance.selftest.variants.variant import (
     members_of,
     presented,
 )
-from reference_node.api.fields import hash_text
 from reference_node.chain.account_config import Action
 from reference_node.chain.contract_abi import ContractRefusal
+from reference_node.fields import hash_text
 from reference_node.keys import key_hash
 from reference_node.node import Node
 
