@@ -33,7 +33,12 @@ def key_in_the_body_opens(node: Node) -> None:
     book = key_book(node)
 
     async def handler(request: Received, forward: Forward) -> Answered:
-        body = json.loads(request.body)
+        try:
+            body = json.loads(request.body)
+        except ValueError:
+            body = None
+        if not isinstance(body, dict):
+            return await forward(request)
         key = _first([str(body.pop(name, "")) for name in ("api_key", "x-api-key")], book)
         changed = replace(request, body=json.dumps(body).encode())
         return await forward(under(changed, key) if key and not presented(request) else request)

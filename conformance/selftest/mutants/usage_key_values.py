@@ -138,7 +138,7 @@ def update_answers_the_key_value(node: Node) -> None:
     intercept(node, "update_usage_api_key", handler)
 
 
-@mutant("UKEY-360")
+@mutant("UKEY-360", "VER-050")
 def creation_repeats_the_keys_before(node: Node) -> None:
     """Answer the values of earlier keys, too, from `add_usage_api_key`."""
     earlier: list[JsonValue] = []
