@@ -99,6 +99,9 @@ IN_CI = {
 SHORTER = {
     "service-conformance run --profile my-node.yaml --max-spend 5000 --rate 50 --output reports": "--pack versioning",
     "service-conformance run --node-url http://127.0.0.1:8000 --output reports": "--pack versioning",
+    "service-conformance run --node-url http://127.0.0.1:8000 --output reports --html reports/report.html": (
+        "--pack versioning"
+    ),
     "service-conformance run --node-url http://127.0.0.1:8000 --output board/our-node/1.0": "--pack versioning",
     "service-conformance run --node-url http://127.0.0.1:8000 --alluredir allure-results --allure-link-pattern "
     "'requirement:https://ci.example/report.html#{}'": "--pack versioning",
