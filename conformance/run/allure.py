@@ -17,7 +17,7 @@ from allure_commons.types import AttachmentType, LabelType, LinkType, Severity
 from conformance.report.case_text import explain, rerun
 from conformance.requirements import Level, Requirement, catalogue
 from conformance.run.items import RUNNING, CaseItem
-from conformance.verdict import Exchange, Outcome, Verdict
+from conformance.verdict import ConversationExchange, Exchange, Outcome, Verdict
 
 STATUSES = {
     Verdict.PASS: Status.PASSED,
@@ -54,13 +54,15 @@ class AllureCases:
         self._item = item
 
     def pytest_runtest_teardown(self, item: pytest.Item) -> None:
-        """Attach the exchange that shows a failure."""
+        """Attach the exchange that shows a failure, and all of the case until then."""
         outcome = self._run.outcomes.get(item.nodeid) if isinstance(item, CaseItem) else None
         if outcome is None or outcome.failure is None:
             return
         if exchange := outcome.failure.exchange:
             allure.attach(exchange.curl, "request as curl", AttachmentType.TEXT)
             allure.attach(_answer(exchange), "answer", AttachmentType.TEXT)
+        if told := outcome.failure.conversation:
+            allure.attach("\n\n".join(map(_exchange, told.exchanges)), "all exchanges", AttachmentType.TEXT)
         if outcome.failure.replay:
             allure.attach(outcome.failure.replay, "pack that shows it by itself", AttachmentType.YAML)
 
@@ -125,6 +127,11 @@ def _labels(statements: list[Requirement]) -> list[Label]:
         *(Label(REQUIREMENT, name) for name in names),
         *(Label(CLAUSE, clause) for clause in clauses),
     ]
+
+
+def _exchange(exchange: ConversationExchange) -> str:
+    answer = "no answer" if exchange.status is None else f"HTTP {exchange.status}\n{exchange.response_body}"
+    return f"{exchange.method} {exchange.url}\n{exchange.request_body or ''}\n{answer}"
 
 
 def _answer(exchange: Exchange) -> str:

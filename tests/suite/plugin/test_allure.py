@@ -89,6 +89,8 @@ def test_failure_says_what_came_and_attaches_the_exchange_without_keys(
     assert texts["request as curl"].startswith("curl -i -X GET")
     assert "$API_KEY_1" in texts["request as curl"]
     assert texts["answer"].startswith("HTTP 200\n")
+    assert texts["all exchanges"].startswith("POST ")
+    assert "\nGET " in texts["all exchanges"]
     assert node.groups
     written = "".join(path.read_text("utf-8") for path in (project.path / "allure").iterdir())
     assert not [key for key in node.groups if key in written]
