@@ -45,6 +45,7 @@ RETURNED_AT_LENGTH: Mapping[str, object] = {
     "'0123456789'.repeat(7000)": "0123456789" * 7000,
     "Array.from({length: 1500}, () => 7)": [7] * 1500,
 }
+TEXTS_LIKE_JSON = ('{"a":[1]}', "12", "null")
 SENT: Mapping[str, object] = {
     "text": "a text",
     "empty text": "",
@@ -135,6 +136,9 @@ def response_carries_every_value(judge: Judge, node: Node) -> None:
         # A value that stands alone is carried, too; as a text, where the profile says so, it has no other form.
         judge.same(on.run("async function main() { return 42; }").result, 42, "the number that `main` returned")
         judge.same(on.run("async function main() { return 'plain'; }").result, "plain", "the text that it returned")
+        for text in TEXTS_LIKE_JSON if node.session.stated("exec.response_form") == "value" else ():
+            result = on.run(f"async function main() {{ return {json.dumps(text)}; }}").result
+            judge.same(result, text, "the text that it returned, which looks like JSON")
 
 
 # ---------------------------------------------------------------------------------------------------- parameters
@@ -229,6 +233,8 @@ def logs_hold_every_line_as_it_is(judge: Judge, node: Node) -> None:
             *(f"{'x' * 5000} end of {word}", f"info-{word}", f"warn-{word}", f"error-{word}"),
         ):
             judge.that(holds(logs, part), f"logs that hold {part!r}", logs)
+        written = re.findall(f"(end of|info-|warn-|error-) ?{word}", logs)
+        judge.same(written, ["end of", "info-", "warn-", "error-"], "the order of what the console got")
 
 
 @case(

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import unicodedata
+from collections.abc import Callable
+from dataclasses import replace
+
 from conformance.selftest.tools.accounts import Write, account_of
 from conformance.selftest.tools.alter import wrap
 from conformance.selftest.tools.mutant import mutant, row
-from reference_node.chain.account_config import Action, Group
+from reference_node.chain.account_config import Action, Group, UsageKey
 from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.node import Node
 
@@ -86,3 +90,43 @@ def renaming_to_the_same_name_is_refused(node: Node) -> None:
         write(key, renamed, *labels)
 
     wrap(node.accounts, "update_usage_key_metadata", update)
+
+
+def _composed(label: str) -> str:
+    return unicodedata.normalize("NFC", label)
+
+
+Keep = Callable[[str], str]
+KEPT: tuple[tuple[str, Keep, str], ...] = (
+    ("60-characters", lambda label: label[:60], "name description"),
+    ("255-bytes", lambda label: label.encode()[:255].decode(errors="ignore"), "name description"),
+    ("999-characters", lambda label: label[:999], "description"),
+    ("composed", _composed, "name"),
+    ("without-blanks-around", str.strip, "name description"),
+)
+"""What is kept of a label, and which of the labels of the cases that changes."""
+GIVEN: tuple[tuple[str, str, dict[str, str]], ...] = (
+    ("group", "add_group", {"name": "GRP-020", "description": "GRP-030"}),
+    ("usage-key", "set_usage_key", {"name": "UKEY-020", "description": "UKEY-030"}),
+    ("action", "add_action", {"name": "ACT-060", "description": "ACT-060"}),
+)
+
+
+@mutant(
+    each=[
+        row(f"{kind}-{kept}", method, keep, breaks=" ".join(dict.fromkeys(broken[name] for name in names.split())))
+        for kind, method, broken in GIVEN
+        for kept, keep, names in KEPT
+    ]
+)
+def part_of_a_label_is_kept(node: Node, method: str, keep: Keep) -> None:
+    """Keep a part of the texts that `{method}` is given; the label says which."""
+
+    def kept(value: object) -> object:
+        if isinstance(value, str):
+            return keep(value)
+        if isinstance(value, UsageKey):
+            return replace(value, name=keep(value.name), description=keep(value.description))
+        return value
+
+    wrap(node.accounts, method, lambda write, *given: write(*map(kept, given)))

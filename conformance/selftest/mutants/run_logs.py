@@ -51,6 +51,7 @@ def _lines(change: Callable[[list[str]], Iterable[str]]) -> Callable[[str], str]
         row("reversed", _lines(reversed)),
         row("first-ten-lines", _lines(lambda lines: lines[:KEPT_LINES])),
         row("sorted-by-ends", _lines(lambda lines: sorted(lines, key=lambda line: line[::-1]))),
+        row("errors-first", _lines(lambda lines: sorted(lines, key=lambda line: not line.startswith("error")))),
         row("equal-lines-once", _lines(lambda lines: (line for line, _ in groupby(lines)))),
         row("lines-cut-at-1000", _lines(lambda lines: (line[:1000] for line in lines))),
         row("without-empty-lines", _lines(lambda lines: filter(None, lines))),

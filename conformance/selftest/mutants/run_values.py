@@ -167,3 +167,17 @@ def the_word_error_in_logs_is_a_failure(node: Node) -> None:
     change_result(
         node, lambda _code, _params, result: replace(result, has_error="error" in result.logs or result.has_error)
     )
+
+
+@mutant("EXEC-370")
+def texts_that_look_like_json_are_parsed(node: Node) -> None:
+    """Answer a text that `main` returns alone as the JSON that it holds."""
+
+    def parsed(value: JsonValue) -> JsonValue:
+        try:
+            inner: JsonValue = json.loads(value) if isinstance(value, str) else value
+        except ValueError:
+            return value
+        return inner
+
+    change_response(node, parsed)
