@@ -8,6 +8,7 @@ from urllib.parse import parse_qs
 
 from pydantic import JsonValue
 
+from conformance.drivers.fuzz.values import ARRAYS, LABELS, SWITCHES, U64
 from conformance.selftest.tools.alter import (
     Answered,
     Forward,
@@ -22,7 +23,6 @@ from conformance.selftest.tools.mutant import mutant, row
 from reference_node.node import Node
 
 Body = dict[str, JsonValue]
-ARRAYS = ("manage_ipfs_ids_in_groups", "add_pkp_to_groups", "remove_pkp_from_groups", "execute_in_groups")
 
 
 def _text(body: Body, name: str) -> str:
@@ -33,6 +33,17 @@ def _text(body: Body, name: str) -> str:
 def _ids(body: Body) -> list[JsonValue]:
     arrays = (body.get(name) for name in ARRAYS)
     return [number for array in arrays if isinstance(array, list) for number in array]
+
+
+def _well_formed(body: Body) -> bool:
+    """Whether texts, switches and arrays are of their types: a fault about another body is one about its shape."""
+    return (
+        all(isinstance(body[name], str) for name in {*LABELS, "usage_api_key"} & body.keys())
+        and all(isinstance(body[name], bool) for name in body.keys() & SWITCHES)
+        and all(isinstance(body[name], list) for name in body.keys() & ARRAYS)
+        and all(isinstance(number, int) and not isinstance(number, bool) for number in _ids(body))
+        and all(0 <= number < U64 for number in _ids(body) if isinstance(number, int))
+    )
 
 
 def _is_one(value: JsonValue, number: float) -> bool:
@@ -53,6 +64,7 @@ FAILS: dict[str, tuple[str, Callable[[Body], bool]]] = {
             body.get("can_delete_groups") is True
             and body.get("can_create_groups") is False
             and body.get("execute_in_groups") == [0]
+            and _well_formed(body)
         ),
     ),
     "line-separator": ("add_action", lambda body: "\u2028" in _text(body, "name")),
@@ -62,11 +74,12 @@ FAILS: dict[str, tuple[str, Callable[[Body], bool]]] = {
             body.get("group_description") == ""
             and body.get("cid_hashes_permitted") == []
             and body.get("pkp_ids_permitted") == [f"0x{'0' * 64}"]
+            and _well_formed(body)
         ),
     ),
     "email-without-description": (
         "new_account",
-        lambda body: bool(body.get("email")) and body.get("account_description") == "",
+        lambda body: bool(_text(body, "email")) and body.get("account_description") == "" and _well_formed(body),
     ),
     "escape-character": ("update_action_metadata", lambda body: "\x1b" in _text(body, "description")),
     "object-as-switch": ("add_usage_api_key", lambda body: body.get("can_create_pkps") == {}),

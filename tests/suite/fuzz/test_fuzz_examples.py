@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from random import Random
 
 import pytest
@@ -9,16 +10,19 @@ from openapi_spec_validator import validate
 
 from conformance.drivers.fuzz.examples import Example, Examples, Sort
 from conformance.drivers.fuzz.generated import described, generated
+from conformance.drivers.fuzz.judge import NO_SHAPE
 from conformance.drivers.fuzz.shrink import MOST_TRIES, shrink
 from conformance.drivers.fuzz.values import NUMBERS, ValueRules
 from conformance.profile import Profile, resolve
 from conformance.selftest.mutants.rare_values import FAILS
+from conformance.selftest.tools.mutant import all_mutants
 from conformance.service.derivations import sample_cid
 
 SEEDS = range(20)
 FILLED = {"${group.id}": 1}
 
 
+@cache
 def examples(operation: str, seed: object) -> list[Example]:
     random = Random(str(seed))  # noqa: S311 - repeatable
     rules = ValueRules(random, wildcard=0, pages=(0, 100), sample=sample_cid)
@@ -30,6 +34,16 @@ def test_examples_of_every_seed_hold_the_rare_body(which: str) -> None:
     operation, strikes = FAILS[which]
     missed = [seed for seed in SEEDS if not any(strikes(dict(one.members)) for one in examples(operation, seed))]
     assert missed == []
+
+
+@pytest.mark.parametrize("which", FAILS)
+def test_rare_body_is_charged_to_the_same_requirement_by_every_seed(which: str) -> None:
+    """A fault about a body of the right shape breaks another requirement than one about a wrong shape."""
+    operation, strikes = FAILS[which]
+    (mutant,) = (one for one in all_mutants() if one.name == f"fails-on-a-rare-body:{which}")
+    for seed in SEEDS:
+        wrong = {one.sort is Sort.WRONG for one in examples(operation, seed) if strikes(dict(one.members))}
+        assert wrong == {NO_SHAPE in mutant.breaks}, seed
 
 
 def test_examples_of_a_seed_are_the_same_again() -> None:
