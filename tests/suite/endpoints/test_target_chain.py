@@ -15,10 +15,10 @@ from conformance.endpoints.chain import ChainClient
 from conformance.endpoints.client import Target
 from conformance.endpoints.messages import Answer, Message
 from conformance.problems import ChainReverted, ChainTrouble, Malformed, Throttled
-from conformance.profile import Profile
+from conformance.profile import Function, Profile
 
 CONTRACT = f"0x{'11' * 20}"
-EXISTS = "accountExists(uint256 accountHash) returns (bool exists)"
+EXISTS = Function.parse("accountExists(uint256 accountHash) returns (bool exists)")
 HTML = "<html>"
 LIMITED = '{"id": 1, "error": {"code": -32005, "message": "too many requests"}}'
 REVERTED = '{"id": 1, "error": {"code": 3, "message": "execution reverted"}}'
