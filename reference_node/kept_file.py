@@ -1,4 +1,4 @@
-"""A file of the state that `--state` keeps: an SQLite database of one kind and version, for its owner alone to read."""
+"""A file of a state: an SQLite database of one kind and version that only its owner can read."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 OWNER_ONLY = 0o600
-"""The mode of every file of a state: secrets are in it."""
+"""The mode of every file of a state, since the state contains secrets."""
 
 
 class StateError(Exception):
@@ -25,20 +25,20 @@ class StateUnavailable(Exception):  # noqa: N818 - a state of the disk
 
 @dataclass(frozen=True)
 class FileKind:
-    """What a file holds."""
+    """The kind of a file."""
 
     name: str
     application_id: int
-    """What tells such a file from other databases, in SQLite's header."""
+    """The id in SQLite's header that distinguishes this kind of file."""
     schema: str
     version: int = 1
 
 
 class KeptFile:
-    """One database. Transactions survive the death of the process; a power failure may lose the last of them."""
+    """A database. Transactions survive a kill of the process; a power failure may lose the last ones."""
 
     def __init__(self, path: Path, kind: FileKind, *, create: bool = False) -> None:
-        """`create`: make it where there is none. Raises `StateError` for whatever is no sound file of this kind."""
+        """`create`: create it if it is missing. Raises `StateError` unless it is a sound file of this kind."""
         self._path = path
         self._lock = threading.RLock()
         try:
@@ -88,7 +88,7 @@ class KeptFile:
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """A transaction that is kept when the block ends. Raises `StateUnavailable`."""
+        """A transaction that is committed when the block ends. Raises `StateUnavailable`."""
         with self._lock:
             try:
                 self._database.execute("BEGIN IMMEDIATE")
@@ -109,7 +109,7 @@ class KeptFile:
 
 
 def require_sound(database: sqlite3.Connection, path: Path) -> None:
-    """Raise `StateError` where SQLite finds its file damaged."""
+    """Raise `StateError` if SQLite finds the file damaged."""
     try:
         found = database.execute("PRAGMA quick_check(1)").fetchall()
     except sqlite3.Error as fault:

@@ -16,9 +16,9 @@ class ServingError(Exception):
 
 
 def listen(host: str, port: int, option: str = "--port") -> socket.socket:
-    """A socket that listens there; port 0 takes a free one. Raises `ServingError`, which names the option."""
+    """A listening socket; port 0 takes a free one. Raises `ServingError`, which names the option."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # asyncio turns Nagle's algorithm off only where the protocol is named; with it every answer takes 40 ms
+    # asyncio disables Nagle's algorithm only for sockets with a named protocol; with it every answer takes 40 ms
     listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -45,7 +45,7 @@ def reachable(listening: socket.socket) -> str:
 
 
 def is_open(host: str) -> bool:
-    """Whether others than this machine's own programs reach what listens at this host."""
+    """Whether a server at this host is reachable from other machines."""
     try:
         return not ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -58,11 +58,11 @@ def base_url(listening: socket.socket) -> str:
 
 
 def remove_stale(ready_file: Path | None) -> None:
-    """Take an earlier node's ready file away, and see that another can be written, before anybody waits for it."""
+    """Remove an earlier node's ready file, and check that a new one can be written."""
     if ready_file is None:
         return
     try:
-        if ready_file.exists() and not ready_file.is_file():  # to take a device or a pipe away could harm others
+        if ready_file.exists() and not ready_file.is_file():  # removing a device or a pipe could harm others
             raise ServingError(f"the ready file {ready_file} can't be written: it is no regular file")
         ready_file.unlink(missing_ok=True)
         probe = _beside(ready_file)
@@ -73,7 +73,7 @@ def remove_stale(ready_file: Path | None) -> None:
 
 
 def write_atomically(file: Path, text: str, *, private: bool = False) -> None:
-    """Write a file that no reader can see half-written; a private one for its owner alone."""
+    """Write a file atomically; a private one for its owner alone."""
     partial = _beside(file)
     try:
         if private:
@@ -87,5 +87,5 @@ def write_atomically(file: Path, text: str, *, private: bool = False) -> None:
 
 
 def _beside(file: Path) -> Path:
-    """Another name in the same folder, this process's own."""
+    """A temporary name in the same folder that no other process uses."""
     return file.with_name(f".{file.name}.{os.getpid()}")

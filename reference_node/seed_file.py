@@ -1,4 +1,4 @@
-"""The file of `--seed-accounts`: the accounts that a node begins with, in YAML or JSON; faults are told with lines."""
+"""Reads the file of `--seed-accounts`: the accounts that a node begins with, in YAML or JSON. Errors name the line."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _kind(value: object) -> str:
 
 
 LIST, WORD = "a list", "a word"
-"""What stands for the two forms in the places of faults."""
+"""The names of the two forms in the locations of errors."""
 Word = Annotated[Literal["any"], Tag(WORD)]
 Names: TypeAlias = Annotated[
     Word | Annotated[list[Name], Field(max_length=LIST_LENGTH), Tag(LIST)], Discriminator(_kind)
@@ -59,12 +59,12 @@ class Part(BaseModel):
 
 
 class SeedGroup(Part):
-    """A group; its id is its place among the account's groups, from 1."""
+    """A group. Its id is its position among the account's groups, from 1."""
 
     name: Name
     description: Label = ""
     wallets: Names = []
-    """Those of the account."""
+    """Wallets of the account."""
     actions: Cids = []
 
 
@@ -79,7 +79,7 @@ class SeedUsageKey(Part):
     can_delete_groups: bool = False
     can_create_pkps: bool = False
     manage_ipfs_ids_in_groups: Names = []
-    """Of the account's groups; so are the other three."""
+    """Groups of the account, as in the other three arrays."""
     add_pkp_to_groups: Names = []
     remove_pkp_from_groups: Names = []
     execute_in_groups: Names = []
@@ -92,7 +92,7 @@ class SeedUsageKey(Part):
 
 
 class SeedAccount(Part):
-    """An account with all that it begins with."""
+    """An account with its initial objects."""
 
     name: Name
     description: Label = ""
@@ -109,11 +109,11 @@ class SeedFile(Part):
     """The whole file."""
 
     seed: Annotated[str, Field(min_length=8)] | None = None
-    """What keys that are not given, and the derivation paths of wallets, follow from."""
+    """The secret from which keys that are not given and derivation paths of wallets are derived."""
     accounts: Annotated[list[SeedAccount], Field(min_length=1)]
 
     def derived(self, *purpose: str) -> bytes:
-        """32 bytes for this purpose: a private key (all but one in 2^128 strings are)."""
+        """32 derived bytes for this purpose. Only one in 2^128 such strings is no private key."""
         told = b"".join(len(part.encode()).to_bytes(4) + part.encode() for part in purpose)
         return hmac.digest((self.seed or "").encode(), told, hashlib.sha256)
 
@@ -161,7 +161,7 @@ def read_seeds(file: Path) -> SeedFile:
 
 
 def _faults(seeds: SeedFile) -> Iterator[tuple[Place, str]]:
-    """What each part by itself does not show: names twice, names of nothing, keys twice or from nowhere."""
+    """Errors between parts: repeated or unknown names, and repeated or missing keys."""
     yield from _repeated(("accounts",), [account.name for account in seeds.accounts])
     keys: set[bytes] = set()
     for index, account in enumerate(seeds.accounts):
@@ -211,7 +211,7 @@ def _refuse_repeated_members(node: yaml.Node | None) -> None:
 
 
 def _line(node: yaml.Node | None, place: Place) -> int:
-    """The line of a member, or of the nearest around it."""
+    """The line of a member, or of the closest one around it."""
     line = node.start_mark.line + 1 if node else 1
     if place and isinstance(node, yaml.MappingNode):
         for key, value in node.value:

@@ -1,4 +1,4 @@
-"""Makes the accounts of `--seed-accounts`, once: a state that has them is left as its clients have changed it."""
+"""Creates the accounts of `--seed-accounts`, once. In a state that has them they are left as clients changed them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PAGE = 100
 def seed_accounts(
     accounts: AccountConfig, billing: Billing, keys: KeyDerivation, seeds: SeedFile, state: StateFolder | None
 ) -> None:
-    """Make the accounts that the node has not got from this file before. Raises `SeedError`."""
+    """Create the accounts that the node has not created from this file before. Raises `SeedError`."""
     made = set(state.seeded) if state else set()
     for account in seeds.accounts:
         seeding = Seeding(seeds, account, keys)
@@ -32,12 +32,12 @@ def seed_accounts(
 
 
 def described(seeds: SeedFile, keys: KeyDerivation) -> dict[str, Json]:
-    """The accounts for the ready file, by name: keys, wallets and ids of groups as they were made."""
+    """The accounts for the ready file, by name: keys, wallets and ids of groups as created."""
     return {account.name: Seeding(seeds, account, keys).described for account in seeds.accounts}
 
 
 class Seeding:
-    """One account on its way into the contract. A process that died on the way is followed by one that goes on."""
+    """The creation of one account, which a later process continues if this one dies."""
 
     def __init__(self, seeds: SeedFile, account: SeedAccount, keys: KeyDerivation) -> None:
         self._seeds, self._account = seeds, account
@@ -50,12 +50,12 @@ class Seeding:
 
     @property
     def name(self) -> str:
-        """What a state remembers the account by."""
+        """The name of the account in a state."""
         return f"{self._hash:064x}"
 
     @property
     def described(self) -> Json:
-        """What its clients want to know."""
+        """The description of the account for its clients."""
         return {
             "api_key": key_text(self._secret),
             "wallet_address": to_checksum_address(address_of(self._secret)),
@@ -70,7 +70,7 @@ class Seeding:
         }
 
     def make(self, accounts: AccountConfig, billing: Billing) -> None:
-        """Make what is missing, in the order of the file. Raises `SeedError`."""
+        """Create the missing objects, in the order of the file. Raises `SeedError`."""
         account, wallet = self._account, address_of(self._secret)
         billing.open_record(wallet, None if account.credits is None else Cents(account.credits))
         if not accounts.account_exists(self._hash):

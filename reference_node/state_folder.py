@@ -1,4 +1,4 @@
-"""The folder that `--state` names: all that a node has to know to go on where it was stopped or killed.
+"""The folder of `--state`: everything that a node needs to continue after it was stopped or killed.
 
 `node.sqlite` holds the root secret and what the node as a whole goes on with. Chain, ledger and payments are a
 *generation*: a folder of their own that a reset replaces as a whole.
@@ -41,12 +41,12 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Generation:
-    """Chain, credits and payments that belong together."""
+    """The files of chain, credits and payments that belong together."""
 
     folder: Path
 
     def create(self) -> None:
-        """Make its files, empty."""
+        """Create its empty files."""
         self.folder.mkdir(FOLDER_MODE)
         for path, kind in ((self.chain_path, CHAIN_FILE), (self.payments_path, PAYMENTS_FILE)):
             KeptFile(path, kind, create=True).close()
@@ -55,7 +55,7 @@ class Generation:
 
     @property
     def name(self) -> str:
-        """A name that no other generation has."""
+        """The unique name of the generation."""
         return self.folder.name
 
     @property
@@ -98,7 +98,7 @@ class StateFolder:
     """The folder of one node, locked for it."""
 
     def __init__(self, folder: Path, *, root_secret: bytes, chain_id: int) -> None:
-        """Make a new one with this root secret and chain, or open one. Raises `StateError`."""
+        """Open a folder, or create one with this root secret and chain. Raises `StateError`."""
         self._folder = folder
         with ExitStack() as undone:
             self._lock = _locked(folder)
@@ -120,7 +120,7 @@ class StateFolder:
             undone.pop_all()
 
     def _enter_generation(self) -> None:
-        """Find the present generation, and remove one that a kill left half-made or half-removed."""
+        """Find the current generation, and remove one that a kill left incomplete."""
         name = self._read("generation", str)
         for entry in self._folder.glob(f"{GENERATION_PREFIX}*"):
             if entry.name != name:
@@ -132,7 +132,7 @@ class StateFolder:
 
     @contextmanager
     def new_generation(self) -> Iterator[Generation]:
-        """A new generation, which takes the place of the present one if the block succeeds."""
+        """A new generation, which replaces the current one if the block succeeds."""
         former = getattr(self, "generation", None)
         fresh = Generation(self._folder / f"{GENERATION_PREFIX}{secrets.token_hex(8)}")
         try:
@@ -148,34 +148,34 @@ class StateFolder:
 
     @property
     def clock_offset(self) -> int:
-        """Seconds by which the clock is off."""
+        """The clock's offset in seconds."""
         return self._read("clock_offset", int) or 0
 
     def keep_clock_offset(self, seconds: int) -> None:
-        """Keep the offset of the clock. Raises `StateUnavailable`."""
+        """Store the clock's offset. Raises `StateUnavailable`."""
         self._write({"clock_offset": seconds})
 
     @property
     def certificate(self) -> tuple[int, int] | None:
-        """How often the certificate was renewed, and the Unix time of the last one's issue."""
+        """How often the certificate was renewed, and the Unix time of the last issue."""
         kept = self._read("certificate", list)
         return (int(kept[0]), int(kept[1])) if kept else None
 
     def keep_certificate(self, turn: int, issued: int) -> None:
-        """Keep which certificate is served. Raises `StateUnavailable`."""
+        """Store which certificate is served. Raises `StateUnavailable`."""
         self._write({"certificate": [turn, issued]})
 
     @property
     def seeded(self) -> list[str]:
-        """What `--seed-accounts` has made: the hashes of accounts."""
+        """The hashes of the accounts that `--seed-accounts` has created."""
         return [str(name) for name in self._read("seeded", list) or []]
 
     def keep_seeded(self, names: list[str]) -> None:
-        """Keep which accounts `--seed-accounts` has made. Raises `StateUnavailable`."""
+        """Store which accounts `--seed-accounts` has created. Raises `StateUnavailable`."""
         self._write({"seeded": [*names]})
 
     def close(self) -> None:
-        """Close the folder for other processes to use."""
+        """Release the folder for other processes."""
         self._file.close()
         self._lock.release()
 
@@ -202,7 +202,7 @@ class StateFolder:
 
 
 def _locked(folder: Path) -> FileLock:
-    """The lock of the folder, which is made where it is missing and closed to others where it is not."""
+    """Lock the folder, which is created if it is missing, and withdraw access of other users."""
     try:
         folder.mkdir(FOLDER_MODE, exist_ok=True)
         folder.chmod(FOLDER_MODE)

@@ -1,6 +1,6 @@
-"""Bash scripts that repeat the exchanges of failing cases with curl and jq, made from the results of a run alone.
+"""Writes Bash scripts that repeat the exchanges of failing cases with curl and jq, from the results of a run.
 
-Keys that a case got are taken from the answers to the script's own requests, so that a script holds none.
+A script takes keys from the answers to its own requests, so that it contains none.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ KEY = re.compile(r"\$\{(API_KEY_[0-9]+)\}")
 BODILESS = "HEAD"
 LONGEST_NAME = 150
 NO_ANSWER = "000"
-"""What curl says in place of a status when no answer came."""
+"""The status that curl prints when no answer came."""
 
 FUNCTIONS = r"""
 answer=$(mktemp)
@@ -109,12 +109,12 @@ def _comment(text: str) -> Iterator[str]:
 
 
 def _plain(text: str) -> str:
-    """A text without what moves the cursor of a terminal."""
+    """A text without characters that control a terminal."""
     return "".join(character if character.isprintable() else " " for character in text)
 
 
 def _made_up(told: ConversationShown) -> Iterator[str]:
-    """Keys that the case presented and no answer gave."""
+    """The keys that the case presented without getting them from an answer."""
     given = {name for one in told.exchanges for name in one.given}
     used = dict.fromkeys(name for one in told.exchanges for text in _texts(one) for name in KEY.findall(text))
     if missing := [name for name in used if name not in given]:

@@ -32,11 +32,11 @@ class Run:
     version: str
     results: Results
     content: bytes
-    """Of results.json, as it was read."""
+    """The bytes of results.json."""
     folder: str
-    """Of the node's pages, within the site."""
+    """The folder of the node's pages within the site."""
     stem: str
-    """Of the names of the run's own page and data."""
+    """The name of the run's page and data, without suffix."""
 
     @property
     def page(self) -> str:
@@ -45,18 +45,18 @@ class Run:
 
     @property
     def selection(self) -> str:
-        """Which cases ran, in words."""
+        """The selection of cases, in words."""
         chosen = " ".join(self.results.selected)
         return ("quick " if self.results.quick else "") + chosen or "every case"
 
     @cached_property
     def count(self) -> Counter[str]:
-        """How many must and should statements have each verdict."""
+        """The number of must and should statements with each verdict."""
         return Counter(str(one.verdict) for one in self.results.requirements if one.level in JUDGED)
 
     @cached_property
     def broken(self) -> int:
-        """How many statements of any level it breaks."""
+        """The number of statements of any level that the node breaks."""
         return sum(one.verdict is Judgement.FAIL for one in self.results.requirements)
 
     @cached_property
@@ -79,7 +79,7 @@ class Node:
         return self.runs[-1]
 
     def changes(self) -> Iterator[tuple[Run, Counter[Change] | None]]:
-        """The runs, the newest first, with how many verdicts changed since the one before; None for the first."""
+        """The runs, newest first, each with the number of verdicts changed since the one before; None for the first."""
         for before, run in reversed(list(zip((None, *self.runs), self.runs, strict=False))):
             counts = Counter(one.change for one in compare(before.results, run.results)) if before else None
             yield run, counts
@@ -87,7 +87,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Row:
-    """A statement, with the verdict on it in each of several runs; None where a run does not know it."""
+    """A statement with its verdict in each of several runs; None where a run does not know it."""
 
     statement: RequirementResult
     verdicts: tuple[Judgement | None, ...]
@@ -104,7 +104,7 @@ class Row:
 
     @property
     def counts(self) -> bool:
-        """Whether it is a must or should statement, or one that a node breaks although it said otherwise."""
+        """Whether it is a must or should statement, or another one that some node breaks."""
         return self.statement.level in JUDGED or self.fails
 
 
@@ -117,11 +117,11 @@ class Family:
 
     @property
     def failing(self) -> int:
-        """How many of them a node breaks."""
+        """The number of its statements that a node breaks."""
         return sum(row.fails for row in self.rows)
 
     def tallies(self) -> Iterator[tuple[int, int, int]]:
-        """For each run: how many must and should statements pass at least in part, of how many; how many fail."""
+        """For each run the number of must and should statements that pass at least in part, of all, and that fail."""
         judged = [row for row in self.rows if row.statement.level in JUDGED]
         for number in range(len(self.rows[0].verdicts)):
             passed = sum(row.verdicts[number] in PASSING for row in judged)
@@ -163,7 +163,7 @@ class Board:
 
 
 def collect(folders: Iterable[Path]) -> Board:
-    """The runs in some folders. Raises LoadProblem: nothing is there, or two runs of one node have one version."""
+    """Read the runs in these folders. LoadProblem: there are none, or two runs of a node have the same version."""
     found: dict[str, list[tuple[str, Path, Results]]] = {}
     for folder in folders:
         paths = sorted(folder.rglob(RESULTS_NAME))
@@ -199,7 +199,7 @@ def _node(name: str, folder: str, runs: list[tuple[str, Path, Results]]) -> Node
 
 
 def _file_names(names: Iterable[str], taken: set[str]) -> dict[str, str]:
-    """A name for a file or folder for each name; it has letters, digits, points and hyphens alone."""
+    """A file name for each name, of letters, digits, points and hyphens."""
     found: dict[str, str] = {}
     for name in names:
         stem = re.sub(r"[^A-Za-z0-9.]+", "-", name).strip(".-")[:100] or "unnamed"

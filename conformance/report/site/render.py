@@ -1,4 +1,4 @@
-"""Writes the pages of a site. Text from results is escaped, and no page loads or runs anything but its own."""
+"""Writes the pages of a site. Text from results is escaped, and pages load and run nothing from elsewhere."""
 
 from __future__ import annotations
 
@@ -67,5 +67,5 @@ def _page(template: str, root: str, **shown: object) -> str:
 
 
 def _verdict(run: Run) -> bool | None:
-    """Whether the node conforms; None where the run told nothing."""
+    """Whether the node conforms; None where the run was inconclusive."""
     return True if run.results.conforms else False if run.results.exit_code == 1 else None
