@@ -1,8 +1,8 @@
-"""Parts of a case: set-up, which judges nothing, and parts that label their problems."""
+"""Parts of a case: set-up, which judges nothing, and parts that label their problems or say what they judge."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from conformance.problems import Departure, SetupFailed, StepProblem
@@ -24,4 +24,15 @@ def labelled(label: str) -> Iterator[None]:
         yield
     except StepProblem as problem:
         problem.step = problem.step or label
+        raise
+
+
+@contextmanager
+def charging(requirements: Sequence[str] | None) -> Iterator[None]:
+    """A part whose departures break these requirements of the case; None: all of them."""
+    try:
+        yield
+    except Departure as problem:
+        if requirements is not None and not problem.judged:
+            problem.charge(requirements)
         raise

@@ -10,7 +10,7 @@ from conformance.drivers.envelopes.flows import VALID, EnvelopeAccount, Envelope
 from conformance.drivers.envelopes.forms import BILLING, CONVERSION, PRIMARY_TYPES, EnvelopeRow, Flow, TypedDataCase
 from conformance.drivers.envelopes.requests import Changes, proofs
 from conformance.drivers.envelopes.rows import VARIABLES, Row, compile_rows, primary_type, variables
-from conformance.drivers.sections import labelled, set_up
+from conformance.drivers.sections import charging, labelled, set_up
 from conformance.drivers.steps.caserun import CaseRun
 from conformance.endpoints.messages import Answer
 from conformance.endpoints.requests import OutgoingRequest
@@ -112,7 +112,7 @@ class EnvelopeTrial:
         for flow, rows in chosen.items():
             refusals = self._refusals(flow) if any(map(_refuses, rows)) else None
             for row in rows:
-                with labelled(f"{row.label} ({flow})"):
+                with labelled(f"{row.label} ({flow})"), charging(row.form.judges):
                     self._try_row(flow, row, refusals)
         self.run.unchanged.compare()
         if any(map(_refuses, chosen.get(CONVERSION, []))):
@@ -136,7 +136,7 @@ class EnvelopeTrial:
         sent = self._send(flow, row)
         answers = [answer for _, answer in sent]
         if not row.form.accepted:
-            self._must_refuse(flow, row.label, sent, refusals)
+            self._must_refuse(flow, row, row.label, sent, refusals)
             return
         for answer in answers:
             _must_give(answer)
@@ -145,7 +145,7 @@ class EnvelopeTrial:
         if flow not in (CONVERSION, BILLING):
             _must_be_minted(answers, str(self.run.scope.variables["wallet"]))
         if row.form.refused_after is not None:
-            self._must_expire(flow, row.form.refused_after, [request for request, _ in sent], refusals)
+            self._must_expire(flow, row, row.form.refused_after, [request for request, _ in sent], refusals)
 
     def _must_refuse_again(self, requests: Sequence[OutgoingRequest]) -> None:
         """Convert again, which must be refused. No key is left that could read the account's state before and after."""
@@ -154,7 +154,7 @@ class EnvelopeTrial:
             check_refusal(self.run.send(request), expected, self.run.secrets)
 
     def _must_expire(
-        self, flow: Flow, seconds: int, accepted: Sequence[OutgoingRequest], refusals: Refusals | None
+        self, flow: Flow, row: Row, seconds: int, accepted: Sequence[OutgoingRequest], refusals: Refusals | None
     ) -> None:
         """Send the same requests later, which must be refused. A conversion names an account that is not converted."""
         with set_up():
@@ -162,14 +162,15 @@ class EnvelopeTrial:
         again = [replace(request, credential=key) if flow == CONVERSION else request for request in accepted]
         with self.run.clock.ahead(seconds):
             sent = [(request, self.run.send(request)) for request in again]
-        self._must_refuse(flow, f"{seconds} s later", sent, refusals)
+        self._must_refuse(flow, row, f"{seconds} s later", sent, refusals)
 
-    def _must_refuse(self, flow: Flow, label: str, sent: Sent, refusals: Refusals | None) -> None:
+    def _must_refuse(self, flow: Flow, row: Row, label: str, sent: Sent, refusals: Refusals | None) -> None:
         if refusals is None:
             raise TypeError("a refused row has neither control nor state")
         for request, answer in sent:
             refusals.check(answer, ["any"])
-            self.run.unchanged.note(f"{label} ({flow})", request, answer.exchange)
+            judges = None if row.form.judges is None else tuple(row.form.judges)
+            self.run.unchanged.note(f"{label} ({flow})", request, answer.exchange, judges)
             self.run.unchanged.read(self.accounts.unchanged(flow))
 
     def _send(self, flow: Flow, row: Row) -> Sent:

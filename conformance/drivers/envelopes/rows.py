@@ -12,7 +12,7 @@ from conformance.drivers.envelopes.forms import PRIMARY_TYPES, EnvelopeRow, Flow
 from conformance.drivers.envelopes.requests import Changes, Signers
 from conformance.language.scope import Scope
 from conformance.language.templates import CompileContext, Template, compile_value
-from conformance.problems import BadShape, DuplicateId, LoadProblem, Mismatch
+from conformance.problems import BadShape, DuplicateId, LoadProblem, Mismatch, NothingAsserted, UnknownName
 from conformance.values.typed_data import Wallet
 
 VARIABLES = (
@@ -95,7 +95,22 @@ def compile_rows(case: TypedDataCase, context: CompileContext) -> list[Row]:
             rows.append(_compile_row(row, case, index, place))
         except LoadProblem as problem:
             place.faults.append(problem)
+    _check_judged(case, context)
     return rows
+
+
+def _check_judged(case: TypedDataCase, context: CompileContext) -> None:
+    """Where a row says what it judges: report rows that do not, unknown requirements, and those that no row judges."""
+    told = {name for row in case.rows for name in row.judges or ()}
+    if not told:
+        return
+    for index, row in enumerate(case.rows):
+        if row.judges is None:
+            context.at("rows", index).report(BadShape, "other rows say what they judge: `judges` is missing here")
+        for name in set(row.judges or ()) - set(case.requirements):
+            context.at("rows", index, "judges").report(UnknownName, f"the case does not say that it is about {name}")
+    if left := [name for name in case.requirements if name not in told]:
+        context.at("requirements").report(NothingAsserted, f"no row judges {', '.join(left)}")
 
 
 def _check(row: EnvelopeRow, case: TypedDataCase, context: CompileContext) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass
@@ -20,6 +20,7 @@ from typing import Annotated, Literal
 import yaml
 from pydantic import BaseModel, ConfigDict, Field
 
+from conformance.drivers.sections import charging
 from conformance.drivers.steps.caserun import CaseRun
 from conformance.drivers.steps.driver import compile_case
 from conformance.endpoints.messages import Answer
@@ -91,6 +92,10 @@ class HostileCase(SteppedCase):
     """The PKP id of that wallet."""
     bystander: Reference
     """A key of another account that may run any action."""
+    ends: Annotated[list[str], Field(min_length=1)]
+    """The requirements that say how a run ends that never would, or that fails."""
+    isolated: Annotated[list[str], Field(min_length=1)]
+    """The requirements that say that no run finds anything of another."""
     at_once: Annotated[int, Field(ge=1, le=16)] = 4
     """How many hostile actions run in parallel."""
 
@@ -112,12 +117,16 @@ def compile_hostile(form: HostileCase, context: CompileContext) -> Callable[[Cas
             raise context.at("families", index).problem(BadShape, f"no family is called {family!r}: {sorted(known)}")
     context.info.uses |= {FORMS, TIMEOUT, RESPONSE_FORM, MEMBER, NAMED_BY, "wire.paging.first_page_number"}
     context.info.operations |= {"run_action", "list_groups"}
+    if unsaid := {*form.requirements} ^ {*form.ends, *form.isolated}:
+        names = ", ".join(sorted(unsaid))
+        message = f"`ends` and `isolated` name the requirements of the case, each at least once; not so {names}"
+        raise context.at("requirements").problem(BadShape, message)
     program = compile_case(form, context, judged_besides=True)
     roles = [compile_value(name, context.at(where)) for where, name in _roles(form)]
 
     def attack(run: CaseRun) -> None:
         program(run)
-        campaign = Campaign(run, Roles(*(printed(role(run.scope)) for role in roles)))
+        campaign = Campaign(run, Roles(*(printed(role(run.scope)) for role in roles)), form.ends, form.isolated)
         campaign.carry_out([entry for entry in entries() if entry.family in form.families], form.at_once)
 
     return attack
@@ -130,10 +139,11 @@ def _roles(form: HostileCase) -> list[tuple[str, str]]:
 class Campaign:
     """The hostile runs of one case."""
 
-    def __init__(self, session: Session, roles: Roles) -> None:
+    def __init__(self, session: Session, roles: Roles, ends: Sequence[str], isolated: Sequence[str]) -> None:
         self._session = session
         self._runs = Runs(session)
         self._roles = roles
+        self._ends, self._isolated = ends, isolated
         self._profile = session.profile
         forms = self._profile.exec.failure_and_limits
         self._limit = forms.timeout_seconds if forms else 0.0
@@ -160,11 +170,13 @@ class Campaign:
 
     def _attack(self, entry: Entry) -> None:
         code = source(f"hostile/{entry.id}", self._profile)
-        answer = self._send(self._runs.request(self._roles.attacker, code, pkp_id=self._roles.wallet))
-        self._must_end_in_time(entry, answer)
-        left = [trace for trace in self._probe() if trace not in self._usual]
-        if left:
-            raise Mismatch(f"a clean run after {entry.id} ({entry.title})", f"{left} left behind")
+        with charging(self._ends):
+            answer = self._send(self._runs.request(self._roles.attacker, code, pkp_id=self._roles.wallet))
+            self._must_end_in_time(entry, answer)
+        with charging(self._isolated):
+            left = [trace for trace in self._probe() if trace not in self._usual]
+            if left:
+                raise Mismatch(f"nothing left behind by {entry.id} ({entry.title})", printed(left)[:SHOWN])
 
     def _must_end_in_time(self, entry: Entry, answer: Answer) -> None:
         who = f"{entry.id} ({entry.title})"
@@ -192,8 +204,9 @@ class Campaign:
             answer = self._session.call("list_groups", self._roles.bystander, **page)
             longest = max(longest, answer.seconds)
             honest = self._send(self._runs.request(self._roles.bystander, HONEST, params={"n": 7}))
-            if not same({"n": 7}, self._result(honest)):
-                raise Mismatch("what an honest run returns", honest.text[:SHOWN], honest.exchange)
+            with charging(self._isolated):
+                if not same({"n": 7}, self._result(honest)):
+                    raise Mismatch("what an honest run returns", honest.text[:SHOWN], honest.exchange)
         return longest
 
     def _result(self, answer: Answer) -> object:
