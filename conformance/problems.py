@@ -360,6 +360,14 @@ class NoFunderKey(Inconclusive):
     hint = "set the variable, or leave funded_wallet out of the profile's capabilities"
 
 
+class NoControlToken(Inconclusive):
+    """The profile names an environment variable for the token of the test control, and it holds none."""
+
+    code = "no-control-token"
+    cause = "there is no token for the test control"
+    hint = "set the variable, or leave control_token_variable out of the profile"
+
+
 class OutOfCredit(Inconclusive):
     """402 where the case does not expect it."""
 

@@ -36,6 +36,7 @@ from reference_node.api.requests import body_members
 from reference_node.billing.database import LedgerUnavailable
 from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.chain.interface import ChainError
+from reference_node.control_token import ControlToken
 from reference_node.hosts import KnownHosts
 from reference_node.kept_file import StateUnavailable
 from reference_node.log_limit import limited_logger
@@ -85,6 +86,8 @@ def build_app(settings: Settings) -> FastAPI:
     describe(app)
     add_front_page(app, PREFIX)
     _answer_problems(app)
+    if settings.control_token is not None:
+        app.add_middleware(ControlToken, token=settings.control_token)
     app.add_middleware(KnownHosts, settings=settings)
     app.add_middleware(RequestIds)
     return app

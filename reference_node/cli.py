@@ -155,6 +155,13 @@ def _add_server_options(serve: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--control", action="store_true", help="serve /control, which moves the clock and resets the node: for tests"
     )
+    group.add_argument(
+        "--control-token-file",
+        type=Path,
+        default=argparse.SUPPRESS,
+        metavar="FILE",
+        help="the token, 16 visible characters or more, that requests to /control have to carry",
+    )
 
 
 def _add_chain_options(serve: argparse.ArgumentParser) -> None:
@@ -357,6 +364,7 @@ def _settings(options: argparse.Namespace) -> Settings:
     given["stripe_keys"] = _stripe_keys() if given["payments"] == "stripe" else None
     if "stripe_api_base" in given and given["payments"] != "stripe":
         raise OptionsError("--stripe-api-base names the server of --payments stripe: give that too")
+    given["control_token"] = _control_token(given.pop("control_token_file", None), is_served=given["control"])
     if "contract" in given and "rpc_url" not in given:
         raise OptionsError("--contract names a contract on an external chain: give --rpc-url too")
     if ("tls_cert" in given) != ("tls_key" in given):
@@ -378,6 +386,21 @@ def _stripe_keys() -> StripeKeys:
         if not keys[name].startswith(prefixes):
             raise OptionsError(f"--payments stripe needs a key in {name} that begins with {' or '.join(prefixes)}")
     return StripeKeys(keys[STRIPE_SECRET], keys[STRIPE_PUBLISHABLE])
+
+
+def _control_token(file: Path | None, *, is_served: bool) -> str | None:
+    if file is None:
+        return None
+    if not is_served:
+        raise OptionsError("--control-token-file protects the test control: give --control too")
+    try:
+        token = file.read_text("ascii").strip()
+    except (OSError, UnicodeDecodeError) as fault:
+        reason = fault.strerror if isinstance(fault, OSError) else "it is not text"
+        raise OptionsError(f"the control token file {file} can't be read: {reason}") from None
+    if not re.fullmatch(r"[!-~]{16,200}", token):
+        raise OptionsError("the control token has to be 16 to 200 visible characters: openssl rand -hex 16 makes one")
+    return token
 
 
 def _root_secret(file: Path | None) -> bytes | None:

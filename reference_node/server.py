@@ -38,7 +38,7 @@ from reference_node.tee.tls import CertificateError, switching_context
 
 OPEN_CONTROL = (
     "reference-node: WARNING: --control is open to everybody who can reach this machine: they can move the clock, make "
-    "ether and forget all accounts. Listen at 127.0.0.1, or keep this network to yourself."
+    "ether and forget all accounts. Listen at 127.0.0.1, or protect it with --control-token-file."
 )
 
 
@@ -257,9 +257,11 @@ def _announce(node: Node, facts: dict[str, Json]) -> None:
         names = ", ".join(account.name for account in node.seeds.accounts)
         lines.append(f"  accounts  {names} (--seed-accounts); --ready-file tells their keys")
     if facts["control_url"] is not None:
+        whom = "can reach it" if node.settings.control_token is None else "have its token"
         lines.append(
-            f"  control   {facts['control_url']}: /clock, /fund, /spend, /rotate and /reset, for all who can reach it"
+            f"  control   {facts['control_url']}: /clock, /fund, /spend, /rotate and /reset, for all who {whom}"
         )
     print("\n".join(lines), flush=True)
-    if facts["control_url"] is not None and is_open(node.settings.host):
+    is_unprotected = facts["control_url"] is not None and node.settings.control_token is None
+    if is_unprotected and is_open(node.settings.host):
         print(OPEN_CONTROL, file=sys.stderr, flush=True)

@@ -76,6 +76,8 @@ class Settings:
     """The UDP and TCP port of the gateway domain's DNS server; 0: a free one; `None`: no server."""
     control: bool = False
     """Serve the test-control interface."""
+    control_token: str | None = field(default=None, repr=False)
+    """What requests to the test control have to carry; `None`: it is open to all who reach the node."""
     ready_file: Path | None = None
     """A file that is written once the node accepts connections."""
     slug: str = "service"

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from conformance.doctor.finding import Finding, State
 from conformance.doctor.first import CODE, NOT_SERVED, ask, first_look
 from conformance.endpoints.client import Target
+from conformance.endpoints.control import control_headers
 from conformance.endpoints.funding import KeyFunder, funder_of
 from conformance.endpoints.messages import Message
 from conformance.endpoints.requests import JSON_TYPE, OutgoingRequest
@@ -125,7 +126,7 @@ def _control(session: Session) -> Finding | None:
     if not session.profile.offers("clock_control"):
         return None
     url = f"{session.profile.control_url}/clock"
-    message = Message("POST", url, {"Content-Type": JSON_TYPE}, '{"offset_seconds": 0}')
+    message = Message("POST", url, control_headers(session.profile), '{"offset_seconds": 0}')
     answer = session.target.exchange(message, session.log)
     if answer.accepted:
         return Finding("clock control", State.WELL, "sets the clock")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Literal
 
 from pydantic import JsonValue
@@ -10,7 +11,21 @@ from conformance.endpoints.client import Target
 from conformance.endpoints.log import ExchangeLog
 from conformance.endpoints.messages import Answer, Message
 from conformance.endpoints.requests import JSON_TYPE
+from conformance.problems import NoControlToken
+from conformance.profile import Profile
 from conformance.values.json_text import written
+
+
+def control_headers(profile: Profile) -> dict[str, str]:
+    """The headers of requests to the test control. NoControlToken: the profile names a variable that holds no token."""
+    headers = {"Content-Type": JSON_TYPE}
+    variable = profile.control_token_variable
+    if variable is None:
+        return headers
+    token = os.environ.get(variable, "").strip()
+    if not token:
+        raise NoControlToken(f"a token in the variable {variable}, which the profile names", "it is not set")
+    return {**headers, "Authorization": f"Bearer {token}"}
 
 
 def tell_control(
@@ -18,4 +33,4 @@ def tell_control(
 ) -> Answer:
     """Send an action to the node's test control."""
     url = f"{target.profile.control_url}/{action}"
-    return target.exchange(Message("POST", url, {"Content-Type": JSON_TYPE}, written(members)), log)
+    return target.exchange(Message("POST", url, control_headers(target.profile), written(members)), log)

@@ -15,10 +15,10 @@ from eth_utils.crypto import keccak
 
 from conformance.endpoints.chain import ChainClient
 from conformance.endpoints.client import Target
+from conformance.endpoints.control import control_headers
 from conformance.endpoints.locks import between_processes
 from conformance.endpoints.log import ExchangeLog
 from conformance.endpoints.messages import Message
-from conformance.endpoints.requests import JSON_TYPE
 from conformance.endpoints.sending import Receipt, Sender
 from conformance.endpoints.signing import Fees, Transaction
 from conformance.problems import ChainReverted, ChainTrouble, NoFunderKey
@@ -89,7 +89,7 @@ class ControlFunder:
         url = f"{purse.target.profile.control_url}/fund"
         gift = max(wei, GIFT)
         body = written({"address": address, "wei": gift})
-        answer = purse.target.exchange(Message("POST", url, {"Content-Type": JSON_TYPE}, body), purse.log)
+        answer = purse.target.exchange(Message("POST", url, control_headers(purse.target.profile), body), purse.log)
         if not answer.accepted:
             raise ChainTrouble("ether from the test control", f"status {answer.status}", answer.exchange)
         return gift

@@ -11,7 +11,7 @@ from conformance.profile.attestation import Attestation
 from conformance.profile.auth import Access
 from conformance.profile.billing import Billing
 from conformance.profile.brand import Brand
-from conformance.profile.chain import Chain, Url
+from conformance.profile.chain import Chain, Url, VariableName
 from conformance.profile.crypto import Crypto
 from conformance.profile.env import Envelope
 from conformance.profile.errors import Errors
@@ -61,6 +61,7 @@ NO_CHOICES = (
     "extends",
     "base_url",
     "control_url",
+    "control_token_variable",
     "capabilities",
     "accounts.",
     "payments.provider_url",
@@ -104,6 +105,9 @@ class Profile(Section):
     control_url: Url | None = None
     """Where tests set the clock, spend credit and renew certificates; needed by the capabilities `clock_control`,
     `credit_control` and `certificate_control`."""
+    control_token_variable: VariableName | None = None
+    """The environment variable that holds the token which `control_url` and `payments.control_url` take as
+    `Authorization: Bearer`. Null: they take none."""
     capabilities: Annotated[tuple[Capability, ...], AfterValidator(_once)] = ("managed_accounts", "openapi")
     """What the node offers; cases that need anything else report `not offered`.
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Literal, TypeAlias
 
+from conformance.endpoints.control import control_headers
 from conformance.endpoints.messages import Message
 from conformance.problems import ProfileSilent, ProviderTrouble
 from conformance.service.acceptance import Accepted
@@ -39,7 +40,7 @@ class ProviderControl:
         if base is None:
             raise ProfileSilent(f"a profile that says {KEY}", "a profile that leaves it out")
         self._payments.publishable_key()  # raises for one of live mode
-        message = Message("POST", f"{base}/{action}", {"Content-Type": "application/json"}, json.dumps(members))
+        message = Message("POST", f"{base}/{action}", control_headers(self._session.profile), json.dumps(members))
         answer = self._session.target.exchange(message, self._session.log)
         if not answer.accepted:
             raise ProviderTrouble(f"the control to {action}", answer.text[:SHOWN], answer.exchange)

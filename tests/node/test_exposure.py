@@ -58,6 +58,48 @@ def test_answers_with_keys_are_kept_in_no_cache_and_taken_for_nothing_else(runni
     assert "no-store" not in asset.headers.get("cache-control", "")
 
 
+SPOKEN = "a-word-of-the-test-control"
+
+
+@pytest.mark.parametrize(
+    "path", ["/control/clock", "/control//clock", "/stripe/control/clear", "/stripe//control/clear"]
+)
+def test_control_with_a_token_takes_no_request_without_it(path: str) -> None:
+    with serving(Settings(port=0, control=True, control_token=SPOKEN)) as running:
+        body: dict[str, int] = {"offset_seconds": 1} if "clock" in path else {}
+        for header in (None, SPOKEN, f"Bearer {SPOKEN}x", "Bearer", f"bearer {SPOKEN}", "Bearer \xe9"):
+            headers = {} if header is None else {"Authorization": header.encode("latin-1")}
+            refused(running.http.post(path, json=body, headers=headers), 401, "control-token-missing")
+        accepted = running.http.post(path.replace("//", "/"), json=body, headers={"Authorization": f"Bearer {SPOKEN}"})
+        assert accepted.status_code == 200
+        assert running.http.get("/core/v1/get_api_payers").status_code == 200
+
+
+def test_token_closes_the_control_to_others_and_is_told_nowhere(tmp_path: Path) -> None:
+    secret = tmp_path / "token"
+    secret.write_text(f"{SPOKEN}\n")
+    options = ("--control", "--control-token-file", str(secret), "--host", "0.0.0.0")  # noqa: S104 - for a moment
+    with node_process(tmp_path / "ready.json", *options) as (process, ready):
+        process.terminate()
+        output, _ = process.communicate(timeout=60)
+    assert ready["control_url"]
+    assert "WARNING" not in output
+    assert SPOKEN not in output + (tmp_path / "ready.json").read_text()
+
+
+def test_token_that_can_not_be_used_is_said_in_one_line(tmp_path: Path) -> None:
+    short = tmp_path / "short"
+    short.write_text("short")
+    for options, said in (
+        (("--control", "--control-token-file", str(short)), "16 to 200 visible characters"),
+        (("--control", "--control-token-file", str(tmp_path / "none")), "can't be read"),
+        (("--control-token-file", str(short)), "give --control too"),
+    ):
+        code, error = failing(*options)
+        assert (code, error.count("\n")) == (2, 1)
+        assert said in error
+
+
 @pytest.mark.parametrize(("host", "warned"), [("0.0.0.0", True), ("127.0.0.1", False)])  # noqa: S104 - for a moment
 def test_control_that_others_can_reach_is_warned_of(tmp_path: Path, host: str, warned: bool) -> None:
     with node_process(tmp_path / "ready.json", "--control", "--host", host) as (process, _):
