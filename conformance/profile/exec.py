@@ -48,7 +48,7 @@ class FailureAndLimits(Section):
     error_member: WireName | None = "has_error"
     """The member that is true then and false otherwise."""
     message_in_logs: bool = True
-    """Whether the message is the last line of `logs`."""
+    """Whether the message stands at the end of `logs`; a stack may follow it."""
     timeout_seconds: Annotated[float, Field(gt=0)] = 30
     """When a run that never ends is stopped."""
 

@@ -88,8 +88,7 @@ def _failure(trial: Trial, path: str, well: dict[str, JsonValue]) -> None:
         trial.notes.see(f"{key}.error_member", None, f"the answer has {sorted(members)}")
     logs = members.get("logs")
     if answer.accepted and isinstance(logs, str):
-        last = logs.strip().splitlines()[-1:] or [""]
-        trial.notes.see(f"{key}.message_in_logs", MARK in last[0], "the last line of logs")
+        trial.notes.see(f"{key}.message_in_logs", MARK in logs, "the logs of code that throws")
 
 
 def _sandbox(trial: Trial, path: str) -> None:
