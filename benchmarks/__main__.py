@@ -16,8 +16,8 @@ HEAD = """\
 # Benchmarks
 
 `python -m benchmarks` times two things in turn within one run and compares the medians, so the ratios hold where
-absolute times don't. `--write` renews the table below; `python -m benchmarks node payments` measures these parts alone,
-and `--help` names all of them.
+absolute times don't. `python -m benchmarks node payments` measures these parts alone, and `--help` names all of them.
+`--write` renews the table below, with parts their rows alone.
 
 Runs in a row ask the contract the same, and the in-memory chain answers a view that it has answered from memory until
 the next block or second. Lists are asked for in pages of another size each time, so that they are evaluated anew.
@@ -27,8 +27,9 @@ needs, the verifier's own work is small. Without them it takes about three times
 is a part of one of sixteen rules, and what it lets through in chains, revocation lists, TCB info and quotes is read a
 second time, in Python.
 
-Attacks are measured each on a node of its own, as the 99th percentile of an honest caller's requests beside it and
-alone. `python -m benchmarks.soak --minutes 10` measures apart how much memory each thousand requests of a kind take.
+Attacks are measured each on a node of its own, as the 99th percentile of an honest caller's requests alone, in the
+seconds in which the attack begins, and while it goes on. `python -m benchmarks.soak --minutes 10` measures apart how
+much memory each thousand requests of a kind take.
 
 | measured | ms | against | ms | ratio | at most |
 |---|---|---|---|---|---|
@@ -56,8 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     text = "\n".join(map(_line, table))
     print(text)
     if options.write:
-        machine = f"{platform.system()} {platform.machine()}, Python {platform.python_version()}"
-        PAGE.write_text(f"{HEAD}{text}\n\nMeasured on {machine}.\n")
+        _write(table, whole=not options.parts)
     return 0 if all(row.kept for row in table) else 1
 
 
@@ -67,13 +67,25 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
         description="Time things in turn, and print the ratios.",
     )
     parser.add_argument("parts", nargs="*", metavar="NAME", help=f"measure only these: {', '.join(PARTS)}")
-    parser.add_argument("--write", action="store_true", help="renew the table of docs/benchmarks.md")
+    parser.add_argument(
+        "--write", action="store_true", help="renew the table of docs/benchmarks.md, or the rows of the parts"
+    )
     options = parser.parse_args(arguments)
     if unknown := set(options.parts) - PARTS.keys():
         parser.error(f"no such part: {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
-    if options.write and options.parts:
-        parser.error("--write renews the whole table: name no parts")
     return options
+
+
+def _write(table: Sequence[Row], *, whole: bool) -> None:
+    """Renew the page: all of it, or the rows of these names, new ones at the end of the table."""
+    if whole:
+        lines = [_line(row) for row in table]
+    else:
+        renewed = {row.what: _line(row) for row in table}
+        kept = PAGE.read_text(encoding="utf-8").removeprefix(HEAD).partition("\n\n")[0].splitlines()
+        lines = [renewed.pop(line.split(" | ")[0].removeprefix("| "), line) for line in kept] + list(renewed.values())
+    machine = f"{platform.system()} {platform.machine()}, Python {platform.python_version()}"
+    PAGE.write_text(HEAD + "\n".join(lines) + f"\n\nMeasured on {machine}.\n", encoding="utf-8")
 
 
 def _line(row: Row) -> str:
