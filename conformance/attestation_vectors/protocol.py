@@ -56,10 +56,10 @@ def request(vector: Vector) -> dict[str, object]:
 
 def read_hello(text: bytes) -> Hello:
     """The answer to `start`. ValueError: it is none."""
-    told = _object(text)
-    if told.get("protocol") != PROTOCOL:
-        raise ValueError(f"it speaks protocol {told.get('protocol')!r}, not {PROTOCOL}")
-    name, kinds = told.get("implementation"), told.get("kinds")
+    members = _object(text)
+    if members.get("protocol") != PROTOCOL:
+        raise ValueError(f"it speaks protocol {members.get('protocol')!r}, not {PROTOCOL}")
+    name, kinds = members.get("implementation"), members.get("kinds")
     if not isinstance(name, str) or not isinstance(kinds, Sequence) or not set(kinds) <= set(KINDS):
         raise ValueError(f"no implementation, or kinds that are not among {', '.join(KINDS)}")
     return Hello(name, frozenset(map(str, kinds)))
@@ -67,14 +67,14 @@ def read_hello(text: bytes) -> Hello:
 
 def read_answer(text: bytes, asked: str) -> Answer:
     """The answer about the vector of this id. ValueError: it is none."""
-    told = _object(text)
-    if told.get("id") != asked:
-        raise ValueError(f"an answer about {told.get('id')!r}, where {asked!r} was asked about")
-    return Answer(Result(str(told.get("result"))), str(told.get("detail") or ""))
+    members = _object(text)
+    if members.get("id") != asked:
+        raise ValueError(f"an answer about {members.get('id')!r}, where {asked!r} was asked about")
+    return Answer(Result(str(members.get("result"))), str(members.get("detail") or ""))
 
 
 def _object(text: bytes) -> Mapping[str, object]:
-    told = json.loads(text)
-    if not isinstance(told, dict):
+    value = json.loads(text)
+    if not isinstance(value, dict):
         raise ValueError("no JSON object")  # noqa: TRY004 - a fault of the text, not of a caller
-    return told
+    return value

@@ -15,8 +15,8 @@ def differences(comparison: Comparison) -> Iterator[str]:
     for judged in comparison.having(*DIFFERENCES):
         flags = ", ".join(judged.vector.flags)
         detail = f" ({' '.join(judged.detail.split())[:120]})" if judged.detail else ""
-        told = f"{judged.vector.topic}: {judged.vector.comment}"
-        yield f"{judged.verdict:<12}  {judged.vector.id:<24}  {flags:<16}  {told}{detail}"
+        subject = f"{judged.vector.topic}: {judged.vector.comment}"
+        yield f"{judged.verdict:<12}  {judged.vector.id:<24}  {flags:<16}  {subject}{detail}"
     counts = Counter(judged.verdict for judged in comparison.judged)
     summed = ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict if counts[verdict])
     others = f"; {comparison.others} of other kinds" if comparison.others else ""
@@ -34,8 +34,8 @@ def markdown(comparisons: Sequence[Comparison]) -> str:
     for flag, count in sorted(flags.items()):
         rows.append([flag, str(count), *(_cell(comparison, flag) for comparison in comparisons)])
     for verdict in Verdict:
-        told = {Verdict.AGREES: "**judged rightly**"}.get(verdict, f"**{verdict}**")
-        rows.append([told, "", *(str(len(comparison.having(verdict))) for comparison in comparisons)])
+        heading = {Verdict.AGREES: "**judged rightly**"}.get(verdict, f"**{verdict}**")
+        rows.append([heading, "", *(str(len(comparison.having(verdict))) for comparison in comparisons)])
     return "".join(f"| {' | '.join(row)} |\n" for row in rows)
 
 

@@ -22,8 +22,8 @@ def load_cases(pack_dirs: Sequence[Path] = ()) -> list[Case]:
 
 def by_requirement(cases: Iterable[Case]) -> dict[str, tuple[str, ...]]:
     """Requirement id to the cases that name it."""
-    found: dict[str, list[str]] = {}
+    case_ids: dict[str, list[str]] = {}
     for case in cases:
         for requirement in case.requirements:
-            found.setdefault(requirement, []).append(case.id)
-    return {requirement: tuple(names) for requirement, names in found.items()}
+            case_ids.setdefault(requirement, []).append(case.id)
+    return {requirement: tuple(names) for requirement, names in case_ids.items()}

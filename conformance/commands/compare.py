@@ -19,8 +19,8 @@ def add_to(subcommands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
         help="say what changed between two runs",
         description="Ends with 1 where a requirement is broken, no longer shown or gone.",
     )
-    for name, told in (("old", "the earlier run's"), ("new", "the later run's")):
-        parser.add_argument(name, type=Path, metavar=name.upper(), help=f"{told} results.json, or its folder")
+    for name, whose in (("old", "the earlier run's"), ("new", "the later run's")):
+        parser.add_argument(name, type=Path, metavar=name.upper(), help=f"{whose} results.json, or its folder")
     parser.set_defaults(handle=_compare)
 
 
@@ -28,4 +28,4 @@ def _compare(arguments: argparse.Namespace) -> int:
     before, after = load_results(arguments.old), load_results(arguments.new)
     changed = compare(before, after)
     print(markdown(before, after, changed), end="")
-    return ExitCode.FAILS if any(one.change in WORSE for one in changed) else ExitCode.CONFORMS
+    return ExitCode.FAILS if any(change.change in WORSE for change in changed) else ExitCode.CONFORMS

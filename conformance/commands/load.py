@@ -51,10 +51,10 @@ def add_to(subcommands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
 
 def _place(text: str) -> tuple[str, int]:
     """An argparse type: an address, and a port or Locust's own."""
-    found = re.fullmatch(r"(\[[0-9a-fA-F:]+\]|[^:\s]+)(?::(\d{1,5}))?", text)
-    if not found or not 0 < int(found[2] or MASTER_PORT) < 65536:
+    match = re.fullmatch(r"(\[[0-9a-fA-F:]+\]|[^:\s]+)(?::(\d{1,5}))?", text)
+    if not match or not 0 < int(match[2] or MASTER_PORT) < 65536:
         raise argparse.ArgumentTypeError(f"is an address, and a port after a colon, unlike {text}")
-    return found[1], int(found[2] or MASTER_PORT)
+    return match[1], int(match[2] or MASTER_PORT)
 
 
 def _load(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> int:

@@ -37,8 +37,8 @@ def _list(arguments: argparse.Namespace) -> int:
     if arguments.silent:
         _tell_questions(known, arguments)
         return 0
-    found = statuses(known, uncovered(), by_requirement(load_cases(arguments.pack_dir)))
-    chosen = [status for status in found if status.requirement.family in (arguments.family or known.families)]
+    every = statuses(known, uncovered(), by_requirement(load_cases(arguments.pack_dir)))
+    chosen = [status for status in every if status.requirement.family in (arguments.family or known.families)]
     shown = [status for status in chosen if not arguments.uncovered or status.coverage in OPEN]
     if arguments.json:
         print(json.dumps([_as_json(status) for status in shown], indent=2, ensure_ascii=False))
@@ -51,15 +51,18 @@ def _list(arguments: argparse.Namespace) -> int:
 
 def _tell_questions(known: Catalogue, arguments: argparse.Namespace) -> None:
     families = arguments.family or known.families
-    silent = [one for one in known.silent if one.family in families]
-    tensions = [one for one in known.tensions if any(name.partition("-")[0] in families for name in one.ids)]
+    silent = [item for item in known.silent if item.family in families]
+    tensions = [item for item in known.tensions if any(name.partition("-")[0] in families for name in item.ids)]
     if arguments.json:
-        told = {"silent": [one.model_dump() for one in silent], "tensions": [one.model_dump() for one in tensions]}
-        print(json.dumps(told, indent=2, ensure_ascii=False))
+        questions = {
+            "silent": [item.model_dump() for item in silent],
+            "tensions": [item.model_dump() for item in tensions],
+        }
+        print(json.dumps(questions, indent=2, ensure_ascii=False))
         return
-    for one in silent:
-        print(f"{one.id}  {one.place}\n    {one.text}\n    profile: {one.profile_key}")
-        print(f"    the reference node: {one.reference_choice}")
+    for item in silent:
+        print(f"{item.id}  {item.place}\n    {item.text}\n    profile: {item.profile_key}")
+        print(f"    the reference node: {item.reference_choice}")
     for tension in tensions:
         print(f"{', '.join(tension.ids)}\n    {tension.text}")
         print("\n".join(f"    - {reading}" for reading in tension.readings))

@@ -111,9 +111,9 @@ NOT_NEEDED = ("terminal", "cacheprovider", "logging", "unraisableexception", "th
 
 def pytest_arguments(options: Options) -> list[str]:
     """What pytest is called with: nothing of the caller's own pytest configuration has a say."""
-    found = ["-c", os.devnull, "--rootdir", os.curdir, "--noconftest", "--assert=plain"]
-    found += [argument for plugin in NOT_NEEDED for argument in ("-p", f"no:{plugin}")]
-    found += ["--disable-plugin-autoload", "-p", "conformance.run.plugin", "--conformance", *options.arguments()]
+    arguments = ["-c", os.devnull, "--rootdir", os.curdir, "--noconftest", "--assert=plain"]
+    arguments += [argument for plugin in NOT_NEEDED for argument in ("-p", f"no:{plugin}")]
+    arguments += ["--disable-plugin-autoload", "-p", "conformance.run.plugin", "--conformance", *options.arguments()]
     if options.results is not None:
-        found.append(f"--junitxml={options.results / 'junit.xml'}")
-    return found
+        arguments.append(f"--junitxml={options.results / 'junit.xml'}")
+    return arguments

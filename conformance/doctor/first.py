@@ -64,8 +64,8 @@ def _address(session: Session) -> Finding:
             silence = problem
             continue
         except Inconclusive as problem:
-            found = f"{url}: {problem.cause}: {problem.got}"
-            return Finding("address", State.WRONG, found, problem.hint, ends_run=True)
+            message = f"{url}: {problem.cause}: {problem.got}"
+            return Finding("address", State.WRONG, message, problem.hint, ends_run=True)
         if answers[name].accepted and _is_of_api(answers[name]):
             return Finding("address", State.WELL, f"{url} answers as this service")
     if silence is not None:
@@ -106,10 +106,10 @@ def _brand(session: Session) -> Finding:
     served = described_brands(session)
     if served and slug not in served:
         mend = f"write `brand: {{slug: {served[0]}, title: …}}` into the profile"
-        found = f"the profile says {slug!r}, the node's description {served[0]!r}"
-        return Finding("brand word", State.WRONG, found, mend, ends_run=True)
-    found = f"no {session.target.operation('get_action_ipfs_id').path} (status {answer.status})"
-    return Finding("brand word", State.WRONG, found, "write the node's word into brand.slug of the profile")
+        message = f"the profile says {slug!r}, the node's description {served[0]!r}"
+        return Finding("brand word", State.WRONG, message, mend, ends_run=True)
+    message = f"no {session.target.operation('get_action_ipfs_id').path} (status {answer.status})"
+    return Finding("brand word", State.WRONG, message, "write the node's word into brand.slug of the profile")
 
 
 def described_brands(session: Session) -> list[str]:
@@ -139,8 +139,8 @@ def _chain(session: Session) -> Finding | None:
     mend = "name in chain.rpc_url the chain that the node uses, or take chain_rpc from the capabilities"
     if str(stated_id) == str(chain_id):
         return Finding("chain", State.WRONG, f"chain {chain_id} has no code at the node's contract {address}", mend)
-    found = f"the node is on chain {stated_id}, {rpc_url} is chain {chain_id}, and has nothing at {address}"
-    return Finding("chain", State.WRONG, found, mend, ends_run=True)
+    message = f"the node is on chain {stated_id}, {rpc_url} is chain {chain_id}, and has nothing at {address}"
+    return Finding("chain", State.WRONG, message, mend, ends_run=True)
 
 
 def _credit(session: Session) -> Finding | None:

@@ -242,13 +242,13 @@ def _pluck(raw: JsonValue, then: JsonValue, context: CompileContext) -> Matcher:
 
 
 def _where(raw: JsonValue, then: JsonValue, context: CompileContext) -> Matcher:
-    wanted = compile_matcher(raw, context.at("where").of(item_of(context)))
+    condition = compile_matcher(raw, context.at("where").of(item_of(context)))
     following, words = compile_matcher(then, context.at("then")), compile_words(raw, context)
 
     def match(value: object, scope: Scope) -> Difference | None:
         if not isinstance(value, list):
             return Difference("an array", value)
-        difference = following([item for item in value if wanted(item, scope) is None], scope)
+        difference = following([item for item in value if condition(item, scope) is None], scope)
         return difference and difference.inside(f"(where {words(scope)})")
 
     return match

@@ -92,10 +92,10 @@ def json_type(raw: JsonValue, context: CompileContext) -> Matcher:
     """A value of this JSON type; true is no integer."""
     if not isinstance(raw, str) or raw not in JSON_TYPES:
         raise context.problem(BadShape, f"`type` takes one of {', '.join(JSON_TYPES)}")
-    wanted = JSON_TYPES[raw]
+    types = JSON_TYPES[raw]
 
     def match(value: object, _: Scope) -> Difference | None:
-        fits = isinstance(value, wanted) and (raw == "boolean" or not isinstance(value, bool))
+        fits = isinstance(value, types) and (raw == "boolean" or not isinstance(value, bool))
         return None if fits else Difference(f"a value of type {raw}", value)
 
     return match

@@ -90,7 +90,7 @@ def takes_credential(operation: str) -> bool:
     return OPERATIONS[operation].auth is not Auth.NONE
 
 
-def suggestion(name: str, known: Iterable[str], most: int = 1) -> str:
+def suggestion(name: str, known: Iterable[str], limit: int = 1) -> str:
     """The hint `; did you mean 'length'?`, with the closest known names first; empty where none is close."""
-    close = get_close_matches(name, known, n=most)
+    close = get_close_matches(name, known, n=limit)
     return f"; did you mean {' or '.join(map(repr, close))}?" if close else ""

@@ -33,9 +33,9 @@ class CaseWallet(ObjectWithDefault):
 
 def wallet_of(scope: Scope, address: object) -> CaseWallet:
     """The case's wallet with this address. Raises Mismatch if there is none."""
-    wanted = printed(address).lower()
+    expected = printed(address).lower()
     for value in scope.variables.values():
-        if isinstance(value, CaseWallet) and value.wallet.address.lower() == wanted:
+        if isinstance(value, CaseWallet) and value.wallet.address.lower() == expected:
             return value
     raise Mismatch("the address of a wallet of this case", printed(address))
 

@@ -22,8 +22,8 @@ def load_results(path: Path) -> Results:
     except ValidationError as problem:
         first = problem.errors()[0]
         where = ".".join(map(str, first["loc"])) or "the file"
-        said = f"{where}: {first['msg']}"
-        raise LoadProblem(f"holds no results of a run in format {FORMAT}: {said}", file) from problem
+        message = f"{where}: {first['msg']}"
+        raise LoadProblem(f"holds no results of a run in format {FORMAT}: {message}", file) from problem
     if missing := _missing_cases(results):
         raise LoadProblem(f"is no whole file: it names the case {missing} and does not hold it", file)
     return results.read_from(content)
@@ -32,5 +32,5 @@ def load_results(path: Path) -> Results:
 def _missing_cases(results: Results) -> str:
     """The first case that a statement or a cause refers to and the file lacks; empty where there is none."""
     cases = {case.case for case in results.cases}
-    named = (*(one.failed for one in results.requirements), *(cause.cases or ("",) for cause in results.causes))
+    named = (*(result.failed for result in results.requirements), *(cause.cases or ("",) for cause in results.causes))
     return next((repr(name) for names in named for name in names if name not in cases), "")

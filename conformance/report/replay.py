@@ -80,27 +80,27 @@ def script(case: CaseResult, base_url: str) -> str:
     failure = case.failure
     if case.verdict not in {Verdict.FAIL, Verdict.KNOWN} or failure is None or failure.conversation is None:
         return ""
-    told = failure.conversation
-    lines = ["#!/usr/bin/env bash", *_head(case, told), "", f"NODE_URL=${{NODE_URL:-{shlex.quote(base_url)}}}"]
-    lines += [*_made_up(told), FUNCTIONS.rstrip("\n"), ""]
-    names = frozenset(name for one in told.exchanges for name in one.given)
-    for number, exchange in enumerate(told.exchanges):
+    conversation = failure.conversation
+    lines = ["#!/usr/bin/env bash", *_head(case, conversation), "", f"NODE_URL=${{NODE_URL:-{shlex.quote(base_url)}}}"]
+    lines += [*_made_up(conversation), FUNCTIONS.rstrip("\n"), ""]
+    names = frozenset(name for one in conversation.exchanges for name in one.given)
+    for number, exchange in enumerate(conversation.exchanges):
         lines += _step(number, exchange, base_url, names)
-        if number == told.departed:
+        if number == conversation.departed:
             lines += _departure(failure.step, failure.expected, failure.got)
             lines += [] if exchange.unrepeatable else [SHOW_ANSWER]
     return "\n".join([*lines, "", 'exit "$different"', ""])
 
 
-def _head(case: CaseResult, told: ConversationShown) -> Iterator[str]:
+def _head(case: CaseResult, conversation: ConversationShown) -> Iterator[str]:
     yield from _comment(f"{case.case}: {case.title}")
     yield from _comment(case.reason)
     yield "#"
     yield "# Repeats the requests of the case with curl and jq. NODE_URL names another node than that of the run."
     yield "# Keys are taken from the answers on the way; none stands in this file. Requests that the case sent at the"
     yield "# same time follow one another here. Ends with 1 where a status is not what it was in the run."
-    if told.left_out:
-        yield f"# The first {told.left_out} requests of the case are left out, with what they made."
+    if conversation.left_out:
+        yield f"# The first {conversation.left_out} requests of the case are left out, with what they made."
 
 
 def _comment(text: str) -> Iterator[str]:
@@ -113,10 +113,10 @@ def _plain(text: str) -> str:
     return "".join(character if character.isprintable() else " " for character in text)
 
 
-def _made_up(told: ConversationShown) -> Iterator[str]:
+def _made_up(conversation: ConversationShown) -> Iterator[str]:
     """The keys that the case presented without getting them from an answer."""
-    given = {name for one in told.exchanges for name in one.given}
-    used = dict.fromkeys(name for one in told.exchanges for text in _texts(one) for name in KEY.findall(text))
+    given = {name for one in conversation.exchanges for name in one.given}
+    used = dict.fromkeys(name for one in conversation.exchanges for text in _texts(one) for name in KEY.findall(text))
     if missing := [name for name in used if name not in given]:
         yield "# No answer gave these keys, the suite made them up: random ones, unless the environment has others."
         yield from (f"{name}=${{{name}:-$(head -c 32 /dev/urandom | base64 | tr -d '\\n')}}" for name in missing)
@@ -160,15 +160,15 @@ def _spliced(text: str, names: frozenset[str], *, in_url: bool = False) -> str:
     """A text as one word of the shell, with the values of keys and of the variables of these names."""
     form = """'"$(in_url "${}")"'""" if in_url else """'"${}"'"""
 
-    def value(found: re.Match[str]) -> str:
-        known = found[1] in names or KEY.fullmatch(found[0])
-        return form.replace("{}", found[1]) if known else found[0]
+    def value(match: re.Match[str]) -> str:
+        known = match[1] in names or KEY.fullmatch(match[0])
+        return form.replace("{}", match[1]) if known else match[0]
 
     quoted = "'" + text.replace("'", "'\\''") + "'"
     return VARIABLE.sub(value, quoted)
 
 
 def _departure(step: str, expected: str, got: str) -> Iterator[str]:
-    told = {"step": step, "expected": expected, "got in the run": got}
-    for name, text in told.items():
+    rows = {"step": step, "expected": expected, "got in the run": got}
+    for name, text in rows.items():
         yield f"printf '%s\\n' {shlex.quote(f'    {name}: {_plain(text)}')}"

@@ -85,33 +85,33 @@ def statuses(catalogue: Catalogue, listed: Uncovered, checks: Mapping[str, Itera
 def _status(
     catalogue: Catalogue, listed: Uncovered, checks: Mapping[str, Iterable[str]], requirement: Requirement
 ) -> Status:
-    one = requirement.id
-    own = tuple(checks.get(one, ()))
-    targets = catalogue.targets(one)
+    name = requirement.id
+    own = tuple(checks.get(name, ()))
+    targets = catalogue.targets(name)
     inherited = tuple(dict.fromkeys(case for target in targets for case in checks.get(target, ())))
-    if own and one in listed.missing:
-        return Status(requirement, Coverage.PARTLY, own, targets, listed.missing[one])
+    if own and name in listed.missing:
+        return Status(requirement, Coverage.PARTLY, own, targets, listed.missing[name])
     if own:
         return Status(requirement, Coverage.COVERED, own, targets)
     if not requirement.judged:
         return Status(requirement, Coverage.NOT_JUDGED)
     if targets and all(checks.get(target) and target not in listed.missing for target in targets):
         return Status(requirement, Coverage.RESTATED, inherited, targets)
-    return Status(requirement, Coverage.NOT_YET, inherited, targets, listed.reasons.get(one, ""))
+    return Status(requirement, Coverage.NOT_YET, inherited, targets, listed.reasons.get(name, ""))
 
 
 def faults(found: Iterable[Status], listed: Uncovered) -> tuple[str, ...]:
     """What is wrong with the list: a judged statement without proof or reason, and a reason that is no longer true."""
     wrong = []
     for status in found:
-        one = status.requirement.id
+        name = status.requirement.id
         proved = status.coverage in {Coverage.COVERED, Coverage.PARTLY, Coverage.RESTATED}
         if status.coverage is Coverage.NOT_YET and not status.note:
-            wrong.append(f"{one} is proved by no check, and uncovered.yaml gives no reason")
-        if one in listed.reasons and proved:
-            wrong.append(f"{one} is listed under not_yet, and {', '.join(status.checks)} proves it")
-        if one in listed.reasons and not status.requirement.judged:
-            wrong.append(f"{one} is listed under not_yet, and is {status.requirement.level}: nothing is to be proved")
-        if one in listed.missing and status.coverage is not Coverage.PARTLY:
-            wrong.append(f"{one} is listed under partly, and no check names it")
+            wrong.append(f"{name} is proved by no check, and uncovered.yaml gives no reason")
+        if name in listed.reasons and proved:
+            wrong.append(f"{name} is listed under not_yet, and {', '.join(status.checks)} proves it")
+        if name in listed.reasons and not status.requirement.judged:
+            wrong.append(f"{name} is listed under not_yet, and is {status.requirement.level}: nothing is to be proved")
+        if name in listed.missing and status.coverage is not Coverage.PARTLY:
+            wrong.append(f"{name} is listed under partly, and no check names it")
     return tuple(wrong)

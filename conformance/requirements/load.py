@@ -49,9 +49,9 @@ def load_catalogue(path: Path) -> Catalogue:
 def load_uncovered(path: Path, known: Catalogue) -> Uncovered:
     """A list of what is not covered. BadCatalogue: the first fault, or an id that the catalogue does not have."""
     listed = _load(path, Uncovered)
-    for one in (*listed.reasons, *listed.missing):
-        if one not in known.by_id:
-            raise BadCatalogue(f"{one} is not in the catalogue", path)
+    for name in (*listed.reasons, *listed.missing):
+        if name not in known.by_id:
+            raise BadCatalogue(f"{name} is not in the catalogue", path)
     return listed
 
 
@@ -63,5 +63,5 @@ def _load(path: Path, model: type[File]) -> File:
         fault = problem.errors(include_url=False)[0]
         place = tuple(fault["loc"])
         where = ".".join(map(str, place))
-        said = fault["msg"].removeprefix("Value error, ")
-        raise BadCatalogue(f"{where}: {said}" if where else said, path, document.line(place)) from problem
+        message = fault["msg"].removeprefix("Value error, ")
+        raise BadCatalogue(f"{where}: {message}" if where else message, path, document.line(place)) from problem

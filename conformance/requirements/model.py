@@ -126,10 +126,10 @@ class Catalogue(Part):
 
     def targets(self, restated: str) -> tuple[str, ...]:
         """What a restatement says again, down to statements that are none."""
-        found: dict[str, None] = {}
+        reached: dict[str, None] = {}
         for target in self.restatements.get(restated, ()):
-            found.update(dict.fromkeys(self.targets(target) or (target,)))
-        return tuple(found)
+            reached.update(dict.fromkeys(self.targets(target) or (target,)))
+        return tuple(reached)
 
     @model_validator(mode="after")
     def _ids_agree(self) -> Self:
@@ -144,12 +144,12 @@ class Catalogue(Part):
         return self
 
     def _known(self, ids: tuple[str, ...], where: str) -> None:
-        for one in ids:
-            if one not in self.by_id:
-                raise ValueError(f"{where} names {one}, which does not exist")
+        for name in ids:
+            if name not in self.by_id:
+                raise ValueError(f"{where} names {name}, which does not exist")
 
-    def _ends(self, one: str, above: tuple[str, ...]) -> None:
-        if one in above:
-            raise ValueError(f"{one} restates itself")
-        for target in self.restatements.get(one, ()):
-            self._ends(target, (*above, one))
+    def _ends(self, name: str, above: tuple[str, ...]) -> None:
+        if name in above:
+            raise ValueError(f"{name} restates itself")
+        for target in self.restatements.get(name, ()):
+            self._ends(target, (*above, name))

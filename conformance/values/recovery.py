@@ -37,8 +37,8 @@ def signer(digest: bytes, signature: str) -> str:
         raise UnrecoverableError(f"a digest has 32 bytes, not {len(digest)}")
     v = raw[-1] - 27 if raw[-1] >= 27 else raw[-1]
     try:
-        found = Signature(raw[:-1] + bytes([v]) if v in (0, 1) else raw)
-        return found.recover_public_key_from_msg_hash(digest).to_checksum_address()
+        parsed = Signature(raw[:-1] + bytes([v]) if v in (0, 1) else raw)
+        return parsed.recover_public_key_from_msg_hash(digest).to_checksum_address()
     except (BadSignature, ValidationError) as problem:
         raise UnrecoverableError(f"a signature that recovers to a signer is needed: {problem}") from problem
 

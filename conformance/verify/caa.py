@@ -33,11 +33,11 @@ def parse_issue(value: str) -> Permission | None:
     accounts: list[str] = []
     if parameters != [""]:
         for text in parameters:
-            found = _PARAMETER.fullmatch(text)
-            if found is None:
+            match = _PARAMETER.fullmatch(text)
+            if match is None:
                 raise ValueError(f"{text[:200]!r} is no parameter")
-            if found[1].lower() == "accounturi":
-                accounts.append(found[2])
+            if match[1].lower() == "accounturi":
+                accounts.append(match[2])
     if len(accounts) > 1:
         raise ValueError("accounturi stands twice, which permits nobody (RFC 8657 section 3)")
     return Permission(issuer, accounts[0] if accounts else None) if issuer else None

@@ -131,19 +131,19 @@ def read_checksums(body: bytes) -> Mapping[str, str]:
     """File name to SHA-256 in hex, as `sha256sum` writes them. ValueError: a line is in another form."""
     checksums: dict[str, str] = {}
     for number, line in enumerate(body.decode("utf-8").removesuffix("\n").split("\n"), 1):
-        found = _CHECKSUM.fullmatch(line)
-        if found is None or not FILE_NAME.fullmatch(found[2]):
+        match = _CHECKSUM.fullmatch(line)
+        if match is None or not FILE_NAME.fullmatch(match[2]):
             raise ValueError(f"line {number}: not 64 hex digits, blanks and a file name")
-        if found[2] in checksums:
-            raise ValueError(f"line {number}: {found[2]} stands twice")
-        checksums[found[2]] = found[1].lower()
+        if match[2] in checksums:
+            raise ValueError(f"line {number}: {match[2]} stands twice")
+        checksums[match[2]] = match[1].lower()
     return checksums
 
 
 def certificate_domain(name: str) -> str | None:
     """The domain of a file name `cert-<domain>.pem`."""
-    found = _CERTIFICATE.fullmatch(name)
-    return found[1] if found else None
+    match = _CERTIFICATE.fullmatch(name)
+    return match[1] if match else None
 
 
 def read_observed(body: bytes) -> Observed:

@@ -46,17 +46,17 @@ def _links(text: str) -> list[str]:
 
 def _href(attributes: str) -> str:
     """The first `href` among a tag's attributes."""
-    for found in _ATTRIBUTE.finditer(attributes):
-        if found[1].lower() == "href":
-            return unescape(found[2] or found[3] or found[4] or "")
+    for match in _ATTRIBUTE.finditer(attributes):
+        if match[1].lower() == "href":
+            return unescape(match[2] or match[3] or match[4] or "")
     return ""
 
 
 def _behind_raw_text(text: str, name: str, place: int) -> int:
     if name not in _RAW_TEXT:
         return place
-    found = re.compile(rf"</{name}", re.IGNORECASE).search(text, place)
-    return found.start() if found else len(text)
+    match = re.compile(rf"</{name}", re.IGNORECASE).search(text, place)
+    return match.start() if match else len(text)
 
 
 def _file_name(href: str) -> str | None:

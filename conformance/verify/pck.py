@@ -85,12 +85,12 @@ def _octets(members: dict[str, tuple[int, bytes]], name: str, size: int) -> byte
     return content
 
 
-def _number(members: dict[str, tuple[int, bytes]], name: str, most: int) -> int:
+def _number(members: dict[str, tuple[int, bytes]], name: str, limit: int) -> int:
     tag, content = members.get(name, (0, b""))
     value = int.from_bytes(content, "big", signed=True)
     shortest = value.bit_length() // 8 + 1
-    if tag != _INTEGER or len(content) != shortest or not 0 <= value <= most:
-        raise ValueError(f"{name} is absent or no INTEGER from 0 to {most}")
+    if tag != _INTEGER or len(content) != shortest or not 0 <= value <= limit:
+        raise ValueError(f"{name} is absent or no INTEGER from 0 to {limit}")
     return value
 
 

@@ -171,8 +171,8 @@ class Reading:
                 file = certificate_file(domain)
                 body = self.body(file, "certificate-missing")
                 return CertificateFile(file, domain, _reading("certificate-malformed", file, partial(read_chain, body)))
-        wanted = f"cert-{gateway or '<domain>'}.pem"
-        raise Fault("listing-no-certificate", f"the listing links {len(self.listing)} files, but no {wanted}", LISTING)
+        linked = f"cert-{gateway or '<domain>'}.pem"
+        raise Fault("listing-no-certificate", f"the listing links {len(self.listing)} files, but no {linked}", LISTING)
 
     # quotes and event logs
 
@@ -288,16 +288,16 @@ _TWO_READINGS = tuple(f"{name}:" for name in (*IDENTITY, SYSTEM_READY))
 
 def identity_of(events: tuple[Event, ...], where: str) -> Identity:
     """The identity events before `system-ready`. Fault: one is absent, stands more than once, or may be hidden."""
-    found: dict[str, bytes] = {}
+    payloads: dict[str, bytes] = {}
     for event in before_ready(events):
         if event.name.startswith(_TWO_READINGS):
             got = f"event {event.index} ({event.name[:80]!r}) has the digest of an event {event.name.split(':')[0]}"
             raise Fault("identity-event-hidden", got, where)
         if event.name in IDENTITY:
-            if event.name in found:
+            if event.name in payloads:
                 raise Fault("identity-event-repeated", f"{event.name} stands again in event {event.index}", where)
-            found[event.name] = event.payload
+            payloads[event.name] = event.payload
     for name in ("app-id", "compose-hash"):
-        if name not in found:
+        if name not in payloads:
             raise Fault("identity-event-absent", f"no runtime event {name} before system-ready", where)
-    return Identity(found["app-id"], found["compose-hash"], found.get("instance-id"))
+    return Identity(payloads["app-id"], payloads["compose-hash"], payloads.get("instance-id"))

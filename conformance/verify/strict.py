@@ -57,19 +57,19 @@ def hex_bytes(text: str, length: int | None = None) -> bytes:
 
 def pem_certificates(body: bytes) -> tuple[bytes, ...]:
     """The DER of certificates in PEM: nothing before, between or after them but ends of lines."""
-    found: list[bytes] = []
+    certificates: list[bytes] = []
     position = 0
     while position < len(body):
         match = _PEM.match(body, position)
-        if match is None or len(found) == MOST_CERTIFICATES:
+        if match is None or len(certificates) == MOST_CERTIFICATES:
             raise ValueError(f"byte {position}: no certificate in PEM, or one more than {MOST_CERTIFICATES}")
-        found.append(_base64(re.sub(rb"[\r\n]", b"", match[1])))
+        certificates.append(_base64(re.sub(rb"[\r\n]", b"", match[1])))
         position = match.end()
         while body[position : position + 1] in {b"\n", b"\r"}:
             position += 1
-    if not found:
+    if not certificates:
         raise ValueError("there is no certificate")
-    return tuple(found)
+    return tuple(certificates)
 
 
 def _base64(text: bytes) -> bytes:

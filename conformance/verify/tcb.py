@@ -83,10 +83,10 @@ class TcbVerdict:
     advisories: tuple[str, ...]
 
 
-def _integer(members: Mapping[str, object], name: str, most: int = 0xFFFFFFFF) -> int:
+def _integer(members: Mapping[str, object], name: str, limit: int = 0xFFFFFFFF) -> int:
     value = members.get(name)
-    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= most:
-        raise ValueError(f"{name} is no integer from 0 to {most}")
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= limit:
+        raise ValueError(f"{name} is no integer from 0 to {limit}")
     return value
 
 
@@ -227,8 +227,8 @@ def _module_id(tee_svn: bytes) -> str:
     return f"TDX_{tee_svn[1]:02X}" if tee_svn[1] else ""
 
 
-def _reaches(svns: bytes, wanted: bytes) -> bool:
-    return all(have >= need for have, need in zip(svns, wanted, strict=True))
+def _reaches(svns: bytes, required: bytes) -> bool:
+    return all(have >= need for have, need in zip(svns, required, strict=True))
 
 
 def _platform_level(info: TcbInfo, pck: PckExtension, tee_svn: bytes) -> Level | None:

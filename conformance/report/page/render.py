@@ -39,15 +39,15 @@ def html(results: Results, links: Sequence[tuple[str, str]] = ()) -> str:
 
 def environment() -> Environment:
     """The templates of the page and of the site, all of which escape what they are given."""
-    found = Environment(
+    made = Environment(
         loader=PackageLoader("conformance.report", "."),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=StrictUndefined,
     )
-    found.filters |= {"slug": slug, "cut": cut}
-    return found
+    made.filters |= {"slug": slug, "cut": cut}
+    return made
 
 
 def inlined(style: str, script: str) -> dict[str, str]:

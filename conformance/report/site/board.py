@@ -52,17 +52,17 @@ class Run:
     @cached_property
     def count(self) -> Counter[str]:
         """The number of must and should statements with each verdict."""
-        return Counter(str(one.verdict) for one in self.results.requirements if one.level in JUDGED)
+        return Counter(str(result.verdict) for result in self.results.requirements if result.level in JUDGED)
 
     @cached_property
     def broken(self) -> int:
         """The number of statements of any level that the node breaks."""
-        return sum(one.verdict is Judgement.FAIL for one in self.results.requirements)
+        return sum(result.verdict is Judgement.FAIL for result in self.results.requirements)
 
     @cached_property
     def by_id(self) -> dict[str, RequirementResult]:
         """The statements by their ids."""
-        return {one.id: one for one in self.results.requirements}
+        return {result.id: result for result in self.results.requirements}
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class Node:
     def changes(self) -> Iterator[tuple[Run, Counter[Change] | None]]:
         """The runs, newest first, each with the number of verdicts changed since the one before; None for the first."""
         for before, run in reversed(list(zip((None, *self.runs), self.runs, strict=False))):
-            counts = Counter(one.change for one in compare(before.results, run.results)) if before else None
+            counts = Counter(changed.change for changed in compare(before.results, run.results)) if before else None
             yield run, counts
 
 
@@ -164,7 +164,7 @@ class Board:
 
 def collect(folders: Iterable[Path]) -> Board:
     """Read the runs in these folders. LoadProblem: there are none, or two runs of a node have the same version."""
-    found: dict[str, list[tuple[str, Path, Results]]] = {}
+    by_node: dict[str, list[tuple[str, Path, Results]]] = {}
     for folder in folders:
         paths = sorted(folder.rglob(RESULTS_NAME))
         if not paths:
@@ -173,11 +173,11 @@ def collect(folders: Iterable[Path]) -> Board:
             node, version = _names(folder, path)
             results = load_results(path)
             version = version or f"{results.started:%Y-%m-%d}"
-            if any(version == other for other, _, _ in found.get(node, [])):
+            if any(version == other for other, _, _ in by_node.get(node, [])):
                 raise LoadProblem(f"is a second run of {node} {version}: name its folder NODE/VERSION", path)
-            found.setdefault(node, []).append((version, path, results))
-    folders_of = _file_names(sorted(found), taken={"index.html"})
-    return Board(tuple(_node(name, folders_of[name], found[name]) for name in sorted(found, key=str.casefold)))
+            by_node.setdefault(node, []).append((version, path, results))
+    folders_of = _file_names(sorted(by_node), taken={"index.html"})
+    return Board(tuple(_node(name, folders_of[name], by_node[name]) for name in sorted(by_node, key=str.casefold)))
 
 
 def _names(folder: Path, path: Path) -> tuple[str, str]:
@@ -200,12 +200,12 @@ def _node(name: str, folder: str, runs: list[tuple[str, Path, Results]]) -> Node
 
 def _file_names(names: Iterable[str], taken: set[str]) -> dict[str, str]:
     """A file name for each name, of letters, digits, points and hyphens."""
-    found: dict[str, str] = {}
+    by_name: dict[str, str] = {}
     for name in names:
         stem = re.sub(r"[^A-Za-z0-9.]+", "-", name).strip(".-")[:100] or "unnamed"
         number = 1
         while (chosen := stem if number == 1 else f"{stem}-{number}").lower() in taken:
             number += 1
         taken.add(chosen.lower())
-        found[name] = chosen
-    return found
+        by_name[name] = chosen
+    return by_name
