@@ -85,8 +85,11 @@ FAILS: dict[str, tuple[str, Callable[[Body], bool]]] = {
     "object-as-switch": ("add_usage_api_key", lambda body: body.get("can_create_pkps") == {}),
     "huge-float-as-group": ("update_group", lambda body: _is_one(body.get("group_id"), 1e300)),
     "array-of-nothing-as-name": ("add_action", lambda body: body.get("name") == [None]),
+    "65536-cents": ("create_payment_intent", lambda body: _is_one(body.get("amount_cents"), 2**16)),
 }
 """Operation, and the bodies on which it fails."""
+PATHS = {"create_payment_intent": "billing/create_payment_intent"}
+"""Of operations whose path is not their name."""
 
 
 @mutant(
@@ -103,6 +106,7 @@ FAILS: dict[str, tuple[str, Callable[[Body], bool]]] = {
         row("object-as-switch", breaks="EP-030"),
         row("huge-float-as-group", breaks="EP-030"),
         row("array-of-nothing-as-name", breaks="EP-030"),
+        row("65536-cents", breaks="BILL-030"),
     ],
     server_fault=True,
 )
@@ -113,7 +117,7 @@ def fails_on_a_rare_body(node: Node, which: str) -> None:
     async def handler(request: Received, forward: Forward) -> Answered:
         return answer(500, {"title": "error"}) if strikes(body_of(request)) else await forward(request)
 
-    intercept(node, operation, handler)
+    intercept(node, PATHS.get(operation, operation), handler)
 
 
 @mutant("EP-320", server_fault=True)
