@@ -87,7 +87,7 @@ def test_requirements_as_json_are_all_of_them(shelf: Path, capsys: pytest.Captur
     assert shelf.is_dir()
     assert main(["requirements", "--json"]) == 0
     found = {entry["id"]: entry for entry in json.loads(capsys.readouterr().out)}
-    assert len(found) == 563
+    assert len(found) == 568
     assert found["ACC-070"]["checks"] == ["shelf::group-is-listed"]
     assert found["ACC-070"]["coverage"] == "covered"
     assert found["PKP-090"]["coverage"] == "partly covered"
