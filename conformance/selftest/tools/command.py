@@ -88,13 +88,13 @@ def _under_load(console: Console, options: argparse.Namespace) -> int:
     return try_all(console, chosen, lossy, options.seed)
 
 
-DRAWN_PACKS = ("fuzz",)
+OPT_IN_PACKS = ("fuzz", "scale")
 """Opt-in packs that faulty nodes and variants meet as well, after all others."""
 
 
 def _test(console: Console, mutants: Mapping[str, Mutant], options: argparse.Namespace) -> int:
     catches = load_catches()
-    cases = [*load([scenarios()]), *load([scenarios()], DRAWN_PACKS)]
+    cases = [*load([scenarios()]), *load([scenarios()], OPT_IN_PACKS)]
     runner = TrialRunner(mutants, cases, options.seed, {name: catch.cases for name, catch in catches.items()})
     done, times = _run(console, runner, _tiers(mutants, catches, options), options.jobs)
     tried = {name: mutant for name, mutant in mutants.items() if name in done}

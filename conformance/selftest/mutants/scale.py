@@ -1,0 +1,108 @@
+"""Faults that show in accounts which hold much: ids of several digits, long lists, records that begin alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from urllib.parse import parse_qsl
+
+from pydantic import JsonValue
+
+from conformance.selftest.tools.accounts import ARRAYS, View, Write, account_of
+from conformance.selftest.tools.alter import (
+    Answered,
+    Forward,
+    Received,
+    change_body,
+    change_query,
+    intercept,
+    members,
+    wrap,
+)
+from conformance.selftest.tools.mutant import mutant, row
+from reference_node.chain.account_config import Group, Permissions
+from reference_node.node import Node
+
+MOST = 50
+BYTE = 256
+
+
+@mutant("LIST-010", "LIST-020")
+def groups_are_sorted_by_the_text_of_their_ids(node: Node) -> None:
+    """List group 10 before group 2."""
+
+    def groups(view: View, account: int, page: int, size: int) -> list[Group]:
+        found = sorted(view(account, 0, 100), key=lambda group: str(group.id))
+        return found[page * size : (page + 1) * size]
+
+    wrap(node.accounts, "groups", groups)
+
+
+@mutant("LIST-050", each=["list_groups", "list_actions", "list_api_keys"])
+def lists_end_after_fifty_items(node: Node, operation: str) -> None:
+    """List no more than the first 50 items of `{operation}`, on pages of less than 50."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        query = dict(parse_qsl(request.query))
+        page, size = int(query.get("page_number", "0")), int(query.get("page_size", "20"))
+        behind = size < MOST <= page * size
+        return Answered(200, ((b"content-type", b"application/json"),), b"[]") if behind else await forward(request)
+
+    intercept(node, operation, handler)
+
+
+def _modulo(power: int) -> Callable[[int], int]:
+    return lambda number: number % 2**power
+
+
+@mutant(
+    "LIST-060",
+    each=[row("31-bits", _modulo(31)), row("32-bits", _modulo(32)), row("63-bits", _modulo(63))],
+)
+def page_number_of_actions_wraps(node: Node, wrapped: Callable[[int], int]) -> None:
+    """Read the page number of `list_actions` into fewer bits; the label says how many."""
+
+    def read(query: dict[str, str]) -> dict[str, str]:
+        return {**query, "page_number": str(wrapped(int(query.get("page_number", "0"))))}
+
+    change_query(node, "list_actions", read)
+
+
+@mutant("LIST-060")
+def size_above_the_total_begins_anew(node: Node) -> None:
+    """Answer the first page where a page behind the end could hold the whole list."""
+
+    def groups(view: View, account: int, page: int, size: int) -> list[Group]:
+        return view(account, page, size) or (view(account, 0, size) if len(view(account, 0, 100)) < size else [])
+
+    wrap(node.accounts, "groups", groups)
+
+
+@mutant("EP-250")
+def group_ids_are_read_into_a_byte(node: Node) -> None:
+    """Add an action to group 1 in place of group 257."""
+
+    def changed(value: JsonValue) -> JsonValue:
+        body = members(value)
+        number = body.get("group_id")
+        return {**body, "group_id": number % BYTE} if isinstance(number, int) and number > BYTE else value
+
+    change_body(node, "add_action_to_group", changed)
+
+
+@mutant("GRPLIFE-130")
+def removal_takes_ids_that_begin_alike(node: Node) -> None:
+    """Take from the usage keys, when group 1 is removed, the ids 10 and 11 as well."""
+
+    def remove(write: Write, key: int, group_id: int) -> None:
+        write(key, group_id)
+        account = account_of(node, key)
+        for one in node.accounts.usage_keys(account, 0, 100):
+            given = one.permissions
+            kept = [
+                [number for number in getattr(given, name) if not str(number).startswith(str(group_id))]
+                for name in ARRAYS
+            ]
+            given = Permissions(given.can_create_groups, given.can_delete_groups, given.can_create_pkps, *kept)
+            node.accounts.update_usage_key(account, one.key_hash, one.name, one.description, given)
+
+    wrap(node.accounts, "remove_group", remove)

@@ -1,0 +1,174 @@
+"""Accounts that hold much: long lists over their pages, ids of two and three digits, whole records beside each write.
+
+Specification, "Endpoints" (`page_number`, `page_size`), "States and transitions" (what a write replaces). This costs
+some 500 requests that write: it runs for those who name the pack.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+from conformance.cases import Judge, case
+from conformance.service.derivations import hashed_cid
+from conformance.service.lists import first_page, read_page, read_pages
+from conformance.service.node import Node
+from conformance.service.refusal import was_accepted
+from conformance.service.usage_keys import Permissions
+from conformance.values.ids import GroupId
+from conformance.values.json_values import pluck, printed
+
+OPT_IN = True
+NEEDS = ("managed_accounts",)
+MANY = 61
+MORE_THAN_A_BYTE = 258
+SIZE = 7
+"""Divides none of the lengths, so that the last page is shorter."""
+FAR = (2**31, 2**32, 2**32 + 1, 2**63, 2**64 - 1)
+"""Page numbers that narrower integers read as negative, as the first or as the second page."""
+ARRAYS = ("manage_ipfs_ids_in_groups", "add_pkp_to_groups", "remove_pkp_from_groups", "execute_in_groups")
+
+
+def counted(items: Sequence[object]) -> Counter[str]:
+    """How often an array holds each of its items."""
+    return Counter(map(printed, items))
+
+
+def check_pages(judge: Judge, node: Node, operation: str, key: str, least: int) -> None:
+    """Read a list of at least so many items in pages of two sizes, and pages behind its end."""
+    request = node.session.request(operation, key)
+    whole = read_pages(node.session, request)
+    with judge.apart("LIST-050"):
+        judge.that(len(whole) >= least, f"{least} items of {operation}", len(whole))
+        paged = read_pages(node.session, request, SIZE)
+        judge.that(
+            Counter(map(printed, paged)) == Counter(map(printed, whole)), "the same items on smaller pages", paged
+        )
+    largest = node.session.target.page_size
+    with judge.apart("LIST-060"):
+        behind = read_page(node.session, request, -(-len(whole) // largest), largest)
+        judge.same(behind, [], "the page behind the end, which could hold more than the list")
+        for number in FAR:
+            page: dict[str, object] = {"page_number": first_page(node.session) + number, "page_size": SIZE}
+            answer = node.session.send(replace(request, members=page))
+            if was_accepted(node.session, answer, or_refused=["malformed", "invalid"]):
+                judge.same(answer.value, [], f"page {number}")
+
+
+@case("long-lists", requirements=["LIST-010", "LIST-020", "LIST-050", "LIST-060"], needs=NEEDS)
+def long_lists(judge: Judge, node: Node) -> None:
+    """Lists of more than fifty items hold each item once over their pages, groups in the order of creation."""
+    alice = node.accounts.new().key
+    made = [node.groups.add(alice, str(number)).listed_id for number in range(MANY)]
+    for number in range(MANY):
+        node.actions.add(alice, node.actions.sample_cid(str(number)))
+        node.usage_keys.add(alice)
+    for operation in ("list_groups", "list_actions", "list_api_keys"):
+        check_pages(judge, node, operation, alice, MANY)
+    request = node.session.request("list_groups", alice)
+    with judge.apart("LIST-010", "LIST-020"):
+        for size in (SIZE, node.session.target.page_size):
+            listed = pluck(read_pages(node.session, request, size), "id")
+            judge.same([one for one in listed if one in made], made, f"the groups on pages of {size}")
+
+
+@case("more-groups-than-a-byte-counts", requirements=["GRP-190", "EP-250", "GRPLIFE-100"], needs=NEEDS)
+def more_groups_than_a_byte_counts(judge: Judge, node: Node) -> None:
+    """Beyond 255 groups each has its own id, its own actions and its own end."""
+    alice = node.accounts.new().key
+    groups = [node.groups.add(alice, str(number)) for number in range(MORE_THAN_A_BYTE)]
+    ids = [group.id for group in groups]
+    with judge("GRP-190"):
+        judge.that(len(set(ids)) == len(ids), "an id for each group", ids)
+    cid = node.actions.sample_cid("one")
+    node.groups.add_action(alice, ids[-1], cid)
+    with judge.apart("EP-250"):
+        for place in (0, 1, 2, MORE_THAN_A_BYTE - 257):
+            judge.same(node.actions.list(alice, ids[place]), [], f"the actions of the group {ids[place]}")
+        judge.same(len(node.actions.list(alice, ids[-1])), 1, "the number of actions in the last group")
+    before = node.groups.list(alice)
+    node.groups.remove(alice, ids[-1])
+    with judge.apart("GRPLIFE-100"):
+        judge.same(node.groups.list(alice), before[:-1], "the groups that are left")
+
+
+# ------------------------------------------------------------------------------------------------------- whole records
+
+
+Records = dict[str, list[object]]
+
+
+def records(node: Node, key: str, groups: Sequence[GroupId]) -> Records:
+    """All that an account's lists hold, by operation and group."""
+    held: Records = {
+        "groups": node.groups.list(key),
+        "wallets": node.pkps.list(key),
+        "actions": node.actions.list(key),
+        "usage keys": node.usage_keys.list(key),
+    }
+    for group in groups:
+        held[f"wallets of {group}"] = node.pkps.list(key, group)
+        held[f"actions of {group}"] = node.actions.list(key, group)
+    return held
+
+
+def without(items: Sequence[object], gone: str) -> list[object]:
+    """Usage keys as they are when their arrays lose a group's id."""
+
+    def lost(name: str, value: object) -> object:
+        loses = name in ARRAYS and isinstance(value, list)
+        return [one for one in value if printed(one) != gone] if loses and isinstance(value, list) else value
+
+    return [
+        {name: lost(name, value) for name, value in item.items()} if isinstance(item, dict) else item for item in items
+    ]
+
+
+@case(
+    "whole-records-beside-each-write",
+    requirements=["GRPLIFE-090", "GRPLIFE-130", "GRPLIFE-140", "KEYLIFE-050", "EP-220"],
+    needs=NEEDS,
+)
+def whole_records_beside_each_write(judge: Judge, node: Node) -> None:
+    """Updates and removals leave every other record as it was, ids that begin alike included."""
+    alice = node.accounts.new().key
+    pkp, other = node.pkps.create_several(alice, 2)
+    hashed = hashed_cid(node.actions.sample_cid("one"))
+    node.actions.add(alice, node.actions.sample_cid("one"))
+    ids = [node.groups.add(alice, str(n), pkp_ids=[pkp.id, other.id], cid_hashes=[hashed]).id for n in range(11)]
+    first, last = ids[0], ids[9]
+    named: list[list[int]] = [[first], [last], [first, last], [0, first], [last, ids[10]]]
+    keys = [
+        node.usage_keys.add(alice, Permissions(True, False, True, groups, groups, groups, groups), str(number)).key
+        for number, groups in enumerate(named)
+    ]
+    watched = [first, ids[1], last, ids[10]]
+    before = records(node, alice, watched)
+
+    def compare(*changed: str) -> None:
+        nonlocal before
+        earlier, before = before, records(node, alice, watched)
+        for name in before:
+            if name not in changed:
+                judge.same(before[name], earlier[name], f"the {name}, as before the write,")
+
+    with judge.apart("GRPLIFE-090"):
+        node.groups.update(alice, first, "0", pkp_ids=[], cid_hashes=[])
+        compare("groups", f"wallets of {first}", f"actions of {first}")
+    with judge.apart("EP-220"):
+        node.groups.remove_pkp(alice, last, pkp.id)
+        compare(f"wallets of {last}")
+    with judge.apart("KEYLIFE-050"):
+        node.usage_keys.update(alice, keys[0], Permissions(), "0")
+        kept = before["usage keys"]
+        compare("usage keys")
+        differing = counted(before["usage keys"]) - counted(kept)
+        judge.that(differing.total() <= 1, "one usage key at most that is another", list(differing))
+    kept, watched = before["usage keys"], watched[1:]
+    with judge.apart("GRPLIFE-130", "GRPLIFE-140"):
+        node.groups.remove(alice, first)
+        compare("groups", "usage keys", f"wallets of {first}", f"actions of {first}")
+    with judge.apart("GRPLIFE-130"):
+        gone = printed(first)
+        judge.same(without(before["usage keys"], gone), without(kept, gone), "the usage keys, but for the group's id,")
