@@ -12,8 +12,8 @@ from pages import PAGES, ROOT, anchors, prose, quoted
 from conformance.cli import COMMANDS, SELFTEST
 
 TOP_FOLDERS = {path.name for path in ROOT.iterdir() if path.is_dir()} - {"reports"}
-OTHER_PROGRAMS = {"--prefix", "--write", "--ignore-scripts"}
-"""Options of npm and of the benchmarks."""
+OTHER_PROGRAMS = {"--prefix", "--write", "--ignore-scripts", "--no-compile", "--target"}
+"""Options of npm, of pip and of the benchmarks."""
 OF_PYTEST = {"--node-url", "--pack", "--case"}
 
 
