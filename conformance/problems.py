@@ -292,6 +292,10 @@ class ServerFault(Departure):
     cause = "server fault"
 
 
+class ConnectionDropped(ServerFault):
+    """The connection was closed before the answer."""
+
+
 class ChainReverted(Departure):
     """The chain's JSON-RPC answered with an error: a revert of the contract, or something else."""
 

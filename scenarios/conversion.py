@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from conformance.cases import Judge, case
 from conformance.endpoints.requests import OutgoingRequest
+from conformance.problems import NotAccepted, OutOfCredit
 from conformance.service.acceptance import Accepted, must_accept
 from conformance.service.accounts import CONVERSION
 from conformance.service.at_once import send_at_once
@@ -310,7 +311,9 @@ def billing_follows(judge: Judge, node: Node, payments: Payments) -> None:
     with judge():
         own = payments.balance_by(asked)
         judge.that(own != own_before, "the account's credits at its new admin wallet's disposal", own)
-    node.signing.must_sign(on.key, on.x, on.p)
-    with judge():
+        try:
+            node.signing.must_sign(on.key, on.x, on.p)
+        except OutOfCredit as problem:
+            raise NotAccepted(f"a run that the {own} cents of the account pay", problem.got, problem.exchange) from None
         later = payments.balance_by(asked)
         judge.that(later < own, f"a balance of the new admin wallet below {own} after a run", later)

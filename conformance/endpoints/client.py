@@ -21,6 +21,7 @@ from conformance.endpoints.pace import Budget, GasBudget, Pace, PurchaseBudget
 from conformance.endpoints.patience import Patience
 from conformance.endpoints.redaction import SeenKeys
 from conformance.problems import (
+    ConnectionDropped,
     ProfileSilent,
     PurchasesSpent,
     ServerFault,
@@ -249,7 +250,8 @@ class Target:
             number = self._unanswered(message, url, began, log, operation)
             if isinstance(problem, httpx.TimeoutException):
                 self._patience.note_timeout(waiting)
-            raise ServerFault("an answer", _silence(problem), number) from problem
+                raise ServerFault("an answer", _silence(problem), number) from problem
+            raise ConnectionDropped("an answer", _silence(problem), number) from problem
         self._patience.note_answer()
         raw = RawExchange(
             message.method, url, message.headers, message.body,

@@ -13,6 +13,7 @@ from conformance.selftest.tools.alter import silence, wrap
 from conformance.selftest.tools.alter_chain_answers import wrap_rpc
 from conformance.selftest.tools.alter_contract import around_conversion
 from conformance.selftest.tools.mutant import mutant
+from reference_node.billing import Cents, charged
 from reference_node.chain.account_config import AccountConfig, Group, Permissions, UsageKey
 from reference_node.chain.interface import Address
 from reference_node.node import Node
@@ -199,8 +200,20 @@ def credits_stay_behind(node: Node) -> None:
 def billing_looks_up_the_former_wallet(node: Node) -> None:
     """Charge nothing to converted accounts."""
 
-    def charged(charge: Callable[..., AbstractContextManager[None]], account_hash: int, cents: int) -> object:
+    def charge(original: Callable[..., AbstractContextManager[None]], account_hash: int, cents: Cents) -> object:
         managed = node.accounts.account(account_hash).managed
-        return charge(account_hash, cents) if managed else nullcontext()
+        return original(account_hash, cents) if managed else nullcontext()
 
-    wrap(node, "charged", charged)
+    wrap(node, "charged", charge)
+
+
+@mutant("MODE-100")
+def billing_wallet_is_looked_up_once(node: Node) -> None:
+    """Charge an account's calls, for ever, to the wallet that it had at the first of them."""
+    wallets: dict[int, Address] = {}
+
+    def charge(_: object, account_hash: int, cents: Cents) -> AbstractContextManager[None]:
+        wallet = wallets.setdefault(account_hash, node.accounts.account(account_hash).admin_wallet)
+        return charged(node.billing, wallet, cents)
+
+    wrap(node, "charged", charge)
