@@ -181,7 +181,7 @@ def equal_requests_give_one_key(node: Node) -> None:
     intercept(node, "add_usage_api_key", create)
 
 
-@mutant("UKEY-010", "UKEY-020", "UKEY-030")
+@mutant("UKEY-020", "UKEY-030")
 def contract_is_told_other_labels(node: Node) -> None:
     """Keep the labels of usage keys in memory, and not in the contract."""
     labels: dict[int, tuple[str, str]] = {}

@@ -136,7 +136,7 @@ def _answer_address(node: Node, address: Callable[[int], bytes]) -> None:
     intercept(node, "create_wallet", handler)
 
 
-@mutant("PKP-060", "PKP-070")
+@mutant("PKP-060")
 def wallet_is_in_one_group(node: Node) -> None:
     """Take a wallet that is added to a group out of its other groups."""
 
