@@ -57,7 +57,11 @@ class Block:
 
 def cid_of(content: bytes) -> str:
     """The CIDv0 that `ipfs add` gives a file with this content."""
-    chunks = [content[at : at + CHUNK_SIZE] for at in range(0, len(content), CHUNK_SIZE)] or [b""]
+    return cid_of_chunks([content[at : at + CHUNK_SIZE] for at in range(0, len(content), CHUNK_SIZE)] or [b""])
+
+
+def cid_of_chunks(chunks: Sequence[bytes]) -> str:
+    """The CIDv0 of a file whose leaves hold these chunks, at least one."""
     level = [_leaf(chunk) for chunk in chunks]
     while len(level) > 1:
         level = [_parent(level[at : at + LINKS_PER_NODE]) for at in range(0, len(level), LINKS_PER_NODE)]

@@ -31,6 +31,8 @@ RAW_CID_V1 = b"\x01\x55"
 """The beginning of a CIDv1 whose content is the bytes themselves."""
 BYTES_OF_A_BLOCK = 256 * 1024
 """Longer files are more than one block, and their CID is that of a tree."""
+LEAVES_OF_A_NODE = 174
+"""The most links of a node of that tree."""
 
 
 def account_hash(key: str, profile: Profile) -> AccountHash:
@@ -113,6 +115,27 @@ def code_cid(code: str, algorithm: object) -> Cid | None:
         raw = RAW_CID_V1 + SHA2_256_OF_32_BYTES + hashlib.sha256(content).digest()
         return Cid("b" + base64.b32encode(raw).decode().lower().rstrip("="))
     return _base58_cid(_unixfs_file(content)) if algorithm == "ipfs_add_v0" else None
+
+
+def long_code_cid(code: str, algorithm: object) -> Cid | None:
+    """The CIDv0 of code of 2 to 174 blocks, a tree of one node above its leaves; None for other algorithms.
+
+    The node is dag-pb: links (field 2) to each leaf, with hash, empty name and size, then a UnixFS message (field 1)
+    with the type file, the number of bytes, and that of each leaf.
+    """
+    content = code.encode("utf-8", "surrogatepass")
+    blocks = [content[at : at + BYTES_OF_A_BLOCK] for at in range(0, len(content), BYTES_OF_A_BLOCK)]
+    if algorithm != "ipfs_add_v0" or not 1 < len(blocks) <= LEAVES_OF_A_NODE:
+        return None
+    links, sizes = b"", b""
+    for block in blocks:
+        leaf = _unixfs_file(block)
+        hashed = SHA2_256_OF_32_BYTES + hashlib.sha256(leaf).digest()
+        link = b"\x0a" + _varint(len(hashed)) + hashed + b"\x12\x00\x18" + _varint(len(leaf))
+        links += b"\x12" + _varint(len(link)) + link
+        sizes += b"\x20" + _varint(len(block))
+    file = b"\x08\x02\x18" + _varint(len(content)) + sizes
+    return _base58_cid(links + b"\x0a" + _varint(len(file)) + file)
 
 
 def _unixfs_file(content: bytes) -> bytes:

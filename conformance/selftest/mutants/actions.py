@@ -22,7 +22,18 @@ from conformance.selftest.tools.operations import RAW_CID_WRITES
 from reference_node.cid import cid_hash
 from reference_node.node import Node
 
+BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 CID_V0 = "QmYwAPJzv5CZsnA625s3Xf2nemtYgPpHdWEz79ojWnPbdG"
+
+
+def _as_base16(cid: str) -> str:
+    """Spell a CIDv1 of base58 in base16; leave other texts."""
+    if not cid.startswith("z"):
+        return cid
+    number = 0
+    for character in cid[1:]:
+        number = number * len(BASE58) + BASE58.index(character)
+    return f"f{number.to_bytes((number.bit_length() + 7) // 8).hex()}"
 
 
 @mutant(
@@ -30,6 +41,9 @@ CID_V0 = "QmYwAPJzv5CZsnA625s3Xf2nemtYgPpHdWEz79ojWnPbdG"
         row("sha3-256", lambda text: hashlib.sha3_256(text.encode()).digest(), breaks="ACT-040 ACT-090"),
         row("sha-256", lambda text: hashlib.sha256(text.encode()).digest(), breaks="ACT-040 ACT-090"),
         row("lower-case", lambda text: cid_hash(text.lower()), breaks="ACT-050"),
+        row("capital-bases", lambda text: cid_hash(text.lower() if text[0] in "BFK" else text), breaks="ACT-050"),
+        row("small-bases", lambda text: cid_hash(text.upper() if text[0] in "bfk" else text), breaks="ACT-050"),
+        row("base58-as-base16", lambda text: cid_hash(_as_base16(text)), breaks="ACT-050"),
         row("v1-as-v0", lambda text: cid_hash(CID_V0 if text.startswith("bafybei") else text), breaks="ACT-050"),
     ]
 )

@@ -14,6 +14,7 @@ from conformance.selftest.tools.alter import (
     Answered,
     Forward,
     Received,
+    answer,
     change_body,
     intercept,
     members,
@@ -23,7 +24,7 @@ from conformance.selftest.tools.alter import (
 )
 from conformance.selftest.tools.mutant import mutant, row
 from conformance.selftest.tools.operations import RAW_CID_WRITES
-from reference_node.cid import cid_hash
+from reference_node.cid import CHUNK_SIZE, cid_hash, cid_of_chunks
 from reference_node.node import Node
 
 HASHED = ("delete_action", "remove_action_from_group", "update_action_metadata")
@@ -103,6 +104,31 @@ def listed_hashes_are_hashed_again(node: Node) -> None:
 def computed_cid_is_of_another_code(node: Node, change: Callable[[str], str]) -> None:
     """Compute the CID of another code than was sent; the label says of which."""
     change_body(node, "get_service_action_ipfs_id", lambda code: change(code) if isinstance(code, str) else code)
+
+
+def _in_chunks(size: int) -> Callable[[bytes], list[bytes]]:
+    return lambda content: [content[at : at + size] for at in range(0, len(content), size)] or [b""]
+
+
+@mutant(
+    "ACT-160",
+    each=[
+        row("empty-chunk-at-the-end", lambda content: [*_in_chunks(CHUNK_SIZE)(content), b""]),
+        row("whole-chunk-cut-short", lambda content: _in_chunks(CHUNK_SIZE - (len(content) == CHUNK_SIZE))(content)),
+        row("chunks-of-a-mebibyte", _in_chunks(1024 * 1024)),
+        row("last-byte-kept-apart", lambda content: [*_in_chunks(CHUNK_SIZE)(content[:-1]), content[-1:]]),
+    ],
+)
+def chunks_of_code_are_others(node: Node, chunks: Callable[[bytes], list[bytes]]) -> None:
+    """Cut a code of 256 KiB and more into other chunks than `ipfs add` does; the label says which."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        code = json.loads(request.body)
+        if not isinstance(code, str) or len(code.encode()) < CHUNK_SIZE:
+            return await forward(request)
+        return answer(200, cid_of_chunks(chunks(code.encode())))
+
+    intercept(node, "get_service_action_ipfs_id", handler)
 
 
 @mutant("ACT-170")

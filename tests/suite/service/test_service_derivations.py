@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import base64
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from conformance.problems import Mismatch, ProfileSilent
-from conformance.service.derivations import account_private_key, base64_of, bytes_of_base64, code_cid
+from conformance.service.derivations import account_private_key, base64_of, bytes_of_base64, code_cid, long_code_cid
 
 # Anvil's first development account.
 KEY = base64.b64encode(bytes.fromhex("ac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80")).decode()
@@ -54,6 +58,24 @@ def test_text_that_is_no_base64_departs() -> None:
 )
 def test_cid_of_code_follows_the_algorithm(code: str, algorithm: str, cid: str) -> None:
     assert code_cid(code, algorithm) == cid
+
+
+VECTORS = json.loads((Path(__file__).parents[3] / "fixtures" / "cid" / "vectors.json").read_text())["vectors"]
+
+
+@pytest.mark.parametrize(
+    "vector", [one for one in VECTORS if one["length"] <= 174 * 256 * 1024], ids=lambda vector: str(vector["id"])
+)
+def test_cid_of_one_block_or_many_is_what_ipfs_gives(vector: dict[str, Any]) -> None:
+    blocks = (hashlib.sha256(f"{vector['seed']}:{n}".encode()).hexdigest() for n in range(-(-vector["length"] // 64)))
+    code = "".join(blocks)[: vector["length"]]
+    assert (code_cid(code, "ipfs_add_v0") or long_code_cid(code, "ipfs_add_v0")) == vector["cid"]
+
+
+def test_cid_of_many_blocks_is_known_for_version_0_and_one_node_alone() -> None:
+    assert long_code_cid("x" * (256 * 1024 + 1), "ipfs_add_v1") is None
+    assert long_code_cid("x" * 256 * 1024, "ipfs_add_v0") is None
+    assert long_code_cid("x" * (174 * 256 * 1024 + 1), "ipfs_add_v0") is None
 
 
 @pytest.mark.parametrize(("code", "algorithm"), [("x" * (256 * 1024 + 1), "ipfs_add_v0"), ("short", None)])

@@ -1,0 +1,29 @@
+"""CIDs of code at the bounds of a block ("Wallets and actions", `get_service_action_ipfs_id`)."""
+
+from __future__ import annotations
+
+from conformance.cases import Judge, case
+from conformance.service.derivations import BYTES_OF_A_BLOCK, code_cid, long_code_cid
+from conformance.service.node import Node
+from conformance.service.refusal import was_accepted
+from conformance.values.json_values import member
+
+CODE = "async function main() { return 1; } //"
+SIZES = (len(CODE), BYTES_OF_A_BLOCK - 1, BYTES_OF_A_BLOCK, BYTES_OF_A_BLOCK + 1, 2 * BYTES_OF_A_BLOCK)
+ALGORITHM = "crypto.cid_algorithm"
+
+
+@case("codes-of-whole-blocks", requirements=["ACT-160"], needs=["http"], uses=[ALGORITHM])
+def codes_of_whole_blocks(judge: Judge, node: Node) -> None:
+    """The CID of a short code, and of codes around one block and of two, is the one that the profile says."""
+    algorithm = node.session.stated(ALGORITHM)
+    with judge():
+        for size in SIZES:
+            code = CODE.ljust(size, "x")
+            stated = code_cid(code, algorithm) or long_code_cid(code, algorithm)
+            answer = node.session.send(node.session.request("get_action_ipfs_id", None, code=code))
+            # How long a code may be is silent; a server that refuses one may close the connection on longer ones.
+            if not was_accepted(node.session, answer, or_refused=["any"]):
+                break
+            if stated is not None:
+                judge.same(member(answer.value, "cid"), stated, f"the CID of a code of {size} bytes")
