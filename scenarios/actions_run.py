@@ -87,7 +87,17 @@ SENT_AT_LENGTH: tuple[object, ...] = (
     list(range(300)),
     json.loads("[" * 24 + '{"a": 1}' + "]" * 24),
 )
-NAMES_OF_REQUESTS = {
+OF_NO_WEIGHT: Mapping[str, object] = {
+    "null": None,
+    "false": False,
+    "zero": 0,
+    "empty text": "",
+    "empty array": [],
+    "empty object": {},
+    "null in an array": [None],
+    "null in an object": {"a": None},
+}
+NAMES_OF_REQUESTS: Mapping[str, object] = {
     "code": 1,
     "jsParams": {"a": 2},
     "params": 3,
@@ -158,9 +168,10 @@ def parameters_come_unchanged(judge: Judge, node: Node) -> None:
             for name, part in SENT.items() if value is SENT else ():
                 judge.same(member(member(got, "value"), name), part, f"the parameter that is a {name}")
             judge.same(got, {"value": value, "turn": turn}, "all parameters")
-    # The names are the caller's own, also those that the request itself has.
-    with judge("EXEC-160"):
-        judge.same(on.run(echo, NAMES_OF_REQUESTS).result, {"params": NAMES_OF_REQUESTS}, "parameters of such names")
+    # Outermost members are values like all others; their names are the caller's own, also those of the request itself.
+    for outermost in (OF_NO_WEIGHT, NAMES_OF_REQUESTS):
+        with judge.apart("EXEC-160"):
+            judge.same(on.run(echo, outermost).result, {"params": outermost}, f"all of {', '.join(outermost)}")
 
 
 # ---------------------------------------------------------------------------------------------------------- logs

@@ -20,7 +20,7 @@ from conformance.selftest.tools.alter import (
     members,
     refusal,
 )
-from conformance.selftest.tools.alter_runs import RUN, change_input, change_params, everywhere
+from conformance.selftest.tools.alter_runs import RUN, change_code, change_input, change_params, everywhere
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.node import Node
 
@@ -77,12 +77,30 @@ def _rounded(value: JsonValue) -> JsonValue:
         row("texts-up-to-zero", _texts(lambda text: text.partition("\0")[0])),
         row("dates-as-times", _texts(lambda text: f"{text}T00:00:00.000Z" if DATE.fullmatch(text) else text)),
         row("without-empty-members", _members(lambda _, inner: inner not in ("", [], {}))),
+        row("without-null-members", _members(lambda _, inner: inner is not None)),
+        row("arrays-without-nulls", _lists(lambda items: [item for item in items if item is not None])),
         row("without-the-prototype", _members(lambda name, _: name != "__proto__")),
     ],
 )
 def parameters_are_altered(node: Node, change: Callable[[JsonValue], JsonValue]) -> None:
     """Run with other values in the parameters than were sent, at any depth; the label says which."""
     change_params(node, everywhere(change))
+
+
+@mutant(
+    "EXEC-160",
+    each=[
+        row("null", lambda value: value is None),
+        row("false", lambda value: value is False),
+        row("zero", lambda value: type(value) is int and value == 0),
+        row("empty-text", lambda value: value == ""),
+        row("empty-array", lambda value: value == []),
+        row("empty-object", lambda value: value == {}),
+    ],
+)
+def outermost_parameters_are_dropped(node: Node, dropped: Callable[[JsonValue], bool]) -> None:
+    """Run without the members of `jsParams` itself whose value is this; what they hold is left as it is."""
+    change_params(node, lambda params: {name: one for name, one in members(params).items() if not dropped(one)})
 
 
 @mutant("EXEC-170")
@@ -107,6 +125,21 @@ def parameters_that_are_missing_are_those_of_the_last_run(node: Node) -> None:
         return code, last[0]
 
     change_input(node, given)
+
+
+@mutant(
+    "EXEC-150",
+    each=[
+        row("const", r"\bconst main\b"),
+        row("let", r"\blet main\b"),
+        row("var", r"\bvar main\b"),
+        row("arrow", r"\bmain(?= = async (\(.*?\)|\w+) =>)"),
+        row("function-expression", r"\bmain(?= = async function)"),
+    ],
+)
+def main_is_not_found(node: Node, definition: str) -> None:
+    """Find no `main` that is defined so; the label says how."""
+    change_code(node, lambda code: re.sub(definition, lambda found: found[0].replace("main", "other"), code))
 
 
 @mutant("EP-030")
