@@ -15,7 +15,7 @@ from conformance.selftest.tools.alter_runs import (
     decide,
     own_groups,
 )
-from conformance.selftest.tools.mutant import mutant
+from conformance.selftest.tools.mutant import Row, mutant, row
 from reference_node.node import Node
 
 
@@ -95,6 +95,42 @@ def a_removed_group_narrows_the_wildcard(node: Node) -> None:
             change_execute_groups(node, user, lambda _: [])
 
     wrap(node.accounts, "remove_group", remove)
+
+
+SIDES: tuple[Row, ...] = (
+    row("lower-ids", lambda other, left: other < left),
+    row("higher-ids", lambda other, left: other > left),
+    row("the-group-before", lambda other, left: other == left - 1),
+    row("the-group-after", lambda other, left: other == left + 1),
+)
+"""Which other groups lose it, by their ids and that of the group that it leaves."""
+Loses = Callable[[int, int], bool]
+
+
+@mutant("PKP-070", each=SIDES)
+def wallet_leaves_groups_nearby(node: Node, loses: Loses) -> None:
+    """Take a wallet that leaves a group out of others as well; the label says of which."""
+
+    def remove(write: Write, key: int, group_id: int, wallet: bytes) -> None:
+        write(key, group_id, wallet)
+        for group in all_groups(node, key):
+            if wallet in group.wallets and loses(group.id, group_id):
+                write(account_of(node, key), group.id, wallet)
+
+    wrap(node.accounts, "remove_pkp_from_group", remove)
+
+
+@mutant("ACT-080", each=SIDES)
+def action_leaves_groups_nearby(node: Node, loses: Loses) -> None:
+    """Take an action that leaves a group out of others as well; the label says of which."""
+
+    def remove(write: Write, key: int, group_id: int, action: bytes) -> None:
+        write(key, group_id, action)
+        for group in all_groups(node, key):
+            if action in group.actions and loses(group.id, group_id):
+                write(account_of(node, key), group.id, action)
+
+    wrap(node.accounts, "remove_action_from_group", remove)
 
 
 @mutant("PKP-070", "GRPLIFE-170")
