@@ -121,3 +121,54 @@ def flows_need_the_scope_of_their_operation(
             refusals.send(session.request(operation, None, **{**body, **again}), ["unauthenticated"])
         with judge("FLOW-060"):
             session.accept(session.request(operation, alice.key, **{**body, **again}))
+
+
+@case("each-change-of-actions-needs-the-scope", requirements=["FLOW-060", "FLOW-070"], needs=NEEDS, uses=USES)
+def each_change_of_actions_needs_the_scope(
+    judge: Judge, accounts: Accounts, groups: Groups, keys: UsageKeys, session: Session
+) -> None:
+    """`add` alone, `remove` alone and both in one request to /groups/:id/actions need `group:manageActions` for it."""
+    alice = accounts.new()
+    raw: list[str] = [sample_cid(f"{session.seed}{number}") for number in range(4)]
+    kept, first, second, third = flow_cids(session, raw)
+    group, other = groups.add(alice.key, cid_hashes=[hashed_cid(raw[0])]), groups.add(alice.key)
+    manages = keys.add(alice.key, Permissions(manage_ipfs_ids_in_groups=[group.id])).key
+    strangers = [
+        keys.add(
+            alice.key,
+            Permissions(True, True, True, [other.id], [group.id], [group.id], [group.id]),
+        ).key,
+        keys.add(alice.key).key,
+    ]
+    reads = [Read("the actions of the group", lambda: listed_actions(session, alice.key, group))]
+    # What the permitted key does comes first; its requests take out and put in what the refused ones leave alone.
+    for permitted, refused in (
+        ({"add": [first, second]}, {"add": [third]}),
+        ({"remove": [first]}, {"remove": [kept]}),
+        ({"add": [first], "remove": [second]}, {"add": [third], "remove": [kept]}),
+    ):
+        with judge("FLOW-060"):
+            _, accepted = session.accept(session.request("flow_group_actions", manages, group_id=group.id, **permitted))
+        sent = {"group_id": group.id, **refused}
+        for key, charged in ((strangers[0], "FLOW-060"), (strangers[1], "FLOW-060"), (None, "FLOW-070")):
+            with judge.apart(charged), Refusals(session, control=accepted, unchanged=reads) as refusals:
+                classes = ["unauthenticated"] if key is None else ["forbidden"]
+                refusals.send(session.request("flow_group_actions", key, **sent), classes)
+
+
+@case("wallets-need-the-scope-to-add-them", requirements=["FLOW-060"], needs=NEEDS, uses=USES)
+def wallets_need_the_scope_to_add_them(
+    judge: Judge, accounts: Accounts, groups: Groups, keys: UsageKeys, pkps: Pkps, session: Session
+) -> None:
+    """/groups/:id/pkps needs `group:addPkp`; all other scopes for the group do not stand in for it."""
+    alice = accounts.new()
+    group, other = groups.add(alice.key), groups.add(alice.key)
+    added, left_out = pkps.create_several(alice.key, 2)
+    adds = keys.add(alice.key, Permissions(add_pkp_to_groups=[group.id])).key
+    stranger = keys.add(alice.key, Permissions(True, True, True, [group.id], [other.id], [group.id], [group.id])).key
+    reads = [Read("the wallets of the group", lambda: listed_pkps(session, alice.key, group))]
+    with judge("FLOW-060"):
+        _, accepted = session.accept(session.request("flow_group_pkps", adds, group_id=group.id, add=[added.id]))
+        with Refusals(session, control=accepted, unchanged=reads) as refusals:
+            request = session.request("flow_group_pkps", stranger, group_id=group.id, add=[left_out.id])
+            refusals.send(request, ["forbidden"])

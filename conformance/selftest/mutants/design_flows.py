@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from conformance.selftest.tools.alter import Answered, Forward, Received, answer, intercept, wrap
+from collections.abc import Callable
+
+from conformance.selftest.tools.accounts import Write, account_of, permissions_of
+from conformance.selftest.tools.alter import Answered, Forward, Received, answer, body_of, intercept, wrap
 from conformance.selftest.tools.api_keys import presented
-from conformance.selftest.tools.mutant import mutant
+from conformance.selftest.tools.mutant import mutant, row
 from reference_node.chain.account_config import Permissions
 from reference_node.node import Node
 
@@ -72,6 +75,57 @@ def flow_asks_for_no_scope(node: Node, function: str) -> None:
         original(node.accounts.key_info(key).account_hash, *arguments)  # type: ignore[operator]
 
     wrap(node.accounts, function, change)
+
+
+@mutant(
+    "FLOW-060",
+    each=[
+        row("removals", lambda added, removed: not added and bool(removed)),
+        row("additions", lambda added, removed: bool(added) and not removed),
+        row("both-in-one", lambda added, removed: bool(added) and bool(removed)),
+    ],
+)
+def some_changes_of_actions_ask_for_no_scope(node: Node, free: Callable[[object, object], bool]) -> None:
+    """Let every usage key of the account send such requests to the actions of a group."""
+
+    def change(original: Write, key: int, group: int, added: object, removed: object) -> None:
+        acting = node.accounts.key_info(key).account_hash if free(added, removed) else key
+        original(acting, group, added, removed)
+
+    wrap(node.accounts, ACTIONS, change)
+
+
+@mutant(
+    "FLOW-060",
+    each=[
+        row("remove-pkp-for-pkps", PKPS, "remove_pkp_from_groups"),
+        row("manage-actions-for-pkps", PKPS, "manage_ipfs_ids_in_groups"),
+        row("execute-for-pkps", PKPS, "execute_in_groups"),
+        row("add-pkp-for-actions", ACTIONS, "add_pkp_to_groups"),
+        row("execute-for-actions", ACTIONS, "execute_in_groups"),
+    ],
+)
+def flow_takes_another_scope(node: Node, function: str, scope: str) -> None:
+    """Let keys whose `{scope}` names the group call `{function}`."""
+
+    def change(original: Write, key: int, group: int, *lists: object) -> None:
+        permissions = permissions_of(node, key)
+        named = permissions is not None and group in getattr(permissions, scope)
+        original(account_of(node, key) if named else key, group, *lists)
+
+    wrap(node.accounts, function, change)
+
+
+@mutant("FLOW-070", each=[row("removals", "remove", "add"), row("additions", "add", "remove")])
+def change_of_actions_needs_no_key(node: Node, given: str, missing: str) -> None:
+    """Answer success to such changes of the actions of a group without a key."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        body = body_of(request)
+        free = not presented(request) and bool(body.get(given)) and not body.get(missing)
+        return answer(200, {"success": True}) if free else await forward(request)
+
+    intercept(node, "groups/1/actions", handler)
 
 
 @mutant("FLOW-060")
