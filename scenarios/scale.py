@@ -11,10 +11,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from conformance.cases import Judge, case
+from conformance.service.bindings import TwoAndTwo, two_and_two
 from conformance.service.derivations import hashed_cid
-from conformance.service.lists import first_page, read_page, read_pages
+from conformance.service.lists import first_page, read_page, read_pages, unchanged_list
 from conformance.service.node import Node
-from conformance.service.refusal import was_accepted
+from conformance.service.refusal import must_refuse, was_accepted
 from conformance.service.usage_keys import Permissions
 from conformance.values.ids import GroupId
 from conformance.values.json_values import pluck, printed
@@ -22,7 +23,9 @@ from conformance.values.json_values import pluck, printed
 OPT_IN = True
 NEEDS = ("managed_accounts",)
 MANY = 61
+BYTE = 256
 MORE_THAN_A_BYTE = 258
+IN_GROUP = ("list_wallets_in_group", "list_actions")
 SIZE = 7
 """Divides none of the lengths, so that the last page is shorter."""
 FAR = (2**31, 2**32, 2**32 + 1, 2**63, 2**64 - 1)
@@ -73,10 +76,44 @@ def long_lists(judge: Judge, node: Node) -> None:
             judge.same([one for one in listed if one in made], made, f"the groups on pages of {size}")
 
 
-@case("more-groups-than-a-byte-counts", requirements=["GRP-190", "EP-250", "GRPLIFE-100"], needs=NEEDS)
+def alike_in_a_byte(ids: Sequence[GroupId]) -> list[tuple[GroupId, GroupId]]:
+    """Groups with another one that a key would reach if one byte of the id counted, or if 256 were the wildcard."""
+    all_groups = [(one, ids[0]) for one in ids if one % BYTE == 0]
+    pairs = [(one, other) for one in ids for other in ids if one > other and one % BYTE == other % BYTE]
+    return [*all_groups[:1], *pairs[:1], *((second, first) for first, second in pairs[:1])]
+
+
+def check_reach(judge: Judge, node: Node, on: TwoAndTwo, named: GroupId, other: GroupId) -> None:
+    """A key that names one group in each array acts there, and not in the other one."""
+    node.groups.update(on.alice, named, "named", pkp_ids=[on.p.id], cid_hashes=[on.x.hash])
+    node.groups.update(on.alice, other, "other", pkp_ids=[on.p.id], cid_hashes=[on.y.hash])
+    key = node.usage_keys.add(on.alice, Permissions(False, False, False, [named], [named], [named], [named])).key
+    adds_action = node.groups.add_action(key, named, node.actions.sample_cid("one"))
+    adds_pkp = node.groups.add_pkp(key, named, on.q.id)
+    removes_pkp = node.groups.remove_pkp(key, named, on.q.id)
+    reads = [unchanged_list(node.session, name, on.alice, group_id=other) for name in IN_GROUP]
+    for requirement, control, changed in (
+        ("UKEY-110", adds_action, {}),
+        ("UKEY-190", adds_pkp, {}),
+        ("UKEY-230", removes_pkp, {"pkp_id": on.p.id}),
+    ):
+        with judge.apart(requirement):
+            request = control.changed(group_id=other, **changed)
+            must_refuse(node.session, request, ["forbidden"], control=control, unchanged=reads)
+    with judge.apart("UKEY-270"):
+        runs = node.signing.must_sign(key, on.x, on.p).accepted
+        node.signing.must_be_refused(key, on.y, on.p, control=runs)
+
+
+@case(
+    "more-groups-than-a-byte-counts",
+    requirements=["GRP-190", "EP-250", "GRPLIFE-100", "UKEY-110", "UKEY-190", "UKEY-230", "UKEY-270"],
+    needs=NEEDS,
+)
 def more_groups_than_a_byte_counts(judge: Judge, node: Node) -> None:
-    """Beyond 255 groups each has its own id, its own actions and its own end."""
-    alice = node.accounts.new().key
+    """Beyond 255 groups each has its own id, its own actions, its own keys and its own end."""
+    on = two_and_two(node)
+    alice = on.alice
     groups = [node.groups.add(alice, str(number)) for number in range(MORE_THAN_A_BYTE)]
     ids = [group.id for group in groups]
     with judge("GRP-190"):
@@ -87,6 +124,8 @@ def more_groups_than_a_byte_counts(judge: Judge, node: Node) -> None:
         for place in (0, 1, 2, MORE_THAN_A_BYTE - 257):
             judge.same(node.actions.list(alice, ids[place]), [], f"the actions of the group {ids[place]}")
         judge.same(len(node.actions.list(alice, ids[-1])), 1, "the number of actions in the last group")
+    for named, other in alike_in_a_byte(ids):
+        check_reach(judge, node, on, named, other)
     before = node.groups.list(alice)
     node.groups.remove(alice, ids[-1])
     with judge.apart("GRPLIFE-100"):

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 from conformance.cases import Judge, case
+from conformance.endpoints.messages import Answer
 from conformance.service.at_once import at_once
+from conformance.service.bindings import one_group
+from conformance.service.lists import unchanged_list
 from conformance.service.node import Node
+from conformance.service.refusal import Refusals, was_accepted
 from conformance.service.secrecy import mark_of, shared_prefix
 from conformance.service.session import DESCRIPTION
 from conformance.service.usage_keys import Permissions
-from conformance.values.json_values import member, pluck
+from conformance.values.ids import UsageKey
+from conformance.values.json_values import member, pluck, printed
 
 NEEDS = ("managed_accounts",)
 MEMBERS = ("name", "description", *Permissions().members)
@@ -41,6 +47,49 @@ def fields_are_listed_as_given(judge: Judge, node: Node, row: int) -> None:
     with judge("UKEY-010"):
         added = [item for item in listed if node.label in (member(item, "name"), member(item, "description"))]
         judge.items(added, [permissions.members], "the permissions of the key")
+
+
+FAR = (2**8, 2**16, 2**32)
+"""What narrower integers read as 0, which is the wildcard."""
+
+
+@case("far-group-ids-open-nothing", requirements=["UKEY-110", "UKEY-270"], needs=NEEDS)
+def far_group_ids_open_nothing(judge: Judge, node: Node) -> None:
+    """Naming group 256, 65536 or 2**32, or as many after a group, is refused or does not reach that group."""
+    on = one_group(node)
+    runs = node.signing.must_sign(on.key, on.x, on.p).accepted
+    adds = node.groups.add_action(on.alice, on.g, node.actions.sample_cid("added"))
+    keys = keys_naming(node, on.alice, [*FAR, *(on.g + more for more in FAR)])
+    with judge.apart("UKEY-270"):
+        for key in keys:
+            node.signing.must_be_refused(key, on.x, on.p, control=runs)
+    listed = unchanged_list(node.session, "list_actions", on.alice, group_id=on.g)
+    with judge.apart("UKEY-110"), Refusals(node.session, control=adds, unchanged=[listed]) as refusals:
+        for key in keys:
+            cid = node.actions.sample_cid("not added")
+            request = node.session.request("add_action_to_group", key, group_id=on.g, action_ipfs_cid=cid)
+            refusals.send(request, ["forbidden"])
+
+
+def keys_naming(node: Node, alice: str, groups: Sequence[int]) -> list[UsageKey]:
+    """New and updated keys that name one of the groups in each array, where the node does not refuse to name it."""
+    keys, spare = [], node.usage_keys.add(alice).key
+    for group in groups:
+        # Whether an array may name a group that does not exist is silent (UKEY-470).
+        if added := written(node, "add_usage_api_key", alice, group):
+            keys.append(UsageKey(printed(member(added.value, "usage_api_key"))))
+        if written(node, "update_usage_api_key", alice, group, usage_api_key=spare):
+            keys.append(spare)
+            spare = node.usage_keys.add(alice).key
+    return keys
+
+
+def written(node: Node, operation: str, alice: str, group: int, **named: object) -> Answer | None:
+    """What the node answers when a key is to name a group in each array; None where it refuses."""
+    permissions = Permissions(False, False, False, [group], [group], [group], [group]).members
+    labels: dict[str, object] = {"name": node.label, "description": DESCRIPTION}
+    answer = node.session.send(node.session.request(operation, alice, **labels, **permissions, **named))
+    return answer if was_accepted(node.session, answer, or_refused=["any"]) else None
 
 
 @case("key-values-are-random", requirements=["UKEY-420"], needs=NEEDS)

@@ -7,10 +7,10 @@ from contextlib import suppress
 
 from pydantic import JsonValue
 
-from conformance.selftest.tools.accounts import Write, account_of, permissions_of
+from conformance.selftest.tools.accounts import ARRAYS, Write, account_of, permissions_of
 from conformance.selftest.tools.alter import change_body, change_query, members, wrap
 from conformance.selftest.tools.alter_runs import Lists, all_groups, decide
-from conformance.selftest.tools.mutant import mutant
+from conformance.selftest.tools.mutant import mutant, row
 from conformance.selftest.tools.operations import GROUP_MEMBER_WRITES
 from reference_node.chain.account_config import Action
 from reference_node.chain.contract_abi import ContractRefusal
@@ -103,6 +103,34 @@ def group_zero_is_every_group(node: Node) -> None:
     """Add to or remove from all groups when a write names group 0."""
     for method in GROUP_MEMBER_WRITES:
         _zero_is_every_group(node, method)
+
+
+@mutant(
+    "UKEY-110",
+    "UKEY-270",
+    each=[
+        row("8-bits-added", 8, "add"),
+        row("16-bits-added", 16, "add"),
+        row("32-bits-added", 32, "add"),
+        row("8-bits-updated", 8, "update"),
+        row("16-bits-updated", 16, "update"),
+        row("32-bits-updated", 32, "update"),
+    ],
+)
+def group_ids_of_keys_are_cut(node: Node, bits: int, write: str) -> None:
+    """Read the group ids of usage keys into {bits} bits when they are given to {write}_usage_api_key."""
+
+    def cut(value: JsonValue) -> JsonValue:
+        given = members(value)
+        return {**given, **{name: _low(given[name], bits) for name in ARRAYS if name in given}}
+
+    change_body(node, f"{write}_usage_api_key", cut)
+
+
+def _low(named: JsonValue, bits: int) -> JsonValue:
+    if not isinstance(named, list):
+        return named
+    return [number % 2**bits if isinstance(number, int) and 0 <= number < 2**64 else number for number in named]
 
 
 def _cut(value: JsonValue) -> JsonValue:

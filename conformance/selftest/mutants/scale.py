@@ -77,6 +77,27 @@ def size_above_the_total_begins_anew(node: Node) -> None:
     wrap(node.accounts, "groups", groups)
 
 
+@mutant(
+    each=[
+        row("manage_ipfs_ids_in_groups", breaks="UKEY-110"),
+        row("add_pkp_to_groups", breaks="UKEY-190"),
+        row("remove_pkp_from_groups", breaks="UKEY-230"),
+        row("execute_in_groups", breaks="UKEY-270"),
+    ]
+)
+def low_byte_of_a_named_group_counts_too(node: Node, array: str) -> None:
+    """Read group 257 in `{array}` as 257 and 1, and group 256 as 256 and the wildcard."""
+
+    def changed(value: JsonValue) -> JsonValue:
+        named = members(value).get(array)
+        if not isinstance(named, list):
+            return value
+        low = [number % BYTE for number in named if isinstance(number, int) and number >= BYTE]
+        return {**members(value), array: [*named, *low]}
+
+    change_body(node, ("add_usage_api_key", "update_usage_api_key"), changed)
+
+
 @mutant("EP-250")
 def group_ids_are_read_into_a_byte(node: Node) -> None:
     """Add an action to group 1 in place of group 257."""
