@@ -103,10 +103,7 @@ class StateFolder:
         with ExitStack() as undone:
             self._lock = _locked(folder)
             undone.callback(self._lock.release)
-            beside = [entry.name for entry in folder.iterdir() if not entry.name.startswith((LOCK, NODE))]
-            new = not (folder / NODE).exists() or not (folder / NODE).stat().st_size
-            if new and beside:
-                raise StateError(f"{folder} is not empty and has no {NODE}: name an empty folder, or that of a node")
+            new, beside = _content(folder)
             self._file = KeptFile(folder / NODE, NODE_FILE, create=new or not beside)
             undone.callback(self._file.close)
             began: dict[str, Json] = {"root_secret": root_secret.hex(), "chain_id": chain_id, "began": int(time.time())}
@@ -201,10 +198,20 @@ class StateFolder:
         return value
 
 
+def _content(folder: Path) -> tuple[bool, bool]:
+    """Whether the folder has no state yet, and whether it has other files. Raises `StateError` if it is not a state."""
+    beside = any(not entry.name.startswith((LOCK, NODE)) for entry in folder.iterdir())
+    new = not (folder / NODE).exists() or not (folder / NODE).stat().st_size
+    if new and beside:
+        raise StateError(f"{folder} is not empty and has no {NODE}: name an empty folder, or that of a node")
+    return new, beside
+
+
 def _locked(folder: Path) -> FileLock:
     """Lock the folder, which is created if it is missing, and withdraw access of other users."""
     try:
         folder.mkdir(FOLDER_MODE, exist_ok=True)
+        _content(folder)  # the folder of something else keeps its mode and gets no lock file
         folder.chmod(FOLDER_MODE)
         return FileLock(folder / LOCK)
     except FileInUse:

@@ -379,9 +379,12 @@ def test_damaged_state_is_refused_with_one_line(tmp_path: Path, damage: str) -> 
 
 def test_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("mine")
+    tmp_path.chmod(0o755)
     with pytest.raises(StateError, match=r"is not empty and has no node\.sqlite"):
         build_node(settings(tmp_path))
+    assert [entry.name for entry in tmp_path.iterdir()] == ["thesis.txt"]
     assert (tmp_path / "thesis.txt").read_text() == "mine"
+    assert stat.S_IMODE(tmp_path.stat().st_mode) == 0o755
 
 
 def test_state_keeps_its_own_secret_and_chain(tmp_path: Path) -> None:
