@@ -107,9 +107,9 @@ class StateFolder:
             self._file = KeptFile(folder / NODE, NODE_FILE, create=new or not beside)
             undone.callback(self._file.close)
             began: dict[str, Json] = {"root_secret": root_secret.hex(), "chain_id": chain_id, "began": int(time.time())}
-            if not self._file.rows("SELECT 1 FROM setting LIMIT 1"):
+            if not beside and not self._file.rows("SELECT 1 FROM setting LIMIT 1"):
                 self._write(began)
-            self.root_secret = bytes.fromhex(self._required("root_secret", str))
+            self.root_secret = self._secret()
             self.chain_id = self._required("chain_id", int)
             self.began = self._required("began", int)
             """Unix time at which the node was first started."""
@@ -117,10 +117,12 @@ class StateFolder:
             undone.pop_all()
 
     def _enter_generation(self) -> None:
-        """Find the current generation, and remove one that a kill left incomplete."""
+        """Find the current generation, and remove one that a kill left incomplete. Raises `StateError`."""
         name = self._read("generation", str)
+        if name is not None and not (self._folder / name).is_dir():
+            raise StateError(f"{self._folder / name} is missing: restore a copy of the whole folder, or name another")
         for entry in self._folder.glob(f"{GENERATION_PREFIX}*"):
-            if entry.name != name:
+            if entry.name != name and entry.is_dir() and not entry.is_symlink():
                 shutil.rmtree(entry)
         if name is None:
             with self.new_generation():
@@ -156,7 +158,9 @@ class StateFolder:
     def certificate(self) -> tuple[int, int] | None:
         """How often the certificate was renewed, and the Unix time of the last issue."""
         kept = self._read("certificate", list)
-        return (int(kept[0]), int(kept[1])) if kept else None
+        if kept is not None and not (len(kept) == 2 and all(isinstance(part, int) for part in kept)):
+            raise self._damaged("its certificate is no pair of numbers")
+        return (kept[0], kept[1]) if kept else None
 
     def keep_certificate(self, turn: int, issued: int) -> None:
         """Store which certificate is served. Raises `StateUnavailable`."""
@@ -185,17 +189,28 @@ class StateFolder:
 
     def _read(self, name: str, kind: type[T]) -> T | None:
         rows = self._file.rows("SELECT value FROM setting WHERE name = ?", name)
-        value = json.loads(rows[0][0]) if rows else None
+        try:
+            value = json.loads(rows[0][0]) if rows else None
+        except ValueError:
+            raise self._damaged(f"its {name} is no JSON") from None
         return value if isinstance(value, kind) else None
+
+    def _secret(self) -> bytes:
+        try:
+            return bytes.fromhex(self._required("root_secret", str))
+        except ValueError:
+            raise self._damaged("its root_secret is no hex text") from None
 
     def _required(self, name: str, kind: type[T]) -> T:
         value = self._read(name, kind)
         if value is None:
-            raise StateError(
-                f"{self._folder / NODE} is damaged (it has no {name}): restore a copy of the whole folder, "
-                "or name another"
-            )
+            raise self._damaged(f"it has no {name}")
         return value
+
+    def _damaged(self, reason: str) -> StateError:
+        return StateError(
+            f"{self._folder / NODE} is damaged ({reason}): restore a copy of the whole folder, or name another"
+        )
 
 
 def _content(folder: Path) -> tuple[bool, bool]:

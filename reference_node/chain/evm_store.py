@@ -65,10 +65,13 @@ class ChainStore:
         rows = self._file.rows("SELECT number, hash, timestamp, raw, sender, receipt FROM block ORDER BY number")
         blocks: Blocks | None = None
         for number, block_hash, timestamp, raw, sender, receipt in rows:
-            if blocks is None:
-                blocks = Blocks(timestamp)
-            else:
-                blocks.add(blocks.next(timestamp, _mined(number, raw, sender, receipt)))
+            try:
+                if blocks is None:
+                    blocks = Blocks(timestamp)
+                else:
+                    blocks.add(blocks.next(timestamp, _mined(number, raw, sender, receipt)))
+            except (ValueError, TypeError, KeyError, OverflowError):
+                raise self._damaged(f"block {number} is nonsense") from None
             if (blocks.latest.number, blocks.latest.hash) != (number, block_hash):
                 raise self._damaged(f"block {number} does not follow from those before it")
         return blocks

@@ -354,6 +354,31 @@ DAMAGES = {
         lambda folder: changed(folder / "node.sqlite", "DELETE FROM setting WHERE name = 'root_secret'"),
         "it has no root_secret",
     ),
+    "no settings": (lambda folder: changed(folder / "node.sqlite", "DELETE FROM setting"), "it has no root_secret"),
+    "secret of nonsense": (
+        lambda folder: changed(
+            folder / "node.sqlite", "UPDATE setting SET value = '\"zz\"' WHERE name = 'root_secret'"
+        ),
+        "its root_secret is no hex text",
+    ),
+    "setting of nonsense": (
+        lambda folder: changed(folder / "node.sqlite", "UPDATE setting SET value = '{' WHERE name = 'chain_id'"),
+        "its chain_id is no JSON",
+    ),
+    "certificate of nonsense": (
+        lambda folder: changed(folder / "node.sqlite", "UPDATE setting SET value = '[1]' WHERE name = 'certificate'"),
+        "its certificate is no pair of numbers",
+    ),
+    "receipt of nonsense": (
+        lambda folder: changed(accounts(folder) / "chain.sqlite", "UPDATE block SET receipt = '{}' WHERE number = 1"),
+        "block 1 is nonsense",
+    ),
+    "another folder's accounts": (
+        lambda folder: changed(
+            folder / "node.sqlite", "UPDATE setting SET value = '\"accounts-0\"' WHERE name = 'generation'"
+        ),
+        "accounts-0 is missing",
+    ),
     "payments of nonsense": (
         lambda folder: changed(accounts(folder) / "payments.sqlite", "UPDATE resource SET members = '{}'"),
         "is damaged",
@@ -368,8 +393,10 @@ def test_damaged_state_is_refused_with_one_line(tmp_path: Path, damage: str) -> 
         node.payments.create(b"\x11" * 20, 500)  # type: ignore[arg-type]
     spoil, reason = DAMAGES[damage]
     spoil(tmp_path)
+    kept = [entry.name for entry in tmp_path.glob("accounts-*")]
     with pytest.raises(StateError) as refusal:
         build_node(settings(tmp_path))
+    assert [entry.name for entry in tmp_path.glob("accounts-*")] == kept, "it has removed accounts"
     told = str(refusal.value)
     assert reason in told
     assert str(tmp_path) in told
@@ -385,6 +412,15 @@ def test_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
     assert [entry.name for entry in tmp_path.iterdir()] == ["thesis.txt"]
     assert (tmp_path / "thesis.txt").read_text() == "mine"
     assert stat.S_IMODE(tmp_path.stat().st_mode) == 0o755
+
+
+def test_files_and_links_that_are_named_like_accounts_do_not_matter(tmp_path: Path) -> None:
+    with closing(build_node(settings(tmp_path / "state"))):
+        (tmp_path / "elsewhere").mkdir()
+        (tmp_path / "state" / "accounts-file").touch()
+        (tmp_path / "state" / "accounts-link").symlink_to(tmp_path / "elsewhere")
+    with closing(build_node(settings(tmp_path / "state"))):
+        assert (tmp_path / "elsewhere").is_dir()
 
 
 def test_state_keeps_its_own_secret_and_chain(tmp_path: Path) -> None:
