@@ -17,6 +17,9 @@ from reference_node.keys import is_private_key, parse_key
 
 FAULTS_TOLD = 5
 
+MOST_VALUES = 1_000_000
+"""Values of a file. A few aliases of aliases stand for more than any memory holds."""
+
 Place: TypeAlias = tuple[str | int, ...]
 
 
@@ -129,13 +132,24 @@ class SeedFile(Part):
         return int.from_bytes(self.derived("wallet", account.name, wallet)) or 1
 
 
+class _Loader(yaml.SafeLoader):
+    """A safe loader that names the line of a value that it can't read, as of the date 2020-99-99."""
+
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> object:
+        try:
+            made: object = super().construct_object(node, deep)
+        except (ValueError, LookupError, AttributeError):
+            raise yaml.MarkedYAMLError(problem="the value can't be read", problem_mark=node.start_mark) from None
+        return made
+
+
 def read_seeds(file: Path) -> SeedFile:
     """The accounts of a file. Raises `SeedError`."""
     try:
         text = file.read_bytes().decode()
-        document = yaml.compose(text, Loader=yaml.SafeLoader)
+        document = yaml.compose(text, Loader=_Loader)
         _refuse_repeated_members(document)
-        seeds = SeedFile.model_validate(yaml.safe_load(text))
+        seeds = SeedFile.model_validate(yaml.load(text, Loader=_Loader))  # noqa: S506 - a safe loader
         faults = list(_faults(seeds))
     except OSError as fault:
         raise SeedError(f"{file} can't be read: {fault.strerror}") from None
@@ -199,15 +213,29 @@ def _unknown(place: Place, named: Names, known: Sequence[str]) -> Iterator[tuple
 
 
 def _refuse_repeated_members(node: yaml.Node | None) -> None:
-    if isinstance(node, yaml.MappingNode):
-        names = [key.value for key, _ in node.value]
-        for index, (key, value) in enumerate(node.value):
-            if key.value in names[:index]:
-                raise yaml.MarkedYAMLError(problem=f"{key.value!r} comes twice", problem_mark=key.start_mark)
-            _refuse_repeated_members(value)
-    elif isinstance(node, yaml.SequenceNode):
-        for value in node.value:
-            _refuse_repeated_members(value)
+    """Raise `MarkedYAMLError` for a member that comes twice, and for aliases that stand for too much."""
+    if node is not None:
+        _count(node, {})
+
+
+def _count(node: yaml.Node, counted: dict[yaml.Node, int]) -> int:
+    """How many values a node has, those behind aliases each time."""
+    if node not in counted:
+        counted[node] = MOST_VALUES  # of a node inside of itself
+        names: set[object] = set()
+        count = 1
+        for part in node.value if isinstance(node, yaml.CollectionNode) else ():
+            key, value = part if isinstance(node, yaml.MappingNode) else (None, part)
+            if isinstance(key, yaml.ScalarNode):
+                if key.value in names:
+                    raise yaml.MarkedYAMLError(problem=f"{key.value!r} comes twice", problem_mark=key.start_mark)
+                names.add(key.value)
+            count += _count(value, counted)
+            if count > MOST_VALUES:
+                problem = f"its aliases make more than {MOST_VALUES} values: write fewer"
+                raise yaml.MarkedYAMLError(problem=problem, problem_mark=node.start_mark)
+        counted[node] = count
+    return counted[node]
 
 
 def _line(node: yaml.Node | None, place: Place) -> int:
