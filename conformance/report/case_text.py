@@ -20,13 +20,19 @@ def rerun(case: str, seed: str, options: Sequence[str], cell: str = "") -> str:
     )
 
 
+def plain(text: str) -> str:
+    """A text of a node in one line, with a blank for each character that controls a terminal or a reader of logs."""
+    return "".join(character if character.isprintable() else " " for character in text)
+
+
 def explain(outcome: Outcome, command: str) -> str:
     """The report of one case, as lines of text."""
-    lines = [f"{outcome.case}: {outcome.title}", f"{outcome.verdict.upper()}: {outcome.reason}", ""]
+    lines = [f"{outcome.case}: {outcome.title}", f"{outcome.verdict.upper()}: {plain(outcome.reason)}", ""]
     lines += [f"  {name}  {_clause(name)}" for name in outcome.blamed]
     failure = outcome.failure
     if failure:
-        lines += ["", f"  step      {failure.step}", f"  expected  {failure.expected}", f"  got       {failure.got}"]
+        rows = {"step": failure.step, "expected": failure.expected, "got": failure.got}
+        lines += ["", *(f"  {name:8}  {plain(text)}" for name, text in rows.items())]
         lines += _exchange(failure.exchange) if failure.exchange else []
         lines += ["", *(f"  {line}" for line in failure.replay.splitlines())] if failure.replay else []
     lines += ["", *(f"  {line}" for line in outcome.traceback.splitlines())] if outcome.traceback else []
@@ -52,5 +58,5 @@ def _wrong_cells(outcome: Outcome, command: str) -> list[str]:
 
 
 def _exchange(exchange: Exchange) -> list[str]:
-    answer = "no answer" if exchange.status is None else f"{exchange.status}  {exchange.response_body}"
+    answer = "no answer" if exchange.status is None else f"{exchange.status}  {plain(exchange.response_body)}"
     return ["", f"  {exchange.curl}", f"  → {answer}"]

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from conformance.report.case_text import plain
 from conformance.report.results import CaseResult, ConversationExchangeShown, ConversationShown, Results
 from conformance.report.write import write_whole
 from conformance.verdict import Verdict
@@ -105,12 +106,7 @@ def _head(case: CaseResult, conversation: ConversationShown) -> Iterator[str]:
 
 def _comment(text: str) -> Iterator[str]:
     for line in text.splitlines():
-        yield f"# {_plain(line)}"
-
-
-def _plain(text: str) -> str:
-    """A text without characters that control a terminal."""
-    return "".join(character if character.isprintable() else " " for character in text)
+        yield f"# {plain(line)}"
 
 
 def _made_up(conversation: ConversationShown) -> Iterator[str]:
@@ -129,7 +125,7 @@ def _texts(exchange: ConversationExchangeShown) -> tuple[str, ...]:
 def _step(number: int, exchange: ConversationExchangeShown, base_url: str, names: frozenset[str]) -> Iterator[str]:
     """The commands for one exchange; `names` are the variables that answers give."""
     path = urlsplit(exchange.url).path
-    what = _plain(f"{number + 1}  {exchange.method} {VARIABLE.sub('…', path)}")
+    what = plain(f"{number + 1}  {exchange.method} {VARIABLE.sub('…', path)}")
     yield ""
     if exchange.unrepeatable:
         yield f"printf '%s\\n' {shlex.quote(f'{what}: not repeated, {exchange.unrepeatable}')}"
@@ -171,4 +167,4 @@ def _spliced(text: str, names: frozenset[str], *, in_url: bool = False) -> str:
 def _departure(step: str, expected: str, got: str) -> Iterator[str]:
     rows = {"step": step, "expected": expected, "got in the run": got}
     for name, text in rows.items():
-        yield f"printf '%s\\n' {shlex.quote(f'    {name}: {_plain(text)}')}"
+        yield f"printf '%s\\n' {shlex.quote(f'    {name}: {plain(text)}')}"

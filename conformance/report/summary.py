@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
+from conformance.report.case_text import plain
 from conformance.report.causes import counted, numbered
 from conformance.report.judgement import Judgement
 from conformance.report.results import CaseResult, RequirementResult, Results
@@ -34,7 +35,7 @@ def markdown(results: Results) -> str:
 
 def code(text: str) -> str:
     """Text as a code span, so that text from a node is never interpreted as Markdown."""
-    shown = " ".join(text.split())
+    shown = " ".join(plain(text).split())
     fence = "`" * (max(map(len, re.findall("`+", shown)), default=0) + 1)
     space = " " if shown.startswith("`") or shown.endswith("`") else ""
     return f"{fence}{space}{shown}{space}{fence}" if shown else ""

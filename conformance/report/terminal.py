@@ -10,6 +10,7 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from conformance.report.case_text import plain
 from conformance.report.causes import counted, numbered
 from conformance.report.judgement import Judgement
 from conformance.report.matrix import drawn, matrices
@@ -59,7 +60,7 @@ def _causes(results: Results) -> Iterable[RenderableType]:
     if results.causes:
         yield Text("\nCauses that several cases share", "bold")
     for number, cause in enumerate(results.causes, 1):
-        yield Text.assemble(f"  {number}. ", (cause.headline, "bold"))
+        yield Text.assemble(f"  {number}. ", (plain(cause.headline), "bold"))
         yield Text(f"      {counted(cause)}; look at {cause.cases[0]}")
 
 
@@ -82,8 +83,8 @@ def _failures(results: Results) -> Iterable[RenderableType]:
 
 def _departure(case: CaseResult) -> str:
     if case.failure is None:
-        return case.reason
-    return f"{case.failure.step}: expected {case.failure.expected}; got {case.failure.got}"
+        return plain(case.reason)
+    return plain(f"{case.failure.step}: expected {case.failure.expected}; got {case.failure.got}")
 
 
 def _by_reason(results: Results, verdict: Verdict, name: str, style: str) -> Iterable[RenderableType]:
@@ -94,16 +95,16 @@ def _by_reason(results: Results, verdict: Verdict, name: str, style: str) -> Ite
         if case.verdict == verdict and case.case not in with_cause and not case.assumed:
             cases.setdefault(case.reason, []).append(case.case)
     for reason, (first, *others) in cases.items():
-        yield Text(f"{name}: {f'{first} and {len(others)} more' if others else first}: {reason}", style)
+        yield Text(f"{name}: {f'{first} and {len(others)} more' if others else first}: {plain(reason)}", style)
 
 
 def _assumed(results: Results) -> Iterable[RenderableType]:
     """A line for each assumed key, with what was expected by it and what the node answered."""
     for key in results.assumed:
         cases = f"{key.cases[0]} and {len(key.cases) - 1} more" if len(key.cases) > 1 else key.cases[0]
-        value = json.dumps(key.value, ensure_ascii=False)
+        value, got = json.dumps(key.value, ensure_ascii=False), plain(key.got)
         yield Text(
-            f"Assumed: {key.key}: {value}, which the profile does not state. Expected {key.expected}; got {key.got}."
+            f"Assumed: {key.key}: {value}, which the profile does not state. Expected {key.expected}; got {got}."
             f" State it in your profile; on it hang: {cases}",
             "magenta",
         )

@@ -5,11 +5,13 @@ from __future__ import annotations
 import io
 from dataclasses import replace
 
-from made_runs import KNOWN, LISTED, outcome, record
+from made_runs import EXCHANGE, KNOWN, LISTED, outcome, record
 from rich.console import Console
 
 from conformance.report import RunRecord, results_of, show
-from conformance.verdict import Verdict
+from conformance.report.case_text import explain
+from conformance.report.summary import markdown
+from conformance.verdict import Failure, Verdict
 
 
 def shown(run: RunRecord) -> str:
@@ -45,6 +47,19 @@ def test_failed_requirement_is_told_with_clause_and_departure() -> None:
     text = shown(record(PASSED, FAILED))
     assert "A-010 (must; Limits) The node counts." in text
     assert "p::b: steps[1] call x: expected a [b] list; got nothing" in text
+
+
+def test_text_of_a_node_controls_neither_the_terminal_nor_the_log_of_a_job() -> None:
+    words = "words\n::error::mine\r\x1b]0;mine\x07 \x1b[31m\u202e"
+    hostile = Failure("steps[1] call x", words, words, replace(EXCHANGE, response_body=words))
+    failed = replace(FAILED, reason=words, failure=hostile)
+    unclear = replace(outcome("p::c", Verdict.INCONCLUSIVE, "B-010"), reason=words, failure=hostile)
+    run = record(failed, unclear)
+    forms = shown(run), explain(failed, "again"), markdown(results_of(run, KNOWN, LISTED))
+    for text in forms:
+        assert "::error::mine" in text
+        assert not any(line.lstrip().startswith("::") for line in text.splitlines())
+        assert all(character.isprintable() or character == "\n" for character in text)
 
 
 def test_failed_case_that_names_no_requirement_is_told() -> None:
