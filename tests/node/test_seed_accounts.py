@@ -174,8 +174,7 @@ BAD = {
     "": "line 1: the file: Input should be",
     "[]": "line 1: the file: Input should be",
     "accounts: &a [*a]\n": ":1: its aliases make more than 1000000 values",
-    "a0: &a0 [x, x]\n"
-    + "".join(f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}]\n" for n in range(1, 40)): ":1: its aliases make",
+    "a0: &a0 [x, x]\n" + "".join(f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}]\n" for n in range(1, 40)): ":1: its aliases make",
     "seed: 12345678\naccounts: 2020-99-99\n": ":2: the value can't be read",
     "accounts:\n- {name: a, credits: " + "9" * 5000 + "}\n": ":2: the value can't be read",
     "accounts: !!bool perhaps\n": ":1: the value can't be read",
