@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from conformance.problems import ProfileSilent
-from conformance.profile import Profile, value_at
+from conformance.profile import Profile, read_aside, value_at
 from conformance.resources import fixtures
 
 Reader = Callable[[str], object]
@@ -93,7 +93,8 @@ def source_for(name: str, read: Reader, mark: str = "") -> str:
     code = template(name)
     if CALL.search(code) and _stated(f"{API}.arguments", read) == "positional":
         code = CALL.sub(r"((call) => \1(...Object.values(call)))(", code)
-    prelude = _stated(f"{API}.prelude", read) if "$NAMESPACE" in code else ""
+    with read_aside():  # a failure says nothing of a prelude that is not stated
+        prelude = _stated(f"{API}.prelude", read) if "$NAMESPACE" in code else ""
     code = f"{prelude}\n" * bool(prelude) + PLACEHOLDER.sub(lambda match: _text(match[0], read), code)
     return f"{code}// {mark}\n" if mark else code
 

@@ -110,6 +110,8 @@ class Choices:
     """Whether `list_actions` may show actions that are only in groups."""
     key_labels_replaced: bool
     """Whether `update_usage_api_key` must replace name and description, beside the permissions."""
+    key_wallets_listed: bool
+    """Whether `list_wallets` may show wallets of usage keys."""
 
     @classmethod
     def of(cls, profile: Profile) -> Choices:
@@ -118,6 +120,7 @@ class Choices:
         return cls(
             unregistered_listed=listing is None or listing.account_list != "absent",
             key_labels_replaced=profile.semantics.update_usage_key_labels == "replaced",
+            key_wallets_listed=profile.semantics.managed_key_wallet_listed is not False,
         )
 
     def replaces_labels(self, operation: str) -> bool:
@@ -218,6 +221,8 @@ class Judge:
         self, example: Example, request: OutgoingRequest, answer: Answer, after: Lists
     ) -> Finding | None:
         own = {ABOUT.get(example.operation, ""), *INSIDE.get(example.operation, ())} if answer.accepted else set()
+        if self._choices.key_wallets_listed and "list_api_keys" in own:
+            own.add("list_wallets")
         grouped = answer.accepted and example.operation in LISTS_GROUPS
         for name, items in after.items():
             before = self._before[name]
@@ -250,6 +255,8 @@ class Judge:
     def _watched(self, operation: str) -> list[str]:
         """The lists that are read after each request."""
         further = {"list_actions"} if operation in LISTS_GROUPS and self._choices.unregistered_listed else set()
+        if self._choices.key_wallets_listed and ABOUT.get(operation) == "list_api_keys":
+            further.add("list_wallets")
         return [ABOUT.get(operation, "list_groups"), *sorted({*INSIDE.get(operation, ()), *further})]
 
     def _named(self, operation: str, members: Mapping[str, object], items: list[object]) -> list[object]:

@@ -50,7 +50,7 @@ def _is_account_key(node: Node, key: int) -> bool:
             lambda groups: [0] if 0 in groups else [],
             breaks="UKEY-260 SCOPE-020 KEYLIFE-020",
         ),
-        row("first", lambda groups: groups[:1], breaks="EXEC-350 UKEY-290 GRPLIFE-170"),
+        row("first", lambda groups: groups[:1], breaks="EXEC-350 UKEY-290"),
         row("last", lambda groups: groups[-1:], breaks="EXEC-350"),
         row(
             "up-to-the-largest",
