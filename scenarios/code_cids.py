@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from conformance.cases import Judge, case
+from conformance.service.acceptance import must_accept
 from conformance.service.derivations import BYTES_OF_A_BLOCK, code_cid, long_code_cid
 from conformance.service.node import Node
 from conformance.service.refusal import was_accepted
@@ -22,8 +23,10 @@ def codes_of_whole_blocks(judge: Judge, node: Node) -> None:
             code = CODE.ljust(size, "x")
             stated = code_cid(code, algorithm) or long_code_cid(code, algorithm)
             answer = node.session.send(node.session.request("get_action_ipfs_id", None, code=code))
+            if size == len(CODE):
+                must_accept(answer)
             # How long a code may be is silent; a server that refuses one may close the connection on longer ones.
-            if not was_accepted(node.session, answer, or_refused=["any"]):
+            elif not was_accepted(node.session, answer, or_refused=["any"]):
                 break
             if stated is not None:
                 judge.same(member(answer.value, "cid"), stated, f"the CID of a code of {size} bytes")

@@ -100,17 +100,14 @@ def source_for(name: str, read: Reader, mark: str = "") -> str:
 
 
 def _text(placeholder: str, read: Reader) -> str:
-    stated = [_stated(key, read) for key in KEYS[placeholder]]
+    if placeholder not in {"$WALLET", "$MEMBER"}:
+        return _stated(KEYS[placeholder][0], read).replace("{title}", _stated("brand.title", read))
+    named_by, member = _stated(NAMED_BY, read), json.dumps(_stated(MEMBER, read))
     if placeholder == "$WALLET":
-        named_by, member = map(json.dumps, stated)
-        return f"{{ {member}: params[{member}] }}" if named_by == json.dumps(IN_CALL) else "{}"
-    if placeholder == "$MEMBER":
-        if stated[0] != IN_CALL:
-            raise ProfileSilent(
-                f"a profile whose {NAMED_BY} is {IN_CALL}", f"one whose runs name one wallet: {stated[0]}"
-            )
-        return json.dumps(stated[-1])
-    return stated[0].replace("{title}", _stated("brand.title", read))
+        return f"{{ {member}: params[{member}] }}" if named_by == IN_CALL else "{}"
+    if named_by != IN_CALL:
+        raise ProfileSilent(f"a profile whose {NAMED_BY} is {IN_CALL}", f"one whose runs name one wallet: {named_by}")
+    return member
 
 
 def _stated(key: str, read: Reader) -> str:

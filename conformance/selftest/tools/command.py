@@ -179,7 +179,8 @@ def _keep(
         return
     other = [name for name, catch in fresh.items() if name not in recorded or {*catch.cases} != {*recorded[name].cases}]
     if other:
-        told = f"{len(other)} mutants were caught otherwise than catches.json says"
+        named = ", ".join(other[:3]) + ", ..." * (len(other) > 3)
+        told = f"{len(other)} mutants were caught otherwise than catches.json says ({named})"
         console.print(f"{told}: `service-conformance selftest --full --record` brings it up to date", soft_wrap=True)
 
 
