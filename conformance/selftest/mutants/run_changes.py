@@ -124,15 +124,17 @@ def an_update_reaches_keys_of_the_same_name(node: Node) -> None:
 
 @mutant("KEYLIFE-200")
 def parallel_updates_lose_their_groups(node: Node) -> None:
-    """Store `execute_in_groups` of the update before with the bools of each one."""
-    groups_of_the_one_before: dict[int, list[int]] = {}
+    """Store with the bools of each update the `execute_in_groups` of the last one that sent others."""
+    sent_so_far: dict[int, list[list[int]]] = {}
     one_at_a_time = Lock()
 
     def update(write: Write, acting_key: int, key: int, name: str, text: str, sent: Permissions) -> None:
         with one_at_a_time:
-            before = groups_of_the_one_before.get(key, list(sent.execute_in_groups))
-            groups_of_the_one_before[key] = list(sent.execute_in_groups)
-            write(acting_key, key, name, text, replace(sent, execute_in_groups=before))
+            groups = list(sent.execute_in_groups)
+            earlier = sent_so_far.setdefault(key, [])
+            others = next((before for before in reversed(earlier) if before != groups), groups)
+            earlier.append(groups)
+            write(acting_key, key, name, text, replace(sent, execute_in_groups=others))
 
     wrap(node.accounts, "update_usage_key", update)
 
