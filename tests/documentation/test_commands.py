@@ -85,6 +85,7 @@ IN_CI = {
     "service-conformance selftest --automatic 20 --seed 1": (".ci/run", "-e selftest -- --automatic 10"),
     "service-conformance selftest --load": (".ci/run", "-e selftest -- --load"),
     "service-conformance selftest --load --mutant 'nonce-*'": (".ci/run", "-e selftest -- --load"),
+    "service-conformance selftest --seeds 20": ("tests/suite/selftest/test_seeds.py", "try_seeds("),
     "service-conformance selftest --precision 60 --seed 1": (
         "tests/suite/selftest/test_precision.py",
         "kept=KeptOutcomes(",

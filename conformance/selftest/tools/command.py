@@ -24,6 +24,7 @@ from conformance.selftest.tools.kept import KEPT_NAME, KeptOutcomes
 from conformance.selftest.tools.matrix import MATRICES, print_matrix, print_packs, write_matrix
 from conformance.selftest.tools.mutant import Mutant, all_mutants
 from conformance.selftest.tools.precision import WORST, Precision, blame_of, sample
+from conformance.selftest.tools.seeds import TABLE, found_by_fuzzing, try_seeds
 from conformance.selftest.tools.shams import SHAMS
 from conformance.selftest.under_load.lossy import lossy_nodes
 from conformance.selftest.under_load.registry import load_mutants
@@ -60,11 +61,16 @@ def _by_tiers(console: Console, options: argparse.Namespace) -> int:
     if options.list:
         _list(console, mutants.values())
         return 0
+    written = [KEPT_NAME] if options.precision else [TABLE] if options.seeds else MATRICES
     try:
-        make_writable(options.output, *([KEPT_NAME] if options.precision else MATRICES))
+        make_writable(options.output, *written)
     except OSError as problem:
         console.print(f"{options.output} cannot be written into: {problem.strerror}")
         return 2
+    if options.seeds:
+        drawn = set(mutants) if options.mutant else found_by_fuzzing(load_catches())
+        chosen = {name: mutant for name, mutant in mutants.items() if name in drawn}
+        return try_seeds(console, chosen, options.seeds, options.jobs, options.output)
     return (_measure if options.precision else _test)(console, mutants, options)
 
 
@@ -209,6 +215,12 @@ def _parser() -> argparse.ArgumentParser:
         type=_number,
         metavar="N",
         help="try a sample of N faults that nobody thought up: small changes of the node's code",
+    )
+    parser.add_argument(
+        "--seeds",
+        type=_number,
+        metavar="N",
+        help="try the mutants that fuzzing alone finds with each of the seeds 1 to N",
     )
     parser.add_argument("--seed", default="0", help="what random values come from (default: 0)")
     parser.add_argument(

@@ -65,6 +65,8 @@ class TrialRunner:
     seed: str
     first: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """The ids of the cases to run first on each mutant."""
+    budget: int | None = SEQUENCES
+    """How much of what is drawn each case tries, until a mutant is noticed; None: as much as in a usual run."""
     kept: KeptOutcomes | None = None
     """Where every case runs on a mutant, as on a user's node, and not until its faults are noticed: what is known."""
 
@@ -99,6 +101,7 @@ class TrialRunner:
             if self.kept is not None:
                 outcomes = self._every_case(name, self.kept, target)
             else:
+                target.extent = SampleOptions(until_wrong=True, budget=self.budget)
                 outcomes = tuple(_until_noticed(mutant.breaks, self._in_order(name), target))
         return Trial(name, mutant.breaks, outcomes, faults.told)
 
@@ -154,7 +157,6 @@ def _try_node(name: str) -> Trial:
 
 def _until_noticed(breaks: Sequence[str], cases: Iterable[Case], target: Target) -> Iterator[Outcome]:
     """Run the cases of the broken requirements, until one has failed for each of them: more would prove no more."""
-    target.extent = SampleOptions(until_wrong=True, budget=SEQUENCES)
     unnoticed = set(breaks)
     for case in cases:
         if unnoticed & set(case.requirements):
