@@ -10,9 +10,10 @@ from importlib import import_module
 from importlib.metadata import version
 from typing import NoReturn
 
-from conformance.problems import LoadProblem, Problem
+from conformance.problems import LoadProblem, Problem, VerifierNotInstalled, require_verifier
 from conformance.report import ExitCode
 
+VERIFY = "verify"
 COMMANDS = (
     "run",
     "load",
@@ -26,7 +27,7 @@ COMMANDS = (
     "requirements",
     "profile",
     "vectors",
-    "verify",
+    VERIFY,
 )
 """The modules of `conformance.commands`."""
 SELFTEST = "selftest"
@@ -50,9 +51,20 @@ def parser(commands: Sequence[str] = COMMANDS) -> Parser:
     top.add_argument("--version", action="version", version=f"%(prog)s {version('service-conformance')}")
     subcommands = top.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=Parser)
     for name in commands:
-        import_module(f"conformance.commands.{name}").add_to(subcommands)
+        if name == VERIFY and not _can_verify():
+            subcommands.add_parser(VERIFY, help="judge the attestation of a service (needs the extra `attestation`)")
+        else:
+            import_module(f"conformance.commands.{name}").add_to(subcommands)
     subcommands.add_parser(SELFTEST, help="prove with faulty nodes that each check can fail", add_help=False)
     return top
+
+
+def _can_verify() -> bool:
+    try:
+        require_verifier()
+    except VerifierNotInstalled:
+        return False
+    return True
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -63,6 +75,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             return _selftest(arguments[1:])
         # The libraries of commands that are not asked for would take a while to load.
         asked = [name for name in COMMANDS if arguments[:1] == [name]]
+        if asked == [VERIFY]:
+            require_verifier()
         namespace = parser(asked or COMMANDS).parse_args(arguments)
         code: int = namespace.handle(namespace)
         sys.stdout.flush()

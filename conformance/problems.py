@@ -7,6 +7,7 @@ Three families: a pack or file that cannot be used (`LoadProblem`), a node that 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import ClassVar, Self
 
@@ -442,6 +443,28 @@ class FuzzNotInstalled(Inconclusive):
     code = "fuzz-not-installed"
     cause = "schemathesis is not installed"
     hint = "pip install 'service-conformance[fuzz]'"
+
+
+class VerifierNotInstalled(Inconclusive):
+    """The suite is installed without the libraries of the attestation verifier."""
+
+    code = "verifier-not-installed"
+    cause = "the libraries of the attestation verifier are not installed"
+    hint = "pip install 'service-conformance[attestation]'"
+
+    def __str__(self) -> str:
+        return f"{self.cause}: {self.hint}"
+
+
+VERIFIER_LIBRARIES = ("cryptography", "dcap_qvl", "dns")
+"""What the extra `attestation` installs, by the names under which `conformance.verify` imports it."""
+
+
+def require_verifier() -> None:
+    """Raise VerifierNotInstalled if a library of the verifier is missing."""
+    missing = [name for name in VERIFIER_LIBRARIES if find_spec(name) is None]
+    if missing:
+        raise VerifierNotInstalled("the libraries of the attestation verifier", f"no {', '.join(missing)}")
 
 
 class ControlNotAccepted(Inconclusive):

@@ -2,25 +2,28 @@
 
 Specification: "Authentication" 4, and "Endpoints / Attestation". An answer may be made anew each time, as a quote is,
 and several machines may answer in turn. What all answers without a key share has to be in those with a key as well.
+Cases about evidence import the verifier, whose libraries are an extra, when they run.
 """
+# ruff: noqa: PLC0415
 
 from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from conformance.cases import Judge, case
-from conformance.drivers.attestation.connections import CONNECTIONS, unnamed_certificates
-from conformance.drivers.attestation.driver import judge_rules
-from conformance.drivers.attestation.evidence import Fetched, fetched_anew
 from conformance.drivers.attestation.form import RuleName
 from conformance.endpoints.control import tell_control
 from conformance.endpoints.messages import Answer
 from conformance.endpoints.requests import OutgoingRequest
+from conformance.problems import require_verifier
 from conformance.service.acceptance import must_accept, raise_for_trouble
 from conformance.service.session import Session
 from conformance.values.json_text import parse, written
-from conformance.verify.evidence import CHECKSUMS
+
+if TYPE_CHECKING:
+    from conformance.drivers.attestation.evidence import Fetched
 
 OPERATIONS = {
     "info": "info",
@@ -135,6 +138,14 @@ def credentials_are_ignored(judge: Judge, session: Session, row: str) -> None:
 # --------------------------------------------------------------------------------------------- connections, renewals
 
 
+def fresh_evidence(session: Session) -> Fetched:
+    """The node's evidence, fetched again. Inconclusive: the verifier's libraries are not installed."""
+    require_verifier()
+    from conformance.drivers.attestation.evidence import fetched_anew
+
+    return fetched_anew(session.target, session.log)
+
+
 def certificate_of(judge: Judge, got: Fetched) -> bytes:
     """The certificate of the connection that served the evidence. Trouble with the set-up where there is none."""
     observed = got.reading.observed if got.reading is not None else None
@@ -145,13 +156,17 @@ def certificate_of(judge: Judge, got: Fetched) -> bytes:
 
 def shown_and_named(judge: Judge, got: Fetched) -> tuple[bytes, bytes]:
     """That certificate, and sha256sum.txt, which follows the certificate of the evidence."""
+    from conformance.verify.evidence import CHECKSUMS
+
     return certificate_of(judge, got), got.reading.evidence.get(CHECKSUMS, b"") if got.reading is not None else b""
 
 
 @case("each-connection-shows-the-certificate", requirements=["ATT-280"], needs=["attestation", "tls"])
 def each_connection_shows_the_certificate(judge: Judge, session: Session) -> None:
     """New connections for the API and for the evidence show a certificate that evidence names."""
-    named = certificate_of(judge, fetched_anew(session.target, session.log))
+    named = certificate_of(judge, fresh_evidence(session))
+    from conformance.drivers.attestation.connections import CONNECTIONS, unnamed_certificates
+
     with judge("ATT-280"):
         others = unnamed_certificates(session.target, session.log, named)
         judge.that(not others, f"{CONNECTIONS} connections with a certificate that evidence names", others)
@@ -164,11 +179,13 @@ def each_connection_shows_the_certificate(judge: Judge, session: Session) -> Non
 )
 def evidence_follows_a_renewal(judge: Judge, session: Session) -> None:
     """Once the certificate is renewed, all evidence is about the new one."""
-    before = shown_and_named(judge, fetched_anew(session.target, session.log))
+    before = shown_and_named(judge, fresh_evidence(session))
     renewed = tell_control(session.target, session.log, "rotate", {})
     judge.set_up(renewed.accepted, "a control that renews the certificate")
-    got = fetched_anew(session.target, session.log)
+    got = fresh_evidence(session)
     judge.set_up(shown_and_named(judge, got) != before, "another certificate after the renewal")
+    from conformance.drivers.attestation.driver import judge_rules
+
     for requirement, rule in RENEWED.items():
         with judge.apart(requirement):
             judge_rules(got, "evidence about the renewed certificate", requirement, [rule], session.log)

@@ -9,12 +9,11 @@ from importlib import import_module
 from pathlib import Path
 
 from conformance.attestation_vectors.against import PATIENCE, Comparison, Verdict, compare
-from conformance.attestation_vectors.answer import serve
 from conformance.attestation_vectors.files import Vector, folder, shipped
 from conformance.attestation_vectors.protocol import KINDS
 from conformance.attestation_vectors.table import differences, markdown
 from conformance.commands.vector_files import check_files, write_files
-from conformance.problems import Problem
+from conformance.problems import Problem, require_verifier
 from conformance.report import ExitCode
 
 
@@ -38,7 +37,8 @@ def add_to(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def _handle(arguments: argparse.Namespace) -> int:
     if arguments.answer:
-        serve()
+        require_verifier()
+        import_module("conformance.attestation_vectors.answer").serve()
         return ExitCode.CONFORMS
     if arguments.output is not None or arguments.check:
         # The generator takes reference nodes apart, so it is not imported unless it is asked for.

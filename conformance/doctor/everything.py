@@ -14,12 +14,11 @@ from conformance.endpoints.control import control_headers
 from conformance.endpoints.funding import KeyFunder, funder_of
 from conformance.endpoints.messages import Message
 from conformance.endpoints.requests import JSON_TYPE, OutgoingRequest
-from conformance.problems import NoFunderKey, ProfileSilent, StepProblem
+from conformance.problems import NoFunderKey, ProfileSilent, StepProblem, require_verifier
 from conformance.profile import OPERATIONS, Auth, Operation, Place
 from conformance.profile.operations import ATTESTATION, BILLING, CORE, DESIGN_FLOWS
 from conformance.service.session import Session
 from conformance.values.json_values import member, printed
-from conformance.verify.dns_lookup import look_up_caa
 
 WINDOW_SECONDS = 300
 """The longest permitted distance of `issuedAt` from the node's time, in seconds ("Limits")."""
@@ -153,6 +152,9 @@ def _resolver(session: Session) -> Finding | None:
     domain, resolver = session.profile.attestation.gateway_domain, session.profile.attestation.resolver
     if domain is None:
         return Finding("resolver", State.WRONG, "no domain to look up", "write attestation.gateway_domain")
+    require_verifier()
+    from conformance.verify.dns_lookup import look_up_caa  # noqa: PLC0415 - an extra
+
     try:
         answer = look_up_caa(domain, resolver)
     except ValueError as problem:

@@ -88,8 +88,7 @@ def _typed_data() -> AnyDriver:
 
 
 def _attestation() -> AnyDriver:
-    from conformance.drivers.attestation.driver import compile_attestation
-    from conformance.drivers.attestation.form import AttestationCase
+    from conformance.drivers.attestation import AttestationCase, compile_attestation
 
     return Driver[AttestationCase](AttestationCase, compile_attestation)
 

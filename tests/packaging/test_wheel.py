@@ -17,6 +17,7 @@ import pytest
 
 from conformance.endpoints.bundled import BundledNode
 from conformance.profile import load_ready_file
+from conformance.report import ExitCode
 
 ROOT = Path(__file__).resolve().parents[2]
 INSTALLED_AS = {
@@ -27,6 +28,9 @@ INSTALLED_AS = {
     "contracts/artifacts": "reference_node/data/artifacts",
 }
 """Folders of the source, and what they are called in the wheel."""
+MOST_PACKAGES, MOST_MEGABYTES = 52, 64
+"""Of the suite alone, without bytecode: 51 packages of 60 MB, and room for newer versions of them."""
+NO_VERIFIER = "the libraries of the attestation verifier are not installed"
 
 
 @dataclass(frozen=True)
@@ -141,6 +145,37 @@ def test_suite_alone_brings_nothing_of_the_node(alone: Installed) -> None:
         "import importlib.util as u; print([m for m in {'eth', '_quickjs', 'pyseccomp', 'stripe'} if u.find_spec(m)])"
     )
     assert alone.run("python", "-c", code).stdout.strip() == "[]"
+
+
+def test_suite_alone_stays_small(alone: Installed) -> None:
+    (packages,) = (alone.folder / "lib").glob("python*/site-packages")
+    size = sum(path.stat().st_size for path in packages.rglob("*") if path.is_file() and path.suffix != ".pyc")
+    names = sorted(path.name for path in packages.glob("*.dist-info"))
+    assert len(names) <= MOST_PACKAGES, names
+    assert size / 1e6 <= MOST_MEGABYTES
+
+
+@pytest.mark.parametrize("words", [("--help",), ("packs", "--json"), ("vectors", "attestation")])
+def test_suite_alone_lists_what_needs_the_verifier(alone: Installed, words: tuple[str, ...]) -> None:
+    done = alone.run("service-conformance", *words)
+    assert done.returncode == 0, done.stderr
+    assert "attestation" in done.stdout
+
+
+@pytest.mark.parametrize("words", [("verify", "https://node.example"), ("vectors", "attestation", "--answer")])
+def test_command_that_needs_the_verifier_says_how_to_install_it(alone: Installed, words: tuple[str, ...]) -> None:
+    done = alone.run("service-conformance", *words)
+    assert done.returncode == 2
+    assert done.stderr == f"service-conformance: {NO_VERIFIER}: pip install 'service-conformance[attestation]'\n"
+
+
+def test_suite_alone_leaves_evidence_unjudged(alone: Installed, node_url: str) -> None:
+    profile = alone.empty / "attests.yaml"
+    profile.write_text(f"base_url: {node_url}\ncapabilities: [managed_accounts, attestation]\n", encoding="utf-8")
+    done = alone.run("service-conformance", "run", "--profile", str(profile), "--pack", "attestation*")
+    assert done.returncode == ExitCode.INCONCLUSIVE, done.stdout + done.stderr
+    assert NO_VERIFIER in done.stdout
+    assert "pip install 'service-conformance[attestation]'" in done.stdout
 
 
 def test_suite_alone_judges_a_node(alone: Installed, node_url: str) -> None:

@@ -1,20 +1,18 @@
-"""The driver `attestation`: judges the node's evidence by rules of the verifier and charges what the case is about.
+"""Judges the node's evidence by rules of the verifier and charges what the case is about.
 
 A finding about another requirement is left to the case about that requirement.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from conformance.drivers.attestation.evidence import Fetched, NoEvidence, fetched
-from conformance.drivers.attestation.form import AttestationCase, RuleName
+from conformance.drivers.attestation.evidence import Fetched, NoEvidence
+from conformance.drivers.attestation.form import RuleName
 from conformance.drivers.attestation.judgements import JUDGEMENTS
 from conformance.drivers.attestation.reading import TextReading
-from conformance.drivers.steps.caserun import CaseRun
 from conformance.endpoints.log import ExchangeLog
-from conformance.language.templates import CompileContext
-from conformance.problems import Inconclusive, Mismatch, ProfileSilent, UnknownName
+from conformance.problems import Inconclusive, Mismatch, ProfileSilent
 from conformance.verify import FAULTS, Finding, Severity
 from conformance.verify.fetching import ROTATION
 from conformance.verify.judging import Notes, run_rule
@@ -33,21 +31,6 @@ class NotJudged(Inconclusive):
 
     code = "not-judged"
     cause = "the evidence does not let the rule be judged"
-
-
-def compile_attestation(form: AttestationCase, context: CompileContext) -> Callable[[CaseRun], None]:
-    """Compile a case, which judges its rules in order."""
-    context.info.needs.add("attestation")
-    context.info.silence_is_not_offered = True
-    for index, requirement in enumerate(form.because_of):
-        if requirement not in context.vocabulary.requirements:
-            context.at("because_of", index).report(UnknownName, f"no requirement is called {requirement!r}")
-    charged = frozenset(form.because_of or form.requirements)
-
-    def program(run: CaseRun) -> None:
-        Judge(fetched(run.target, run.log), form.title, charged, form.requirements, run.log).judge(form.rules)
-
-    return program
 
 
 def judge_rules(got: Fetched, title: str, requirement: str, rules: Sequence[RuleName], log: ExchangeLog) -> None:
