@@ -30,6 +30,7 @@ def clean_up(session: Session) -> None:
     if session.target.ends_with_run:
         return
     registry = session.cleanup
+    session.settle()
     for account, key in registry.usage_keys():
         _remove(session, "remove_usage_api_key", account, usage_api_key=key)
     for account in registry.accounts_to_search():
@@ -41,7 +42,7 @@ def clean_up(session: Session) -> None:
 
 
 def _remove(session: Session, operation: str, account: str, **members: object) -> None:
-    _try(lambda: session.send(session.request(operation, account, **members)))
+    _try(lambda: session.send(session.request(operation, account, **members), at_once=True))
 
 
 def _groups_of(session: Session, account: str) -> list[str]:

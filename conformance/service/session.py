@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import random
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
@@ -29,6 +28,7 @@ from conformance.service.derivations import account_hash
 from conformance.service.reads import RecentReads
 from conformance.service.registry import CleanupRegistry
 from conformance.service.reliance import Reliance
+from conformance.service.settling import Settling
 from conformance.service.suite_wallet import SuiteWallet
 from conformance.values.ids import Address
 from conformance.values.json_values import printed
@@ -59,7 +59,7 @@ class Session:
         """The wallets that the case created. Their remaining ether is returned at its end."""
         self.witnesses: list[Callable[[OutgoingRequest, Answer], None]] = []
         """Each is called with every request of the service and its answer."""
-        self._last_write = [0.0]
+        self._settling = Settling(lambda: target.settle_seconds)
         with read_aside():  # only a listed group can confirm this key
             self._ids_as_text = target.profile.wire.list_groups.id_form in {"decimal_string", "hex"}
 
@@ -106,20 +106,25 @@ class Session:
         must_accept(answer)
         return answer, Accepted(request.operation.name, request)
 
-    def send(self, request: OutgoingRequest) -> Answer:
-        """Send a request. Remember the credentials in it and in its answer, and what has to be cleaned up."""
+    def send(self, request: OutgoingRequest, *, at_once: bool = False) -> Answer:
+        """Send a request. Remember the credentials in it and in its answer, and what has to be cleaned up.
+
+        It waits for writes before it that it may depend on, unless it is to be sent `at_once`.
+        """
         self.secrets.learn(request.credential)
         for name in SECRET_MEMBERS & request.members.keys():
             self.secrets.learn(request.members[name])
-        self.settle()
         request = self._with_page(request)
+        return self._send(request) if at_once else self._settling.send(request, self._send)
+
+    def _send(self, request: OutgoingRequest) -> Answer:
         wire = message(request, ids_listed_as_text=self._ids_as_text)
         self.reliance.sending(request.operation)
         answer = self.target.exchange(wire, self.log, request.operation)
         answer.asked_at = request.asked_at
         self.clock.note(answer)
         if request.operation.effect is not Effect.READ:
-            self._last_write[0] = time.monotonic()
+            self._settling.note(request)
         for witness in self.witnesses:
             witness(request, answer)
         if answer.accepted and answer.asked_at is AskedAt.ENDPOINT:
@@ -140,9 +145,8 @@ class Session:
         return replace(request, members={**fields, **request.members})
 
     def settle(self) -> None:
-        """Wait until the last write is visible, for the time that the profile states."""
-        if self.target.settle_seconds:
-            time.sleep(max(0.0, self._last_write[0] + self.target.settle_seconds - time.monotonic()))
+        """Wait until every write shows, for the time that the profile states."""
+        self._settling.wait()
 
     def _remember(self, request: OutgoingRequest, answer: Answer) -> None:
         value = answer.value
@@ -192,4 +196,4 @@ class Session:
         try:
             return self.purse.send(wallet, transaction, to_be_reverted=to_be_reverted)
         finally:
-            self._last_write[0] = time.monotonic()
+            self._settling.note(None)
