@@ -265,7 +265,7 @@ def items_go_one_by_one(judge: Judge, node: Node) -> None:
 )
 def order_of_the_other_lists(judge: Judge, node: Node) -> None:
     """Usage keys, wallets and actions, also those in a group, are listed in the order that the profile says."""
-    newest_first = node.session.stated("semantics.list_order_other") == "newest_first"
+    order, order_in_group = (node.session.stated(f"semantics.list_order_{which}") for which in ("other", "in_group"))
     alice = node.accounts.new().key
     pkps, cids = [], [node.actions.sample_cid(name) for name in "xyz"]
     for number, cid in enumerate(cids):
@@ -274,10 +274,10 @@ def order_of_the_other_lists(judge: Judge, node: Node) -> None:
         node.usage_keys.add(alice, name=str(number))
     g = node.groups.add(alice, "g").id
 
-    def in_order(listed: list[object], expected: Sequence[str], what: str) -> None:
+    def in_order(listed: list[object], expected: Sequence[str], what: str, order: object = order) -> None:
         # Others, such as the account's own wallet where the profile lists it, may stand anywhere.
         known = [value for value in listed if any(same_hex(value, one) for one in expected)]
-        judge.same_hexes(known, [*reversed(expected)] if newest_first else expected, what)
+        judge.same_hexes(known, [*reversed(expected)] if order == "newest_first" else expected, what)
 
     joined = (1, 2, 0)
     for turn in joined:
@@ -285,18 +285,18 @@ def order_of_the_other_lists(judge: Judge, node: Node) -> None:
         node.groups.add_action(alice, g, cids[turn])
     hashes = [hashed_cid(cid) for cid in cids]
     names = [f"{node.label} {number}" for number in range(3)]
-    order_in_group = node.session.stated("semantics.list_order_in_group")
-    turns = joined if order_in_group == "adding" else sorted(joined)
+    turns = sorted(joined) if order_in_group == "account" else joined
+    if order_in_group == "account":
+        order_in_group = order
     with judge():
         in_order(pluck(node.usage_keys.list(alice), "name"), names, "the order of the usage keys")
         in_order(
             pluck(node.pkps.list(alice), "wallet_address"), [pkp.address for pkp in pkps], "the order of the wallets"
         )
         in_order(pluck(node.actions.list(alice), "hashed_cid"), hashes, "the order of the actions")
-        in_order(pluck(node.pkps.list(alice, g), "id"), [pkps[turn].id for turn in turns], "the order in the group")
-        in_order(
-            pluck(node.actions.list(alice, g), "hashed_cid"), [hashes[turn] for turn in turns], "that of its actions"
-        )
+        ids, shown = [pkps[turn].id for turn in turns], [hashes[turn] for turn in turns]
+        in_order(pluck(node.pkps.list(alice, g), "id"), ids, "the order of the group's wallets", order_in_group)
+        in_order(pluck(node.actions.list(alice, g), "hashed_cid"), shown, "that of its actions", order_in_group)
 
 
 @case("list-of-an-unknown-group", requirements=["LIST-160"], needs=NEEDS)

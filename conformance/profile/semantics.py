@@ -82,9 +82,10 @@ class Semantics(Section):
     settle_time_seconds: Annotated[float, Field(ge=0, le=600)] | None = 0
     """How long after a write's answer its effect may take to show (KEYLIFE-160)."""
     list_order_other: Literal["creation", "newest_first"] | None = "creation"
-    """The order of the lists other than `list_groups` (LIST-110)."""
-    list_order_in_group: Literal["adding", "account"] | None = "adding"
-    """What a group's lists are ordered by: when each joined the group, or as in the list of the account (LIST-110)."""
+    """The order of the account's lists other than `list_groups` (LIST-110)."""
+    list_order_in_group: Literal["adding", "newest_first", "account"] | None = "adding"
+    """The order of a group's lists: when each joined the group, oldest or newest first, or as in the list of the
+    account (LIST-110)."""
     list_unknown_group: Literal["empty", RefusalClass] | None = "not_found"
     """A list called with a `group_id` that the account does not have (LIST-160)."""
     account_wallet_listed: bool | None = False

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from urllib.parse import parse_qsl, urlencode
 
@@ -32,6 +31,7 @@ from conformance.selftest.variants.variant import (
     choices,
     each,
     members_of,
+    newest_first,
     presented,
 )
 from reference_node.keys import key_hash
@@ -62,7 +62,7 @@ PAGE_SIZE = 3
             "update_usage_api_key": {"missing_fields": {"permissions": "refused"}},
             "update_group": {"missing_fields": {"lists": "refused"}},
         },
-        "semantics": {"list_order_other": "newest_first"},
+        "semantics": {"list_order_other": "newest_first", "list_order_in_group": "newest_first"},
         "limits": {"page_size_max": PAGE_SIZE, "page_size_default": PAGE_SIZE},
         "errors": {"status_codes": None, "body_shape": None},
         "auth": {"usage_key_permission": {"lists": "account_key"}},
@@ -76,7 +76,7 @@ def minimal_answers(node: Node) -> None:
     hex in capitals.
     """
     for view in ("wallets", "actions", "usage_keys", "wallets_in_group", "actions_in_group"):
-        wrap(node.accounts, view, _newest_first)
+        wrap(node.accounts, view, newest_first)
     change_items(node, LISTS, each(_in_capitals))
     change_items(node, "list_groups", each(lambda item: {**item, "id": str(item["id"])}))
     change_body(node, (*ON_GROUPS, "update_group"), members_of(_with_group_number))
@@ -89,18 +89,6 @@ def minimal_answers(node: Node) -> None:
     intercept(node, ("add_group", "update_group"), _needs(GROUP_LISTS))
     intercept(node, SILENT_WRITES, _empty_201)
     intercept(node, EVERYTHING, _all_400)
-
-
-def _newest_first(view: Callable[..., list[object]], *arguments: int) -> list[object]:
-    *whose, page, size = arguments
-    items: list[object] = []
-    while len(items) % 100 == 0:
-        more = view(*whose, len(items) // 100, 100)
-        items += more
-        if not more:
-            break
-    items.reverse()
-    return items[page * size : (page + 1) * size]
 
 
 def _in_capitals(item: Members) -> Members:

@@ -27,7 +27,7 @@ from conformance.selftest.tools.alter import (
     wrap,
 )
 from conformance.selftest.tools.alter_runs import change_input, change_result
-from conformance.selftest.variants.variant import ON_GROUPS, Members, choices, each, members_of
+from conformance.selftest.variants.variant import ON_GROUPS, Members, choices, each, members_of, newest_first
 from reference_node.access import Caller
 from reference_node.keys import address_of, new_derivation_path
 from reference_node.node import Node
@@ -63,7 +63,11 @@ PRELUDE = """const Calls = { Actions: {
             "list_items": {"group_ids_form": "hex"},
             "pkp": {"id_source": {"rule": "left_padded_address"}},
         },
-        "semantics": {"delete_absent": "accepted", "managed_key_wallet_listed": True},
+        "semantics": {
+            "delete_absent": "accepted",
+            "managed_key_wallet_listed": True,
+            "list_order_other": "newest_first",
+        },
         "exec": {
             "pkp_selection": {"swallowed_refusal": "run_goes_on"},
             "sandbox_api": {"namespace": "Calls.Actions", "prelude": PRELUDE},
@@ -78,7 +82,10 @@ def other_habits(node: Node) -> None:
     A wallet is made by GET. Lists show group ids in hex, `add_group` answers a number. A PKP id is an address after
     zeros. What is not there can be deleted. Each usage key comes with a wallet, which is listed. The sandbox has one
     function. Code that swallows the refusal of a wallet goes on. `response` is what `main` returns, parsed as a text.
+    An account's lists show the newest first, those of a group what joined first.
     """
+    for view in ("wallets", "actions", "usage_keys"):
+        wrap(node.accounts, view, newest_first)
     wrap(node.accounts, "set_usage_key", _with_a_wallet(node))
     wrap(node.runs, "host_call", _withheld)
     wrap(node.runs, "run", _refused_if_withheld)

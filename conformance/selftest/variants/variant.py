@@ -87,3 +87,16 @@ def presented(request: Received) -> bytes | None:
         return base64.b64decode(text, validate=True)
     except ValueError:
         return None
+
+
+def newest_first(view: Callable[..., list[object]], *arguments: int) -> list[object]:
+    """Answer a page of one of the gateway's lists in the opposite order."""
+    *whose, page, size = arguments
+    items: list[object] = []
+    while len(items) % 100 == 0:
+        more = view(*whose, len(items) // 100, 100)
+        items += more
+        if not more:
+            break
+    items.reverse()
+    return items[page * size : (page + 1) * size]
