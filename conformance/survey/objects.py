@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from pydantic import JsonValue
 
+from conformance.endpoints.canonical import number_of
 from conformance.service.derivations import pkp_id
 from conformance.survey.asking import items_of, name_of, object_of
 from conformance.survey.reading import METHOD_AND_PATH
@@ -58,11 +59,33 @@ def wallets(trial: Trial) -> None:
         trial.notes.see(f"{ITEM}.wallet.derivation_path", paths[0], "list_wallets")
     elif not paths and len(item) <= 4:
         trial.notes.see(f"{ITEM}.wallet.derivation_path", None, f"a wallet has {sorted(item)}")
+    _orders(trial, items, made, ids)
+    trial.address = made[0]
+
+
+def _orders(trial: Trial, items: Sequence[dict[str, JsonValue]], made: Sequence[str], ids: Sequence[str]) -> None:
+    """Observe the order of the account's wallets, and of a group's, where one member alone can be their id."""
     places = [index for index, one in enumerate(items) for m in made if m in [str(v).lower() for v in one.values()]]
     if len(places) == 2:
         order = "newest_first" if _place(items, made[0]) > _place(items, made[1]) else "creation"
         trial.notes.see("semantics.list_order_other", order, "two wallets in list_wallets")
-    trial.address = made[0]
+        if len(ids) == 1:
+            _order_in_groups(trial, ids[0], [items[_place(items, address)][ids[0]] for address in made])
+
+
+def _order_in_groups(trial: Trial, member: str, ids: list[JsonValue]) -> None:
+    """Observe how two groups list the same two wallets, which were put into them in opposite orders."""
+    both = [ids, ids[::-1]]
+    listed: list[list[JsonValue]] = []
+    for group, given in zip(trial.groups[1:], both, strict=False):
+        labels: dict[str, JsonValue] = {"name": trial.label, "description": trial.label, "cid_hashes_permitted": []}
+        number = number_of(group)
+        trial.post("update_group", {"group_id": number, **labels, "pkp_ids_permitted": given})
+        listed.append([item.get(member) for item in items_of(trial.page("list_wallets_in_group", group_id=number))])
+    if [sorted(map(str, one)) for one in listed] != [sorted(map(str, one)) for one in both]:
+        return
+    order = "adding" if listed == both else "newest_first" if listed == both[::-1] else "account"
+    trial.notes.see("semantics.list_order_in_group", order, "two wallets in list_wallets_in_group of two groups")
 
 
 def _wallet_labels(trial: Trial, item: dict[str, JsonValue]) -> None:
