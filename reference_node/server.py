@@ -215,7 +215,14 @@ def payments_url(settings: Settings, node_url: str) -> str | None:
 
 def vendor_profile(settings: Settings) -> dict[str, Json]:
     """Where this node differs from the defaults of a vendor profile, and what it offers."""
-    capabilities: list[Json] = ["managed_accounts", "chain_rpc", "openapi", "billing", "design_flows"]
+    capabilities: list[Json] = [
+        "managed_accounts",
+        "wallet_signed",
+        "chain_rpc",
+        "openapi",
+        "billing",
+        "design_flows",
+    ]
     capabilities += ["attestation", "app_authorisation_contract"]
     if settings.tls:
         capabilities.append("tls")

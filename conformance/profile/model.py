@@ -29,6 +29,7 @@ from conformance.profile.wire import Wire
 Capability = Literal[
     "managed_accounts",
     "openapi",
+    "wallet_signed",
     "chain_rpc",
     "funded_wallet",
     "clock_control",
@@ -108,11 +109,16 @@ class Profile(Section):
     control_token_variable: VariableName | None = None
     """The environment variable that holds the token which `control_url` and `payments.control_url` take as
     `Authorization: Bearer`. Null: they take none."""
-    capabilities: Annotated[tuple[Capability, ...], AfterValidator(_once)] = ("managed_accounts", "openapi")
+    capabilities: Annotated[tuple[Capability, ...], AfterValidator(_once)] = (
+        "managed_accounts",
+        "openapi",
+        "wallet_signed",
+    )
     """What the node offers; cases that need anything else report `not offered`.
 
     - `managed_accounts`: API-mode accounts
     - `openapi`: the OpenAPI description and its viewer
+    - `wallet_signed`: the wallet-signed flows: mints and conversion by signature, and billing with `X-Wallet-Auth`
     - `chain_rpc`: the settlement chain's JSON-RPC answers the suite
     - `funded_wallet`: the suite's wallets come by gas there: from the test control, or `chain.funder_key_variable`
     - `clock_control`: the node's clock can be set

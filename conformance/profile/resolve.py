@@ -8,7 +8,16 @@ from typing import TypeVar
 
 from conformance.problems import Problem
 from conformance.profile.model import Profile
-from conformance.profile.operations import CORE, FLOW_PATHS, OPERATIONS, Auth, Effect, OperationSpec, Place
+from conformance.profile.operations import (
+    CORE,
+    FLOW_PATHS,
+    OPERATIONS,
+    WALLET_SIGNED,
+    Auth,
+    Effect,
+    OperationSpec,
+    Place,
+)
 from conformance.profile.reading import read_aside
 from conformance.profile.section import Section
 
@@ -71,6 +80,8 @@ def resolve(profile: Profile, name: str) -> Operation:
 
 def _resolved(profile: Profile, name: str) -> Operation:
     fixed = OPERATIONS[name]
+    if name in WALLET_SIGNED and not profile.offers("wallet_signed"):
+        raise NotStated("the capability wallet_signed")
     method, path = _endpoint(profile, name, fixed)
     request = {member: member for member in fixed.request} | _request_names(profile, name)
     return Operation(

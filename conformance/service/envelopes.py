@@ -45,6 +45,7 @@ def sign_envelope(
     signed_by: SuiteWallet | None = None,
 ) -> SignedEnvelope:
     """A valid envelope of the wallet, issued `issued` seconds from the node's time; options replace its values."""
+    forms = typed_data_forms(session.profile)
     document = envelope(
         primary,
         name=domain_name(session.profile),
@@ -52,7 +53,7 @@ def sign_envelope(
         address=address or wallet.address,
         issued_at=session.clock.now() + issued,
     )
-    typed_data: object = document if typed_data_forms(session.profile)[0] == "object" else written(document)
+    typed_data: object = document if forms[0] == "object" else written(document)
     return SignedEnvelope(typed_data, (signed_by or wallet).signer.sign(digest(document)).text)
 
 
@@ -94,6 +95,8 @@ def domain_name(profile: Profile) -> str:
 
 def typed_data_forms(profile: Profile) -> Sequence[str]:
     """The forms of `typed_data` that the node takes, at least one."""
+    if not profile.offers("wallet_signed"):
+        raise ProfileSilent("a profile with the capability wallet_signed", "a profile without")
     if profile.wire.typed_data.form is None:
         raise ProfileSilent("a profile that says wire.typed_data.form", "a profile that leaves it out")
     return profile.wire.typed_data.form

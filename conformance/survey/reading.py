@@ -139,8 +139,10 @@ def _capabilities(ask: Asker, notes: Notes, *, described: bool) -> None:
         notes.see("wire.billing.fields.publishable_key", names[0], "billing/stripe_config")
     if "compose_hash" in object_of(ask.get("/info")):
         offered.append("attestation")
-    refused = ask.post("pkps/create").status
-    if refused in {401, 403} and ask.post(NOBODYS_PATH).status != refused:
+    nowhere = ask.post(NOBODYS_PATH).status
+    if (refused := ask.post("create_wallet_with_signature").status) != nowhere and refused in {400, 401, 403, 422}:
+        offered.append("wallet_signed")
+    if (refused := ask.post("pkps/create").status) != nowhere and refused in {401, 403}:
         offered.append("design_flows")
     notes.see("capabilities", offered, "what answers")
 

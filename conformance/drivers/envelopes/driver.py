@@ -73,6 +73,7 @@ def dealt(chosen: Mapping[Flow, Sequence[Row]]) -> dict[Flow, list[Row]]:
 
 def _note_needs(form: TypedDataCase, context: CompileContext) -> None:
     context.info.operations.update({"get_node_chain_config", *form.flows})
+    context.info.needs.add("wallet_signed")
     context.info.uses.update({"wire.typed_data.form", "brand.title"})
     if _moves_the_clock(form):
         context.info.needs.add("clock_control")

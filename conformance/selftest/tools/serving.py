@@ -41,6 +41,7 @@ CLAIMED = (
     "billing",
     "payment_sandbox",
     "design_flows",
+    "wallet_signed",
     "attestation",
 )
 """What a sham claims to offer: as much as the reference node, so that no case is left out."""

@@ -7,7 +7,16 @@ from dataclasses import replace
 from urllib.parse import parse_qsl, urlencode
 
 from conformance.selftest.tools.accounts import ARRAYS
-from conformance.selftest.tools.alter import Answered, Forward, Handler, Received, answer, change_items, intercept
+from conformance.selftest.tools.alter import (
+    Answered,
+    Forward,
+    Handler,
+    Received,
+    answer,
+    change_items,
+    intercept,
+    refusal,
+)
 from conformance.selftest.variants.variant import (
     LISTS,
     PERMISSIONS,
@@ -21,6 +30,11 @@ from reference_node.keys import key_hash
 from reference_node.node import Node
 
 IDS_PER_ACCOUNT = 100_000
+WALLET_SIGNED = (
+    "create_wallet_with_signature",
+    "convert_to_chain_secured_account",
+    "add_usage_api_key_with_signature",
+)
 
 
 @choices(
@@ -39,7 +53,11 @@ IDS_PER_ACCOUNT = 100_000
     }
 )
 def bare_lists(node: Node) -> None:
-    """List nothing but ids and hashes, offer no chain, and number groups across all accounts."""
+    """List nothing but ids and hashes, offer no chain, and number groups across all accounts.
+
+    Accounts are used by API key alone: the wallet-signed flows are absent.
+    """
+    intercept(node, WALLET_SIGNED, _absent)
     intercept(node, (*LISTS, *SILENT_WRITES, "add_usage_api_key"), _with_global_ids(node))
     change_items(node, "list_groups", each(lambda item: {"id": item["id"]}))
     change_items(node, "list_actions", each(lambda item: {"hashed_cid": item["hashed_cid"]}))
@@ -100,3 +118,7 @@ def _own_id(group: int, first: int) -> int:
     if group <= 0 or group >= 2**64:
         return group
     return group - first if 0 < group - first < IDS_PER_ACCOUNT else 2**63
+
+
+async def _absent(_request: Received, _forward: Forward) -> Answered:
+    return refusal(404)

@@ -40,7 +40,7 @@ AT_MOST = 100
 
 @choices(
     {
-        "capabilities": ["managed_accounts", "chain_rpc", "clock_control", "funded_wallet", "billing"],
+        "capabilities": ["managed_accounts", "wallet_signed", "chain_rpc", "clock_control", "funded_wallet", "billing"],
         "wire": {"account_exists": {"request_response": {"unknown_key": "unauthenticated"}}},
         "semantics": {
             "account_wallet_listed": True,

@@ -45,6 +45,7 @@ PAGE_SIZE = 3
         # Not `openapi`: the description would still be the reference node's.
         "capabilities": [
             "managed_accounts",
+            "wallet_signed",
             "chain_rpc",
             "clock_control",
             "funded_wallet",

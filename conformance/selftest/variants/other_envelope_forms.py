@@ -18,7 +18,7 @@ PARTS = {"domain": ("name", "version", "chainId"), "message": ("address", "issue
 
 @choices(
     {
-        "capabilities": ["managed_accounts", "chain_rpc", "clock_control", "funded_wallet", "billing"],
+        "capabilities": ["managed_accounts", "wallet_signed", "chain_rpc", "clock_control", "funded_wallet", "billing"],
         "wire": {"typed_data": {"form": ["string"]}, "x_wallet_auth": {"encoding": "base64url_json"}},
         "env": {
             "numeric_forms": ["decimal_string"],

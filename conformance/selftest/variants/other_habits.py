@@ -56,7 +56,7 @@ PRELUDE = """const Calls = { Actions: {
 @choices(
     {
         # Neither the chain, whose contract has other PKP ids, nor the description, which would be the reference node's.
-        "capabilities": ["managed_accounts", "billing"],
+        "capabilities": ["managed_accounts", "wallet_signed", "billing"],
         "wire": {
             "operations": {"method_and_path": {"create_wallet": "GET /create_wallet"}},
             "list_groups": {"id_form": "hex"},

@@ -30,6 +30,7 @@ from reference_node.node import Node
 
 PAYS: list[JsonValue] = [
     "managed_accounts",
+    "wallet_signed",
     "chain_rpc",
     "clock_control",
     "funded_wallet",

@@ -34,7 +34,7 @@ Running = Callable[[Caller, str, str], RunResult]
 @choices(
     {
         # Not `openapi`: the description would still be the reference node's.
-        "capabilities": ["managed_accounts", "chain_rpc", "clock_control", "funded_wallet", "billing"],
+        "capabilities": ["managed_accounts", "wallet_signed", "chain_rpc", "clock_control", "funded_wallet", "billing"],
         "errors": {"status_codes": {"forbidden": [404]}},
         "exec": {
             "pkp_selection": {"named_by": "js_params_member", "member": MEMBER, "decided": "before_run"},
