@@ -357,6 +357,17 @@ class NodeSilent(Inconclusive):
     hint = "look at the node; --timeout and --max-timeouts say how long the suite waits"
 
 
+class IdleConnectionClosed(Inconclusive):
+    """A connection that had carried requests before was closed with no byte of an answer to a request that may count.
+
+    A server may close an idle connection at any time (RFC 9112, 9.5), also while a request is on its way.
+    """
+
+    code = "idle-connection-closed"
+    cause = "the node closed a kept-alive connection before the answer"
+    hint = "nothing tells whether the request was carried out; run the case again"
+
+
 class NoFunderKey(Inconclusive):
     """The profile names an environment variable for the key of a wallet with ether, and it holds none."""
 

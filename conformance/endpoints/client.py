@@ -22,6 +22,7 @@ from conformance.endpoints.patience import Patience
 from conformance.endpoints.redaction import SeenKeys
 from conformance.problems import (
     ConnectionDropped,
+    IdleConnectionClosed,
     ProfileSilent,
     PurchasesSpent,
     ServerFault,
@@ -46,6 +47,8 @@ LONGEST_ANSWER = 32 * 1024 * 1024
 """The most bytes of a body that the suite reads."""
 KEEP_IDLE_SECONDS = 1.0
 """Shorter than any usual server's keep-alive: reusing a connection that the server is closing looks like a fault."""
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+"""The methods whose requests change nothing and may be sent again (RFC 9110, 9.2.1). The chain's are repeated, too."""
 NEVER_SENT = (
     httpx.ConnectError,
     httpx.ConnectTimeout,
@@ -102,14 +105,10 @@ class Target:
         self._patience = patience or Patience()
         self._was_reached = False
         self._timeout = self._patience.seconds or _longest(profile)
-        self._http = httpx.Client(
-            timeout=self._timeout,
-            follow_redirects=False,
-            trust_env=False,  # requests go to the node without a proxy
-            verify=_trust(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR")),
-            headers={"User-Agent": "service-conformance", "Accept": "application/json, */*;q=0.5"},
-            limits=httpx.Limits(max_connections=256, keepalive_expiry=KEEP_IDLE_SECONDS),
-        )
+        self.reuses_connections = True
+        """Whether a request may go over a connection that carried another one."""
+        self._http = _client(self._timeout, kept=256)
+        self._unpooled = _client(self._timeout, kept=0)
 
     def __enter__(self) -> Self:
         return self
@@ -120,6 +119,7 @@ class Target:
     def close(self) -> None:
         """Close the connections."""
         self._http.close()
+        self._unpooled.close()
 
     def with_seed(self, seed: str) -> Self:
         """The same node, budgets and connections with another seed."""
@@ -176,7 +176,8 @@ class Target:
         """Send a request and get its answer.
 
         Raises Unreachable when nobody listens, ServerFault when no answer came in time or the connection was dropped
-        before it, and NodeSilent after several time-outs in a row; a 5xx is an answer and is returned.
+        before it, IdleConnectionClosed where that connection had served before and the request cannot be repeated, and
+        NodeSilent after several time-outs in a row; a 5xx is an answer and is returned.
         """
         cents = self.charge(operation) if operation else 0
         self.spend(cents, log)
@@ -186,13 +187,22 @@ class Target:
         return answer
 
     def _sent(self, message: Message, log: ExchangeLog, operation: Operation | None) -> Answer:
-        """Send a request. Retry for a limited time where the node asks to wait or refuses the connection."""
+        """Send a request. Retry for a limited time where the node asks to wait or refuses the connection.
+
+        Retry once on a fresh connection where a kept-alive one was closed and the request is safe to repeat.
+        """
         until = time.monotonic() + LONGEST_WAIT_SECONDS
         restarted_by = time.monotonic() + RESTART_SECONDS
+        http = self._http if self.reuses_connections else self._unpooled
         while True:
             self.await_turn()
             try:
-                answer = self._send(message, log, operation)
+                answer = self._send(message, log, operation, http)
+            except IdleConnectionClosed:
+                if not self._may_repeat(message):
+                    raise
+                http = self._unpooled
+                continue
             except Unreachable:
                 if not self._was_reached or time.monotonic() + RETRY_SECONDS > restarted_by:
                     self._was_reached = False
@@ -204,6 +214,10 @@ class Target:
             if wait is None or time.monotonic() + wait > until:
                 return answer
             time.sleep(wait)
+
+    def _may_repeat(self, message: Message) -> bool:
+        """Whether a request that the server may have carried out does no harm when it is sent again."""
+        return message.method in SAFE_METHODS or message.path == self.profile.chain.rpc_url
 
     def await_turn(self) -> None:
         """Wait until the run's rate limit allows the next request."""
@@ -231,15 +245,17 @@ class Target:
             raise
         log.spending.count(bought=cents)
 
-    def _send(self, message: Message, log: ExchangeLog, operation: Operation | None) -> Answer:
+    def _send(self, message: Message, log: ExchangeLog, operation: Operation | None, http: httpx.Client) -> Answer:
         url = message.path if message.path.startswith("http") else self.base_url + message.path
         content = _content(message)
         headers = {name.encode(): value.encode("utf-8", "surrogatepass") for name, value in message.headers.items()}
         waiting, began = self._patience.begin(), time.perf_counter()
         timeout = self._timeout_of(operation)
-        request = self._http.build_request(message.method, url, content=content, headers=headers, timeout=timeout)
+        request = http.build_request(message.method, url, content=content, headers=headers, timeout=timeout)
+        course = _Course()
+        request.extensions["trace"] = course.note
         try:
-            response = self._http.send(request, stream=True)
+            response = http.send(request, stream=True)
             text = self._body(response, began + timeout)
         except NEVER_SENT as problem:
             number = self._unanswered(message, url, began, log, operation)
@@ -251,7 +267,8 @@ class Target:
             if isinstance(problem, httpx.TimeoutException):
                 self._patience.note_timeout(waiting)
                 raise ServerFault("an answer", _silence(problem), number) from problem
-            raise ConnectionDropped("an answer", _silence(problem), number) from problem
+            dropped = IdleConnectionClosed if course.ended_unanswered_on_a_kept_connection else ConnectionDropped
+            raise dropped("an answer", _silence(problem), number) from problem
         self._patience.note_answer()
         raw = RawExchange(
             message.method, url, message.headers, message.body,
@@ -296,6 +313,36 @@ class Target:
         if self.timings is not None:
             self.timings(raw.timing)
         return log.add(raw)
+
+
+class _Course:
+    """What happened to a request: httpcore names each event of it."""
+
+    def __init__(self) -> None:
+        self._opened = False
+        self._answered = False
+
+    def note(self, event: str, _: Mapping[str, object]) -> None:
+        """Note an event."""
+        self._opened = self._opened or event == "connection.connect_tcp.started"
+        self._answered = self._answered or event.endswith(".receive_response_headers.complete")
+
+    @property
+    def ended_unanswered_on_a_kept_connection(self) -> bool:
+        """Whether the connection had carried an earlier request and brought no answer to this one."""
+        return not self._opened and not self._answered
+
+
+def _client(timeout: float, kept: int) -> httpx.Client:
+    """A client that keeps so many idle connections."""
+    return httpx.Client(
+        timeout=timeout,
+        follow_redirects=False,
+        trust_env=False,  # requests go to the node without a proxy
+        verify=_trust(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR")),
+        headers={"User-Agent": "service-conformance", "Accept": "application/json, */*;q=0.5"},
+        limits=httpx.Limits(max_connections=256, max_keepalive_connections=kept, keepalive_expiry=KEEP_IDLE_SECONDS),
+    )
 
 
 def _content(message: Message) -> bytes | Iterator[bytes] | None:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from conformance.endpoints.client import Target
-from conformance.problems import Problem, ServerFault, Unreachable
+from conformance.problems import IdleConnectionClosed, Problem, ServerFault, Unreachable
 from conformance.service.accounts import Accounts
 from conformance.service.groups import Groups
 from conformance.service.payments import BOUGHT, PaymentIntent, Payments
@@ -157,7 +157,7 @@ def _audited(witness: Witness) -> list[str]:
     while True:
         try:
             return list(witness.audit())
-        except (ServerFault, Unreachable) as problem:
+        except (IdleConnectionClosed, ServerFault, Unreachable) as problem:
             if time.monotonic() > until:
                 return [f"account {witness.place} could not be audited: {problem}"]
             time.sleep(1.0)

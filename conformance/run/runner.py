@@ -17,7 +17,7 @@ from conformance.endpoints.clock import turn
 from conformance.endpoints.conversation import GroupMembers, conversation
 from conformance.endpoints.redaction import Secrets
 from conformance.endpoints.requests import GROUP_IDS
-from conformance.problems import Departure, Problem, ProfileSilent, SetupFailed, StepProblem
+from conformance.problems import Departure, IdleConnectionClosed, Problem, ProfileSilent, SetupFailed, StepProblem
 from conformance.profile import Operation, listening
 from conformance.run import blocked
 from conformance.run.assumed import added, hint, relied_on, when_settled
@@ -48,11 +48,24 @@ def run_case(case: Case, target: Target) -> Outcome:
         with turn(target, alone=case.info.alone), listening(reliance.note):
             run = CaseRun(target, case.id, reliance)
             outcome = _run(case, run, began)
+            if outcome.properties.get("problem") == IdleConnectionClosed.code:
+                outcome = _without_kept_connections(case, target, reliance, outcome, began)
             if run.unchanged.is_unclear:
                 outcome = _pinned_down(case, target, reliance, outcome, began)
             return when_settled(outcome, target, lambda: _run(case, CaseRun(target, case.id, reliance), began))
     except Exception as error:  # noqa: BLE001 - any error becomes a verdict, and the other cases run
         return _suite_error(case, error, run, target, began)
+
+
+def _without_kept_connections(
+    case: Case, target: Target, reliance: Reliance, outcome: Outcome, began: float
+) -> Outcome:
+    """Run the case again from its beginning, each request on a connection of its own: no idle one can be closed."""
+    target.reuses_connections = False
+    try:
+        return added(_run(case, CaseRun(target, case.id, reliance), began), outcome)
+    finally:
+        target.reuses_connections = True
 
 
 def _pinned_down(case: Case, target: Target, reliance: Reliance, outcome: Outcome, began: float) -> Outcome:

@@ -99,6 +99,21 @@ def test_exception_of_a_driver_is_an_error_of_the_suite(cases_of: Callable[[str]
     assert "in stumble" in outcome.traceback
 
 
+def test_case_runs_again_where_a_kept_connection_was_closed(run: Run, node: TinyNode) -> None:
+    dropped: list[Asked] = []
+
+    def drop_once(asked: Asked) -> Told:
+        dropped.append(asked)
+        return Told(DROP) if len(dropped) == 1 else node.honest(asked)
+
+    node.faults["add_group"] = drop_once
+
+    outcome = run(ADD)
+
+    assert (outcome.verdict, len(node.groups)) == (Verdict.PASS, 2)
+    assert outcome.exchanges == len(node.asked)
+
+
 def test_dropped_connection_in_a_step_is_a_failure_of_its_own(run: Run, node: TinyNode) -> None:
     node.faults["add_group"] = always(DROP)
 

@@ -11,6 +11,7 @@ from tiny_node import DROP, Asked, TinyNode, Told, always
 from conformance.endpoints.requests import OutgoingRequest
 from conformance.problems import (
     ControlNotAccepted,
+    IdleConnectionClosed,
     LeakyRefusal,
     NotRefused,
     OutOfCredit,
@@ -118,7 +119,7 @@ def test_refused_read_needs_no_reads(session: Session, alice: Account) -> None:
         (always(404), WrongRefusal),
         (always(403, {"usage_api_key": "k" * 40}), LeakyRefusal),
         (always(500), ServerFault),
-        (always(DROP), ServerFault),
+        (always(DROP), IdleConnectionClosed),
         (always(429), Throttled),
         (always(402), OutOfCredit),
     ],
