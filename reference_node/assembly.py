@@ -21,13 +21,14 @@ from reference_node.chain.interface import Chain
 from reference_node.chain.rpc import JsonRpc
 from reference_node.clock import Clock
 from reference_node.deployment import Payers, obtain_contract
+from reference_node.generation import Generation
 from reference_node.kept_file import StateError
 from reference_node.keys import KeyDerivation
 from reference_node.node import Node, Renewable
 from reference_node.sandbox import Sandbox
 from reference_node.seed_file import read_seeds
 from reference_node.settings import Settings, StripeKeys
-from reference_node.state_folder import Generation, StateFolder
+from reference_node.state_folder import StateFolder
 from reference_node.stripe_simulator.in_process import InProcessClient
 from reference_node.stripe_simulator.simulator import StripeSimulator
 from reference_node.tee.attestation import Attestation
@@ -45,8 +46,8 @@ GAS_MONEY = 10**30
 def build_node(settings: Settings, clock: Clock | None = None) -> Node:
     """Build a node and deploy or find its contracts.
 
-    Raises `DeploymentError`, `LedgerError`, `StateError`, `SeedError`, `ComposeError`, `CertificateError` and what
-    `Chain` raises.
+    Raises `DeploymentError`, `LedgerError`, `StateError`, `StateUnavailable`, `SeedError`, `ComposeError`,
+    `CertificateError` and what `Chain` raises.
     """
     seeds = read_seeds(settings.seed_accounts) if settings.seed_accounts else None
     with ExitStack() as outside:
@@ -79,6 +80,8 @@ def build_node(settings: Settings, clock: Clock | None = None) -> Node:
         node.seed()
         if node.payments:
             node.payments.recover()
+        if state:
+            state.opened()
         outside.pop_all()
     node.app.state.node = node
     return node
@@ -88,7 +91,7 @@ def _state(settings: Settings, outside: ExitStack) -> StateFolder | None:
     if settings.state is None:
         return None
     state = StateFolder(settings.state, root_secret=settings.root_secret, chain_id=settings.chain_id)
-    outside.callback(state.close)
+    outside.callback(state.abandon)
     if settings.root_secret_given and state.root_secret != settings.root_secret:
         raise StateError(f"the state in {settings.state} has another root secret: leave yours out, it keeps its own")
     if state.chain_id != settings.chain_id:

@@ -25,6 +25,9 @@ class FileLock:
         except OSError:
             os.close(self._descriptor)
             raise FileInUse(str(path)) from None
+        if not os.fstat(self._descriptor).st_nlink:  # a start that failed has just removed it
+            os.close(self._descriptor)
+            raise FileInUse(str(path))
 
     def release(self) -> None:
         """Release the lock for other processes."""

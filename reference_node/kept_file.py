@@ -20,7 +20,7 @@ class StateError(Exception):
 
 
 class StateUnavailable(Exception):  # noqa: N818 - a state of the disk
-    """The state can't be written, perhaps temporarily, as with a full disk. The transaction is rolled back."""
+    """The state can't be read or written, perhaps temporarily, as with a full disk. The transaction is rolled back."""
 
 
 @dataclass(frozen=True)
@@ -58,9 +58,9 @@ class KeptFile:
 
     def _prepare(self, kind: FileKind, *, create: bool) -> None:
         try:
-            (application,) = self.row("PRAGMA application_id")
-            (version,) = self.row("PRAGMA user_version")
-            (tables,) = self.row("SELECT count(*) FROM sqlite_schema")
+            ((application,),) = self._database.execute("PRAGMA application_id").fetchall()
+            ((version,),) = self._database.execute("PRAGMA user_version").fetchall()
+            ((tables,),) = self._database.execute("SELECT count(*) FROM sqlite_schema").fetchall()
             if create and not (application or tables):
                 marks = f"PRAGMA application_id = {kind.application_id}; PRAGMA user_version = {kind.version};"
                 self._database.executescript(f"BEGIN EXCLUSIVE; {kind.schema} {marks} COMMIT;")
@@ -78,13 +78,12 @@ class KeptFile:
             )
 
     def rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
-        """The rows of a query. The schema (STRICT) determines the types of their columns."""
+        """The rows of a query. The schema (STRICT) determines the types of their columns. Raises `StateUnavailable`."""
         with self._lock:
-            return self._database.execute(query, values).fetchall()
-
-    def row(self, query: str, *values: object) -> tuple[Any, ...]:
-        """The only row of a query."""
-        return self.rows(query, *values)[0]
+            try:
+                return self._database.execute(query, values).fetchall()
+            except sqlite3.Error as fault:
+                raise StateUnavailable(f"{self._path} can't be read: {fault}") from fault
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:

@@ -82,6 +82,8 @@ class Node(Renewable):
     def close(self) -> None:
         """Stop the node and release its external resources."""
         self.end()
+        if self.state:
+            self.state.closing()
         if self.ledger:
             self.ledger.close()
         self.disconnect()

@@ -22,7 +22,7 @@ from reference_node.chain.interface import ChainError
 from reference_node.connections import Connections
 from reference_node.deployment import DeploymentError
 from reference_node.https import HttpsListener
-from reference_node.kept_file import StateError
+from reference_node.kept_file import StateError, StateUnavailable
 from reference_node.listening import BACKLOG, ServingError, base_url, is_open, reachable, remove_stale, write_atomically
 from reference_node.node import Node
 from reference_node.protocol import GRACE_SECONDS, NodeConfig, NodeProtocol, TimeLimits
@@ -53,13 +53,15 @@ def serve(settings: Settings) -> None:
             LedgerError,
             LedgerUnavailable,
             StateError,
+            StateUnavailable,
             SeedError,
             ComposeError,
             CertificateError,
         ) as fault:
             raise ServingError(str(fault)) from fault
         except ChainError as fault:
-            raise ServingError(f"the chain at {settings.rpc_url} fails: {fault}") from fault
+            which = f"the chain at {settings.rpc_url}" if settings.rpc_url else "the node's own chain"
+            raise ServingError(f"{which} fails: {fault}") from fault
         with closing(node):
             _start_sandbox(node)
             Announcing(node, listening).run()

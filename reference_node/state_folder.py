@@ -7,24 +7,19 @@
 from __future__ import annotations
 
 import json
-import os
+import re
 import secrets
 import shutil
-import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
-from reference_node.billing.ledger import Ledger
-from reference_node.billing.schema import LedgerError
-from reference_node.chain.evm_store import CHAIN_FILE, ChainStore
 from reference_node.file_lock import FileInUse, FileLock
-from reference_node.kept_file import OWNER_ONLY, FileKind, KeptFile, StateError, require_sound
+from reference_node.generation import FOLDER_MODE, Generation
+from reference_node.kept_file import OWNER_ONLY, FileKind, KeptFile, StateError, StateUnavailable
 from reference_node.strict_json import Json
-from reference_node.stripe_simulator.kept_payments import PAYMENTS_FILE, KeptPayments
 
 NODE_FILE = FileKind(
     "state", 0x4E4F4445, "CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;"
@@ -32,66 +27,13 @@ NODE_FILE = FileKind(
 
 NODE, LOCK = "node.sqlite", "lock"
 
-FOLDER_MODE = 0o700
+OPEN = "open"
+"""A file that names the generation whose databases are open, and their logs. It outlives a node that is killed."""
 
 GENERATION_PREFIX = "accounts-"
+GENERATION_NAME = re.compile(rf"{GENERATION_PREFIX}[0-9a-f]+")
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class Generation:
-    """The files of chain, credits and payments that belong together."""
-
-    folder: Path
-
-    def create(self) -> None:
-        """Create its empty files."""
-        self.folder.mkdir(FOLDER_MODE)
-        for path, kind in ((self.chain_path, CHAIN_FILE), (self.payments_path, PAYMENTS_FILE)):
-            KeptFile(path, kind, create=True).close()
-        os.close(os.open(self.ledger_path, os.O_RDWR | os.O_CREAT | os.O_EXCL, OWNER_ONLY))
-        Ledger(self.ledger_path).close()
-
-    @property
-    def name(self) -> str:
-        """The unique name of the generation."""
-        return self.folder.name
-
-    @property
-    def chain_path(self) -> Path:
-        """The file of the chain."""
-        return self.folder / "chain.sqlite"
-
-    @property
-    def payments_path(self) -> Path:
-        """The file of the payment simulator."""
-        return self.folder / "payments.sqlite"
-
-    @property
-    def ledger_path(self) -> Path:
-        """The file of the ledger of credits."""
-        return self.folder / "credits.sqlite"
-
-    def chain(self) -> ChainStore:
-        """The chain. Raises `StateError`."""
-        return ChainStore(self.chain_path)
-
-    def payments(self) -> KeptPayments:
-        """The payments. Raises `StateError`."""
-        return KeptPayments(self.payments_path)
-
-    def ledger(self) -> Ledger:
-        """The ledger. Raises `StateError`."""
-        path = self.ledger_path
-        if not path.is_file() or not path.stat().st_size:
-            raise StateError(f"{path} is missing: restore a copy of the whole folder, or name another")
-        with closing(sqlite3.connect(path)) as database:
-            require_sound(database, path)
-        try:
-            return Ledger(path)
-        except LedgerError as fault:
-            raise StateError(str(fault)) from None
 
 
 class StateFolder:
@@ -100,10 +42,13 @@ class StateFolder:
     def __init__(self, folder: Path, *, root_secret: bytes, chain_id: int) -> None:
         """Open a folder, or create one with this root secret and chain. Raises `StateError`."""
         self._folder = folder
+        self._made_folder = not folder.exists()
         with ExitStack() as undone:
             self._lock = _locked(folder)
             undone.callback(self._lock.release)
             new, beside = _content(folder)
+            self._made_state = new
+            undone.callback(self._remove_if_made)
             self._file = KeptFile(folder / NODE, NODE_FILE, create=new or not beside)
             undone.callback(self._file.close)
             began: dict[str, Json] = {"root_secret": root_secret.hex(), "chain_id": chain_id, "began": int(time.time())}
@@ -119,8 +64,12 @@ class StateFolder:
     def _enter_generation(self) -> None:
         """Find the current generation, and remove one that a kill left incomplete. Raises `StateError`."""
         name = self._read("generation", str)
+        if name is not None and not GENERATION_NAME.fullmatch(name):
+            raise self._damaged("its generation is no name of a folder of accounts")
         if name is not None and not (self._folder / name).is_dir():
             raise StateError(f"{self._folder / name} is missing: restore a copy of the whole folder, or name another")
+        if name is not None:
+            self._require_logs(name)
         for entry in self._folder.glob(f"{GENERATION_PREFIX}*"):
             if entry.name != name and entry.is_dir() and not entry.is_symlink():
                 shutil.rmtree(entry)
@@ -128,6 +77,31 @@ class StateFolder:
             with self.new_generation():
                 return
         self.generation = Generation(self._folder / name)
+
+    def _require_logs(self, name: str) -> None:
+        """Raise `StateError` if a killed node's last writes were in a file that is missing now."""
+        mark, present = self._folder / OPEN, Generation(self._folder / name).logs
+        opened, *logs = mark.read_text(encoding="utf-8", errors="replace").split() or [""] if mark.is_file() else [""]
+        if lost := next((log for log in logs if opened == name and log not in present), None):
+            raise StateError(
+                f"{self._folder / name / lost} is missing, and with it the last writes of a node that was killed: "
+                f"restore a copy of the whole folder, or remove {mark} to go on without them"
+            )
+        mark.unlink(missing_ok=True)
+
+    def opened(self) -> None:
+        """Note that the databases of the generation are open. Raises `StateUnavailable`."""
+        mark = self._folder / OPEN
+        try:
+            mark.touch(OWNER_ONLY)
+            mark.write_text("\n".join([self.generation.name, *self.generation.logs]), encoding="utf-8")
+        except OSError as fault:
+            mark.unlink(missing_ok=True)
+            raise StateUnavailable(f"{mark} can't be written: {fault.strerror}") from None
+
+    def closing(self) -> None:
+        """Note that the databases are about to be closed in order."""
+        (self._folder / OPEN).unlink(missing_ok=True)
 
     @contextmanager
     def new_generation(self) -> Iterator[Generation]:
@@ -143,6 +117,8 @@ class StateFolder:
             raise
         self.generation = fresh
         if former is not None:
+            with suppress(StateUnavailable):  # then a lost log goes unnoticed
+                self.opened()
             shutil.rmtree(former.folder, ignore_errors=True)
 
     @property
@@ -180,12 +156,30 @@ class StateFolder:
         self._file.close()
         self._lock.release()
 
+    def abandon(self) -> None:
+        """Release the folder after a failed start, and remove the state that this start has made."""
+        self._file.close()
+        self._remove_if_made()
+        self._lock.release()
+
+    def _remove_if_made(self) -> None:
+        if self._made_state:
+            for entry in self._folder.glob(f"{GENERATION_PREFIX}*"):
+                shutil.rmtree(entry, ignore_errors=True)
+            for entry in [*self._folder.glob(f"{NODE}*"), self._folder / LOCK]:
+                entry.unlink(missing_ok=True)
+        if self._made_folder:
+            with suppress(OSError):  # it holds something else
+                self._folder.rmdir()
+
     def _write(self, settings: dict[str, Json]) -> None:
         with self._file.transaction() as database:
             for name, value in settings.items():
                 database.execute(
                     "INSERT OR REPLACE INTO setting (name, value) VALUES (?, ?)", (name, json.dumps(value))
                 )
+        with suppress(StateUnavailable):  # what is committed is kept; without a log it can't be lost with it
+            self._file.rows("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def _read(self, name: str, kind: type[T]) -> T | None:
         rows = self._file.rows("SELECT value FROM setting WHERE name = ?", name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import resource
 import signal
 import sqlite3
 import stat
@@ -275,6 +276,81 @@ def test_state_that_cannot_be_written_refuses_writes_and_charges_nothing(
         intend(running, account)
 
 
+# Starts a node whose files may have so many bytes: what they exceed fails as a full disk does.
+BOUNDED = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]),) * 2)
+from reference_node.cli import main
+sys.exit(main(sys.argv[2:]))
+"""
+
+
+@pytest.mark.parametrize("room", [0, 5_000, 40_000])
+def test_full_disk_at_the_first_start_is_one_line_and_leaves_nothing(tmp_path: Path, room: int) -> None:
+    options = ("serve", "--port", "0", "--state", str(tmp_path / "state"))
+    done = subprocess.run(  # noqa: S603 - our own text
+        [sys.executable, "-c", BOUNDED, str(room), *options],
+        capture_output=True,
+        text=True,
+        env=environment(),
+        timeout=180,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    assert len(done.stderr.splitlines()) == 1, done.stderr
+    assert str(tmp_path / "state") in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_disk_that_is_full_meanwhile_refuses_writes_answers_reads_and_loses_nothing(tmp_path: Path) -> None:
+    options = ("--state", str(tmp_path / "state"), "--starter-credits", str(STARTER))
+    with node_process(tmp_path / "ready", *options) as (process, ready), client(ready) as http:
+        running = elsewhere(http)
+        account = running.account()
+        running.group(account)
+        before = running.everything(account), balance(running, account)
+        unlimited = resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (4_096, resource.RLIM_INFINITY))
+        for _ in range(3):
+            refused(running.post("add_group", account, group_name="g", group_description=""), 503)
+        refused(running.post("billing/create_payment_intent", account, amount_cents=500), 503)
+        assert (running.everything(account), balance(running, account)) == before
+        resource.prlimit(process.pid, resource.RLIMIT_FSIZE, unlimited)
+        running.group(account)
+        kept = running.everything(account), balance(running, account)
+        resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (4_096, resource.RLIM_INFINITY))
+        refused(running.post("add_group", account, group_name="g", group_description=""), 503)
+    with serving(settings(tmp_path / "state")) as running:
+        assert (running.everything(account), balance(running, account)) == kept
+    assert verify(ledger_of(tmp_path / "state")).faults == ()
+
+
+@pytest.mark.parametrize("file", ["chain.sqlite", "credits.sqlite", "payments.sqlite"])
+def test_lost_log_of_a_killed_node_is_told(tmp_path: Path, file: str) -> None:
+    state = tmp_path / "state"
+    with node_process(tmp_path / "ready", "--state", str(state)) as (_, ready), client(ready) as http:
+        account = elsewhere(http).account()
+    (log,) = state.glob(f"accounts-*/{file}-wal")
+    log.unlink()
+    for _ in range(2):
+        with pytest.raises(StateError, match=rf"{file}-wal is missing, and with it the last writes of a node"):
+            build_node(settings(state))
+    (state / "open").unlink()
+    with serving(settings(state)) as running:
+        assert running.get("list_groups", account).status_code in {200, 401}
+
+
+def test_logs_of_a_node_that_ended_in_order_or_was_reset_are_not_missed(tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    options = ("--state", str(state), "--control", "--payments", "none")
+    with node_process(tmp_path / "ready", *options) as (_, ready), client(ready) as http:
+        http.post("/control/reset", json={}).raise_for_status()
+        account = elsewhere(http).account()
+    for _ in range(2):
+        with serving(settings(state)) as running:
+            assert running.everything(account)["groups"] == []
+    assert not (state / "open").exists()
+
+
 def test_idempotent_request_is_answered_the_same_after_a_restart(tmp_path: Path) -> None:
     def made(running: Running) -> Any:
         assert running.node.simulator
@@ -378,6 +454,12 @@ DAMAGES = {
             folder / "node.sqlite", "UPDATE setting SET value = '\"accounts-0\"' WHERE name = 'generation'"
         ),
         "accounts-0 is missing",
+    ),
+    "accounts outside of the folder": (
+        lambda folder: changed(
+            folder / "node.sqlite", "UPDATE setting SET value = '\"../elsewhere\"' WHERE name = 'generation'"
+        ),
+        "its generation is no name of a folder of accounts",
     ),
     "payments of nonsense": (
         lambda folder: changed(accounts(folder) / "payments.sqlite", "UPDATE resource SET members = '{}'"),
