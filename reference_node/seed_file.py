@@ -17,6 +17,11 @@ from reference_node.keys import is_private_key, parse_key
 
 FAULTS_TOLD = 5
 
+NAMES_TOLD = 10
+
+DEEPEST = 20
+"""Lists and mappings inside one another, more than a file of accounts has."""
+
 MOST_VALUES = 1_000_000
 """Values of a file. A few aliases of aliases stand for more than any memory holds."""
 
@@ -133,7 +138,18 @@ class SeedFile(Part):
 
 
 class _Loader(yaml.SafeLoader):
-    """A safe loader that names the line of a value that it can't read, as of the date 2020-99-99."""
+    """A safe loader that names the line of a value that it can't read, as the date 2020-99-99, or that is too deep."""
+
+    _depth = 0
+
+    def compose_node(self, parent: yaml.Node | None, index: object) -> yaml.Node | None:
+        self._depth += 1
+        if self._depth > DEEPEST:
+            mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]  # the stubs give it no types
+            raise yaml.MarkedYAMLError(problem="is nested too deeply", problem_mark=mark)
+        node = super().compose_node(parent, index)  # type: ignore[arg-type]  # the stubs know no first node
+        self._depth -= 1
+        return node
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> object:
         try:
@@ -158,8 +174,9 @@ def read_seeds(file: Path) -> SeedFile:
     except yaml.MarkedYAMLError as fault:
         line = fault.problem_mark.line + 1 if fault.problem_mark else 1
         raise SeedError(f"{file}:{line}: {fault.problem}") from None
-    except (yaml.YAMLError, RecursionError) as fault:
-        raise SeedError(f"{file}: no YAML: {' '.join(str(fault).split())}") from None
+    except yaml.reader.ReaderError as fault:
+        line = text[: fault.position].count("\n") + 1
+        raise SeedError(f"{file}:{line}: {fault.reason}: #x{ord(text[fault.position]):04x}") from None
     except ValidationError as invalid:
         faults = [
             (
@@ -201,15 +218,19 @@ def _faults(seeds: SeedFile) -> Iterator[tuple[Place, str]]:
 
 
 def _repeated(place: Place, names: Sequence[str]) -> Iterator[tuple[Place, str]]:
+    seen: set[str] = set()
     for index, name in enumerate(names):
-        if name in names[:index]:
+        if name in seen:
             yield (*place, index), f"{name!r} comes twice"
+        seen.add(name)
 
 
 def _unknown(place: Place, named: Names, known: Sequence[str]) -> Iterator[tuple[Place, str]]:
+    of_account = set(known)
     for index, name in enumerate(named if isinstance(named, list) else []):
-        if name not in known:
-            yield (*place, index), f"the account has no {name!r}, only {', '.join(map(repr, known)) or 'none at all'}"
+        if name not in of_account:
+            told = [*map(repr, known[:NAMES_TOLD]), *(["…"] if len(known) > NAMES_TOLD else [])]
+            yield (*place, index), f"the account has no {name!r}, only {', '.join(told) or 'none at all'}"
 
 
 def _refuse_repeated_members(node: yaml.Node | None) -> None:

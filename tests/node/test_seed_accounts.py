@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from nodes import Running, refused, serving
 
+from reference_node import seed_file
 from reference_node.assembly import build_node
 from reference_node.chain.account_config import AccountConfig
 from reference_node.cli import main
@@ -177,6 +178,11 @@ BAD = {
     "a0: &a0 [x, x]\n" + "".join(f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}]\n" for n in range(1, 40)): ":1: its aliases make",
     "seed: 12345678\naccounts: 2020-99-99\n": ":2: the value can't be read",
     "accounts:\n- {name: a, credits: " + "9" * 5000 + "}\n": ":2: the value can't be read",
+    "seed: 12345678\naccounts:\n" + "- " * 300 + "x": ":3: is nested too deeply",
+    "seed: 12345678\naccounts: " + "[" * 50 + "]" * 50: ":2: is nested too deeply",
+    "seed: 12345678\naccounts: \x07": ":2: special characters are not allowed: #x0007",
+    "seed: long enough\naccounts:\n- name: a\n  wallets: [" + ",".join(f"w{n}" for n in range(99)) + "]\n  groups:\n"
+    "  - {name: g, wallets: [w]}\n": "'w8', 'w9', …",
     "accounts: !!bool perhaps\n": ":1: the value can't be read",
 }
 
@@ -189,6 +195,23 @@ def test_fault_of_the_file_is_told_with_its_line(tmp_path: Path, text: str) -> N
     assert str(refusal.value).startswith(str(file))
     assert BAD[text] in str(refusal.value)
     assert "\n" not in str(refusal.value)
+
+
+def test_names_of_many_accounts_are_compared_at_once() -> None:
+    class Counted(str):
+        compared = 0
+
+        def __eq__(self, other: object) -> bool:
+            Counted.compared += 1
+            return str.__eq__(self, other)  # type: ignore[arg-type]
+
+        __hash__ = str.__hash__
+
+    names = [Counted(f"name{index}") for index in range(2_000)]
+    assert list(seed_file._repeated(("accounts",), [*names, Counted("name7")])) == [
+        (("accounts", 2_000), "'name7' comes twice")
+    ]
+    assert Counted.compared < 100
 
 
 def test_node_with_an_unusable_file_does_not_start(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
