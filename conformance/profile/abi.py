@@ -11,6 +11,12 @@ from pydantic import AfterValidator
 _ELEMENTARY = re.compile(
     r"(u?int(8|16|24|32|40|48|56|64|128|160|192|256)|address|bool|string|bytes([1-9]|[12]\d|3[0-2])?)"
 )
+LONGEST = 4_000
+"""Characters of a signature, ten times those of the longest that the suite knows."""
+DEEPEST = 16
+"""Tuples inside one another."""
+SHOWN = 60
+"""Characters of a signature that an error shows, around the place of the fault."""
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -42,6 +48,8 @@ class Function:
     @classmethod
     def parse(cls, signature: str) -> Self:
         """Read a signature; ValueError says what is wrong and where."""
+        if len(signature) > LONGEST:
+            raise ValueError(f"a function signature has up to {LONGEST} characters, this one {len(signature)}")
         reader = _Reader(signature)
         name = reader.word("a function name")
         inputs = reader.parameters()
@@ -65,7 +73,10 @@ class _Reader:
         return self._text[self._at :]
 
     def error(self, wanted: str) -> ValueError:
-        return ValueError(f"expected {wanted} at column {self._at + 1} of {self._text!r}")
+        begin = max(0, self._at - SHOWN // 2)
+        around = self._text[begin : begin + SHOWN]
+        shown = f"{'…' if begin else ''}{around}{'…' if begin + SHOWN < len(self._text) else ''}"
+        return ValueError(f"expected {wanted} at column {self._at + 1} of {shown!r}")
 
     def take(self, token: str) -> bool:
         if not self.rest().startswith(token):
@@ -83,22 +94,24 @@ class _Reader:
     def word(self, wanted: str) -> str:
         return self._match(_WORD, wanted)
 
-    def parameters(self) -> tuple[Parameter, ...]:
+    def parameters(self, depth: int = 0) -> tuple[Parameter, ...]:
+        if depth > DEEPEST:
+            raise self.error(f"no more than {DEEPEST} tuples inside one another")
         if not self.take("("):
             raise self.error("`(`")
         if self.take(")"):
             return ()
-        found = [self._parameter()]
+        found = [self._parameter(depth)]
         while self.take(","):
-            found.append(self._parameter())
+            found.append(self._parameter(depth))
         if not self.take(")"):
             raise self.error("`,` or `)`")
         return tuple(found)
 
-    def _parameter(self) -> Parameter:
+    def _parameter(self, depth: int) -> Parameter:
         members: tuple[Parameter, ...] = ()
         if self.rest().startswith("("):
-            members = self.parameters()
+            members = self.parameters(depth + 1)
             base = f"({','.join(member.type for member in members)})"
         else:
             start = self._at

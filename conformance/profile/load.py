@@ -16,6 +16,14 @@ from conformance.profile.model import Profile
 from conformance.profile.paths import known_paths
 from conformance.profile.section import Section
 from conformance.values.marked_yaml import Document
+from conformance.values.shown_text import shortened
+
+LONGEST_VALUE = 200
+"""Characters of a value that an error shows."""
+LONGEST_FAULT = 600
+"""Characters of what is said of a value. A list of the keys that are allowed may be longer."""
+MOST_FAULTS = 50
+"""Faults that are told after the first."""
 
 
 class BadProfile(LoadProblem):
@@ -74,7 +82,9 @@ def _validated(value: JsonValue, path: Path, line: Callable[[tuple[str | int, ..
         (line(place), f"{_dotted(place)}: {', or '.join(said)}") for place, said in sorted(faults.items(), key=str)
     ]
     first, *others = sorted(lines)
-    rest = "".join(f"\n{path}:{number}: {text}" for number, text in others)
+    rest = "".join(f"\n{path}:{number}: {text}" for number, text in others[:MOST_FAULTS])
+    if len(others) > MOST_FAULTS:
+        rest += f"\n{path}: and {len(others) - MOST_FAULTS} more"
     raise BadProfile(first[1] + rest, path, first[0])
 
 
@@ -91,11 +101,11 @@ def _place(loc: Sequence[str | int], kind: str) -> tuple[str | int, ...]:
 
 
 def _dotted(place: tuple[str | int, ...]) -> str:
-    return ".".join(map(str, place)) or "profile"
+    return shortened(".".join(map(str, place)), LONGEST_VALUE) or "profile"
 
 
 def _said(error: ErrorDetails, place: tuple[str | int, ...]) -> str:
-    got = json.dumps(error["input"], ensure_ascii=False, default=str)
+    got = shortened(json.dumps(error["input"], ensure_ascii=False, default=str), LONGEST_VALUE)
     match error["type"]:
         case "extra_forbidden":
             allowed = sorted(_section_at(place[:-1]).model_fields)
@@ -107,7 +117,7 @@ def _said(error: ErrorDetails, place: tuple[str | int, ...]) -> str:
         case "model_type" | "model_attributes_type":
             return f"must be a mapping with keys of: {', '.join(sorted(_section_at(place).model_fields))}; got {got}"
         case "value_error":
-            return f"{error['ctx']['error']}"
+            return shortened(f"{error['ctx']['error']}", LONGEST_FAULT)
         case _:
             said = error["msg"]
             return f"{said[0].lower()}{said[1:]}; got {got}"

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from conformance.endpoints.redaction import without_users
 from conformance.requirements import catalogue
+from conformance.values.shown_text import plain
 from conformance.verdict import CellVerdict, Exchange, Outcome
 
 SHOWN_CELLS = 10
@@ -18,11 +19,6 @@ def rerun(case: str, seed: str, options: Sequence[str], cell: str = "") -> str:
     return shlex.join(
         ["service-conformance", "run", *map(without_users, options), "--seed", seed, "--case", case, *alone]
     )
-
-
-def plain(text: str) -> str:
-    """A text of a node in one line, with a blank for each character that controls a terminal or a reader of logs."""
-    return "".join(character if character.isprintable() else " " for character in text)
 
 
 def explain(outcome: Outcome, command: str) -> str:
@@ -37,7 +33,7 @@ def explain(outcome: Outcome, command: str) -> str:
         lines += ["", *(f"  {line}" for line in failure.replay.splitlines())] if failure.replay else []
     lines += ["", *(f"  {line}" for line in outcome.traceback.splitlines())] if outcome.traceback else []
     lines += _wrong_cells(outcome, command)
-    return "\n".join([*lines, "", f"  again: {command}"])
+    return "\n".join(map(plain, [*lines, "", f"  again: {command}"]))
 
 
 def _clause(name: str) -> str:
@@ -58,5 +54,5 @@ def _wrong_cells(outcome: Outcome, command: str) -> list[str]:
 
 
 def _exchange(exchange: Exchange) -> list[str]:
-    answer = "no answer" if exchange.status is None else f"{exchange.status}  {plain(exchange.response_body)}"
+    answer = "no answer" if exchange.status is None else f"{exchange.status}  {exchange.response_body}"
     return ["", f"  {exchange.curl}", f"  → {answer}"]

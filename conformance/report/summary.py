@@ -7,11 +7,11 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
-from conformance.report.case_text import plain
 from conformance.report.causes import counted, numbered
 from conformance.report.judgement import Judgement
 from conformance.report.results import CaseResult, RequirementResult, Results
 from conformance.requirements import Level
+from conformance.values.shown_text import plain
 
 MOST_BYTES = 1_000_000
 """GitHub takes 1 MiB for the summary of a step."""

@@ -10,12 +10,12 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from conformance.report.case_text import plain
 from conformance.report.causes import counted, numbered
 from conformance.report.judgement import Judgement
 from conformance.report.matrix import drawn, matrices
 from conformance.report.results import CaseResult, ExitCode, RequirementResult, Results, Totals
 from conformance.requirements import Coverage, Level
+from conformance.values.shown_text import plain
 from conformance.verdict import Verdict
 
 COLUMNS = (

@@ -163,3 +163,36 @@ def test_ready_file_of_a_node_without_control_offers_no_clock(tmp_path: Path) ->
 def test_file_that_is_no_ready_file_is_told(content: str, tmp_path: Path) -> None:
     with pytest.raises(BadProfile, match="a ready file is an object"):
         load_ready_file(write(tmp_path, content))
+
+
+HOSTILE_SIGNATURES = {
+    "deep": "f" + "(" * 3_000 + "uint8" + ")" * 3_000,
+    "deep and short": "f" + "(" * 30 + "uint8" + ")" * 30,
+    "many arguments": f"f({','.join(f'uint8 a{index}' for index in range(20_000))})",
+    "many structs": f"f({','.join(['(uint8 a)'] * 300)})",
+    "one long word": "f(" + "x" * 100_000,
+    "control characters": "f(\x1b[31m\u202euint8)\n",
+}
+
+
+@pytest.mark.parametrize("kind", HOSTILE_SIGNATURES)
+def test_hostile_signature_is_told_in_one_short_line(tmp_path: Path, kind: str) -> None:
+    text = f"chain:\n  abi:\n    account:\n      get_account: {json.dumps(HOSTILE_SIGNATURES[kind])}\n"
+    path = write(tmp_path, text)
+    with pytest.raises(BadProfile) as refusal:
+        load_profile(path)
+    told = str(refusal.value)
+    assert told.startswith(f"{path}:4: chain.abi.account.get_account: ")
+    assert told.isprintable()
+    assert len(told) < 1_000
+
+
+def test_faults_of_a_hostile_file_are_told_shortly(tmp_path: Path) -> None:
+    keys = "".join(f"x{index}: 1\n" for index in range(1_000))
+    path = write(tmp_path, f"base_url: {'y' * 100_000}\n? {'k' * 100_000}\n: 1\n{keys}")
+    with pytest.raises(BadProfile) as refusal:
+        load_profile(path)
+    lines = str(refusal.value).splitlines()
+    assert len(lines) == 52
+    assert lines[-1] == f"{path}: and 951 more"
+    assert max(map(len, lines)) < 2_000
