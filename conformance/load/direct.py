@@ -32,6 +32,7 @@ from conformance.run.offered import not_offered
 from conformance.run.options import Options
 from conformance.run.runner import run_case
 from conformance.run.selection import Selection
+from conformance.values.shown_text import escaped
 from conformance.verdict import Verdict
 
 HTML_NAME = "locust.html"
@@ -210,6 +211,6 @@ class Direction:
         results = load_results(record, self._campaign.options.to_repeat_case())
         show(results, Console(soft_wrap=True))
         if folder is not None:
-            write_whole(folder / LOAD_NAME, results.model_dump_json(indent=2) + "\n")
+            write_whole(folder / LOAD_NAME, escaped(results.model_dump_json(indent=2) + "\n"))
             write_whole(folder / HTML_NAME, get_html_report(self._environment, show_download_link=False))
         return results.exit_code

@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from conformance.load.results import Began, ChaosResult, LoadResults
+from conformance.values.shown_text import plain
 from conformance.verdict import Verdict
 
 SHOWN = 15
@@ -30,7 +31,7 @@ def show(results: LoadResults, console: Console) -> None:
         for began in case.began:
             times, every = case.under_load[began.verdict], sum(case.under_load.values())
             console.print(Text(f"{case.case}: {began.verdict} {times} of {every} times, {_load(began)}"))
-            console.print(Text(f"  {began.reason}"))
+            console.print(Text(f"  {plain(began.reason)}"))
     if results.chaos is not None:
         _show_chaos(results.chaos, console)
     console.print(Text(results.sentence, "bold green" if results.holds else "bold red"))
@@ -47,7 +48,7 @@ def _show_chaos(chaos: ChaosResult, console: Console) -> None:
         )
     )
     for fault in chaos.faults:
-        console.print(Text(fault, "red"))
+        console.print(Text(plain(fault), "red"))
 
 
 def _load(began: Began) -> str:

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from conformance.report.case_text import plain
 from conformance.report.results import CaseResult, ConversationExchangeShown, ConversationShown, Results
 from conformance.report.write import write_whole
+from conformance.values.shown_text import plain
 from conformance.verdict import Verdict
 
 VARIABLE = re.compile(r"\$\{([A-Z][A-Z0-9_]*_[0-9]+)\}")
@@ -45,12 +45,17 @@ given() {  # a value of the last answer
   jq --raw-output "$1" "$answer" || echo "nothing at $1 of the answer" >&2
 }
 
+show_answer() {  # its beginning, in one line, without what controls a terminal
+  printf '    the answer now: '
+  head -c 4000 "$answer" | jq --slurp --raw-input --raw-output 'gsub("[\\p{C}\\p{Zl}\\p{Zp}]"; " ")'
+}
+
 in_url() {
   printf '%s' "$1" | jq --slurp --raw-input --raw-output @uri
 }
 """
 
-SHOW_ANSWER = """printf '    the answer now: '; cat "$answer"; echo"""
+SHOW_ANSWER = "show_answer"
 
 
 def write_replays(results: Results, folder: Path) -> list[Path]:

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, JsonValue, PrivateAttr
 
 from conformance.report.judgement import Judgement
 from conformance.requirements import Coverage, Level
+from conformance.values.shown_text import escaped
 from conformance.verdict import CellVerdict, Verdict
 
 FORMAT: Literal[1] = 1
@@ -292,4 +293,5 @@ class Results(Part):
     @property
     def content(self) -> bytes:
         """What ``results.json`` holds: the file that they were read from, else what they are written as."""
-        return (self.model_dump_json(indent=2) + "\n").encode() if self._file is None else self._file
+        # Unprintable characters stand within strings alone, where their escapes mean the same.
+        return escaped(self.model_dump_json(indent=2) + "\n").encode() if self._file is None else self._file

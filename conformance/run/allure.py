@@ -17,6 +17,7 @@ from allure_commons.types import AttachmentType, LabelType, LinkType, Severity
 from conformance.report.case_text import explain, rerun
 from conformance.requirements import Level, Requirement, catalogue
 from conformance.run.items import RUNNING, CaseItem
+from conformance.values.shown_text import escaped, plain
 from conformance.verdict import ConversationExchange, Exchange, Outcome, Verdict
 
 STATUSES = {
@@ -59,12 +60,12 @@ class AllureCases:
         if outcome is None or outcome.failure is None:
             return
         if exchange := outcome.failure.exchange:
-            allure.attach(exchange.curl, "request as curl", AttachmentType.TEXT)
-            allure.attach(_answer(exchange), "answer", AttachmentType.TEXT)
+            _attach(exchange.curl, "request as curl")
+            _attach(_answer(exchange), "answer")
         if told := outcome.failure.conversation:
-            allure.attach("\n\n".join(map(_exchange, told.exchanges)), "all exchanges", AttachmentType.TEXT)
+            _attach("\n\n".join(map(_exchange, told.exchanges)), "all exchanges")
         if outcome.failure.replay:
-            allure.attach(outcome.failure.replay, "pack that shows it by itself", AttachmentType.YAML)
+            _attach(outcome.failure.replay, "pack that shows it by itself", AttachmentType.YAML)
 
     @allure_commons.hookimpl(tryfirst=True)
     def report_result(self, result: TestResult) -> None:
@@ -92,7 +93,7 @@ class AllureCases:
         command = rerun(outcome.case, self._run.seed, self._run.options.to_repeat_case())
         return StatusDetails(
             known=outcome.verdict is Verdict.KNOWN or None,
-            message=f"{outcome.verdict}: {outcome.reason}",
+            message=f"{outcome.verdict}: {plain(outcome.reason)}",
             trace=explain(outcome, command),
         )
 
@@ -127,6 +128,11 @@ def _labels(statements: list[Requirement]) -> list[Label]:
         *(Label(REQUIREMENT, name) for name in names),
         *(Label(CLAUSE, clause) for clause in clauses),
     ]
+
+
+def _attach(text: str, name: str, kind: AttachmentType = AttachmentType.TEXT) -> None:
+    """Attach a text, with escapes for what would control a viewer or reorder its text."""
+    allure.attach(escaped(text), name, kind)
 
 
 def _exchange(exchange: ConversationExchange) -> str:

@@ -15,6 +15,7 @@ from conformance.run.case import Case
 from conformance.run.known import Known
 from conformance.run.options import Options
 from conformance.run.selection import Selection
+from conformance.values.shown_text import plain
 from conformance.verdict import Outcome, Verdict
 
 Style: TypeAlias = Literal["long", "short", "line", "no", "native", "value", "auto"]
@@ -75,9 +76,9 @@ class CaseItem(pytest.Item):
             self.session.shouldstop = outcome.reason
         self.user_properties.append(("requirements", " ".join(outcome.requirements)))
         if outcome.verdict is Verdict.NOT_OFFERED:
-            pytest.skip(outcome.reason)
+            pytest.skip(plain(outcome.reason))
         if outcome.verdict is Verdict.KNOWN:
-            pytest.xfail(outcome.reason)
+            pytest.xfail(plain(outcome.reason))
         if outcome.verdict is not Verdict.PASS:
             raise Departed(explain(outcome, rerun(outcome.case, run.seed, run.options.to_repeat_case())))
 

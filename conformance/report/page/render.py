@@ -13,6 +13,7 @@ from markupsafe import Markup
 from conformance.report.causes import counted, numbered
 from conformance.report.page.view import CELL_WORDS, View
 from conformance.report.results import Results
+from conformance.values.shown_text import escaped
 
 MOST_CHARACTERS = 2_000
 """The longest request or body on the page."""
@@ -45,9 +46,15 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=StrictUndefined,
+        finalize=_finalized,
     )
     made.filters |= {"slug": slug, "cut": cut}
     return made
+
+
+def _finalized(value: object) -> object:
+    """What a template writes: texts without characters that reorder what stands beside them."""
+    return escaped(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def inlined(style: str, script: str) -> dict[str, str]:

@@ -13,7 +13,7 @@ import pytest
 
 from conformance.report import Results, results_of
 from conformance.report.record import RunRecord
-from conformance.report.replay import script, write_replays
+from conformance.report.replay import FUNCTIONS, SHOW_ANSWER, script, write_replays
 from conformance.resources import scenarios
 from conformance.run.loader import load
 from conformance.run.runner import run_case
@@ -101,6 +101,23 @@ def test_script_says_what_it_cannot_repeat() -> None:
 
     assert "POST /core/v1/create_wallet_with_signature: not repeated, it holds a signature" in text
     assert "the answer now" not in text
+
+
+@needs_programs
+def test_answer_is_shown_in_one_line_without_what_controls_a_terminal(tmp_path: Path) -> None:
+    words = "words ü\n::error::mine\r\x1b]0;mine\x07 \x9b31m\u202egnp"
+    (tmp_path / "answer").write_bytes(words.encode() + b"\xff" + b"x" * 50_000)
+    shown = subprocess.run(  # noqa: S603 - the suite's own script
+        [shutil.which("bash") or "bash", "-c", f"{FUNCTIONS}\nanswer={tmp_path / 'answer'}\n{SHOW_ANSWER}"],
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert shown.stdout.startswith("    the answer now: words ü ::error::mine")
+    assert shown.stdout.endswith("x\n")
+    assert shown.stdout.removesuffix("\n").isprintable()
+    assert len(shown.stdout) < 5_000
 
 
 def test_passing_case_has_no_script() -> None:
