@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Literal
 
 from conformance.drivers.envelopes.flows import VALID, EnvelopeAccount, EnvelopeAccounts, compose_request, offered
 from conformance.drivers.envelopes.forms import BILLING, CONVERSION, PRIMARY_TYPES, EnvelopeRow, Flow, TypedDataCase
@@ -28,7 +30,9 @@ FEW_TRIES = 3
 """The most tries where each try needs an account of its own."""
 FEW_ROWS = 3
 """Up to this many refused rows go to every flow."""
-FLOWS_OF_A_ROW = 2
+SIGNED: tuple[Literal["changed", "original"], ...] = ("changed", "original")
+"""What is signed in each of the flows that such a row goes to."""
+FLOWS_OF_A_ROW = len(SIGNED)
 CONTROL = Row("", VALID, lambda _: Changes([], None), lambda _: None)
 
 
@@ -60,14 +64,30 @@ def compile_typed_data(form: TypedDataCase, context: CompileContext) -> Callable
 
 
 def dealt(chosen: Mapping[Flow, Sequence[Row]]) -> dict[Flow, list[Row]]:
-    """The rows of each flow in a run that is not full. Each of many refused rows goes to only two flows, in turn."""
+    """The rows of each flow in a run that is not full. Each of many refused rows goes to only two flows, in turn.
+
+    The first of them gets the envelope signed as it is sent, the second one with the signature over the valid envelope.
+    A row that goes to one flow alone is sent there in both ways.
+    """
     refused = dict.fromkeys(row.label for rows in chosen.values() for row in rows if not row.form.accepted)
     if len(refused) <= FEW_ROWS:
         return {flow: list(rows) for flow, rows in chosen.items()}
-    turns = {label: turn for turn, label in enumerate(refused)}
-    return {
-        flow: [row for row in rows if row.form.accepted or (place + turns[row.label]) % len(chosen) < FLOWS_OF_A_ROW]
+    starts = {label: start for start, label in enumerate(refused)}
+    turns = {
+        (flow, row.label): (place + starts[row.label]) % len(chosen)
         for place, (flow, rows) in enumerate(chosen.items())
+        for row in rows
+        if not row.form.accepted and (place + starts[row.label]) % len(chosen) < FLOWS_OF_A_ROW
+    }
+    flows = Counter(label for _, label in turns)
+
+    def signed(flow: Flow, row: Row) -> Row:
+        alone = row.form.accepted or flows[row.label] < FLOWS_OF_A_ROW
+        return row if alone else row.signed_over(SIGNED[turns[flow, row.label]])
+
+    return {
+        flow: [signed(flow, row) for row in rows if row.form.accepted or (flow, row.label) in turns]
+        for flow, rows in chosen.items()
     }
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Literal
 
 from pydantic import JsonValue
 
@@ -75,6 +76,12 @@ class Row:
     def goes_to(self, flow: Flow, forms: Sequence[str]) -> bool:
         """Whether the row applies to this flow on a node that takes these forms of `typed_data`."""
         return (self.form.flows is None or flow in self.form.flows) and self.form.form in (None, *forms)
+
+    def signed_over(self, over: Literal["changed", "original"]) -> Row:
+        """The row with the signature over this envelope, unless it says itself which one is signed."""
+        if self.form.over is not None or self.form.signs is not None:
+            return self
+        return replace(self, form=self.form.model_copy(update={"over": over}))
 
     def filled(self, scope: Scope) -> EnvelopeRow:
         """The row with the values of its variables."""

@@ -20,7 +20,8 @@ def rows(refused: int, accepted: int = 0) -> list[Row]:
 
 def flows_of(made: Sequence[Row], flows: Sequence[Flow]) -> dict[str, list[Flow]]:
     sent = dealt(dict.fromkeys(flows, made))
-    return {row.label: [flow for flow, some in sent.items() if row in some] for row in made}
+    labels = {flow: [row.label for row in some] for flow, some in sent.items()}
+    return {row.label: [flow for flow, some in labels.items() if row.label in some] for row in made}
 
 
 @pytest.mark.parametrize("count", [3, 4])
@@ -44,3 +45,36 @@ def test_few_refused_rows_and_all_accepted_ones_go_to_every_flow() -> None:
 
 def test_rows_of_two_flows_go_to_both() -> None:
     assert set(map(len, flows_of(rows(12), list(PRIMARY_TYPES)[:2]).values())) == {2}
+
+
+def test_a_row_of_two_flows_is_signed_as_sent_in_one_and_over_the_valid_envelope_in_the_other() -> None:
+    sent = dealt(dict.fromkeys(PRIMARY_TYPES, rows(12)))
+
+    over = {
+        row.label: sorted(str(same.form.over) for some in sent.values() for same in some if same.label == row.label)
+        for row in rows(12)
+    }
+
+    assert over == {f"refused-{index}": ["changed", "original"] for index in range(12)}
+
+
+def test_each_flow_gets_rows_that_are_signed_in_either_way() -> None:
+    sent = dealt(dict.fromkeys(PRIMARY_TYPES, rows(12)))
+
+    assert [{row.form.over for row in some} for some in sent.values()] == [{"changed", "original"}] * len(PRIMARY_TYPES)
+
+
+def test_a_row_that_says_what_is_signed_keeps_it() -> None:
+    stated = [
+        Row(row.label, row.form.model_copy(update={"over": "both"}), row.changes, row.new_admin) for row in rows(12)
+    ]
+
+    sent = dealt(dict.fromkeys(PRIMARY_TYPES, stated))
+
+    assert {row.form.over for some in sent.values() for row in some} == {"both"}
+
+
+def test_a_row_of_one_flow_is_sent_in_both_ways() -> None:
+    (flow, *_) = PRIMARY_TYPES
+
+    assert {row.form.over for row in dealt({flow: rows(12)})[flow]} == {None}
