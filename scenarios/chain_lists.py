@@ -21,6 +21,7 @@ from conformance.values.json_values import member, pluck, printed, same_hex
 
 NEEDS = ("chain_rpc", "funded_wallet")
 ANY_KEY_LISTS = {"auth.usage_key_permission.lists": "any_key"}
+ANY_KEY_LISTS_KEYS = {"auth.usage_key_permission.list_api_keys": "any_key"}
 LISTED_KEY = "wire.list_items.fields.usage_key"
 
 
@@ -135,6 +136,7 @@ def lists_follow_wallets_and_actions(judge: Judge, node: Node) -> None:
     needs=NEEDS,
     uses=[
         ANY_KEY_LISTS,
+        ANY_KEY_LISTS_KEYS,
         *(f"{LISTED_KEY}.{name}" for name in ("name", "description", "expiration", "balance")),
         *(f"{LISTED_KEY}.{name}" for name in ALL_PERMISSIONS.members),
     ],

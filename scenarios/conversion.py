@@ -29,6 +29,7 @@ from conformance.service.usage_keys import ALL_PERMISSIONS, NO_PERMISSIONS
 
 NEEDS = ("managed_accounts",)
 ANY_KEY_LISTS = {"auth.usage_key_permission.lists": "any_key"}
+ANY_KEY_LISTS_KEYS = {"auth.usage_key_permission.list_api_keys": "any_key"}
 ZERO_ADDRESS = f"0x{0:040x}"
 
 # -------------------------------------------------------------------------------------------- what the old key loses
@@ -50,7 +51,12 @@ def old_key_writes_nothing(
                 refusals.send(replace(accepted.changed(**members), via=header), ["any"])
 
 
-@case("old-key-writes-no-keys", requirements=["MODE-110", "ERR-080"], needs=NEEDS, uses=[ANY_KEY_LISTS])
+@case(
+    "old-key-writes-no-keys",
+    requirements=["MODE-110", "ERR-080"],
+    needs=NEEDS,
+    uses=[ANY_KEY_LISTS, ANY_KEY_LISTS_KEYS],
+)
 def old_key_writes_no_keys(judge: Judge, node: Node) -> None:
     """The old master key neither adds, nor changes, nor removes usage keys, by either header."""
     alice = node.accounts.new().key

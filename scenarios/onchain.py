@@ -24,6 +24,7 @@ from conformance.values.json_values import member, pluck, printed, same_hex
 
 NEEDS = ("chain_rpc", "funded_wallet")
 ANY_KEY_LISTS = {"auth.usage_key_permission.lists": "any_key"}
+ANY_KEY_LISTS_KEYS = {"auth.usage_key_permission.list_api_keys": "any_key"}
 EVENTS = "events.kinds_and_delivery"
 GIVEN_ORDER = ["adminHash", "usageApiKeyHash", "expiration", "balance", "name", "description"]
 """The arguments of `setUsageApiKey` before the permissions ("Minted wallet or usage key")."""
@@ -213,7 +214,7 @@ def writes_emit_events(judge: Judge, node: Node) -> None:
         emits("remove_group", dana.hash, g)
 
 
-@case("expired-key-reads-nothing", requirements=["UKEY-390"], needs=NEEDS, uses=[ANY_KEY_LISTS])
+@case("expired-key-reads-nothing", requirements=["UKEY-390"], needs=NEEDS, uses=[ANY_KEY_LISTS, ANY_KEY_LISTS_KEYS])
 def expired_key_reads_nothing(judge: Judge, node: Node) -> None:
     """A usage key attached with an expiration in the past opens no list, one with an expiration ahead does."""
     dana = node.accounts.by_wallet(node.wallets.new("carol"))

@@ -18,7 +18,9 @@ class UsageKeyPermission(Section):
     action_metadata: WhoMay | None = "account_key"
     """`add_action`, `delete_action` and `update_action_metadata` (SCOPE-150)."""
     lists: WhoMay | None = "any_key"
-    """The five lists; each key sees its own account alone (SCOPE-160)."""
+    """The lists but `list_api_keys`; each key sees its own account alone (SCOPE-160)."""
+    list_api_keys: WhoMay | None = "any_key"
+    """`list_api_keys`, apart from the other lists (SCOPE-160)."""
     key_metadata: WhoMay | None = "account_key"
     """`update_usage_api_key_metadata` (AUTH-140)."""
 

@@ -45,6 +45,37 @@ class MembershipIdempotence(Section):
     """`remove_pkp_from_group` and `remove_action_from_group` of an item not in the group."""
 
 
+class UnknownPkpId(Section):
+    """A PKP id unknown to the account."""
+
+    listed: AcceptedOrRefused = "not_found"
+    """In `pkp_ids_permitted` of `add_group` and `update_group`."""
+    added: AcceptedOrRefused = "not_found"
+    """In `add_pkp_to_group`."""
+
+
+class PkpWildcard(Section):
+    """The all-zero PKP id where one wallet is added or removed."""
+
+    add: AcceptedOrRefused = "accepted"
+    """In `add_pkp_to_group`."""
+    remove: AcceptedOrRefused = "accepted"
+    """In `remove_pkp_from_group`, of a group that has it."""
+
+
+WildcardShown = Literal["zero_entry", "all_items", "nothing"]
+"""What a list shows for a wildcard: its zero entry, all items of the account, or nothing beside what is listed."""
+
+
+class WildcardGroup(Section):
+    """What the lists of a wildcard group show."""
+
+    wallets: WildcardShown = "zero_entry"
+    """`list_wallets_in_group`."""
+    actions: WildcardShown = "zero_entry"
+    """`list_actions` with `group_id`."""
+
+
 class Semantics(Section):
     """Choices about meaning."""
 
@@ -56,18 +87,18 @@ class Semantics(Section):
     """UKEY-400."""
     usage_key_unknown_group_id: AcceptedOrRefused | None = "not_found"
     """A permission array that names a group that does not exist (UKEY-470)."""
-    unknown_pkp_id_in_group: AcceptedOrRefused | None = "not_found"
-    """A PKP id unknown to the account in `add_group`, `update_group`, `add_pkp_to_group` (PKP-160)."""
+    unknown_pkp_id_in_group: UnknownPkpId | None = UnknownPkpId()
+    """PKP-160."""
     add_action_duplicate: Literal["overwrites", "keeps_first", RefusalClass] | None = "conflict"
     """A second `add_action` of one CID (ACT-180)."""
     list_actions_unregistered: UnregisteredActions | None = UnregisteredActions()
     """ACT-190."""
     delete_action_group_membership: Literal["removed", "kept"] | None = "removed"
     """Whether `delete_action` also takes the action out of the account's groups (ACT-200)."""
-    pkp_wildcard_by_add_remove: AcceptedOrRefused | None = "accepted"
-    """The all-zero PKP id in `add_pkp_to_group` and `remove_pkp_from_group` (GRP-210)."""
-    list_wildcard_group: Literal["zero_entry", "all_items", "nothing"] | None = "zero_entry"
-    """What the lists of a wildcard group show (GRP-220)."""
+    pkp_wildcard_by_add_remove: PkpWildcard | None = PkpWildcard()
+    """GRP-210."""
+    list_wildcard_group: WildcardGroup | None = WildcardGroup()
+    """GRP-220."""
     group_membership_idempotence: MembershipIdempotence | None = MembershipIdempotence()
     """GRP-260."""
     delete_absent: AcceptedOrRefused | None = "not_found"

@@ -46,6 +46,7 @@ def sign_envelope(
 ) -> SignedEnvelope:
     """A valid envelope of the wallet, issued `issued` seconds from the node's time; options replace its values."""
     forms = typed_data_forms(session.profile)
+    session.settle()  # before the envelope is dated, not between its date and its sending
     document = envelope(
         primary,
         name=domain_name(session.profile),

@@ -32,10 +32,12 @@ def refusals(trial: Trial) -> None:
     if trial.plain_key:
         refused = trial.add_group(f"{trial.label} no", trial.plain_key)
         _note_status(trial, "forbidden", refused, "add_group with a key without permissions")
-        listed = trial.ask.get("list_groups", trial.plain_key)
-        if listed.accepted or listed.status == refused.status:
-            who = "any_key" if listed.accepted else "account_key"
-            trial.notes.see("auth.usage_key_permission.lists", who, f"list_groups with such a key: {listed.status}")
+        for key, operation in (("lists", "list_groups"), ("list_api_keys", "list_api_keys")):
+            listed = trial.ask.get(operation, trial.plain_key)
+            if listed.accepted or listed.status == refused.status:
+                who = "any_key" if listed.accepted else "account_key"
+                how = f"{operation} with such a key: {listed.status}"
+                trial.notes.see(f"auth.usage_key_permission.{key}", who, how)
 
 
 def _note_status(trial: Trial, kind: str, answer: Answer, how: str) -> None:
@@ -177,7 +179,7 @@ def _wallets(trial: Trial, group: int) -> None:
     is_padded = trial.notes.value("wire.pkp.id_source.rule", "") == "left_padded_address"
     unknown_id = f"0x{UNKNOWN_WALLET[-40:]:0>64}" if is_padded else UNKNOWN_WALLET
     unknown = trial.post(path, {"group_id": group, "pkp_id": unknown_id})
-    _outcome(trial, "semantics.unknown_pkp_id_in_group", unknown, "add_pkp_to_group of no wallet")
+    _outcome(trial, "semantics.unknown_pkp_id_in_group.added", unknown, "add_pkp_to_group of no wallet")
     if trial.post(path, member).accepted:
         _outcome(trial, f"{key}.add_present", trial.post(path, member), "add_pkp_to_group of a member")
         trial.post("remove_pkp_from_group", member)
@@ -185,4 +187,4 @@ def _wallets(trial: Trial, group: int) -> None:
             trial, f"{key}.remove_absent", trial.post("remove_pkp_from_group", member), "removing what is not there"
         )
     everything = trial.post(path, {"group_id": group, "pkp_id": ALL_WALLETS})
-    _outcome(trial, "semantics.pkp_wildcard_by_add_remove", everything, "add_pkp_to_group of the wildcard")
+    _outcome(trial, "semantics.pkp_wildcard_by_add_remove.add", everything, "add_pkp_to_group of the wildcard")

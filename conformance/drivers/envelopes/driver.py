@@ -206,7 +206,9 @@ class EnvelopeTrial:
         """The account of a row. An accepted conversion needs a new one; the control uses that of the refused rows."""
         fresh = flow == CONVERSION and row.accepted and row is not VALID
         with set_up():
-            return self.accounts.fresh() if fresh else self.accounts.of(flow)
+            account = self.accounts.fresh() if fresh else self.accounts.of(flow)
+        self.run.settle()  # before the envelope is dated, not between its date and its sending
+        return account
 
     def _send_at(self, flow: Flow, row: Row, account: EnvelopeAccount, now: int) -> Sent:
         scope = self.run.scope

@@ -135,12 +135,15 @@ class ExpectedOutcomeRules:
     def _of_membership(self, act: Act, account: Account) -> Iterator[Reason]:
         foreign = bool(act.wallet) and act.wallet != ANY and act.wallet not in account.wallets
         if act.wallet == ANY:
-            stated = self._semantics.pkp_wildcard_by_add_remove
+            wildcard = self._semantics.pkp_wildcard_by_add_remove
+            adds = act.operation.startswith("add")
+            stated = None if wildcard is None else wildcard.add if adds else wildcard.remove
             yield from _refused_as("adds or removes the wildcard", stated, accepted=("accepted",))
         if foreign:
             if act.operation == "remove_pkp_from_group":
                 raise NotStated
-            yield from _refused_as("names another account's wallet", self._semantics.unknown_pkp_id_in_group, ())
+            unknown = self._semantics.unknown_pkp_id_in_group
+            yield from _refused_as("names another account's wallet", None if unknown is None else unknown.added, ())
         group = account.groups.get(act.group)
         if group is None or foreign:
             return

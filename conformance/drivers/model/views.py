@@ -152,7 +152,8 @@ class Views:
             ("actions", "list_actions", "hashed_cid", actions),
         ):
             wildcard = ANY in getattr(group, what)
-            if wildcard and self._semantics.list_wildcard_group != "zero_entry":
+            shown = self._semantics.list_wildcard_group
+            if wildcard and (shown is None or getattr(shown, what) != "zero_entry"):
                 continue
             hexes = [*listed, ZERO_HASH] if wildcard else listed
             reading: StepData = {"list": operation, "as": account.name, "with": {"group_id": f"${{{name}}}"}}

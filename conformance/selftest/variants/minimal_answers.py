@@ -66,7 +66,7 @@ PAGE_SIZE = 3
         "semantics": {"list_order_other": "newest_first", "list_order_in_group": "newest_first"},
         "limits": {"page_size_max": PAGE_SIZE, "page_size_default": PAGE_SIZE},
         "errors": {"status_codes": None, "body_shape": None},
-        "auth": {"usage_key_permission": {"lists": "account_key"}},
+        "auth": {"usage_key_permission": {"lists": "account_key", "list_api_keys": "account_key"}},
     }
 )
 def minimal_answers(node: Node) -> None:

@@ -30,8 +30,8 @@ AT_MOST = 100
         "chain": {"attach_order": "registration_first"},
         "semantics": {
             "delete_action_group_membership": "kept",
-            "pkp_wildcard_by_add_remove": "not_found",
-            "unknown_pkp_id_in_group": "accepted",
+            "pkp_wildcard_by_add_remove": {"add": "not_found", "remove": "not_found"},
+            "unknown_pkp_id_in_group": {"listed": "accepted", "added": "accepted"},
         },
         "mode": {"admin_address_reuse": "refused"},
     }
