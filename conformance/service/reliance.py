@@ -84,20 +84,17 @@ class Reliance:
             problem.assumed = self.open
 
     def sending(self, operation: Operation) -> None:
-        """A request of an operation is sent."""
+        """A request of an operation is sent: its outcome relies on how it is written, and on no name in an answer."""
         for key, value in operation.keys.items():
-            if key not in self._assumed or (value is None and key.startswith(OF_ITEMS)):
-                continue
-            if key.startswith(OF_REQUESTS):
+            if key in self._assumed and key.startswith(OF_REQUESTS):
                 self._sent.setdefault(operation.name, {})[key] = value
-            else:
-                self.note(key, value)
 
     def accepted(self, request: OutgoingRequest, answer: Answer, label: str) -> None:
         """The request was accepted, which bears out how it is written, and what its answer shows."""
         if not self._assumed:
             return
         operation = request.operation
+        self._read_answer(operation, answer)
         for key, value in self._sent.pop(operation.name, {}).items():
             if key.startswith(tuple(LABELS_SHOWN_BY.values())) and value is not None:
                 self.note(key, value)
@@ -108,6 +105,16 @@ class Reliance:
                 and member(answer.value, printed(self._read.get(ERROR_MEMBER))) != MISSING
             ):
                 self._borne_out.add(ERROR_MEMBER)
+
+    def _read_answer(self, operation: Operation, answer: Answer) -> None:
+        """Note how an accepted answer is read. An empty page shows no member of an item; its number may be wrong."""
+        is_empty = operation.is_list and answer.readable and answer.value == []
+        for key, value in operation.keys.items():
+            names_a_member = key.startswith(OF_ITEMS)
+            if not key.startswith(OF_REQUESTS) and not (names_a_member and (is_empty or value is None)):
+                self.note(key, value)
+        if is_empty and FIRST_PAGE in self._read:
+            self.note(FIRST_PAGE, self._read[FIRST_PAGE])
 
 
 def _shown_by(request: OutgoingRequest, value: object, label: str) -> Iterable[str]:

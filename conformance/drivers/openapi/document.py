@@ -22,12 +22,15 @@ from conformance.language.templates import CompileContext
 from conformance.problems import Mismatch, NotAccepted, ProfileSilent
 from conformance.profile import Operation
 from conformance.profile.operations import BILLING, GROUPS, INFORMATION, MANAGEMENT, WALLET_SIGNED, WALLETS_AND_ACTIONS
+from conformance.profile.reading import tell
 from conformance.service.acceptance import raise_for_trouble
 from conformance.service.session import Session
 
 THE_DESCRIPTION_ITSELF = frozenset({"openapi", "swagger_ui"})
 OPEN = (INFORMATION.keys() | {"get_action_ipfs_id"}) - THE_DESCRIPTION_ITSELF
 OF_ACCOUNTS = (MANAGEMENT.keys() | GROUPS.keys() | WALLETS_AND_ACTIONS.keys()) - {"get_action_ipfs_id", "run_action"}
+PATHS = ("brand.", "wire.operations.")
+"""How the keys begin that say where an operation is."""
 OTHERS = (*BILLING, *WALLET_SIGNED, "run_action")
 NOT_SERVED = frozenset({404, 405, 501})
 MOST_REDIRECTS = 5
@@ -68,6 +71,9 @@ def check_document(session: Session) -> None:
     absent = _absent(description, session, sorted(claimed))
     absent += [operation for operation in _absent(description, session, OTHERS) if _is_served(session, operation)]
     if absent:
+        for key, value in (item for operation in absent for item in operation.keys.items()):
+            if key.startswith(PATHS):
+                tell(key, value)
         missing = named([(operation.method, operation.path) for operation in absent])
         raise Mismatch("every endpoint that the node serves in its OpenAPI description", f"none of {missing}", last)
 

@@ -110,3 +110,42 @@ def test_answer_that_is_assumed_to_be_the_whole_is_no_failure_where_a_member_hol
     outcome = run("steps: [{call: get_admin_api_payer, expect: {address: '0x'}}]")
 
     assert next(iter(outcome.assumed)) == "wire.chain_info.admin_api_payer_member"
+
+
+def test_refused_list_hangs_on_its_page_and_on_no_member_of_an_answer(run: Run, node: TinyNode) -> None:
+    node.faults["list_groups"] = always(422, {"code": "page-number"})
+
+    outcome = run("steps: [{account: alice}, {list: list_groups, expect: {'': {length: 0}}}]")
+
+    assert outcome.verdict is Verdict.INCONCLUSIVE
+    assert next(iter(outcome.assumed)) in {"wire.paging.first_page_number", "limits.page_size_max"}
+    assert not [key for key in outcome.assumed if key.startswith(("wire.list_groups.", "wire.paging.container."))]
+
+
+def test_empty_page_hangs_on_its_number_and_on_no_member_of_an_item(run: Run, node: TinyNode) -> None:
+    node.faults["list_groups"] = always(200, [])
+
+    outcome = run(GROUP_IN_LIST)
+
+    assert outcome.verdict is Verdict.INCONCLUSIVE
+    assert next(iter(outcome.assumed)) == "wire.paging.first_page_number"
+    assert "wire.list_groups.item_fields.name" not in outcome.assumed
+
+
+def test_refused_conversion_hangs_on_the_form_of_its_envelope_and_not_on_the_answer(run: Run, node: TinyNode) -> None:
+    node.faults["convert_to_chain_secured_account"] = always(400, {"code": "typed-data"})
+
+    outcome = run("""\
+        setup: [{account: alice}, {wallet: carol}]
+        steps:
+          - let: {proof: {envelope: [ConvertAccount, "${carol}"]}}
+          - call: convert_to_chain_secured_account
+            with:
+              typed_data: "${proof.typed_data}"
+              signature: "${proof.signature}"
+              new_admin_wallet_address: "${carol}"
+        """)
+
+    assert outcome.verdict is Verdict.INCONCLUSIVE, outcome.reason
+    assert "wire.typed_data.form" in outcome.assumed
+    assert "wire.convert.response.success" not in outcome.assumed

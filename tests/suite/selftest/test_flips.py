@@ -11,8 +11,10 @@ from conformance.profile import Profile, value_at
 from conformance.resources import scenarios
 from conformance.run.case import Case
 from conformance.run.loader import load
+from conformance.run.runner import run_case
 from conformance.selftest.tools.flips import Flip, assuming, charges, flips
 from conformance.selftest.tools.serving import target_node
+from conformance.verdict import Verdict
 
 SAMPLE = (
     Flip("semantics.add_action_duplicate", "overwrites"),
@@ -50,3 +52,13 @@ def test_flipped_profile_states_nothing_and_assumes_the_other_value() -> None:
     profile = assuming(Profile(), Flip("semantics.account_wallet_listed", value=True))
     assert profile.semantics.account_wallet_listed is True
     assert profile.assumed == Profile().left_out()
+
+
+def test_description_without_an_endpoint_hangs_on_where_it_is_assumed_to_be(honest: Target) -> None:
+    key = "wire.operations.method_and_path.create_wallet"
+    (case,) = [case for case in load([scenarios()], ["versioning"]) if case.id.endswith("::description-is-complete")]
+    with Target(honest.base_url, assuming(honest.profile, Flip(key, "POST /wallets/new")), seed="0") as target:
+        outcome = run_case(case, target)
+
+    assert outcome.verdict is Verdict.INCONCLUSIVE, outcome.reason
+    assert next(iter(outcome.assumed)) == key
