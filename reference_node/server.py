@@ -68,7 +68,7 @@ def serve(settings: Settings) -> None:
 
 
 def _start_sandbox(node: Node) -> None:
-    """Have the sandbox ready before the first action comes, or say why it can't be. Raises `ServingError`."""
+    """Start the sandbox before the first action arrives. Raises `ServingError` with the reason if it cannot start."""
     try:
         node.sandbox.start()
     except SandboxError as fault:
@@ -76,7 +76,7 @@ def _start_sandbox(node: Node) -> None:
 
 
 ANSWER_SECONDS = 0.5
-"""How long runs that were ended have to say so before the chain stops: one that asks it then would blame the chain."""
+"""Seconds between ending the runs and stopping the chain. A run that called a stopped chain would report its error."""
 
 
 class NodeServer(uvicorn.Server):
@@ -112,23 +112,23 @@ class NodeServer(uvicorn.Server):
         self._listening.http.listen(BACKLOG)  # the system's own queue, which asyncio has made as short as its own
 
     def _connection(self) -> NodeProtocol:
-        """What speaks HTTP on a TLS connection, as uvicorn makes it for the others."""
+        """Create the HTTP protocol of a TLS connection, as uvicorn does for plain ones."""
         return NodeProtocol(self._settings, self.server_state, self.lifespan.state)
 
     def close_beside(self) -> None:
-        """Take no more of what comes beside HTTP: names, and TLS connections."""
+        """Stop answering DNS queries and accepting TLS connections."""
         self._dns.close()
         if self._https is not None:
             self._https.close()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Let clients have their answers for a while, then end what still runs: the process would wait for it."""
+        """Wait a bounded time for answers in progress, then end what would keep the process alive."""
         self.close_beside()
         later = asyncio.get_running_loop().call_later
-        endings = [later(GRACE_SECONDS, self._end_runs), later(GRACE_SECONDS + ANSWER_SECONDS, self._end_calls)]
+        timers = [later(GRACE_SECONDS, self._end_runs), later(GRACE_SECONDS + ANSWER_SECONDS, self._end_calls)]
         await super().shutdown(sockets)
-        for ending in endings:
-            ending.cancel()
+        for timer in timers:
+            timer.cancel()
         self._end_runs()
         self._end_calls()
 
@@ -143,10 +143,10 @@ class NodeServer(uvicorn.Server):
 
 
 class Announcing(NodeServer):
-    """Tells where the node is once it accepts connections."""
+    """A server that prints its addresses and writes its ready file once it accepts connections."""
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start to accept connections, then say so."""
+        """Start to accept connections, then print the addresses. Raises `ServingError` if they cannot be written."""
         await super().startup(sockets)
         facts = describe(self._node, self._listening)
         try:
@@ -158,13 +158,13 @@ class Announcing(NodeServer):
                     private=self._node.seeds is not None,
                 )
         except OSError as fault:
-            sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115 - what it still holds can't be written at the end
-            said = "give it a standard output that takes lines, and room for its ready file"
-            raise ServingError(f"the node can't say where it is: {fault.strerror}: {said}") from None
+            sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115 - flushing the broken stream at exit would fail
+            remedy = "give it a standard output that takes lines, and room for its ready file"
+            raise ServingError(f"the node can't say where it is: {fault.strerror}: {remedy}") from None
 
 
 def describe(node: Node, listening: NodeSockets) -> dict[str, Json]:
-    """What the ready file says: where everything is, and the profile of this node."""
+    """Return the contents of the ready file: the addresses and the profile of this node."""
     url = base_url(listening.http)
     return {
         "base_url": url,
@@ -183,7 +183,7 @@ def describe(node: Node, listening: NodeSockets) -> dict[str, Json]:
 
 
 def attestation_profile(node: Node, listening: NodeSockets) -> dict[str, Json]:
-    """Where a verifier finds what it needs, and what it may trust."""
+    """Return the addresses that a verifier needs and the root certificate that it may trust."""
     profile: dict[str, Json] = {
         "gateway_domain": node.attestation.domain,
         "pccs_url": f"http://{reachable(listening.http)}/pccs",
@@ -197,7 +197,7 @@ def attestation_profile(node: Node, listening: NodeSockets) -> dict[str, Json]:
 
 
 def payments_profile(settings: Settings, node_url: str) -> dict[str, Json]:
-    """Where the payment provider is, and where it is told what to do behind the node's back."""
+    """Return the addresses of the payment provider and of its control interface."""
     profile: dict[str, Json] = {"provider_url": payments_url(settings, node_url)}
     if settings.control and settings.payments == "simulator":
         profile["control_url"] = f"{profile['provider_url']}/control"
@@ -209,14 +209,14 @@ def _https_url(listening: NodeSockets) -> str | None:
 
 
 def payments_url(settings: Settings, node_url: str) -> str | None:
-    """Where browsers pay: the base address of the payment provider's API; `None` where nothing is sold."""
+    """Return the base address of the provider's API, at which browsers pay; `None` where nothing is sold."""
     if settings.payments == "none":
         return None
     return f"{node_url}{SIMULATOR}" if settings.payments == "simulator" else settings.stripe_api_base or STRIPE_URL
 
 
 def vendor_profile(settings: Settings) -> dict[str, Json]:
-    """Where this node differs from the defaults of a vendor profile, and what it offers."""
+    """Return the capabilities of this node and the profile keys that differ from the defaults."""
     capabilities: list[Json] = [
         "managed_accounts",
         "wallet_signed",

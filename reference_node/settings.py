@@ -10,7 +10,7 @@ from typing import Literal
 ROOT_SECRET_BYTES = 32
 
 DEFAULT_DOMAIN = "node.example"
-"""The domain in the evidence when none is given; RFC 2606 reserves it."""
+"""The domain in the evidence by default, reserved by RFC 2606."""
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class StripeKeys:
 
 @dataclass(frozen=True)
 class Settings:
-    """How a node is to run. Each field is an option of `reference-node serve` of the same name."""
+    """The settings of a node. Each field is an option of `reference-node serve` of the same name."""
 
     host: str = "127.0.0.1"
     port: int = 8000
@@ -39,7 +39,7 @@ class Settings:
     root_secret: bytes = field(default_factory=lambda: secrets.token_bytes(ROOT_SECRET_BYTES), repr=False)
     """The secret from which every wallet and payer is derived."""
     root_secret_given: bool = False
-    """Whether the operator gave it; a state with another one is refused then."""
+    """Whether the operator set the root secret. A state folder made with another secret is then refused."""
     state: Path | None = None
     """The folder that keeps everything over restarts; `None`: all ends with the process."""
     payers: int = 4
@@ -77,7 +77,7 @@ class Settings:
     control: bool = False
     """Serve the test-control interface."""
     control_token: str | None = field(default=None, repr=False)
-    """What requests to the test control have to carry; `None`: it is open to all who reach the node."""
+    """The token that requests to the test control must carry; `None`: none is asked for."""
     ready_file: Path | None = None
     """A file that is written once the node accepts connections."""
     slug: str = "service"

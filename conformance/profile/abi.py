@@ -47,7 +47,7 @@ class Function:
 
     @classmethod
     def parse(cls, signature: str) -> Self:
-        """Read a signature; ValueError says what is wrong and where."""
+        """Parse a signature. Raises ValueError with the fault and its column."""
         if len(signature) > LONGEST:
             raise ValueError(f"a function signature has up to {LONGEST} characters, this one {len(signature)}")
         reader = _Reader(signature)
@@ -62,7 +62,7 @@ class Function:
 
 
 class _Reader:
-    """Walks over the text of one signature."""
+    """A recursive-descent parser of one signature."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -101,12 +101,12 @@ class _Reader:
             raise self.error("`(`")
         if self.take(")"):
             return ()
-        found = [self._parameter(depth)]
+        parameters = [self._parameter(depth)]
         while self.take(","):
-            found.append(self._parameter(depth))
+            parameters.append(self._parameter(depth))
         if not self.take(")"):
             raise self.error("`,` or `)`")
-        return tuple(found)
+        return tuple(parameters)
 
     def _parameter(self, depth: int) -> Parameter:
         members: tuple[Parameter, ...] = ()

@@ -1,4 +1,4 @@
-"""Reads a profile file; every fault is told with its line, its key and what is allowed there."""
+"""Reads a profile file. Each error names the line, the key and the allowed values."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from conformance.values.shown_text import shortened
 LONGEST_VALUE = 200
 """Characters of a value that an error shows."""
 LONGEST_FAULT = 600
-"""Characters of what is said of a value. A list of the keys that are allowed may be longer."""
+"""Characters of an error about a value. A list of allowed keys may be longer."""
 MOST_FAULTS = 50
-"""Faults that are told after the first."""
+"""Errors that are shown after the first."""
 
 
 class BadProfile(LoadProblem):
@@ -35,7 +35,7 @@ class BadProfile(LoadProblem):
 
 
 def load_profile(path: Path) -> Profile:
-    """The profile in a YAML file. LoadProblem: it cannot be read; BadProfile tells every fault on a line of its own."""
+    """Load a profile from a YAML file. Raises LoadProblem if it is unreadable, BadProfile with one line per error."""
     document = Document(path)
     return stated_by_vendor(_validated(document.value, path, document.line))
 

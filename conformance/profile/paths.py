@@ -41,7 +41,7 @@ def _paths(section: type[Section], prefix: str) -> Iterator[str]:
 
 
 def value_at(profile: Profile, path: str) -> object:
-    """What the profile holds at a key; None when it or a section above it is null. UnknownKey: there is no such key."""
+    """Return the value of a key; None when it or a section above it is null. Raises UnknownKey."""
     if path not in known_paths():
         raise UnknownKey(path)
     value: object = profile

@@ -36,7 +36,7 @@ def schema_text() -> str:
 
 
 def _with_null_sections(value: object) -> object:
-    """A section may be null wherever it stands: it then states nothing about its keys."""
+    """Allow null for every section. A null section states nothing about its keys."""
     if isinstance(value, list):
         return [_with_null_sections(item) for item in value]
     if not isinstance(value, dict):
@@ -44,21 +44,21 @@ def _with_null_sections(value: object) -> object:
     changed = {key: _with_null_sections(item) for key, item in value.items()}
     properties = changed.get("properties")
     if isinstance(properties, dict):
-        changed["properties"] = {name: _or_null(found) for name, found in properties.items()}
+        changed["properties"] = {name: _or_null(schema) for name, schema in properties.items()}
     return changed
 
 
-def _or_null(found: object) -> object:
-    if not isinstance(found, dict) or "$ref" not in found:
-        return found
+def _or_null(schema: object) -> object:
+    if not isinstance(schema, dict) or "$ref" not in schema:
+        return schema
     return {
-        **{key: item for key, item in found.items() if key != "$ref"},
-        "anyOf": [{"$ref": found["$ref"]}, {"type": "null"}],
+        **{key: item for key, item in schema.items() if key != "$ref"},
+        "anyOf": [{"$ref": schema["$ref"]}, {"type": "null"}],
     }
 
 
 def _without_default_sections(value: object) -> object:
-    """Each key's default stands at the key itself; repeated at every section above, it would only be noise."""
+    """Remove defaults from sections. Each key has its own default, which the sections above would repeat."""
     if isinstance(value, list):
         return [_without_default_sections(item) for item in value]
     if isinstance(value, dict):

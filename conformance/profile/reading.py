@@ -1,7 +1,8 @@
-"""Which keys of the profile are read: a case that relies on a value that nobody stated learns nothing from a departure.
+"""Records which keys of the profile are read.
 
-Sections tell here each key that is read of them, by its dotted name and with its value. Who listens belongs to the
-context (`contextvars`): threads of a case run in copies of it.
+A departure proves nothing in a case that relied on a key which the vendor did not state. Each section reports the keys
+that are read from it, by dotted name and with the value, to the listener of the context (`contextvars`); the threads of
+a case run in copies of that context.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ _aside: ContextVar[dict[str, object] | None] = ContextVar("aside", default=None)
 
 
 def tell(key: str, value: object) -> None:
-    """A key was read."""
+    """Report that a key was read."""
     aside = _aside.get()
     if aside is not None:
         aside[key] = value
@@ -27,7 +28,7 @@ def tell(key: str, value: object) -> None:
 
 @contextmanager
 def listening(listener: Listener) -> Iterator[None]:
-    """Tell this listener, and no other, every key that is read in the block."""
+    """Report every key that is read in the block to this listener alone."""
     token = _listener.set(listener)
     try:
         yield
@@ -37,7 +38,7 @@ def listening(listener: Listener) -> Iterator[None]:
 
 @contextmanager
 def read_aside() -> Iterator[dict[str, object]]:
-    """A block whose reads are told nobody: what this thread reads in it, by key."""
+    """Report nothing of this block to the listener. Yields the keys that are read in it, with their values."""
     read: dict[str, object] = {}
     token = _aside.set(read)
     try:

@@ -28,7 +28,7 @@ WHOLE = ""
 
 
 class NotStated(Problem):
-    """The profile says nothing about what is needed; whatever needs it is not offered."""
+    """The profile leaves out a key that an operation needs. Cases that use the operation are not offered."""
 
     code = "not-stated"
     cause = "the profile leaves out what is needed"
@@ -60,7 +60,7 @@ class Operation:
     page_member: str | None
     """The member that holds a list's items; None when the whole answer is the array, or it is no list."""
     group_ids_form: str | None = "integer"
-    """The JSON form of the group ids in its items; of lists whose items hold none `integer`."""
+    """The JSON form of the group ids in its items; `integer` for lists without group ids."""
     absent: frozenset[str] = frozenset()
     """Canonical members that the profile says the node's answers do not have."""
     keys: Mapping[str, object] = field(default_factory=dict, compare=False)
@@ -73,7 +73,7 @@ class Operation:
 
 
 def resolve(profile: Profile, name: str) -> Operation:
-    """The operation ``name`` on the profile's node. KeyError: there is none. NotStated: the profile leaves it out."""
+    """Return the operation ``name`` as the profile's node serves it. Raises KeyError and NotStated."""
     with read_aside() as keys:
         return replace(_resolved(profile, name), keys=keys)
 
@@ -115,7 +115,7 @@ def _endpoint(profile: Profile, name: str, fixed: OperationSpec) -> tuple[str, s
 
 
 def needed(value: T | None, path: str) -> T:
-    """The value of a profile key, or NotStated."""
+    """Return the value of a profile key. Raises NotStated for None."""
     if value is None:
         raise NotStated(path)
     return value
@@ -204,15 +204,15 @@ def _item_names(profile: Profile, kind: str) -> dict[str, str]:
     if kind == "group":
         fields = profile.wire.list_groups.item_fields
         return {"id": "id"} | ({} if fields is None else _names(fields))
-    given = {"hashed_cid": "hashed_cid"} if kind == "action" else {}
+    fixed = {"hashed_cid": "hashed_cid"} if kind == "action" else {}
     items = profile.wire.list_items.fields
-    return given if items is None else given | _names(getattr(items, kind))
+    return fixed if items is None else fixed | _names(getattr(items, kind))
 
 
 def _group_ids_form(profile: Profile, kind: str) -> str | None:
     if kind == "usage_key":
         return profile.wire.list_items.group_ids_form
-    with read_aside():  # what a list of groups shows bears it out
+    with read_aside():  # the answer itself shows the form, so that nobody relies on an assumption
         return profile.wire.list_groups.id_form if kind == "group" else "integer"
 
 

@@ -53,7 +53,7 @@ class Section(BaseModel):
     """The dotted name of the section; empty for the whole profile."""
 
     def name_sections(self, key: str = "") -> None:
-        """Learn its dotted name, with all sections inside it: reads of its keys are told by that name."""
+        """Set the dotted names, by which reads are reported, of this section and all sections inside it."""
         self._key = key
         for name in type(self).model_fields:
             inner = self.__dict__[name]
@@ -61,11 +61,11 @@ class Section(BaseModel):
                 inner.name_sections(f"{key}.{name}" if key else name)
 
     @classmethod
-    def spelled_out(cls, given: object) -> object:
-        """What a file holds for the section, with null at each key of a section inside it that is null as a whole."""
-        if not isinstance(given, dict):
-            return given
-        return {name: cls._spelled_out(name, value) for name, value in given.items()}
+    def spelled_out(cls, content: object) -> object:
+        """Replace each inner section that is null as a whole with a section whose keys are null."""
+        if not isinstance(content, dict):
+            return content
+        return {name: cls._spelled_out(name, value) for name, value in content.items()}
 
     @classmethod
     def _spelled_out(cls, name: str, value: object) -> object:
@@ -78,26 +78,26 @@ class Section(BaseModel):
 
     @classmethod
     def silence(cls) -> dict[str, object]:
-        """Null at every key that may be null; the others are left out."""
-        found: dict[str, object] = {}
+        """Return null for every key that may be null; leave the other keys out."""
+        nulls: dict[str, object] = {}
         for name, info in cls.model_fields.items():
             if is_section(info.annotation):
-                found[name] = info.annotation.silence()
+                nulls[name] = info.annotation.silence()
             elif NoneType in get_args(info.annotation):
-                found[name] = None
-        return found
+                nulls[name] = None
+        return nulls
 
     if not TYPE_CHECKING:  # for a type checker it would make every name an attribute
 
         def __getattribute__(self, name):
-            """Tell which key is read."""
+            """Report the read of a key."""
             value = super().__getattribute__(name)
             if name[0] != "_" and name in type(self).__pydantic_fields__:
                 _tell(self, name, value)
             return value
 
         def __iter__(self) -> Iterator[tuple[str, object]]:
-            """Tell that all keys are read."""
+            """Report reads of all keys."""
             for name, value in super().__iter__():
                 _tell(self, name, value)
                 yield name, value
