@@ -75,6 +75,10 @@ class Fault:
         """The module's path inside the node's package."""
         return self.path.relative_to(ROOT).as_posix()
 
+    def plant(self) -> bool:
+        """Change the code of the loaded functions in this process; False if no loaded function changes."""
+        return plant(self)
+
     def __str__(self) -> str:
         return f"{self.name} (line {self.lines.start}): {self.before!r} becomes {self.after!r}"
 

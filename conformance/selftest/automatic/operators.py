@@ -188,7 +188,12 @@ def _holds_text(operand: ast.expr) -> bool:
 
 
 def _shown(node: ast.AST) -> str:
-    text = " ".join(ast.unparse(ast.fix_missing_locations(node)).split())
+    return cut(ast.unparse(ast.fix_missing_locations(node)))
+
+
+def cut(code: str) -> str:
+    """Code on one line, cut to a length that a table can show."""
+    text = " ".join(code.split())
     return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}…"
 
 

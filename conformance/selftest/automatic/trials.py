@@ -13,7 +13,7 @@ from multiprocessing.context import ForkProcess
 from conformance.endpoints.extent import SampleOptions
 from conformance.run.case import Case
 from conformance.run.runner import run_case
-from conformance.selftest.automatic.faults import Fault, plant
+from conformance.selftest.automatic.faults import Fault
 from conformance.selftest.automatic.reach import Reach
 from conformance.selftest.tools.server_faults import ServerFaults
 from conformance.selftest.tools.serving import target_node
@@ -35,7 +35,7 @@ class Ending(Enum):
     UNREACHED = "unreached"
     """No case runs the line."""
     WITHOUT_EFFECT = "without effect"
-    """The change compiles to the same code, or to code that no process of the node has loaded."""
+    """The change compiles to the same code, to code that no process of the node has loaded, or not at all."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ def _send_trial(fault: Fault, cases: Sequence[Case], seed: str, to: Connection) 
 
 
 def _try(fault: Fault, cases: Sequence[Case], seed: str) -> tuple[Ending, str, int]:
-    if not plant(fault):
+    if not fault.plant():
         return Ending.WITHOUT_EFFECT, "", 0
     broken = ServerFaults()
     with target_node(lambda _: None, seed, faults=broken) as target:

@@ -102,5 +102,9 @@ def test_survivor_that_nobody_has_looked_at_counts_as_a_hole() -> None:
 
 def test_explained_survivors_are_faults_of_this_code() -> None:
     known = {fault.name: (fault.before, fault.after) for fault in all_faults()}
-    stale = [name for name, found in triage().items() if known.get(name) != (found.before, found.after)]
+    stale = [
+        name
+        for name, found in triage().items()
+        if ".sol::" not in name and known.get(name) != (found.before, found.after)
+    ]
     assert stale == [], "the code has changed: look at these again"
