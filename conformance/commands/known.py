@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Iterator
-from datetime import date
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 import yaml
@@ -27,7 +27,9 @@ def add_to(subcommands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     made.add_argument("results", type=Path, metavar="RESULTS", help="results.json, or the folder that holds it")
     made.add_argument("--link", type=_link, required=True, metavar="URL", help="where the failures are tracked")
     made.add_argument("--reason", metavar="TEXT", help="why they fail; without it what each case says")
-    made.add_argument("--expires", type=_day, metavar="DAY", help="the last day on which the list counts, 2027-01-31")
+    made.add_argument(
+        "--expires", type=_future_day, metavar="DAY", help="the last day on which the list counts, 2027-01-31"
+    )
     made.set_defaults(handle=_from)
 
 
@@ -42,6 +44,13 @@ def _day(text: str) -> date:
         return date.fromisoformat(text)
     except ValueError as problem:
         raise argparse.ArgumentTypeError(f"must be a day such as 2027-01-31, unlike {text}") from problem
+
+
+def _future_day(text: str) -> date:
+    day = _day(text)
+    if day < datetime.now(UTC).date():
+        raise argparse.ArgumentTypeError(f"{text} is in the past: the list would not count")
+    return day
 
 
 def _from(arguments: argparse.Namespace) -> int:

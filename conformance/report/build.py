@@ -112,16 +112,20 @@ def _sentence(run: RunRecord, code: ExitCode, judged: Sequence[Judged]) -> str:
     every = len(run.outcomes)
     passed = count[Verdict.PASS]
     known = f", {count[Verdict.KNOWN]} failed as known" if count[Verdict.KNOWN] else ""
-    stale = "The list of known failures is out of date: an entry of it passes or matches nothing."
+    stale = "No case failed, but the list of known failures is out of date; each fault above says what to change."
     selected = " (a quick run: the cheapest that name every requirement)" if run.quick else ""
+    unclear = count[Verdict.INCONCLUSIVE]
+    was = "was" if unclear == 1 else "were"
+    that_ended = " that ended" if run.interrupted else ""
+    end = f" The run was interrupted: {run.interrupted}." if run.interrupted else ""
     nothing = "Nothing was learnt: the profile offers nothing that these cases need."
     return {
         ExitCode.CONFORMS: f"The node conforms as far as these cases tell{selected}: {passed} of {every} passed,"
         f" {count[Verdict.NOT_OFFERED]} not offered{known}. {_unproved(judged)}",
-        ExitCode.FAILS: f"The node does not conform: {count[Verdict.FAIL]} of {every} cases failed."
+        ExitCode.FAILS: f"The node does not conform: {count[Verdict.FAIL]} of {every} cases{that_ended} failed.{end}"
         if count[Verdict.FAIL]
         else stale,
-        ExitCode.INCONCLUSIVE: f"Nothing failed, but {count[Verdict.INCONCLUSIVE]} of {every} cases were inconclusive."
+        ExitCode.INCONCLUSIVE: f"Nothing failed, but {unclear} of {every} cases {was} inconclusive."
         if count[Verdict.INCONCLUSIVE]
         else nothing,
         ExitCode.NOTHING_SELECTED: "No case was selected. `service-conformance packs` lists what --case takes.",
@@ -133,8 +137,11 @@ def _sentence(run: RunRecord, code: ExitCode, judged: Sequence[Judged]) -> str:
 
 def _unproved(judged: Iterable[Judged]) -> str:
     demanded = [item.judgement for item in judged if item.status.requirement.judged]
+    unproved = demanded.count(Judgement.NOT_YET_COVERED)
+    if not unproved:
+        return f"Each of the {len(demanded)} must and should statements has a check."
     return (
-        f"{demanded.count(Judgement.NOT_YET_COVERED)} of {len(demanded)} must and should statements have no check yet."
+        f"{unproved} of {len(demanded)} must and should statements {'has' if unproved == 1 else 'have'} no check yet."
     )
 
 

@@ -60,11 +60,16 @@ class Entry(BaseModel):
         return any(fnmatchcase(name, self.requirement or "") for name in requirements)
 
 
+NOT_A_MEMBER = f"not a member of an entry, which takes {', '.join(Entry.model_fields)}"
+
+
 @dataclass(frozen=True)
 class Known:
     """The entries of the list, none by default."""
 
     entries: tuple[Entry, ...] = ()
+    source: str = "the list"
+    """Its file, as messages name it."""
     today: date = field(default_factory=lambda: datetime.now(UTC).date())
 
     @property
@@ -73,25 +78,21 @@ class Known:
         return tuple(entry for entry in self.entries if entry.expires is None or entry.expires >= self.today)
 
     def apply(self, outcome: Outcome) -> Outcome:
-        """Apply the list to an outcome: a listed failure becomes known, and a pass that is listed by name a failure."""
+        """Apply the list to an outcome: a listed failure becomes known."""
         entry = next((entry for entry in self.valid if entry.matches(outcome.case, outcome.blamed)), None)
-        if entry is None:
+        if entry is None or outcome.verdict is not Verdict.FAIL:
             return outcome
-        if outcome.verdict is Verdict.FAIL:
-            reason = f"known: {entry.reason} ({entry.link}); {outcome.reason}"
-            properties = {**outcome.properties, "link": entry.link}
-            return replace(outcome, verdict=Verdict.KNOWN, reason=reason, properties=properties)
-        if outcome.verdict is Verdict.PASS and entry.names_cases:
-            reason = f"it passes, but is listed as a known failure ({entry.link}): take it off the list"
-            properties = {**outcome.properties, "problem": "known-passes"}
-            return replace(outcome, verdict=Verdict.FAIL, reason=reason, properties=properties)
-        return outcome
+        reason = f"known: {entry.reason} ({entry.link}); {outcome.reason}"
+        return replace(
+            outcome, verdict=Verdict.KNOWN, reason=reason, properties={**outcome.properties, "link": entry.link}
+        )
 
     def faults(self, cases: Sequence[ListedCase], outcomes: Sequence[Outcome]) -> tuple[str, ...]:
         """The faults of the list, after a run of some of the cases.
 
-        An entry is at fault where it has expired, where it matches no case, and where it is a glob or requirement
-        whose cases ran and all passed. An entry whose cases were not selected is not judged.
+        An entry is at fault where it has expired, where it matches no case, where a case that it names passed, and
+        where it is a glob or requirement whose cases ran and all passed. An entry whose cases were not selected is not
+        judged.
         """
         faults = [
             f"the known failure {entry.name!r} has expired on {entry.expires} ({entry.link})"
@@ -102,10 +103,17 @@ class Known:
             if not any(entry.matches(case.id, case.requirements) for case in cases):
                 faults.append(f"the known failure {entry.name!r} matches no case")
                 continue
-            verdicts = {outcome.verdict for outcome in outcomes if entry.matches(outcome.case, outcome.blamed)}
-            if not entry.names_cases and Verdict.PASS in verdicts and not verdicts & NOT_TELLING:
-                faults.append(f"the known failure {entry.name!r} does not fail any more: take it off the list")
+            faults += [f"{name} no longer fails: remove it from {self.source}" for name in _mended(entry, outcomes)]
         return tuple(faults)
+
+
+def _mended(entry: Entry, outcomes: Sequence[Outcome]) -> Iterable[str]:
+    """The cases, or the glob or requirement, of an entry that the outcomes show not to fail any more."""
+    listed = [outcome for outcome in outcomes if entry.matches(outcome.case, outcome.blamed)]
+    passed = [outcome.case for outcome in listed if outcome.verdict is Verdict.PASS]
+    if entry.names_cases:
+        return passed
+    return [entry.name] if passed and not {outcome.verdict for outcome in listed} & NOT_TELLING else []
 
 
 NOT_TELLING = frozenset({Verdict.KNOWN, Verdict.FAIL, Verdict.INCONCLUSIVE, Verdict.SUITE_ERROR})
@@ -128,10 +136,12 @@ def load_known(path: Path, today: date | None = None) -> Known:
             error = problem.errors(include_url=False)[0]
             place = ("known", index, *error["loc"])
             where = ".".join(map(str, place))
-            raise BadKnownList(f"{where}: {error['msg'].lower()}", path, document.line(place)) from None
+            told = NOT_A_MEMBER if error["type"] == "extra_forbidden" else error["msg"].lower()
+            raise BadKnownList(f"{where}: {told}", path, document.line(place)) from None
         if (entry.case is None) == (entry.requirement is None):
             raise BadKnownList("an entry has either `case` or `requirement`", path, line)
         if any(entry.name == earlier.name for earlier in entries):
             raise DuplicateId(f"{entry.name!r} is listed twice", path, line)
         entries.append(entry)
-    return Known(tuple(entries), today) if today else Known(tuple(entries))
+    listed = Known(tuple(entries), str(path))
+    return replace(listed, today=today) if today else listed

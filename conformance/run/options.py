@@ -137,7 +137,8 @@ class Options:
         Spelling("--cell", "try only these cells of a matrix (repeatable); see docs/drivers.md", "GLOB"),
     ] = ()
     known: Annotated[
-        Path | None, Spelling("--known", "known failures: a YAML list with reasons and links", "FILE", Path)
+        Path | None,
+        Spelling("--known", "known failures: a YAML list with reasons and links", "FILE", Path, repeats_case=True),
     ] = None
     seed: Annotated[str | None, Spelling("--seed", "repeat the random choices of an earlier run", "TEXT")] = None
     budget: Annotated[

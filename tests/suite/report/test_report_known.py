@@ -25,13 +25,13 @@ def test_list_made_from_results_lists_what_failed(tmp_path: Path, capsys: pytest
     failed = outcome("p::b[x: y]", Verdict.FAIL, "A-010")
     results = written(tmp_path, outcome("p::a", Verdict.PASS, "A-010"), failed, outcome("p::c", Verdict.INCONCLUSIVE))
 
-    assert main(["known", "from", results, "--link", LINK, "--expires", "2027-01-31"]) == 0
+    assert main(["known", "from", results, "--link", LINK, "--expires", "2127-01-31"]) == 0
 
     path = tmp_path / "known.yaml"
     path.write_text(capsys.readouterr().out, encoding="utf-8")
     listed = load_known(path, date(2027, 1, 1))
     (entry,) = listed.entries
-    assert (entry.case, entry.reason, entry.expires) == ("p::b[x: y]", "reason of p::b[x: y]", date(2027, 1, 31))
+    assert (entry.case, entry.reason, entry.expires) == ("p::b[x: y]", "reason of p::b[x: y]", date(2127, 1, 31))
     assert listed.apply(failed).verdict is Verdict.KNOWN
 
 
@@ -53,6 +53,10 @@ def test_long_reason_is_cut_and_a_given_one_is_taken(tmp_path: Path, capsys: pyt
         (["--link", LINK], "no case failed in"),
         ([], "the following arguments are required: --link"),
         (["--link", "tracker"], "argument --link: begins with http:// or https://"),
+        (
+            ["--link", LINK, "--expires", "2020-01-31"],
+            "argument --expires: 2020-01-31 is in the past: the list would not count",
+        ),
         (["--link", LINK, "--expires", "soon"], "argument --expires: must be a day such as 2027-01-31, unlike soon"),
     ],
 )

@@ -49,11 +49,14 @@ def test_failure_that_is_not_listed_stays_a_failure(tmp_path: Path, entry: str) 
     assert known(tmp_path, entry).apply(outcome("trial::one[x]", Verdict.FAIL)).verdict is Verdict.FAIL
 
 
-def test_listed_case_that_passes_fails(tmp_path: Path) -> None:
-    judged = known(tmp_path, "case: trial::one").apply(outcome("trial::one", Verdict.PASS))
+@pytest.mark.parametrize("case", ["trial::one", "trial::one[x]"])
+def test_listed_case_that_passes_charges_the_list_alone(tmp_path: Path, case: str) -> None:
+    listed = known(tmp_path, f"case: {case}")
+    passing = outcome("trial::one[x]", Verdict.PASS)
 
-    assert judged.verdict is Verdict.FAIL
-    assert "take it off the list" in judged.reason
+    assert listed.apply(passing) is passing
+    (fault,) = listed.faults([ListedCase("trial::one[x]", ())], [passing])
+    assert fault == f"trial::one[x] no longer fails: remove it from {tmp_path / 'known.yaml'}"
 
 
 @pytest.mark.parametrize("verdict", [Verdict.INCONCLUSIVE, Verdict.NOT_OFFERED])
@@ -68,7 +71,7 @@ def test_case_that_a_glob_lists_may_pass_beside_one_that_fails(tmp_path: Path) -
 
     assert listed.apply(passing) is passing
     assert listed.faults(cases, [passing, outcome("trial::two", Verdict.KNOWN)]) == ()
-    assert "does not fail any more" in listed.faults(cases, [passing])[0]
+    assert "no longer fails: remove it" in listed.faults(cases, [passing])[0]
 
 
 @pytest.mark.parametrize(("today", "verdict"), [("2027-01-31", Verdict.KNOWN), ("2027-02-01", Verdict.FAIL)])
@@ -111,6 +114,11 @@ def test_requirement_entry_without_a_failing_case_is_a_fault(
         ("[]", 1, "one member"),
         ("known: {}", 1, "one member"),
         ("known:\n- case: a\n  reason: r\n", 2, "link"),
+        (
+            "known:\n- case: a\n  reason: r\n  link: http://l\n  until: x\n",
+            5,
+            "not a member of an entry, which takes case, requirement, reason, link, expires",
+        ),
         ("known:\n- case: a\n  reason: r\n  link: http://l\n  expires: soon\n", 5, "must be a day such as"),
         ("known:\n- case: a\n  reason: r\n  link: somewhere\n", 4, "link"),
         ("known:\n- case: a\n  reason: ''\n  link: https://a.example\n", 3, "reason"),
