@@ -67,7 +67,9 @@ def _tell_questions(known: Catalogue, arguments: argparse.Namespace) -> None:
         print(f"{', '.join(tension.ids)}\n    {tension.text}")
         print("\n".join(f"    - {reading}" for reading in tension.readings))
         print(f"    taken: {tension.decided}")
-    print(f"{len(silent)} statements are left open, {len(tensions)} places pull two ways")
+    open_ones = "1 statement is left open" if len(silent) == 1 else f"{len(silent)} statements are left open"
+    pulling = "1 place pulls two ways" if len(tensions) == 1 else f"{len(tensions)} places pull two ways"
+    print(f"{open_ones}, {pulling}")
 
 
 def _as_json(status: Status) -> dict[str, object]:

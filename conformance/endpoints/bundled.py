@@ -48,7 +48,11 @@ class BundledNode:
         command += ["--tls-domain", DOMAIN, "--tls-port", "0", "--dns-port", "0"]
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(  # noqa: S603 - our own module
-                command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,  # Ctrl-C must not end the node while a case that it interrupts still runs
             )
 
     def __enter__(self) -> Self:

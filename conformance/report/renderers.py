@@ -18,11 +18,24 @@ def _html(results: Results) -> str:
     return html(results)
 
 
+WORDS = {
+    Verdict.FAIL: "failed",
+    Verdict.SUITE_ERROR: "suite errors",
+    Verdict.INCONCLUSIVE: "inconclusive",
+    Verdict.PASS: "passed",
+    Verdict.KNOWN: "known failures",
+    Verdict.NOT_OFFERED: "not offered",
+}
+"""What a badge counts, the worst first."""
+
+
 def badge(results: Results) -> str:
     """An endpoint badge of shields.io."""
     count = results.totals.cases
     colour = "brightgreen" if results.conforms else "red" if results.exit_code == 1 else "lightgrey"
-    message = f"{count.get(Verdict.PASS, 0)} of {sum(count.values())} cases"
+    message = (
+        ", ".join(f"{count[verdict]} {word}" for verdict, word in WORDS.items() if count.get(verdict)) or "no case"
+    )
     return json.dumps({"schemaVersion": 1, "label": "conformance", "message": message, "color": colour}) + "\n"
 
 

@@ -72,7 +72,7 @@ def write_replays(results: Results, folder: Path) -> list[Path]:
 
 
 def _file_name(case: str, taken: Iterable[Path]) -> str:
-    """`groups-wildcard.sh` for `groups::wildcard`; numbered where another case has that name."""
+    """`groups-group-has-an-id.sh` for `groups::group-has-an-id`; numbered where another case has that name."""
     stem = re.sub(r"[^A-Za-z0-9._]+", "-", case).strip("-")[:LONGEST_NAME]
     names = {path.stem for path in taken}
     number = 1

@@ -132,7 +132,7 @@ def _notes(results: Results) -> Iterable[RenderableType]:
     in_part = [requirement for requirement in results.requirements if requirement.coverage is Coverage.PARTLY]
     if in_part and results.exit_code is not ExitCode.NOTHING_SELECTED:
         yield Text(
-            f"{len(in_part)} requirements are proved in part only;"
+            f"{len(in_part)} {'requirement is' if len(in_part) == 1 else 'requirements are'} proved in part only;"
             " `service-conformance requirements --uncovered` says what is missing.",
             "dim",
         )

@@ -77,9 +77,9 @@ def test_summary_ends_where_it_would_be_too_long(monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize(
     ("outcomes", "colour", "message"),
     [
-        ((PASSED,), "brightgreen", "1 of 1 cases"),
-        ((PASSED, FAILED), "red", "1 of 2 cases"),
-        ((PASSED, UNSURE), "lightgrey", "1 of 2 cases"),
+        ((PASSED,), "brightgreen", "1 passed"),
+        ((PASSED, FAILED), "red", "1 failed, 1 passed"),
+        ((PASSED, UNSURE), "lightgrey", "1 inconclusive, 1 passed"),
     ],
 )
 def test_badge_tells_the_verdict(outcomes: tuple[Outcome, ...], colour: str, message: str) -> None:

@@ -91,7 +91,7 @@ def test_seed_node_and_number_of_requests_are_told() -> None:
 
 
 def test_requirements_proved_in_part_are_mentioned() -> None:
-    assert "1 requirements are proved in part only" in shown(record(PASSED, FAILED))
+    assert "1 requirement is proved in part only" in shown(record(PASSED, FAILED))
 
 
 def test_charged_cents_are_told_by_pack() -> None:
