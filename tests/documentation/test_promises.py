@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import re
 from collections import Counter
 
@@ -47,6 +48,15 @@ def test_every_requirement_that_checks_prove_is_broken_by_a_faulty_node() -> Non
 )
 def test_page_names_everything_that_there_is(page: str, names: set[str]) -> None:
     assert {name for name in names if not re.search(rf"`[{{`]?{name}\b", PAGES[page])} == set()
+
+
+def test_every_case_that_a_page_names_exists() -> None:
+    cases = {case.id.partition("[")[0] for case in load([scenarios()])}
+    packs = {case.partition("::")[0] for case in cases}
+    named = {name for text in PAGES.values() for name in re.findall(r"\b([a-z_]+::[a-z0-9*?-]+)", text)}
+    ours = {name for name in named if name.partition("::")[0] in packs}
+    assert ours
+    assert {name for name in ours if not fnmatch.filter(cases, name)} == set()
 
 
 def test_exit_codes_are_those_described() -> None:
