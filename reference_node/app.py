@@ -153,11 +153,25 @@ def _in_words_of_json(message: str) -> str:
     return message.removeprefix("Value error, ").replace("a valid dictionary", "a JSON object")
 
 
+def _member_path(place: Sequence[str | int], body: object) -> list[str]:
+    """The place of a fault in a request, without the names of types that pydantic puts behind a member."""
+    path, inside = [str(place[0])], body if place[0] == "body" else {}
+    for part in place[1:]:
+        if isinstance(inside, list) and isinstance(part, int):
+            inside = inside[part] if part < len(inside) else None
+        elif isinstance(inside, dict) and isinstance(part, str):
+            inside = inside.get(part)
+        else:
+            continue
+        path.append(str(part))
+    return path
+
+
 def _wrong_shape(invalid: RequestValidationError, takes: Sequence[str]) -> Problem:
     """The faults of a request. If members are missing or unknown, the detail also lists the body's members."""
     errors = invalid.errors()
     faults = [
-        f"{quoted('.'.join(map(str, fault['loc'])))}: {_in_words_of_json(str(fault['msg']))}"
+        f"{quoted('.'.join(_member_path(fault['loc'], invalid.body)))}: {_in_words_of_json(str(fault['msg']))}"
         for fault in errors[:FAULTS_TOLD]
     ]
     if takes and any(fault["type"] in {"missing", "extra_forbidden"} for fault in errors):

@@ -79,7 +79,9 @@ def _fail(fault: Exception, code: int) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="reference-node", description="The reference node of the service.")
+    parser = argparse.ArgumentParser(
+        prog="reference-node", description="The reference node of the service.", allow_abbrev=False
+    )
     parser.add_argument("--version", action="version", version=f"%(prog)s {version('service-conformance')}")
     commands = parser.add_subparsers(dest="command", required=True)
     serve = commands.add_parser(
@@ -87,6 +89,7 @@ def _parser() -> argparse.ArgumentParser:
         help="run a node until it is told to stop",
         description="Run a node until SIGTERM or SIGINT. Without options it has a chain of its own, in memory.",
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+        allow_abbrev=False,
     )
     add_serve_options(serve)
     serve.set_defaults(handle=_serve)

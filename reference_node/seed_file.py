@@ -11,6 +11,7 @@ from typing import Annotated, Literal, TypeAlias
 
 import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, Tag, ValidationError
+from pydantic_core import ErrorDetails
 
 from reference_node.fields import LIST_LENGTH, ApiKey, Label, RawCid
 from reference_node.keys import is_private_key, parse_key
@@ -181,7 +182,7 @@ def read_seeds(file: Path) -> SeedFile:
         faults = [
             (
                 tuple(part for part in fault["loc"] if part not in {LIST, WORD}),
-                fault["msg"].removeprefix("Value error, "),
+                _in_words(fault),
             )
             for fault in invalid.errors()
         ]
@@ -189,6 +190,19 @@ def read_seeds(file: Path) -> SeedFile:
         told = [f"line {_line(document, place)}: {_shown(place)}: {message}" for place, message in faults[:FAULTS_TOLD]]
         raise SeedError(f"{file}: {'; '.join(told)}")
     return seeds
+
+
+PARTS: dict[str, type[Part]] = {"accounts": SeedAccount, "groups": SeedGroup, "usage_keys": SeedUsageKey}
+"""The parts of the file by the member that holds them."""
+
+
+def _in_words(fault: ErrorDetails) -> str:
+    """What is wrong with a value of the file."""
+    if fault["type"] == "extra_forbidden":
+        holders = [name for name in fault["loc"][:-1] if isinstance(name, str)]
+        part = PARTS[holders[-1]] if holders else SeedFile
+        return f"no member of this part, which takes {', '.join(part.model_fields)}"
+    return fault["msg"].removeprefix("Value error, ")
 
 
 def _faults(seeds: SeedFile) -> Iterator[tuple[Place, str]]:

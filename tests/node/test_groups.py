@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -201,3 +202,10 @@ def test_what_no_permission_covers_is_the_owners_alone(
     before = running.everything(account)
     refused(running.post(operation, key, **body), 403, "owner-only")
     assert running.everything(account) == before
+
+
+def test_place_of_a_fault_names_the_member_and_no_type(running: Running, account: str) -> None:
+    answer = running.post("add_group", account, group_name="a", group_description="", cid_hashes_permitted=["x"])
+    detail = refused(answer, 422, "request-invalid")["detail"]
+    assert "body.cid_hashes_permitted.0: " in detail
+    assert not re.search(r"permitted\.0\.", detail)

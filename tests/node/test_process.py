@@ -210,6 +210,12 @@ def test_help_names_every_option(capsys: pytest.CaptureFixture[str], running: Ru
         assert named.get(setting, "--" + setting.replace("_", "-")) in " ".join(shown.split())
 
 
+def test_abbreviated_option_is_none(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["serve", "--starter", "5"])
+    assert "unrecognized arguments: --starter" in capsys.readouterr().err
+
+
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
 def test_what_is_no_file_is_not_taken_away_for_a_ready_file(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"

@@ -151,7 +151,9 @@ def test_json_is_taken_too(tmp_path: Path) -> None:
 BAD = {
     "seed: short\naccounts: [{name: a}]": "line 1: seed: String should have at least 8 characters",
     "seed: long enough\naccounts: []": "line 2: accounts: List should have at least 1 item",
-    "seed: long enough\naccounts:\n- name: a\n  wallet: [b]": "line 4: accounts.0.wallet: Extra inputs are",
+    "seed: long enough\naccounts:\n- name: a\n  wallet: [b]": (
+        "line 4: accounts.0.wallet: no member of this part, which takes name, description, key"
+    ),
     "seed: long enough\naccounts:\n- name: a\n- name: a": "line 4: accounts.1: 'a' comes twice",
     "seed: long enough\naccounts:\n- name: a\n  name: b": ":4: 'name' comes twice",
     "accounts:\n- name: a": "line 2: accounts.0: it has no key: give it one, or the file a seed",
