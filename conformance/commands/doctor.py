@@ -18,6 +18,8 @@ from conformance.run.options import node_address
 
 SECONDS = 5.0
 """For one answer."""
+WIDE = 200
+"""The width of the table in characters where the output is no terminal; longer texts are wrapped."""
 STYLES = {State.WELL: "green", State.WRONG: "bold red", State.DOUBTFUL: "yellow", State.NOT_TRIED: "dim"}
 
 
@@ -40,7 +42,11 @@ def _doctor(arguments: argparse.Namespace) -> int:
     if url is None:
         raise Problem("which node? name it with --node-url, or in base_url of the profile")
     console = Console(highlight=False)
-    table = Table("check", "", "found", "mend", box=None, pad_edge=False)
+    if not console.is_terminal:  # a log wraps or scrolls by itself: nothing of an address or a member may be cut
+        console.width = WIDE
+    table = Table(box=None, pad_edge=False)
+    for heading in ("check", "", "found", "mend"):
+        table.add_column(heading, overflow="fold")
     wrong = 0
     with Target(url, profile, patience=Patience(SECONDS)) as target:
         for finding in examine(target):

@@ -16,8 +16,11 @@ from conformance.profile import Profile
 from conformance.report import ExitCode
 from conformance.report.write import write_whole
 from conformance.run.options import above_0, node_address
-from conformance.survey import MOST_WRITES, Asker, Notes, read, try_out, written
+from conformance.survey import ACCOUNT, MOST_WRITES, Asker, Notes, read, try_out, written
 
+WITHOUT_ACCOUNT = (
+    "so nothing else was tried: make an account, and name the variable with its key by --try --key VARIABLE"
+)
 SECONDS = 15.0
 """For one answer."""
 
@@ -53,6 +56,8 @@ def _init(arguments: argparse.Namespace) -> int:
         read(ask, notes)
         if arguments.tries or key:
             try_out(ask, notes, key)
+    if ACCOUNT in notes.unclear:
+        print(f"service-conformance: {notes.unclear[ACCOUNT]}; {WITHOUT_ACCOUNT}", file=sys.stderr)
     text = written(notes, arguments.url, _told(ask, notes))
     if arguments.output is None:
         sys.stdout.write(text)

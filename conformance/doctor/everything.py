@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from email.utils import parsedate_to_datetime
 from urllib.parse import urlsplit
 
-from conformance.doctor.finding import Finding, State
+from conformance.doctor.finding import Finding, State, of_problem
 from conformance.doctor.first import CODE, NOT_SERVED, ask, first_look
 from conformance.endpoints.client import Target
 from conformance.endpoints.control import control_headers
@@ -41,7 +41,7 @@ def examine(target: Target) -> Iterator[Finding]:
         try:
             result = check(session)
         except StepProblem as problem:
-            result = Finding(name, State.WRONG, f"{problem.cause}: {problem.got}", problem.hint)
+            result = of_problem(name, problem, session.log)
         if result:
             yield result
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from conformance.endpoints.log import ExchangeLog
+from conformance.problems import StepProblem
+
 
 class State(StrEnum):
     """The state of what was checked."""
@@ -27,3 +30,11 @@ class Finding:
     """What to do about it."""
     ends_run: bool = False
     """Whether the run has to end, because no case could judge the node."""
+
+
+def of_problem(check: str, problem: StepProblem, log: ExchangeLog) -> Finding:
+    """The finding of a check that met a problem: the operation, what was expected of which member, and what came."""
+    operation = "" if problem.exchange is None else log.operation(problem.exchange)
+    where = f"{operation}: " if operation else ""
+    found = f"{where}{problem.cause}: expected {problem.expected}; got {problem.got}"
+    return Finding(check, State.WRONG, found, problem.hint)

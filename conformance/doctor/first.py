@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from conformance.doctor.finding import Finding, State
+from conformance.doctor.finding import Finding, State, of_problem
 from conformance.endpoints.client import Target
 from conformance.endpoints.messages import HTML, OF_GATEWAYS, Answer, Message
 from conformance.problems import Inconclusive, OutOfCredit, ServerFault, StepProblem, Unreachable, Untrusted
@@ -40,7 +40,7 @@ def first_look(target: Target, *, spends: bool = True) -> Iterator[Finding]:
         try:
             finding = check(session)
         except StepProblem as problem:
-            finding = Finding(check.__name__.strip("_"), State.WRONG, f"{problem.cause}: {problem.got}", problem.hint)
+            finding = of_problem(check.__name__.strip("_"), problem, session.log)
         if finding:
             yield finding
             if finding.ends_run:

@@ -6,7 +6,7 @@ A key is written only where an answer of the node shows its value, with that ans
 from conformance.survey.asking import Asker
 from conformance.survey.notes import Notes, Observation
 from conformance.survey.reading import read
-from conformance.survey.trying import MOST_WRITES, try_out
+from conformance.survey.trying import ACCOUNT, MOST_WRITES, try_out
 from conformance.survey.writing import written
 
-__all__ = ["MOST_WRITES", "Asker", "Notes", "Observation", "read", "try_out", "written"]
+__all__ = ["ACCOUNT", "MOST_WRITES", "Asker", "Notes", "Observation", "read", "try_out", "written"]

@@ -18,6 +18,8 @@ from conformance.survey.runs import runs
 from conformance.survey.signing import signing
 from conformance.survey.trial import DESCRIPTIONS, NAMES, Trial
 
+ACCOUNT = "wire.new_account.fields.account_name"
+"""The key in doubt where no account could be made."""
 MOST_WRITES = 60
 """The most accepted writes of a survey."""
 GROUPS = 5
@@ -79,7 +81,7 @@ def _make_account(trial: Trial) -> None:
     made = _named(trial, "new_account", None, {}, ("account_name", "account_description"))
     answer = made[""] if made else None
     if made is None or not isinstance(answer, dict) or not isinstance(answer.get("api_key"), str):
-        trial.notes.doubt("wire.new_account.fields.account_name", "no account could be made with the usual names")
+        trial.notes.doubt(ACCOUNT, "no account could be made with the usual names")
         return
     for member in ("name", "description"):
         trial.notes.see(f"wire.new_account.fields.account_{member}", made[member], "an account was made with it")

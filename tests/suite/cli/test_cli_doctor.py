@@ -45,6 +45,17 @@ def test_node_that_a_run_can_judge_is_well(node: TinyNode) -> None:
     assert "remove_group" in node.paths(), "what the look made is gone"
 
 
+def test_member_that_is_missing_is_told_with_its_operation(node: TinyNode, capsys: pytest.CaptureFixture[str]) -> None:
+    node.faults["new_account"] = always(200, {"apiKey": "k" * 300})
+
+    assert main(["doctor", "--node-url", node.url]) == 1
+
+    told = "".join(capsys.readouterr().out.split())
+    assert "new_account:" in told
+    assert "api_key" in told
+    assert "…" not in told
+
+
 def test_look_that_may_not_spend_makes_nothing(node: TinyNode) -> None:
     assert "credit" not in findings(node, spends=False)
     assert "new_account" not in node.paths()

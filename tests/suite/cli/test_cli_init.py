@@ -37,6 +37,18 @@ def test_init_does_not_state_what_an_answer_leaves_open(node: TinyNode, capsys: 
     assert "#   POST create_wallet answers 404" in text.replace("/create_wallet answers", "create_wallet answers")
 
 
+def test_init_tells_on_the_terminal_that_no_account_could_be_made(
+    node: TinyNode, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    node.faults["new_account"] = always(422, {"title": "a foreign name is missing"})
+
+    assert main(["init", node.url, "--try", "-o", str(tmp_path / "node.yaml")]) == 0
+
+    told = capsys.readouterr().err
+    assert "no account could be made with the usual names" in told
+    assert "--try --key VARIABLE" in told
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
