@@ -228,7 +228,7 @@ def all_actions(judge: Judge, node: Node) -> None:
     p, q = node.pkps.create_several(alice, 2)
     x, y = (node.actions.source("sign_message", mark) for mark in "xy")
     there = node.usage_keys.executing_in(alice, bound(node, alice, [p], [node.groups.all_actions]))
-    elsewhere = node.usage_keys.executing_in(alice, bound(node, alice, [p], []))
+    elsewhere = node.usage_keys.executing_in(alice, bound(node, alice, [p], [node.actions.hashed_cid(y)]))
     with judge():
         runs = all_sign(node, [there, alice], x, p)
         node.signing.must_sign(there, y, p)
@@ -241,7 +241,7 @@ def all_wallets(judge: Judge, node: Node) -> None:
     """The wildcard among a group's wallets permits any wallet of the account there, and only there."""
     alice, p, q, x, y = two_and_two(node)
     there = node.usage_keys.executing_in(alice, bound(node, alice, [ALL_PKPS], [x]))
-    elsewhere = node.usage_keys.executing_in(alice, bound(node, alice, [], [x, y]))
+    elsewhere = node.usage_keys.executing_in(alice, bound(node, alice, [q], [x, y]))
     with judge():
         runs = node.signing.must_sign(there, x, p).accepted
         all_sign(node, [there, alice], x, q)

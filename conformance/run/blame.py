@@ -29,7 +29,7 @@ def own_or_blocked(
     """
     if not run.target.judging:
         return problem
-    charged = problem.requirements or case.requirements
+    charged = _contradicted(problem, problem.requirements or case.requirements)
     for foundation in _before_its_own(case, among):
         if not _bears(foundation, problem, run):
             continue
@@ -41,7 +41,7 @@ def own_or_blocked(
             return _blocked(problem, foundation, wrong)
         problem.requirements = own
         return problem
-    problem.requirements = tuple(name for name in charged if name not in _about_others(problem)) or tuple(charged)
+    problem.requirements = charged
     return problem
 
 
@@ -49,6 +49,11 @@ ABOUT_REFUSALS = frozenset({"BILL-210", "ERR-140", "ERR-150", "ERR-160", "LIST-1
 """Requirements on what a refused request does and answers."""
 ABOUT_ACCEPTED = frozenset({"LIST-170"})
 """Requirements on what an accepted request does."""
+
+
+def _contradicted(problem: Departure, charged: Sequence[str]) -> tuple[str, ...]:
+    """What such a departure can contradict of the charged requirements; all of them, where it can contradict none."""
+    return tuple(name for name in charged if name not in _about_others(problem)) or tuple(charged)
 
 
 def _about_others(problem: Departure) -> frozenset[str]:
@@ -108,7 +113,7 @@ def _departure_of(case: Case, foundation: Foundation, target: Target) -> Departu
         return None
     run = CaseRun(target, f"foundation {foundation.name}", Reliance(target, case.info.relied_on))
     wrong = _departure(case.perform, run)
-    if wrong is None or not isinstance(wrong, foundation.departures):
+    if wrong is None or not isinstance(wrong, foundation.shown_by or foundation.departures):
         return None
     before = FOUNDATIONS[: FOUNDATIONS.index(foundation)]
     told = own_or_blocked(wrong, case, run, before)

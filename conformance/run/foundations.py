@@ -31,6 +31,8 @@ class Foundation:
     """The names of the foundations that this one needs: it is not tried where one of them does not hold."""
     departures: tuple[type[Departure], ...] = (Departure,)
     """The kinds of failure that a broken foundation can cause."""
+    shown_by: type[Departure] | None = None
+    """The kind of failure with which the case in `judged_by` shows that it is broken. None: one of `departures`."""
 
     def bears(self, called: Set[str]) -> bool:
         """Whether a case that called these operations builds on it."""
@@ -64,7 +66,7 @@ FOUNDATIONS = (
         "list_groups",
         trials.groups_can_be_listed,
         "endpoints::list-groups",
-        "EP-200 LIST-080 LIST-090 LIST-170",
+        "EP-200 LIST-080 LIST-090",
     ),
     Foundation(
         "groups",
@@ -153,6 +155,22 @@ FOUNDATIONS = (
         upon=("groups", "wallets", "wallets that groups are made with"),
     ),
     Foundation(
+        "actions of two groups",
+        "remove_action_from_group",
+        None,
+        "actions::action-in-two-groups",
+        "ACT-080",
+        upon=("actions added to groups", "actions removed from groups"),
+    ),
+    Foundation(
+        "wallets of two groups",
+        "remove_pkp_from_group remove_group",
+        None,
+        "wallets::wallet-in-two-groups",
+        "PKP-070 GRPLIFE-170",
+        upon=("wallets added to groups", "wallets removed from groups"),
+    ),
+    Foundation(
         "updates of groups",
         "update_group",
         trials.updates_replace_lists,
@@ -223,6 +241,14 @@ FOUNDATIONS = (
         ),
     ),
     Foundation(
+        "the chain id",
+        "",
+        None,
+        "chain_information::chain-id-of-the-chain",
+        "CHAIN-030",
+        departures=(NotAccepted, Mismatch),
+    ),
+    Foundation(
         "conversions",
         "convert_to_chain_secured_account",
         trials.conversions_end_the_key,
@@ -236,14 +262,6 @@ FOUNDATIONS = (
         "authentication::lists-need-a-key",
         "AKEY-060 AUTH-040 AUTH-050 EXEC-260 KEYLIFE-080",
         departures=(NotRefused,),
-    ),
-    Foundation(
-        "the chain id",
-        "",
-        None,
-        "chain_information::chain-id-of-the-chain",
-        "CHAIN-030",
-        departures=(NotAccepted, Mismatch),
     ),
     Foundation(
         "hashed CIDs in removals",
@@ -401,14 +419,6 @@ FOUNDATIONS = (
         "BILL-020 BILL-030 BILL-070 BILL-130 BILL-160",
     ),
     Foundation(
-        "wallets of two groups",
-        "remove_pkp_from_group remove_group",
-        None,
-        "wallets::wallet-in-two-groups",
-        "PKP-070 GRPLIFE-170",
-        upon=("wallets added to groups", "wallets removed from groups"),
-    ),
-    Foundation(
         "the hash of a converted account",
         "convert_to_chain_secured_account",
         None,
@@ -456,6 +466,7 @@ FOUNDATIONS = (
         "key_custody::runs-reveal-no-key-material",
         "ERR-160 PKP-090",
         departures=(LeakyRefusal,),
+        shown_by=Mismatch,
     ),
     Foundation(
         "logs of runs",

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from conformance.endpoints.messages import SHOWN, Answer
 from conformance.endpoints.requests import OutgoingRequest
-from conformance.problems import LeakyRefusal, Mismatch
+from conformance.problems import LeakyRefusal, Mismatch, NotRefused
 from conformance.service.acceptance import Accepted
 from conformance.service.actions import ActionCode
 from conformance.service.pkps import Pkp
@@ -77,7 +77,8 @@ class SigningRuns:
             send = refusals.send_either if may_go_on(self._session) else refusals.send
             answer = send(request, ["forbidden"])
             if pkp.address.lower() in signers_in(answer.text, self._session.label):
-                raise LeakyRefusal("a run without the wallet's signature", answer.text[:SHOWN], answer.exchange)
+                kind = NotRefused if answer.accepted else LeakyRefusal
+                raise kind("a run without the wallet's signature", answer.text[:SHOWN], answer.exchange)
         return answer
 
 

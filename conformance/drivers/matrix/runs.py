@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from conformance.drivers.matrix.cells import ITEMS
 from conformance.drivers.matrix.scripts import Script, challenge, offered, prover, users_in
 from conformance.endpoints.requests import OutgoingRequest
-from conformance.problems import LeakyRefusal, Mismatch, ProfileSilent
+from conformance.problems import LeakyRefusal, Mismatch, NotRefused, ProfileSilent
 from conformance.service.actions import Actions
 from conformance.service.derivations import hashed_cid
 from conformance.service.pkps import Pkp
@@ -78,7 +78,8 @@ class MatrixRuns:
         else:
             answer = refusals.send(self._request(cell), classes)
         if cell.wallet.address.lower() in users_in(answer, cell.script, self._challenge(cell)):
-            raise LeakyRefusal("a refusal without the wallet's key or signature", answer.text[:SHOWN], answer.exchange)
+            kind = NotRefused if answer.accepted else LeakyRefusal
+            raise kind("a refusal without the wallet's key or signature", answer.text[:SHOWN], answer.exchange)
 
     def _challenge(self, cell: CellRun) -> str:
         return challenge(cell.script, f"{self._session.seed}{cell.name}/{cell.script.name}")

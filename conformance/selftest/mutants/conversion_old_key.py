@@ -49,7 +49,7 @@ KEY_WRITES = ("set_usage_api_key", "update_usage_api_key", "update_usage_api_key
 OTHER_WRITES = ("create_wallet", "add_action", "update_action_metadata", "delete_action", "add_pkp_to_group")
 
 
-@mutant("MODE-110", "MODE-010", "MODE-230", "ERR-080", "MODE-370")
+@mutant("MODE-110", "MODE-010", "MODE-230", "ERR-080", "MODE-370", "CHAIN-100", "CHAIN-110")
 def old_key_writes_on(node: Node) -> None:
     """Let the old master key do everything after the conversion."""
     _old_key_lives(node, *GROUP_WRITES, *KEY_WRITES, *OTHER_WRITES, "remove_pkp_from_group")
@@ -61,9 +61,15 @@ def old_key_writes_on_for_a_while(node: Node) -> None:
     _old_key_lives(node, *GROUP_WRITES, *KEY_WRITES, *OTHER_WRITES, "remove_pkp_from_group", seconds=30)
 
 
-@mutant("MODE-110", "ERR-080", each=[*GROUP_WRITES, *KEY_WRITES, *OTHER_WRITES, "remove_pkp_from_group"])
+@mutant(
+    "MODE-110",
+    "ERR-080",
+    "CHAIN-100",
+    "CHAIN-110",
+    each=[*GROUP_WRITES, *KEY_WRITES, *OTHER_WRITES, "remove_pkp_from_group"],
+)
 def old_key_keeps_one_write(node: Node, function: str) -> None:
-    """Let the old master key do `{function}` after the conversion, and no other write."""
+    """Let the old master key do `{function}` after the conversion, and no other write: it takes it from all."""
     _old_key_lives(node, function)
 
 

@@ -216,11 +216,17 @@ def metadata_update_grants_creation(node: Node) -> None:
     wrap(node.accounts, "update_usage_key_metadata", rename)
 
 
-@mutant("KEYLIFE-080", "CHAIN-050")
+@mutant("KEYLIFE-080", "KEYLIFE-090", "CHAIN-050")
 def removal_only_hides_the_key(node: Node) -> None:
-    """Hide a removed key from the list, and let it work on."""
+    """Hide a removed key from the list of the HTTP API, and let it work on; the contract lists it still."""
     hidden: set[int] = set()
-    wrap(node.accounts, "remove_usage_key", lambda _write, _acting, key: hidden.add(key))
+
+    def remove(_: Write, acting_key: int, key: int) -> None:
+        account = node.accounts.key_info(acting_key).account_hash
+        node.accounts.usage_key(account, key)  # refused where it is no key of the account
+        hidden.add(key)
+
+    wrap(node.accounts, "remove_usage_key", remove)
     wrap(node.accounts, "usage_keys", lambda view, *page: [key for key in view(*page) if key.key_hash not in hidden])
 
 

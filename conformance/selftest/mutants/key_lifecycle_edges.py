@@ -86,7 +86,11 @@ def write_about_a_key_takes_effect_late(node: Node, method: str) -> None:
     wrap(node.accounts, "add_group", create)
 
 
-@mutant("KEYLIFE-180", "ACC-120", each=["update_usage_key", "update_usage_key_metadata", "remove_usage_key"])
+@mutant(
+    "KEYLIFE-180",
+    "ACC-120",
+    each=["update_usage_key", row("update_usage_key_metadata", breaks="AUTH-140"), "remove_usage_key"],
+)
 def any_account_writes_about_a_key(node: Node, method: str) -> None:
     """Do `{method}` without asking whose usage key it is."""
 

@@ -35,7 +35,7 @@ def key_in_the_body_opens(node: Node) -> None:
     async def handler(request: Received, forward: Forward) -> Answered:
         try:
             body = json.loads(request.body)
-        except ValueError:
+        except (ValueError, RecursionError):
             body = None
         if not isinstance(body, dict):
             return await forward(request)

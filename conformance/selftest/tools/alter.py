@@ -75,7 +75,14 @@ def answer(status: int, value: JsonValue) -> Answered:
 
 def refusal(status: int) -> Answered:
     """Make a refusal as the node writes them."""
-    problem: JsonValue = {"type": "about:blank", "title": "refused", "status": status, "code": "refused"}
+    problem: JsonValue = {
+        "type": "about:blank",
+        "title": "refused",
+        "status": status,
+        "detail": "refused",
+        "code": "refused",
+        "instance": "refused",
+    }
     return replace(answer(status, problem), headers=((b"content-type", b"application/problem+json"),))
 
 
