@@ -16,8 +16,9 @@ from pydantic import Field
 from reference_node.access import NodeOf
 from reference_node.api.requests import Body
 from reference_node.api.route import StrictRoute, success
+from reference_node.billing import Cents
 from reference_node.chain.evm import EvmChain
-from reference_node.fields import Address
+from reference_node.fields import U64_MAX, Address
 from reference_node.problems import Conflict
 from reference_node.tee.tls import CertificateError
 
@@ -47,9 +48,10 @@ class Beneficiary(Body):
 
 
 class Spender(Body):
-    """The wallet whose credit to spend."""
+    """The wallet whose credit to spend, and the cents to leave."""
 
     address: Address
+    leave: Annotated[int, Field(ge=0, le=U64_MAX)] = 0
 
 
 class Nothing(Body):
@@ -74,9 +76,9 @@ def give_ether(body: Beneficiary, node: NodeOf) -> Response:
 
 @router.post("/spend")
 def spend_credit(body: Spender, node: NodeOf) -> Response:
-    """Charge a wallet all its free credit."""
+    """Charge a wallet its free credit, all but what `leave` says."""
     wallet = bytes.fromhex(body.address.removeprefix("0x"))
-    cents = node.billing.balance(wallet)
+    cents = Cents(max(0, node.billing.balance(wallet) - body.leave))
     node.billing.settle(node.billing.hold(wallet, cents), cents)
     return success()
 

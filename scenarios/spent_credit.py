@@ -77,6 +77,26 @@ def without_credit(judge: Judge, node: Node) -> None:
     at_zero(judge, node, objects)
 
 
+@case("last-cent-pays-a-write", requirements=["BILL-140"], needs=["managed_accounts", "billing", "credit_control"])
+def last_cent_pays_a_write(judge: Judge, node: Node) -> None:
+    """A write that costs all of the credit that is left is billed against it, and not refused."""
+    alice = node.accounts.new()
+    made = node.usage_keys.add(alice.key)
+    labels: dict[str, object] = {"name": node.label, "description": "d"}
+    write = node.session.request(SPENDS_BY, alice.key, usage_api_key=made.key, **labels)
+    balances = [node.payments.balance(alice.key)]
+    for _ in range(2):
+        node.session.accept(write)
+        balances.append(node.payments.balance(alice.key))
+    price = balances[0] - balances[1]
+    judge.set_up(price > 0 and price == balances[1] - balances[2], "a write that costs the same each time")
+    node.accounts.spend_all(alice, leave=price)
+    judge.set_up(node.payments.balance(alice.key) == price, f"an account that has {price} cents left")
+    with judge("BILL-140"):
+        answer = node.session.send(write)
+        judge.that(answer.accepted, f"{SPENDS_BY} to be accepted by an account that has its price left", answer.status)
+
+
 @case(
     "once-credit-is-spent",
     requirements=["BILL-030", "BILL-150", "BILL-190"],

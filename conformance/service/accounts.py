@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from pydantic import JsonValue
+
 from conformance.endpoints.control import tell_control
 from conformance.endpoints.requests import OutgoingRequest
 from conformance.problems import Malformed, ProfileSilent, SetupFailed
@@ -90,10 +92,13 @@ class Accounts:
             case None:
                 raise ProfileSilent("a profile that says accounts.credits", "a profile that leaves it out")
 
-    def spend_all(self, account: Account) -> None:
-        """Spend all of an account's credit through the test control; needs `credit_control`."""
+    def spend_all(self, account: Account, leave: int = 0) -> None:
+        """Spend an account's credit through the test control, all but some cents; needs `credit_control`."""
         session = self._session
-        answer = tell_control(session.target, session.log, "spend", {"address": account.wallet_address})
+        members: dict[str, JsonValue] = {"address": account.wallet_address}
+        if leave:
+            members["leave"] = leave
+        answer = tell_control(session.target, session.log, "spend", members)
         if not answer.accepted:
             raise SetupFailed("a control that spends credit", answer.summary, answer.exchange)
 

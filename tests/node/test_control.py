@@ -78,6 +78,15 @@ def test_spent_wallet_has_no_credit_left_and_may_buy_some(controlled: Running) -
     refused(control(controlled, "spend", {}), 422)
 
 
+def test_spent_wallet_keeps_what_is_to_be_left(controlled: Running) -> None:
+    made = controlled.http.post("/core/v1/new_account", json={"account_name": "n", "account_description": "d"}).json()
+    for leave, left in ((2, 2), (3, 2), (1, 1), (0, 0)):
+        assert control(controlled, "spend", {"address": made["wallet_address"], "leave": leave}).status_code == 200
+        assert controlled.get("billing/balance", made["api_key"]).json()["balance_cents"] == left
+    for leave in (-1, 2**64, "1", 1.5, True, None):
+        refused(control(controlled, "spend", {"address": made["wallet_address"], "leave": leave}), 422)
+
+
 def test_reset_forgets_everything(controlled: Running) -> None:
     account = controlled.account()
     contract = controlled.read("get_node_chain_config")

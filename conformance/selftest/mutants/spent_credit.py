@@ -20,6 +20,7 @@ from conformance.selftest.tools.operations import WRITES
 from conformance.selftest.variants.sells_credits import sells_credits
 from reference_node.chain.interface import Address
 from reference_node.node import Node
+from reference_node.problems import PaymentRequired
 
 
 @mutant("BILL-190")
@@ -28,6 +29,18 @@ def runs_need_no_credit(node: Node) -> None:
 
     def hold(original: object, wallet: Address, cents: int) -> object:
         return original(wallet, min(cents, node.billing.balance(wallet)))  # type: ignore[operator]
+
+    wrap(node.billing, "hold", hold)
+
+
+@mutant("BILL-140")
+def last_cent_can_not_be_spent(node: Node) -> None:
+    """Refuse with 402 what would leave an account nothing."""
+
+    def hold(original: Callable[[Address, int], object], wallet: Address, cents: int) -> object:
+        if cents == 1 == node.billing.balance(wallet):
+            raise PaymentRequired("insufficient-credits", "the account would have no credit left")
+        return original(wallet, cents)
 
     wrap(node.billing, "hold", hold)
 
