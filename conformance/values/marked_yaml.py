@@ -73,7 +73,7 @@ class Document:
         except RecursionError as problem:
             raise Unreadable("is nested too deeply", self.path) from problem
         if root is None:
-            raise Unreadable("is empty", self.path)
+            raise Unreadable("the file is empty", self.path)
         return self._plain(root, (), ())
 
     def _plain(self, node: yaml.Node, place: Place, above: tuple[yaml.Node, ...]) -> JsonValue:

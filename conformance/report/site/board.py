@@ -49,6 +49,16 @@ class Run:
         chosen = " ".join(self.results.selected)
         return ("quick " if self.results.quick else "") + chosen or "every case"
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether the run selected every case and came to its end."""
+        return not (self.results.selected or self.results.quick or self.results.interrupted)
+
+    @property
+    def part(self) -> str:
+        """A mark for a run of a part of the cases."""
+        return "" if self.is_whole else " (interrupted)" if self.results.interrupted else " (part of the cases)"
+
     @cached_property
     def count(self) -> Counter[str]:
         """The number of must and should statements with each verdict."""
@@ -75,8 +85,8 @@ class Node:
 
     @property
     def latest(self) -> Run:
-        """The newest run."""
-        return self.runs[-1]
+        """The newest run of every case; the newest of a part of them where there is no other."""
+        return next((run for run in reversed(self.runs) if run.is_whole), self.runs[-1])
 
     def changes(self) -> Iterator[tuple[Run, Counter[Change] | None]]:
         """The runs, newest first, each with the number of verdicts changed since the one before; None for the first."""
@@ -153,7 +163,7 @@ class Board:
 
     @property
     def latest(self) -> tuple[Run, ...]:
-        """The newest run of each node."""
+        """The run of each node that the board shows."""
         return tuple(node.latest for node in self.nodes)
 
     @property

@@ -76,6 +76,21 @@ def test_matrix_has_a_verdict_for_each_statement_and_node(site: Path) -> None:
     assert row(index, "B-010") == ["not yet covered", "not yet covered", "not yet covered"]
 
 
+def test_board_shows_a_whole_run_before_a_newer_one_of_a_part(tmp_path: Path) -> None:
+    part = results(*FAILED, day=1).model_copy(update={"selected": ("--family=A",)})
+    write_results(results(*BOTH), tmp_path / "acme" / "1.0")
+    write_results(part, tmp_path / "acme" / "1.1")
+    write_results(part, tmp_path / "beta" / "1.1")
+
+    board = collect([tmp_path])
+
+    assert [(run.node, run.version, run.part) for run in board.latest] == [
+        ("acme", "1.0", ""),
+        ("beta", "1.1", " (part of the cases)"),
+    ]
+    assert " (part of the cases)" in write_site(board, tmp_path / "site").read_text(encoding="utf-8")
+
+
 def test_verdict_leads_to_the_statement_in_the_run_that_it_is_of(site: Path) -> None:
     index = (site / "index.html").read_text("utf-8")
     assert '<td class="fail"><a href="acme/1.1.html#A-010">fail</a></td>' in index
