@@ -8,11 +8,13 @@ from __future__ import annotations
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Self
 
+from conformance.endpoints.parent import end_with_parent
 from conformance.problems import NodeNotInstalled, NodeNotStarted
 
 START_SECONDS = 60.0
@@ -46,6 +48,7 @@ class BundledNode:
         command = [sys.executable, "-m", "reference_node", "serve", "--host", "127.0.0.1", "--port", "0", "--control"]
         command += ["--starter-credits", str(STARTER_CENTS), "--ready-file", str(self.ready_file)]
         command += ["--tls-domain", DOMAIN, "--tls-port", "0", "--dns-port", "0"]
+        is_main = threading.current_thread() is threading.main_thread()  # another one may end before the node
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(  # noqa: S603 - our own module
                 command,
@@ -53,6 +56,7 @@ class BundledNode:
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,  # Ctrl-C must not end the node while a case that it interrupts still runs
+                preexec_fn=end_with_parent if is_main else None,  # noqa: PLW1509 - it calls the kernel alone
             )
 
     def __enter__(self) -> Self:

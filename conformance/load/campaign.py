@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import FrameType
 
 from pydantic import TypeAdapter
@@ -63,6 +64,8 @@ class Campaign:
     """Whether to stop at the first case that passes alone and fails under load."""
     chaos: bool = False
     """Whether the node, which the campaign starts, is killed, stopped and cut off meanwhile."""
+    folder: Path | None = None
+    """With `chaos`: an empty folder for the node's files. This process removes it, as does the one that made it."""
     program: tuple[str, ...] = ()
     """With `chaos`: the command line of the node, without `serve`; empty: the bundled node's."""
 
@@ -85,7 +88,8 @@ def run_campaign(campaign: Campaign, *, quiet: bool = False) -> int:
         require_node("load without --profile or --node-url starts the bundled node")
     starts_here = bundled and not campaign.chaos  # a node that is killed over and over is the other process's
     node: AbstractContextManager[BundledNode | None] = BundledNode() if starts_here else nullcontext()
-    with node as started:
+    with node as started, TemporaryDirectory(prefix="conformance-load-", ignore_cleanup_errors=True) as folder:
+        campaign = replace(campaign, folder=Path(folder))
         if started is not None:
             started.wait_until_ready()
             campaign = replace(campaign, ready_file=started.ready_file)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import signal
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import gevent
 from locust.env import Environment
@@ -15,6 +16,7 @@ from locust.rpc.protocol import Message
 from locust.runners import WorkerRunner
 
 from conformance.endpoints.client import Target
+from conformance.endpoints.parent import end_with_parent
 from conformance.load.campaign import CAMPAIGN, Campaign, Role
 from conformance.load.chaos import Chaos
 from conformance.load.direct import Direction
@@ -79,9 +81,11 @@ def work(campaign: Campaign, selection: Selection) -> None:
     runner.greenlet.join()
 
 
-def _with_chaos(campaign: Campaign, selection: Selection) -> int:
+def _with_chaos(campaign: Campaign, selection: Selection, folder: Path) -> int:
     """Direct a campaign against a node of its own, which is disturbed meanwhile."""
-    with World(campaign.program or NODE_PROGRAM) as world:
+    starting = gevent.signal_handler(signal.SIGTERM, sys.exit, ExitCode.INTERRUPTED)
+    with World(folder, campaign.program or NODE_PROGRAM) as world:
+        starting.cancel()  # `Direction` takes its place
         campaign = replace(campaign, ready_file=world.ready_file)
         target = target_of(campaign)
         chaos = Chaos(world, target, campaign.seed, lambda line: print(line, flush=True))
@@ -92,13 +96,15 @@ def main() -> int:
     """Run the campaign given on standard input and return its exit code."""
     campaign = CAMPAIGN.validate_json(sys.stdin.buffer.read())
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the starting process passes on signals
+    gevent.signal_handler(signal.SIGHUP, sys.exit, ExitCode.INTERRUPTED)
+    end_with_parent(signal.SIGHUP)
     try:
         selection = select(campaign.options)
         if campaign.role is Role.WORKER:
             work(campaign, selection)
             return ExitCode.CONFORMS
-        if campaign.chaos:
-            return _with_chaos(campaign, selection)
+        if campaign.chaos and campaign.folder is not None:
+            return _with_chaos(campaign, selection, campaign.folder)
         return Direction(campaign, selection, target_of(campaign)).run()
     except LoadProblem as problem:
         print(problem, file=sys.stderr)

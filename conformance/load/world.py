@@ -10,11 +10,11 @@ import json
 import os
 import random
 import secrets
+import shutil
 import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
@@ -28,6 +28,7 @@ from gevent import socket as gevent_socket
 from gevent.server import StreamServer
 
 from conformance.endpoints.bundled import STARTER_CENTS
+from conformance.endpoints.parent import end_with_parent
 from conformance.problems import NodeNotStarted
 
 START_SECONDS = 120.0
@@ -88,24 +89,28 @@ def _copy(source: socket.socket, sink: socket.socket) -> None:
 
 
 class World:
-    """The processes of a campaign with chaos, in a temporary folder.
+    """The processes of a campaign with chaos. They end with this process, however it ends.
 
-    `program` is the command line before `serve` and its options; the self-test passes that of a faulty node.
+    `folder` is empty and is removed at the end. `program` is the command line before `serve` and its options; the
+    self-test passes that of a faulty node.
     """
 
-    def __init__(self, program: Sequence[str] = NODE_PROGRAM) -> None:
+    def __init__(self, folder: Path, program: Sequence[str] = NODE_PROGRAM) -> None:
+        self._folder = folder
         self._program = tuple(program)
         self._secrets = {
             "REFERENCE_NODE_ROOT_SECRET": secrets.token_hex(32),
             "STRIPE_SECRET_KEY": f"sk_test_{secrets.token_hex(12)}",
             "STRIPE_PUBLISHABLE_KEY": f"pk_test_{secrets.token_hex(12)}",
         }
+        for name in ("SECRET_KEY", "PUBLISHABLE_KEY"):
+            self._secrets[f"STRIPE_SIMULATOR_{name}"] = self._secrets[f"STRIPE_{name}"]
         self._outside = ExitStack()
         self._node: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Self:
         with ExitStack() as started:
-            self._folder = Path(started.enter_context(tempfile.TemporaryDirectory(prefix="conformance-chaos-")))
+            started.callback(shutil.rmtree, self._folder, ignore_errors=True)
             self.ready_file = self._folder / "node.json"
             self.ledger = self._folder / "ledger.sqlite"
             started.callback(self._end_node)
@@ -180,8 +185,7 @@ class World:
     def _start_surroundings(self, started: ExitStack) -> None:
         files = {name: self._folder / f"{name}.json" for name in ("chain", "provider")}
         chain = ["serve", "--host", "127.0.0.1", "--port", "0", "--payments", "none"]
-        keys = [self._secrets["STRIPE_SECRET_KEY"], self._secrets["STRIPE_PUBLISHABLE_KEY"]]
-        provider = ["stripe-simulator", "--port", "0", "--secret-key", keys[0], "--publishable-key", keys[1]]
+        provider = ["stripe-simulator", "--port", "0"]
         self._chain = self._surrounding(started, "chain", chain, files["chain"])
         process = self._surrounding(started, "provider", provider, files["provider"])
         ports = []
@@ -209,6 +213,7 @@ class World:
                 stderr=subprocess.STDOUT,
                 env=os.environ | self._secrets,
                 start_new_session=True,  # Ctrl-C goes to the campaign, which then ends them
+                preexec_fn=end_with_parent,  # noqa: PLW1509 - greenlets are no threads
             )
 
     def _log(self, name: str) -> Path:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 import math
+import os
 import re
 import signal
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reference_node.stripe_simulator.settings import SimulatorSettings
+from reference_node.stripe_simulator.settings import PUBLISHABLE_VARIABLE, SECRET_VARIABLE, SimulatorSettings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,14 +39,14 @@ def add_command(commands: Commands) -> None:
         type=_key("sk_test_"),
         default=argparse.SUPPRESS,
         metavar="KEY",
-        help="sk_test_…; else a new one",
+        help=f"sk_test_…; else that of the variable {SECRET_VARIABLE}, else a new one",
     )
     parser.add_argument(
         "--publishable-key",
         type=_key("pk_test_"),
         default=argparse.SUPPRESS,
         metavar="KEY",
-        help="pk_test_…; else a new one",
+        help=f"pk_test_…; else that of the variable {PUBLISHABLE_VARIABLE}, else a new one",
     )
     parser.add_argument(
         "--processing-seconds",
@@ -70,6 +71,11 @@ def _serve(options: argparse.Namespace) -> int:
     from reference_node.stripe_simulator.server import serve  # noqa: PLC0415
 
     given = {name: value for name, value in vars(options).items() if name not in {"command", "handle"}}
+    try:
+        given = _keys_of_variables() | given
+    except argparse.ArgumentTypeError as fault:
+        print(f"reference-node: {fault}", file=sys.stderr)
+        return EXIT_FAILURE
     for caught in (signal.SIGTERM, signal.SIGINT):  # before uvicorn takes them over, and when it gives them back
         signal.signal(caught, lambda *_: sys.exit(0))
     try:
@@ -78,6 +84,21 @@ def _serve(options: argparse.Namespace) -> int:
         print(f"reference-node: {fault}", file=sys.stderr)
         return EXIT_FAILURE
     return 0
+
+
+def _keys_of_variables() -> dict[str, str]:
+    """The keys that environment variables give. Raises `ArgumentTypeError`."""
+    keys = {}
+    for name, variable, prefix in (
+        ("secret_key", SECRET_VARIABLE, "sk_test_"),
+        ("publishable_key", PUBLISHABLE_VARIABLE, "pk_test_"),
+    ):
+        if text := os.environ.get(variable):
+            try:
+                keys[name] = _key(prefix)(text)
+            except argparse.ArgumentTypeError as fault:
+                raise argparse.ArgumentTypeError(f"the variable {variable}: {fault}") from None
+    return keys
 
 
 def _port(text: str) -> int:

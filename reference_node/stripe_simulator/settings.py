@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+SECRET_VARIABLE, PUBLISHABLE_VARIABLE = "STRIPE_SIMULATOR_SECRET_KEY", "STRIPE_SIMULATOR_PUBLISHABLE_KEY"
+"""Environment variables that give its keys: other users see command lines."""
+
 PROCESSING_SECONDS = 2.0
 """Seconds for which a payment by bank account is processed."""
 

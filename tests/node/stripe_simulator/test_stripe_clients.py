@@ -21,6 +21,7 @@ from simulators import AUTOMATIC, KEYS, Caller, CheckedSimulator, refusal
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
+from reference_node.cli import main
 from reference_node.stripe_simulator.actions import AddFault, SetLatencies
 from reference_node.stripe_simulator.app import SimulatorApp
 from reference_node.stripe_simulator.conditions import Fault, Latency
@@ -176,15 +177,18 @@ def test_body_that_is_too_long_is_refused(url: str) -> None:
     assert answer.status_code == 413
 
 
-def test_command_serves_until_it_is_told_to_stop(tmp_path: Path) -> None:
+@pytest.mark.parametrize("by", ["option", "variable"])
+def test_command_serves_until_it_is_told_to_stop(tmp_path: Path, by: str) -> None:
     ready = tmp_path / "ready.json"
-    options = ["--port", "0", "--control", "--secret-key", KEYS.secret, "--ready-file", str(ready)]
+    options = ["--port", "0", "--control", "--ready-file", str(ready)]
+    options += ["--secret-key", KEYS.secret] if by == "option" else []
+    variables = {} if by == "option" else {"STRIPE_SIMULATOR_SECRET_KEY": KEYS.secret}
     process = subprocess.Popen(  # noqa: S603 - our own program
         [sys.executable, "-m", "reference_node", "stripe-simulator", *options],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        env=environment(),
+        env=environment(**variables),
     )
     try:
         assert process.stdout is not None
@@ -200,6 +204,16 @@ def test_command_serves_until_it_is_told_to_stop(tmp_path: Path) -> None:
     finally:
         process.kill()
         process.communicate()
+
+
+def test_wrong_key_of_a_variable_is_told_without_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("STRIPE_SIMULATOR_SECRET_KEY", "sk_live_abc")
+    assert main(["stripe-simulator", "--port", "0"]) == 1
+    told = capsys.readouterr().err
+    assert told.startswith("reference-node: the variable STRIPE_SIMULATOR_SECRET_KEY: write sk_test_ with letters")
+    assert "sk_live_abc" not in told
 
 
 @pytest.mark.parametrize(
