@@ -24,6 +24,15 @@ MEANINGS = {
     503: "The chain, the sandbox or the payment provider is unavailable or busy: nothing was changed or charged.",
 }
 
+LINKS = {
+    "/add_group": ("group_id", ("update_group", "remove_group", "add_pkp_to_group", "add_action_to_group")),
+    "/add_usage_api_key": (
+        "usage_api_key",
+        ("update_usage_api_key", "update_usage_api_key_metadata", "remove_usage_api_key"),
+    ),
+}
+"""By the path of what makes an object: the member of the answer that names it, and the operations that take it."""
+
 Responses = dict[int | str, dict[str, Any]]
 """Responses by status, in FastAPI's form."""
 
@@ -79,6 +88,21 @@ def _complete(description: dict[str, Any]) -> None:
         for operation in path.values():
             for response in operation["responses"].values():
                 response["headers"] = _REQUEST_ID
+    _link(description["paths"])
+
+
+def _link(paths: dict[str, Any]) -> None:
+    """Link what makes groups and usage keys to what changes and removes them (OpenAPI 3.1, "Link Object")."""
+    for source, (name, targets) in LINKS.items():
+        for path, item in paths.items():
+            if path.endswith(source):
+                item["post"]["responses"]["200"]["links"] = {
+                    target: {
+                        "operationId": paths[path.replace(source, f"/{target}")]["post"]["operationId"],
+                        "requestBody": {name: f"$response.body#/{name}"},
+                    }
+                    for target in targets
+                }
 
 
 def _restore_bounds(part: object) -> None:
