@@ -1,15 +1,14 @@
 """The driver `fuzz`: sends generated requests and judges them by the specification.
 
 The value rules (`values`) give each member its rare and its wrong values, `examples` combines them, and schemathesis
-adds what it makes of the node's own description (`generated`). They go to an account of the case's own (`account`) in
-random order; each answer and the account's lists after it are judged (`judge`). A failing request is simplified
-(`shrink`), and written as a pack that repeats it (`replay`).
+adds what it makes of the node's own description (`generated`). Some cases send sequences along links instead (`links`).
+They go to an account of the case's own (`account`) in random order; each answer and the account's lists after it are
+judged (`judge`). A failing request is simplified (`shrink`), and written as a pack that repeats it (`replay`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from itertools import islice
+from collections.abc import Callable, Iterator, Mapping
 
 from pydantic import JsonValue
 
@@ -18,8 +17,9 @@ from conformance.drivers.fuzz.examples import Example, Examples, Members, Sort
 from conformance.drivers.fuzz.form import FuzzCase
 from conformance.drivers.fuzz.generated import described, generated
 from conformance.drivers.fuzz.judge import REQUIREMENTS, Choices, Finding, Judge
+from conformance.drivers.fuzz.links import Sequences, links_of
 from conformance.drivers.fuzz.replay import replay_of, replay_pack, shown_by
-from conformance.drivers.fuzz.shrink import shrink
+from conformance.drivers.fuzz.shrink import Requests, shrink_all
 from conformance.drivers.fuzz.values import ValueRules
 from conformance.drivers.openapi.description import read_description
 from conformance.drivers.steps.caserun import CaseRun
@@ -84,14 +84,22 @@ class FuzzRun:
         judge = self._judge()
         budget = self._run.target.extent.budget
         limit = None if budget is None else budget * OF_BUDGET
-        for number, example in enumerate(islice(self._all(), limit), 1):
+        sent = 0
+        for requests in self._all():
+            if limit is not None and sent >= limit:
+                break
             if self._account.made >= MOST_MADE:
                 self._judge_rest(judge)
                 judge = self._judge()
                 self._run.log.forget()
-            finding = judge.judge(example)
+            played, finding = _play(judge, requests)
+            if finding is None and len(played) < len(requests):  # a label was refused, and hides those of the others
+                first = requests[0].with_members(requests[0].members | self._plain(requests[0]))
+                requests = (first, *requests[1:])  # noqa: PLW2901 - the same with plain labels at first
+                played, finding = _play(judge, requests)
+            sent += len(played)
             if finding is not None and finding.requirement in self._form.requirements:
-                raise self._departure(example, finding, f"request {number}")
+                raise self._departure(played, finding, f"request {sent}")
             if finding is not None:
                 judge = self._judge()
         self._judge_rest(judge)
@@ -103,13 +111,22 @@ class FuzzRun:
             finding.problem.requirements = (finding.requirement,)
             raise finding.problem
 
-    def _all(self) -> Iterator[Example]:
-        """The requests by the value rules, then those by the description, which take longer to make."""
+    def _all(self) -> Iterator[Requests]:
+        """Sequences; or requests by the value rules, then those by the description, which take longer to make."""
         operations = [self._run.target.operation(name) for name in self._form.operations]
+        if self._form.follow_links:
+            yield from self._sequences({operation.name: operation for operation in operations})
+            return
         examples = [example for one in operations for example in self._examples.of(one)]
         self._run.random.shuffle(examples)
-        yield from examples
-        yield from self._generated(operations)
+        yield from ((example,) for example in examples)
+        yield from ((example,) for example in self._generated(operations))
+
+    def _sequences(self, operations: Mapping[str, Operation]) -> Iterator[Requests]:
+        links = links_of(self._description, operations)
+        sequences = list(Sequences(self._rules, self._examples, self._run.random).of(links, operations))
+        self._run.random.shuffle(sequences)
+        yield from sequences
 
     def _generated(self, operations: list[Operation]) -> Iterator[Example]:
         document: dict[str, JsonValue] = (
@@ -133,16 +150,14 @@ class FuzzRun:
         except Departure as problem:
             raise SetupFailed.of(problem) from problem
 
-    def _departure(self, example: Example, finding: Finding, place: str) -> Departure:
-        """The failure by the simplest request found, with its replay."""
-        simple = example
+    def _departure(self, requests: Requests, finding: Finding, place: str) -> Departure:
+        """The failure by the simplest requests found, with its replay."""
+        simple = requests
         if not self._run.target.extent.until_wrong:
-            names = list(self._run.target.operation(example.operation).request)
-            plain: Members = {name: self._rules.plain(name)[0] for name in names}
-            simple = shrink(example, plain, lambda other: self._fails_like(other, finding))
-        case = replay_of(
-            simple, finding, self._account.beginning, self._account.request(simple), Choices.of(self._run.profile)
-        )
+            simple = shrink_all(requests, self._plain, lambda others: self._fails_like(others, finding))
+        example = simple[-1]
+        target = self._run.target
+        case = replay_of(simple, finding, self._account.beginning, target.operation, Choices.of(self._run.profile))
         problem = shown_by(case, self._run, self._context)
         if problem is None:
             problem = finding.problem
@@ -153,6 +168,21 @@ class FuzzRun:
         problem.requirements = (finding.requirement,)
         return problem
 
-    def _fails_like(self, example: Example, finding: Finding) -> bool:
-        again = self._judge().judge(example)
-        return again is not None and again.kind == finding.kind
+    def _plain(self, example: Example) -> Members:
+        """Simple values of a request's members; what an earlier request made stays what it is about."""
+        names = list(self._run.target.operation(example.operation).request)
+        made = {name: value for name, value in example.members.items() if str(value).startswith("${made")}
+        return {name: self._rules.plain(name)[0] for name in names} | made
+
+    def _fails_like(self, requests: Requests, finding: Finding) -> bool:
+        played, again = _play(self._judge(), requests)
+        return again is not None and len(played) == len(requests) and again.kind == finding.kind
+
+
+def _play(judge: Judge, requests: Requests) -> tuple[Requests, Finding | None]:
+    """Send requests until one fails, or does not make what the later ones name; what was sent, and the failure."""
+    for number, example in enumerate(requests, 1):
+        finding = judge.judge(example)
+        if finding is not None or (example.made and not judge.kept):
+            return requests[:number], finding
+    return requests, None

@@ -11,10 +11,12 @@ from conformance.drivers.model.play import STEPS, fresh_run
 from conformance.drivers.model.script import StepData
 from conformance.drivers.steps.caserun import CaseRun
 from conformance.drivers.steps.driver import compile_step
+from conformance.endpoints.messages import Answer
 from conformance.endpoints.requests import OutgoingRequest
 from conformance.language.templates import CompileContext, compile_value
 from conformance.profile import Auth
 from conformance.service.lists import read_list
+from conformance.values.json_values import MISSING, member
 
 BEGINNING: tuple[StepData, ...] = (
     {"account": "alice"},
@@ -50,11 +52,22 @@ class FuzzAccount:
         self.run, self._context = fresh_run(run, context, name)
         self.beginning = [*BEGINNING, *(RUNS if runs else ())]
         for number, step in enumerate(self.beginning):
-            compiled = compile_step(STEPS.validate_python(step), self._context, f"beginning[{number}]")
-            self._context.check()
-            compiled.run(self.run)
+            self._step(step, f"beginning[{number}]")
         self.made = 0
         """How many requests have been accepted since."""
+
+    def _step(self, step: StepData, place: str) -> None:
+        compiled = compile_step(STEPS.validate_python(step), self._context, place)
+        self._context.check()
+        compiled.run(self.run)
+
+    def keep(self, example: Example, answer: Answer) -> bool:
+        """Let later requests name what an accepted one made. False: the answer has no id of it."""
+        made = member(answer.value, example.given)
+        if made is MISSING:
+            return False
+        self._step({"let": {example.made: made}}, example.made)  # type: ignore[dict-item]  # parsed from JSON
+        return True
 
     def request(self, example: Example) -> OutgoingRequest:
         """The request, with the account's objects in place of `${…}`."""

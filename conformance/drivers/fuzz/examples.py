@@ -43,6 +43,10 @@ class Example:
     operation: str
     sort: Sort
     members: Members
+    made: str = ""
+    """The variable that later requests of its sequence know what it makes by."""
+    given: str = ""
+    """The member of the answer with its id."""
 
     def with_members(self, members: Members) -> Example:
         """The same request with these members."""

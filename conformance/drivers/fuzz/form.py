@@ -16,6 +16,8 @@ Operation = Literal[
     "add_group",
     "update_group",
     "add_action_to_group",
+    "remove_group",
+    "remove_usage_api_key",
     "add_pkp_to_group",
     "add_action",
     "update_action_metadata",
@@ -36,5 +38,8 @@ class FuzzCase(CaseForm):
     driver: Literal["fuzz"]
     operations: Annotated[list[Operation], Field(min_length=1)]
     """The operations to call, in random order, so that each call meets the state that others left."""
+    follow_links: bool = False
+    """Send sequences along the links of the OpenAPI description, instead of requests that have nothing to do with each
+    other: what one makes is changed and removed by the next ones."""
     generated: Annotated[int, Field(ge=0)] = 20
     """How many valid and how many invalid requests of each operation come from the OpenAPI description."""

@@ -46,6 +46,8 @@ TAKES = {
     "add_action_to_group": "EP-360",
     "add_pkp_to_group": "EP-370",
     "run_action": "EP-380",
+    "remove_group": "GRPLIFE-100",
+    "remove_usage_api_key": "KEYLIFE-090",
     "create_payment_intent": "BILL-030",
 }
 """The requirement about the request of each operation."""
@@ -74,7 +76,11 @@ ABOUT = {
     **dict.fromkeys(("add_action", "update_action_metadata"), "list_actions"),
 }
 """The list that shows the object that an operation creates or changes."""
+GONE_FROM = {"remove_group": "list_groups", "remove_usage_api_key": "list_api_keys"}
+"""The list in which the object that an operation removes no longer is."""
+SHOWN_BY = ABOUT | GONE_FROM
 INSIDE = {
+    "remove_group": {"list_api_keys"},
     "update_group": {WALLETS_INSIDE, ACTIONS_INSIDE},
     "add_pkp_to_group": {WALLETS_INSIDE},
     "add_action_to_group": {ACTIONS_INSIDE, "list_actions"},
@@ -82,7 +88,7 @@ INSIDE = {
     "update_action_metadata": {ACTIONS_INSIDE},
 }
 """Other lists that an accepted call may change."""
-LISTS_GROUPS = frozenset({"add_group", "update_group"})
+LISTS_GROUPS = frozenset({"add_group", "update_group", "remove_group"})
 """Operations with lists of actions, which a node may show among those of the account, registered or not."""
 LARGE = 2**32
 REFUSED_WHOLE, NO_SHAPE, PAGING, LARGE_NUMBERS = "ERR-150", "EP-030", "LIST-100", "UKEY-460"
@@ -149,10 +155,12 @@ class Judge:
         self._description = description
         self._choices = Choices.of(account.run.profile)
         self._before = account.lists(LISTS)
+        self.kept = False
+        """Whether the last request made what a later one can name."""
 
     def judge(self, example: Example) -> Finding | None:
         """Send a request and judge it."""
-        run = self._account.run
+        run, self.kept = self._account.run, False
         try:
             request = self._account.request(example)
             answer = run.send(request)
@@ -170,6 +178,7 @@ class Judge:
             finding or _too_lenient(example, request, answer) or self._judged_effect(example, request, answer, after)
         )
         self._account.made += answer.accepted
+        self.kept = bool(example.made) and answer.accepted and not finding and self._account.keep(example, answer)
         self._before |= after
         return finding
 
@@ -220,7 +229,7 @@ class Judge:
     def _judged_effect(
         self, example: Example, request: OutgoingRequest, answer: Answer, after: Lists
     ) -> Finding | None:
-        own = {ABOUT.get(example.operation, ""), *INSIDE.get(example.operation, ())} if answer.accepted else set()
+        own = {SHOWN_BY.get(example.operation, ""), *INSIDE.get(example.operation, ())} if answer.accepted else set()
         if self._choices.key_wallets_listed and "list_api_keys" in own:
             own.add("list_wallets")
         grouped = answer.accepted and example.operation in LISTS_GROUPS
@@ -232,9 +241,21 @@ class Judge:
                 expected = f"{name} as before: {printed_json(before)[:SHOWN]}"
                 problem = StateChanged(expected, printed_json(items)[:SHOWN], answer.exchange)
                 return Finding(problem, TAKES[example.operation] if answer.accepted else REFUSED_WHOLE)
+        if answer.accepted and example.operation in GONE_FROM:
+            return self._judged_removal(example.operation, answer, after)
         if not answer.accepted or example.sort is Sort.WRONG or example.operation not in ABOUT:
             return None
         return self._judged_item(example.operation, request.members, answer, after)
+
+    def _judged_removal(self, operation: str, answer: Answer, after: Lists) -> Finding | None:
+        """The finding that not exactly one item is gone, and all others as before, if so."""
+        before, items = self._before[GONE_FROM[operation]], after[GONE_FROM[operation]]
+        gone = [item for item in before if not any(same(item, other) for other in items)]
+        if len(gone) == 1 and len(items) == len(before) - 1:
+            return None
+        expected = f"{GONE_FROM[operation]} with one item less than {len(before)}, and the others as before"
+        got = f"{len(items)} items, and {len(gone)} of those before gone or changed"
+        return Finding(Mismatch(expected, got, answer.exchange), TAKES[operation])
 
     def _judged_item(
         self, operation: str, members: Mapping[str, object], answer: Answer, after: Lists
@@ -255,9 +276,9 @@ class Judge:
     def _watched(self, operation: str) -> list[str]:
         """The lists that are read after each request."""
         further = {"list_actions"} if operation in LISTS_GROUPS and self._choices.unregistered_listed else set()
-        if self._choices.key_wallets_listed and ABOUT.get(operation) == "list_api_keys":
+        if self._choices.key_wallets_listed and SHOWN_BY.get(operation) == "list_api_keys":
             further.add("list_wallets")
-        return [ABOUT.get(operation, "list_groups"), *sorted({*INSIDE.get(operation, ()), *further})]
+        return [SHOWN_BY.get(operation, "list_groups"), *sorted({*INSIDE.get(operation, ()), *further})]
 
     def _named(self, operation: str, members: Mapping[str, object], items: list[object]) -> list[object]:
         """The earlier item with the sent values."""

@@ -2,45 +2,68 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from pydantic import JsonValue
 
 from conformance.drivers.fuzz.examples import Example, Sort
-from conformance.drivers.fuzz.judge import ABOUT, LABEL, Choices, Finding
+from conformance.drivers.fuzz.judge import ABOUT, GONE_FROM, LABEL, SHOWN_BY, Choices, Finding
+from conformance.drivers.fuzz.shrink import Requests
 from conformance.drivers.fuzz.values import LABELS
 from conformance.drivers.model.play import fresh_run
 from conformance.drivers.model.replay import replay_case, replay_text
 from conformance.drivers.model.script import StepData
 from conformance.drivers.steps.caserun import CaseRun
 from conformance.drivers.steps.driver import compile_case
-from conformance.endpoints.requests import OutgoingRequest
 from conformance.language.models import StepsCase
 from conformance.language.templates import CompileContext
 from conformance.problems import Departure, Inconclusive, LoadProblem, Mismatch, NotAccepted, StateChanged
-from conformance.profile import Auth
+from conformance.profile import Auth, Operation
 
 ANY: StepData = {"may_be_refused": "any", "expect": {"@status": {"at_most": 499}}}
 
 
 def replay_of(
-    example: Example, finding: Finding, beginning: list[StepData], request: OutgoingRequest, choices: Choices
+    requests: Requests,
+    finding: Finding,
+    beginning: list[StepData],
+    operation: Callable[[str], Operation],
+    choices: Choices,
 ) -> dict[str, JsonValue]:
-    """The case: the steps that fill the account, the request, and the steps that show the failure."""
-    title = f"{example.operation}: a {example.sort.value} request that goes wrong"
-    return replay_case([*beginning, *_matter(example, finding, request, choices)], title, [finding.requirement], [])
+    """The case: the steps that fill the account, the requests, and the steps that show the failure."""
+    *earlier, last = requests
+    title = f"{last.operation}: a {last.sort.value} request that goes wrong"
+    calls = [_call(example, operation(example.operation)) for example in earlier]
+    steps = [*calls, *_matter(last, finding, _call(last, operation(last.operation)), choices)]
+    if earlier and last.operation in GONE_FROM and isinstance(finding.problem, Mismatch):
+        steps = _without_effect(GONE_FROM[last.operation], [*calls, _call(last, operation(last.operation))])
+    return replay_case([*beginning, *steps], title, [finding.requirement], [])
 
 
-def _matter(example: Example, finding: Finding, request: OutgoingRequest, choices: Choices) -> list[StepData]:
-    known = request.operation.request
-    who = {} if request.operation.auth is Auth.NONE else {"as": "alice"}
+def _call(example: Example, operation: Operation) -> StepData:
+    known = operation.request
     call: StepData = {
         "call": example.operation,
-        **who,
+        **({} if operation.auth is Auth.NONE else {"as": "alice"}),
         "with": {n: v for n, v in example.members.items() if n in known},
     }
     extra = {name: value for name, value in example.members.items() if name not in known}
     if extra:
         call["extra"] = extra
-    listed = ABOUT.get(example.operation, "list_groups")
+    if example.made:
+        call["save"] = {example.made: example.given}
+    return call
+
+
+def _without_effect(listed: str, calls: list[StepData]) -> list[StepData]:
+    """The calls, which make an object and remove it, between two readings that must be the same."""
+    before: StepData = {"list": listed, "as": "alice", "save": {"before": ""}}
+    after: StepData = {"list": listed, "as": "alice", "save": {"seen": ""}}
+    return [before, *calls, after, {"check": {"that": "${seen}", "equals": "${before}"}}]
+
+
+def _matter(example: Example, finding: Finding, call: StepData, choices: Choices) -> list[StepData]:
+    listed = SHOWN_BY.get(example.operation, "list_groups")
     reading: StepData = {"list": listed, "as": "alice", "save": {"seen": ""}}
     match finding.problem:
         case StateChanged():

@@ -1,4 +1,4 @@
-"""Simplifies a failing request member by member while the failure stays the same."""
+"""Simplifies failing requests: leaves out those in the middle, then simplifies each member by member."""
 
 from __future__ import annotations
 
@@ -9,13 +9,34 @@ from pydantic import JsonValue
 from conformance.drivers.fuzz.examples import Example, Members
 
 MOST_TRIES = 80
-"""The most requests for simplifying a failing one."""
+"""The most tries for simplifying what fails."""
+Requests = tuple[Example, ...]
+"""Requests in a row; the last one fails."""
 SIMPLEST: tuple[JsonValue, ...] = ("", "a", False, 0, [], {})
 
 
-def shrink(example: Example, plain: Members, fails: Callable[[Example], bool]) -> Example:
+def shrink_all(requests: Requests, plain: Callable[[Example], Members], fails: Callable[[Requests], bool]) -> Requests:
+    """The simplest requests found that fail the same way. The first one makes what the others name, so it stays."""
+    for index in range(len(requests) - 2, 0, -1):
+        fewer = requests[:index] + requests[index + 1 :]
+        if fails(fewer):
+            requests = fewer
+    for index in range(len(requests)):
+        requests = _with_simpler(requests, index, plain, fails)
+    return requests
+
+
+def _with_simpler(
+    requests: Requests, index: int, plain: Callable[[Example], Members], fails: Callable[[Requests], bool]
+) -> Requests:
+    before, example, after = requests[:index], requests[index], requests[index + 1 :]
+    tries = MOST_TRIES // len(requests)
+    return (*before, shrink(example, plain(example), lambda other: fails((*before, other, *after)), tries), *after)
+
+
+def shrink(example: Example, plain: Members, fails: Callable[[Example], bool], tries: int = MOST_TRIES) -> Example:
     """The simplest request found that fails the same way. `plain` are simple values of the operation's members."""
-    left = MOST_TRIES
+    left = tries
     best = example
     progress = True
     while progress and left > 0:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from urllib.parse import parse_qs
 
 from pydantic import JsonValue
 
 from conformance.drivers.fuzz.values import ARRAYS, LABELS, SWITCHES, U64
+from conformance.selftest.tools.accounts import Write, account_of
 from conformance.selftest.tools.alter import (
     Answered,
     Forward,
@@ -18,8 +19,10 @@ from conformance.selftest.tools.alter import (
     change_body,
     intercept,
     members,
+    wrap,
 )
 from conformance.selftest.tools.mutant import mutant, row
+from reference_node.chain.account_config import Group
 from reference_node.node import Node
 
 Body = dict[str, JsonValue]
@@ -210,3 +213,39 @@ def refusals_of_bells_quote_the_key(node: Node) -> None:
         return answer(422, {"title": "refused", "detail": f"by {request.key}"})
 
     intercept(node, "add_action", handler)
+
+
+@mutant("GRPLIFE-100")
+def removing_a_long_described_group_takes_another(node: Node) -> None:
+    """Remove the account's oldest group, too, with a group whose description was changed to over 1,000 bytes."""
+    long: set[int] = set()
+
+    def update(write: Write, acting_key: int, group: Group, *lists: Sequence[bytes]) -> None:
+        write(acting_key, group, *lists)
+        (long.add if len(group.description.encode()) > 1000 else long.discard)(group.id)
+
+    def remove(write: Write, acting_key: int, group_id: int) -> None:
+        write(acting_key, group_id)
+        groups = node.accounts.groups(account_of(node, acting_key), 0, 1)
+        if group_id in long and groups:
+            write(acting_key, groups[0].id)
+
+    wrap(node.accounts, "update_group", update)
+    wrap(node.accounts, "remove_group", remove)
+
+
+@mutant("KEYLIFE-090")
+def key_with_a_hidden_letter_stays(node: Node) -> None:
+    """Accept the removal of a usage key whose name was changed to one with a zero-width letter, and keep the key."""
+    hidden: set[int] = set()
+
+    def rename(write: Write, acting_key: int, key: int, name: str, description: str) -> None:
+        write(acting_key, key, name, description)
+        (hidden.add if "\u200b" in name else hidden.discard)(key)
+
+    def remove(write: Write, acting_key: int, key: int) -> None:
+        if key not in hidden:
+            write(acting_key, key)
+
+    wrap(node.accounts, "update_usage_key_metadata", rename)
+    wrap(node.accounts, "remove_usage_key", remove)

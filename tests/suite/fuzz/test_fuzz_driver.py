@@ -76,6 +76,20 @@ def test_failure_is_made_simple_and_shown_by_a_pack(
     assert right.verdict is Verdict.PASS, explain(right, "")
 
 
+def test_failing_sequence_is_shown_by_a_pack(only_case: Callable[[str], Case]) -> None:
+    with target_node(MUTANTS["removing-a-long-described-group-takes-another"].alter, "1") as target:
+        outcome = run_case(CASES["fuzz::links-of-groups"], target)
+        assert outcome.failure is not None
+        assert outcome.failure.replay is not None, explain(outcome, "")
+        case = only_case(outcome.failure.replay)
+        again = run_case(case, target)
+    assert (outcome.verdict, outcome.contradicted) == (Verdict.FAIL, ("GRPLIFE-100",))
+    assert (again.verdict, again.blamed) == (Verdict.FAIL, ("GRPLIFE-100",))
+    with target_node(lambda _: None, "right") as target:
+        right = run_case(case, target)
+    assert right.verdict is Verdict.PASS, explain(right, "")
+
+
 def test_budget_of_cents_ends_it_inconclusive(small: Case) -> None:
     with target_node(lambda _: None, "right") as target:
         target.budget = Budget(20)
