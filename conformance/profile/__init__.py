@@ -6,7 +6,7 @@ from conformance.profile.model import Capability, Profile
 from conformance.profile.operations import OPERATIONS, Auth, Effect, Place
 from conformance.profile.paths import UnknownKey, has_none, known_paths, states, value_at
 from conformance.profile.reading import listening, read_aside
-from conformance.profile.resolve import WHOLE, NotStated, Operation, resolve
+from conformance.profile.resolve import WHOLE, NotClaimed, NotStated, Operation, resolve
 
 __all__ = [
     "OPERATIONS",
@@ -16,6 +16,7 @@ __all__ = [
     "Capability",
     "Effect",
     "Function",
+    "NotClaimed",
     "NotStated",
     "Operation",
     "Parameter",

@@ -39,6 +39,13 @@ class NotStated(Problem):
         """The key, for example ``wire.new_account.fields``."""
 
 
+class NotClaimed(NotStated):
+    """The profile does not claim the capability that an operation belongs to."""
+
+    def __init__(self, capability: str) -> None:
+        super().__init__(f"the capability {capability}")
+
+
 @dataclass(frozen=True)
 class Operation:
     """All that a caller needs to know to send a request and read its answer."""
@@ -81,7 +88,7 @@ def resolve(profile: Profile, name: str) -> Operation:
 def _resolved(profile: Profile, name: str) -> Operation:
     fixed = OPERATIONS[name]
     if name in WALLET_SIGNED and not profile.offers("wallet_signed"):
-        raise NotStated("the capability wallet_signed")
+        raise NotClaimed("wallet_signed")
     method, path = _endpoint(profile, name, fixed)
     request = {member: member for member in fixed.request} | _request_names(profile, name)
     return Operation(

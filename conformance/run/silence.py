@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
-from conformance.profile import NotStated, Profile, resolve, states, value_at
+from conformance.profile import NotClaimed, NotStated, Profile, resolve, states, value_at
 from conformance.run.case import Case
 
 
@@ -22,6 +22,8 @@ def _silent(profile: Profile, case: Case) -> Iterator[str]:
     for name in case.info.operations:
         try:
             resolve(profile, name)
+        except NotClaimed:
+            continue  # what the node does not offer is no silence
         except NotStated as problem:
             yield problem.path
 

@@ -6,7 +6,7 @@ A failure there is a charge that hangs on a value that nobody stated ("assumed",
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeVar, get_args, get_origin
 
@@ -35,16 +35,21 @@ class Flip:
         return f"{self.key}: {self.value!r}"
 
 
-def flips() -> Iterator[Flip]:
-    """Each other value of the keys that have few; of the others one.
+NOT_FLIPPED: Mapping[str, str] = {
+    "chain.abi.": "a call of a function that the contract lacks is a fault of the chain, whatever was assumed",
+    "attestation.": "evidence is read by the verifier, which a wrong form keeps from a verdict of its own",
+}
+"""How the keys begin whose other values show nothing on the reference node, and why."""
+UNUSED_STATUS = 418
 
-    Keys whose other values mean nothing without a node that has them, such as the contract's functions, have none.
-    """
+
+def flips() -> Iterator[Flip]:
+    """Each other value of the keys that have few; of the others one. Those of `NOT_FLIPPED` have none."""
     profile = Profile()
     for key in sorted(profile.left_out()):
         above, _, name = key.rpartition(".")
         section = value_at(profile, above)
-        if isinstance(section, Section) and not key.startswith(("chain.abi.", "attestation.")):
+        if isinstance(section, Section) and not key.startswith(tuple(NOT_FLIPPED)):
             for value in _others(type(section).model_fields[name].annotation, value_at(profile, key)):
                 yield Flip(key, value)
 
@@ -56,14 +61,24 @@ def _others(kind: object, value: object) -> Iterator[object]:
             yield not value
         case int() | float():
             yield value + 1
-        case tuple() if len(value) > 1:
-            yield value[1:]
+        case tuple():
+            yield from _other_arrays(value, choices)
         case str() if choices:
             yield from choices
         case str() if " /" in value:
             yield f"{value}_of_another_name"
         case str():
             yield f"{value}_other"
+        case None:
+            yield 1 if "int" in str(kind) else "other_member"
+
+
+def _other_arrays(value: tuple[object, ...], choices: Sequence[object]) -> Iterator[tuple[object, ...]]:
+    """Without its first entry; another entry in the place of the only one."""
+    if len(value) > 1:
+        yield value[1:]
+    else:
+        yield from ((choice,) for choice in choices or [UNUSED_STATUS] if choice not in value)
 
 
 def _choices(kind: object) -> list[object]:
