@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from dataclasses import replace
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
@@ -35,7 +34,7 @@ def parsed(compiler: Compiler, folder: Path, body: str) -> Contract:
     """A contract of a few lines, beside the same compiler."""
     (folder / "src").mkdir()
     (folder / "src" / "AccountConfig.sol").write_text(f"{HEAD}{body}\n}}\n", encoding="utf-8")
-    shutil.copytree(compiler.folder / "node_modules", folder / "node_modules", symlinks=True)
+    (folder / "node_modules").symlink_to(compiler.folder / "node_modules")
     return Contract.parsed(Compiler(folder, compiler.node))
 
 
