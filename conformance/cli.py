@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from importlib import import_module
 from importlib.metadata import version
 from typing import NoReturn
@@ -68,8 +71,31 @@ def _can_verify() -> bool:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line; the exit code is described in docs/results.md."""
+    """Run the command line; the exit code is described in docs/results.md. SIGTERM ends it as Ctrl-C does."""
     arguments = list(sys.argv[1:] if argv is None else argv)
+    try:
+        # The self-test ends processes that it forks by SIGTERM, and they would take over the handler.
+        with nullcontext() if arguments[:1] == [SELFTEST] else _sigterm_interrupts():
+            return _main(arguments)
+    except KeyboardInterrupt:
+        print("service-conformance: interrupted", file=sys.stderr)
+        return ExitCode.INTERRUPTED
+
+
+@contextmanager
+def _sigterm_interrupts() -> Iterator[None]:
+    """Have SIGTERM raise KeyboardInterrupt meanwhile, so that what was begun is put in order."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _main(arguments: list[str]) -> int:
     try:
         if arguments[:1] == [SELFTEST]:
             return _selftest(arguments[1:])

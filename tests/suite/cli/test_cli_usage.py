@@ -14,6 +14,7 @@ import pytest
 
 from conformance import cli
 from conformance.profile.publish import REFERENCE_FILE
+from conformance.report import ExitCode
 
 
 def code_of(argv: list[str]) -> int:
@@ -146,3 +147,21 @@ def test_selftest_that_cannot_begin_says_so_and_ends_with_2(
     arguments = [argument.format(tmp_path / "file") for argument in arguments]
     assert code_of(["selftest", "--mutant", "refusals-redirect", *arguments]) == 2
     assert said in " ".join(capsys.readouterr().out.split())
+
+
+# Sends a signal to itself in the midst of a command.
+INTERRUPTED = """
+import os, signal, sys
+from conformance import cli
+from conformance.commands import compare
+compare.load_results = lambda _: os.kill(os.getpid(), signal.Signals[sys.argv[1]])
+sys.exit(cli.main(["compare", "a.json", "b.json"]))
+"""
+
+
+@pytest.mark.parametrize("number", ["SIGINT", "SIGTERM"])
+def test_command_that_is_interrupted_says_so_in_one_line(number: str) -> None:
+    done = subprocess.run(  # noqa: S603 - our own text
+        [sys.executable, "-c", INTERRUPTED, number], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (ExitCode.INTERRUPTED, "service-conformance: interrupted\n")
