@@ -49,6 +49,36 @@ def fields_are_listed_as_given(judge: Judge, node: Node, row: int) -> None:
         judge.items(added, [permissions.members], "the permissions of the key")
 
 
+ARRAYS = tuple(name for name, value in Permissions().members.items() if isinstance(value, list))
+MANY = 20
+
+
+@case(
+    "last-of-many-groups-is-kept",
+    requirements=["UKEY-010"],
+    needs=NEEDS,
+    uses=[f"wire.list_items.fields.usage_key.{name}" for name in ("name", *ARRAYS)],
+)
+def last_of_many_groups_is_kept(judge: Judge, node: Node) -> None:
+    """A key whose arrays name many groups is refused, or its arrays hold the last of them."""
+    alice = node.accounts.new().key
+    many = [node.groups.add(alice).id for _ in range(MANY)]
+    labels: dict[str, object] = {"name": node.label, "description": DESCRIPTION}
+    permissions = Permissions(False, False, False, many, many, many, many).members
+    with judge("UKEY-010"):
+        answer = node.session.send(node.session.request("add_usage_api_key", alice, **labels, **permissions))
+        # How many groups an array may name is silent.
+        if not was_accepted(node.session, answer, or_refused=["any"]):
+            return
+        listed = node.usage_keys.list(alice)
+        added = [item for item in listed if member(item, "name") == node.label]
+        judge.that(len(added) == 1, "the new key in the list", listed)
+        for name in ARRAYS:
+            held = member(added[0], name)
+            kept = isinstance(held, list) and str(many[-1]) in map(str, held)
+            judge.that(kept, f"the group {many[-1]}, the last of {MANY} that were named, in {name}", held)
+
+
 FAR = (2**8, 2**16, 2**32)
 """What narrower integers read as 0, which is the wildcard."""
 

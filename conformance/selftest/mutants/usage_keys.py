@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import cast
 
 from conformance.selftest.tools.accounts import Write, permissions_of
 from conformance.selftest.tools.alter import change_items, each, wrap
@@ -39,6 +40,11 @@ def newest_usage_key_is_not_listed(node: Node) -> None:
 @mutant(
     each=[
         row("without-execute", lambda body: {**body, "execute_in_groups": []}, breaks="UKEY-010"),
+        row(
+            "seventeenth-group-dropped",
+            lambda body: {**body, "execute_in_groups": list(cast(Sequence[object], body["execute_in_groups"]))[:16]},
+            breaks="UKEY-010",
+        ),
         row(
             "name-in-ascii",
             lambda body: {**body, "name": str(body["name"]).encode("ascii", "replace").decode()},
