@@ -179,7 +179,7 @@ def parallel_updates_do_not_mix(judge: Judge, node: Node) -> None:
         node.session.request("update_usage_api_key", alice, usage_api_key=key, **labels, **half.members)
         for half in (FIRST, SECOND, FIRST, SECOND)
     ]
-    for _ in range(3):
+    for _ in range(2):
         for answer in send_at_once(node.session, updates):
             was_accepted(node.session, answer, or_refused=["conflict"])
         with judge():
