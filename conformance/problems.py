@@ -293,6 +293,12 @@ class ServerFault(Departure):
     cause = "server fault"
 
 
+class NoAnswerInTime(ServerFault):
+    """No answer came in time. The case runs once more: nothing says how soon an answer comes, and machines are busy."""
+
+    code = "no-answer-in-time"
+
+
 class ConnectionDropped(ServerFault):
     """The connection was closed before the answer."""
 

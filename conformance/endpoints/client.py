@@ -23,9 +23,9 @@ from conformance.endpoints.redaction import SeenKeys
 from conformance.problems import (
     ConnectionDropped,
     IdleConnectionClosed,
+    NoAnswerInTime,
     ProfileSilent,
     PurchasesSpent,
-    ServerFault,
     Unreachable,
     Untrusted,
 )
@@ -175,7 +175,7 @@ class Target:
     def exchange(self, message: Message, log: ExchangeLog, operation: Operation | None = None) -> Answer:
         """Send a request and get its answer.
 
-        Raises Unreachable when nobody listens, ServerFault when no answer came in time or the connection was dropped
+        Raises Unreachable when nobody listens, NoAnswerInTime, ConnectionDropped when the connection was dropped
         before it, IdleConnectionClosed where that connection had served before and the request cannot be repeated, and
         NodeSilent after several time-outs in a row; a 5xx is an answer and is returned.
         """
@@ -266,7 +266,7 @@ class Target:
             number = self._unanswered(message, url, began, log, operation)
             if isinstance(problem, httpx.TimeoutException):
                 self._patience.note_timeout(waiting)
-                raise ServerFault("an answer", _silence(problem), number) from problem
+                raise NoAnswerInTime("an answer", _silence(problem), number) from problem
             dropped = IdleConnectionClosed if course.ended_unanswered_on_a_kept_connection else ConnectionDropped
             raise dropped("an answer", _silence(problem), number) from problem
         self._patience.note_answer()

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import time
 import traceback
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 from conformance.drivers.steps.caserun import CaseRun
 from conformance.endpoints.client import Target
@@ -17,7 +19,15 @@ from conformance.endpoints.clock import turn
 from conformance.endpoints.conversation import GroupMembers, conversation
 from conformance.endpoints.redaction import Secrets
 from conformance.endpoints.requests import GROUP_IDS
-from conformance.problems import Departure, IdleConnectionClosed, Problem, ProfileSilent, SetupFailed, StepProblem
+from conformance.problems import (
+    Departure,
+    IdleConnectionClosed,
+    NoAnswerInTime,
+    Problem,
+    ProfileSilent,
+    SetupFailed,
+    StepProblem,
+)
 from conformance.profile import Operation, listening
 from conformance.run import blocked
 from conformance.run.assumed import added, hint, relied_on, when_settled
@@ -52,7 +62,8 @@ def run_case(case: Case, target: Target) -> Outcome:
                 outcome = _without_kept_connections(case, target, reliance, outcome, began)
             if run.unchanged.is_unclear:
                 outcome = _pinned_down(case, target, reliance, outcome, began)
-            return when_settled(outcome, target, lambda: _run(case, CaseRun(target, case.id, reliance), began))
+            again = partial(_again, case, target, reliance, began)
+            return when_settled(_when_answered(outcome, again), target, again)
     except Exception as error:  # noqa: BLE001 - any error becomes a verdict, and the other cases run
         return _suite_error(case, error, run, target, began)
 
@@ -66,6 +77,19 @@ def _without_kept_connections(
         return added(_run(case, CaseRun(target, case.id, reliance), began), outcome)
     finally:
         target.reuses_connections = True
+
+
+def _again(case: Case, target: Target, reliance: Reliance, began: float) -> Outcome:
+    return _run(case, CaseRun(target, case.id, reliance), began)
+
+
+def _when_answered(outcome: Outcome, again: Callable[[], Outcome]) -> Outcome:
+    """The outcome of a case, that of a second run where the node did not answer in time.
+
+    Nothing in the specification says how soon an answer comes: a busy machine is late once, a node that hangs again.
+    """
+    late = outcome.verdict is Verdict.FAIL and outcome.properties.get("problem") == NoAnswerInTime.code
+    return added(again(), outcome) if late else outcome
 
 
 def _pinned_down(case: Case, target: Target, reliance: Reliance, outcome: Outcome, began: float) -> Outcome:

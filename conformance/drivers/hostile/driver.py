@@ -29,7 +29,7 @@ from conformance.language.form import Reference
 from conformance.language.models import SteppedCase
 from conformance.language.runs import RESPONSE_FORM
 from conformance.language.templates import CompileContext, compile_value
-from conformance.problems import BadShape, Mismatch, RunEndedOtherwise, ServerFault, Throttled
+from conformance.problems import BadShape, Mismatch, NoAnswerInTime, RunEndedOtherwise, ServerFault, Throttled
 from conformance.resources import fixtures
 from conformance.service.acceptance import must_accept
 from conformance.service.action_sources import MEMBER, NAMED_BY, source
@@ -166,7 +166,7 @@ class Campaign:
         for attack in attacks:
             attack.result()
         if longest_wait > max(self._limit / 2, PATIENCE_SECONDS):
-            raise ServerFault("that others are answered meanwhile", f"a list took {longest_wait:.1f} s")
+            raise NoAnswerInTime("that others are answered meanwhile", f"a list took {longest_wait:.1f} s")
 
     def _attack(self, entry: Entry) -> None:
         code = source(f"hostile/{entry.id}", self._profile)
@@ -181,7 +181,7 @@ class Campaign:
     def _must_end_in_time(self, entry: Entry, answer: Answer) -> None:
         who = f"{entry.id} ({entry.title})"
         if answer.seconds > self._limit + GRACE_SECONDS:
-            raise ServerFault(f"that {who} ends within {self._limit} s", f"{answer.seconds:.1f} s", answer.exchange)
+            raise NoAnswerInTime(f"that {who} ends within {self._limit} s", f"{answer.seconds:.1f} s", answer.exchange)
         ended_badly = failed(answer, self._profile) or 400 <= answer.status < 500
         if not ended_badly and not answer.accepted:
             raise ServerFault(f"an answer below 500 to {who}", f"status {answer.status}", answer.exchange)

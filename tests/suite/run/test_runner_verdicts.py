@@ -126,13 +126,25 @@ def test_dropped_connection_in_a_step_is_a_failure_of_its_own(run: Run, node: Ti
 
 
 @pytest.mark.parametrize("patience", [1.0])
-def test_time_out_in_a_step_is_a_failure_of_its_own(run: Run, node: TinyNode) -> None:
+def test_time_out_that_repeats_is_a_failure_of_its_own(run: Run, node: TinyNode) -> None:
     node.faults["add_group"] = node.hang
 
     outcome = run(ADD)
 
-    assert (outcome.verdict, outcome.properties["problem"]) == (Verdict.FAIL, "server-fault")
+    assert (outcome.verdict, outcome.properties["problem"]) == (Verdict.FAIL, "no-answer-in-time")
     assert "no answer in time" in outcome.reason
+    assert node.paths().count("add_group") == 2
+
+
+@pytest.mark.parametrize("patience", [1.0])
+def test_time_out_that_does_not_repeat_is_no_failure(run: Run, node: TinyNode) -> None:
+    def late_once(asked: Asked) -> Told:
+        return node.hang(asked) if node.paths().count("add_group") == 1 else node.honest(asked)
+
+    node.faults["add_group"] = late_once
+
+    assert run(ADD).verdict is Verdict.PASS
+    assert node.paths().count("add_group") == 2
 
 
 @pytest.mark.parametrize(
@@ -381,7 +393,7 @@ def test_answer_without_an_end_is_a_server_fault(run: Run, node: TinyNode, monke
 
     outcome = run("steps: [{account: a}, {call: add_group, with: {group_name: x}}]")
 
-    assert (outcome.verdict, outcome.properties["problem"]) == (Verdict.FAIL, "server-fault")
+    assert (outcome.verdict, outcome.properties["problem"]) == (Verdict.FAIL, "no-answer-in-time")
 
 
 @pytest.mark.parametrize(
