@@ -6,6 +6,7 @@ the profile's rule where the list does not show it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import partial
 
@@ -23,6 +24,7 @@ from conformance.service.usage_keys import Permissions
 from conformance.values.json_values import member, pluck, printed
 
 NEEDS = ("managed_accounts",)
+ID = re.compile("0x[0-9a-fA-F]{64}")
 BAD_FORM = ("invalid", "malformed", "not_found")
 
 
@@ -136,3 +138,18 @@ def no_chain_record_holds_a_private_key(judge: Judge, node: Node) -> None:
     with judge():
         leaked = wallets_of_secrets_in(wallet, account, mined)
         judge.that(pkp.address.lower() not in leaked, f"nothing that is the private key of {pkp.address}", leaked)
+
+
+@case("ids-keep-their-zeros", requirements=["PKP-020"], needs=NEEDS, uses=["wire.list_items.fields.wallet.id"])
+def ids_keep_their_zeros(judge: Judge, node: Node) -> None:
+    """An id that begins with a zero has 64 hex characters like any other: one wallet in 16 has such an id."""
+    alice = node.accounts.new().key
+    for _ in range(8):
+        for _ in range(12):
+            node.session.accept(node.pkps.creation(alice))
+        ids = [printed(one) for one in pluck(node.pkps.list(alice), "id")]
+        with judge("PKP-020"):
+            short = [one for one in ids if not ID.fullmatch(one)]
+            judge.same(short, [], "the ids that are not 0x and 64 hex characters")
+        if any(one.startswith("0x0") for one in ids):
+            return

@@ -309,3 +309,9 @@ def wallets_of_a_group_tell_their_private_keys(node: Node) -> None:
         ]
 
     wrap(node.accounts, "wallets_in_group", listed)
+
+
+@mutant("PKP-020")
+def zeros_of_ids_are_lost(node: Node) -> None:
+    """Show ids in `list_wallets` without the zeros that they begin with."""
+    change_items(node, "list_wallets", each(lambda item: {**item, "id": hex(int(str(item["id"]), 16))}))
