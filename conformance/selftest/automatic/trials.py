@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
@@ -19,8 +19,8 @@ from conformance.selftest.tools.server_faults import ServerFaults
 from conformance.selftest.tools.serving import target_node
 from conformance.verdict import Verdict
 
-LONGEST_SECONDS = 300.0
-"""The longest trial. A longer one hangs, for example in an endless loop."""
+LONGEST_SILENCE = 120.0
+"""Seconds without an ended case after which a trial hangs, for example in an endless loop."""
 
 
 class Ending(Enum):
@@ -57,42 +57,62 @@ def fault_trials(
     """Try each fault with the cases that reach it, and yield each trial as it ends."""
     by_id = {case.id: case for case in cases}
     waiting = list(faults)
-    running: dict[Connection, tuple[ForkProcess, Fault, float]] = {}
+    running: dict[Connection, _Running] = {}
     while waiting or running:
         while waiting and len(running) < jobs:
             fault = waiting.pop(0)
             chosen = [by_id[name] for name in reach.cases(fault)]
             if chosen:
                 process, connection = _start(fault, chosen, seed)
-                running[connection] = process, fault, time.monotonic()
+                running[connection] = _Running(process, fault)
             else:
                 yield FaultTrial(fault, Ending.UNREACHED)
         yield from _ended(running)
 
 
-def _ended(running: dict[Connection, tuple[ForkProcess, Fault, float]]) -> Iterator[FaultTrial]:
-    """Wait up to a second; yield the trials that ended, and stop those that take too long."""
-    done = wait([*running], timeout=1.0)
-    for connection, (process, fault, began) in [*running.items()]:
-        seconds = time.monotonic() - began
-        if connection in done:
-            yield _received(connection, fault, seconds)
-        elif seconds > LONGEST_SECONDS:
-            yield FaultTrial(fault, Ending.HUNG, f"no end after {LONGEST_SECONDS:.0f} s", 0, seconds)
+@dataclass
+class _Running:
+    """A trial under way."""
+
+    process: ForkProcess
+    fault: Fault
+    began: float = field(default_factory=time.monotonic)
+    heard: float = field(default_factory=time.monotonic)
+    """When its last case ended."""
+
+
+def _ended(running: dict[Connection, _Running]) -> Iterator[FaultTrial]:
+    """Wait up to a second; yield the trials that ended, and stop those that hang."""
+    told = wait([*running], timeout=1.0)
+    for connection, trial in [*running.items()]:
+        now = time.monotonic()
+        seconds = now - trial.began
+        if connection in told:
+            result = _received(connection)
+            if result is None:
+                trial.heard = now
+                continue
+            yield FaultTrial(trial.fault, *result, seconds)
+        elif now - trial.heard > LONGEST_SILENCE:
+            yield FaultTrial(trial.fault, Ending.HUNG, f"no case ended for {LONGEST_SILENCE:.0f} s", 0, seconds)
         else:
             continue
-        process.kill()
-        process.join()
+        trial.process.kill()
+        trial.process.join()
         connection.close()
         del running[connection]
 
 
-def _received(connection: Connection, fault: Fault, seconds: float) -> FaultTrial:
+def _received(connection: Connection) -> tuple[Ending, str, int] | None:
+    """The result of a trial; None where it goes on after one of its cases."""
     try:
-        ending, told, tried = connection.recv()
+        message = connection.recv()
     except EOFError:
-        return FaultTrial(fault, Ending.HUNG, "the process of the trial died", 0, seconds)
-    return FaultTrial(fault, Ending(ending), told, tried, seconds)
+        return Ending.HUNG, "the process of the trial died", 0
+    if message is None:
+        return None
+    ending, told, tried = message
+    return Ending(ending), told, tried
 
 
 def _start(fault: Fault, cases: Sequence[Case], seed: str) -> tuple[ForkProcess, Connection]:
@@ -106,13 +126,13 @@ def _start(fault: Fault, cases: Sequence[Case], seed: str) -> tuple[ForkProcess,
 
 def _send_trial(fault: Fault, cases: Sequence[Case], seed: str, to: Connection) -> None:
     try:
-        ending, told, tried = _try(fault, cases, seed)
+        ending, told, tried = _try(fault, cases, seed, to)
     except Exception as error:  # noqa: BLE001 - a node with a fault may fail in any way before it serves
         ending, told, tried = Ending.HUNG, f"the node did not start: {type(error).__name__}: {error}", 0
     to.send((ending.value, told, tried))
 
 
-def _try(fault: Fault, cases: Sequence[Case], seed: str) -> tuple[Ending, str, int]:
+def _try(fault: Fault, cases: Sequence[Case], seed: str, to: Connection) -> tuple[Ending, str, int]:
     if not fault.plant():
         return Ending.WITHOUT_EFFECT, "", 0
     broken = ServerFaults()
@@ -120,6 +140,7 @@ def _try(fault: Fault, cases: Sequence[Case], seed: str) -> tuple[Ending, str, i
         target.extent = SampleOptions(until_wrong=True, budget=1)
         for tried, case in enumerate(cases, 1):
             outcome = run_case(case, target)
+            to.send(None)
             if outcome.verdict is Verdict.FAIL:
                 ending = Ending.CRASHED if broken.told else Ending.CAUGHT
                 return ending, f"{case.id} charges {', '.join(outcome.blamed)}: {outcome.reason}", tried

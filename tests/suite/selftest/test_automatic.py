@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import ast
+import threading
+from collections.abc import Callable
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 
 import pytest
 
-from conformance.selftest.automatic.faults import all_faults, plant
+from conformance.resources import scenarios
+from conformance.run.loader import load
+from conformance.selftest.automatic import trials
+from conformance.selftest.automatic.faults import Fault, all_faults, plant
 from conformance.selftest.automatic.operators import changes
-from conformance.selftest.automatic.reach import Reach
+from conformance.selftest.automatic.reach import START, Reach
 from conformance.selftest.automatic.report import Figures
 from conformance.selftest.automatic.triage import triage
 from conformance.selftest.automatic.trials import Ending, FaultTrial
@@ -91,6 +96,31 @@ def test_cases_that_run_the_line_are_tried_the_quickest_first() -> None:
 def test_line_that_a_starting_node_runs_is_tried_by_every_case() -> None:
     fault = all_faults()[0]
     assert Reach({(str(fault.path), fault.lines.start): [""]}, ["a", "b"]).cases(fault) == ["a", "b"]
+
+
+def tried(monkeypatch: pytest.MonkeyPatch, trial: Callable[[Fault, object, str, Connection], object]) -> FaultTrial:
+    """The trial of one fault, with what its process does given by `trial`."""
+    monkeypatch.setattr(trials, "_try", trial)
+    fault, cases = all_faults()[0], load([scenarios()], ["versioning"])[:1]
+    reach = Reach({(str(fault.path), line): [START] for line in fault.lines}, [case.id for case in cases])
+    (ended,) = trials.fault_trials([fault], cases, reach, "0", jobs=1)
+    return ended
+
+
+def test_trial_whose_cases_do_not_end_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trials, "LONGEST_SILENCE", 0.1)
+    ended = tried(monkeypatch, lambda *_: threading.Event().wait())
+    assert (ended.ending, ended.told) == (Ending.HUNG, "no case ended for 0 s")
+
+
+def test_trial_goes_on_while_its_cases_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    def two_cases(_fault: Fault, _cases: object, _seed: str, to: Connection) -> tuple[Ending, str, int]:
+        to.send(None)
+        to.send(None)
+        return Ending.CAUGHT, "told", 2
+
+    ended = tried(monkeypatch, two_cases)
+    assert (ended.ending, ended.told, ended.tried) == (Ending.CAUGHT, "told", 2)
 
 
 def test_survivor_that_nobody_has_looked_at_counts_as_a_hole() -> None:
