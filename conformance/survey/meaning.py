@@ -180,11 +180,25 @@ def _wallets(trial: Trial, group: int) -> None:
     unknown_id = f"0x{UNKNOWN_WALLET[-40:]:0>64}" if is_padded else UNKNOWN_WALLET
     unknown = trial.post(path, {"group_id": group, "pkp_id": unknown_id})
     _outcome(trial, "semantics.unknown_pkp_id_in_group.added", unknown, "add_pkp_to_group of no wallet")
+    listed = trial.add_group(f"{trial.label} unknown", pkp_ids_permitted=[unknown_id])
+    _outcome(trial, "semantics.unknown_pkp_id_in_group.listed", listed, "add_group with no wallet's id")
     if trial.post(path, member).accepted:
         _outcome(trial, f"{key}.add_present", trial.post(path, member), "add_pkp_to_group of a member")
         trial.post("remove_pkp_from_group", member)
         _outcome(
             trial, f"{key}.remove_absent", trial.post("remove_pkp_from_group", member), "removing what is not there"
         )
-    everything = trial.post(path, {"group_id": group, "pkp_id": ALL_WALLETS})
-    _outcome(trial, "semantics.pkp_wildcard_by_add_remove.add", everything, "add_pkp_to_group of the wildcard")
+    _wallet_wildcard(trial, path, group)
+
+
+def _wallet_wildcard(trial: Trial, path: str, group: int) -> None:
+    """Observe the wildcard as the one wallet that is added to a group, and removed from a group that has it."""
+    key = "semantics.pkp_wildcard_by_add_remove"
+    wildcard: dict[str, JsonValue] = {"group_id": group, "pkp_id": ALL_WALLETS}
+    added = trial.post(path, wildcard)
+    _outcome(trial, f"{key}.add", added, "add_pkp_to_group of the wildcard")
+    labels: dict[str, JsonValue] = {"name": trial.label, "description": trial.label}
+    lists: dict[str, JsonValue] = {"pkp_ids_permitted": [ALL_WALLETS], "cid_hashes_permitted": []}
+    if added.accepted or trial.post("update_group", {"group_id": group, **labels, **lists}).accepted:
+        removed = trial.post("remove_pkp_from_group", wildcard)
+        _outcome(trial, f"{key}.remove", removed, "remove_pkp_from_group of the wildcard that the group has")

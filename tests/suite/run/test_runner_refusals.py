@@ -139,7 +139,7 @@ def test_time_out_is_never_a_refusal(run: Run, node: TinyNode) -> None:
 
     outcome = run(REFUSED_WRITE)
 
-    assert (outcome.verdict, outcome.properties["problem"]) == (Verdict.FAIL, "server-fault")
+    assert (outcome.verdict, outcome.properties["problem"]) == (Verdict.FAIL, "no-answer-in-time")
 
 
 @pytest.mark.parametrize("status", [402, 429])
