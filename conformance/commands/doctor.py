@@ -8,7 +8,8 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from conformance.doctor import State, examine
+from conformance.doctor import State
+from conformance.doctor.everything import examine
 from conformance.endpoints.client import Target
 from conformance.endpoints.patience import Patience
 from conformance.problems import Problem

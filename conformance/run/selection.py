@@ -127,10 +127,10 @@ def _may_hold(pack: str, pattern: str) -> bool:
 
 def _check_cases(selection: Selection) -> None:
     """Raise NothingSelected for a pattern of `--case` that matches no case of any pack."""
-    if not selection.globs:
-        return
-    known = [case.id for case in selection.every_case()]
-    for pattern in selection.globs:
+    loaded = [case.id for case in selection.loaded]
+    unmatched = [pattern for pattern in selection.globs if not any(matches(name, pattern) for name in loaded)]
+    known = [case.id for case in selection.every_case()] if unmatched else loaded
+    for pattern in unmatched:
         if not any(matches(name, pattern) for name in known):
             raise NothingSelected(f"no case is called {pattern!r}{suggestion(pattern, known, NEAR_NAMES)}")
 

@@ -10,7 +10,8 @@ import pytest
 from tiny_node import Asked, TinyNode, Told, always
 
 from conformance.cli import main
-from conformance.doctor import Finding, State, examine, first_look
+from conformance.doctor import Finding, State, first_look
+from conformance.doctor.everything import examine
 from conformance.endpoints.client import Target
 from conformance.endpoints.patience import Patience
 from conformance.profile import Profile
