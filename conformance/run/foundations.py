@@ -85,6 +85,15 @@ FOUNDATIONS = (
         upon=("groups",),
     ),
     Foundation(
+        "the pages of groups",
+        "list_groups",
+        None,
+        "lists::pages-of-list-groups",
+        "EP-200 LIST-020 LIST-050 LIST-060",
+        upon=("groups", "the order of groups"),
+        departures=(Mismatch,),
+    ),
+    Foundation(
         "usage keys",
         "add_usage_api_key",
         trials.keys_are_made,
@@ -203,6 +212,15 @@ FOUNDATIONS = (
         upon=("groups", "usage keys"),
     ),
     Foundation(
+        "what a removed usage key made",
+        "remove_usage_api_key",
+        None,
+        "key_lifecycle::what-a-removed-key-made-remains",
+        "KEYLIFE-210",
+        upon=("removals of usage keys",),
+        departures=(NotAccepted, Mismatch),
+    ),
+    Foundation(
         "deletions of actions",
         "delete_action",
         trials.actions_are_deleted,
@@ -239,6 +257,13 @@ FOUNDATIONS = (
             "actions that groups are made with",
             "wallets that groups are made with",
         ),
+    ),
+    Foundation(
+        "the admin wallet of an account",
+        "new_account",
+        None,
+        "accounts::admin-wallet-as-stated",
+        "ACC-030",
     ),
     Foundation(
         "the chain id",
