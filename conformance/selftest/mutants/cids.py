@@ -48,7 +48,7 @@ def hashed_cid_takes_raw_cids_too(node: Node) -> None:
 
     async def handler(request: Received, forward: Forward) -> Answered:
         text = text_member(request, "hashed_cid")
-        return await forward(request if text.startswith("0x") else _with_hash(request, text))
+        return await forward(_with_hash(request, text) if text.startswith(("Qm", "baf")) else request)
 
     intercept(node, HASHED, handler)
 

@@ -62,7 +62,8 @@ def page_number_of_actions_wraps(node: Node, wrapped: Callable[[int], int]) -> N
     """Read the page number of `list_actions` into fewer bits; the label says how many."""
 
     def read(query: dict[str, str]) -> dict[str, str]:
-        return {**query, "page_number": str(wrapped(int(query.get("page_number", "0"))))}
+        number = query.get("page_number", "0")
+        return {**query, "page_number": str(wrapped(int(number)))} if number.isascii() and number.isdigit() else query
 
     change_query(node, "list_actions", read)
 

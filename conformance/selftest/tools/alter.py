@@ -149,7 +149,7 @@ def text_member(request: Received, name: str) -> str:
     """Return a member of a request as text; `None` where there is none, empty where the body is no JSON."""
     try:
         return str(members(json.loads(request.body)).get(name))
-    except ValueError:
+    except (ValueError, RecursionError):
         return ""
 
 
