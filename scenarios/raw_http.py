@@ -156,8 +156,11 @@ def bodies_in_other_frames(judge: Judge, node: Node) -> None:
         with judge.apart("EP-160"):
             if was_accepted(node.session, answer, or_refused=["any"]):
                 names.append(request.members["group_name"])
-    with judge():
-        judge.same(pluck(node.groups.list(alice), "name"), names, "the names of the groups that were made")
+    made = pluck(node.groups.list(alice), "name")
+    with judge.apart("EP-160"):
+        judge.same(len(made), len(names), "the number of groups that were made")
+    with judge.apart("GRP-020"):
+        judge.same(made, names, "the names of the groups that were made")
 
 
 @case("lists-answer-what-they-hold-now", requirements=["LIST-170", "ACC-110"], needs=NEEDS)
