@@ -485,6 +485,16 @@ FOUNDATIONS = (
         departures=(NotRefused, Mismatch),
     ),
     Foundation(
+        "runs after a change of their group",
+        "run_action",
+        None,
+        "execution_changes::members-of-a-group",
+        "EP-210 EP-220 EXEC-230 GRPLIFE-040 GRPLIFE-050 GRPLIFE-060 GRPLIFE-070 GRPLIFE-080 GRPLIFE-110 GRPLIFE-160 "
+        "KEYLIFE-030 KEYLIFE-150",
+        upon=("runs", "actions that a group does not list", "wallets that a group does not list"),
+        departures=(NotRefused, Mismatch),
+    ),
+    Foundation(
         "what runs tell",
         "run_action",
         None,
