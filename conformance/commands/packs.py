@@ -20,7 +20,13 @@ ALL = "all"
 
 def add_to(subcommands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the subcommand."""
-    parser = subcommands.add_parser("packs", help="list the packs and their cases")
+    parser = subcommands.add_parser(
+        "packs",
+        help="list the packs and their cases",
+        description="Prints each pack with the number of its cases, and a line for each case: its id, its title and, "
+        "in brackets, the requirements that it shows. --json prints an array with an object for each case: case (id), "
+        "pack, title, requirements, needs (the capabilities without which it is not offered), file and line.",
+    )
     for name in ("pack_dirs", *SELECTING):
         add_option(parser.add_argument, name)
     parser.add_argument("--json", action="store_true", help="print JSON")

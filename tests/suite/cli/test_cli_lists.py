@@ -23,6 +23,16 @@ def test_packs_lists_every_case_with_its_requirements(shelf: Path, capsys: pytes
     ]
 
 
+def test_help_of_packs_names_every_member_of_its_json(shelf: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert shelf.is_dir()
+    assert main(["packs", "--json"]) == 0
+    members = json.loads(capsys.readouterr().out)[0]
+    with pytest.raises(SystemExit):
+        main(["packs", "--help"])
+    described = capsys.readouterr().out.partition("Prints each pack")[2].partition("options:")[0]
+    assert set(members) <= set(re.findall(r"\w+", described))
+
+
 def test_packs_of_the_users_own_are_listed_too(shelf: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     own = tmp_path / "own"
     own.mkdir()
