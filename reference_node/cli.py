@@ -34,6 +34,14 @@ class OptionsError(Exception):
     """Options that contradict each other or name unusable files. The message is one line: the reason and the remedy."""
 
 
+class Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line, without the whole usage."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print the message and end with the code of a usage error."""
+        self.exit(EXIT_USAGE, f"{self.prog}: {message} (see {self.prog} --help)\n")
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return the exit code."""
     options = _parser().parse_args(arguments)
@@ -79,7 +87,7 @@ def _fail(fault: Exception, code: int) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser: argparse.ArgumentParser = Parser(
         prog="reference-node", description="The reference node of the service.", allow_abbrev=False
     )
     parser.add_argument("--version", action="version", version=f"%(prog)s {version('service-conformance')}")
