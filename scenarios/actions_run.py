@@ -177,6 +177,11 @@ def parameters_come_unchanged(judge: Judge, node: Node) -> None:
 # ---------------------------------------------------------------------------------------------------------- logs
 
 
+def text_of(logs: object) -> str:
+    """Logs as text. Their form is silent: each item of an array stands on a line of its own."""
+    return "\n".join(printed(item) for item in logs) if isinstance(logs, list) else printed(logs)
+
+
 def holds(logs: str, part: str) -> bool:
     """Whether the text of logs holds a part, as it is or with the escapes of JSON."""
     return part in logs or json.dumps(part)[1:-1] in logs
@@ -201,7 +206,7 @@ def logs_in_order(judge: Judge, node: Node) -> None:
         {"word": node.label},
     )
     with judge():
-        logs = printed(run.logs)
+        logs = text_of(run.logs)
         judge.same(re.findall("line-[0-9]{3}", logs), [f"line-{n:03}" for n in range(123)], "the lines of the logs")
         for part in (f"line-001 {node.label}", "line-122 zw\u00f6lf \u4e8c"):
             judge.that(holds(logs, part), f"logs that hold {part!r}", logs)
@@ -231,7 +236,7 @@ def logs_hold_every_line_as_it_is(judge: Judge, node: Node) -> None:
         {"word": node.label},
     )
     with judge():
-        logs, word = printed(run.logs), node.label
+        logs, word = text_of(run.logs), node.label
         judge.same(logs.count(f"again {word}"), 3, "how often a line stands that was written three times")
         judge.that(bool(re.search("one.{1,5}two.{1,5}three.{1,5}4", logs)), "logs that hold every argument", logs)
         for part in (
@@ -259,7 +264,7 @@ def error_is_told_in_the_logs(judge: Judge, node: Node) -> None:
     code = "async function main(params) { console.log('written before'); throw new Error('told ' + params.word); }"
     request = node.runs.request(runner(node).key, code, params={"word": node.label})
     with judge():
-        logs = printed(member(node.runs.must_fail(request).value, "logs"))
+        logs = text_of(member(node.runs.must_fail(request).value, "logs"))
         told = re.findall("written before|told suite [0-9a-f]+", logs)
         judge.same(told[:1] + told[-1:], ["written before", f"told {node.label}"], "the first and the last of the logs")
 
@@ -289,7 +294,7 @@ def runs_at_once_keep_to_themselves(judge: Judge, node: Node) -> None:
         with judge.apart("EXEC-270"):
             judge.same(run.result, {"n": name, "seen": [name]}, "what one of eight runs sees")
         with judge.apart("EXEC-180"):
-            lines = re.findall(r"[<\[]run [^>\]]*[>\]]", printed(run.logs))
+            lines = re.findall(r"[<\[]run [^>\]]*[>\]]", text_of(run.logs))
             judge.same(lines, [f"<{name}>", f"[{name}]"], "the logs of one of eight runs")
 
 

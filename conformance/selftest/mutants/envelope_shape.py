@@ -73,7 +73,10 @@ def negative_times_count_from_the_end(node: Node) -> None:
 
     def change(document: Members, _: About) -> Members:
         message = _message(document)
-        message["issuedAt"] = str(message["issuedAt"]).removeprefix("-")
+        unsigned = str(message["issuedAt"]).removeprefix("-")
+        if unsigned == str(message["issuedAt"]):
+            return {}
+        message["issuedAt"] = unsigned
         return document
 
     read_as(node, change)

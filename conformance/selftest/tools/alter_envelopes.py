@@ -74,7 +74,7 @@ def where_another_signed(node: Node, judge: Callable[[Check, Members, object, Ab
 
 
 def read_as(node: Node, change: Callable[[Members, About], Members], *flows: Flow) -> None:
-    """Verify what `change` makes of an envelope; where `change` fails, the envelope as it is."""
+    """Verify what `change` makes of an envelope; where `change` fails or makes nothing, the envelope as it is."""
 
     def verify(original: Check, data: object, signature: object, about: About) -> object:
         try:
