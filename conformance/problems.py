@@ -224,7 +224,8 @@ class Departure(StepProblem):
         if others := "; ".join(
             f"{failure.step}: {failure.got}" if failure.step else failure.got for failure in certain[1:]
         ):
-            first.got += f" (and {len(certain) - 1} more: {others})"[:MOST_OF_OTHERS]
+            shown = others if len(others) <= MOST_OF_OTHERS else f"{others[:MOST_OF_OTHERS]}…"
+            first.got += f" (and {len(certain) - 1} more: {shown})"
         return first
 
 

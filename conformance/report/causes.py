@@ -21,6 +21,7 @@ from conformance.problems import (
     Untrusted,
 )
 from conformance.report.results import CauseResult, Results
+from conformance.values.shown_text import cut
 from conformance.verdict import Exchange, Outcome, Verdict
 
 OF_THE_RUN = {
@@ -109,7 +110,7 @@ def _headline(outcome: Outcome) -> str:
 
 def _shown(exchange: Exchange) -> str:
     text = " ".join(exchange.response_body.split())
-    return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
+    return cut(text, SHOWN)
 
 
 def counted(cause: CauseResult) -> str:

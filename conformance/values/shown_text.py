@@ -10,7 +10,12 @@ def plain(text: str) -> str:
 
 def shortened(text: str, most: int) -> str:
     """The beginning of a text, as `plain` shows it."""
-    return plain(text if len(text) <= most else f"{text[:most]}…")
+    return plain(cut(text, most))
+
+
+def cut(text: str, most: int) -> str:
+    """A text of at most so many characters, or its beginning and a mark that the rest is missing."""
+    return text if len(text) <= most else f"{text[:most]}…"
 
 
 def escaped(text: str) -> str:

@@ -27,6 +27,7 @@ from conformance.service.acceptance import must_accept, raise_for_trouble
 from conformance.service.refusal import ExpectedRefusal, check_refusal
 from conformance.service.runs import returned
 from conformance.values.json_values import MISSING, member, printed, printed_json, same
+from conformance.values.shown_text import cut
 
 TAKES = {
     "new_account": "EP-040",
@@ -190,8 +191,8 @@ class Judge:
             return Finding(problem, SHOWS)
         for name, items in after.items():
             if not same(self._before[name], items):
-                expected = f"{name} as before the requests: {printed_json(self._before[name])[:SHOWN]}"
-                return Finding(StateChanged(expected, printed_json(items)[:SHOWN]), REFUSED_WHOLE)
+                expected = f"{name} as before the requests: {cut(printed_json(self._before[name]), SHOWN)}"
+                return Finding(StateChanged(expected, cut(printed_json(items), SHOWN)), REFUSED_WHOLE)
         return None
 
     def _judged_answer(self, example: Example, request: OutgoingRequest, answer: Answer) -> Finding | None:
@@ -239,7 +240,7 @@ class Judge:
                 before, items = _labelled(before), _labelled(items)  # noqa: PLW2901 - what is compared of them
             if name not in own and not same(before, items):
                 expected = f"{name} as before: {printed_json(before)[:SHOWN]}"
-                problem = StateChanged(expected, printed_json(items)[:SHOWN], answer.exchange)
+                problem = StateChanged(expected, cut(printed_json(items), SHOWN), answer.exchange)
                 return Finding(problem, TAKES[example.operation] if answer.accepted else REFUSED_WHOLE)
         if answer.accepted and example.operation in GONE_FROM:
             return self._judged_removal(example.operation, answer, after)

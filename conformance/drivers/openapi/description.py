@@ -16,6 +16,7 @@ from conformance.problems import Malformed, Mismatch
 from conformance.service.accounts import Accounts
 from conformance.service.session import Session
 from conformance.values.json_values import MISSING, member, printed
+from conformance.values.shown_text import cut
 
 METHODS = frozenset({"GET", "PUT", "POST", "DELETE", "OPTIONS", "HEAD", "PATCH", "TRACE", "QUERY"})
 DOCUMENT = "urn:openapi"
@@ -120,7 +121,7 @@ def read_description(session: Session) -> Description:
     answer = session.call("openapi", reader_key(session))
     document = answer.value
     if not isinstance(document, dict) or not isinstance(document.get("paths"), dict):
-        raise Malformed("an OpenAPI description with paths", printed(document)[:300], answer.exchange)
+        raise Malformed("an OpenAPI description with paths", cut(printed(document), 300), answer.exchange)
     return Description(document, session.target.base_url + session.target.operation("openapi").path)
 
 

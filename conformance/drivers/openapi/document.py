@@ -25,6 +25,7 @@ from conformance.profile.operations import BILLING, GROUPS, INFORMATION, MANAGEM
 from conformance.profile.reading import tell
 from conformance.service.acceptance import raise_for_trouble
 from conformance.service.session import Session
+from conformance.values.shown_text import cut
 
 THE_DESCRIPTION_ITSELF = frozenset({"openapi", "swagger_ui"})
 OPEN = (INFORMATION.keys() | {"get_action_ipfs_id"}) - THE_DESCRIPTION_ITSELF
@@ -66,7 +67,7 @@ def check_document(session: Session) -> None:
     try:
         validate(dict(description.document))
     except (OpenAPIValidationError, ValidatorDetectError) as problem:
-        raise Mismatch("a valid OpenAPI description", str(problem)[:600], last) from problem
+        raise Mismatch("a valid OpenAPI description", cut(str(problem), 600), last) from problem
     claimed = OPEN | (OF_ACCOUNTS if session.profile.offers("managed_accounts") else frozenset())
     absent = _absent(description, session, sorted(claimed))
     absent += [operation for operation in _absent(description, session, OTHERS) if _is_served(session, operation)]
@@ -128,7 +129,7 @@ def check_viewer(session: Session) -> None:
     for text in _texts(session, url, page.text, sent):
         if description in text or all(path in text for path in held):
             return
-    raise Mismatch(f"a page that refers to {description}, itself or in a script", page.text[:300], page.exchange)
+    raise Mismatch(f"a page that refers to {description}, itself or in a script", cut(page.text, 300), page.exchange)
 
 
 def _texts(session: Session, url: str, page: str, headers: dict[str, str]) -> Iterator[str]:
@@ -155,7 +156,9 @@ def _page(session: Session, url: str, headers: dict[str, str]) -> tuple[str, Ans
         if not 300 <= answer.status < 400 or location is None:
             raise_for_trouble(answer)
             if not answer.accepted:
-                raise NotAccepted("acceptance (2xx)", f"status {answer.status}: {answer.text[:300]}", answer.exchange)
+                raise NotAccepted(
+                    "acceptance (2xx)", f"status {answer.status}: {cut(answer.text, 300)}", answer.exchange
+                )
             return url, answer
         url = urljoin(url, location)
     raise Mismatch(f"a page after at most {MOST_REDIRECTS} redirects", url, session.last_exchange)

@@ -120,6 +120,21 @@ def test_case_goes_on_after_a_failure_that_stands_apart(tmp_path: Path, target: 
     assert (found.failure.step, found.failure.got) == ("line 14", "1 (and 1 more: line 14: 3)")
 
 
+def test_many_failures_that_stand_apart_are_cut_with_a_mark(tmp_path: Path, target: Target) -> None:
+    text = """
+        @case("many", requirements=["GRP-010"])
+        def many(judge: Judge, accounts: Accounts) -> None:
+            '''More failures than a message shows.'''
+            for number in range(20):
+                with judge.apart("GRP-010"):
+                    judge.same("x" * 200, number, "the value")
+    """
+    found = outcome(tmp_path, text, target)
+    assert found.failure is not None
+    assert "(and 19 more: line " in found.failure.got
+    assert found.failure.got.endswith("…)")
+
+
 def test_trouble_after_a_failure_that_stands_apart_leaves_the_failure(tmp_path: Path, target: Target) -> None:
     text = """
         @case("two", requirements=["GRP-010"])
