@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections import Counter
 from collections.abc import Callable
 
 from pydantic import JsonValue
 
-from conformance.selftest.tools.accounts import Hashes, View, Write, account_of, actions_of, group_of, lists_of
+from conformance.selftest.tools.accounts import Hashes, Write, account_of, actions_of, group_of, lists_of
 from conformance.selftest.tools.alter import (
     Answered,
     Forward,
     Received,
+    answer,
     body_of,
     change_items,
     intercept,
@@ -27,7 +29,7 @@ from reference_node.chain.account_config import Group, Permissions, UsageKey
 from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.node import Node
 
-UNDER_WAY_SECONDS = 0.2
+UNDER_WAY_SECONDS = 0.5
 """How long a request is under way where another is to come meanwhile, and many come alone."""
 
 
@@ -196,26 +198,32 @@ def equal_additions_at_once_both_count(node: Node, adds: str, member: str, lists
 
 @mutant("GRPLIFE-090")
 def updated_groups_are_missing_meanwhile(node: Node) -> None:
-    """Leave a group out of lists while it is updated."""
-    rendezvous, lists = Rendezvous(), node.accounts.groups
-    updated: list[int] = []
+    """Leave a group out of lists while it is updated; an update and a list wait for the other to come."""
+    rendezvous = Rendezvous()
+    updated: list[JsonValue] = []
 
-    def update(write: Write, key: int, group: Group, *lists: Hashes) -> None:
-        updated.append(group.id)
-        rendezvous.wait()
+    async def update(request: Received, forward: Forward) -> Answered:
+        group = body_of(request).get("group_id")
+        updated.append(group)
+        await asyncio.to_thread(rendezvous.wait)
         try:
-            write(key, group, *lists)
+            return await forward(request)
         finally:
-            updated.remove(group.id)
+            updated.remove(group)
 
-    def groups(_: View, account: int, page: int, size: int) -> list[Group]:
-        listed = [group for group in lists(account, page, size) if group.id not in updated]
-        if updated:
-            rendezvous.wait()
-        return listed
+    async def groups(request: Received, forward: Forward) -> Answered:
+        if not updated:
+            await asyncio.to_thread(rendezvous.wait)
+        missing = [str(group) for group in updated]
+        given = await forward(request)
+        rendezvous.come()
+        items = json.loads(given.body)
+        if not given.accepted or not isinstance(items, list):
+            return given
+        return answer(given.status, [item for item in items if str(members(item).get("id")) not in missing])
 
-    wrap(node.accounts, "update_group", update)
-    wrap(node.accounts, "groups", groups)
+    intercept(node, "update_group", update)
+    intercept(node, "list_groups", groups)
 
 
 SHARED_SLOT: Callable[[str], str] = """(actions => {

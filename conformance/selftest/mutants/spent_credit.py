@@ -52,7 +52,7 @@ def last_cent_is_spent_by_all_at_once(node: Node) -> None:
     async def handler(request: Received, forward: Forward) -> Answered:
         wallet = wallet_of(node, request)
         covered = wallet is not None and node.billing.balance(wallet) > 0
-        await asyncio.sleep(0.05)
+        await asyncio.sleep(0.3)
         given = await forward(request)
         if given.status != 402 or wallet is None or not covered:
             return given
