@@ -148,12 +148,12 @@ def _measure(console: Console, mutants: Mapping[str, Mutant], options: argparse.
 def _tiers(mutants: Mapping[str, Mutant], catches: Mapping[str, Catch], options: argparse.Namespace) -> list[Tier]:
     if options.mutant:
         return [Tier("the chosen mutants", [*mutants])]
-    sample = [mutant.name for mutant in tier_one(mutants.values(), catches)]
-    tiers = [Tier("tier one", [*SHAMS, *sample])]
-    if options.full:
-        rest = mutants.keys() - set(sample)
-        tiers.append(Tier("tier two", [*VARIANTS, *(name for name in mutants if name in rest)]))
-    return tiers
+    sample = dict.fromkeys(mutant.name for mutant in tier_one(mutants.values(), catches))
+    one = Tier("tier one", [*SHAMS, *sample])
+    two = Tier("tier two", [*VARIANTS, *(name for name in mutants if name not in sample)])
+    if options.rest:
+        return [two]
+    return [one, two] if options.full else [one]
 
 
 def _run(console: Console, runner: TrialRunner, tiers: Iterable[Tier], jobs: int) -> tuple[dict[str, Trial], list[str]]:
@@ -202,7 +202,9 @@ def _parser() -> argparse.ArgumentParser:
         description="Run faulty nodes and see each caught by the checks of the requirements that it breaks.",
     )
     parser.add_argument("--mutant", action="append", default=[], metavar="GLOB", help="only these mutants")
-    parser.add_argument("--full", action="store_true", help="all mutants and variants, not only tier one")
+    tiers = parser.add_mutually_exclusive_group()
+    tiers.add_argument("--full", action="store_true", help="all mutants and variants, not only tier one")
+    tiers.add_argument("--rest", action="store_true", help="the mutants and variants that tier one leaves out")
     parser.add_argument(
         "--record",
         action="store_true",
