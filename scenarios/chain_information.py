@@ -25,11 +25,11 @@ def payers_send_the_writes(judge: Judge, node: Node) -> None:
     published = {payer.lower() for payer in payers(node.session)}
     before = node.session.chain.block_number()
     node.session.accept(node.groups.creation(alice))
-    with judge():
+    with judge("ACC-140"):
         # A transaction of this case is one whose calldata hold a text that only this case sends.
         sent = node.contract.transactions_after(before, holding=node.label.encode().hex())
         judge.that(len(sent) > 0, "a transaction with the name of the new group", sent)
-    with judge("CHAIN-080", "ACC-140"):
+    with judge("ACC-140"):
         receivers = {printed(one["to"]) for one in sent}
         judge.that(receivers == {node.contract.address.lower()}, "transactions to the contract", receivers)
     senders = {printed(one["from"]) for one in sent}

@@ -193,9 +193,13 @@ def attached_key_sees_its_account(judge: Judge, node: Node) -> None:
     for account, (name, key) in zip((dana, fred), keys.items(), strict=True):
         node.minting.register(account, key)
         node.minting.attach(account, key)
-        with judge():
-            judge.items(node.groups.list(key.key), [{"name": f"{node.label} {name}"}], f"the groups of the key {name}")
-    with judge():
+        own = f"{node.label} {name}"
+        with judge("CHAIN-050"):
+            listed = pluck(node.groups.list(key.key), "name")
+            judge.that(own in listed, f"the group {own!r} in the list of the key {name}", listed)
+        with judge.apart("CHAIN-180"):
+            judge.that([group for group in listed if group != own] == [], "no group of another account", listed)
+    with judge("CHAIN-050"):
         bearer = replace(node.session.request("list_groups", keys["of dana"].key), via="bearer")
         judge.items(read_pages(node.session, bearer), [{"name": f"{node.label} of dana"}], "the same as Bearer")
 

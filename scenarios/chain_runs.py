@@ -181,7 +181,7 @@ def path_of_another_wallet(judge: Judge, node: Node) -> None:
 
 @case(
     "copied-registration",
-    requirements=["PKP-150", "MINT-050"],
+    requirements=["PKP-150"],
     needs=NEEDS,
     uses=RUNS_AFTER_CONVERSION,
 )

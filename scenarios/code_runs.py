@@ -69,7 +69,7 @@ def one_letter_off(judge: Judge, node: Node) -> None:
             node.signing.must_be_refused(on.key, code.replace(part, other), on.p, control=runs)
 
 
-@case("two-codes-in-one-request", requirements=["EXEC-040", "EXEC-220"], needs=NEEDS)
+@case("two-codes-in-one-request", requirements=["EXEC-040"], needs=NEEDS)
 def two_codes_in_one_request(judge: Judge, node: Node) -> None:
     """A request with two codes never runs the one that no group lists."""
     # The word that a run answers stands in neither code.

@@ -276,7 +276,7 @@ def change_under_way(
         node.signing.has_signed(answer, pkp, or_refused=refusals)
 
 
-@case("key-removed-under-way", requirements=["KEYLIFE-150", "KEYLIFE-080"], needs=NEEDS)
+@case("key-removed-under-way", requirements=["KEYLIFE-150"], needs=NEEDS)
 def key_removed_under_way(judge: Judge, node: Node) -> None:
     """Once the removal of a key is answered, no run begins with it, though runs were under way."""
     on = two_groups(node)
@@ -302,7 +302,7 @@ def narrowed_under_way(judge: Judge, node: Node) -> None:
     removal = node.session.request("remove_group", on.alice, group_id=on.h)
     runs = node.signing.must_sign(on.key, on.x, on.p).accepted
     change_under_way(node, update, [in_g] * 2, on.p, ["forbidden"])
-    with judge.apart():
+    with judge.apart("KEYLIFE-150"):
         all_refused(node, [in_g] * 3, "forbidden", runs)
     for write in (taking_out, removal):
         runs_in_h = node.signing.must_sign(on.key, on.y, on.q).accepted

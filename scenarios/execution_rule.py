@@ -41,7 +41,7 @@ def all_refused(
 # ------------------------------------------------------------------------------------------------------ each condition
 
 
-@case("usage-key", requirements=["EXEC-010", "EXEC-240"], needs=NEEDS)
+@case("usage-key", requirements=["EXEC-010"], needs=NEEDS)
 def usage_key(judge: Judge, node: Node) -> None:
     """A usage key that may do nothing but execute in a group runs the group's action with the group's wallet."""
     on = one_group(node)
@@ -60,7 +60,7 @@ def account_key(judge: Judge, node: Node) -> None:
         node.signing.must_sign(alice, x, p)
 
 
-@case("key-without-the-group", requirements=["EXEC-030", "ERR-100"], needs=NEEDS)
+@case("key-without-the-group", requirements=["EXEC-030"], needs=NEEDS)
 def key_without_the_group(judge: Judge, node: Node) -> None:
     """A usage key that may execute in no group, or in another one, runs nothing of this one."""
     on = two_groups(node)
@@ -71,7 +71,7 @@ def key_without_the_group(judge: Judge, node: Node) -> None:
         all_refused(node, runs, [in_none, in_h], on.x, on.p)
 
 
-@case("unlisted-action", requirements=["EXEC-040", "ERR-100"], needs=NEEDS)
+@case("unlisted-action", requirements=["EXEC-040"], needs=NEEDS)
 def unlisted_action(judge: Judge, node: Node) -> None:
     """An action that the group does not list is refused, with the usage key and with the account key."""
     on = two_groups(node)
@@ -81,7 +81,7 @@ def unlisted_action(judge: Judge, node: Node) -> None:
         all_refused(node, runs, [on.key, on.alice], node.actions.source("sign_message", "z"), on.p)
 
 
-@case("unlisted-wallet", requirements=["EXEC-050", "EXEC-200", "ERR-100"], needs=NEEDS)
+@case("unlisted-wallet", requirements=["EXEC-050"], needs=NEEDS)
 def unlisted_wallet(judge: Judge, node: Node) -> None:
     """A wallet that the group does not list cannot be used by its actions, until the group lists it."""
     on = two_groups(node)
@@ -144,7 +144,7 @@ def both_modes(judge: Judge, node: Node) -> None:
 # ------------------------------------------------------------------------------------- all conditions in the same group
 
 
-@case("conditions-in-different-groups", requirements=["EXEC-060", "ERR-100"], needs=NEEDS)
+@case("conditions-in-different-groups", requirements=["EXEC-060"], needs=NEEDS)
 def conditions_in_different_groups(judge: Judge, node: Node) -> None:
     """A group that lists the action and another that lists the wallet permit nothing together."""
     alice, p, q, x, y = two_and_two(node)

@@ -217,7 +217,7 @@ def as_key(hex_digits: str) -> str:
 
 @case(
     "no-account-key",
-    requirements=["ACC-160", "AUTH-180"],
+    requirements=["AUTH-180"],
     needs=[*CHAIN, "managed_accounts"],
     uses=[{"accounts.credits": "granted"}],
 )
@@ -291,7 +291,7 @@ def no_other_credential(judge: Judge, node: Node) -> None:
     # A key of another account that names what is this account's; that account has nothing of its own.
     by_bob = asked(bob, [updates, *removes], {})
     reads = record(node, account)
-    with judge(), Refusals(node.session, control=controls, unchanged=reads) as refusals:
+    with judge.apart("AUTH-180"), Refusals(node.session, control=controls, unchanged=reads) as refusals:
         for request in by_keys:
             refusals.send(request, ["any"])
     with judge("AUTH-230"), Refusals(node.session, control=controls, unchanged=reads) as refusals:

@@ -112,7 +112,7 @@ def duplicates_count_once(judge: Judge, node: Node) -> None:
     group.runs("y with q")
 
 
-@case("three-ways-permit-the-same", requirements=["GRP-270", "GRP-040", "GRP-050"], needs=NEEDS)
+@case("three-ways-permit-the-same", requirements=["GRP-270"], needs=NEEDS)
 def three_ways_permit_the_same(judge: Judge, node: Node) -> None:
     """What is given to add_group, to update_group or to the add calls permits the same runs."""
     on = two_and_two(node)
@@ -123,13 +123,13 @@ def three_ways_permit_the_same(judge: Judge, node: Node) -> None:
     node.groups.update(on.alice, made, pkp_ids=[], cid_hashes=[])
     updated = bound(node, on.alice, [], [])
     node.groups.update(on.alice, updated, pkp_ids=[on.p.id], cid_hashes=[on.x.hash])
-    with judge("GRP-270"):
+    with judge():
         group.runs("x with p")
     node.groups.update(on.alice, updated, pkp_ids=[], cid_hashes=[])
     filled = bound(node, on.alice, [], [])
     node.groups.add_pkp(on.alice, filled, on.p.id)
     node.groups.add_action(on.alice, filled, on.x.cid)
-    with judge("GRP-270"):
+    with judge():
         group.runs("x with p")
         group.refuses(*all_but("x with p"))
 
@@ -261,28 +261,32 @@ def wildcard_beside_entries(judge: Judge, node: Node) -> None:
         group.runs("x with p", "y with p")
 
 
-@case("wildcards-of-another-group", requirements=["GRP-120", "GRP-150", "GRP-140"], needs=NEEDS, uses=[FORMS])
+@case("wildcards-of-another-group", requirements=["GRP-140", "GRP-150", "GRP-120"], needs=NEEDS, uses=[FORMS])
 def wildcards_of_another_group(judge: Judge, node: Node) -> None:
     """A group's wildcards have no effect in another group, and which keys use it is for the keys' arrays to say."""
     on = two_and_two(node)
-    opened, closed = bound(node, on.alice, [ALL_PKPS], [node.groups.all_actions]), bound(node, on.alice, [], [])
-    in_opened, in_closed = (node.usage_keys.executing_in(on.alice, group) for group in (opened, closed))
+    closed = bound(node, on.alice, [], [])
+    in_closed = node.usage_keys.executing_in(on.alice, closed)
     group = Permitted(judge, node, on, in_closed)
-    node.signing.must_sign(in_opened, on.x, on.p)
-    with judge():
-        group.refuses("x with p", "y with q")
-    # No write to a group lets a key in.
-    node.groups.update(on.alice, opened, pkp_ids=[on.p.id], cid_hashes=[on.x.hash])
+    with judge("GRP-140"):
+        group.refuses("x with p")
+    opened = bound(node, on.alice, [on.p], [on.x])
+    in_opened = node.usage_keys.executing_in(on.alice, opened)
     node.signing.must_sign(in_opened, on.x, on.p)
     with judge("GRP-150"):
         group.refuses("x with p")
+    # No write to a group lets a key in.
+    node.groups.update(on.alice, opened, pkp_ids=[ALL_PKPS], cid_hashes=[node.groups.all_actions])
+    node.signing.must_sign(in_opened, on.y, on.q)
+    with judge("GRP-120"):
+        group.refuses("x with p", "y with q")
     node.groups.add_pkp(on.alice, closed, on.p.id)
-    with judge("GRP-140"):
+    with judge("GRP-120"):
         group.refuses("x with p")
     node.groups.add_action(on.alice, closed, on.x.cid)
     group.runs("x with p")
     with judge("GRP-120"):
-        group.refuses("y with p")
+        group.refuses("y with p", "x with q")
 
 
 @case("nearly-zero", requirements=["GRP-130"], needs=NEEDS, uses=[FORMS])
@@ -335,18 +339,17 @@ CODES = {
 }
 
 
-@case("computed-cid-permits-its-code", requirements=["ACT-140", "ACT-130"], needs=NEEDS)
+@case("computed-cid-permits-its-code", requirements=["ACT-140"], needs=NEEDS)
 def computed_cid_permits_its_code(judge: Judge, node: Node) -> None:
     """The CID that the node computes for a code, once in a group, permits that very code."""
     on = two_and_two(node)
     g = bound(node, on.alice, [on.p], [on.y])
-    with judge():
-        runs = node.signing.must_sign(on.alice, on.y, on.p).accepted
+    runs = node.signing.must_sign(on.alice, on.y, on.p).accepted
     for name, code in CODES.items():
         cid, request = node.actions.asked_cid(code), node.runs.request(on.alice, code)
         must_refuse(node.session, request, ["forbidden"], control=runs, unchanged=[])
         node.groups.add_action(on.alice, g, cid)
-        with judge.apart("ACT-140"):
+        with judge.apart():
             judge.same(node.runs.must_succeed(request).result, "one", f"what the code {name!r} returns")
 
 

@@ -31,7 +31,10 @@ def update_grants(judge: Judge, node: Node, row: Permissions) -> None:
     key = node.usage_keys.add(alice).key
     judge.set_up(trial.opens(key) == [], "a key that opens nothing before the update")
     node.usage_keys.update(alice, key, row)
-    with judge():
+    with judge("KEYLIFE-040"):
+        # The value names the key for another update.
+        node.usage_keys.update(alice, key, row)
+    with judge("KEYLIFE-020"):
         judge.same(trial.opens(key), opened_by(row), "what the key opens after the update")
 
 

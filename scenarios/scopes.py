@@ -36,7 +36,7 @@ def each_scope_can_be_granted(judge: Judge, node: Node, row: Permissions) -> Non
     alice = node.accounts.new().key
     trial = ScopeTrial(node.session, alice)
     key = node.usage_keys.add(alice, row).key
-    with judge():
+    with judge("SCOPE-090"):
         opened = trial.opens(key)
     with judge.apart("SCOPE-010"):
         judge.same([one for one in opened if one in opened_by(row)], opened_by(row), "what the scope opens")

@@ -248,7 +248,7 @@ FOUNDATIONS = (
         "run_action",
         trials.permitted_runs_sign,
         "execution_rule::usage-key",
-        "EP-380 EXEC-010 EXEC-020 EXEC-140 EXEC-150 EXEC-190 EXEC-240 EXEC-250 EXEC-370 PKP-100 PKP-110 PKP-170 "
+        "EP-380 EXEC-010 EXEC-020 EXEC-140 EXEC-150 EXEC-190 EXEC-250 EXEC-370 PKP-100 PKP-110 PKP-170 "
         "UKEY-010 UKEY-260",
         upon=(
             "groups",
@@ -364,7 +364,7 @@ FOUNDATIONS = (
         "run_action",
         None,
         "execution_rule::unlisted-action",
-        "EXEC-040 EXEC-120 ERR-100",
+        "EXEC-040 EXEC-120",
         upon=("runs",),
         departures=(NotRefused, Mismatch),
     ),
@@ -373,7 +373,7 @@ FOUNDATIONS = (
         "run_action",
         None,
         "execution_rule::unlisted-wallet",
-        "EXEC-050 EXEC-120 EXEC-200 ERR-100",
+        "EXEC-050 EXEC-120 EXEC-200",
         upon=("runs",),
         departures=(NotRefused, Mismatch),
     ),
@@ -382,7 +382,7 @@ FOUNDATIONS = (
         "run_action",
         None,
         "execution_rule::key-without-the-group",
-        "ERR-100 EXEC-030 UKEY-270 UKEY-300 SCOPE-090 AUTH-080",
+        "EXEC-030 UKEY-270 UKEY-300 SCOPE-090 AUTH-080",
         upon=("runs",),
         departures=(NotRefused, Mismatch),
     ),

@@ -106,7 +106,7 @@ def verdicts_of_the_rule_are_kept(node: Node) -> None:
     change_verdicts(node, kept)
 
 
-@mutant("CHAIN-050", "CHAIN-180")
+@mutant("CHAIN-050")
 def attached_keys_are_of_the_first_account(node: Node) -> None:
     """Take usage keys that wallets attached for keys of the account that was looked up first."""
     first: list[int] = []
@@ -231,7 +231,7 @@ def derivation_paths_are_capabilities(node: Node) -> None:
     wrap(node.runs, "wallet_key", key)
 
 
-@mutant("PKP-150", "MINT-050")
+@mutant("PKP-150")
 def copied_registrations_sign(node: Node) -> None:
     """Sign with another account's wallet once its address and path are registered in the caller's account."""
 

@@ -22,7 +22,7 @@ def _decide_wallets(node: Node, executable: Callable[[int, bytes, bytes], bool])
 # ------------------------------------------------------------------------------------------ one and the same group
 
 
-@mutant("EXEC-060", "EXEC-080", "EXEC-090", "ERR-100")
+@mutant("EXEC-060", "EXEC-080", "EXEC-090")
 def conditions_hold_in_different_groups(node: Node) -> None:
     """Permit a run where one of the key's groups lists the action and another one the wallet."""
 
@@ -106,12 +106,12 @@ def newest_group_decides_for_the_account_key(node: Node) -> None:
         row(
             "any-action",
             lambda group, _, wallet: group.has_wallet(wallet),
-            breaks="EXEC-040 EXEC-220 EXEC-120 ERR-100",
+            breaks="EXEC-040 EXEC-220 EXEC-120",
         ),
         row(
             "any-wallet",
             lambda group, action, _: group.has_action(action),
-            breaks="EXEC-050 EXEC-200 EXEC-120 EXEC-090 ERR-100",
+            breaks="EXEC-050 EXEC-200 EXEC-120 EXEC-090",
         ),
         row(
             "no-wildcard-of-actions",

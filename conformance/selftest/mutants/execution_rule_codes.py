@@ -53,7 +53,7 @@ def codes_alike_are_one_action(node: Node, canonical: Callable[[str], str]) -> N
     wrap(node.runs, "action", action)
 
 
-@mutant("EXEC-220", "EXEC-040")
+@mutant("EXEC-040")
 def one_code_is_decided_and_another_run(node: Node) -> None:
     """Decide on the first of two members `code` in a request, and run the last."""
     other: dict[str, str] = {}

@@ -28,7 +28,7 @@ def _is_account_key(node: Node, key: int) -> bool:
         row(
             "all-groups",
             lambda _: [0],
-            breaks="EXEC-030 EXEC-070 ERR-100 GRP-150 UKEY-270 UKEY-300 SCOPE-020 SCOPE-110 AUTH-080 AUTH-210",
+            breaks="EXEC-030 EXEC-070 GRP-150 UKEY-270 UKEY-300 SCOPE-020 SCOPE-110 AUTH-080 AUTH-210",
         ),
         row(
             "all-groups-where-empty",
@@ -74,8 +74,8 @@ def key_runs_in_other_groups(node: Node, change: Callable[[list[int]], list[int]
 
 @mutant(
     each=[
-        row("usage-keys-run-nothing", lambda right, owner: right and owner, breaks="EXEC-010 EXEC-240 EXEC-090"),
-        row("account-key-runs-all", lambda right, owner: right or owner, breaks="EXEC-120 EXEC-040 EXEC-090 ERR-100"),
+        row("usage-keys-run-nothing", lambda right, owner: right and owner, breaks="EXEC-010 EXEC-090"),
+        row("account-key-runs-all", lambda right, owner: right or owner, breaks="EXEC-120 EXEC-040 EXEC-090"),
         row("account-key-runs-nothing", lambda right, owner: right and not owner, breaks="EXEC-020 EXEC-090"),
     ]
 )
@@ -84,7 +84,7 @@ def kind_of_key_decides(node: Node, change: Callable[[bool, bool], bool]) -> Non
     change_verdicts(node, lambda right, question: change(right, _is_account_key(node, question[0])))
 
 
-@mutant("EXEC-010", "EXEC-240")
+@mutant("EXEC-010")
 def running_needs_a_management_permission(node: Node) -> None:
     """Refuse runs of usage keys without `manage_ipfs_ids_in_groups`."""
 

@@ -38,7 +38,7 @@ def code_runs_before_it_is_refused(node: Node, told: Callable[[RunResult], str])
     wrap(node.runs, "run", run)
 
 
-@mutant("EXEC-030", "EXEC-040", "EXEC-050", "EXEC-090", "ERR-100")
+@mutant("EXEC-030", "EXEC-040", "EXEC-050", "EXEC-090")
 def refusal_is_a_success_with_an_error(node: Node) -> None:
     """Answer a refused run with 200, like code that failed."""
 
@@ -57,7 +57,7 @@ def _rejecting(original: Called, run: Run, name: str, arguments: Mapping[str, ob
         raise HostError(str(refusal)) from None
 
 
-@mutant("EXEC-050", "EXEC-200", "EXEC-090", "ERR-100")
+@mutant("EXEC-050", "EXEC-200", "EXEC-090")
 def refusal_is_an_exception_of_the_script(node: Node) -> None:
     """Reject the script's promise when a wallet is refused, and let it go on."""
     wrap(node.runs, "host_call", _rejecting)

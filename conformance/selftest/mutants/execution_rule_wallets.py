@@ -26,13 +26,23 @@ FIRST = "first"
 
 
 @mutant(
-    "EXEC-050",
-    "EXEC-200",
     each=[
-        row("no-id-as-the-first-wallet", lambda named: None if named else FIRST),
-        row("all-zero-id-as-the-first-wallet", lambda named: FIRST if named == f"0x{WILDCARD.hex()}" else None),
-        row("address", lambda named: keccak(bytes.fromhex(named[2:])) if ADDRESS.fullmatch(named) else None),
-        row("id-in-capitals", lambda named: bytes.fromhex(named[2:]) if CAPITALS.fullmatch(named) else None),
+        row("no-id-as-the-first-wallet", lambda named: None if named else FIRST, breaks="EXEC-200"),
+        row(
+            "all-zero-id-as-the-first-wallet",
+            lambda named: FIRST if named == f"0x{WILDCARD.hex()}" else None,
+            breaks="EXEC-050",
+        ),
+        row(
+            "address",
+            lambda named: keccak(bytes.fromhex(named[2:])) if ADDRESS.fullmatch(named) else None,
+            breaks="EXEC-050",
+        ),
+        row(
+            "id-in-capitals",
+            lambda named: bytes.fromhex(named[2:]) if CAPITALS.fullmatch(named) else None,
+            breaks="EXEC-050",
+        ),
     ],
 )
 def wallet_named_otherwise_is_not_guarded(node: Node, wallet: Callable[[str], bytes | str | None]) -> None:

@@ -171,7 +171,7 @@ def conversions_hand_out_a_key(node: Node) -> None:
     change_answer(node, CONVERSION, lambda value: {**members(value), "api_key": fresh})
 
 
-@mutant("ACC-160", "AUTH-180")
+@mutant("AUTH-180")
 def addresses_of_admins_are_keys(node: Node) -> None:
     """Accept the bytes of an admin's address, whose hash is the account's, as a key in `list_groups`."""
 
@@ -187,7 +187,7 @@ def addresses_of_admins_are_keys(node: Node) -> None:
     intercept(node, "list_groups", handler)
 
 
-@mutant("ACC-160", "AUTH-180")
+@mutant("AUTH-180")
 def hashes_of_accounts_are_keys(node: Node) -> None:
     """Accept the hash of a ChainSecured account as a key in `add_group`."""
     _payers_are_heard(node)

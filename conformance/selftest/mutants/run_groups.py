@@ -56,7 +56,7 @@ def a_wildcard_counts_only_alone(node: Node) -> None:
     decide(node, alone)
 
 
-@mutant("GRP-120", "GRP-150")
+@mutant("GRP-120")
 def wildcards_hold_in_every_group(node: Node) -> None:
     """Let a group with both wildcards count for every key of the account."""
 

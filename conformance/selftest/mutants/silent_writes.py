@@ -14,7 +14,7 @@ from reference_node.node import Node
         row("update_usage_key", breaks="KEYLIFE-020 KEYLIFE-030 KEYLIFE-200 EP-130"),
         row("update_usage_key_metadata", breaks="KEYLIFE-060 EP-140"),
         row("remove_usage_key", breaks="KEYLIFE-080 KEYLIFE-090 KEYLIFE-100 KEYLIFE-120 KEYLIFE-150 EP-120"),
-        row("add_group", breaks="CHAIN-080 CHAIN-190 ACC-140"),
+        row("add_group", breaks="ACC-140"),
         row("remove_group", breaks="GRPLIFE-100 GRPLIFE-150 EP-190"),
         row("add_action_to_group", breaks="EP-360"),
         row("remove_action_from_group", breaks="ACT-100 EP-210"),
