@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import string
 from base64 import urlsafe_b64encode
 from dataclasses import replace
 
@@ -17,8 +18,9 @@ from conformance.service.derivations import (
 )
 from conformance.service.lists import first_page, unchanged_list
 from conformance.service.node import Node
-from conformance.service.refusal import Refusals, must_refuse
+from conformance.service.refusal import Refusals, must_refuse, was_accepted
 from conformance.service.secrecy import distinct_bytes, shared_prefix
+from conformance.service.usage_keys import Permissions
 from conformance.values.ids import is_address
 from conformance.values.key_text import key_bytes
 
@@ -137,3 +139,43 @@ def images_of_keys_open_nothing(judge: Judge, node: Node) -> None:
         for key in images(usage_key)[:2]:
             for names_a_key in (renames, removes):
                 refusals.send(names_a_key.changed(usage_api_key=key), ["not_found", "malformed", "invalid"])
+
+
+BASE64 = f"{string.ascii_uppercase}{string.ascii_lowercase}{string.digits}+/"
+
+
+def respelt(key: str) -> list[str]:
+    """Other texts that lenient readers of base64 take for the same bytes."""
+    digits = key.rstrip("=")
+    padding = key[len(digits) :]
+    # A last digit before padding holds bits that are no part of the bytes.
+    stray = [f"{digits[:-1]}{BASE64[BASE64.find(digits[-1]) ^ 1]}{padding}"] if padding else []
+    for_urls = key.replace("+", "-").replace("/", "_")
+    texts = [*stray, digits, for_urls, for_urls.rstrip("="), f"{key}=", f"{key[:8]} {key[8:]}", f'"{key}"']
+    return [text for text in dict.fromkeys(texts) if text != key]
+
+
+@case("other-spellings-open-no-more", requirements=["AUTH-080", "KEYLIFE-080"], needs=NEEDS)
+def other_spellings_open_no_more(judge: Judge, node: Node) -> None:
+    """Another base64 text of a key's bytes never opens more than the key does, and nothing after its removal.
+
+    Whether such a text is the key is left open (`service-conformance requirements` tells the readings of AKEY-020).
+    """
+    alice = node.accounts.new().key
+    poor, key = (node.usage_keys.add(alice, may).key for may in (Permissions(), Permissions(can_create_groups=True)))
+    write = node.groups.creation(alice)
+    adds = node.session.accept(write)[1]
+    groups = unchanged_list(node.session, "list_groups", alice)
+    headers = ("x-api-key", "bearer")
+    with judge.apart("AUTH-080"), Refusals(node.session, control=adds, unchanged=[groups]) as refusals:
+        for text in respelt(poor):
+            for header in headers:
+                refusals.send(replace(write, credential=text, via=header), ["forbidden", *NO_KEY])
+    # Whoever remembers what opened an account does so now.
+    for text in respelt(key):
+        was_accepted(node.session, node.session.send(replace(write, credential=text)), or_refused=NO_KEY)
+    node.usage_keys.remove(alice, key)
+    with judge.apart("KEYLIFE-080"), Refusals(node.session, control=adds, unchanged=[groups]) as refusals:
+        for text in respelt(key):
+            for header in headers:
+                refusals.send(replace(write, credential=text, via=header), NO_KEY)

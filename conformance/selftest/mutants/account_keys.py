@@ -23,7 +23,7 @@ from conformance.selftest.tools.alter import (
     members,
     refusal,
 )
-from conformance.selftest.tools.api_keys import ask_as, header, key_book, presented
+from conformance.selftest.tools.api_keys import KeyBook, ask_as, header, in_given_out_form, key_book, presented
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.node import Node
 
@@ -284,3 +284,21 @@ def hash_names_a_usage_key(node: Node, operation: str) -> None:
         return {**body, "usage_api_key": named} if named else value
 
     change_body(node, operation, changed)
+
+
+@mutant(
+    each=[
+        row("after-their-removal", lambda book, key: key in book.removed, breaks="KEYLIFE-080"),
+        row("for-the-account", lambda book, key: key in book.owners and key not in book.removed, breaks="AUTH-080"),
+    ]
+)
+def keys_in_another_spelling_count(node: Node, counts: Callable[[KeyBook, str], bool]) -> None:
+    """Take usage keys that are spelt in another way for the account key; the label says when."""
+    book = key_book(node)
+
+    def key_for(request: Received) -> str:
+        text = presented(request)
+        key = in_given_out_form(text)
+        return book.account_of(key) if key != text and counts(book, key) else text
+
+    ask_as(node, "add_group", key_for)

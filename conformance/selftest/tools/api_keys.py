@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
@@ -9,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pydantic import JsonValue
 
 from conformance.selftest.tools.alter import Answered, Forward, Received, change_body, intercept
-from reference_node.keys import key_hash, parse_key
+from reference_node.keys import SECRET_BYTES, key_hash, key_text, parse_key
 from reference_node.node import Node
 
 Members = dict[str, JsonValue]
@@ -25,6 +26,16 @@ def presented(request: Received) -> str:
     authorization = header(request, b"authorization")
     bearer = authorization[len("Bearer ") :] if authorization.lower().startswith("bearer ") else ""
     return header(request, b"x-api-key") or bearer
+
+
+def in_given_out_form(text: str) -> str:
+    """Return the key whose bytes a lenient reader of base64 finds in a text, as the node writes it; empty for none."""
+    digits = text.replace("-", "+").replace("_", "/").rstrip("=")
+    try:
+        secret = base64.b64decode(f"{digits}==")
+    except ValueError:
+        return ""
+    return key_text(secret) if len(secret) == SECRET_BYTES else ""
 
 
 def is_by_usage_key(node: Node, request: Received) -> bool:

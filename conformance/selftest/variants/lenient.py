@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 
 from conformance.selftest.tools.accounts import Write, account_of
 from conformance.selftest.tools.alter import (
@@ -18,7 +19,10 @@ from conformance.selftest.tools.alter import (
     refusal,
     wrap,
 )
+from conformance.selftest.tools.alter_runs import RUN
+from conformance.selftest.tools.api_keys import in_given_out_form
 from conformance.selftest.variants.variant import (
+    EVERYTHING,
     LISTS,
     ON_GROUPS,
     WRITES,
@@ -35,6 +39,7 @@ from reference_node.keys import key_hash
 from reference_node.node import Node
 
 WILDCARD = bytes(32)
+BEARER = b"Bearer "
 AT_MOST = 100
 
 
@@ -58,8 +63,10 @@ def lenient(node: Node) -> None:
     Every answer has further members. The account's own wallet is one of its PKPs. A second `add_action` overwrites.
     Adding what a group lists, and removing what it does not list, succeeds. The lists of an unknown group are empty.
     An update of a usage key keeps its labels. `account_exists` refuses unknown keys. `list_actions` also shows
-    actions that are only in groups, without labels where a group is asked for.
+    actions that are only in groups, without labels where a group is asked for. A key counts in any base64 text of its
+    bytes.
     """
+    intercept(node, (*EVERYTHING, RUN), _in_any_spelling)
     wrap(node.accounts, "new_account", _registers_own_wallet(node))
     wrap(node.accounts, "update_usage_key", _keeps_labels(node))
     wrap(node.accounts, "add_action", _overwrites(node))
@@ -110,6 +117,19 @@ def _empty_if_unknown(view: Callable[..., list[object]], *arguments: int) -> lis
         if refused.error != "GroupUnknown":
             raise
         return []
+
+
+async def _in_any_spelling(request: Received, forward: Forward) -> Answered:
+    return await forward(replace(request, headers=tuple(map(_with_known_key, request.headers))))
+
+
+def _with_known_key(header: tuple[bytes, bytes]) -> tuple[bytes, bytes]:
+    name, value = header
+    scheme = BEARER if name == b"authorization" and value.startswith(BEARER) else b""
+    if not scheme and name != b"x-api-key":
+        return header
+    text = value.removeprefix(scheme).decode("latin-1")
+    return name, scheme + (in_given_out_form(text) or text).encode("latin-1")
 
 
 async def _for_known_keys(request: Received, forward: Forward) -> Answered:
