@@ -174,6 +174,29 @@ def parameters_come_unchanged(judge: Judge, node: Node) -> None:
             judge.same(on.run(echo, outermost).result, {"params": outermost}, f"all of {', '.join(outermost)}")
 
 
+BEYOND_SAFE_INTEGERS = (2**53, -(2**53), 2**60, 2**63, -(2**63), 2**64, 3 * 2**80)
+"""Integers that JavaScript's numbers hold exactly, though not each of their neighbours."""
+
+
+@case("integers-past-2-to-the-53rd", requirements=["EXEC-160", "EXEC-370"], needs=NEEDS, uses=[FORMS])
+def integers_past_2_to_the_53rd(judge: Judge, node: Node) -> None:
+    """Large integers that are JavaScript's own reach `main` with their value, and come back with it."""
+    on = runner(node)
+    code = "async function main(params) { return {texts: params.numbers.map(n => typeof n + ' ' + n.toString(16))}; }"
+    with judge.apart("EXEC-160"):
+        texts = on.run(code, {"numbers": list(BEYOND_SAFE_INTEGERS)}).result
+        expected = {"texts": [f"number {number:x}" for number in BEYOND_SAFE_INTEGERS]}
+        judge.same(texts, expected, "type and hex digits of the numbers that `main` gets")
+    code = f"async function main() {{ return {{numbers: [{', '.join(map(str, BEYOND_SAFE_INTEGERS))}]}}; }}"
+    with judge.apart("EXEC-370"):
+        numbers = member(on.run(code).result, "numbers")
+        # JSON.stringify writes as many digits as tell a number from its neighbours, and zeros after them.
+        for place, number in enumerate(BEYOND_SAFE_INTEGERS):
+            got = member(numbers, str(place))
+            is_it = isinstance(got, int | float) and float(got) == float(number)
+            judge.that(is_it, f"the number {number} that `main` returned", got)
+
+
 # ---------------------------------------------------------------------------------------------------------- logs
 
 

@@ -158,6 +158,19 @@ def conversion_forgets_names_of_actions(node: Node) -> None:
     _before_conversion(node, act)
 
 
+@mutant("MODE-050", "MODE-360")
+def groups_of_converted_accounts_are_renumbered(node: Node) -> None:
+    """Number the groups of a converted account without the gaps that removals left."""
+
+    def groups(read: Callable[..., list[Group]], account_hash: int, page: int, size: int) -> list[Group]:
+        found = read(account_hash, page, size)
+        if node.accounts.account(account_hash).managed:
+            return found
+        return [group._replace(id=page * size + place) for place, group in enumerate(found, 1)]
+
+    wrap(node.accounts, "groups", groups)
+
+
 @mutant("MODE-060", "MODE-360")
 def wallets_of_converted_accounts_are_hidden(node: Node) -> None:
     """List no wallets of a converted account."""

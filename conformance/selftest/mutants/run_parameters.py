@@ -57,6 +57,10 @@ def _members(keep: Callable[[str, JsonValue], bool]) -> Callable[[JsonValue], Js
     return kept
 
 
+def _is_large(value: JsonValue) -> bool:
+    return type(value) is int and abs(value) >= 2**53
+
+
 def _rounded(value: JsonValue) -> JsonValue:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return value
@@ -68,6 +72,8 @@ def _rounded(value: JsonValue) -> JsonValue:
     each=[
         row("numbers-rounded", _rounded),
         row("integers-as-texts", lambda value: str(value) if type(value) is int else value),
+        row("large-integers-as-texts", lambda value: str(value) if _is_large(value) else value),
+        row("integers-of-64-bits", lambda value: (value + 2**63) % 2**64 - 2**63 if type(value) is int else value),
         row("arrays-without-doubles", _lists(lambda items: [x for at, x in enumerate(items) if x not in items[:at]])),
         row("arrays-reversed", _lists(lambda items: items[::-1])),
         row("arrays-cut", _lists(lambda items: items[:ITEMS])),

@@ -141,6 +141,8 @@ def _without_nulls(value: JsonValue) -> JsonValue:
         row("without-nulls", everywhere(_without_nulls), breaks="EXEC-160"),
         row("its-member-response", lambda v: v["response"] if isinstance(v, dict) and "response" in v else v),
         row("array-as-object", lambda v: {str(at): one for at, one in enumerate(v)} if isinstance(v, list) else v),
+        row("large-integers-as-text", everywhere(lambda v: str(v) if type(v) is int and abs(v) >= 2**53 else v)),
+        row("at-most-2^63", everywhere(lambda v: min(v, 2**63 - 2**10) if type(v) is int else v)),
         row("arrays-cut", everywhere(lambda value: value[:MANY_ITEMS] if isinstance(value, list) else value)),
     ],
 )
