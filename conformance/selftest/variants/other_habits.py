@@ -26,7 +26,7 @@ from conformance.selftest.tools.alter import (
     refusal,
     wrap,
 )
-from conformance.selftest.tools.alter_runs import change_input, change_result
+from conformance.selftest.tools.alter_runs import RUN, change_input, change_result
 from conformance.selftest.variants.variant import ON_GROUPS, Members, choices, each, members_of, newest_first
 from reference_node.access import Caller
 from reference_node.keys import address_of, new_derivation_path
@@ -81,7 +81,8 @@ def other_habits(node: Node) -> None:
 
     A wallet is made by GET. Lists show group ids in hex, `add_group` answers a number. A PKP id is an address after
     zeros. What is not there can be deleted. Each usage key comes with a wallet, which is listed. The sandbox has one
-    function. Code that swallows the refusal of a wallet goes on. `response` is what `main` returns, parsed as a text.
+    function. Code that swallows the refusal of a wallet goes on. `response` is what `main` returns, parsed as a text,
+    and `logs` an array of lines.
     An account's lists show the newest first, those of a group what joined first.
     """
     for view in ("wallets", "actions", "usage_keys"):
@@ -91,6 +92,7 @@ def other_habits(node: Node) -> None:
     wrap(node.runs, "run", _refused_if_withheld)
     change_input(node, lambda code, params: (SANDBOX + code, params))
     change_result(node, lambda _code, _params, result: replace(result, response=_parsed_text(result.response)))
+    change_answer(node, RUN, members_of(lambda told: {**told, "logs": _lines(str(told["logs"]))}))
     change_items(node, WALLETS, each(_with_padded_id))
     change_body(node, WITH_WALLETS, members_of(_with_real_ids))
     intercept(node, WITH_WALLETS, _of_padded_ids)
@@ -99,6 +101,10 @@ def other_habits(node: Node) -> None:
     intercept(node, DELETIONS, _accepted_if_absent)
     change_answer(node, "openapi.json", members_of(_described))
     node.app.add_middleware(WalletsByGet)
+
+
+def _lines(text: str) -> list[JsonValue]:
+    return list(text.split("\n")) if text else []
 
 
 class WalletsByGet:
