@@ -41,7 +41,7 @@ def what_was_permitted_stays_permitted(node: Node) -> None:
     change_verdicts(node, remembered)
 
 
-@mutant("EXEC-230", "KEYLIFE-020", "UKEY-260", "EP-360", "EP-370", "GRPLIFE-040", "GRPLIFE-050", "GRPLIFE-070")
+@mutant("EXEC-230", "KEYLIFE-020", "EP-360", "EP-370", "GRPLIFE-040", "GRPLIFE-050", "GRPLIFE-070")
 def what_was_refused_stays_refused(node: Node) -> None:
     """Refuse for ever a run that was refused once."""
     refused: set[Question] = set()
@@ -139,7 +139,7 @@ def parallel_updates_lose_their_groups(node: Node) -> None:
     wrap(node.accounts, "update_usage_key", update)
 
 
-@mutant("KEYLIFE-030", "UKEY-300")
+@mutant("KEYLIFE-030")
 def no_groups_in_an_update_count_as_left_out(node: Node) -> None:
     """Keep `execute_in_groups` when an update sends it empty."""
 
