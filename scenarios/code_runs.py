@@ -75,8 +75,8 @@ def two_codes_in_one_request(judge: Judge, node: Node) -> None:
     # The word that a run answers stands in neither code.
     listed, unlisted = (f"async function main() {{ return '{part}' + 'ed'; }}" for part in ("list", "unlist"))
     on = one_group(node, node.actions.of_code(listed))
-    judge.set_up(node.runs.run(on.alice, listed).result == "listed", "the result of the listed code")
-    request = node.runs.request(on.alice, listed)
+    judge.set_up(node.runs.run(on.key, listed).result == "listed", "the result of the listed code")
+    request = node.runs.request(on.key, listed)
     x, y = json.dumps(listed), json.dumps(unlisted)
     with judge():
         for name, code, other, other_code in (

@@ -55,7 +55,12 @@ class Permitted:
 
 def everywhere(judge: Judge, node: Node, on: TwoAndTwo) -> Permitted:
     """Tries pairs with a new usage key that may execute in every group."""
-    return Permitted(judge, node, on, node.usage_keys.executing_in(on.alice, 0))
+    return within(judge, node, on, 0)
+
+
+def within(judge: Judge, node: Node, on: TwoAndTwo, group: int) -> Permitted:
+    """Tries pairs with a new usage key that may execute in this group."""
+    return Permitted(judge, node, on, node.usage_keys.executing_in(on.alice, group))
 
 
 def all_but(*pairs: str) -> Sequence[str]:
@@ -70,8 +75,7 @@ def all_but(*pairs: str) -> Sequence[str]:
 def every_listed_pair(judge: Judge, node: Node) -> None:
     """A group permits each listed action, by the hash that the client computed, each listed wallet."""
     on = two_and_two(node)
-    group = everywhere(judge, node, on)
-    bound(node, on.alice, [on.p, on.q], [on.x, on.y])
+    group = within(judge, node, on, bound(node, on.alice, [on.p, on.q], [on.x, on.y]))
     with judge.apart("GRP-040", "GRP-060"):
         group.runs("x with p", "x with q")
     with judge.apart("GRP-050", "GRP-060", "ACT-130"):
@@ -84,8 +88,8 @@ def every_listed_pair(judge: Judge, node: Node) -> None:
 def empty_lists(judge: Judge, node: Node) -> None:
     """Empty lists permit nothing, until an action and a wallet are added."""
     on = two_and_two(node)
-    group = everywhere(judge, node, on)
     g = bound(node, on.alice, [], [])
+    group = within(judge, node, on, g)
     with judge():
         group.refuses(*EVERY_PAIR)
     node.groups.add_action(on.alice, g, on.x.cid)
@@ -246,8 +250,8 @@ def last_form_of_all_actions(judge: Judge, node: Node) -> None:
 def wildcard_beside_entries(judge: Judge, node: Node) -> None:
     """A wildcard beside concrete entries keeps its effect, also when one of them is removed."""
     on = two_and_two(node)
-    group = everywhere(judge, node, on)
     g = bound(node, on.alice, [on.p, ALL_PKPS], [on.x])
+    group = within(judge, node, on, g)
     with judge.apart("GRP-100"):
         group.runs("x with p", "x with q")
     node.groups.remove_pkp(on.alice, g, on.p.id)
@@ -316,8 +320,8 @@ def nearly_zero(judge: Judge, node: Node) -> None:
 def metadata_permits_nothing(judge: Judge, node: Node) -> None:
     """An action that is registered and in no group may not run, until it joins one."""
     on = two_and_two(node)
-    group = everywhere(judge, node, on)
     g = bound(node, on.alice, [on.p], [on.y])
+    group = within(judge, node, on, g)
     group.runs("y with p")
     node.actions.add(on.alice, on.x.cid, "x")
     with judge():
@@ -344,9 +348,10 @@ def computed_cid_permits_its_code(judge: Judge, node: Node) -> None:
     """The CID that the node computes for a code, once in a group, permits that very code."""
     on = two_and_two(node)
     g = bound(node, on.alice, [on.p], [on.y])
-    runs = node.signing.must_sign(on.alice, on.y, on.p).accepted
+    key = node.usage_keys.executing_in(on.alice, g)
+    runs = node.signing.must_sign(key, on.y, on.p).accepted
     for name, code in CODES.items():
-        cid, request = node.actions.asked_cid(code), node.runs.request(on.alice, code)
+        cid, request = node.actions.asked_cid(code), node.runs.request(key, code)
         must_refuse(node.session, request, ["forbidden"], control=runs, unchanged=[])
         node.groups.add_action(on.alice, g, cid)
         with judge.apart():
@@ -357,8 +362,8 @@ def computed_cid_permits_its_code(judge: Judge, node: Node) -> None:
 def hash_is_no_cid(judge: Judge, node: Node) -> None:
     """A hash in the place of a raw CID permits nothing."""
     on = two_and_two(node)
-    group = everywhere(judge, node, on)
     g = bound(node, on.alice, [on.p], [on.y])
+    group = within(judge, node, on, g)
     group.runs("y with p")
     digits = on.x.hash.removeprefix("0x")
     for given in (on.x.hash, digits, f"0x{digits.upper()}"):

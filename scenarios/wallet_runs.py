@@ -134,10 +134,10 @@ def wallet_decided_at_use(judge: Judge, node: Node) -> None:
     alice = node.accounts.new().key
     p, q = node.pkps.create_several(alice, 2)
     hello = node.actions.prepared("hello")
-    bound(node, alice, [p], [hello])
-    node.runs.run(alice, hello.code, pkp_id=p.id)
+    key = node.usage_keys.executing_in(alice, bound(node, alice, [p], [hello]))
+    node.runs.run(key, hello.code, pkp_id=p.id)
     with judge():
-        node.runs.run(alice, hello.code, pkp_id=q.id)
+        node.runs.run(key, hello.code, pkp_id=q.id)
 
 
 DECIDED_BEFORE_RUN = {"exec.pkp_selection.decided": "before_run"}
@@ -149,10 +149,10 @@ def wallet_decided_before_run(judge: Judge, node: Node) -> None:
     alice = node.accounts.new().key
     p, q = node.pkps.create_several(alice, 2)
     hello = node.actions.prepared("hello")
-    bound(node, alice, [p], [hello])
-    runs = node.runs.run(alice, hello.code, pkp_id=p.id).accepted
+    key = node.usage_keys.executing_in(alice, bound(node, alice, [p], [hello]))
+    runs = node.runs.run(key, hello.code, pkp_id=p.id).accepted
     with judge():
-        node.signing.must_be_refused(alice, hello, q, control=runs)
+        node.signing.must_be_refused(key, hello, q, control=runs)
 
 
 @case("no-wallet-needed", requirements=["EXEC-300"], needs=NEEDS, uses=[{"exec.run_without_pkp": "action_only"}])
@@ -160,10 +160,10 @@ def no_wallet_needed(judge: Judge, node: Node) -> None:
     """A run that uses no wallet needs a group that lists the action, and no more."""
     alice = node.accounts.new().key
     hello = node.actions.prepared("hello")
-    bound(node, alice, [], [hello])
-    unlisted = node.runs.request(alice, f"{hello.code} ")
+    key = node.usage_keys.executing_in(alice, bound(node, alice, [], [hello]))
+    unlisted = node.runs.request(key, f"{hello.code} ")
     with judge():
-        runs = node.runs.run(alice, hello.code).accepted
+        runs = node.runs.run(key, hello.code).accepted
         must_refuse(node.session, unlisted, ["forbidden"], control=runs, unchanged=[])
 
 
@@ -175,8 +175,8 @@ def some_wallet_needed(judge: Judge, node: Node) -> None:
     alice = node.accounts.new().key
     p = node.pkps.create(alice)
     with_p, without = (node.actions.prepared("hello", mark) for mark in ("with", "without"))
-    bound(node, alice, [p], [with_p])
-    bound(node, alice, [], [without])
+    groups = bound(node, alice, [p], [with_p]), bound(node, alice, [], [without])
+    key = node.usage_keys.executing_in(alice, *groups)
     with judge():
-        runs = node.runs.run(alice, with_p.code).accepted
-        must_refuse(node.session, node.runs.request(alice, without.code), ["forbidden"], control=runs, unchanged=[])
+        runs = node.runs.run(key, with_p.code).accepted
+        must_refuse(node.session, node.runs.request(key, without.code), ["forbidden"], control=runs, unchanged=[])
