@@ -1,6 +1,6 @@
 """Decides whether a failure is a case's own, or whether a foundation that the case builds on does not hold.
 
-`foundations` lists the foundations. Each is tried at most once in a process, and only when a case fails.
+`conformance.run.foundations` lists them. Each is tried at most once in a process, and only when a case fails.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The trials of `foundations`: each tests one foundation of most cases, with as few requests as possible.
+"""The trials of foundations: each tests one of them, with as few requests as possible.
 
 A trial raises a Departure where its foundation does not hold. A failure within `set_up` says nothing about it.
 """

@@ -1,0 +1,111 @@
+"""Foundations about who may do what: accounts, the chain, the permissions of usage keys, and envelopes."""
+
+from __future__ import annotations
+
+from conformance.problems import Mismatch, NotAccepted, NotRefused
+from conformance.run.foundations import trials
+from conformance.run.foundations.foundation import Foundation
+
+ACCESS = (
+    Foundation(
+        "the admin wallet of an account",
+        "new_account",
+        None,
+        "accounts::admin-wallet-as-stated",
+        "ACC-030",
+    ),
+    Foundation(
+        "the chain id",
+        "",
+        None,
+        "chain_information::chain-id-of-the-chain",
+        "CHAIN-030",
+        departures=(NotAccepted, Mismatch),
+    ),
+    Foundation(
+        "conversions",
+        "convert_to_chain_secured_account",
+        trials.conversions_end_the_key,
+        "conversion::converts",
+        "AUTH-180 ERR-080 MODE-010 MODE-020 MODE-030 MODE-110 WSIG-020",
+    ),
+    Foundation(
+        "refusals of unknown keys",
+        "",
+        trials.unknown_keys_are_refused,
+        "authentication::lists-need-a-key",
+        "AKEY-060 AUTH-040 AUTH-050 EXEC-260 KEYLIFE-080",
+        departures=(NotRefused,),
+    ),
+    Foundation(
+        "hashed CIDs in removals",
+        "remove_action_from_group update_action_metadata delete_action",
+        None,
+        "actions::contract-and-list-agree-on-actions",
+        "ACT-100",
+        departures=(NotAccepted,),
+    ),
+    *(
+        Foundation(
+            f"what {permission} permits",
+            operation,
+            None,
+            f"usage_keys::{case}",
+            about,
+            upon=("usage keys",),
+            departures=(NotAccepted, NotRefused, Mismatch),
+        )
+        for permission, operation, case, about in (
+            ("can_create_groups", "add_group", "may-create-groups", "UKEY-040"),
+            ("the lack of can_create_groups", "add_group", "may-not-create-groups", "UKEY-050 AUTH-080 SCOPE-090"),
+            ("can_delete_groups", "remove_group", "may-delete-groups", "UKEY-060"),
+            ("the lack of can_delete_groups", "remove_group", "may-not-delete-groups", "UKEY-070 AUTH-080 SCOPE-090"),
+            ("can_create_pkps", "create_wallet", "may-create-pkps", "UKEY-080"),
+            ("the lack of can_create_pkps", "create_wallet", "may-not-create-pkps", "UKEY-090 AUTH-080 SCOPE-090"),
+            (
+                "manage_ipfs_ids_in_groups",
+                "add_action_to_group",
+                "may-add-actions-in-named-groups",
+                "UKEY-100 UKEY-110 UKEY-290",
+            ),
+            (
+                "manage_ipfs_ids_in_groups for removals",
+                "remove_action_from_group",
+                "may-remove-actions-in-named-groups",
+                "UKEY-140 UKEY-150 UKEY-290",
+            ),
+            ("add_pkp_to_groups", "add_pkp_to_group", "may-add-pkps-in-named-groups", "UKEY-180 UKEY-190 UKEY-290"),
+            (
+                "remove_pkp_from_groups",
+                "remove_pkp_from_group",
+                "may-remove-pkps-in-named-groups",
+                "UKEY-220 UKEY-230 UKEY-290",
+            ),
+        )
+    ),
+    Foundation(
+        "the wildcard of groups",
+        "add_action_to_group remove_action_from_group add_pkp_to_group remove_pkp_from_group",
+        None,
+        "usage_keys::may-add-actions-in-all-groups",
+        "UKEY-120 UKEY-160 UKEY-200 UKEY-240 UKEY-280 UKEY-320",
+        upon=("usage keys",),
+    ),
+    Foundation(
+        "zero beside other group ids",
+        "add_usage_api_key",
+        None,
+        "usage_keys::zero-beside-other-ids",
+        "UKEY-310",
+        upon=("groups", "usage keys"),
+    ),
+    Foundation(
+        "envelopes",
+        "create_wallet_with_signature add_usage_api_key_with_signature convert_to_chain_secured_account",
+        None,
+        "envelopes::valid",
+        "AUTH-060 ENV-010 ENV-020 ENV-030 ENV-130 ENV-170 ENV-180 ENV-190 ENV-210 ENV-230 ENV-350 WSIG-010 WSIG-030 "
+        "WSIG-080",
+        departures=(NotAccepted,),
+    ),
+)
