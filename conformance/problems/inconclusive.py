@@ -1,0 +1,167 @@
+"""Why a step can be inconclusive: the kinds of `Inconclusive`."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+from conformance.problems.step import Inconclusive
+
+
+class Unreachable(Inconclusive):
+    """Nobody listens at the node's address, or the name does not resolve."""
+
+    code = "unreachable"
+    cause = "the node cannot be reached"
+    hint = "check --node-url, and that the node runs"
+
+
+class Untrusted(Inconclusive):
+    """The node's TLS certificate is none that this machine trusts."""
+
+    code = "untrusted"
+    cause = "the node's certificate is not trusted"
+    hint = "name the certificate's issuer, or the self-signed certificate itself, in SSL_CERT_FILE"
+
+
+class NodeSilent(Inconclusive):
+    """Several requests in a row were not answered in time: no more are sent, and the run ends."""
+
+    code = "node-silent"
+    cause = "the node answers nothing any more"
+    hint = "look at the node; --timeout and --max-timeouts say how long the suite waits"
+
+
+class IdleConnectionClosed(Inconclusive):
+    """A connection that had carried requests before was closed with no byte of an answer to a request that may count.
+
+    A server may close an idle connection at any time (RFC 9112, 9.5), also while a request is on its way.
+    """
+
+    code = "idle-connection-closed"
+    cause = "the node closed a kept-alive connection before the answer"
+    hint = "nothing tells whether the request was carried out; run the case again"
+
+
+class NoFunderKey(Inconclusive):
+    """The profile names an environment variable for the key of a wallet with ether, and it holds none."""
+
+    code = "no-funder-key"
+    cause = "there is no key of a wallet with ether"
+    hint = "set the variable, or leave funded_wallet out of the profile's capabilities"
+
+
+class NoControlToken(Inconclusive):
+    """The profile names an environment variable for the token of the test control, and it holds none."""
+
+    code = "no-control-token"
+    cause = "there is no token for the test control"
+    hint = "set the variable, or leave control_token_variable out of the profile"
+
+
+class OutOfCredit(Inconclusive):
+    """402 where the case does not expect it."""
+
+    code = "out-of-credit"
+    cause = "the account has no credit"
+    hint = "have the node give new accounts credits; where it never does, the profile says `accounts: {credits: null}`"
+
+
+class Throttled(Inconclusive):
+    """429, or 503 with Retry-After: the node asks to go slower."""
+
+    code = "throttled"
+    cause = "the node limits the rate of requests"
+    hint = "run with a lower --rate"
+
+
+class BudgetSpent(Inconclusive):
+    """The run's own spending limit is reached."""
+
+    code = "budget-spent"
+    cause = "the run's budget is spent"
+    hint = "raise --max-spend (cents)"
+
+
+class PurchasesSpent(Inconclusive):
+    """The run has bought as much credit as the profile permits."""
+
+    code = "purchases-spent"
+    cause = "the run has bought as much credit as the profile permits"
+    hint = "raise payments.most_cents of the profile"
+
+
+class GasSpent(Inconclusive):
+    """The run's own limit of gas is reached."""
+
+    code = "gas-spent"
+    cause = "the run's gas is spent"
+    hint = "raise --max-gas"
+
+
+class ChainTrouble(Inconclusive):
+    """The settlement chain did not take or mine a transaction of the suite, for reasons that are not the node's."""
+
+    code = "chain-trouble"
+    cause = "the settlement chain did not do as asked"
+    hint = "check the chain's JSON-RPC, and that the wallet with the suite's ether has enough of it"
+
+
+class ProviderTrouble(Inconclusive):
+    """The payment provider did not do as asked, for reasons that are not the node's."""
+
+    code = "provider-trouble"
+    cause = "the payment provider did not do as asked"
+    hint = "check payments.provider_url and payments.methods of the profile"
+
+
+class LivePayments(Inconclusive):
+    """The node sells credits for real money: the suite pays in test mode alone."""
+
+    code = "live-payments"
+    cause = "payments of the node move real money"
+    hint = "run the node with keys of the provider's test mode"
+
+
+class FuzzNotInstalled(Inconclusive):
+    """The suite is installed without schemathesis, which generates requests."""
+
+    code = "fuzz-not-installed"
+    cause = "schemathesis is not installed"
+    hint = "pip install 'service-conformance[fuzz]'"
+
+
+class VerifierNotInstalled(Inconclusive):
+    """The suite is installed without the libraries of the attestation verifier."""
+
+    code = "verifier-not-installed"
+    cause = "the libraries of the attestation verifier are not installed"
+    hint = "pip install 'service-conformance[attestation]'"
+
+    def __str__(self) -> str:
+        return f"{self.cause}: {self.hint}"
+
+
+VERIFIER_LIBRARIES = ("cryptography", "dcap_qvl", "dns")
+"""What the extra `attestation` installs, by the names under which `conformance.verify` imports it."""
+
+
+def require_verifier() -> None:
+    """Raise VerifierNotInstalled if a library of the verifier is missing."""
+    missing = [name for name in VERIFIER_LIBRARIES if find_spec(name) is None]
+    if missing:
+        raise VerifierNotInstalled("the libraries of the attestation verifier", f"no {', '.join(missing)}")
+
+
+class ControlNotAccepted(Inconclusive):
+    """The control of a refused step was not reached or not accepted."""
+
+    code = "control-not-accepted"
+    cause = "the refusal's control was not accepted, so that the refusal would prove nothing"
+
+
+class ProfileSilent(Inconclusive):
+    """A step needs something that the profile leaves out."""
+
+    code = "profile-silent"
+    cause = "the profile does not say what the step needs"
+    hint = "name the key in the case's `uses`, or fill it in the profile"

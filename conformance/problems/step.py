@@ -1,0 +1,91 @@
+"""The two kinds of problems of a step: a departure of the node, and an inconclusive step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Self
+
+from conformance.problems.problem import Problem
+
+
+class StepProblem(Problem):
+    """A problem of a step. The runner adds which step it was."""
+
+    def __init__(self, expected: str, got: str, exchange: int | None = None) -> None:
+        self.expected = expected
+        self.got = got
+        self.exchange = exchange
+        """Number of the exchange in the case's log that shows it."""
+        self.step = ""
+        """The label of the step; the step that raised the problem fills it in."""
+        self.requirements: tuple[str, ...] = ()
+        """The requirements of the case that it contradicts, where known; otherwise it counts for all of them."""
+        self.judged = False
+        """Whether a judging step or a judge's block has charged its requirements with it."""
+        self.assumed: dict[str, object] | None = None
+        """The assumed profile values, by key, that the case had relied on by then; None: not determined yet."""
+        self.replay = ""
+        """A pack that shows the failure by itself, for a case whose steps were generated."""
+        super().__init__(f"expected {expected}; got {got}")
+
+
+MOST_OF_OTHERS = 1_500
+"""The number of characters in which a failure shows the failures beside it."""
+
+
+class Departure(StepProblem):
+    """The node departs from the specification."""
+
+    code = "departure"
+    cause = "the node departs from what the step says"
+
+    def charge(self, requirements: Sequence[str]) -> None:
+        """Charge these requirements with it, unless it names those that it contradicts itself.
+
+        Raises SetupFailed where there are none: nothing is judged yet.
+        """
+        self.requirements = self.requirements or tuple(requirements)
+        if not self.requirements:
+            raise SetupFailed.of(self) from self
+        self.judged = True
+
+    @classmethod
+    def first_of(cls, failures: Sequence[Departure]) -> Departure:
+        """The first of several independent failures, with the requirements of all of them.
+
+        Failures that depend on assumed profile values count only where there are no others. The text of the first
+        failure lists the others.
+        """
+        certain = [failure for failure in failures if not failure.assumed] or list(failures)
+        first = certain[0]
+        first.requirements = tuple(dict.fromkeys(name for failure in certain for name in failure.requirements))
+        if others := "; ".join(
+            f"{failure.step}: {failure.got}" if failure.step else failure.got for failure in certain[1:]
+        ):
+            shown = others if len(others) <= MOST_OF_OTHERS else f"{others[:MOST_OF_OTHERS]}…"
+            first.got += f" (and {len(certain) - 1} more: {shown})"
+        return first
+
+
+class Inconclusive(StepProblem):
+    """Nothing was learnt about the requirement."""
+
+    code = "inconclusive"
+    cause = "nothing was learnt about the requirement"
+
+
+class SetupFailed(Inconclusive):
+    """A departure before anything is judged: what the case is about could not be reached."""
+
+    code = "blocked"
+    cause = "blocked: a step that prepares did not go as it should"
+    hint = "look for a failing case about that operation: it tells more"
+    judged_by = ""
+    """The case that judges the failed set-up; empty where no single case does."""
+
+    @classmethod
+    def of(cls, problem: Departure) -> Self:
+        """The problem for a departure in set-up."""
+        failure = cls(problem.expected, f"{problem.got} ({problem.cause})", problem.exchange)
+        failure.step, failure.assumed = problem.step, problem.assumed
+        return failure
