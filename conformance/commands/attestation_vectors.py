@@ -8,10 +8,9 @@ from fnmatch import fnmatchcase
 from importlib import import_module
 from pathlib import Path
 
-from conformance.attestation_vectors.against import PATIENCE, Comparison, Verdict, compare
+from conformance.attestation_vectors.against import PATIENCE, Comparison, Verdict, compare, differences, markdown
 from conformance.attestation_vectors.files import Vector, folder, shipped
 from conformance.attestation_vectors.protocol import KINDS
-from conformance.attestation_vectors.table import differences, markdown
 from conformance.commands.vector_files import check_files, write_files
 from conformance.problems import Problem, require_verifier
 from conformance.report import ExitCode

@@ -5,17 +5,18 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from conformance.profile import Profile, known_paths, load_profile, value_at
+from conformance.profile import NotClaimed, NotStated, Profile, known_paths, load_profile, resolve, states, value_at
 from conformance.profile.abi_names import translation
 from conformance.profile.chain import FUNCTION_KEYS, SUITE_SIGNATURES
 from conformance.profile.publish import SCHEMA_FILE
 from conformance.profile.section import Section
 from conformance.resources import scenarios
+from conformance.run.case import Case
 from conformance.run.loader import load
-from conformance.run.silence import cost_of_silence
 
 
 def add_to(subcommands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -33,7 +34,7 @@ def _check(arguments: argparse.Namespace) -> int:
     profile = load_profile(arguments.file)
     differing = [path for path in sorted(known_paths()) if _differs(profile, path)]
     print(f"{arguments.file}: a valid profile; it differs from the reference node's in {len(differing)} of its keys")
-    costs = cost_of_silence(profile, load([scenarios()])) if differing else {}
+    costs = _cost_of_silence(profile, load([scenarios()])) if differing else {}
     for path in differing:
         value = value_at(profile, path)
         print(f"  {path}: {_of_silence(costs.get(path, 0)) if value is None else _written(value)}")
@@ -46,6 +47,32 @@ def _of_silence(cost: int) -> str:
     if not cost:
         return "states nothing"
     return f"states nothing: {cost} {'case is' if cost == 1 else 'cases are'} not offered"
+
+
+def _cost_of_silence(profile: Profile, cases: Iterable[Case]) -> Mapping[str, int]:
+    """For each key that is null, the number of cases that need it, of those that the profile's capabilities allow."""
+    offered = [case for case in cases if all(profile.offers(need) for need in case.info.needs)]
+    return Counter(key for case in offered for key in {_outermost(profile, key) for key in _silent(profile, case)})
+
+
+def _silent(profile: Profile, case: Case) -> Iterator[str]:
+    yield from (key for key in case.info.uses if not states(profile, key))
+    if case.info.accounts and profile.accounts.credits is None:
+        yield "accounts.credits"
+    for name in case.info.operations:
+        try:
+            resolve(profile, name)
+        except NotClaimed:
+            continue  # what the node does not offer is no silence
+        except NotStated as problem:
+            yield problem.path
+
+
+def _outermost(profile: Profile, key: str) -> str:
+    """The null to which the key belongs: its own, or that of a section above it."""
+    parts = key.split(".")
+    above = [".".join(parts[:length]) for length in range(1, len(parts) + 1)]
+    return next(path for path in above if value_at(profile, path) is None)
 
 
 def _lacking(profile: Profile) -> Iterator[tuple[str, str]]:

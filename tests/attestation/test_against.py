@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from conformance.attestation_vectors.against import Comparison, Verdict, compare
+from conformance.attestation_vectors.against import Comparison, Verdict, compare, differences, markdown
 from conformance.attestation_vectors.files import Vector, shipped
-from conformance.attestation_vectors.table import differences, markdown
 from conformance.cli import main
 from conformance.problems import Problem
 

@@ -10,9 +10,8 @@ import sys
 
 import pytest
 
-from conformance.attestation_vectors.against import Comparison, Verdict, compare
+from conformance.attestation_vectors.against import Comparison, Verdict, compare, markdown
 from conformance.attestation_vectors.files import Vector, shipped
-from conformance.attestation_vectors.table import markdown
 
 from .peers import ROOT
 

@@ -9,14 +9,12 @@ from conformance.drivers.sections import set_up
 from conformance.drivers.steps.call_step import compile_call
 from conformance.drivers.steps.calls import Action, compile_account, compile_list
 from conformance.drivers.steps.caserun import CaseRun
-from conformance.drivers.steps.clock import compile_clock
 from conformance.drivers.steps.dryrun import compile_dry_run
 from conformance.drivers.steps.flow import compile_check, compile_crowd, compile_let, compile_parallel, compile_repeat
 from conformance.drivers.steps.making import compile_new_group, compile_new_key, compile_new_wallet
-from conformance.drivers.steps.onchain import compile_chain, compile_rpc
+from conformance.drivers.steps.onchain import compile_chain, compile_clock, compile_rpc, compile_transactions
 from conformance.drivers.steps.sending import compile_send
 from conformance.drivers.steps.traits import accepted_call, can_fail, expects, label_of, names_defined, steps_in
-from conformance.drivers.steps.transactions import compile_transactions
 from conformance.drivers.steps.wallets import compile_chain_account, compile_contract_wallet, compile_wallet
 from conformance.language.chain_steps import ChainStep, ClockStep, DryRunStep, RpcStep, SendStep, TransactionsStep
 from conformance.language.form import Judging

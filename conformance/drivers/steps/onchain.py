@@ -1,4 +1,4 @@
-"""The step kinds that read the settlement chain: `chain` (a view of the account contract) and `rpc`."""
+"""Step kinds about the chain: `chain` (a view of the account contract), `rpc`, `transactions`, and its clock (`clock`)."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from collections.abc import Callable
 from conformance.drivers.steps.calls import Action, name_operation
 from conformance.drivers.steps.caserun import CaseRun
 from conformance.drivers.steps.expectations import compile_expectations
-from conformance.language.chain_steps import ChainStep, RpcStep
-from conformance.language.shapes import ANYTHING, Shape
+from conformance.language.chain_steps import ChainStep, ClockAt, ClockStep, RpcStep, TransactionsStep
+from conformance.language.shapes import ANYTHING, TRANSACTIONS, Shape
 from conformance.language.templates import CompileContext, Template, compile_value
-from conformance.problems import RefusalUnproven, UnknownName
+from conformance.problems import Mismatch, RefusalUnproven, UnknownName
 from conformance.profile.chain import FIXED_WRITES
 from conformance.service.contract import Contract
+from conformance.values.json_values import printed
 
 
 def compile_chain(step: ChainStep, context: CompileContext) -> Action:
@@ -51,6 +52,43 @@ def _compile_reading(
     def act(run: CaseRun) -> None:
         value = ask(run, [template(run.scope) for template in arguments])
         expectations.check(value, run)
+
+    return act
+
+
+def compile_transactions(step: TransactionsStep, context: CompileContext) -> Action:
+    """Compile a step that compares and saves an array of {hash, from, to, input, block, logs}; hex in lower case."""
+    context.info.needs.add("chain_rpc")
+    after = compile_value(step.transactions.after, context.at("transactions", "after"))
+    holding = compile_value(step.transactions.holding or "", context.at("transactions", "holding"))
+    expectations = compile_expectations(step.expect, step.save, context, "the transactions", TRANSACTIONS)
+
+    def act(run: CaseRun) -> None:
+        block = after(run.scope)
+        if not isinstance(block, int):
+            raise Mismatch("a block number as `after`", printed(block))
+        mined = Contract(run).transactions_after(block, printed(holding(run.scope)))
+        expectations.check(mined, run)
+
+    return act
+
+
+def compile_clock(step: ClockStep, context: CompileContext) -> Action:
+    """Compile a move of the clock by seconds or to a time. No other case runs beside it."""
+    context.info.needs.add("clock_control")
+    context.info.alone = True
+    name_operation("get_node_chain_config", context)
+    absolute = isinstance(step.clock, ClockAt)
+    seconds = compile_value(step.clock.at if isinstance(step.clock, ClockAt) else step.clock, context.at("clock"))
+
+    def act(run: CaseRun) -> None:
+        stated = seconds(run.scope)
+        if not isinstance(stated, int):
+            raise Mismatch("seconds as `clock`", printed(stated))
+        if absolute:
+            run.clock.move_to(stated)
+        else:
+            run.clock.move(stated)
 
     return act
 

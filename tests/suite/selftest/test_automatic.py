@@ -16,8 +16,7 @@ from conformance.selftest.automatic import trials
 from conformance.selftest.automatic.faults import Fault, all_faults, plant
 from conformance.selftest.automatic.operators import changes
 from conformance.selftest.automatic.reach import START, Reach
-from conformance.selftest.automatic.report import Figures
-from conformance.selftest.automatic.triage import triage
+from conformance.selftest.automatic.report import Figures, triage
 from conformance.selftest.automatic.trials import Ending, FaultTrial
 from reference_node.keys import is_private_key
 

@@ -15,7 +15,7 @@ from conformance.selftest.automatic import command
 from conformance.selftest.automatic.compiler import Compiler
 from conformance.selftest.automatic.contract import Contract, ContractFault
 from conformance.selftest.automatic.reach import Reach
-from conformance.selftest.automatic.triage import triage
+from conformance.selftest.automatic.report import triage
 from reference_node.chain.contract_abi import creation_code
 
 HEAD = "pragma solidity 0.8.37;\ncontract AccountConfig {\n    event Sent();\n    error Wrong();\n"
