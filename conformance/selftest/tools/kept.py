@@ -62,7 +62,13 @@ class KeptOutcomes:
         return {line["mutant"]: line["outcomes"] for line in lines}
 
     def _stamp(self, case: Case) -> str:
-        return hashlib.sha256(f"{self.seed} {_of_suite()} {_of_pack(case.path)}".encode()).hexdigest()[:16]
+        return stamp(self.seed, case.path)
+
+
+def stamp(seed: str, *packs: Path) -> str:
+    """A digest of all that an outcome hangs on: the seed, the suite, the node and these packs."""
+    told = " ".join((seed, _of_suite(), *map(_of_pack, packs)))
+    return hashlib.sha256(told.encode()).hexdigest()[:16]
 
 
 def _outcome(case: Case, told: Mapping[str, str]) -> Outcome:
