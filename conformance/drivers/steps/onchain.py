@@ -1,4 +1,4 @@
-"""Step kinds about the chain: `chain` (a view of the account contract), `rpc`, `transactions`, and its clock (`clock`)."""
+"""Step kinds about the chain: `chain` (a view of the account contract), `rpc`, `transactions`, and `clock`."""
 
 from __future__ import annotations
 
