@@ -14,10 +14,10 @@ from dataclasses import replace
 from conformance.cases import Judge, case
 from conformance.endpoints.requests import OutgoingRequest
 from conformance.service.acceptance import Accepted
+from conformance.service.admin_writes import group_named, wallet_record
 from conformance.service.bindings import Converted, bound, converted
 from conformance.service.derivations import bytes_of_hex, bytes_of_key, hashed_cid, random_key, wallet_hash
 from conformance.service.envelopes import WALLET_AUTH, billing_auth, sign_envelope, wallet_auth_header
-from conformance.service.groups import group_id
 from conformance.service.lists import first_page
 from conformance.service.minting import BALANCE, NEVER
 from conformance.service.node import Node
@@ -65,10 +65,10 @@ def contract_wallet_grants(judge: Judge, node: Node) -> None:
     with judge():
         for minted in (wallet, key, other_key):
             node.minting.register(dana, minted)
-        pkp = PkpId(printed(member(node.contract.items("list_wallets", dana.hash)[0], "id")))
+        pkp = PkpId(printed(member(wallet_record(node, dana.hash, wallet.address), "id")))
         for name, hashed in zip(names, hashes, strict=True):
             node.contract.write(vault, "add_group", dana.hash, name, "d", [pkp], [hashed])
-        g = group_id(member(node.contract.items("list_groups", dana.hash)[0], "id"))
+        g = group_named(node, dana, names[0])
         node.minting.attach(dana, key, Permissions(add_pkp_to_groups=[g], execute_in_groups=[g]))
         for hashed, permitted in zip(hashes, (True, False), strict=True):
             may = node.contract.view("can_execute", key.hash, hashed, pkp)
