@@ -6,7 +6,7 @@ A failure there is a charge that hangs on a value that nobody stated ("assumed",
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeVar, get_args, get_origin
 
@@ -35,21 +35,16 @@ class Flip:
         return f"{self.key}: {self.value!r}"
 
 
-NOT_FLIPPED: Mapping[str, str] = {
-    "chain.abi.": "a call of a function that the contract lacks is a fault of the chain, whatever was assumed",
-    "attestation.": "evidence is read by the verifier, which a wrong form keeps from a verdict of its own",
-}
-"""How the keys begin whose other values show nothing on the reference node, and why."""
 UNUSED_STATUS = 418
 
 
 def flips() -> Iterator[Flip]:
-    """Each other value of the keys that have few; of the others one. Those of `NOT_FLIPPED` have none."""
+    """Each other value of the keys that have few; of the others one."""
     profile = Profile()
     for key in sorted(profile.left_out()):
         above, _, name = key.rpartition(".")
         section = value_at(profile, above)
-        if isinstance(section, Section) and not key.startswith(tuple(NOT_FLIPPED)):
+        if isinstance(section, Section):
             for value in _others(type(section).model_fields[name].annotation, value_at(profile, key)):
                 yield Flip(key, value)
 
@@ -67,6 +62,8 @@ def _others(kind: object, value: object) -> Iterator[object]:
             yield from choices
         case str() if " /" in value:
             yield f"{value}_of_another_name"
+        case str() if "(" in value:
+            yield f"other_{value}"
         case str():
             yield f"{value}_other"
         case None:
