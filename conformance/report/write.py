@@ -14,14 +14,19 @@ RESULTS_NAME = "results.json"
 MATRIX_NAME = "execution_matrix.md"
 
 
-def make_writable(folder: Path, *names: str) -> None:
-    """Make a folder and check, before a long run, that these files can be written into it. Raises OSError."""
+def make_writable(folder: Path, *names: str) -> list[Path]:
+    """Make a folder and check, before a long run, that these files can be written into it. Raises OSError.
+
+    Return the folders that it made, the innermost first.
+    """
+    made = [one for one in (folder, *folder.parents) if not one.exists()]
     folder.mkdir(parents=True, exist_ok=True)
     for name in names:
         if (folder / name).is_dir():
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(folder / name))
     with tempfile.TemporaryFile(dir=folder):
         pass
+    return made
 
 
 def write_results(results: Results, folder: Path) -> Path:

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import Future, as_completed
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cached_property, partial
 from io import StringIO
@@ -56,11 +57,11 @@ class ConformanceSession:
         self.options = Options.of(config.option)
         _check_processes(config, self.options)
         if self.options.results:
-            _make_writable(self.options.results, self.options.results, RESULTS_NAME, MATRIX_NAME)
+            self._make_writable(self.options.results, self.options.results, RESULTS_NAME, MATRIX_NAME)
         if self.options.replay:
-            _make_writable(self.options.replay, self.options.replay)
+            self._make_writable(self.options.replay, self.options.replay)
         for path in self.options.reports(RENDERERS).values():
-            _make_writable(path, path.parent, path.name)
+            self._make_writable(path, path.parent, path.name)
         paths = [Path(str(path).partition("::")[0]) for path in config.getoption("file_or_dir") or []]
         self.seed = secrets.token_hex(4) if self.options.seed is None else self.options.seed
         try:
@@ -84,6 +85,17 @@ class ConformanceSession:
         self._ended: dict[str, Future[Outcome]] = {}
         """Cases that other processes have run."""
         self._began = datetime.now(UTC)
+
+    def _make_writable(self, asked: Path, folder: Path, *names: str) -> None:
+        """Make the folder, until a run that writes nothing ends, and check that these files can be written into it.
+
+        The error names the path `asked`.
+        """
+        try:
+            made = make_writable(folder, *names)
+        except OSError as problem:
+            raise pytest.UsageError(f"{asked} cannot be written into: {problem.strerror}") from problem
+        self.config.add_cleanup(partial(_remove_empty, made))
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionstart(self) -> None:
@@ -286,12 +298,10 @@ def _interrupt(number: int, _frame: FrameType | None) -> NoReturn:
     raise KeyboardInterrupt(signal.Signals(number).name)
 
 
-def _make_writable(asked: Path, folder: Path, *names: str) -> None:
-    """Make the folder and check that these files can be written into it. The error names the path `asked`."""
-    try:
-        make_writable(folder, *names)
-    except OSError as problem:
-        raise pytest.UsageError(f"{asked} cannot be written into: {problem.strerror}") from problem
+def _remove_empty(folders: Iterable[Path]) -> None:
+    for folder in folders:
+        with suppress(OSError):  # it holds something
+            folder.rmdir()
 
 
 def _with_hint(problem: Problem) -> str:

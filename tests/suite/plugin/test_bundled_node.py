@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
+import time
+from pathlib import Path
 
 import httpx
 import pytest
 
 from conformance.endpoints import bundled
-from conformance.endpoints.bundled import BundledNode
+from conformance.endpoints.bundled import BundledNode, BundledNodes
 from conformance.problems import NodeNotStarted
 from conformance.profile import load_ready_file
 from conformance.run.judged_node import JudgedNode
@@ -53,6 +56,63 @@ def test_bundled_node_that_never_gets_ready_is_told_and_stopped(monkeypatch: pyt
     with pytest.raises(NodeNotStarted, match="not ready"):
         BundledNode().wait_until_ready(0.2)
     assert started[0].poll() is not None
+
+
+ENDS_WITH_ANOTHER = """
+import pathlib, signal, sys, time
+own, other = map(pathlib.Path, sys.argv[1:])
+def end(*_):
+    own.with_suffix(".told").touch()
+    while not other.with_suffix(".told").exists():
+        time.sleep(0.01)
+    sys.exit(0)
+signal.signal(signal.SIGTERM, end)
+own.touch()
+while True:
+    time.sleep(0.01)
+"""
+
+
+def test_nodes_stop_side_by_side(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = subprocess.Popen
+    started: list[subprocess.Popen[bytes]] = []
+    files = [tmp_path / "a", tmp_path / "b"]
+
+    def waiting(_: list[str], **options: object) -> subprocess.Popen[bytes]:
+        own, other = files if not started else reversed(files)
+        command = [sys.executable, "-c", ENDS_WITH_ANOTHER, str(own), str(other)]
+        started.append(real(command, **options))  # type: ignore[call-overload]
+        return started[-1]
+
+    monkeypatch.setattr(bundled.subprocess, "Popen", waiting)
+    monkeypatch.setattr(bundled, "STOP_SECONDS", 60.0)
+    nodes = BundledNodes(2)
+    while not all(file.exists() for file in files):
+        time.sleep(0.01)
+
+    nodes.stop()
+
+    assert [process.returncode for process in started] == [0, 0]
+
+
+def test_node_that_does_not_end_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = subprocess.Popen
+    started: list[subprocess.Popen[bytes]] = []
+
+    def stubborn(_: list[str], **options: object) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-c", ENDS_WITH_ANOTHER, str(tmp_path / "a"), str(tmp_path / "nobody")]
+        started.append(real(command, **options))  # type: ignore[call-overload]
+        return started[-1]
+
+    monkeypatch.setattr(bundled.subprocess, "Popen", stubborn)
+    monkeypatch.setattr(bundled, "STOP_SECONDS", 0.1)
+    node = BundledNode()
+    while not (tmp_path / "a").exists():
+        time.sleep(0.01)
+
+    node.stop()
+
+    assert started[0].returncode == -signal.SIGKILL
 
 
 def test_each_process_gets_a_node_of_its_own() -> None:

@@ -137,6 +137,17 @@ def test_cases_of_one_name_in_packs_outside_the_root_are_all_counted(project: py
     assert [case["case"] for case in cases] == ["other::passes", "trial::passes"]
 
 
+def test_usage_error_leaves_no_folder(project: pytest.Pytester, node: TinyNode) -> None:
+    (project.path / "kept").mkdir()
+    folders = ("--results", "new/out", "--replay", "new/out/replay", "--html", "kept/deep/page.html")
+
+    result = run(project, "--node-url", node.url, "--case", "*::misspelt", *folders)
+
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert not (project.path / "new").exists()
+    assert [*(project.path / "kept").iterdir()] == []
+
+
 def test_pack_named_as_a_file_that_has_a_twin_is_a_usage_error(project: pytest.Pytester, node: TinyNode) -> None:
     (project.path / "trial.yaml").write_text(PACK, encoding="utf-8")
 
