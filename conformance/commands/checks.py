@@ -1,8 +1,8 @@
-"""The cases of the packs, shipped and the user's own, and which requirements they name."""
+"""The cases of the packs, shipped and the user's own."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from conformance.resources import scenarios
@@ -18,12 +18,3 @@ def folders(pack_dirs: Sequence[Path] = ()) -> list[Path]:
 def load_cases(pack_dirs: Sequence[Path] = ()) -> list[Case]:
     """The cases of the shipped packs and of those in some folders. LoadProblem: a pack cannot be used."""
     return load(folders(pack_dirs))
-
-
-def by_requirement(cases: Iterable[Case]) -> dict[str, tuple[str, ...]]:
-    """Requirement id to the cases that name it."""
-    case_ids: dict[str, list[str]] = {}
-    for case in cases:
-        for requirement in case.requirements:
-            case_ids.setdefault(requirement, []).append(case.id)
-    return {requirement: tuple(names) for requirement, names in case_ids.items()}

@@ -8,8 +8,9 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
-from conformance.commands.checks import by_requirement, load_cases
+from conformance.commands.checks import load_cases
 from conformance.requirements import Catalogue, Coverage, Status, catalogue, statuses, uncovered
+from conformance.run.listing import by_requirement
 
 OPEN = {Coverage.NOT_YET, Coverage.PARTLY}
 

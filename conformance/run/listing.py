@@ -5,12 +5,13 @@ The report needs every case that names a requirement, and loading a pack costs t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
 
+from conformance.run.case import Case
 from conformance.values.marked_yaml import SAFE_LOADER, uncollected
 
 
@@ -21,6 +22,15 @@ class ListedCase:
     id: str
     """`pack::case` or `pack::case[row]`."""
     requirements: tuple[str, ...]
+
+
+def by_requirement(cases: Iterable[Case | ListedCase]) -> dict[str, tuple[str, ...]]:
+    """Requirement id to the cases that name it."""
+    case_ids: dict[str, list[str]] = {}
+    for case in cases:
+        for requirement in case.requirements:
+            case_ids.setdefault(requirement, []).append(case.id)
+    return {requirement: tuple(names) for requirement, names in case_ids.items()}
 
 
 @uncollected()

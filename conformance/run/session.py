@@ -6,7 +6,7 @@ import gc
 import secrets
 import signal
 import threading
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator
 from concurrent.futures import Future, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
@@ -32,7 +32,7 @@ from conformance.run.costs import cheapest, cost
 from conformance.run.items import RESULTS, RUNNING, CaseItem, PackFile
 from conformance.run.judged_node import JudgedNode
 from conformance.run.known import Known, load_known
-from conformance.run.listing import ListedCase
+from conformance.run.listing import by_requirement
 from conformance.run.offered import not_offered
 from conformance.run.options import Options
 from conformance.run.processes import CAN_FORK, CaseProcesses
@@ -241,7 +241,7 @@ class ConformanceSession:
             started=self._began,
             finished=datetime.now(UTC),
             outcomes=outcomes,
-            checks=_checks(cases),
+            checks=by_requirement(cases),
             rerun=self.options.to_repeat_case(),
             faults=self.known.faults(cases, outcomes),
             interrupted=self._interrupted(exitstatus),
@@ -306,11 +306,3 @@ def _remove_empty(folders: Iterable[Path]) -> None:
 
 def _with_hint(problem: Problem) -> str:
     return f"{problem}{f' ({problem.hint})' if problem.hint else ''}"
-
-
-def _checks(cases: Iterable[ListedCase]) -> dict[str, tuple[str, ...]]:
-    checks: dict[str, list[str]] = {}
-    for case in cases:
-        for requirement in case.requirements:
-            checks.setdefault(requirement, []).append(case.id)
-    return {requirement: tuple(names) for requirement, names in checks.items()}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.commands.checks import by_requirement, load_cases
+from conformance.commands.checks import load_cases
 from conformance.requirements import (
     BadCatalogue,
     Catalogue,
@@ -19,6 +19,7 @@ from conformance.requirements import (
     statuses,
     uncovered,
 )
+from conformance.run.listing import by_requirement
 
 ENTRY = {"section": "Limits", "text": "t", "observe": "o", "kind": [], "needs": ["http"]}
 KNOWN = Catalogue.model_validate(
