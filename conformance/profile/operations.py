@@ -4,23 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import get_args
+
+from conformance.profile.section import Permission
 
 CORE = "/core/v1"
 """The path prefix of all but the attestation paths ("Versioning")."""
 
-KEY_FIELDS = (
-    "name",
-    "description",
-    "can_create_groups",
-    "can_delete_groups",
-    "can_create_pkps",
-    "manage_ipfs_ids_in_groups",
-    "add_pkp_to_groups",
-    "remove_pkp_from_groups",
-    "execute_in_groups",
-)
-PERMISSION_ARRAYS = KEY_FIELDS[5:]
+PERMISSIONS: tuple[str, ...] = get_args(Permission)
+PERMISSION_FLAGS = PERMISSIONS[:3]
+"""The permission fields that are booleans."""
+PERMISSION_ARRAYS = PERMISSIONS[3:]
 """The permission fields that are arrays of group ids."""
+KEY_FIELDS = ("name", "description", *PERMISSIONS)
 GROUP_LISTS = ("pkp_ids_permitted", "cid_hashes_permitted")
 PAGE = ("page_number", "page_size")
 

@@ -9,10 +9,11 @@ from collections.abc import Sequence
 from pydantic import JsonValue
 
 from conformance.endpoints.canonical import number_of
+from conformance.profile.operations import PERMISSION_ARRAYS
 from conformance.service.derivations import pkp_id
 from conformance.survey.asking import items_of, name_of, object_of
 from conformance.survey.reading import METHOD_AND_PATH
-from conformance.survey.trial import ALL_PERMISSIONS, ARRAYS, DESCRIPTIONS, NAMES, NO_PERMISSIONS, Trial
+from conformance.survey.trial import ALL_PERMISSIONS, DESCRIPTIONS, NAMES, NO_PERMISSIONS, Trial
 from conformance.values.json_text import written
 
 ITEM = "wire.list_items.fields"
@@ -137,8 +138,8 @@ def usage_keys(trial: Trial) -> None:
         for member in (*labels, *ALL_PERMISSIONS, "expiration", "balance"):
             _note_member(trial, item, member, {**labels, **ALL_PERMISSIONS}.get(member))
         forms: dict[str, JsonValue] = {"integer": [0], "decimal_string": ["0"], "hex": ["0x0"]}
-        if form := [name for name, wildcard in forms.items() if item.get(ARRAYS[0]) == wildcard]:
-            trial.notes.see("wire.list_items.group_ids_form", form[0], f"a key shows {item[ARRAYS[0]]!r}")
+        if form := [name for name, wildcard in forms.items() if item.get(PERMISSION_ARRAYS[0]) == wildcard]:
+            trial.notes.see("wire.list_items.group_ids_form", form[0], f"a key shows {item[PERMISSION_ARRAYS[0]]!r}")
         hashes = [name for name in item if name.endswith("hash")]
         if len(hashes) == 1:
             trial.notes.see(f"{ITEM}.usage_key.api_key_hash", hashes[0], f"a key has {sorted(item)}")

@@ -7,13 +7,18 @@ from dataclasses import dataclass, field
 from pydantic import JsonValue
 
 from conformance.endpoints.messages import Answer
+from conformance.profile.operations import PERMISSION_ARRAYS, PERMISSION_FLAGS
 from conformance.survey.asking import Asker, value_of
 from conformance.survey.notes import Notes
 
-FLAGS = ("can_create_groups", "can_delete_groups", "can_create_pkps")
-ARRAYS = ("manage_ipfs_ids_in_groups", "add_pkp_to_groups", "remove_pkp_from_groups", "execute_in_groups")
-ALL_PERMISSIONS: dict[str, JsonValue] = dict.fromkeys(FLAGS, True) | {name: [0] for name in ARRAYS}
-NO_PERMISSIONS: dict[str, JsonValue] = dict.fromkeys(FLAGS, False) | {name: [] for name in ARRAYS}
+ALL_PERMISSIONS: dict[str, JsonValue] = {
+    **dict.fromkeys(PERMISSION_FLAGS, True),
+    **{name: [0] for name in PERMISSION_ARRAYS},
+}
+NO_PERMISSIONS: dict[str, JsonValue] = {
+    **dict.fromkeys(PERMISSION_FLAGS, False),
+    **{name: [] for name in PERMISSION_ARRAYS},
+}
 
 NAMES = ("account_name", "group_name", "name", "title", "label")
 DESCRIPTIONS = ("account_description", "group_description", "description", "about", "note", "details")

@@ -12,17 +12,18 @@ from typing import Protocol
 from pydantic import JsonValue
 
 from conformance.drivers.fuzz.examples import Example, Members, Sort
-from conformance.drivers.fuzz.values import ARRAYS, LABELS, SWITCHES
+from conformance.drivers.fuzz.values import LABELS
 from conformance.problems import FuzzNotInstalled
 from conformance.profile import Operation, Place
+from conformance.profile.operations import PERMISSION_ARRAYS, PERMISSION_FLAGS
 from conformance.values.json_text import written
 
 U64: JsonValue = {"type": "integer", "minimum": 0, "maximum": 2**64 - 1}
 HASH: JsonValue = {"type": "string", "pattern": "^0x[0-9a-fA-F]{64}$"}
 TYPES: dict[str, JsonValue] = {
     **{name: {"type": "string"} for name in (*LABELS, "code", "email", "action_ipfs_cid", "usage_api_key")},
-    **{name: {"type": "boolean"} for name in SWITCHES},
-    **{name: {"type": "array", "items": U64} for name in ARRAYS},
+    **{name: {"type": "boolean"} for name in PERMISSION_FLAGS},
+    **{name: {"type": "array", "items": U64} for name in PERMISSION_ARRAYS},
     **{name: {"type": "array", "items": HASH} for name in ("pkp_ids_permitted", "cid_hashes_permitted")},
     **dict.fromkeys(("group_id", "page_number", "page_size"), U64),
     **dict.fromkeys(("pkp_id", "hashed_cid"), HASH),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from conformance.drivers.fuzz.account import ACTIONS_INSIDE, LISTS, WALLETS_INSIDE, FuzzAccount, Lists
 from conformance.drivers.fuzz.examples import Example, Sort
-from conformance.drivers.fuzz.values import ARRAYS, ECHO, LABELS, SWITCHES, U64
+from conformance.drivers.fuzz.values import ECHO, LABELS, U64
 from conformance.drivers.openapi.answers import check_answer
 from conformance.drivers.openapi.description import Description
 from conformance.endpoints.messages import SHOWN, Answer
@@ -23,6 +23,7 @@ from conformance.problems import (
     StateChanged,
 )
 from conformance.profile import Profile
+from conformance.profile.operations import PERMISSION_ARRAYS, PERMISSION_FLAGS
 from conformance.service.acceptance import must_accept, raise_for_trouble
 from conformance.service.refusal import ExpectedRefusal, check_refusal
 from conformance.service.runs import returned
@@ -308,12 +309,12 @@ def _too_lenient(example: Example, request: OutgoingRequest, answer: Answer) -> 
     """The finding that the node accepted a group id outside u64, if it did."""
     if example.sort is not Sort.WRONG or not answer.accepted:
         return None
-    for name in (*ARRAYS, "group_id"):
+    for name in (*PERMISSION_ARRAYS, "group_id"):
         value = request.members.get(name)
         numbers = value if isinstance(value, list) else [value]
         if any(isinstance(number, int) and not 0 <= number < U64 for number in numbers):
             problem = NotRefused(f"a refusal of {name} {printed_json(value)[:SHOWN]}", answer.summary, answer.exchange)
-            return Finding(problem, LARGE_NUMBERS if name in ARRAYS else NEVER_EXISTED)
+            return Finding(problem, LARGE_NUMBERS if name in PERMISSION_ARRAYS else NEVER_EXISTED)
     return None
 
 
@@ -321,9 +322,9 @@ def _differences(operation: str, members: Mapping[str, object], item: object) ->
     for name, sent in members.items():
         shown, requirement = LABEL.get((operation, name), (name, PERMISSION.get(operation, "")))
         listed = member(item, shown)
-        if listed is MISSING or not requirement or name not in LABELS | {*SWITCHES, *ARRAYS}:
+        if listed is MISSING or not requirement or name not in LABELS | {*PERMISSION_FLAGS, *PERMISSION_ARRAYS}:
             continue
-        if name in ARRAYS:
+        if name in PERMISSION_ARRAYS:
             if _ids(sent) != _ids(listed):
                 large = any(isinstance(number, int) and number >= LARGE for number in _ids(sent))
                 problem = Mismatch(f"{name} {printed_json(sent)[:SHOWN]}", printed_json(listed)[:SHOWN])

@@ -11,7 +11,7 @@ from random import Random
 
 from pydantic import JsonValue
 
-from conformance.profile.operations import KEY_FIELDS
+from conformance.profile.operations import PERMISSION_ARRAYS, PERMISSION_FLAGS
 from conformance.profile.wire import ZERO_HASH
 
 Values = list[JsonValue]
@@ -70,8 +70,6 @@ WRONG_VALUES: dict[str, Values] = {
     "jsParams": ["x", 1, [], True],
 }
 
-SWITCHES = tuple(name for name in KEY_FIELDS if name.startswith("can_"))
-ARRAYS = tuple(name for name in KEY_FIELDS if name.endswith("_groups") and name not in SWITCHES)
 LABELS = frozenset({"name", "description", "group_name", "group_description", "account_name", "account_description"})
 
 
@@ -94,9 +92,9 @@ class ValueRules:
         """A few values that every node has to accept, for all combinations."""
         if member in LABELS:
             return [*PLAIN_TEXTS[:2], ""] if "description" in member else [PLAIN_TEXTS[0], PLAIN_TEXTS[1]]
-        if member in SWITCHES:
+        if member in PERMISSION_FLAGS:
             return [False, True]
-        if member in ARRAYS:
+        if member in PERMISSION_ARRAYS:
             return [[], [0], ["${group.id}"]]
         if member == "page_number":
             return [self._first_page]
@@ -106,7 +104,7 @@ class ValueRules:
         """Values of the member's type, rare ones among them."""
         if member in LABELS:
             return [*SPECIAL_TEXTS, *self._long_texts(), *(self._text() for _ in range(8))]
-        if member in ARRAYS:
+        if member in PERMISSION_ARRAYS:
             single: Values = [[number] for number in NUMBERS]
             return [*single, [0, "${group.id}"], NUMBERS[-3:], *(self._numbers() for _ in range(6))]
         texts = self.valid("name") if member in {"code", "jsParams"} else []
@@ -120,9 +118,9 @@ class ValueRules:
 
     def wrong(self, member: str) -> Values:
         """Values that are not of the member's type."""
-        if member in ARRAYS:
+        if member in PERMISSION_ARRAYS:
             return [*([value] for value in WRONG_NUMBERS), "x", 0, None, {}]
-        if member in SWITCHES:
+        if member in PERMISSION_FLAGS:
             return [value for value in WRONG if not isinstance(value, bool)]
         return WRONG_VALUES.get(member) or [value for value in WRONG if not isinstance(value, str)]
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from conformance.drivers.model.world import ACTIONS, ARRAYS, SWITCHES, Account, Group, Permissions, World
+from conformance.drivers.model.world import ACTIONS, Account, Group, Permissions, World
+from conformance.profile.operations import PERMISSION_ARRAYS, PERMISSION_FLAGS
 from conformance.service.execution_rule import ANY
 
 WEIGHTS = {
@@ -216,8 +217,8 @@ def _permissions(drawn: Drawn, account: Account) -> Permissions:
     standing = list(account.groups)
     numbers = (drawn.more & 3, drawn.more >> 2 & 3, drawn.more >> 4 & 3, drawn.some >> 3 & 3)
     arrays = []
-    for name, number in zip(ARRAYS, numbers, strict=True):
+    for name, number in zip(PERMISSION_ARRAYS, numbers, strict=True):
         picked = (_pick(standing, drawn.other),) if standing else ()
         arrays.append((name, ((), (ANY,), picked, tuple(standing))[number]))
-    switches = frozenset(name for index, name in enumerate(SWITCHES) if drawn.some >> index & 1)
+    switches = frozenset(name for index, name in enumerate(PERMISSION_FLAGS) if drawn.some >> index & 1)
     return Permissions(switches, tuple(arrays))

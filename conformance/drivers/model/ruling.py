@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from conformance.drivers.model.acts import OWNERS_ALONE, Act
-from conformance.drivers.model.world import SWITCHES, Account, Key, Permissions, World, holds
+from conformance.drivers.model.world import Account, Key, Permissions, World, holds
 from conformance.profile import Profile
+from conformance.profile.operations import PERMISSION_FLAGS
 from conformance.service.execution_rule import ANY
 from conformance.service.refusal import REFUSAL_CLASSES
 
@@ -108,7 +109,7 @@ class ExpectedOutcomeRules:
                 needed = who.key_metadata
             case _:
                 return True
-        if needed in (None, *SWITCHES):
+        if needed in (None, *PERMISSION_FLAGS):
             return needed in key.permissions.switches if needed else _not_stated()
         if needed in {"account_key", "any_key"}:
             return needed == "any_key"

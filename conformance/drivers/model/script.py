@@ -8,8 +8,9 @@ from pydantic import JsonValue
 
 from conformance.drivers.model.acts import ON_KEYS, Act
 from conformance.drivers.model.plan import Planned
-from conformance.drivers.model.world import ACTIONS, ARRAYS, NAMES, SWITCHES, Permissions
+from conformance.drivers.model.world import ACTIONS, NAMES, Permissions
 from conformance.profile import Profile
+from conformance.profile.operations import PERMISSION_ARRAYS, PERMISSION_FLAGS
 from conformance.profile.wire import ZERO_HASH
 from conformance.service.execution_rule import ANY
 
@@ -165,7 +166,7 @@ def _key_members(act: Act, labels: StepData) -> StepData:
 
 
 def _permissions(permissions: Permissions) -> StepData:
-    members: StepData = {name: name in permissions.switches for name in SWITCHES}
-    for name in ARRAYS:
+    members: StepData = {name: name in permissions.switches for name in PERMISSION_FLAGS}
+    for name in PERMISSION_ARRAYS:
         members[name] = [0 if group == ANY else f"${{{group}}}" for group in permissions.groups(name)]
     return members

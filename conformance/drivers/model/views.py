@@ -13,9 +13,10 @@ from typing import TypeVar
 from pydantic import JsonValue
 
 from conformance.drivers.model.script import StepData, description_text, name_text
-from conformance.drivers.model.world import ARRAYS, SWITCHES, Account, Key, World
+from conformance.drivers.model.world import Account, Key, World
 from conformance.profile import Profile
 from conformance.profile.chain import AccountAbi
+from conformance.profile.operations import PERMISSION_ARRAYS, PERMISSION_FLAGS
 from conformance.profile.section import Section
 from conformance.profile.wire import ZERO_HASH
 from conformance.profile.wire_items import ActionItem, GroupItem, UsageKeyItem, WalletItem
@@ -111,10 +112,10 @@ class Views:
     def _fields(self, key: Key) -> Iterator[tuple[str, StepData]]:
         if self._key.description is not None:
             yield "description", {"description": description_text(key.label)}
-        for name in SWITCHES:
+        for name in PERMISSION_FLAGS:
             if getattr(self._key, name) is not None:
                 yield "fields", {name: name in key.permissions.switches}
-        for name in ARRAYS:
+        for name in PERMISSION_ARRAYS:
             if getattr(self._key, name) is not None:
                 yield "fields", {name: array_matcher(key, name)}
 
@@ -208,9 +209,9 @@ class ChainViews:
         for name, key in account.live_keys().items() if what == "keys" else ():
             known: StepData = {"name": name_text(key.label)}
             yield Check(_seen(includes={**known, "description": description_text(key.label)}), "description", name)
-            for field in SWITCHES:
+            for field in PERMISSION_FLAGS:
                 yield Check(_seen(includes={**known, _camel(field): field in key.permissions.switches}), "fields", name)
-            for field in ARRAYS:
+            for field in PERMISSION_ARRAYS:
                 yield Check(_seen(includes={**known, _camel(field): array_matcher(key, field)}), "fields", name)
 
     def inside(self, account: Account, name: str) -> Iterator[Look]:

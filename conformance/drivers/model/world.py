@@ -14,8 +14,6 @@ from dataclasses import dataclass, field
 from conformance.service import execution_rule as rule
 from conformance.service.execution_rule import ANY, Decision
 
-ARRAYS = ("manage_ipfs_ids_in_groups", "add_pkp_to_groups", "remove_pkp_from_groups", "execute_in_groups")
-SWITCHES = ("can_create_groups", "can_delete_groups", "can_create_pkps")
 NAMES = ("alice", "bob", "carol")
 """The names of the accounts."""
 ACTIONS = ("c1", "c2", "c3")

@@ -7,7 +7,8 @@ from contextlib import suppress
 
 from pydantic import JsonValue
 
-from conformance.selftest.tools.accounts import ARRAYS, Write, account_of, permissions_of
+from conformance.profile.operations import PERMISSION_ARRAYS
+from conformance.selftest.tools.accounts import Write, account_of, permissions_of
 from conformance.selftest.tools.alter import change_body, change_query, members, wrap
 from conformance.selftest.tools.alter_runs import Lists, all_groups, decide
 from conformance.selftest.tools.mutant import mutant, row
@@ -122,7 +123,7 @@ def group_ids_of_keys_are_cut(node: Node, bits: int, write: str) -> None:
 
     def cut(value: JsonValue) -> JsonValue:
         given = members(value)
-        return {**given, **{name: _low(given[name], bits) for name in ARRAYS if name in given}}
+        return {**given, **{name: _low(given[name], bits) for name in PERMISSION_ARRAYS if name in given}}
 
     change_body(node, f"{write}_usage_api_key", cut)
 

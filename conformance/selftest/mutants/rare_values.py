@@ -8,7 +8,8 @@ from urllib.parse import parse_qs
 
 from pydantic import JsonValue
 
-from conformance.drivers.fuzz.values import ARRAYS, LABELS, SWITCHES, U64
+from conformance.drivers.fuzz.values import LABELS, U64
+from conformance.profile.operations import PERMISSION_ARRAYS, PERMISSION_FLAGS
 from conformance.selftest.tools.accounts import Write, account_of
 from conformance.selftest.tools.alter import (
     Answered,
@@ -34,7 +35,7 @@ def _text(body: Body, name: str) -> str:
 
 
 def _ids(body: Body) -> list[JsonValue]:
-    arrays = (body.get(name) for name in ARRAYS)
+    arrays = (body.get(name) for name in PERMISSION_ARRAYS)
     return [number for array in arrays if isinstance(array, list) for number in array]
 
 
@@ -42,8 +43,8 @@ def _well_formed(body: Body) -> bool:
     """Whether texts, switches and arrays are of their types: a fault about another body is one about its shape."""
     return (
         all(isinstance(body[name], str) for name in {*LABELS, "usage_api_key"} & body.keys())
-        and all(isinstance(body[name], bool) for name in body.keys() & SWITCHES)
-        and all(isinstance(body[name], list) for name in body.keys() & ARRAYS)
+        and all(isinstance(body[name], bool) for name in body.keys() & PERMISSION_FLAGS)
+        and all(isinstance(body[name], list) for name in body.keys() & PERMISSION_ARRAYS)
         and all(isinstance(number, int) and not isinstance(number, bool) for number in _ids(body))
         and all(0 <= number < U64 for number in _ids(body) if isinstance(number, int))
     )

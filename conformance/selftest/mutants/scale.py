@@ -7,7 +7,8 @@ from urllib.parse import parse_qsl
 
 from pydantic import JsonValue
 
-from conformance.selftest.tools.accounts import ARRAYS, View, Write, account_of
+from conformance.profile.operations import PERMISSION_ARRAYS
+from conformance.selftest.tools.accounts import View, Write, account_of
 from conformance.selftest.tools.alter import (
     Answered,
     Forward,
@@ -122,7 +123,7 @@ def removal_takes_ids_that_begin_alike(node: Node) -> None:
             given = one.permissions
             kept = [
                 [number for number in getattr(given, name) if not str(number).startswith(str(group_id))]
-                for name in ARRAYS
+                for name in PERMISSION_ARRAYS
             ]
             given = Permissions(given.can_create_groups, given.can_delete_groups, given.can_create_pkps, *kept)
             node.accounts.update_usage_key(account, one.key_hash, one.name, one.description, given)

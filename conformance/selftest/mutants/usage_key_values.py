@@ -10,7 +10,8 @@ from dataclasses import replace
 from eth_utils.crypto import keccak
 from pydantic import JsonValue
 
-from conformance.selftest.tools.accounts import ARRAYS, Write
+from conformance.profile.operations import PERMISSION_ARRAYS, PERMISSION_FLAGS
+from conformance.selftest.tools.accounts import Write
 from conformance.selftest.tools.alter import (
     Answered,
     Forward,
@@ -27,20 +28,17 @@ from conformance.selftest.tools.mutant import mutant, row
 from reference_node.chain.account_config import UsageKey
 from reference_node.node import Node
 
-FLAGS = ("can_create_groups", "can_delete_groups", "can_create_pkps")
-
-
 Change = Callable[[JsonValue], JsonValue]
 
 
 def _flags(change: Change) -> Callable[[Members], Members]:
     """Change the bools of a body."""
-    return lambda body: {name: change(value) if name in FLAGS else value for name, value in body.items()}
+    return lambda body: {name: change(value) if name in PERMISSION_FLAGS else value for name, value in body.items()}
 
 
 def _arrays(change: Change) -> Callable[[Members], Members]:
     """Change the arrays of a body, whatever stands in their place."""
-    return lambda body: {name: change(value) if name in ARRAYS else value for name, value in body.items()}
+    return lambda body: {name: change(value) if name in PERMISSION_ARRAYS else value for name, value in body.items()}
 
 
 def _ids(change: Change) -> Callable[[Members], Members]:
@@ -50,8 +48,8 @@ def _ids(change: Change) -> Callable[[Members], Members]:
 
 @mutant(
     each=[
-        row("no-flag-as-true", lambda body: {**dict.fromkeys(FLAGS, True), **body}, breaks="UKEY-440"),
-        row("no-array-as-0", lambda body: {**{name: [0] for name in ARRAYS}, **body}, breaks="UKEY-440"),
+        row("no-flag-as-true", lambda body: {**dict.fromkeys(PERMISSION_FLAGS, True), **body}, breaks="UKEY-440"),
+        row("no-array-as-0", lambda body: {**{name: [0] for name in PERMISSION_ARRAYS}, **body}, breaks="UKEY-440"),
         row("no-execute-as-0", lambda body: {"execute_in_groups": [0], **body}, breaks="UKEY-440"),
         row("null-array-as-0", _arrays(lambda value: [0] if value is None else value), breaks="UKEY-440"),
         row("text-as-flag", _flags(lambda v: bool(v) if isinstance(v, str) else v), breaks="UKEY-450"),
@@ -85,7 +83,7 @@ def large_group_ids_are_rounded(node: Node) -> None:
         large: list[JsonValue] = [int(float(group)) for group in body["execute_in_groups"] if _is_large(group)]
         if large:
             rounded[str(body["name"])] = large
-            body.update({name: [] for name in ARRAYS})
+            body.update({name: [] for name in PERMISSION_ARRAYS})
         return await forward(replace(request, body=json.dumps(body).encode()))
 
     intercept(node, "add_usage_api_key", create)
@@ -205,7 +203,7 @@ def _labelled(key: UsageKey, name: str, description: str) -> UsageKey:
     each=[
         row("text-as-flag", _flags(lambda v: v == "true" if isinstance(v, str) else v), breaks="UKEY-450"),
         row("1.5-as-1", _ids(lambda item: int(item) if isinstance(item, float) else item), breaks="UKEY-460"),
-        row("no-array-as-0", lambda body: {**{name: [0] for name in ARRAYS}, **body}, breaks="UKEY-440"),
+        row("no-array-as-0", lambda body: {**{name: [0] for name in PERMISSION_ARRAYS}, **body}, breaks="UKEY-440"),
     ]
 )
 def odd_values_of_an_update_are_read(node: Node, change: Callable[[Members], Members]) -> None:

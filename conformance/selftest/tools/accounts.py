@@ -15,8 +15,6 @@ View = Callable[..., list[Group]]
 Hashes = Sequence[bytes]
 """Ids of wallets, or hashes of actions."""
 
-ARRAYS = ("manage_ipfs_ids_in_groups", "add_pkp_to_groups", "remove_pkp_from_groups", "execute_in_groups")
-"""The permissions of a usage key that are lists of groups."""
 NOTHING = Permissions(False, False, False, [], [], [], [])
 """The permissions of a usage key that may do nothing."""
 
@@ -51,6 +49,20 @@ def lists_of(node: Node, key_hash: int, group_id: int) -> tuple[list[bytes], lis
 def actions_of(node: Node, key_hash: int) -> list[Action]:
     """Return the actions registered to the account that a key belongs to."""
     return node.accounts.actions(account_of(node, key_hash), 0, 100)
+
+
+def groups_of_usage_keys(node: Node) -> set[int]:
+    """Return the ids of the groups that usage keys create from now on; the set grows with them."""
+    made: set[int] = set()
+
+    def add(write: Callable[..., int], key_hash: int, *arguments: object) -> int:
+        group_id = write(key_hash, *arguments)
+        if not node.accounts.key_info(key_hash).is_account_key:
+            made.add(group_id)
+        return group_id
+
+    wrap(node.accounts, "add_group", add)
+    return made
 
 
 def accounts_made(node: Node) -> list[int]:

@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 from urllib.parse import parse_qsl, urlencode
 
-from conformance.selftest.tools.accounts import ARRAYS
+from conformance.profile.operations import PERMISSION_ARRAYS, PERMISSIONS
 from conformance.selftest.tools.alter import (
     Answered,
     Forward,
@@ -19,7 +19,6 @@ from conformance.selftest.tools.alter import (
 )
 from conformance.selftest.variants.variant import (
     LISTS,
-    PERMISSIONS,
     SILENT_WRITES,
     Members,
     choices,
@@ -107,7 +106,7 @@ def _with_own_ids(body: Members, first: int) -> Members:
         changed["group_id"] = str(_own_id(int(group), first))
     elif type(group) is int:
         changed["group_id"] = _own_id(group, first)
-    for name in ARRAYS:
+    for name in PERMISSION_ARRAYS:
         ids = body.get(name)
         if isinstance(ids, list):
             changed[name] = [_own_id(group, first) if type(group) is int else group for group in ids]

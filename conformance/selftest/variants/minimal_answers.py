@@ -8,6 +8,7 @@ from urllib.parse import parse_qsl, urlencode
 
 from pydantic import JsonValue
 
+from conformance.profile.operations import PERMISSIONS
 from conformance.selftest.tools.alter import (
     Answered,
     Forward,
@@ -25,7 +26,6 @@ from conformance.selftest.variants.variant import (
     GROUP_LISTS,
     LISTS,
     ON_GROUPS,
-    PERMISSIONS,
     SILENT_WRITES,
     Members,
     choices,

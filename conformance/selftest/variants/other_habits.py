@@ -10,7 +10,7 @@ from eth_utils.crypto import keccak
 from pydantic import JsonValue
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from conformance.selftest.tools.accounts import ARRAYS
+from conformance.profile.operations import PERMISSION_ARRAYS
 from conformance.selftest.tools.alter import (
     CORE,
     Answered,
@@ -143,7 +143,7 @@ def _hex(number: JsonValue) -> JsonValue:
 
 
 def _with_hex_ids(item: Members) -> Members:
-    arrays = {name: ids for name in ARRAYS if isinstance(ids := item[name], list)}
+    arrays = {name: ids for name in PERMISSION_ARRAYS if isinstance(ids := item[name], list)}
     return item | {name: [_hex(group) for group in ids] for name, ids in arrays.items()}
 
 

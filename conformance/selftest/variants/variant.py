@@ -9,11 +9,9 @@ from functools import partial, reduce
 
 from pydantic import JsonValue
 
-from conformance.selftest.tools.accounts import ARRAYS
 from conformance.selftest.tools.alter import Received
 from reference_node.node import Node
 
-PERMISSIONS = ("can_create_groups", "can_delete_groups", "can_create_pkps", *ARRAYS)
 GROUP_LISTS = ("pkp_ids_permitted", "cid_hashes_permitted")
 LISTS = ("list_groups", "list_api_keys", "list_wallets", "list_wallets_in_group", "list_actions")
 ON_GROUPS = ("add_action_to_group", "remove_action_from_group", "add_pkp_to_group", "remove_pkp_from_group")
