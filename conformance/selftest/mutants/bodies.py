@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from pydantic import JsonValue
@@ -209,30 +209,28 @@ def member_of_the_wrong_type_is_converted(
     change_body(node, operations, changed)
 
 
-@mutant("EP-030")
-def refused_group_is_made(node: Node) -> None:
-    """Refuse a group with a malformed description, and create it without one."""
+def _do_refused_with_blank(node: Node, operations: str | Iterable[str], member: str) -> None:
+    """Answer a malformed request with its refusal, and carry it out with an empty text as this member."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
         given = await forward(request)
         if given.status == 422 and body_of(request):
-            await forward(replace(request, body=json.dumps({**body_of(request), "group_description": ""}).encode()))
+            await forward(replace(request, body=json.dumps({**body_of(request), member: ""}).encode()))
         return given
 
-    intercept(node, "add_group", handler)
+    intercept(node, operations, handler)
+
+
+@mutant("EP-030")
+def refused_group_is_made(node: Node) -> None:
+    """Refuse a group with a malformed description, and create it without one."""
+    _do_refused_with_blank(node, "add_group", "group_description")
 
 
 @mutant("EP-030")
 def malformed_metadata_update_blanks_the_name(node: Node) -> None:
     """Refuse a metadata update with a malformed name, and store an empty name."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        given = await forward(request)
-        if given.status == 422 and body_of(request):
-            await forward(replace(request, body=json.dumps({**body_of(request), "name": ""}).encode()))
-        return given
-
-    intercept(node, ("update_action_metadata", "update_usage_api_key_metadata"), handler)
+    _do_refused_with_blank(node, ("update_action_metadata", "update_usage_api_key_metadata"), "name")
 
 
 @mutant("EP-030")

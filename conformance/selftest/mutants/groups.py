@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from pydantic import JsonValue
 
-from conformance.selftest.tools.accounts import account_of, lists_of
+from conformance.selftest.tools.accounts import account_of, groups_of_usage_keys, lists_of
 from conformance.selftest.tools.alter import (
     Answered,
     Forward,
@@ -202,37 +202,23 @@ def _repaired(text: str) -> str:
 @mutant("GRP-250")
 def groups_belong_to_their_maker(node: Node) -> None:
     """Refuse writes of the account key to groups that a usage key made."""
-    foreign: set[int] = set()
-
-    def add(write: Callable[..., int], key: int, *arguments: object) -> int:
-        group_id = write(key, *arguments)
-        if not node.accounts.key_info(key).is_account_key:
-            foreign.add(group_id)
-        return group_id
+    foreign = groups_of_usage_keys(node)
 
     async def handler(request: Received, forward: Forward) -> Answered:
         group_id = _number(members(json.loads(request.body)).get("group_id"))
         return refusal(403) if group_id in foreign else await forward(request)
 
-    wrap(node.accounts, "add_group", add)
     intercept(node, NAMING_A_GROUP, handler)
 
 
 @mutant("GRP-250")
 def groups_of_usage_keys_are_hidden(node: Node) -> None:
     """Hide groups that usage keys made from `list_groups`."""
-    foreign: set[int] = set()
-
-    def add(write: Callable[..., int], key: int, *arguments: object) -> int:
-        group_id = write(key, *arguments)
-        if not node.accounts.key_info(key).is_account_key:
-            foreign.add(group_id)
-        return group_id
+    foreign = groups_of_usage_keys(node)
 
     def groups(view: Callable[..., list[Group]], *arguments: int) -> list[Group]:
         return [group for group in view(*arguments) if group.id not in foreign]
 
-    wrap(node.accounts, "add_group", add)
     wrap(node.accounts, "groups", groups)
 
 

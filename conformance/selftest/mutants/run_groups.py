@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from conformance.selftest.tools.accounts import groups_of_usage_keys
 from conformance.selftest.tools.alter import change_body, members, wrap
 from conformance.selftest.tools.alter_runs import Lists, all_groups, decide, own_groups, permits
 from conformance.selftest.tools.mutant import mutant
@@ -162,15 +163,7 @@ EMPTY_CID = "QmbFMke1KXqnYyBBWxB74N4c5SBnJMVAiMNRcGu6x1AwQH"
 @mutant("GRP-250")
 def the_account_key_runs_in_its_own_groups_alone(node: Node) -> None:
     """Ignore groups that usage keys made in runs of the account key."""
-    foreign: set[int] = set()
-
-    def add(write: Callable[..., int], key: int, *given: object) -> int:
-        made = write(key, *given)
-        if not node.accounts.key_info(key).is_account_key:
-            foreign.add(made)
-        return made
-
-    wrap(node.accounts, "add_group", add)
+    foreign = groups_of_usage_keys(node)
 
     def reach(node: Node, key: int) -> list[Lists]:
         owner = node.accounts.key_info(key).is_account_key

@@ -174,12 +174,4 @@ def the_word_error_in_logs_is_a_failure(node: Node) -> None:
 @mutant("EXEC-370")
 def texts_that_look_like_json_are_parsed(node: Node) -> None:
     """Answer a text that `main` returns alone as the JSON that it holds."""
-
-    def parsed(value: JsonValue) -> JsonValue:
-        try:
-            inner: JsonValue = json.loads(value) if isinstance(value, str) else value
-        except ValueError:
-            return value
-        return inner
-
-    change_response(node, parsed)
+    change_response(node, _read_json)

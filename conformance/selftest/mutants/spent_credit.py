@@ -3,16 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
-from conformance.selftest.tools.alter import (
-    Answered,
-    Forward,
-    Received,
-    intercept,
-    refusal,
-    wrap,
-)
+from conformance.selftest.tools.alter import Answered, Forward, Received, intercept, refusal, wrap
 from conformance.selftest.tools.alter_payments import INTEND, give, wallet_of
 from conformance.selftest.tools.api_keys import is_by_usage_key
 from conformance.selftest.tools.mutant import mutant
@@ -21,6 +14,24 @@ from conformance.selftest.variants.sells_credits import sells_credits
 from reference_node.chain.interface import Address
 from reference_node.node import Node
 from reference_node.problems import PaymentRequired
+
+
+def _without_credit(node: Node, request: Received) -> Address | None:
+    """Return the wallet whose credits a request is about, if it has none left."""
+    wallet = wallet_of(node, request)
+    return None if wallet is None or node.billing.balance(wallet) else wallet
+
+
+def _charge_nothing(node: Node, operations: str | Iterable[str], applies: Callable[[Received], bool]) -> None:
+    """Accept these requests for nothing where there is no credit."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        wallet = _without_credit(node, request)
+        if wallet is not None and applies(request):
+            give(node, wallet, 1)
+        return await forward(request)
+
+    intercept(node, operations, handler)
 
 
 @mutant("BILL-190")
@@ -82,27 +93,13 @@ def write_without_credit_is_done_all_the_same(node: Node, operation: str) -> Non
 @mutant("BILL-190", each=["add_pkp_to_group", "update_action_metadata"], on=sells_credits)
 def write_needs_no_credit(node: Node, operation: str) -> None:
     """Accept `{operation}` for nothing where there is no credit."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        wallet = wallet_of(node, request)
-        if wallet is not None and node.billing.balance(wallet) == 0:
-            give(node, wallet, 1)
-        return await forward(request)
-
-    intercept(node, operation, handler)
+    _charge_nothing(node, operation, lambda _: True)
 
 
 @mutant("BILL-190", on=sells_credits)
 def usage_keys_need_no_credit(node: Node) -> None:
     """Accept the writes of usage keys for nothing where there is no credit."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        wallet = wallet_of(node, request)
-        if wallet is not None and node.billing.balance(wallet) == 0 and is_by_usage_key(node, request):
-            give(node, wallet, 1)
-        return await forward(request)
-
-    intercept(node, WRITES, handler)
+    _charge_nothing(node, WRITES, lambda request: is_by_usage_key(node, request))
 
 
 @mutant("BILL-150", each=["list_groups", "account_exists"])
@@ -111,10 +108,7 @@ def read_needs_credit(node: Node, operation: str) -> None:
     """Refuse `{operation}` with 402 where there is no credit."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
-        wallet = wallet_of(node, request)
-        if wallet is not None and node.billing.balance(wallet) == 0:
-            return refusal(402)
-        return await forward(request)
+        return refusal(402) if _without_credit(node, request) else await forward(request)
 
     intercept(node, operation, handler)
 
@@ -124,10 +118,9 @@ def buying_credit_needs_credit(node: Node) -> None:
     """Refuse intents with 402 where there is no credit."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
-        wallet = wallet_of(node, request)
-        empty = wallet is not None and node.billing.balance(wallet) == 0
+        is_empty = _without_credit(node, request) is not None
         given = await forward(request)
-        return refusal(402) if empty and given.accepted else given
+        return refusal(402) if is_empty and given.accepted else given
 
     intercept(node, INTEND, handler)
 
