@@ -14,7 +14,7 @@ from conformance.endpoints.control import control_headers
 from conformance.endpoints.funding import KeyFunder, funder_of
 from conformance.endpoints.messages import Message
 from conformance.endpoints.requests import JSON_TYPE, OutgoingRequest
-from conformance.problems import NoFunderKey, ProfileSilent, StepProblem, require_verifier
+from conformance.problems import NoFunderKey, ProfileSilent, StepProblem, VerifierNotInstalled, require_verifier
 from conformance.profile import OPERATIONS, Auth, Operation, Place
 from conformance.profile.operations import ATTESTATION, BILLING, CORE, DESIGN_FLOWS
 from conformance.service.session import Session
@@ -165,7 +165,20 @@ def _resolver(session: Session) -> Finding | None:
     return Finding("resolver", State.WRONG, records, "mend attestation.gateway_domain or attestation.resolver")
 
 
+def _verifier(session: Session) -> Finding | None:
+    """Check that what judges attestation is installed: without it, every such case is inconclusive."""
+    if not session.profile.offers("attestation"):
+        return None
+    try:
+        require_verifier()
+    except VerifierNotInstalled as problem:
+        found = f"{problem.cause}: {problem.got}"
+        return Finding("verifier", State.WRONG, found, f"{problem.hint}, or leave the capability attestation out")
+    return Finding("verifier", State.WELL, "its libraries are installed")
+
+
 CHECKS: dict[str, Check] = {
+    "verifier": _verifier,
     "paths": _paths,
     "TLS": _transport,
     "clock": _clock,

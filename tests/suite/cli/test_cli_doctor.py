@@ -14,6 +14,7 @@ from conformance.doctor import Finding, State, first_look
 from conformance.doctor.everything import examine
 from conformance.endpoints.client import Target
 from conformance.endpoints.patience import Patience
+from conformance.problems import inconclusive
 from conformance.profile import Profile
 
 HTML = "<!doctype html><html><title>Not here</title></html>"
@@ -169,6 +170,17 @@ def test_clock_that_signed_requests_would_miss_is_wrong(node: TinyNode, date: st
 
     with Target(node.url, Profile(), patience=Patience(5.0)) as target:
         assert {one.check: one for one in examine(target)}["clock"].state is state
+
+
+@pytest.mark.parametrize(("module", "state"), [("json", State.WELL), ("no_such_module", State.WRONG)])
+def test_verifier_that_is_not_installed_is_told(
+    node: TinyNode, monkeypatch: pytest.MonkeyPatch, module: str, state: State
+) -> None:
+    monkeypatch.setattr(inconclusive, "VERIFIER_LIBRARIES", (module,))
+    with Target(node.url, profile('{"capabilities": ["attestation"]}'), patience=Patience(5.0)) as target:
+        found = {one.check: one for one in examine(target)}["verifier"]
+    assert found.state is state
+    assert ("service-conformance[attestation]" in found.mend) is (state is State.WRONG)
 
 
 def test_missing_key_of_the_funder_is_told(node: TinyNode, monkeypatch: pytest.MonkeyPatch) -> None:

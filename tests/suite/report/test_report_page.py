@@ -115,3 +115,27 @@ def test_filters_work_and_nothing_of_the_node_runs_in_a_browser(tmp_path: Path) 
 def test_axe_finds_nothing_on_the_page(tmp_path: Path, flags: tuple[str, ...]) -> None:
     page = html(results(matrix(), FAILED, replace(hostile(), case="p::c"), outcome("p::d", Verdict.INCONCLUSIVE)))
     assert violations(written(page, tmp_path), tmp_path, *flags) == []
+
+
+LISTINGS = ("this", "other", "both", "wildcard", "none")
+CUT = """
+const cut = [...document.querySelectorAll(".scroll")].filter((part) => part.scrollWidth > part.clientWidth);
+document.title = `${innerWidth} wide, ${cut.length} cut`;
+"""
+
+
+def whole_matrix() -> Outcome:
+    cells = [
+        CellOutcome(f"other_usage-several/{action}/{wallet}/1", False, CellVerdict.REFUSED, "the rule")
+        for action in LISTINGS
+        for wallet in LISTINGS
+    ]
+    return replace(outcome("p::a", Verdict.PASS, "A-010"), cells=tuple(cells))
+
+
+@pytest.mark.parametrize("width", [1100, 1600])
+def test_every_column_is_in_sight(tmp_path: Path, width: int) -> None:
+    page = re.sub(r"<meta http-equiv=[^>]*>", "", html(results(whole_matrix(), FAILED)))
+    looking = page.replace("</body>", f"<script>{CUT}</script></body>")
+    shown = browsed(written(looking, tmp_path), tmp_path, f"--window-size={width},900")
+    assert f"<title>{width} wide, 0 cut</title>" in shown
