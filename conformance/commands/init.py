@@ -12,7 +12,7 @@ from conformance.endpoints.client import Target
 from conformance.endpoints.pace import Pace
 from conformance.endpoints.patience import Patience
 from conformance.problems import Problem
-from conformance.profile import Profile
+from conformance.profile import Profile, stated_in
 from conformance.report import ExitCode
 from conformance.report.write import write_whole
 from conformance.run.options import above_0, node_address
@@ -37,6 +37,7 @@ def add_to(subcommands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="write there; else to the terminal")
     parser.add_argument("--try", action="store_true", dest="tries", help="make an account, or use --key, and try it")
     parser.add_argument("--key", metavar="VARIABLE", help="the environment variable that holds an account's key")
+    parser.add_argument("--profile", type=Path, metavar="FILE", help="begin with what this profile states, and keep it")
     parser.add_argument("--rate", type=above_0, metavar="N", help="send at most so many requests a second")
     parser.set_defaults(handle=_init)
 
@@ -47,7 +48,7 @@ def _init(arguments: argparse.Namespace) -> int:
         raise Problem(f"the variable {arguments.key} holds no key: export it, or leave --key out")
     if arguments.output is not None and arguments.output.exists():
         raise Problem(f"{arguments.output} is there already: name another file, or take it away")
-    notes = Notes()
+    notes = Notes(stated_in(arguments.profile) if arguments.profile else None)
     with Target(arguments.url, Profile(), pace=Pace(arguments.rate), patience=Patience(SECONDS)) as target:
         address = next(first_look(target, spends=False))
         if address.ends_run:
@@ -58,17 +59,27 @@ def _init(arguments: argparse.Namespace) -> int:
             try_out(ask, notes, key)
     if ACCOUNT in notes.unclear:
         print(f"service-conformance: {notes.unclear[ACCOUNT]}; {WITHOUT_ACCOUNT}", file=sys.stderr)
+    if notes.contradicted:
+        named = ", ".join(notes.contradicted)
+        print(
+            f"service-conformance: the node shows otherwise than {arguments.profile} states: {named}", file=sys.stderr
+        )
     text = written(notes, arguments.url, _told(ask, notes))
     if arguments.output is None:
         sys.stdout.write(text)
     else:
         write_whole(arguments.output, text)
-        print(f"{arguments.output}: {len(notes.seen)} keys seen; look at its questions, then try `doctor`")
+        print(f"{arguments.output}: {_counted(notes)}; look at its questions, then try `doctor`")
     return ExitCode.CONFORMS
 
 
 def _told(ask: Asker, notes: Notes) -> list[str]:
     return [
         "A vendor profile, as the node showed it. What stands beside a key is where it was seen.",
-        f"{ask.requests} requests, {ask.writes} accepted other than GET; {len(notes.seen)} keys seen.",
+        f"{ask.requests} requests, {ask.writes} accepted other than GET; {_counted(notes)}.",
     ]
+
+
+def _counted(notes: Notes) -> str:
+    seen = f"{len(notes.seen) - len(notes.stated)} keys seen"
+    return f"{seen}, {len(notes.stated)} stated" if notes.stated else seen

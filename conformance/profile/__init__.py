@@ -1,7 +1,7 @@
 """The vendor profile: how one node answers where the specification is silent. docs/profile.md describes every key."""
 
 from conformance.profile.abi import Function, Parameter
-from conformance.profile.load import BadProfile, load_profile, load_ready_file
+from conformance.profile.load import BadProfile, load_profile, load_ready_file, stated_in
 from conformance.profile.model import Capability, Profile
 from conformance.profile.operations import OPERATIONS, Auth, Effect, Place
 from conformance.profile.paths import UnknownKey, has_none, known_paths, states, value_at
@@ -30,6 +30,7 @@ __all__ = [
     "load_ready_file",
     "read_aside",
     "resolve",
+    "stated_in",
     "states",
     "value_at",
 ]

@@ -13,7 +13,7 @@ from pydantic_core import ErrorDetails
 
 from conformance.problems import LoadProblem
 from conformance.profile.model import Profile
-from conformance.profile.paths import known_paths
+from conformance.profile.paths import known_paths, value_at
 from conformance.profile.section import Section
 from conformance.values.marked_yaml import Document
 from conformance.values.shown_text import shortened
@@ -38,6 +38,21 @@ def load_profile(path: Path) -> Profile:
     """Load a profile from a YAML file. Raises LoadProblem if it is unreadable, BadProfile with one line per error."""
     document = Document(path)
     return stated_by_vendor(_validated(document.value, path, document.line))
+
+
+def stated_in(path: Path) -> dict[str, JsonValue]:
+    """What a profile file states but for the address, by dotted keys. Raises what `load_profile` raises."""
+    profile = load_profile(path)
+    whole = Document(path).value
+    stated: dict[str, JsonValue] = {}
+    for key in sorted(known_paths() - {"base_url"}):
+        *above, name = key.split(".")
+        section: JsonValue = whole
+        for part in above:
+            section = section.get(part) if isinstance(section, dict) else None
+        if isinstance(section, dict) and name in section and not isinstance(value_at(profile, key), Section):
+            stated[key] = section[name]
+    return stated
 
 
 def stated_by_vendor(profile: Profile) -> Profile:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pydantic import JsonValue
@@ -19,15 +20,23 @@ class Observation:
 class Notes:
     """Observations by profile key, and reasons why other keys could not be observed."""
 
-    def __init__(self) -> None:
-        self.seen: dict[str, Observation] = {}
+    def __init__(self, stated: Mapping[str, JsonValue] | None = None) -> None:
+        """Begin with what a vendor states, by profile key: no observation changes it."""
+        self.seen = {key: Observation(value, "stated") for key, value in (stated or {}).items()}
+        self.stated = frozenset(self.seen)
+        self.contradicted: dict[str, None] = {}
+        """The stated keys of which an answer shows another value."""
         self.unclear: dict[str, str] = {}
         """For each key that was tried in vain, the reason."""
 
     def see(self, key: str, value: JsonValue, how: str) -> None:
-        """Note an observed value. If it contradicts an earlier one, drop both."""
+        """Note an observed value. If it contradicts an earlier one, drop both, unless that is stated."""
         before = self.seen.get(key)
-        if before is not None and before.value != value:
+        if before is not None and key in self.stated:
+            if before.value != value:
+                self.contradicted[key] = None
+                self.seen[key] = Observation(before.value, f"stated; the node shows {value!r}: {how}")
+        elif before is not None and before.value != value:
             del self.seen[key]
             self.doubt(key, f"{before.how}: {before.value!r}; but {how}: {value!r}")
         elif key not in self.unclear:

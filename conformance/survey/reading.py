@@ -49,7 +49,7 @@ def _brand(ask: Asker, notes: Notes, described: list[str]) -> None:
     The description alone does not prove it: it may be another node's.
     """
     words = [match[1] for path in described if (match := OF_BRAND.search(path))]
-    for word in dict.fromkeys((*words, "service")):
+    for word in dict.fromkeys((notes.value("brand.slug", "service"), *words, "service")):
         answer = ask.post(f"get_{word}_action_ipfs_id", body=CODE)
         if answer.accepted:
             notes.see("brand.slug", word, f"POST /get_{word}_action_ipfs_id answers")

@@ -49,6 +49,33 @@ def test_init_tells_on_the_terminal_that_no_account_could_be_made(
     assert "--try --key VARIABLE" in told
 
 
+STATED = """\
+base_url: http://elsewhere.example
+brand: {slug: harbor}
+errors: {status_codes: {unauthenticated: [498]}}
+limits: {rate: 7}
+"""
+
+
+def test_init_keeps_what_a_partial_profile_states(
+    node: TinyNode, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "partial.yaml").write_text(STATED, encoding="utf-8")
+    path = tmp_path / "node.yaml"
+
+    assert main(["init", node.url, "--profile", str(tmp_path / "partial.yaml"), "-o", str(path)]) == 0
+
+    profile = load_profile(path)
+    assert (profile.base_url, profile.brand.slug, profile.limits.rate) == (node.url, "harbor", 7)
+    assert profile.errors.status_codes.unauthenticated == (498,)
+    assert "errors.body_shape.media_type" not in profile.assumed, "the rest is observed"
+    assert "unauthenticated: [498]  # stated; the node shows [401]: list_groups without a key" in path.read_text()
+    printed = capsys.readouterr()
+    assert "keys seen, 3 stated" in printed.out
+    assert printed.err.endswith("partial.yaml states: errors.status_codes.unauthenticated\n")
+    assert "get_harbor_action_ipfs_id" in node.paths()
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -56,6 +83,7 @@ def test_init_tells_on_the_terminal_that_no_account_could_be_made(
         (["init", "node.example"], "argument URL: begins with http:// or https://"),
         (["init", "http://127.0.0.1:9"], "http://127.0.0.1:9: the node cannot be reached"),
         (["init", "http://127.0.0.1:9", "--key", "NO_SUCH_KEY"], "the variable NO_SUCH_KEY holds no key"),
+        (["init", "http://127.0.0.1:9", "--profile", "absent.yaml"], "absent.yaml: cannot be read"),
         (["init", "http://127.0.0.1:9", "-o", "there.yaml"], "there.yaml is there already"),
     ],
 )
