@@ -62,8 +62,8 @@ class AllureCases:
         if exchange := outcome.failure.exchange:
             _attach(exchange.curl, "request as curl")
             _attach(_answer(exchange), "answer")
-        if told := outcome.failure.conversation:
-            _attach("\n\n".join(map(_exchange, told.exchanges)), "all exchanges")
+        if conversation := outcome.failure.conversation:
+            _attach("\n\n".join(map(_exchange, conversation.exchanges)), "all exchanges")
         if outcome.failure.replay:
             _attach(outcome.failure.replay, "pack that shows it by itself", AttachmentType.YAML)
 
@@ -76,7 +76,9 @@ class AllureCases:
         result.name, result.fullName = f"{case.id.partition('::')[2]}: {case.title}", case.id
         result.testCaseId = result.historyId = sha256(case.id.encode()).hexdigest()
         statements = [self._statements[name] for name in case.requirements if name in self._statements]
-        result.description = "\n\n".join(f"**{one.id}** ({one.level}; {one.place}) {one.text}" for one in statements)
+        result.description = "\n\n".join(
+            f"**{statement.id}** ({statement.level}; {statement.place}) {statement.text}" for statement in statements
+        )
         result.labels.extend(_labels(statements))
         result.links.extend(self._links(statements))
         if outcome is None:
@@ -100,8 +102,8 @@ class AllureCases:
     def _links(self, statements: list[Requirement]) -> list[Link]:
         """Links to the statements and their sections, where the user says by a pattern where these stand."""
         targets = {
-            REQUIREMENT: {one.id: one.id for one in statements},
-            CLAUSE: {one.section: _anchor(one.section) for one in statements},
+            REQUIREMENT: {statement.id: statement.id for statement in statements},
+            CLAUSE: {statement.section: _anchor(statement.section) for statement in statements},
         }
         return [
             Link(kind, self._patterns[kind].replace("{}", target), name)
@@ -118,10 +120,10 @@ def _anchor(section: str) -> str:
 
 
 def _labels(statements: list[Requirement]) -> list[Label]:
-    levels = {one.level for one in statements}
+    levels = {statement.level for statement in statements}
     severity = next((SEVERITIES[level] for level in SEVERITIES if level in levels), Severity.TRIVIAL)
-    names = [one.id for one in statements]
-    clauses = dict.fromkeys(one.section for one in statements)
+    names = [statement.id for statement in statements]
+    clauses = dict.fromkeys(statement.section for statement in statements)
     return [
         Label(LabelType.SEVERITY, severity.value),
         *(Label(LabelType.TAG, name) for name in names),

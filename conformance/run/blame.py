@@ -33,12 +33,12 @@ def own_or_blocked(
     for foundation in _before_its_own(case, among):
         if not _bears(foundation, problem, run):
             continue
-        wrong = _problem(foundation, run.target)
-        if wrong is None:
+        departure = _problem(foundation, run.target)
+        if departure is None:
             continue
         own = tuple(name for name in charged if name in foundation.requirements)
         if not own:
-            return _blocked(problem, foundation, wrong)
+            return _blocked(problem, foundation, departure)
         problem.requirements = own
         return problem
     problem.requirements = charged
@@ -86,8 +86,8 @@ def _bears(foundation: Foundation, problem: Departure, run: CaseRun) -> bool:
     )
 
 
-def _blocked(problem: Departure, foundation: Foundation, wrong: Departure) -> SetupFailed:
-    failure = SetupFailed(wrong.expected, wrong.got, problem.exchange)
+def _blocked(problem: Departure, foundation: Foundation, departure: Departure) -> SetupFailed:
+    failure = SetupFailed(departure.expected, departure.got, problem.exchange)
     failure.step = f"{problem.step}, which builds on {foundation.name}"
     failure.judged_by = foundation.judged_by
     return failure
@@ -112,13 +112,13 @@ def _departure_of(case: Case, foundation: Foundation, target: Target) -> Departu
     if not_offered(case, target):
         return None
     run = CaseRun(target, f"foundation {foundation.name}", Reliance(target, case.info.relied_on))
-    wrong = _departure(case.perform, run)
-    if wrong is None or not isinstance(wrong, foundation.shown_by or foundation.departures):
+    departure = _departure(case.perform, run)
+    if departure is None or not isinstance(departure, foundation.shown_by or foundation.departures):
         return None
     before = FOUNDATIONS[: FOUNDATIONS.index(foundation)]
-    told = own_or_blocked(wrong, case, run, before)
-    charged = {*(told.requirements or case.requirements)}
-    return wrong if told is wrong and charged & foundation.requirements else None
+    judged = own_or_blocked(departure, case, run, before)
+    charged = {*(judged.requirements or case.requirements)}
+    return departure if judged is departure and charged & foundation.requirements else None
 
 
 def _departure(trial: Callable[[CaseRun], None], run: CaseRun) -> Departure | None:

@@ -85,7 +85,9 @@ def _file_text(flow: Flow, cases: Iterable[TypedCase], seed: str) -> str:
             for test in tests:
                 number += 1
                 test["tc_id"] = number
-            groups.append({**setting.told(case), "tests": [{"tc_id": test.pop("tc_id"), **test} for test in tests]})
+            groups.append(
+                {**setting.members_of(case), "tests": [{"tc_id": test.pop("tc_id"), **test} for test in tests]}
+            )
     head = {
         "description": DESCRIPTION,
         "generator": f"service-conformance vectors typed-data --seed {seed}",
@@ -104,7 +106,7 @@ class Setting:
     signers: Signers
     now: int
 
-    def told(self, case: TypedCase) -> dict[str, object]:
+    def members_of(self, case: TypedCase) -> dict[str, object]:
         """The members that the tests of a group share."""
         assumed = [use for use in case.form.uses if isinstance(use, dict)]
         choices = {key: value if isinstance(value, list) else [value] for use in assumed for key, value in use.items()}

@@ -136,8 +136,8 @@ def load_known(path: Path, today: date | None = None) -> Known:
             error = problem.errors(include_url=False)[0]
             place = ("known", index, *error["loc"])
             where = ".".join(map(str, place))
-            told = NOT_A_MEMBER if error["type"] == "extra_forbidden" else error["msg"].lower()
-            raise BadKnownList(f"{where}: {told}", path, document.line(place)) from None
+            message = NOT_A_MEMBER if error["type"] == "extra_forbidden" else error["msg"].lower()
+            raise BadKnownList(f"{where}: {message}", path, document.line(place)) from None
         if (entry.case is None) == (entry.requirement is None):
             raise BadKnownList("an entry has either `case` or `requirement`", path, line)
         if any(entry.name == earlier.name for earlier in entries):

@@ -129,8 +129,8 @@ def _departed(case: Case, problem: StepProblem, run: CaseRun, began: float) -> O
     exchange = None if last is None else run.log.redacted(last)  # also finds keys that the texts hold only in part
     replay = hide(problem.replay) if problem.replay else None
     shown = None if problem.exchange is None else exchange
-    told = conversation(run.log, run.secrets, last, _group_members(run)) if verdict is Verdict.FAIL else None
-    failure = Failure(problem.step, hide(problem.expected), hide(problem.got), shown, replay, told)
+    exchanges = conversation(run.log, run.secrets, last, _group_members(run)) if verdict is Verdict.FAIL else None
+    failure = Failure(problem.step, hide(problem.expected), hide(problem.got), shown, replay, exchanges)
     advice = f"; {hint(assumed)}" if assumed else _hint(problem, run)
     reason = f"{problem.cause}: expected {failure.expected}; got {failure.got}{advice}"
     outcome = _outcome(case, verdict, reason, began, run.log.sent, failure, ASSUMED if assumed else problem.code)
@@ -141,8 +141,10 @@ def _group_members(run: CaseRun) -> GroupMembers:
     """What the profile calls the members that are group ids, in the requests and answers of the case."""
     called = [run.target.operation(name) for name in run.log.operations if name]
     return GroupMembers(
-        sent=frozenset(_last(wire) for one in called for name, wire in one.request.items() if name in GROUP_IDS),
-        answered=frozenset(_last(wire) for one in called for wire in _group_ids(one)),
+        sent=frozenset(
+            _last(wire) for operation in called for name, wire in operation.request.items() if name in GROUP_IDS
+        ),
+        answered=frozenset(_last(wire) for operation in called for wire in _group_ids(operation)),
     )
 
 

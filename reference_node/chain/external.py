@@ -1,4 +1,4 @@
-"""A settlement chain outside this process, over its JSON-RPC. Permission state then outlives the node."""
+"""An external settlement chain, over its JSON-RPC. Permission state then outlives the node."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Speaking JSON-RPC to a chain outside: one request at a time, every failure sorted into refusal or unavailability."""
+"""Speaks JSON-RPC to an external chain, one request at a time; every failure is a refusal or an unavailability."""
 
 from __future__ import annotations
 
