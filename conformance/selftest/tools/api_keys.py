@@ -32,7 +32,7 @@ def in_given_out_form(text: str) -> str:
     """Return the key whose bytes a lenient reader of base64 finds in a text, as the node writes it; empty for none."""
     digits = text.replace("-", "+").replace("_", "/").rstrip("=")
     try:
-        secret = base64.b64decode(f"{digits}==")
+        secret = b"" if "=" in digits else base64.b64decode(f"{digits}==")
     except ValueError:
         return ""
     return key_text(secret) if len(secret) == SECRET_BYTES else ""
