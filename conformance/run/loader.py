@@ -11,7 +11,6 @@ from pydantic import JsonValue
 from conformance.drivers import DRIVERS
 from conformance.language import (  # noqa: F401 - the imports register matchers and functions
     array_operators,
-    derivations,
     operators,
     runs,
     wallets,

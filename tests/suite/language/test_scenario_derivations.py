@@ -10,7 +10,7 @@ import pytest
 from eth_utils.crypto import keccak
 
 from conformance.endpoints.messages import Answer
-from conformance.language.derivations import account_hash, pkp_id_in, usage_key_hash
+from conformance.language.functions import account_hash, pkp_id_in, usage_key_hash
 from conformance.language.scope import Scope
 from conformance.problems import Mismatch, ProfileSilent
 from conformance.service.secrets_search import wallets_leaked_by, wallets_of_secrets_in
