@@ -8,6 +8,7 @@ from typing import Any
 from fastapi import FastAPI
 
 from reference_node.api.answers import ProblemDocument
+from reference_node.api.examples import exemplify
 from reference_node.fields import U64_MAX
 from reference_node.problems import MEDIA_TYPE
 from reference_node.typed_data import UINT256_MAX
@@ -89,6 +90,7 @@ def _complete(description: dict[str, Any]) -> None:
             for response in operation["responses"].values():
                 response["headers"] = _REQUEST_ID
     _link(description["paths"])
+    exemplify(description)
 
 
 def _link(paths: dict[str, Any]) -> None:

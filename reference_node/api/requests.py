@@ -34,6 +34,7 @@ from reference_node.typed_data import Flow
 UNKNOWN_SHOWN = 3
 """How many unknown members one answer names."""
 EXAMPLE_CID = "QmbWqxBEKC3P8tqsKc98xmWNzrzDtRLMiMPL8wBuTGsMnR"
+EXAMPLE_KEY = "bm90IGEga2V5LCBvbmx5IGFuIGV4YW1wbGUgb2YgMzI="
 EXAMPLE_ACTION = "async function main({ name }) { return `Hello, ${name}`; }"
 
 
@@ -109,6 +110,17 @@ class NewUsageKey(Body):
 
 class UsageKeyUpdate(NewUsageKey):
     """The body of `update_usage_api_key`."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "example": {
+                "usage_api_key": EXAMPLE_KEY,
+                "name": "runner",
+                "description": "runs actions of group 1",
+                "execute_in_groups": [1],
+            }
+        }
+    )
 
     usage_api_key: ApiKey
 

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from jsonschema import Draft202012Validator
 from nodes import Running
 
 CONFIG = Path(__file__).with_name("schemathesis.toml")
@@ -50,3 +51,19 @@ def test_examples_are_taken(running: Running, account: str) -> None:
     ):
         answer = running.post(operation, account, **examples[name])
         assert answer.status_code == 200, answer.text
+
+
+def test_every_operation_has_examples_of_its_schemas(running: Running) -> None:
+    description = running.http.get("/core/v1/openapi.json").json()
+    operations = [operation for path in description["paths"].values() for operation in path.values()]
+    contents = [part for one in operations for part in (one.get("requestBody"), one["responses"]["200"]) if part]
+    described = [part["content"]["application/json"] for part in contents if "application/json" in part["content"]]
+    assert len(operations) == 44
+    assert len(described) > 44
+    for content in described:
+        schema = {**content["schema"], "components": description["components"]}
+        Draft202012Validator(schema).validate(content["example"])
+    for name, schema in description["components"]["schemas"].items():
+        if "example" in schema:
+            whole = {"$ref": f"#/components/schemas/{name}", "components": description["components"]}
+            Draft202012Validator(whole).validate(schema["example"])
