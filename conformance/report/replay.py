@@ -105,6 +105,10 @@ def _head(case: CaseResult, conversation: ConversationShown) -> Iterator[str]:
     yield "# Repeats the requests of the case with curl and jq. NODE_URL names another node than that of the run."
     yield "# Keys are taken from the answers on the way; none stands in this file. Requests that the case sent at the"
     yield "# same time follow one another here. Ends with 1 where a status is not what it was in the run."
+    if conversation.departed is not None and not conversation.exchanges[conversation.departed].unrepeatable:
+        number = conversation.departed + 1
+        yield f"# What answers hold is not judged: the answer to request {number}, which showed the failure, is printed"
+        yield "# beside what was expected of it. Look at both, also where this ends with 0."
     if conversation.left_out:
         yield f"# The first {conversation.left_out} requests of the case are left out, with what they made."
 

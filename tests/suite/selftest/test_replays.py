@@ -95,12 +95,24 @@ def test_script_and_results_hold_no_key() -> None:
     assert "API_KEY_1=$(given '.[\"api_key\"]')" in text
 
 
+def test_script_says_which_answer_it_shows_and_does_not_judge() -> None:
+    results, _ = results_on("update-keeps-the-description", "endpoints::update-group")
+    text = script(results.cases[0], results.target.base_url)
+    conversation = results.cases[0].failure.conversation if results.cases[0].failure else None
+
+    assert conversation is not None
+    assert conversation.departed is not None
+    head = text.partition("NODE_URL=")[0]
+    assert f"not judged: the answer to request {conversation.departed + 1}, which showed the failure" in head
+
+
 def test_script_says_what_it_cannot_repeat() -> None:
     results, _ = results_on("chain-id-is-of-another-chain", "mint_wallet::mints")
     text = script(results.cases[0], results.target.base_url)
 
     assert "POST /core/v1/create_wallet_with_signature: not repeated, it holds a signature" in text
     assert SHOW_ANSWER not in text.splitlines()
+    assert "not judged" not in text
 
 
 @needs_programs
