@@ -8,19 +8,9 @@ from typing import Any
 
 import pytest
 from eth_utils.address import is_checksum_address
-from nodes import Running, refused
+from nodes import PERMISSIONS, Running, refused
 
 from reference_node.keys import address_of, key_hash, key_text, new_secret
-
-PERMISSIONS = {
-    "can_create_groups": True,
-    "can_delete_groups": True,
-    "can_create_pkps": True,
-    "manage_ipfs_ids_in_groups": [0],
-    "add_pkp_to_groups": [0],
-    "remove_pkp_from_groups": [0],
-    "execute_in_groups": [0],
-}
 
 
 def test_new_account_returns_a_key_whose_secret_is_its_wallet(running: Running) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from envelopes import conversion, envelope, fund, new_wallet, refused_with, send, sign, signed, wallet_auth
-from nodes import Running, refused
+from nodes import PERMISSIONS, Running, refused
 
 from reference_node.access import Caller, ManagementWrite
 from reference_node.chain.account_config import Account
@@ -134,16 +134,7 @@ def test_account_may_be_handed_to_the_wallet_that_it_has(running: Running, accou
 
 def test_conversion_needs_the_master_key(running: Running) -> None:
     account, key = furnished(running)
-    everything = {
-        "can_create_groups": True,
-        "can_delete_groups": True,
-        "can_create_pkps": True,
-        "manage_ipfs_ids_in_groups": [0],
-        "add_pkp_to_groups": [0],
-        "remove_pkp_from_groups": [0],
-        "execute_in_groups": [0],
-    }
-    strong = running.usage_key(account, **everything)
+    strong = running.usage_key(account, **PERMISSIONS)
     body = conversion(new_wallet())
     before = record(running, account), running.read("billing/balance", account)
     refused(running.post(CONVERT, **body), 401, "key-missing")
