@@ -186,6 +186,18 @@ def test_pages_are_no_wider_than_the_window(site: Path, tmp_path: Path, width: i
     assert int(found[1]) <= width
 
 
+def test_board_of_nodes_shows_all_columns(tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    part_of_all = results(*FAILED).model_copy(update={"selected": ("--pack=fuzz", "--case=fuzz::links-*")})
+    write_results(part_of_all, tmp_path / "runs" / "acme")
+    assert main(["site", str(tmp_path / "runs"), "-o", str(site)]) == ExitCode.CONFORMS
+    frame = '<iframe id="at" src="index.html" width="1100" height="900"></iframe>'
+    part = 'at.contentDocument.querySelector(".scroll")'
+    tell = f"at.onload = () => {{ const part = {part}; document.title = part.scrollWidth - part.clientWidth; }}"
+    (site / "frame.html").write_text(f"<!doctype html>{frame}<script>{tell}</script>", encoding="utf-8")
+    assert "<title>0</title>" in browsed(site / "frame.html", tmp_path, "--allow-file-access-from-files")
+
+
 @pytest.mark.parametrize(
     ("content", "said"),
     [
