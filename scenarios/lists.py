@@ -14,7 +14,7 @@ from dataclasses import replace
 from conformance.cases import Judge, case
 from conformance.endpoints.requests import OutgoingRequest
 from conformance.service.derivations import hashed_cid
-from conformance.service.lists import read_page, read_pages
+from conformance.service.lists import page_or_none, read_page, read_pages
 from conformance.service.node import Node
 from conformance.service.refusal import must_be_as_stated, was_accepted
 from conformance.values.json_values import member, pluck, printed, same, same_hex, same_hexes
@@ -86,12 +86,12 @@ def check_pages(judge: Judge, node: Node, request: OutgoingRequest, items: Seque
         joined = read_pages(node.session, request, 2)
         judge.that(counted(joined) == counted(items), f"each of {len(items)} items once on the pages of two", joined)
     with judge.apart("LIST-060"):
-        judge.same(read_page(node.session, request, len(items), 1), [], "the page behind the last item")
-        judge.same(read_page(node.session, request, FAR_BEHIND, 2), [], "a page far behind the last")
+        judge.same(page_or_none(node.session, request, len(items), 1), [], "the page behind the last item")
+        judge.same(page_or_none(node.session, request, FAR_BEHIND, 2), [], "a page far behind the last")
         wrapped = replace(request, members={**request.members, "page_number": WRAPPED, "page_size": 2})
         answer = node.session.send(wrapped)
         # How large a page number may be is silent.
-        if was_accepted(node.session, answer, or_refused=["malformed", "invalid"]):
+        if was_accepted(node.session, answer, or_refused=["any"]):
             judge.same(answer.value, [], f"page {WRAPPED}")
 
 

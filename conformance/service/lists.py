@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from conformance.endpoints.messages import Answer
 from conformance.endpoints.requests import OutgoingRequest
 from conformance.problems import Malformed, Mismatch
 from conformance.service.acceptance import must_accept
 from conformance.service.reads import Read
+from conformance.service.refusal import was_accepted
 from conformance.service.session import Session
 from conformance.values.json_values import member, printed, same, same_hex
 
@@ -36,13 +38,16 @@ def only(items: Iterable[object], name: str, value: object) -> object:
 
 
 def read_pages(session: Session, request: OutgoingRequest, page_size: int | None = None) -> list[object]:
-    """All items in order. Departures: a refusal, a page that is no array or is too long, the same page again."""
+    """All items in order. Departures: a refusal, a page that is no array or is too long, the same page again.
+
+    A page behind the last may be empty or refused: the specification does not say which.
+    """
     size = page_size or session.target.page_size
     first = first_page(session)
     items: list[object] = []
     previous: list[object] = []
     for number in range(MOST_PAGES):
-        page = read_page(session, request, number, size)
+        page = page_or_none(session, request, number, size) if number else read_page(session, request, number, size)
         if page and page == previous:
             raise Malformed(f"other items on page {first + number} than on the one before", printed(page)[:300])
         items += page
@@ -65,12 +70,19 @@ def one_item_page(session: Session) -> dict[str, object]:
 def read_page(session: Session, request: OutgoingRequest, number: int, size: int) -> list[object]:
     """One page of a list, counted from 0. Departures as in `read_pages`."""
     members = {**request.members, "page_number": first_page(session) + number, "page_size": size}
-    return _page(session, replace(request, members=members), size)
-
-
-def _page(session: Session, request: OutgoingRequest, size: int) -> list[object]:
-    answer = session.send(request)
+    answer = session.send(replace(request, members=members))
     must_accept(answer)
+    return _items(answer, size)
+
+
+def page_or_none(session: Session, request: OutgoingRequest, number: int, size: int) -> list[object]:
+    """One page that may lie behind the last, counted from 0; no items where it is refused."""
+    members = {**request.members, "page_number": first_page(session) + number, "page_size": size}
+    answer = session.send(replace(request, members=members))
+    return _items(answer, size) if was_accepted(session, answer, or_refused=["any"]) else []
+
+
+def _items(answer: Answer, size: int) -> list[object]:
     page = answer.value
     if not isinstance(page, list):
         raise Malformed("an array of items", printed(page)[:300], answer.exchange)

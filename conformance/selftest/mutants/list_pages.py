@@ -68,18 +68,6 @@ def later_pages_are_empty(node: Node) -> None:
 
 
 @mutant("LIST-060")
-def empty_pages_are_not_found(node: Node) -> None:
-    """Refuse a later page without items with 404."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        given = await forward(request)
-        later = dict(parse_qsl(request.query)).get("page_number", "0") != "0"
-        return refusal(404) if later and given.body == b"[]" else given
-
-    intercept(node, LISTS, handler)
-
-
-@mutant("LIST-060")
 def pages_behind_the_last_are_the_last(node: Node) -> None:
     """Answer pages after the last of `list_groups` with the last one."""
 

@@ -1,4 +1,4 @@
-"""A correct node that wants to be asked in its own way: no list without page fields, small writes, and not too fast."""
+"""A correct node that wants to be asked in its own way: pages that exist, small writes, and not too fast."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ PAGE_FIELDS = {"page_number", "page_size"}
 
 @choices({"limits": {"page_size_default": None, "entries_per_write": MOST_ENTRIES}})
 def demanding(node: Node) -> None:
-    """Refuse lists without page fields and groups with many entries, and ask every fortieth request to wait."""
+    """Refuse lists without page fields, pages behind the last and groups with many entries; ask to wait now and then.
+
+    Every fortieth request is asked to wait.
+    """
     asked = 0
 
     async def busy(request: Received, forward: Forward) -> Answered:
@@ -31,13 +34,17 @@ def demanding(node: Node) -> None:
         return replace(told, headers=(*told.headers, (b"retry-after", b"0")))
 
     intercept(node, ("add_group", "update_group"), _of_few_entries)
-    intercept(node, LISTS, _with_page_fields)
+    intercept(node, LISTS, _of_a_page)
     intercept(node, (*EVERYTHING, RUN), busy)
 
 
-async def _with_page_fields(request: Received, forward: Forward) -> Answered:
-    given = {name for name, _ in parse_qsl(request.query, keep_blank_values=True)}
-    return await forward(request) if given >= PAGE_FIELDS or not _has_key(request) else refusal(422)
+async def _of_a_page(request: Received, forward: Forward) -> Answered:
+    fields = dict(parse_qsl(request.query, keep_blank_values=True))
+    if not fields.keys() >= PAGE_FIELDS and _has_key(request):
+        return refusal(422)
+    given = await forward(request)
+    later = fields.get("page_number", "0").strip("0") != ""
+    return refusal(404) if later and given.accepted and given.body == b"[]" else given
 
 
 def _has_key(request: Received) -> bool:
