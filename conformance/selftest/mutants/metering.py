@@ -159,6 +159,20 @@ def read_is_billed(node: Node, operation: str) -> None:
 
 
 @mutant("BILL-150")
+def wallets_of_a_group_are_billed_to_usage_keys(node: Node) -> None:
+    """Charge a cent for `list_wallets_in_group` by a usage key."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        wallet = wallet_of(node, request)
+        if given.accepted and wallet is not None and is_by_usage_key(node, request):
+            take(node, wallet, 1)
+        return given
+
+    intercept(node, "list_wallets_in_group", handler)
+
+
+@mutant("BILL-150")
 def look_at_the_balance_is_billed(node: Node) -> None:
     """Charge a cent for a look at the balance, after it."""
 
