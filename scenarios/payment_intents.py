@@ -12,11 +12,13 @@ from conformance.cases import Judge, case
 from conformance.endpoints.requests import OutgoingRequest
 from conformance.service import Accounts, Refusals, Session
 from conformance.service.derivations import random_key
+from conformance.service.node import Node
 from conformance.service.payments import ILL_FORMED, PaymentIntent, Payments
 from conformance.service.refusal import was_accepted
 from conformance.values.ids import Cents
 
 BUYS = ("managed_accounts", "billing", "payment_sandbox")
+TOO_FEW = (499, 1, 0, -1, -500, -(2**64) + 500)
 
 
 @case("publishable-key", requirements=["BILL-010", "AUTH-060", "AUTH-070"], needs=["payment_sandbox"])
@@ -62,8 +64,23 @@ def amounts_below_the_minimum(judge: Judge, accounts: Accounts, payments: Paymen
     least = payments.intend(alice.key, Cents(500))
     reads = [payments.unchanged_balance(alice.key)]
     with judge("BILL-050", "ERR-110", "LIM-030"), Refusals(session, control=least.accepted, unchanged=reads) as few:
-        for cents in (499, 1, 0, -1, -500, -(2**64) + 500):
+        for cents in TOO_FEW:
             few.send(payments.intent_request(alice.key, cents), ILL_FORMED)
+
+
+@case("wallets-amounts-below-the-minimum", requirements=["BILL-050", "ERR-110", "LIM-030"], needs=BUYS)
+def wallets_amounts_below_the_minimum(judge: Judge, node: Node) -> None:
+    """An amount below 500 cents is refused to a wallet that proves itself with X-Wallet-Auth, too."""
+    carol, alice = node.wallets.new("carol"), node.accounts.new(spends=False)
+    node.accounts.convert(alice.key, carol)
+    least = node.payments.intend_by_wallet(carol, Cents(500))
+    reads = [node.payments.unchanged_balance_by(carol)]
+    with (
+        judge("BILL-050", "ERR-110", "LIM-030"),
+        Refusals(node.session, control=least.accepted, unchanged=reads) as few,
+    ):
+        for cents in TOO_FEW:
+            few.send(node.payments.by_wallet("create_payment_intent", carol, amount_cents=cents), ILL_FORMED)
 
 
 @case("amounts-of-other-types", requirements=["BILL-060"], needs=BUYS)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from itertools import count
 
 from pydantic import JsonValue
@@ -28,7 +30,9 @@ from conformance.selftest.tools.alter_payments import (
     settle_whatever,
     simulator_of,
 )
+from conformance.selftest.tools.api_keys import presented
 from conformance.selftest.tools.mutant import mutant, row
+from reference_node.billing.provider import MINIMUM_CENTS
 from reference_node.chain.interface import Address
 from reference_node.node import Node
 from reference_node.stripe_simulator.actions import Change
@@ -65,6 +69,20 @@ def amount_below_the_minimum_is_taken(node: Node, taken: int) -> None:
         INTEND,
         lambda body: {**members(body), "amount_cents": 500} if members(body).get("amount_cents") == taken else body,
     )
+
+
+@mutant("BILL-050", "ERR-110", "LIM-030")
+def wallets_may_pay_less_than_the_minimum(node: Node) -> None:
+    """Take any amount from 1 for 500 where no key is presented."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        body = body_of(request)
+        cents = body.get("amount_cents")
+        if isinstance(cents, int) and 0 < cents < MINIMUM_CENTS and not presented(request):
+            request = replace(request, body=json.dumps({**body, "amount_cents": MINIMUM_CENTS}).encode())
+        return await forward(request)
+
+    intercept(node, INTEND, handler)
 
 
 @mutant("BILL-040")
