@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from html import unescape
 from typing import Literal
 from urllib.parse import unquote, urljoin, urlsplit
 
@@ -37,6 +38,11 @@ NOT_SERVED = frozenset({404, 405, 501})
 MOST_REDIRECTS = 5
 MOST_SCRIPTS = 10
 SCRIPT = re.compile(r"""<script[^>]*\bsrc\s*=\s*["']?([^"'\s>]+)""", re.IGNORECASE)
+ADDRESS = re.compile(
+    r"""(?:\burl["']?\s*:|\b(?:spec|data|document)-url\s*=)\s*(["'])(?P<url>[^"']+)\1(?!\s*\+)""",
+    re.IGNORECASE,
+)
+"""Where a page writes the whole address of the description: Swagger UI's `url`, other viewers' `spec-url`."""
 CONFIGURATION = re.compile(r"""\bconfigUrl["']?\s*[:=]\s*["']?([^"'\s&,}]+)""")
 """Where a viewer like Swagger UI finds the address of the description, if not in its page."""
 
@@ -126,10 +132,28 @@ def check_viewer(session: Session) -> None:
         raise Mismatch("an HTML page", f"content-type {page.headers.get('content-type')}", page.exchange)
     description = session.target.operation("openapi").path.rpartition("/")[2]
     held = [session.target.operation(name).path.rpartition("/")[2] for name in sorted(INFORMATION.keys() & OPEN)]
+    _must_find_description(session, url, page, description, sent)
     for text in _texts(session, url, page.text, sent):
         if description in text or all(path in text for path in held):
             return
     raise Mismatch(f"a page that refers to {description}, itself or in a script", cut(page.text, 300), page.exchange)
+
+
+def _must_find_description(session: Session, url: str, page: Answer, name: str, headers: dict[str, str]) -> None:
+    """Raise Mismatch where the page writes addresses of the description on this node, and none of them has it."""
+    host = urlsplit(session.target.base_url).netloc
+    written = [urljoin(url, unescape(found["url"])) for found in ADDRESS.finditer(page.text)]
+    addresses = [address for address in written if name in address and urlsplit(address).netloc == host]
+    if not addresses or "<base" in page.text.lower():
+        return
+    for address in addresses[:MOST_SCRIPTS]:
+        answer = session.target.exchange(Message("GET", address, headers, None), session.log)
+        raise_for_trouble(answer)
+        if answer.accepted:
+            return
+    raise Mismatch(
+        f"a page that loads {name} from where it is", f"{addresses[0]}: status {answer.status}", answer.exchange
+    )
 
 
 def _texts(session: Session, url: str, page: str, headers: dict[str, str]) -> Iterator[str]:

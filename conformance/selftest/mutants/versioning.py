@@ -141,6 +141,17 @@ def viewer_shows_another_description(node: Node) -> None:
 
 
 @mutant("VER-030")
+def viewer_looks_elsewhere(node: Node) -> None:
+    """Have the viewer load the description from an address that the node does not have."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        return replace(given, body=given.body.replace(b"/core/v1/openapi.json", b"/openapi.json"))
+
+    intercept(node, VIEWER, handler)
+
+
+@mutant("VER-030")
 def viewer_is_json(node: Node) -> None:
     """Answer JSON as the viewer."""
 
