@@ -71,7 +71,8 @@ def amounts_below_the_minimum(judge: Judge, accounts: Accounts, payments: Paymen
 @case("wallets-amounts-below-the-minimum", requirements=["BILL-050", "ERR-110", "LIM-030"], needs=BUYS)
 def wallets_amounts_below_the_minimum(judge: Judge, node: Node) -> None:
     """An amount below 500 cents is refused to a wallet that proves itself with X-Wallet-Auth, too."""
-    carol, alice = node.wallets.new("carol"), node.accounts.new(spends=False)
+    carol, alice = node.wallets.new("carol"), node.accounts.new()
+    node.payments.usual_credit(alice.key)
     node.accounts.convert(alice.key, carol)
     least = node.payments.intend_by_wallet(carol, Cents(500))
     reads = [node.payments.unchanged_balance_by(carol)]
