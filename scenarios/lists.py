@@ -43,14 +43,15 @@ def groups_in_creation_order(judge: Judge, node: Node) -> None:
     """`list_groups` shows groups in the order of their creation, and each new one behind the others."""
     alice = node.accounts.new().key
     made = []
-    # Names in no order: a list sorted by name, or newest first, shows another one last.
-    for name in ("m", "z", "a", "k"):
+    # Names in no order: a list sorted by name, or newest first, shows another one last. Twelve: a list sorted by the
+    # text of ids shows the tenth before the second.
+    for name in "mzakcybxdwev":
         node.groups.add(alice, name)
         made.append(newest_group(node, alice))
     with judge():
         listed = pluck(node.groups.list(alice), "id")
         judge.that(len(set(map(printed, listed))) == len(listed), "no id twice", listed)
-        judge.same([one for one in listed if one in made], made, "the ids of the four groups")
+        judge.same([one for one in listed if one in made], made, "the ids of the twelve groups")
 
 
 @case("creation-order-across-pages", requirements=["LIST-020"], needs=NEEDS)
