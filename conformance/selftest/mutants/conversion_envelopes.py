@@ -93,7 +93,7 @@ def _issued(data: object, about: About) -> int:
     return int(stated) if stated.isdecimal() else _now(about)
 
 
-@mutant("ENV-260", "ENV-280", "MODE-350")
+@mutant("ENV-240", "ENV-260", "ENV-280", "ENV-300", "MODE-350")
 def conversions_are_good_for_ever(node: Node) -> None:
     """Skip the check of the window of a conversion's envelope."""
 

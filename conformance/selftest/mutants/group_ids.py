@@ -141,7 +141,7 @@ def addition_rewrites_the_list(node: Node) -> None:
     wrap(node.accounts, "add_pkp_to_group", add)
 
 
-@mutant("GRPLIFE-040", "GRPLIFE-050")
+@mutant("GRPLIFE-040", "GRPLIFE-050", "GRPLIFE-060", "GRPLIFE-070", "GRPLIFE-080")
 def updated_lists_stay_off_chain(node: Node) -> None:
     """Keep updated lists of groups in memory, and not in the contract."""
     kept: dict[tuple[int, int], tuple[list[Wallet], list[Action]]] = {}
