@@ -92,6 +92,17 @@ ACCESS = (
         upon=("usage keys",),
     ),
     Foundation(
+        "the operations of each scope",
+        "add_usage_api_key update_usage_api_key",
+        trials.scopes_open_their_operations,
+        "scopes::each-scope-can-be-granted",
+        "SCOPE-010 SCOPE-090 AUTH-080 AUTH-090 UKEY-040 UKEY-050 UKEY-060 UKEY-070 UKEY-080 UKEY-090 UKEY-100 UKEY-110 "
+        "UKEY-120 UKEY-140 UKEY-150 UKEY-160 UKEY-180 UKEY-190 UKEY-200 UKEY-220 UKEY-230 UKEY-240 UKEY-280 UKEY-290 "
+        "UKEY-320",
+        upon=("groups", "wallets", "usage keys"),
+        departures=(NotAccepted, NotRefused, Mismatch),
+    ),
+    Foundation(
         "zero beside other group ids",
         "add_usage_api_key",
         None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.problems import LeakyRefusal, Mismatch, NotAccepted, NotRefused
+from conformance.problems import LeakyRefusal, Malformed, Mismatch, NotAccepted, NotRefused, WrongRefusal
 from conformance.run.foundations import trials
 from conformance.run.foundations.foundation import Foundation
 
@@ -16,6 +16,14 @@ NEEDED_BY_RUNS = (
 """The names of the foundations whose objects a permitted run needs."""
 
 OBJECTS = (
+    Foundation(
+        "refusals in JSON",
+        "",
+        trials.refusals_are_json,
+        "endpoints::bodies-are-json",
+        "EP-010",
+        departures=(Malformed,),
+    ),
     Foundation(
         "refusals",
         "",
@@ -31,6 +39,13 @@ OBJECTS = (
         "errors::usage-keys-that-are-not-there",
         "ERR-140 ERR-160",
         departures=(LeakyRefusal,),
+    ),
+    Foundation(
+        "the keys of accounts",
+        "new_account",
+        trials.account_keys_open_something,
+        "account_keys::key-carries-full-permission",
+        "ACC-040 AKEY-070",
     ),
     Foundation(
         "the list of groups",
@@ -71,6 +86,13 @@ OBJECTS = (
         "accounts::usage-key-is-a-child",
         "ACC-100 EP-110 EP-150 KEYLIFE-010 LIST-170 UKEY-010 UKEY-040 UKEY-420",
         upon=("groups",),
+    ),
+    Foundation(
+        "wallets that differ",
+        "create_wallet",
+        trials.wallets_differ,
+        "wallets::every-created-wallet-is-another",
+        "PKP-100 PKP-110 PKP-170",
     ),
     Foundation(
         "wallets",
@@ -183,6 +205,24 @@ OBJECTS = (
         upon=("groups", "usage keys"),
     ),
     Foundation(
+        "the other keys of a removal",
+        "remove_usage_api_key",
+        None,
+        "key_lifecycle::update-touches-one-key",
+        "KEYLIFE-050",
+        upon=("updates of usage keys", "removals of usage keys"),
+        departures=(NotAccepted, WrongRefusal, Mismatch),
+    ),
+    Foundation(
+        "updates that revoke",
+        "update_usage_api_key",
+        None,
+        "key_lifecycle::update-revokes",
+        "KEYLIFE-020 KEYLIFE-030 KEYLIFE-040 UKEY-440",
+        upon=("updates of usage keys",),
+        departures=(Mismatch,),
+    ),
+    Foundation(
         "what a removed usage key made",
         "remove_usage_api_key",
         None,
@@ -216,5 +256,22 @@ OBJECTS = (
         "EP-380 EXEC-010 EXEC-020 EXEC-140 EXEC-150 EXEC-190 EXEC-250 EXEC-370 PKP-100 PKP-110 PKP-170 "
         "UKEY-010 UKEY-260",
         upon=NEEDED_BY_RUNS,
+    ),
+    Foundation(
+        "the CIDs of codes",
+        "run_action",
+        None,
+        "group_runs::computed-cid-permits-its-code",
+        "ACT-140 ACT-150 EP-320 EP-330",
+        upon=("runs",),
+        departures=(NotAccepted,),
+    ),
+    Foundation(
+        "runs after updates of groups",
+        "update_group",
+        None,
+        "execution_changes::update-of-a-group",
+        "GRPLIFE-040 GRPLIFE-050 GRPLIFE-060 GRPLIFE-070 GRPLIFE-080",
+        upon=("updates of groups", "runs"),
     ),
 )

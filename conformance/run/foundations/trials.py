@@ -6,15 +6,17 @@ A trial raises a Departure where its foundation does not hold. A failure within 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from conformance.drivers.sections import set_up
-from conformance.problems import Mismatch, NotRefused
+from conformance.problems import Mismatch, NotAccepted, NotRefused
 from conformance.service.accounts import Accounts
 from conformance.service.actions import Actions
 from conformance.service.derivations import hashed_cid, random_key
 from conformance.service.groups import Groups, group_id
 from conformance.service.pkps import Pkps
 from conformance.service.refusal import ExpectedRefusal, check_refusal
+from conformance.service.scope_trial import ScopeTrial, opened_by
 from conformance.service.session import Session
 from conformance.service.signing_runs import SigningRuns
 from conformance.service.usage_keys import Permissions, UsageKeys
@@ -23,6 +25,15 @@ from conformance.values.json_values import MISSING, member, printed, printed_jso
 
 SHOWN = 200
 MAKES_GROUPS = Permissions(can_create_groups=True)
+SCOPES = (
+    MAKES_GROUPS,
+    Permissions(can_delete_groups=True),
+    Permissions(can_create_pkps=True),
+    Permissions(manage_ipfs_ids_in_groups=[0]),
+    Permissions(add_pkp_to_groups=[0]),
+    Permissions(remove_pkp_from_groups=[0]),
+)
+"""Each scope that opens operations of management, alone."""
 
 
 def _must(session: Session, holds: bool, expected: str, got: object) -> None:
@@ -40,6 +51,17 @@ def _account(session: Session) -> str:
 
 def _pluck(items: Sequence[object], name: str) -> list[object]:
     return [member(item, name) for item in items]
+
+
+def account_keys_open_something(session: Session) -> None:
+    """The key of a new account lists or makes groups, in one of the two headers."""
+    with set_up():
+        key = Accounts(session).new().key
+    asked = (session.request("list_groups", key), Groups(session).creation(key))
+    answers = [session.send(replace(request, via=via)) for request in asked for via in ("x-api-key", "bearer")]
+    if not any(answer.accepted for answer in answers):
+        expected = "acceptance (2xx) of list_groups or add_group with the key of a new account"
+        raise NotAccepted(expected, answers[0].summary, answers[0].exchange)
 
 
 def groups_can_be_listed(session: Session) -> None:
@@ -91,13 +113,25 @@ def keys_are_made(session: Session) -> None:
 
 
 def wallets_are_made(session: Session) -> None:
-    """Two wallets that are created have their own ids and are listed."""
+    """Two wallets that are created have their own ids, and each is listed as soon as it is there."""
     key, pkps = _account(session), Pkps(session)
     before = len(pkps.list(key))
-    made = pkps.create_several(key, 2)
-    after = pkps.list(key)
-    _must(session, len(after) == before + 2, f"{before + 2} items in list_wallets after two more wallets", after)
+    made = []
+    for number in (1, 2):
+        made.append(pkps.create(key))
+        after = pkps.list(key)
+        expected = f"{before + number} items in list_wallets, one more for each new wallet"
+        _must(session, len(after) == before + number, expected, after)
     _must(session, made[0].id != made[1].id, "two wallets of different ids", made[0].id)
+
+
+def wallets_differ(session: Session) -> None:
+    """Two creations answer different addresses."""
+    key, pkps = _account(session), Pkps(session)
+    with set_up():
+        answers = [session.accept(pkps.creation(key)) for _ in range(2)]
+    first, second = (member(answer.value, "wallet_address") for answer, _ in answers)
+    _must(session, not same(first, second), "two wallets of different addresses", first)
 
 
 def actions_are_registered(session: Session) -> None:
@@ -231,6 +265,18 @@ def keys_are_removed(session: Session) -> None:
     _must_be_refused(session, removed)
 
 
+def scopes_open_their_operations(session: Session) -> None:
+    """A key with one scope does the operations of that scope, and none of another."""
+    account, keys = _account(session), UsageKeys(session)
+    with set_up():
+        trial = ScopeTrial(session, account)
+    for scope in SCOPES:
+        with set_up():
+            key = keys.add(account, scope).key
+        opened = trial.opens(key)
+        _must(session, opened == opened_by(scope), f"a key that opens {printed_json(opened_by(scope))}", opened)
+
+
 def unknown_keys_are_refused(session: Session) -> None:
     """A key that was never issued cannot make a group."""
     _must_be_refused(session, random_key(session.random))
@@ -271,6 +317,13 @@ def conversions_end_the_key(session: Session) -> None:
     with set_up():
         Accounts(session).convert(account, Wallets(session).new("admin"))
     _must_be_refused(session, account)
+
+
+def refusals_are_json(session: Session) -> None:
+    """The body of a refusal is empty or JSON."""
+    answer = session.send(Pkps(session).creation(random_key(session.random)))
+    if not answer.accepted:
+        _ = answer.value
 
 
 def refusals_are_recognisable(session: Session) -> None:
