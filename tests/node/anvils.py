@@ -1,4 +1,4 @@
-"""A chain outside: anvil, as npm installs it for the tests of the chain."""
+"""An external chain: anvil, as npm installs it for the tests of the chain."""
 
 from __future__ import annotations
 

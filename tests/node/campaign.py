@@ -1,6 +1,6 @@
 """``python tests/node/campaign.py``: payments and charges of a node that is killed over and over, then compared.
 
-Many users buy and spend at once at a node on a chain outside, whose payment provider fails now and then. The node is
+Many users buy and spend at once at a node on an external chain, whose payment provider fails now and then. The node is
 killed at random and at every named step of a movement of money, and started again with its ledger. In the end the
 ledger has to say of every account what chain and provider say.
 """

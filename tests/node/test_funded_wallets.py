@@ -1,4 +1,4 @@
-"""The suite's wallets on a chain outside: paid for by one funded key, within a limit, and what is left goes back."""
+"""The suite's wallets on an external chain: paid for by one funded key, within a limit, and what is left goes back."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ cases:
 
 @dataclass(frozen=True)
 class Setting:
-    """A node on a chain outside, a pack, and a profile whose funder has ether."""
+    """A node on an external chain, a pack, and a profile whose funder has ether."""
 
     anvil: Anvil
     folder: Path

@@ -130,7 +130,7 @@ def mints_give_the_signer_back(node: Node) -> None:
     intercept(node, MINTS, handler)
 
 
-@mutant("WSIG-100")
+@mutant("MINT-020", "WSIG-100")
 def refused_mints_give_a_wallet_all_the_same(node: Node) -> None:
     """Show a wallet and a path in the refusal of a mint."""
 

@@ -76,19 +76,6 @@ def mint_believes_any_signature(node: Node, flow: Flow) -> None:
     believe_any_signature(node, flow)
 
 
-@mutant("MINT-020")
-def refused_mint_tells_a_wallet(node: Node) -> None:
-    """Show a wallet address in the refusal of a mint."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        given = await forward(request)
-        if given.accepted:
-            return given
-        return answer(given.status, {**json.loads(given.body), "wallet_address": f"0x{secrets.token_hex(20)}"})
-
-    intercept(node, WALLET_MINT, handler)
-
-
 # --------------------------------------------------------------------------------------------------- what is minted
 
 

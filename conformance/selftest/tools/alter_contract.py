@@ -83,7 +83,7 @@ def hear(node: Node, heard_as: Callable[[Address, bytes], tuple[Address, bytes]]
     """
     chain = node.chain
     if not isinstance(chain, EvmChain):
-        raise TypeError("the contract of a node on a chain outside is not within reach")
+        raise TypeError("the contract of a node on an external chain is not within reach")
     heard: list[tuple[Address, bytes]] = []
 
     def reaches(sender: Address, to: Address | None, data: bytes) -> tuple[Address, bytes]:
