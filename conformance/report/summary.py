@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from conformance.report.causes import counted, numbered
 from conformance.report.judgement import Judgement
-from conformance.report.results import CaseResult, RequirementResult, Results
+from conformance.report.results import CaseResult, ExitCode, RequirementResult, Results
 from conformance.requirements import Level
 from conformance.values.shown_text import plain
 
@@ -18,7 +18,7 @@ MOST_BYTES = 1_000_000
 
 LEFT_OUT = "\n_The rest is left out: {} more lines would not fit. results.json has all of it._\n"
 
-MARKS = {True: "✅", False: "❌"}
+CONFORMS, BREAKS, NO_VERDICT = "✅", "❌", "⚠️"
 
 
 def markdown(results: Results) -> str:
@@ -42,7 +42,8 @@ def code(text: str) -> str:
 
 
 def _head(results: Results) -> Iterable[str]:
-    yield f"# {MARKS[results.conforms]} Conformance of {code(results.target.base_url)}"
+    mark = CONFORMS if results.conforms else BREAKS if results.exit_code == ExitCode.FAILS else NO_VERDICT
+    yield f"# {mark} Conformance of {code(results.target.base_url)}"
     yield ""
     yield f"**{results.sentence}**"
     yield ""

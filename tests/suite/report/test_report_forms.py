@@ -46,6 +46,10 @@ def test_summary_of_a_known_failure_does_not_call_it_broken() -> None:
     assert "breaks" not in told
 
 
+def test_summary_of_a_run_without_a_verdict_has_a_mark_of_its_own() -> None:
+    assert markdown(results(PASSED, UNSURE)).startswith("# ⚠️ Conformance of ")
+
+
 def test_summary_tells_one_reason_once_for_all_its_cases() -> None:
     many = [replace(UNSURE, case=f"p::{name}", reason="no answer") for name in "bcd"]
     told = markdown(results(PASSED, *many))
