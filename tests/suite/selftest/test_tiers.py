@@ -1,0 +1,62 @@
+"""The tiers of the self-test, and the second trial of a mutant that slipped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import pytest
+from rich.console import Console
+
+from conformance.selftest.tools import command
+from conformance.selftest.tools.catches import load_catches
+from conformance.selftest.tools.command import Tier
+from conformance.selftest.tools.harness import Trial, TrialRunner
+from conformance.selftest.tools.mutant import all_mutants
+from conformance.selftest.tools.shams import SHAMS
+from conformance.selftest.variants import VARIANTS
+from conformance.verdict import Outcome, Verdict
+
+CAUGHT = (Outcome("p::a", "t", ("GRP-010",), Verdict.FAIL, contradicted=("GRP-010",)),)
+
+
+def tiers(*arguments: str) -> list[Tier]:
+    mutants = {mutant.name: mutant for mutant in all_mutants()}
+    return command._tiers(mutants, load_catches(), command._parser().parse_args(arguments))
+
+
+def test_rest_is_what_tier_one_leaves_out() -> None:
+    (one,), (rest,) = tiers(), tiers("--rest")
+
+    assert not {*one.names} & {*rest.names}
+    assert {*one.names, *rest.names} == {*(mutant.name for mutant in all_mutants()), *SHAMS, *VARIANTS}
+    assert tiers("--full") == [one, rest]
+
+
+def run(monkeypatch: pytest.MonkeyPatch, *second: Outcome) -> tuple[list[int], dict[str, Trial], list[str]]:
+    """Run two mutants of which one slips; `second` is what its second trial finds."""
+    tried: list[int] = []
+
+    def trials(_: TrialRunner, names: Sequence[str], jobs: int) -> Iterator[Trial]:
+        tried.append(jobs)
+        for name in names:
+            yield Trial(name, ("GRP-010",), CAUGHT if name == "caught" else second if len(tried) > 1 else ())
+
+    monkeypatch.setattr(command, "trials", trials)
+    runner = TrialRunner({}, [], "0")
+    done, lines = command._run(Console(quiet=True), runner, [Tier("one", ["caught", "slips"])], jobs=3)
+    return tried, done, lines
+
+
+def test_mutant_that_slipped_is_tried_once_more_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried, done, lines = run(monkeypatch, *CAUGHT)
+
+    assert tried == [3, 1]
+    assert not done["slips"].missed
+    assert lines[-1] == "tried once more, alone: slips"
+
+
+def test_mutant_that_slips_twice_has_slipped(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried, done, _ = run(monkeypatch)
+
+    assert tried == [3, 1]
+    assert done["slips"].missed == ("GRP-010",)
