@@ -54,7 +54,8 @@ def test_table_of_the_page_is_what_was_measured(measures: dict[str, Measure]) ->
     for name, one in measures.items():
         told = [*rows[name][2].split(", "), *rows[name][4:6]]
         assert told[1:] == [str(len(one.wrong)), str(len(one.different)), str(len(one.found))]
-        assert abs(int(told[0]) - len(one.right)) <= 1, "the alphabet of a random key does not always show"
+        # A usage key drawn without `+`, `/`, `-` and `_` does not show its alphabet: one key of the profile less.
+        assert int(told[0]) - len(one.right) in {0, 1}, name
 
 
 def test_file_of_a_survey_is_a_profile_with_a_question_for_each_key_not_seen(tmp_path: Path) -> None:
