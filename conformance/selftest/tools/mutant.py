@@ -39,6 +39,8 @@ class Mutant:
     """Whether the fault is an answer with status 5xx; on any other mutant, one is an error of the mutant."""
     profile: Mapping[str, JsonValue] = field(default_factory=dict)
     """What the node says of itself, beside what the reference node says."""
+    also: tuple[str, ...] = ()
+    """Requirement ids whose words the fault contradicts too. No check has to fail for them; to charge them is right."""
 
 
 @dataclass(frozen=True)
@@ -48,24 +50,30 @@ class Row:
     label: str
     arguments: tuple[object, ...]
     breaks: tuple[str, ...]
+    also: tuple[str, ...]
 
 
-def row(label: str, *arguments: object, breaks: str = "") -> Row:
+def row(label: str, *arguments: object, breaks: str = "", also: str = "") -> Row:
     """Name a row, give the arguments that follow the node, and the ids, separated by spaces, that it breaks besides.
 
-    A row without arguments passes its label.
+    `also` are ids as in `mutant`. A row without arguments passes its label.
     """
-    return Row(label, arguments or (label,), tuple(breaks.split()))
+    return Row(label, arguments or (label,), tuple(breaks.split()), tuple(also.split()))
 
 
 _registry: dict[str, Mutant] = {}
 
 
 def mutant(
-    *breaks: str, each: Iterable[Row | str] = (), server_fault: bool = False, on: Choices | None = None
+    *breaks: str,
+    also: str = "",
+    each: Iterable[Row | str] = (),
+    server_fault: bool = False,
+    on: Choices | None = None,
 ) -> Callable[[Alter], Alter]:
     """Register the decorated function as a mutant: it alters a freshly built node and thereby breaks these.
 
+    `also` are the ids, separated by spaces, whose words the fault contradicts too; no check has to fail for them.
     `on` is the variant that it alters, where the fault shows on no reference node. With `each`, register one mutant
     for each row, and fill the arguments into the docstring's `{names}`. A text is a row whose label is its only
     argument.
@@ -76,7 +84,7 @@ def mutant(
         fault = " ".join((alter.__doc__ or "").split())
         family = alter.__module__.rpartition(".")[2]
         if not each:
-            _add(_planted(Mutant(name, family, fault, breaks, alter, server_fault), on))
+            _add(_planted(Mutant(name, family, fault, breaks, alter, server_fault, also=(*also.split(),)), on))
         for given in each:
             one = row(given) if isinstance(given, str) else given
             told = inspect.signature(alter).bind(None, *one.arguments).arguments
@@ -87,6 +95,7 @@ def mutant(
                 breaks=(*breaks, *one.breaks),
                 alter=_with(alter, one.arguments),
                 server_fault=server_fault,
+                also=(*also.split(), *one.also),
             )
             _add(_planted(row_of, on))
         return alter

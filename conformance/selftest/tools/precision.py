@@ -85,10 +85,11 @@ def blame_of(mutant: Mutant, trial: Trial) -> Blame:
     for outcome in failed:
         for name in outcome.blamed:
             charged[name] = (*charged.get(name, ()), outcome.case)
-    following = {name for broken in mutant.breaks if broken in follows() for name in follows()[broken].ids}
+    declared = {*mutant.breaks, *mutant.also}
+    following = {name for broken in declared if broken in follows() for name in follows()[broken].ids}
     cases = tuple(outcome.case for outcome in failed)
     missed = () if len(cases) == MOST_FAILING else tuple(name for name in mutant.breaks if name not in charged)
-    return Blame(mutant.name, mutant.family, frozenset({*mutant.breaks, *following}), charged, cases, missed)
+    return Blame(mutant.name, mutant.family, frozenset(declared | following), charged, cases, missed)
 
 
 def sample(mutants: Iterable[Mutant], size: int, seed: str) -> list[Mutant]:

@@ -37,7 +37,11 @@ def test_mutant_is_named_after_its_function(registry: dict[str, Mutant]) -> None
 def test_each_row_is_a_mutant_with_its_own_arguments(registry: dict[str, Mutant]) -> None:
     told: list[tuple[object, ...]] = []
 
-    @mutant("EP-010", each=["add_group", row("renamed", "update_group", 3, breaks="EP-020 EP-030")])
+    @mutant(
+        "EP-010",
+        also="ERR-140",
+        each=["add_group", row("renamed", "update_group", 3, breaks="EP-020 EP-030", also="LIST-170")],
+    )
     def answers_nothing(node: Node, operation: str, times: int = 1) -> None:
         """Answer `{operation}` with nothing."""
         told.append((node, operation, times))
@@ -46,6 +50,7 @@ def test_each_row_is_a_mutant_with_its_own_arguments(registry: dict[str, Mutant]
     first, second = registry.values()
     assert (first.fault, first.breaks) == ("Answer `add_group` with nothing.", ("EP-010",))
     assert (second.fault, second.breaks) == ("Answer `update_group` with nothing.", ("EP-010", "EP-020", "EP-030"))
+    assert (first.also, second.also) == (("ERR-140",), ("ERR-140", "LIST-170"))
     for made in (first, second):
         made.alter(None)  # type: ignore[arg-type]  # the function above takes any node
     assert told == [(None, "add_group", 1), (None, "update_group", 3)]

@@ -66,6 +66,14 @@ def test_table_of_what_follows_names_requirements_of_the_catalogue() -> None:
     assert {*follows()} | {name for following in follows().values() for name in following.ids} <= known
 
 
+def test_mutants_name_requirements_of_the_catalogue_once() -> None:
+    known = {requirement.id for requirement in catalogue().requirements}
+    for mutant in all_mutants():
+        named = (*mutant.breaks, *mutant.also)
+        assert known >= {*named}, mutant.name
+        assert len({*named}) == len(named), mutant.name
+
+
 def test_every_case_runs_on_a_mutant_whose_blame_is_measured(tmp_path: Path) -> None:
     name = "group-names-are-cut"
     cases = [case for case in load([scenarios()], ["groups"]) if "GRP-020" in case.requirements]
