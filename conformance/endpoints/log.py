@@ -93,6 +93,10 @@ class ExchangeLog:
         """The operation that an exchange called; empty where that is not known."""
         return "" if number is None else self._exchanges[number - self._forgotten].operation
 
+    def status(self, number: int | None) -> int | None:
+        """The status that an exchange was answered with; None where there is no answer or no such exchange."""
+        return None if number is None else self._exchanges[number - self._forgotten].status
+
     @property
     def raw(self) -> tuple[RawExchange, ...]:
         """The exchanges that it holds, unredacted."""

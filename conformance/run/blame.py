@@ -16,6 +16,7 @@ from conformance.run.case import Case
 from conformance.run.foundations import FOUNDATIONS, Foundation
 from conformance.run.offered import not_offered
 from conformance.service.cleanup import clean_up
+from conformance.service.refusal import ExpectedRefusal
 from conformance.service.reliance import Reliance
 
 
@@ -30,6 +31,8 @@ def own_or_blocked(
     if not run.target.judging:
         return problem
     charged = _contradicted(problem, problem.requirements or case.requirements)
+    if not charged:
+        return SetupFailed.of(problem)
     for foundation in _before_its_own(case, among):
         if not _bears(foundation, problem, run):
             continue
@@ -47,20 +50,21 @@ def own_or_blocked(
 
 ABOUT_REFUSALS = frozenset({"BILL-210", "ERR-140", "ERR-150", "ERR-160", "LIST-170", "MODE-240", "WSIG-100"})
 """Requirements on what a refused request does and answers."""
-ABOUT_ACCEPTED = frozenset({"LIST-170"})
-"""Requirements on what an accepted request does."""
+ABOUT_ACCEPTED = frozenset({"BILL-140", "BILL-150", "BILL-220", "LIM-050", "LIST-150", "LIST-170"})
+"""Requirements on what an accepted request does, shows or costs."""
 
 
 def _contradicted(problem: Departure, charged: Sequence[str]) -> tuple[str, ...]:
-    """What such a departure can contradict of the charged requirements; all of them, where it can contradict none."""
-    return tuple(name for name in charged if name not in _about_others(problem)) or tuple(charged)
+    """What such a departure can contradict of the charged requirements: a refused request is no accepted one.
 
-
-def _about_others(problem: Departure) -> frozenset[str]:
-    """The requirements that such a departure cannot contradict: an accepted request is no refused one."""
+    An accepted one is no refused one either. Where all that is charged is about refusals, it stays: a request that has
+    to be refused was answered with a success.
+    """
+    if isinstance(problem, NotAccepted):
+        return tuple(name for name in charged if name not in ABOUT_ACCEPTED)
     if isinstance(problem, NotRefused):
-        return ABOUT_REFUSALS
-    return ABOUT_ACCEPTED if isinstance(problem, NotAccepted) else frozenset()
+        return tuple(name for name in charged if name not in ABOUT_REFUSALS) or tuple(charged)
+    return tuple(charged)
 
 
 def _before_its_own(case: Case, among: Sequence[Foundation]) -> Iterator[Foundation]:
@@ -83,7 +87,13 @@ def _bears(foundation: Foundation, problem: Departure, run: CaseRun) -> bool:
         isinstance(problem, foundation.departures)
         and foundation.bears(run.log.operations)
         and foundation.judged_by in run.target.judging
+        and _refused_as(foundation.refused_as, problem, run)
     )
+
+
+def _refused_as(name: str, problem: Departure, run: CaseRun) -> bool:
+    """Whether the answer that departed has a status of this class of refusals."""
+    return not name or run.log.status(problem.exchange) in ExpectedRefusal.of([name], run.target.profile).statuses
 
 
 def _blocked(problem: Departure, foundation: Foundation, departure: Departure) -> SetupFailed:
@@ -98,11 +108,11 @@ def _problem(foundation: Foundation, target: Target) -> Departure | None:
 
 
 def _tried(foundation: Foundation, target: Target) -> Departure | None:
-    """Why the foundation does not hold. None where it holds, where the trial is inconclusive or cannot be made."""
+    """Why the foundation does not hold. None where it holds, where nothing can be told, or where its case passes."""
     if _needs_broken(foundation, target):
         return None
-    if foundation.holds is not None:
-        return _departure(foundation.holds, CaseRun(target, f"foundation {foundation.name}"))
+    if foundation.holds and not _departure(foundation.holds, CaseRun(target, f"foundation {foundation.name}")):
+        return None
     case = target.judging[foundation.judged_by]
     return _departure_of(case, foundation, target) if isinstance(case, Case) else None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.problems import Mismatch, NotAccepted, NotRefused
+from conformance.problems import ChainReverted, Mismatch, NotAccepted, NotRefused
 from conformance.run.foundations import trials
 from conformance.run.foundations.foundation import Foundation
 
@@ -28,6 +28,17 @@ ACCESS = (
         trials.conversions_end_the_key,
         "conversion::converts",
         "AUTH-180 ERR-080 MODE-010 MODE-020 MODE-030 MODE-110 WSIG-020",
+    ),
+    *(
+        Foundation(
+            f"the admin wallet's writes about {things}",
+            "",
+            None,
+            f"chain_secured::admin-writes-{things}",
+            "CHAIN-090",
+            departures=(ChainReverted,),
+        )
+        for things in ("wallets", "groups", "actions", "usage-keys")
     ),
     Foundation(
         "refusals of unknown keys",

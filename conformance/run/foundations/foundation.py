@@ -26,6 +26,8 @@ class Foundation:
     """The names of the foundations that this one needs: it is not tried where one of them does not hold."""
     departures: tuple[type[Departure], ...] = (Departure,)
     """The kinds of failure that a broken foundation can cause."""
+    refused_as: str = ""
+    """The class of refusals (`errors.status_codes`) that the departing answer has; empty: any answer."""
     shown_by: type[Departure] | None = None
     """The kind of failure with which the case in `judged_by` shows that it is broken. None: one of `departures`."""
 

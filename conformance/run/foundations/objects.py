@@ -48,6 +48,23 @@ OBJECTS = (
         "ACC-040 AKEY-070",
     ),
     Foundation(
+        "accounts that differ",
+        "new_account",
+        trials.accounts_differ,
+        "accounts::equal-bodies-make-two-accounts",
+        "ACC-200 AKEY-030",
+    ),
+    Foundation(
+        "keys in X-Api-Key",
+        "",
+        None,
+        "authentication::x-api-key-opens-every-endpoint",
+        "AUTH-010",
+        upon=("the keys of accounts",),
+        departures=(NotAccepted, WrongRefusal),
+        refused_as="unauthenticated",
+    ),
+    Foundation(
         "the list of groups",
         "list_groups",
         trials.groups_can_be_listed,
@@ -61,6 +78,14 @@ OBJECTS = (
         "group_lifecycle::creation-lists-one-more",
         "EP-160 GRP-180 GRP-190 GRPLIFE-010 GRPLIFE-220 LIST-170",
         upon=("the list of groups",),
+    ),
+    Foundation(
+        "the ids of groups",
+        "add_group",
+        trials.groups_have_own_ids,
+        "groups::group-ids-are-unique",
+        "GRP-190",
+        upon=("groups",),
     ),
     Foundation(
         "the order of groups",
@@ -145,7 +170,7 @@ OBJECTS = (
         "remove_action_from_group",
         trials.actions_leave_groups,
         "endpoints::actions-join-and-leave-groups",
-        "ACT-100 EP-210 GRPLIFE-190 LIST-170",
+        "ACT-100 EP-210 LIST-170",
         upon=("groups", "actions that groups are made with"),
     ),
     Foundation(
@@ -153,7 +178,7 @@ OBJECTS = (
         "remove_pkp_from_group",
         trials.wallets_leave_groups,
         "endpoints::wallets-join-and-leave-groups",
-        "EP-220 GRPLIFE-190 LIST-170",
+        "EP-220 LIST-170",
         upon=("groups", "wallets", "wallets that groups are made with"),
     ),
     Foundation(
@@ -238,6 +263,16 @@ OBJECTS = (
         "endpoints::action-metadata",
         "ACT-100 EP-290 LIST-170",
         upon=("registered actions",),
+    ),
+    Foundation(
+        "keys of runs in X-Api-Key",
+        "run_action",
+        None,
+        "key_runs::either-header",
+        "AUTH-010 EXEC-250",
+        upon=NEEDED_BY_RUNS,
+        departures=(NotAccepted, WrongRefusal),
+        refused_as="unauthenticated",
     ),
     Foundation(
         "the key of a wallet",

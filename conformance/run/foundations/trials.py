@@ -64,6 +64,14 @@ def account_keys_open_something(session: Session) -> None:
         raise NotAccepted(expected, answers[0].summary, answers[0].exchange)
 
 
+def accounts_differ(session: Session) -> None:
+    """Two creations with the same body answer different keys."""
+    accounts = Accounts(session)
+    first, second = (accounts.new("same").key for _ in range(2))
+    if first == second:
+        raise Mismatch("two accounts of different keys", "equal keys", session.last_exchange)
+
+
 def groups_can_be_listed(session: Session) -> None:
     """`list_groups` answers, and each item has an `id`."""
     groups = Groups(session)
@@ -91,6 +99,15 @@ def groups_are_made(session: Session) -> None:
         expected,
         after,
     )
+
+
+def groups_have_own_ids(session: Session) -> None:
+    """Three groups that are added are listed by different ids."""
+    key, groups = _account(session), Groups(session)
+    for name in ("first", "second", "third"):
+        groups.add(key, name)
+    ids = _pluck(groups.list(key), "id")
+    _must(session, len({*map(str, ids)}) == len(ids), "no id twice in list_groups", ids)
 
 
 def groups_are_listed_in_order(session: Session) -> None:
@@ -188,13 +205,15 @@ def actions_join_groups(session: Session) -> None:
 
 
 def actions_leave_groups(session: Session) -> None:
-    """After one of a group's two actions is removed, the group lists only the other."""
+    """After the first of a group's three actions is removed, the group lists the others, and then without the last."""
     key, actions, groups = _account(session), Actions(session), Groups(session)
-    stays, leaves = (actions.sample_cid(name) for name in ("staying", "leaving"))
+    first, stays, last = (actions.sample_cid(name) for name in ("first", "staying", "last"))
     with set_up():
-        group = groups.add(key, cid_hashes=[hashed_cid(stays), hashed_cid(leaves)])
-        _hashes(session, "list_actions of the group", actions.list(key, group.id), [stays, leaves])
-    groups.remove_action(key, group.id, hashed_cid(leaves))
+        group = groups.add(key, cid_hashes=[hashed_cid(cid) for cid in (first, stays, last)])
+        _hashes(session, "list_actions of the group", actions.list(key, group.id), [first, stays, last])
+    groups.remove_action(key, group.id, hashed_cid(first))
+    _hashes(session, "list_actions of the group", actions.list(key, group.id), [stays, last])
+    groups.remove_action(key, group.id, hashed_cid(last))
     _hashes(session, "list_actions of the group", actions.list(key, group.id), [stays])
 
 
@@ -208,13 +227,15 @@ def wallets_join_groups(session: Session) -> None:
 
 
 def wallets_leave_groups(session: Session) -> None:
-    """After one of a group's two wallets is removed, the group lists only the other."""
+    """After the first of a group's three wallets is removed, the group lists the others, and then without the last."""
     key, groups, pkps = _account(session), Groups(session), Pkps(session)
     with set_up():
-        stays, leaves = pkps.create_several(key, 2)
-        group = groups.add(key, pkp_ids=[stays.id, leaves.id])
-        _addresses(session, pkps.list(key, group.id), [stays.address, leaves.address])
-    groups.remove_pkp(key, group.id, leaves.id)
+        first, stays, last = pkps.create_several(key, 3)
+        group = groups.add(key, pkp_ids=[first.id, stays.id, last.id])
+        _addresses(session, pkps.list(key, group.id), [first.address, stays.address, last.address])
+    groups.remove_pkp(key, group.id, first.id)
+    _addresses(session, pkps.list(key, group.id), [stays.address, last.address])
+    groups.remove_pkp(key, group.id, last.id)
     _addresses(session, pkps.list(key, group.id), [stays.address])
 
 
@@ -231,15 +252,16 @@ def updates_replace_lists(session: Session) -> None:
 
 
 def groups_are_removed(session: Session) -> None:
-    """After one of two groups is removed, only the other is listed."""
+    """After the second of three groups is removed, the others are listed and it is not."""
     key, groups = _account(session), Groups(session)
     with set_up():
-        stays, goes = (groups.add(key, name).listed_id for name in ("staying", "going"))
-        _must(session, {stays, goes} <= {*_pluck(groups.list(key), "id")}, "two new groups in list_groups", stays)
+        made = [groups.add(key, name).listed_id for name in ("first", "second", "third")]
+        _must(session, {*made} <= {*_pluck(groups.list(key), "id")}, "three new groups in list_groups", made)
+    goes = made.pop(1)
     groups.remove(key, group_id(goes))
     left = _pluck(groups.list(key), "id")
-    expected = f"the group {printed(stays)} in list_groups after a removal, and {printed(goes)} not"
-    _must(session, stays in left and goes not in left, expected, left)
+    expected = f"the groups {printed_json(made)} in list_groups after a removal, and {printed(goes)} not"
+    _must(session, {*made} <= {*left} and goes not in left, expected, left)
 
 
 def updates_replace_permissions(session: Session) -> None:
@@ -254,15 +276,16 @@ def updates_replace_permissions(session: Session) -> None:
 
 
 def keys_are_removed(session: Session) -> None:
-    """A usage key that is removed is no longer listed and cannot make a group."""
+    """A usage key that is removed is no longer listed and cannot make a group; the one made after it still can."""
     account, keys = _account(session), UsageKeys(session)
     with set_up():
+        removed, stays = (keys.add(account, MAKES_GROUPS).key for _ in range(2))
         before = len(keys.list(account))
-        removed = keys.add(account, MAKES_GROUPS).key
     keys.remove(account, removed)
     after = keys.list(account)
-    _must(session, len(after) == before, f"{before} items in list_api_keys after a removal", after)
+    _must(session, len(after) == before - 1, f"{before - 1} items in list_api_keys after a removal", after)
     _must_be_refused(session, removed)
+    Groups(session).add(stays, listed_to=account)
 
 
 def scopes_open_their_operations(session: Session) -> None:
@@ -290,15 +313,15 @@ def _must_be_refused(session: Session, key: str) -> None:
 
 
 def actions_are_deleted(session: Session) -> None:
-    """After one of two registered actions is deleted, only the other is listed."""
+    """After the second of three registered actions is deleted, only the others are listed."""
     key, actions = _account(session), Actions(session)
-    stays, goes = (actions.sample_cid(name) for name in ("staying", "going"))
-    for cid in (stays, goes):
+    made = [actions.sample_cid(name) for name in ("first", "second", "third")]
+    for cid in made:
         actions.add(key, cid)
     with set_up():
-        _hashes(session, "list_actions", actions.list(key), [stays, goes])
-    actions.delete(key, hashed_cid(goes))
-    _hashes(session, "list_actions", actions.list(key), [stays])
+        _hashes(session, "list_actions", actions.list(key), made)
+    actions.delete(key, hashed_cid(made.pop(1)))
+    _hashes(session, "list_actions", actions.list(key), made)
 
 
 def permitted_runs_sign(session: Session) -> None:

@@ -78,7 +78,7 @@ def test_case_about_something_else_is_blocked_by_what_it_builds_on() -> None:
         outcome = run(ORDER)
 
     assert outcome.verdict is Verdict.INCONCLUSIVE
-    assert "and no others, in list_groups" in outcome.reason
+    assert "expected length 1 of list_groups" in outcome.reason
     assert f"{ONE_MORE} judges that" in outcome.reason
 
 
@@ -134,3 +134,42 @@ def test_judges_do_not_block_each_other() -> None:
         verdicts = {judge: run(judge).verdict for judge in sorted(judges)}
 
     assert verdicts[ONE_MORE] is Verdict.FAIL
+
+
+BLOCKED = {
+    "runs-take-the-key-as-bearer-alone": ("key_runs::either-header", "execution_rule::usage-key"),
+    "equal-bodies-give-one-account": ("accounts::equal-bodies-make-two-accounts", "execution_rule::two-accounts"),
+    "removal-takes-the-last-wallet-along": (
+        "endpoints::wallets-join-and-leave-groups",
+        "accounts::other-accounts-groups-stay-as-they-are",
+    ),
+    "admin-is-refused-one-write:update_action_metadata": (
+        "chain_secured::admin-writes-actions",
+        "onchain::writes-emit-events",
+    ),
+    "group-ids-are-listed-otherwise:2-for-all-but-the-first": (
+        "groups::group-ids-are-unique",
+        "lists::groups-in-creation-order",
+    ),
+}
+"""By mutant: the case that judges what does not hold, and one that builds on it."""
+
+
+@pytest.mark.parametrize("mutant", BLOCKED)
+def test_judging_case_fails_and_one_that_builds_on_it_is_blocked(mutant: str) -> None:
+    judge, other = BLOCKED[mutant]
+    with judged(mutant, judge, other) as run:
+        blocked, own = run(other), run(judge)
+
+    assert own.verdict is Verdict.FAIL
+    assert blocked.verdict is Verdict.INCONCLUSIVE
+    assert f"{judge} judges that" in blocked.reason
+
+
+def test_refused_request_contradicts_nothing_about_what_accepted_ones_cost() -> None:
+    case = "metering::each-write-is-charged"
+    with judged("renaming-to-the-same-name-is-refused", case) as run:
+        outcome = run(case)
+
+    assert outcome.verdict is Verdict.INCONCLUSIVE
+    assert "update_usage_api_key_metadata" in outcome.reason
