@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from conformance.cases import Judge, case
+from conformance.service.acceptance import must_accept
 from conformance.service.derivations import hashed_cid
 from conformance.service.lists import read_page, unchanged_list
 from conformance.service.node import Node
 from conformance.service.refusal import Refusals
-from conformance.values.json_values import pluck
+from conformance.values.ids import is_address
+from conformance.values.json_values import member, pluck
 
 NEEDS = ("managed_accounts",)
+WANTS_A_KEY = frozenset({401, 403})
+"""Statuses that refuse a request for want of a key."""
+KEY = re.compile(r"[A-Za-z0-9+/_-]{20,}={0,2}")
 
 
 @case("add-group", requirements=["EP-160", "EP-240", "EP-250"], needs=NEEDS)
@@ -32,6 +38,31 @@ def add_group(judge: Judge, node: Node) -> None:
         judge.same_hexes(pluck(wallets, "wallet_address"), [pkp.address], "the wallets of the group")
     with judge.apart("EP-160", "EP-250"):
         judge.same_hexes(pluck(actions, "hashed_cid"), [hashed], "the actions of the group")
+
+
+@case("new-account", requirements=["EP-040", "EP-050", "EP-060", "EP-070"], needs=NEEDS)
+def new_account(judge: Judge, node: Node) -> None:
+    """An account is made without a key, with an email or without one, and its key opens it."""
+    labels = {"account_name": node.label, "account_description": "made by the suite"}
+    bodies: list[dict[str, str]] = [labels, {**labels, "email": "suite@example.org"}]
+    answers = [node.session.send(node.session.request("new_account", **body)) for body in bodies]
+    refused = [answer for answer in answers if not answer.accepted]
+    for_want_of_a_key = [answer for answer in refused if answer.status in WANTS_A_KEY]
+    with judge("EP-060"):
+        if len(for_want_of_a_key) == len(answers):
+            must_accept(refused[0])
+    with judge("EP-040"):
+        if len(refused) == len(answers):
+            must_accept(refused[0])
+    with judge("EP-070"):
+        for answer in refused:
+            must_accept(answer)
+    for account in [answer.value for answer in answers if answer.accepted]:
+        with judge("EP-050"):
+            key, wallet = member(account, "api_key"), member(account, "wallet_address")
+            judge.that(isinstance(key, str) and KEY.fullmatch(key) is not None, "an api_key in base64", key)
+            judge.that(is_address(wallet), "a wallet_address", wallet)
+            node.groups.list(str(key))
 
 
 @case("wallets-by-another-method", requirements=["EP-420"], needs=NEEDS)

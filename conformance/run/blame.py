@@ -9,7 +9,15 @@ from collections.abc import Callable, Iterator, Sequence
 
 from conformance.drivers.steps.caserun import CaseRun
 from conformance.endpoints.client import Target
-from conformance.problems import Departure, Inconclusive, NotAccepted, NotRefused, SetupFailed, StepProblem
+from conformance.problems import (
+    Departure,
+    Inconclusive,
+    NotAccepted,
+    NotRefused,
+    SetupFailed,
+    StateChanged,
+    StepProblem,
+)
 from conformance.profile import listening
 from conformance.run.assumed import relied_on
 from conformance.run.case import Case
@@ -50,6 +58,10 @@ def own_or_blocked(
 
 ABOUT_REFUSALS = frozenset({"BILL-210", "ERR-140", "ERR-150", "ERR-160", "LIST-170", "MODE-240", "WSIG-100"})
 """Requirements on what a refused request does and answers."""
+ABOUT_STATE = frozenset({"ERR-150", "MODE-240"})
+"""Requirements that a refused request changes nothing."""
+SUCCESS_OF_REFUSED = frozenset({"ERR-140", "WSIG-100"})
+"""Requirements that forbid to answer a request that must be refused as a success."""
 ABOUT_ACCEPTED = frozenset({"BILL-140", "BILL-150", "BILL-220", "LIM-050", "LIST-150", "LIST-170"})
 """Requirements on what an accepted request does, shows or costs."""
 
@@ -57,13 +69,16 @@ ABOUT_ACCEPTED = frozenset({"BILL-140", "BILL-150", "BILL-220", "LIM-050", "LIST
 def _contradicted(problem: Departure, charged: Sequence[str]) -> tuple[str, ...]:
     """What such a departure can contradict of the charged requirements: a refused request is no accepted one.
 
-    An accepted one is no refused one either. Where all that is charged is about refusals, it stays: a request that has
-    to be refused was answered with a success.
+    An accepted one is no refused one either. Where all that is charged is about refusals, what forbids the answer of a
+    success stays.
     """
     if isinstance(problem, NotAccepted):
         return tuple(name for name in charged if name not in ABOUT_ACCEPTED)
     if isinstance(problem, NotRefused):
-        return tuple(name for name in charged if name not in ABOUT_REFUSALS) or tuple(charged)
+        about_others = tuple(name for name in charged if name not in ABOUT_REFUSALS)
+        return about_others or tuple(name for name in charged if name in SUCCESS_OF_REFUSED)
+    if isinstance(problem, StateChanged):
+        return tuple(name for name in charged if name in ABOUT_STATE) or tuple(charged)
     return tuple(charged)
 
 

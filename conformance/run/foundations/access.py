@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from conformance.problems import ChainReverted, Mismatch, NotAccepted, NotRefused
+from conformance.problems import ChainReverted, Mismatch, NotAccepted, NotRefused, StateChanged, WrongRefusal
 from conformance.run.foundations import trials
 from conformance.run.foundations.foundation import Foundation
+
+MINTS_WALLETS, MINTS_KEYS = "create_wallet_with_signature", "add_usage_api_key_with_signature"
 
 ACCESS = (
     Foundation(
@@ -29,16 +31,15 @@ ACCESS = (
         "conversion::converts",
         "AUTH-180 ERR-080 MODE-010 MODE-020 MODE-030 MODE-110 WSIG-020",
     ),
-    *(
-        Foundation(
-            f"the admin wallet's writes about {things}",
-            "",
-            None,
-            f"chain_secured::admin-writes-{things}",
-            "CHAIN-090",
-            departures=(ChainReverted,),
-        )
-        for things in ("wallets", "groups", "actions", "usage-keys")
+    Foundation(
+        "what refused conversions leave",
+        "convert_to_chain_secured_account",
+        None,
+        "conversion::refusals-leave-the-record",
+        "ERR-150 MODE-240",
+        departures=(NotAccepted,),
+        refused_as="unauthenticated",
+        shown_by=StateChanged,
     ),
     Foundation(
         "refusals of unknown keys",
@@ -129,5 +130,50 @@ ACCESS = (
         "AUTH-060 ENV-010 ENV-020 ENV-030 ENV-130 ENV-170 ENV-180 ENV-190 ENV-210 ENV-230 ENV-350 WSIG-010 WSIG-030 "
         "WSIG-080",
         departures=(NotAccepted,),
+    ),
+    *(
+        Foundation(name, operation, None, case, about, upon=("envelopes",), departures=(NotAccepted, Mismatch))
+        for name, operation, case, about in (
+            ("mints of wallets", MINTS_WALLETS, "mint_wallet::mints", "MINT-010 MINT-180 MINT-210"),
+            ("mints of usage keys", MINTS_KEYS, "mint_usage_key::mints", "MINT-080 MINT-090 MINT-100 MINT-210"),
+        )
+    ),
+    Foundation(
+        "wallets of minted usage keys",
+        MINTS_KEYS,
+        None,
+        "mint_usage_key::wallet-of-the-secret",
+        "MINT-080 MINT-100",
+        upon=("mints of usage keys",),
+        departures=(NotAccepted, WrongRefusal, Mismatch),
+    ),
+    *(
+        Foundation(
+            f"the admin wallet's writes about {things}",
+            "",
+            None,
+            f"chain_secured::admin-writes-{things}",
+            "CHAIN-090",
+            departures=(ChainReverted,),
+        )
+        for things in ("wallets", "groups", "actions", "usage-keys")
+    ),
+    Foundation(
+        "registered wallets",
+        MINTS_WALLETS,
+        None,
+        "mint_wallet::registered-by-the-admin",
+        "MINT-030 MINT-070 PKP-080",
+        upon=("mints of wallets", "the admin wallet's writes about wallets"),
+        departures=(NotAccepted, Mismatch),
+    ),
+    Foundation(
+        "attached usage keys",
+        MINTS_KEYS,
+        None,
+        "mint_usage_key::attached-by-two-calls",
+        "MINT-110 MINT-120 MINT-130",
+        upon=("wallets of minted usage keys", "the admin wallet's writes about usage-keys"),
+        departures=(NotAccepted, WrongRefusal),
     ),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.problems import ChainReverted, LeakyRefusal, Mismatch, NotAccepted, NotRefused
+from conformance.problems import ChainReverted, LeakyRefusal, Mismatch, NotAccepted, NotRefused, StateChanged
 from conformance.run.foundations.foundation import Foundation
 
 CONSEQUENCES = (
@@ -89,6 +89,14 @@ CONSEQUENCES = (
         None,
         "payments::payment-becomes-credit",
         "BILL-020 BILL-030 BILL-070 BILL-130 BILL-160",
+    ),
+    Foundation(
+        "payments that nobody made",
+        "confirm_payment",
+        None,
+        "payments::unknown-intents-credit-nothing",
+        "BILL-080 BILL-090",
+        departures=(Mismatch, StateChanged),
     ),
     Foundation(
         "the hash of a converted account",

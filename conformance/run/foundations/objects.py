@@ -17,6 +17,48 @@ NEEDED_BY_RUNS = (
 
 OBJECTS = (
     Foundation(
+        "accounts",
+        "new_account",
+        trials.accounts_are_made,
+        "endpoints::new-account",
+        "EP-040 EP-060 EP-070",
+        departures=(NotAccepted,),
+    ),
+    Foundation(
+        "the keys of accounts",
+        "new_account",
+        trials.account_keys_open_something,
+        "account_keys::key-carries-full-permission",
+        "ACC-040 AKEY-010 AKEY-020 AKEY-030 AKEY-070",
+    ),
+    Foundation(
+        "accounts that differ",
+        "new_account",
+        trials.accounts_differ,
+        "accounts::equal-bodies-make-two-accounts",
+        "ACC-200 AKEY-030",
+    ),
+    Foundation(
+        "keys in X-Api-Key",
+        "",
+        None,
+        "authentication::x-api-key-opens-every-endpoint",
+        "AUTH-010",
+        upon=("the keys of accounts",),
+        departures=(NotAccepted, WrongRefusal),
+        refused_as="unauthenticated",
+    ),
+    Foundation(
+        "the permission of account keys",
+        "",
+        None,
+        "account_keys::key-carries-full-permission",
+        "AKEY-070",
+        upon=("the keys of accounts",),
+        departures=(NotAccepted,),
+        refused_as="forbidden",
+    ),
+    Foundation(
         "refusals in JSON",
         "",
         trials.refusals_are_json,
@@ -40,29 +82,22 @@ OBJECTS = (
         "ERR-140 ERR-160",
         departures=(LeakyRefusal,),
     ),
-    Foundation(
-        "the keys of accounts",
-        "new_account",
-        trials.account_keys_open_something,
-        "account_keys::key-carries-full-permission",
-        "ACC-040 AKEY-070",
-    ),
-    Foundation(
-        "accounts that differ",
-        "new_account",
-        trials.accounts_differ,
-        "accounts::equal-bodies-make-two-accounts",
-        "ACC-200 AKEY-030",
-    ),
-    Foundation(
-        "keys in X-Api-Key",
-        "",
-        None,
-        "authentication::x-api-key-opens-every-endpoint",
-        "AUTH-010",
-        upon=("the keys of accounts",),
-        departures=(NotAccepted, WrongRefusal),
-        refused_as="unauthenticated",
+    *(
+        Foundation(
+            f"the pages of {operation}",
+            operation,
+            None,
+            f"lists::pages-of-{operation.replace('_', '-')}",
+            f"{endpoint} LIST-020 LIST-050 LIST-060",
+            departures=(Malformed,),
+        )
+        for operation, endpoint in (
+            ("list_groups", "EP-200"),
+            ("list_api_keys", "EP-150"),
+            ("list_wallets", "EP-230"),
+            ("list_wallets_in_group", "EP-240"),
+            ("list_actions", "EP-280"),
+        )
     ),
     Foundation(
         "the list of groups",
@@ -76,7 +111,7 @@ OBJECTS = (
         "add_group",
         trials.groups_are_made,
         "group_lifecycle::creation-lists-one-more",
-        "EP-160 GRP-180 GRP-190 GRPLIFE-010 GRPLIFE-220 LIST-170",
+        "EP-160 GRP-180 GRP-190 GRPLIFE-010 GRPLIFE-220 LIST-150 LIST-170",
         upon=("the list of groups",),
     ),
     Foundation(
@@ -92,7 +127,7 @@ OBJECTS = (
         "list_groups",
         trials.groups_are_listed_in_order,
         "lists::groups-in-creation-order",
-        "EP-200 LIST-010 LIST-020 LIST-030 LIST-170",
+        "EP-200 LIST-010 LIST-020",
         upon=("groups",),
     ),
     Foundation(
@@ -281,6 +316,15 @@ OBJECTS = (
         "key_custody::messages-are-signed-with-the-wallets-key",
         "EXEC-190 PKP-170",
         upon=NEEDED_BY_RUNS,
+        departures=(Mismatch,),
+    ),
+    Foundation(
+        "the private key of a wallet",
+        "run_action",
+        None,
+        "key_custody::the-private-key-is-the-wallets",
+        "EXEC-190 PKP-170",
+        upon=("the key of a wallet",),
         departures=(Mismatch,),
     ),
     Foundation(

@@ -53,6 +53,11 @@ def _pluck(items: Sequence[object], name: str) -> list[object]:
     return [member(item, name) for item in items]
 
 
+def accounts_are_made(session: Session) -> None:
+    """An account is made with a name and a description."""
+    Accounts(session).new()
+
+
 def account_keys_open_something(session: Session) -> None:
     """The key of a new account lists or makes groups, in one of the two headers."""
     with set_up():

@@ -210,7 +210,11 @@ def contract_signatures_convert(node: Node) -> None:
 
 
 def _calls_valid(node: Node, address: bytes, data: object, signature: str) -> bool:
-    asked = encode(["bytes32", "bytes"], [digest(members_of(data)), bytes.fromhex(signature.removeprefix("0x"))])
+    try:
+        signed = bytes.fromhex(signature.removeprefix("0x"))
+    except ValueError:
+        return False
+    asked = encode(["bytes32", "bytes"], [digest(members_of(data)), signed])
     try:
         said = node.chain.call(Address(address), IS_VALID + asked)
     except Reverted:

@@ -158,8 +158,10 @@ def lists_cost_a_cent(node: Node) -> None:
         key = presented(request)
         given = await forward(request)
         if given.accepted and key:
-            with node.charged(node.accounts.key_info(key_hash(base64.b64decode(key))).account_hash, Cents(1)):
-                pass
+            info = node.accounts.key_info(key_hash(base64.b64decode(key)))
+            if info.managed:
+                with node.charged(info.account_hash, Cents(1)):
+                    pass
         return given
 
     intercept(node, LISTS, handler)

@@ -55,16 +55,18 @@ def _users(node: Node, account: int, group_id: int) -> list[int]:
 @mutant("GRPLIFE-120")
 def keys_of_a_removed_group_get_the_next(node: Node) -> None:
     """Let keys that named a removed group execute in the next new one."""
-    waiting: list[int] = []
+    waiting: set[int] = set()
 
     def remove(write: Write, key: int, group_id: int) -> None:
-        waiting.extend(_users(node, account_of(node, key), group_id))
+        waiting.update(_users(node, account_of(node, key), group_id))
         write(key, group_id)
 
     def add(write: Callable[..., int], key: int, *given: object) -> int:
         made = write(key, *given)
-        while waiting:
-            change_execute_groups(node, waiting.pop(), lambda groups: [*groups, made])
+        theirs = {one.key_hash for one in node.accounts.usage_keys(account_of(node, key), 0, 100)}
+        for user in waiting & theirs:
+            change_execute_groups(node, user, lambda groups: [*groups, made])
+        waiting.difference_update(theirs)
         return made
 
     wrap(node.accounts, "remove_group", remove)

@@ -23,7 +23,7 @@ from conformance.selftest.tools.alter import (
     intercept,
     wrap,
 )
-from conformance.selftest.tools.api_keys import Members, change_new_keys
+from conformance.selftest.tools.api_keys import Members, change_new_keys, change_secrets
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.chain.account_config import UsageKey
 from reference_node.node import Node
@@ -155,14 +155,8 @@ def creation_repeats_the_keys_before(node: Node) -> None:
     each=[row("half-zero", lambda secret: bytes(16) + secret[16:]), row("8-bytes", lambda secret: secret[:8])],
 )
 def usage_key_secret_is_weak(node: Node, change: Callable[[bytes], bytes]) -> None:
-    """Answer a secret of less than 32 random bytes from `add_usage_api_key`; the label says of which form."""
-
-    def changed(value: JsonValue) -> JsonValue:
-        made = value if isinstance(value, dict) else {}
-        secret = change(base64.b64decode(str(made["usage_api_key"])))
-        return {**made, "usage_api_key": base64.b64encode(secret).decode()}
-
-    change_answer(node, "add_usage_api_key", changed)
+    """Make a secret of less than 32 random bytes for `add_usage_api_key`; the label says of which form."""
+    change_secrets(node, "add_usage_api_key", change)
 
 
 @mutant("UKEY-420")

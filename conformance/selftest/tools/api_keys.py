@@ -5,11 +5,14 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Callable, Iterable
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
+from unittest.mock import patch
 
 from pydantic import JsonValue
 
 from conformance.selftest.tools.alter import Answered, Forward, Received, change_body, intercept
+from reference_node.api import accounts
 from reference_node.keys import SECRET_BYTES, key_hash, key_text, parse_key
 from reference_node.node import Node
 
@@ -123,6 +126,28 @@ def last_account_key(node: Node) -> list[str]:
 
     intercept(node, "new_account", note)
     return last
+
+
+_at_random = accounts.new_secret
+_changed: ContextVar[Callable[[bytes], bytes]] = ContextVar("changed", default=lambda secret: secret)
+
+
+def _new_secret() -> bytes:
+    return _changed.get()(_at_random())
+
+
+def change_secrets(node: Node, operation: str, change: Callable[[bytes], bytes]) -> None:
+    """Have an operation make its keys from other secrets than the random ones."""
+    patch.object(accounts, "new_secret", _new_secret).start()
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        token = _changed.set(change)
+        try:
+            return await forward(request)
+        finally:
+            _changed.reset(token)
+
+    intercept(node, operation, handler)
 
 
 def change_new_keys(node: Node, change: Callable[[Members], Members]) -> None:
