@@ -13,7 +13,7 @@ from pydantic import JsonValue
 
 from conformance.selftest.tools.alter import Answered, Forward, Received, change_body, intercept
 from reference_node.api import accounts
-from reference_node.keys import SECRET_BYTES, key_hash, key_text, parse_key
+from reference_node.keys import SECRET_BYTES, key_hash, key_text, new_secret, parse_key
 from reference_node.node import Node
 
 Members = dict[str, JsonValue]
@@ -128,7 +128,7 @@ def last_account_key(node: Node) -> list[str]:
     return last
 
 
-_at_random = accounts.new_secret
+_at_random = new_secret
 _changed: ContextVar[Callable[[bytes], bytes]] = ContextVar("changed", default=lambda secret: secret)
 
 
