@@ -35,7 +35,7 @@ IN_CI = {
     "tox run -e lint,types": (".ci/run", "-e lint,types,"),
     'pip install -e ".[dev]"': ("pyproject.toml", 'dev = ["service-conformance[load,tests,lint]", "tox'),
     'pip install ".[load]"': ("tox.ini", "extras = load, tests"),
-    'pip install "service-conformance[allure]"': ("pyproject.toml", "service-conformance[allure,automatic,"),
+    'pip install "service-conformance[allure]"': ("pyproject.toml", "service-conformance[allure,"),
     "npx allure@3.18.0 awesome allure-results --single-file --group-by suite --output allure-report": (
         "tests/js/package.json",
         '"allure": "3.18.0"',

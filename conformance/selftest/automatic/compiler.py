@@ -8,6 +8,7 @@ import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import TypedDict
 
 from reference_node.resources import PACKAGE, artifacts
@@ -74,9 +75,20 @@ class Compiler:
         return {"language": "Solidity", "settings": settings, "sources": sources}
 
     def _compiled(self, requests: Sequence[Mapping[str, object]]) -> Iterator[Output]:
+        """The answer to each request as soon as it comes."""
         command = [self.node, "-e", SCRIPT, str((self.folder / "node_modules" / "solc").resolve())]
-        result = subprocess.run(  # noqa: S603 - the command holds no input from outside
-            command, input=json.dumps(requests), capture_output=True, text=True, check=True
-        )
-        # Other lines are the compiler's own, for example about its SMT solver.
-        return (json.loads(line[1:]) for line in result.stdout.splitlines() if line.startswith("="))
+        with TemporaryFile("w+") as asked:
+            json.dump(requests, asked)
+            asked.seek(0)
+            process = subprocess.Popen(  # noqa: S603 - the command holds no input from outside
+                command, stdin=asked, stdout=subprocess.PIPE, text=True
+            )
+        with process:
+            try:
+                # Other lines are the compiler's own, for example about its SMT solver.
+                yield from (json.loads(line[1:]) for line in process.stdout or () if line.startswith("="))
+            except GeneratorExit:
+                process.kill()
+                raise
+        if process.returncode:
+            raise subprocess.CalledProcessError(process.returncode, command[:1])

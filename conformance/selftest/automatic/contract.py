@@ -5,7 +5,7 @@ The contracts that stand beside it (of the attestation and of wallets that are c
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -74,12 +74,12 @@ class Contract:
             fault for function in self.functions if function.path.name not in APART for fault in self._faults(function)
         ]
 
-    def compile(self, faults: Sequence[ContractFault]) -> list[ContractFault]:
-        """Compile the changes, one after the other."""
+    def compile(self, faults: Sequence[ContractFault]) -> Iterator[ContractFault]:
+        """Compile the changes, one after the other, while those before are tried."""
         codes = self.compiler.creation_codes([{fault.path: fault.altered} for fault in faults])
-        return [replace(fault, compiled=code) for fault, code in zip(faults, codes, strict=True)]
+        return (replace(fault, compiled=code) for fault, code in zip(faults, codes, strict=True))
 
-    def lines(self, calls: Mapping[str, Sequence[str]], start: str) -> dict[tuple[str, int], list[str]]:
+    def lines(self, calls: Mapping[str, Collection[str]], start: str) -> dict[tuple[str, int], list[str]]:
         """The cases that may run each line: those that call a function from which the line's own can be reached.
 
         `calls` names the cases that call each selector (hex). `start` stands for the node's start: the constructor.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import gc
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -51,8 +51,8 @@ MODULES = (
 )
 """The modules of the node that implement the specification, as globs inside its package."""
 
-LEFT_OUT = ("__repr__", "__str__", "__hash__")
-"""Functions that no answer depends on."""
+LEFT_OUT = ("__repr__", "__str__", "__hash__", "key_read", "key_write", "_serve")
+"""Functions that no answer depends on, and those that run at import alone."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +74,11 @@ class Fault:
     def module(self) -> str:
         """The module's path inside the node's package."""
         return self.path.relative_to(ROOT).as_posix()
+
+    @property
+    def function(self) -> str:
+        """`module::function`, of the changed function."""
+        return "::".join(self.name.split("::")[:2])
 
     def plant(self) -> bool:
         """Change the code of the loaded functions in this process; False if no loaded function changes."""
@@ -99,7 +104,8 @@ def _faults(path: Path) -> Iterator[Fault]:
 
 
 @cache
-def _tree(path: Path) -> ast.Module:
+def tree_of(path: Path) -> ast.Module:
+    """The syntax tree of a module, always the same one."""
     return ast.parse(path.read_text(encoding="utf-8"), str(path))
 
 
@@ -107,7 +113,7 @@ def _tree(path: Path) -> ast.Module:
 def _changes(path: Path) -> tuple[tuple[str, Change], ...]:
     return tuple(
         (name, change)
-        for name, function in _functions(_tree(path), "")
+        for name, function in _functions(tree_of(path), "")
         if function.name not in LEFT_OUT
         for change in changes(function)
     )
@@ -134,16 +140,29 @@ class _Replaced(ast.NodeTransformer):
         return self.generic_visit(node)
 
 
+def change_of(fault: Fault) -> Change:
+    """The change that a fault of the Python code makes to the tree of its file."""
+    return _changes(fault.path)[fault.position][1]
+
+
 def plant(fault: Fault) -> bool:
     """Change the code of the loaded functions in this process; False if no loaded function changes."""
-    _, change = _changes(fault.path)[fault.position]
-    altered = _Replaced(change).visit(_tree(fault.path))
+    altered = _Replaced(change_of(fault)).visit(tree_of(fault.path))
     assert isinstance(altered, ast.Module)  # noqa: S101 - what is changed lies inside a function
-    name = str(fault.path)
-    old = _codes(compile(fault.path.read_bytes(), name, "exec"))
+    return swap(fault.path, altered, {})
+
+
+def swap(path: Path, altered: ast.Module, names: Mapping[str, object]) -> bool:
+    """Give the loaded functions of a module the code of an altered tree, which may use further global names.
+
+    Returns False if no loaded function changes.
+    """
+    name = str(path)
+    old = _codes(compile(path.read_bytes(), name, "exec"))
     new = _codes(compile(ast.fix_missing_locations(altered), name, "exec"))
     functions = _loaded(name, {key for key in old.keys() & new.keys() if _meaning(old[key]) != _meaning(new[key])})
     for function in functions:
+        function.__globals__.update(names)
         function.__code__ = new[_key(function.__code__)]
     return bool(functions)
 

@@ -68,7 +68,7 @@ def changes(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[Change
 
 
 def _without_effect(node: ast.AST) -> Iterator[ast.AST]:
-    """The parts in which a change has no effect on behaviour: annotations, docstrings, decorators, exception texts."""
+    """The parts in which a change has no effect on behaviour: annotations, docstrings, decorators, messages."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
         yield from node.decorator_list
         yield node.args
@@ -80,6 +80,8 @@ def _without_effect(node: ast.AST) -> Iterator[ast.AST]:
         yield node.annotation
     if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
         yield from (argument for argument in node.exc.args if isinstance(argument, ast.Constant | ast.JoinedStr))
+    if _writes_log(node):
+        yield node
     if isinstance(node, ast.JoinedStr):
         yield from (part for part in node.values if isinstance(part, ast.Constant))
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "cast":
@@ -162,8 +164,16 @@ def _dropped(node: ast.AST) -> Iterator[Change]:
 def _has_effect(statement: ast.AST) -> bool:
     if isinstance(statement, ast.Assign):
         return not any(isinstance(target, ast.Name | ast.Tuple) for target in statement.targets)
+    if _writes_log(statement):
+        return False
     calls = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call | ast.Await)
     return calls or isinstance(statement, ast.AugAssign | ast.Raise | ast.Delete | ast.Continue)
+
+
+def _writes_log(node: ast.AST) -> bool:
+    """Whether it is a message to the operator, such as `LOG.warning(…)`."""
+    called = node.value.func if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) else None
+    return isinstance(called, ast.Attribute) and isinstance(called.value, ast.Name) and called.value.id == "LOG"
 
 
 def _swapped(node: ast.AST) -> Iterator[Change]:

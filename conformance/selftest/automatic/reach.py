@@ -1,101 +1,141 @@
-"""Measures which cases run which lines of the node, with coverage.py on a correct node.
+"""Measures in one run of the cases on a correct node which of them reach a fault's place, with probes.
 
 Of the contract it notes which functions each case calls: every line that such a function can reach counts as run.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 
 from conformance.endpoints.extent import SampleOptions
 from conformance.run.case import Case
 from conformance.run.runner import run_case
-from conformance.selftest.automatic.contract import Contract
-from conformance.selftest.automatic.faults import ROOT, Fault
+from conformance.selftest.automatic.contract import Contract, ContractFault
+from conformance.selftest.automatic.faults import Fault
+from conformance.selftest.automatic.probes import Notes, place_probes
 from conformance.selftest.tools.alter_contract import hear
 from conformance.selftest.tools.serving import target_node
 from reference_node.chain.interface import Address
 
 START = ""
-"""Stands for the node's start among the cases that run a line."""
+"""Stands for the node's start among the cases that reach a fault."""
+
+
+@dataclass
+class Seen:
+    """What a run of the cases shows. `START` stands for the node's start among the case ids."""
+
+    seconds: dict[str, float] = field(default_factory=dict)
+    """Of each case."""
+    reached: dict[str, set[str]] = field(default_factory=dict)
+    """The cases that run the place of each fault."""
+    altered: dict[str, set[str]] = field(default_factory=dict)
+    """Those in which the fault would alter a value, or of which a probe cannot tell."""
+    calls: dict[str, set[str]] = field(default_factory=dict)
+    """The cases that call each function of the contract, by selector (hex)."""
+
+    def note(self, case: str, notes: Notes, heard: Set[str]) -> None:
+        """Take down what has been seen since the last note, and forget it."""
+        for kept, names in ((self.reached, notes.reached), (self.altered, notes.altering), (self.calls, heard)):
+            for name in [*names]:
+                kept.setdefault(name, set()).add(case)
+        notes.clear()
+
+    def add(self, other: Seen) -> None:
+        """Add what another process has seen."""
+        self.seconds |= other.seconds
+        for kept, more in ((self.reached, other.reached), (self.altered, other.altered), (self.calls, other.calls)):
+            for name, cases in more.items():
+                kept.setdefault(name, set()).update(cases)
 
 
 @dataclass(frozen=True)
 class Reach:
-    """The cases that run each line."""
+    """The cases that reach each fault."""
 
-    lines: Mapping[tuple[str, int], Sequence[str]]
-    """Case ids by file and line, the quickest first; `START` among them where the node runs the line as it starts."""
-    every: Sequence[str]
-    """The ids of all cases, the quickest first."""
+    seen: Seen
+    packs: Mapping[str, str]
+    """The pack of each case."""
+
+    def is_reached(self, fault: Fault) -> bool:
+        """Whether any case runs the fault's place, or the node's start does."""
+        return bool(self.seen.reached.get(fault.name))
 
     def cases(self, fault: Fault) -> Sequence[str]:
-        """The ids of the cases that run a fault's lines, the quickest first; all if the start runs them."""
-        reaching = {case for line in fault.lines for case in self.lines.get((str(fault.path), line), ())}
-        return self.every if START in reaching else [case for case in self.every if case in reaching]
+        """The ids of the cases in which the fault may alter something, the likeliest to fail first.
+
+        All of them, those that reach the fault first, where it alters something while the node starts.
+        """
+        altered = self.seen.altered.get(fault.name, set())
+        likeliest = self._likeliest(altered - {START})
+        return [*likeliest, *self._likeliest({*self.packs} - altered)] if START in altered else likeliest
+
+    def _likeliest(self, cases: Set[str]) -> list[str]:
+        """One case of each pack in turn, the quickest first, and first of the packs that come here most often.
+
+        A pack most of whose cases come to some code is about that code.
+        """
+        sizes, here = Counter(self.packs.values()), Counter(self.packs[case] for case in cases)
+        turns: Counter[str] = Counter()
+        placed: list[tuple[int, float, str]] = []
+        for case in sorted(cases, key=lambda case: (self.seen.seconds.get(case, 0.0), case)):
+            pack = self.packs[case]
+            placed.append((turns[pack], -here[pack] / sizes[pack], case))
+            turns[pack] += 1
+        return [case for _, _, case in sorted(placed)]
 
 
-def measure_reach(cases: Sequence[Case], seed: str, jobs: int, contract: Contract | None) -> Reach:
-    """Run every case once, divided among `jobs` processes; the lines of the contract, too, if it is given."""
+def measure_reach(
+    faults: Sequence[Fault], cases: Sequence[Case], seed: str, jobs: int, contract: Contract | None
+) -> Reach:
+    """Run every case once, divided among `jobs` processes."""
+    seen = Seen()
+    for part in _parts(faults, cases, seed, jobs):
+        seen.add(part)
+    if contract:
+        lines = contract.lines(seen.calls, START)
+        for fault in faults:
+            if isinstance(fault, ContractFault):
+                here = {case for line in fault.lines for case in lines.get((str(fault.path), line), ())}
+                seen.reached[fault.name] = seen.altered[fault.name] = here
+    return Reach(seen, {case.id: case.pack for case in cases})
+
+
+def _parts(faults: Sequence[Fault], cases: Sequence[Case], seed: str, jobs: int) -> Iterator[Seen]:
     context = get_context("fork")
     ends = []
     for place in range(jobs):
         ours, theirs = context.Pipe(duplex=False)
-        context.Process(target=_send_reach, args=(cases[place::jobs], seed, theirs)).start()
+        context.Process(target=_send_seen, args=(faults, cases[place::jobs], seed, theirs)).start()
         theirs.close()
         ends.append(ours)
-    seconds: dict[str, float] = {}
-    lines: dict[tuple[str, int], list[str]] = {}
-    calls: dict[str, list[str]] = {}
     for end in ends:
-        took, reached, called = end.recv()
-        seconds |= took
-        for key, names in reached.items():
-            lines.setdefault(key, []).extend(names)
-        for function, names in called.items():
-            calls.setdefault(function, []).extend(names)
-    if contract:
-        lines |= contract.lines(calls, START)
-    return Reach(lines, sorted(seconds, key=seconds.__getitem__))
+        yield end.recv()
 
 
-def _send_reach(cases: Sequence[Case], seed: str, to: Connection) -> None:
-    to.send(_reach(cases, seed))
+def _send_seen(faults: Sequence[Fault], cases: Sequence[Case], seed: str, to: Connection) -> None:
+    to.send(see(faults, cases, seed))
     to.close()
 
 
-def _reach(
-    cases: Sequence[Case], seed: str
-) -> tuple[dict[str, float], dict[tuple[str, int], list[str]], dict[str, list[str]]]:
-    import coverage  # noqa: PLC0415 - of the extra `automatic`; no other part of the self-test needs it
-
-    tracer = coverage.Coverage(data_file=None, source_pkgs=[ROOT.name], config_file=False)
-    seconds: dict[str, float] = {}
-    calls: dict[str, list[str]] = {}
-    heard: set[str] = set()
+def see(faults: Sequence[Fault], cases: Sequence[Case], seed: str) -> Seen:
+    """Run cases on a node of this process, with probes for these faults; they stay in the process."""
+    notes, heard, seen = Notes(), set[str](), Seen()
 
     def hear_all(sender: Address, data: bytes) -> tuple[Address, bytes]:
         heard.add(data[:4].hex())
         return sender, data
 
-    tracer.start()
+    place_probes([fault for fault in faults if not isinstance(fault, ContractFault)], notes)
     with target_node(lambda node: hear(node, hear_all, deep=True), seed) as target:
         target.extent = SampleOptions(budget=1)
+        seen.note(START, notes, set())
         for case in cases:
-            tracer.switch_context(case.id)
             heard.clear()
-            seconds[case.id] = run_case(case, target).seconds
-            for function in [*heard]:
-                calls.setdefault(function, []).append(case.id)
-        tracer.switch_context(START)
-    tracer.stop()
-    data = tracer.get_data()
-    lines = {
-        (file, line): contexts
-        for file in data.measured_files()
-        for line, contexts in data.contexts_by_lineno(file).items()
-    }
-    return seconds, lines, calls
+            seen.seconds[case.id] = run_case(case, target).seconds
+            seen.note(case.id, notes, heard)
+    return seen

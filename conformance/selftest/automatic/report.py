@@ -13,7 +13,6 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 from rich.console import Console
 from rich.table import Table
 
-from conformance.selftest.automatic.faults import Fault
 from conformance.selftest.automatic.trials import Ending, FaultTrial
 from conformance.values.marked_yaml import Document
 
@@ -25,22 +24,25 @@ class Finding(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    is_: Annotated[Literal["equivalent", "silent", "hole"], Field(alias="is")]
-    """No answer differs; the specification leaves the difference open; or it does not, and a check is missing."""
-    before: str
-    after: str
+    is_: Annotated[Literal["equivalent", "silent", "outside", "hole"], Field(alias="is")]
+    """No answer differs; the specification leaves the difference open; no request comes there; a check is missing."""
+    before: str = ""
+    after: str = ""
     because: Annotated[str, Field(min_length=1)]
     """The reason; for `silent`, the clause that leaves it open."""
 
 
 @cache
 def triage() -> Mapping[str, Finding]:
-    """The findings by the fault's name."""
+    """The findings by the fault's name, or by `module::function` for the faults that no case reaches there."""
     return TypeAdapter(dict[str, Finding]).validate_python(Document(TRIAGE).value)
 
 
-def finding_of(fault: Fault) -> Finding | None:
+def finding_of(trial: FaultTrial) -> Finding | None:
     """The finding for this fault; None if its code has changed since."""
+    fault = trial.fault
+    if trial.ending is Ending.UNREACHED and (of_function := triage().get(fault.function)):
+        return of_function
     finding = triage().get(fault.name)
     return finding if finding and (finding.before, finding.after) == (fault.before, fault.after) else None
 
@@ -48,7 +50,7 @@ def finding_of(fault: Fault) -> Finding | None:
 NOTICED = (Ending.CAUGHT, Ending.CRASHED, Ending.HUNG)
 UNNOTICED = (Ending.SURVIVED, Ending.UNREACHED)
 GOAL = 0.95
-"""The share of faults, without equivalent and silent ones, that cases should notice."""
+"""The share of faults, without equivalent ones, silent ones and those outside, that cases should notice."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,7 @@ class Figures:
     @property
     def unexplained(self) -> list[FaultTrial]:
         """Survivors that are not in the triage table."""
-        return [trial for trial in self.trials if trial.ending in UNNOTICED and finding_of(trial.fault) is None]
+        return [trial for trial in self.trials if trial.ending in UNNOTICED and finding_of(trial) is None]
 
     @property
     def noticed(self) -> int:
@@ -74,12 +76,12 @@ class Figures:
 
     @property
     def share(self) -> float:
-        """Noticed among those that are neither equivalent nor silent."""
+        """Noticed among those that are not explained otherwise."""
         return self.noticed / (self.noticed + self.holes) if self.noticed + self.holes else 1.0
 
     @property
     def _known(self) -> Counter[str]:
-        found = (finding_of(trial.fault) for trial in self.trials if trial.ending in UNNOTICED)
+        found = (finding_of(trial) for trial in self.trials if trial.ending in UNNOTICED)
         return Counter(finding.is_ for finding in found if finding)
 
     def __str__(self) -> str:
@@ -87,8 +89,9 @@ class Figures:
         without = sum(trial.ending is Ending.WITHOUT_EFFECT for trial in self.trials) + known["equivalent"]
         return (
             f"{len(self.trials)} faults: {self.noticed} noticed, {without} without effect, {known['silent']} where the "
-            f"specification is silent, {known['hole']} known holes, {len(self.unexplained)} survivors to look at; "
-            f"noticed {self.share:.1%} of what is neither without effect nor silent (goal {GOAL:.0%})"
+            f"specification is silent, {known['outside']} where no request comes, {known['hole']} known holes, "
+            f"{len(self.unexplained)} survivors to look at; noticed {self.share:.1%} of what none of these explains "
+            f"(goal {GOAL:.0%})"
         )
 
     def print(self, console: Console) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from itertools import islice
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkProcess
@@ -32,6 +33,7 @@ class Ending(Enum):
     HUNG = "hung"
     """The node did not start, or the trial did not end."""
     SURVIVED = "survived"
+    """No case failed; none was tried where the change would alter no value in any case."""
     UNREACHED = "unreached"
     """No case runs the line."""
     WITHOUT_EFFECT = "without effect"
@@ -52,21 +54,20 @@ class FaultTrial:
 
 
 def fault_trials(
-    faults: Sequence[Fault], cases: Sequence[Case], reach: Reach, seed: str, jobs: int
+    faults: Iterable[Fault], cases: Sequence[Case], reach: Reach, seed: str, jobs: int
 ) -> Iterator[FaultTrial]:
     """Try each fault with the cases that reach it, and yield each trial as it ends."""
     by_id = {case.id: case for case in cases}
-    waiting = list(faults)
+    waiting = iter(faults)
     running: dict[Connection, _Running] = {}
-    while waiting or running:
-        while waiting and len(running) < jobs:
-            fault = waiting.pop(0)
+    while (fresh := [*islice(waiting, jobs - len(running))]) or running:
+        for fault in fresh:
             chosen = [by_id[name] for name in reach.cases(fault)]
             if chosen:
                 process, connection = _start(fault, chosen, seed)
                 running[connection] = _Running(process, fault)
             else:
-                yield FaultTrial(fault, Ending.UNREACHED)
+                yield FaultTrial(fault, Ending.SURVIVED if reach.is_reached(fault) else Ending.UNREACHED)
         yield from _ended(running)
 
 

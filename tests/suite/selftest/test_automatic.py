@@ -15,9 +15,11 @@ from conformance.run.loader import load
 from conformance.selftest.automatic import trials
 from conformance.selftest.automatic.faults import Fault, all_faults, plant
 from conformance.selftest.automatic.operators import changes
-from conformance.selftest.automatic.reach import START, Reach
+from conformance.selftest.automatic.probes import Notes, place_probes
+from conformance.selftest.automatic.reach import START, Reach, Seen
 from conformance.selftest.automatic.report import Figures, triage
 from conformance.selftest.automatic.trials import Ending, FaultTrial
+from reference_node.cid import is_cid
 from reference_node.keys import is_private_key
 
 
@@ -86,22 +88,67 @@ def _told_by_faulty_code(to: Connection) -> None:
     to.send((planted, is_private_key(bytes(32))))
 
 
-def test_cases_that_run_the_line_are_tried_the_quickest_first() -> None:
+def test_case_of_a_pack_that_comes_here_more_often_is_tried_first() -> None:
+    packs = {"runs::a": "runs", "runs::b": "runs", "lists::a": "lists", "lists::b": "lists"}
     fault = all_faults()[0]
-    line = (str(fault.path), fault.lines.start)
-    assert Reach({line: ["slow", "quick"]}, ["quick", "other", "slow"]).cases(fault) == ["quick", "slow"]
+    reach = reached(fault, {"runs::a", "lists::a", "lists::b"}, packs)
+    assert reach.cases(fault) == ["lists::a", "runs::a", "lists::b"]
 
 
-def test_line_that_a_starting_node_runs_is_tried_by_every_case() -> None:
+def test_fault_that_alters_something_at_the_start_is_tried_by_every_case() -> None:
     fault = all_faults()[0]
-    assert Reach({(str(fault.path), fault.lines.start): [""]}, ["a", "b"]).cases(fault) == ["a", "b"]
+    assert reached(fault, {START, "runs::b"}, {"runs::a": "runs", "runs::b": "runs"}).cases(fault) == [
+        "runs::b",
+        "runs::a",
+    ]
+
+
+def reached(fault: Fault, cases: set[str], packs: dict[str, str]) -> Reach:
+    """A fault that may alter something in these cases."""
+    return Reach(Seen(reached={fault.name: cases}, altered={fault.name: cases}), packs)
+
+
+def probed(name: str, call: Callable[[], object]) -> tuple[bool, bool]:
+    """Whether a call comes to a fault's place, and whether the fault would alter a value in it."""
+    fault = next(fault for fault in all_faults() if fault.name == name)
+    ours, theirs = get_context("fork").Pipe(duplex=False)
+    process = get_context("fork").Process(target=_told_by_probes, args=(fault, call, theirs))
+    process.start()
+    told = ours.recv()
+    process.join()
+    assert isinstance(told, tuple)
+    return told
+
+
+def _told_by_probes(fault: Fault, call: Callable[[], object], to: Connection) -> None:
+    notes = Notes()
+    place_probes([fault], notes)
+    call()
+    to.send((fault.name in notes.reached, fault.name in notes.altering))
+
+
+@pytest.mark.parametrize(("text", "altered"), [("Qm", True), ("Qm1", False), ("f", False)])
+def test_probe_tells_whether_a_value_would_differ(text: str, altered: bool) -> None:
+    # `2 <= len(text) <= LONGEST_CID` becomes `2 < len(text) <= LONGEST_CID`.
+    assert probed("cid.py::is_cid::other-comparison::1", lambda: is_cid(text)) == (True, altered)
+
+
+def test_probe_in_a_branch_that_does_not_run_tells_nothing() -> None:
+    assert probed("cid.py::is_cid::operand-left-out::3", lambda: is_cid("bafy")) == (False, False)
+
+
+def test_every_fault_can_be_probed() -> None:
+    process = get_context("fork").Process(target=place_probes, args=(all_faults(), Notes()))
+    process.start()
+    process.join()
+    assert process.exitcode == 0
 
 
 def tried(monkeypatch: pytest.MonkeyPatch, trial: Callable[[Fault, object, str, Connection], object]) -> FaultTrial:
     """The trial of one fault, with what its process does given by `trial`."""
     monkeypatch.setattr(trials, "_try", trial)
     fault, cases = all_faults()[0], load([scenarios()], ["versioning"])[:1]
-    reach = Reach({(str(fault.path), line): [START] for line in fault.lines}, [case.id for case in cases])
+    reach = reached(fault, {START}, {case.id: case.pack for case in cases})
     (ended,) = trials.fault_trials([fault], cases, reach, "0", jobs=1)
     return ended
 
@@ -131,6 +178,7 @@ def test_survivor_that_nobody_has_looked_at_counts_as_a_hole() -> None:
 
 def test_explained_survivors_are_faults_of_this_code() -> None:
     known = {fault.name: (fault.before, fault.after) for fault in all_faults()}
+    known |= {fault.function: ("", "") for fault in all_faults()}
     stale = [
         name
         for name, found in triage().items()

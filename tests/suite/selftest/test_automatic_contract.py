@@ -14,7 +14,7 @@ from rich.console import Console
 from conformance.selftest.automatic import command
 from conformance.selftest.automatic.compiler import Compiler
 from conformance.selftest.automatic.contract import Contract, ContractFault
-from conformance.selftest.automatic.reach import Reach
+from conformance.selftest.automatic.reach import Reach, Seen
 from conformance.selftest.automatic.report import triage
 from reference_node.chain.contract_abi import creation_code
 
@@ -129,7 +129,7 @@ def test_code_that_is_the_same_is_not_planted() -> None:
 def test_absent_compiler_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(Compiler, "found", classmethod(lambda _: None))
     monkeypatch.setattr(command, "load", lambda _: [])
-    monkeypatch.setattr(command, "measure_reach", lambda *_: Reach({}, []))
+    monkeypatch.setattr(command, "measure_reach", lambda *_: Reach(Seen(), {}))
     console = Console(record=True, width=200)
     command.try_sample(console, 0, "0", 1, tmp_path)
     assert "NOT TRIED: faults of the contract" in console.export_text()
