@@ -8,6 +8,7 @@ from pydantic import Field
 
 from conformance.profile.section import Section, Status, WireName
 
+JSON_MEDIA_TYPE = r"^application/([a-z0-9.-]+\+)?json$"
 Statuses = Annotated[tuple[Status, ...], Field(min_length=1)] | None
 
 
@@ -39,8 +40,8 @@ class StatusCodes(Section):
 class BodyShape(Section):
     """The body of a refusal."""
 
-    media_type: str = "application/problem+json"
-    """Its Content-Type, without parameters."""
+    media_type: Annotated[str, Field(pattern=JSON_MEDIA_TYPE)] = "application/problem+json"
+    """Its Content-Type, without parameters: `application/json`, or a type that ends in `+json` (RFC 6839)."""
     code_member: WireName | None = "code"
     """The member with a stable, machine-readable code."""
     status_member: WireName | None = "status"

@@ -128,7 +128,7 @@ def _tried(foundation: Foundation, target: Target) -> Departure | None:
         return None
     if foundation.holds and not _departure(foundation.holds, CaseRun(target, f"foundation {foundation.name}")):
         return None
-    case = target.judging[foundation.judged_by]
+    case = target.judging.get(foundation.judged_by)
     return _departure_of(case, foundation, target) if isinstance(case, Case) else None
 
 

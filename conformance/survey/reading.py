@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from pydantic import JsonValue
 
+from conformance.profile.errors import JSON_MEDIA_TYPE
 from conformance.profile.wire import MethodAndPath
 from conformance.service.derivations import code_cid
 from conformance.survey.asking import NOT_SERVED, Asker, object_of, value_of
@@ -116,7 +117,9 @@ def _refusals(ask: Asker, notes: Notes) -> None:
     if not isinstance(body, dict):
         return
     how = "the refusal of list_groups without a key"
-    notes.see("errors.body_shape.media_type", answer.headers.get("content-type", "").partition(";")[0].strip(), how)
+    media_type = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if re.fullmatch(JSON_MEDIA_TYPE, media_type):
+        notes.see("errors.body_shape.media_type", media_type, how)
     status = [name for name, value in body.items() if value == answer.status]
     if len(status) <= 1:
         notes.see("errors.body_shape.status_member", status[0] if status else None, how)

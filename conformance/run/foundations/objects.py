@@ -310,6 +310,15 @@ OBJECTS = (
         refused_as="unauthenticated",
     ),
     Foundation(
+        "the promise of main",
+        "run_action",
+        None,
+        "actions_run::main-is-awaited",
+        "EXEC-150 EXEC-370",
+        upon=NEEDED_BY_RUNS,
+        departures=(Mismatch,),
+    ),
+    Foundation(
         "the key of a wallet",
         "run_action",
         None,
@@ -344,13 +353,5 @@ OBJECTS = (
         "ACT-140 ACT-150 EP-320 EP-330",
         upon=("runs",),
         departures=(NotAccepted,),
-    ),
-    Foundation(
-        "runs after updates of groups",
-        "update_group",
-        None,
-        "execution_changes::update-of-a-group",
-        "GRPLIFE-040 GRPLIFE-050 GRPLIFE-060 GRPLIFE-070 GRPLIFE-080",
-        upon=("updates of groups", "runs"),
     ),
 )

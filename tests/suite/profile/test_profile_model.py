@@ -48,7 +48,15 @@ def test_published_schema_accepts_the_reference_profile() -> None:
     Draft202012Validator(schema).validate(yaml.safe_load(reference_text()))
 
 
-@pytest.mark.parametrize("wrong", [{"limit": {}}, {"limits": {"page_size_max": 0}}, {"wire": {"paging": 3}}])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"limit": {}},
+        {"limits": {"page_size_max": 0}},
+        {"wire": {"paging": 3}},
+        {"errors": {"body_shape": {"media_type": "text/html"}}},
+    ],
+)
 def test_published_schema_refuses_what_the_loader_refuses(wrong: dict[str, object]) -> None:
     with pytest.raises(ValidationError):
         Draft202012Validator(json.loads(schema_text())).validate(wrong)

@@ -151,6 +151,27 @@ BLOCKED = {
         "groups::group-ids-are-unique",
         "lists::groups-in-creation-order",
     ),
+    "account-key-is-refused:update_group": ("account_keys::key-carries-full-permission", "endpoints::update-group"),
+    "email-is-required": ("endpoints::new-account", "endpoints::bodies-are-json"),
+    "unknown-intent-is-credited:empty": (
+        "payments::unknown-intents-credit-nothing",
+        "payments::credited-once-in-any-spelling",
+    ),
+    "page-number-is-ignored:list_groups": (
+        "lists::pages-of-list-groups",
+        "group_lifecycle::removal-takes-the-group-away",
+    ),
+    "minted-secret-is-wrong:hex-digits": (
+        "mint_usage_key::wallet-of-the-secret",
+        "chain_lists::lists-follow-usage-keys",
+    ),
+    "refused-conversions-convert": ("conversion::refusals-leave-the-record", "envelopes::other-chain"),
+    "private-keys-are-of-another-wallet": ("key_custody::the-private-key-is-the-wallets", "execution_rule::matrix"),
+    "promises-are-not-waited-for": (
+        "actions_run::main-is-awaited",
+        "key_custody::messages-are-signed-with-the-wallets-key",
+    ),
+    "call-is-not-guarded:signatures": ("execution_rule::unlisted-wallet", "execution_changes::update-of-a-group"),
 }
 """By mutant: the case that judges what does not hold, and one that builds on it."""
 
