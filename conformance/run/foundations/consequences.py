@@ -129,6 +129,7 @@ CONSEQUENCES = (
         "scopes::creator-gains-no-scope",
         "AUTH-210 SCOPE-120",
         upon=("groups", "usage keys"),
+        departures=(NotRefused,),
     ),
     Foundation(
         "runs after an update of their key",
