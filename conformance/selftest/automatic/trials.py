@@ -12,6 +12,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkProcess
 
 from conformance.endpoints.extent import SampleOptions
+from conformance.problems import NodeSilent
 from conformance.run.case import Case
 from conformance.run.runner import run_case
 from conformance.selftest.automatic.faults import Fault
@@ -31,7 +32,7 @@ class Ending(Enum):
     CRASHED = "crashed"
     """A case failed after the node raised an unexpected exception, which any check notices."""
     HUNG = "hung"
-    """The node did not start, or the trial did not end."""
+    """The node did not start, did not answer any more, or the trial did not end."""
     SURVIVED = "survived"
     """No case failed; none was tried where the change would alter no value in any case."""
     UNREACHED = "unreached"
@@ -145,4 +146,6 @@ def _try(fault: Fault, cases: Sequence[Case], seed: str, to: Connection) -> tupl
             if outcome.verdict is Verdict.FAIL:
                 ending = Ending.CRASHED if broken.told else Ending.CAUGHT
                 return ending, f"{case.id} charges {', '.join(outcome.blamed)}: {outcome.reason}", tried
+            if outcome.properties.get("problem") == NodeSilent.code:
+                return Ending.HUNG, f"{case.id}: {outcome.reason}", tried
     return Ending.SURVIVED, broken.told[0] if broken.told else "", len(cases)

@@ -134,13 +134,24 @@ def chunks_of_code_are_others(node: Node, chunks: Callable[[bytes], list[bytes]]
 @mutant("ACT-170")
 def any_text_is_a_cid(node: Node) -> None:
     """Take any text as `action_ipfs_cid`."""
+    _take_as_cids(node, lambda text: not text.startswith("Qm"))
+
+
+@mutant("ACT-170")
+def cids_are_known_by_their_length(node: Node) -> None:
+    """Take any 46 characters that begin with Qm as `action_ipfs_cid`."""
+    _take_as_cids(node, lambda text: text.startswith("Qm") and len(text) == 46)
+
+
+def _take_as_cids(node: Node, taken: Callable[[str], bool]) -> None:
+    """Take further texts as `action_ipfs_cid`, whether they are CIDs or not."""
     texts: dict[bytes, str] = {}
     stand_in = "QmYwAPJzv5CZsnA625s3Xf2nemtYgPpHdWEz79ojWnPbdG"
 
     def change(value: JsonValue) -> JsonValue:
         body = members(value)
         text = str(body.get("action_ipfs_cid"))
-        if text.startswith("Qm"):
+        if not taken(text):
             return body
         texts[cid_hash(stand_in)] = text
         return {**body, "action_ipfs_cid": stand_in}
