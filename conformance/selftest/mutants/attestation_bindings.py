@@ -29,7 +29,7 @@ def evidence_quote_is_of_another_application(node: Node) -> None:
     change_report(node, OF_EVIDENCE, lambda told: replace(told, rtmr3=b"\1" * 48))
 
 
-@mutant("ATT-130")
+@mutant("ATT-130", also="ATT-300")
 def attestation_quote_is_of_another_application(node: Node) -> None:
     """Make the quote of `/attestation` while the machine ran something that no log tells."""
     change_report(node, OF_ATTESTATION, lambda told: replace(told, rtmr3=b"\1" * 48))
@@ -120,7 +120,7 @@ def evidence_quote_is_of_a_neighbour(node: Node) -> None:
     change_members(node, QUOTE, lambda shown: {**shown, "quote": other.quote(b"\1" * 64).hex()})
 
 
-@mutant("ATT-170", each=["quote.json", "sha256sum.txt"])
+@mutant("ATT-170", each=[row("quote.json", also="ATT-240"), row("sha256sum.txt", also="ATT-110 ATT-240")])
 def evidence_file_is_of_the_certificate_before(node: Node, name: str) -> None:
     """Show `{name}` of the certificate that the present one replaced."""
     machine = node.attestation

@@ -171,7 +171,12 @@ def _after_a_renewal(node: Node, then: Callable[[Evidence], None]) -> None:
     wrap(node.attestation, "rotate", rotate)
 
 
-@mutant(each=[row(QUOTE, QUOTE, breaks="ATT-170 ATT-240"), row(CHECKSUMS, CHECKSUMS, breaks="ATT-170 ATT-110")])
+@mutant(
+    each=[
+        row(QUOTE, QUOTE, breaks="ATT-170 ATT-240"),
+        row(CHECKSUMS, CHECKSUMS, breaks="ATT-170 ATT-110", also="ATT-240"),
+    ]
+)
 def renewal_leaves_a_file_behind(node: Node, name: str) -> None:
     """Go on to serve the former `{name}` once the certificate is renewed."""
 
@@ -182,7 +187,7 @@ def renewal_leaves_a_file_behind(node: Node, name: str) -> None:
     _after_a_renewal(node, keep)
 
 
-@mutant("ATT-110")
+@mutant("ATT-110", also="ATT-240")
 def renewal_leaves_the_checksum_of_the_certificate_behind(node: Node) -> None:
     """Keep the former certificate's line in sha256sum.txt, and quote that, once the certificate is renewed."""
 

@@ -62,32 +62,32 @@ def description_is_of_another_release(node: Node, measured: str, shown: str) -> 
     _show(node, lambda text: text.replace(measured, shown))
 
 
-@mutant("ATT-150", each=[row("8", 8), row("40", 40), row("62", 62)])
+@mutant("ATT-150", each=[row("8", 8), row("40", 40), row("62", 62)], also="ATT-130 ATT-250 VER-050")
 def compose_hash_is_cut(node: Node, digits: int) -> None:
     """Answer the first {digits} hex digits of the compose hash."""
     _show_hash(node, node.attestation.identity.compose_hash.hex()[:digits])
 
 
-@mutant("ATT-150")
+@mutant("ATT-150", also="ATT-130 ATT-250 VER-050")
 def compose_hash_has_digits_behind(node: Node) -> None:
     """Answer the compose hash with a zero byte behind it."""
     _show_hash(node, node.attestation.identity.compose_hash.hex() + "00")
 
 
-@mutant("ATT-150")
+@mutant("ATT-150", also="ATT-130 ATT-250")
 def compose_hash_is_of_the_file_alone(node: Node) -> None:
     """Answer the SHA-256 of the compose file instead of that of the whole description."""
     file = str(json.loads(node.attestation.identity.app_compose)["docker_compose_file"])
     _show_hash(node, hashlib.sha256(file.encode()).hexdigest())
 
 
-@mutant("ATT-150")
+@mutant("ATT-150", also="ATT-130 ATT-250")
 def compose_hash_is_of_the_json_text(node: Node) -> None:
     """Answer the SHA-256 of the description as it stands in JSON, quoted and escaped."""
     _show_hash(node, hashlib.sha256(json.dumps(node.attestation.identity.app_compose).encode()).hexdigest())
 
 
-@mutant("ATT-150")
+@mutant("ATT-150", also="ATT-130 ATT-250")
 def compose_hash_is_another_algorithm(node: Node) -> None:
     """Answer the SHA3-256 of the description as its compose hash."""
     _show_hash(node, hashlib.sha3_256(node.attestation.identity.app_compose.encode()).hexdigest())
@@ -112,12 +112,12 @@ def another_application_is_measured(node: Node) -> None:
 @mutant(
     "ATT-030",
     each=[
-        row("no-json", lambda text: text[:-1]),
-        row("list", lambda text: f"[{text}]"),
-        row("yaml", lambda text: str(json.loads(text)["docker_compose_file"])),
-        row("object", json.loads),
-        row("number", len),
-        row("empty", lambda _: ""),
+        row("no-json", lambda text: text[:-1], also="ATT-150"),
+        row("list", lambda text: f"[{text}]", also="ATT-150"),
+        row("yaml", lambda text: str(json.loads(text)["docker_compose_file"]), also="ATT-150"),
+        row("object", json.loads, also="ATT-150 VER-050"),
+        row("number", len, also="ATT-150 VER-050"),
+        row("empty", lambda _: "", also="ATT-150"),
     ],
 )
 def description_is_no_json_text(node: Node, change: Callable[[str], JsonValue]) -> None:

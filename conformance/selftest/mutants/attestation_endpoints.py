@@ -28,7 +28,16 @@ LISTING = "/evidences/"
 CHECKSUMS = "/evidences/sha256sum.txt"
 QUOTE = "/evidences/quote.json"
 ACCOUNT = "/evidences/acme-account.json"
-SIX = (INFO, ATTESTATION, LISTING, CHECKSUMS, QUOTE, ACCOUNT)
+STATEMENTS = {
+    INFO: "ATT-020",
+    ATTESTATION: "ATT-040",
+    LISTING: "ATT-070",
+    CHECKSUMS: "ATT-080",
+    QUOTE: "ATT-090",
+    ACCOUNT: "ATT-100",
+}
+"""The requirement that each path answers without a key."""
+SIX = tuple(STATEMENTS)
 CERTIFICATE = "/evidences/cert-node.example.pem"
 
 
@@ -54,7 +63,7 @@ def _known(node: Node, presented: str) -> bool:
 @mutant(
     each=[
         row("info", INFO, breaks="EP-020 ATT-020"),
-        row("attestation", ATTESTATION, breaks="EP-020 ATT-040"),
+        row("attestation", ATTESTATION, breaks="EP-020 ATT-040", also="ATT-010"),
         row("listing", LISTING, breaks="EP-020 ATT-070"),
         row("checksums", CHECKSUMS, breaks="ATT-080"),
         row("quote", QUOTE, breaks="ATT-090"),
@@ -101,8 +110,11 @@ def attestation_path_redirects_below_the_api(node: Node, path: str) -> None:
 
 @mutant(
     each=[
-        *(row(path.strip("/").rpartition("/")[2].partition(".")[0], path, breaks="ATT-270") for path in SIX),
-        row("certificate", CERTIFICATE, breaks="ATT-070"),
+        *(
+            row(path.strip("/").rpartition("/")[2].partition(".")[0], path, breaks="ATT-270", also=statement)
+            for path, statement in STATEMENTS.items()
+        ),
+        row("certificate", CERTIFICATE, breaks="ATT-070", also="ATT-270"),
     ]
 )
 def attestation_asks_for_a_key(node: Node, path: str) -> None:
@@ -115,7 +127,9 @@ def attestation_asks_for_a_key(node: Node, path: str) -> None:
     intercept(node, path, handler)
 
 
-@mutant("ATT-270", each=[row(path.strip("/").rpartition("/")[2].partition(".")[0], path) for path in SIX])
+@mutant(
+    "ATT-270", each=[row(path.strip("/").rpartition("/")[2].partition(".")[0], path) for path in SIX], also="AUTH-070"
+)
 def attestation_refuses_unknown_keys(node: Node, path: str) -> None:
     """Answer `{path}` without a key, but with 401 to an unknown one."""
 
@@ -149,10 +163,10 @@ def _answer_keys_otherwise(node: Node, path: str, change: Callable[[str, bytes],
 @mutant(
     "ATT-270",
     each=[
-        row("info", INFO, "tcb_info"),
-        row("attestation", ATTESTATION, "event_log"),
-        row("evidence", QUOTE, "quote"),
-        row("account", ACCOUNT, "uri"),
+        row("info", INFO, "tcb_info", also="ATT-020 VER-050"),
+        row("attestation", ATTESTATION, "event_log", also="ATT-040 VER-050"),
+        row("evidence", QUOTE, "quote", also="VER-050"),
+        row("account", ACCOUNT, "uri", also="ATT-100 VER-050"),
     ],
 )
 def attestation_hides_a_member_from_keys(node: Node, path: str, name: str) -> None:
@@ -160,7 +174,11 @@ def attestation_hides_a_member_from_keys(node: Node, path: str, name: str) -> No
     _answer_keys_otherwise(node, path, lambda _, body: json.dumps(_without(json.loads(body), name)).encode())
 
 
-@mutant("ATT-270", each=[row(path.strip("/").rpartition("/")[2].partition(".")[0], path) for path in SIX])
+@mutant(
+    "ATT-270",
+    each=[row(path.strip("/").rpartition("/")[2].partition(".")[0], path) for path in SIX],
+    also="AKEY-050 UKEY-360",
+)
 def attestation_echoes_the_key(node: Node, path: str) -> None:
     """Write the key that was presented into the answer of `{path}`."""
 
@@ -172,13 +190,13 @@ def attestation_echoes_the_key(node: Node, path: str) -> None:
     _answer_keys_otherwise(node, path, echoed)
 
 
-@mutant("ATT-270")
+@mutant("ATT-270", also="ATT-250")
 def attestation_is_another_machine_for_keys(node: Node) -> None:
     """Show whoever presents a key the `app_id` of another application."""
     _answer_keys_otherwise(node, INFO, lambda _, body: json.dumps({**json.loads(body), "app_id": "01" * 20}).encode())
 
 
-@mutant("ATT-270")
+@mutant("ATT-270", also="ATT-140")
 def new_quotes_are_cut_for_keys(node: Node) -> None:
     """Make the quote of `/attestation` anew for each request, and answer half of it to whoever presents a key."""
     turns = count()
@@ -194,13 +212,17 @@ def new_quotes_are_cut_for_keys(node: Node) -> None:
     intercept(node, ATTESTATION, handler)
 
 
-@mutant("ATT-270", each=[row("listing", LISTING), row("checksums", CHECKSUMS)])
+@mutant("ATT-270", each=[row("listing", LISTING), row("checksums", CHECKSUMS, also="ATT-110 ATT-170")])
 def evidence_is_shortened_for_keys(node: Node, path: str) -> None:
     """Leave the last line of `{path}` out for whoever presents a key."""
     _answer_keys_otherwise(node, path, lambda _, body: b"".join(body.splitlines(keepends=True)[:-1]))
 
 
-@mutant("EP-020", each=[row("info", INFO, breaks="ATT-020"), row("attestation", ATTESTATION, breaks="ATT-040")])
+@mutant(
+    "EP-020",
+    each=[row("info", INFO, breaks="ATT-020"), row("attestation", ATTESTATION, breaks="ATT-040")],
+    also="EP-420",
+)
 def attestation_takes_post_alone(node: Node, path: str) -> None:
     """Answer `{path}` to POST only, to GET with 405."""
 
@@ -219,12 +241,12 @@ def _body(node: Node, path: str, body: bytes, media_type: bytes = b"application/
 
 @mutant(
     each=[
-        row("info", INFO, breaks="ATT-020"),
-        row("attestation", ATTESTATION, breaks="ATT-040"),
+        row("info", INFO, breaks="ATT-020", also="EP-010 VER-050"),
+        row("attestation", ATTESTATION, breaks="ATT-040", also="EP-010 VER-050"),
         row("listing", LISTING, breaks="ATT-070"),
         row("checksums", CHECKSUMS, breaks="ATT-080"),
-        row("quote", QUOTE, breaks="ATT-090"),
-        row("account", ACCOUNT, breaks="ATT-100"),
+        row("quote", QUOTE, breaks="ATT-090", also="EP-010 VER-050"),
+        row("account", ACCOUNT, breaks="ATT-100", also="EP-010 VER-050"),
         row("certificate", CERTIFICATE, breaks="ATT-070"),
     ]
 )
@@ -239,7 +261,8 @@ def attestation_body_is_empty(node: Node, path: str) -> None:
         row("attestation", ATTESTATION, breaks="ATT-040"),
         row("quote", QUOTE, breaks="ATT-090"),
         row("account", ACCOUNT, breaks="ATT-100"),
-    ]
+    ],
+    also="VER-050",
 )
 def attestation_is_wrapped(node: Node, path: str) -> None:
     """Answer `{path}` with its members one level deeper, under `data`."""
@@ -251,7 +274,8 @@ def attestation_is_wrapped(node: Node, path: str) -> None:
         row("info", INFO, breaks="ATT-020"),
         row("attestation", ATTESTATION, breaks="ATT-040"),
         row("account", ACCOUNT, breaks="ATT-100"),
-    ]
+    ],
+    also="VER-050",
 )
 def attestation_is_a_list(node: Node, path: str) -> None:
     """Answer `{path}` with a list of one object."""
@@ -269,7 +293,8 @@ def listing_is_json(node: Node) -> None:
         row("app-id", "app_id", breaks="ATT-020"),
         row("compose-hash", "compose_hash", breaks="ATT-020"),
         row("tcb-info", "tcb_info", breaks="ATT-020"),
-    ]
+    ],
+    also="VER-050",
 )
 def info_lacks_a_member(node: Node, name: str) -> None:
     """Leave `{name}` out of `/info`."""
@@ -280,38 +305,52 @@ def _without(shown: Members, name: str) -> Members:
     return {member: value for member, value in shown.items() if member != name}
 
 
-@mutant("ATT-020")
+@mutant("ATT-020", also="VER-050")
 def tcb_info_holds_no_description(node: Node) -> None:
     """Leave `app_compose` out of `tcb_info`, and give it beside it."""
     change_info(node, lambda shown: {**shown, "tcb_info": {}, **members(shown["tcb_info"])})
 
 
-@mutant("ATT-020", each=["app_id", "compose_hash"])
+@mutant("ATT-020", each=[row("app_id", also="VER-050"), row("compose_hash", also="ATT-150 VER-050")])
 def info_member_is_no_hex(node: Node, name: str) -> None:
     """Answer `{name}` in base64 instead of hex."""
     change_info(node, lambda shown: {**shown, name: b64encode(bytes.fromhex(str(shown[name]))).decode()})
 
 
-@mutant("ATT-020", each=["app_id", "compose_hash"])
+@mutant("ATT-020", each=[row("app_id", also="ATT-250 VER-050"), row("compose_hash", also="ATT-150 VER-050")])
 def info_member_is_null(node: Node, name: str) -> None:
     """Answer null as `{name}`."""
     change_info(node, lambda shown: {**shown, name: None})
 
 
-@mutant("ATT-020", each=["app_id", "compose_hash", "tcb_info"])
+@mutant("ATT-020", each=["app_id", "compose_hash", "tcb_info"], also="VER-050")
 def info_member_is_named_otherwise(node: Node, name: str) -> None:
     """Answer `{name}` under its name in camel case."""
     head, _, tail = name.partition("_")
     change_info(node, lambda shown: {**_without(shown, name), head + tail.capitalize(): shown[name]})
 
 
-@mutant("ATT-040", each=["quote", "event_log", "vm_config"])
+@mutant(
+    "ATT-040",
+    each=[
+        row("quote", also="ATT-010 VER-050"),
+        row("event_log", also="ATT-010 VER-050"),
+        row("vm_config", also="VER-050"),
+    ],
+)
 def attestation_lacks_a_member(node: Node, name: str) -> None:
     """Leave `{name}` out of `/attestation`."""
     change_attestation(node, lambda shown: _without(shown, name))
 
 
-@mutant("ATT-040", each=["quote", "event_log", "vm_config"])
+@mutant(
+    "ATT-040",
+    each=[
+        row("quote", also="ATT-010 VER-050"),
+        row("event_log", also="ATT-010 VER-050"),
+        row("vm_config", also="VER-050"),
+    ],
+)
 def attestation_member_is_null(node: Node, name: str) -> None:
     """Answer null as `{name}` of `/attestation`."""
     change_attestation(node, lambda shown: {**shown, name: None})

@@ -24,11 +24,11 @@ Events = list[Event]
 Shown = list[Members]
 
 LOGS = (
-    row("list", json.loads),
+    row("list", json.loads, also="VER-050"),
     row("object", lambda text: json.dumps({"events": json.loads(text)})),
     row("lines", lambda text: "\n".join(json.dumps(event) for event in json.loads(text))),
     row("cut", lambda text: text[:-1]),
-    row("empty", lambda _: ""),
+    row("empty", lambda _: "", also="ATT-130"),
     row("quoted-twice", json.dumps),
     row("comma-at-the-end", lambda text: text[:-1] + ",]"),
 )
@@ -40,13 +40,29 @@ def event_log_is_no_text_of_a_list(node: Node, change: Callable[[str], JsonValue
     change_attestation(node, lambda shown: {**shown, "event_log": change(str(shown["event_log"]))})
 
 
-@mutant("ATT-060", each=["digest", "event_type", "event", "event_payload"])
+@mutant(
+    "ATT-060",
+    each=[
+        "digest",
+        row("event_type", also="ATT-200"),
+        row("event", also="ATT-130"),
+        row("event_payload", also="ATT-130"),
+    ],
+)
 def events_lack_a_member(node: Node, name: str) -> None:
     """Leave `{name}` out of every event."""
     change_log(node, lambda events: [_without(event, name) for event in events])
 
 
-@mutant("ATT-060", each=["digest", "event_type", "event", "event_payload"])
+@mutant(
+    "ATT-060",
+    each=[
+        "digest",
+        row("event_type", also="ATT-200"),
+        row("event", also="ATT-130"),
+        row("event_payload", also="ATT-130"),
+    ],
+)
 def one_event_lacks_a_member(node: Node, name: str) -> None:
     """Leave `{name}` out of one runtime event."""
     change_event(node, "storage-fs", lambda event: _without(event, name))
@@ -59,7 +75,7 @@ def _without(event: Members, name: str) -> Members:
 MEMBERS = (
     row("type-in-hex", "event_type", "0x08000001"),
     row("type-as-text", "event_type", "134217729"),
-    row("payload-in-clear", "event_payload", "zfs"),
+    row("payload-in-clear", "event_payload", "zfs", also="ATT-130"),
     row("payload-as-bytes", "event_payload", [122, 102, 115]),
     row("name-is-null", "event", None),
     row("digest-is-null", "digest", None),
@@ -79,7 +95,11 @@ def log_has_no_runtime_events(node: Node) -> None:
     change_log(node, lambda events: [event for event in events if event["event_type"] != RUNTIME_EVENT])
 
 
-@mutant("ATT-200", each=[row("off-by-one", 0x08000000), row("big-endian", 0x01000008), row("boot", 0x0000000D)])
+@mutant(
+    "ATT-200",
+    each=[row("off-by-one", 0x08000000), row("big-endian", 0x01000008), row("boot", 0x0000000D)],
+    also="ATT-130",
+)
 def runtime_events_have_another_type(node: Node, kind: int) -> None:
     """Measure and show runtime events with the type {kind}."""
 
@@ -119,7 +139,7 @@ def runtime_digests_are_made_otherwise(node: Node, hashed: Callable[[Event], byt
     change_log(node, lambda events: [_told(event, digests) for event in events])
 
 
-@mutant("ATT-130", each=FORMULAS[:4])
+@mutant("ATT-130", each=FORMULAS[:4], also="ATT-220")
 def registers_are_extended_otherwise(node: Node, hashed: Callable[[Event], bytes]) -> None:
     """Measure runtime events by another formula, and leave the digests out."""
     digests = {event.name: hashlib.sha384(hashed(event)).digest() for event in _runtime(node)}

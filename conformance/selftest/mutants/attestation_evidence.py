@@ -68,19 +68,21 @@ CERTIFICATES = (
 )
 
 
-@mutant("ATT-070", each=CERTIFICATES)
+@mutant("ATT-070", each=CERTIFICATES, also="ATT-180")
 def certificate_file_is_no_certificate(node: Node, change: Callable[[bytes], bytes]) -> None:
     """Serve something else than PEM certificates as the certificate file, bound by the quote."""
     change_bound_file(node, certificate_name(node), change)
 
 
 SUMS = (
-    row("no-names", lambda text: "".join(line.split()[0] + "\n" for line in text.splitlines())),
+    row("no-names", lambda text: "".join(line.split()[0] + "\n" for line in text.splitlines()), also="ATT-110"),
     row("names-first", lambda text: "".join("{1}  {0}\n".format(*line.split()) for line in text.splitlines())),
-    row("sha-1", lambda text: "".join(f"{line[:40]}  {line.split()[1]}\n" for line in text.splitlines())),
+    row(
+        "sha-1", lambda text: "".join(f"{line[:40]}  {line.split()[1]}\n" for line in text.splitlines()), also="ATT-110"
+    ),
     row("json", lambda text: json.dumps({line.split()[1]: line.split()[0] for line in text.splitlines()})),
     row("bsd", lambda text: "".join("SHA256 ({1}) = {0}\n".format(*line.split()) for line in text.splitlines())),
-    row("base64", lambda text: text.replace("  ", "=  ", 1)),
+    row("base64", lambda text: text.replace("  ", "=  ", 1), also="ATT-110"),
     row("remark", lambda text: f"# made by the node\n{text}"),
 )
 
@@ -92,13 +94,19 @@ def checksums_have_another_form(node: Node, change: Text) -> None:
 
 
 COVERED = (
-    row("account-alone", lambda text: text.splitlines(keepends=True)[0]),
+    row("account-alone", lambda text: text.splitlines(keepends=True)[0], also="ATT-240"),
     row("certificate-alone", lambda text: text.splitlines(keepends=True)[1]),
-    row("nothing", lambda _: f"{hashlib.sha256(b'').hexdigest()}  empty\n"),
-    row("exchanged", lambda text: text.replace(ACCOUNT, "x").replace(NAME, ACCOUNT).replace("  x", f"  {NAME}")),
+    row("nothing", lambda _: f"{hashlib.sha256(b'').hexdigest()}  empty\n", also="ATT-240"),
+    row(
+        "exchanged",
+        lambda text: text.replace(ACCOUNT, "x").replace(NAME, ACCOUNT).replace("  x", f"  {NAME}"),
+        also="ATT-240",
+    ),
     row("first-digit", lambda text: ("0" if text[0] != "0" else "1") + text[1:]),
-    row("other-domain", lambda text: text.replace(NAME, "cert-other.example.pem")),
-    row("zeros", lambda text: "".join(f"{'0' * 64}  {line.split()[1]}\n" for line in text.splitlines())),
+    row("other-domain", lambda text: text.replace(NAME, "cert-other.example.pem"), also="ATT-240"),
+    row(
+        "zeros", lambda text: "".join(f"{'0' * 64}  {line.split()[1]}\n" for line in text.splitlines()), also="ATT-240"
+    ),
 )
 
 
@@ -127,7 +135,7 @@ ACCOUNTS = (
 )
 
 
-@mutant("ATT-100", each=ACCOUNTS)
+@mutant("ATT-100", each=ACCOUNTS, also="ATT-190")
 def account_has_no_uri(node: Node, account: dict[str, JsonValue]) -> None:
     """Show an ACME account without one https URI, bound by the quote."""
     change_bound_file(node, ACCOUNT, lambda _: json.dumps(account).encode())
@@ -138,14 +146,24 @@ def _without_report_data(shown: dict[str, JsonValue]) -> dict[str, JsonValue]:
 
 
 REPORT_DATA = (
-    row("absent", _without_report_data),
-    row("null", lambda shown: {**shown, "report_data": None}),
-    row("base64", lambda shown: {**shown, "report_data": "FVLl" * 22}),
-    row("short", lambda shown: {**shown, "report_data": str(shown["report_data"])[:62]}),
-    row("long", lambda shown: {**shown, "report_data": f"{shown['report_data']}00"}),
-    row("odd", lambda shown: {**shown, "report_data": str(shown["report_data"])[:-1]}),
-    row("renamed", lambda shown: {**_without_report_data(shown), "reportData": shown["report_data"]}),
-    row("list", lambda shown: {**shown, "report_data": [*bytes.fromhex(str(shown["report_data"]))]}),
+    row("absent", _without_report_data, also="ATT-120 ATT-170 VER-050"),
+    row("null", lambda shown: {**shown, "report_data": None}, also="ATT-120 ATT-170 VER-050"),
+    row("base64", lambda shown: {**shown, "report_data": "FVLl" * 22}, also="ATT-120 ATT-170 VER-050"),
+    row(
+        "short", lambda shown: {**shown, "report_data": str(shown["report_data"])[:62]}, also="ATT-120 ATT-170 VER-050"
+    ),
+    row("long", lambda shown: {**shown, "report_data": f"{shown['report_data']}00"}, also="ATT-120 VER-050"),
+    row("odd", lambda shown: {**shown, "report_data": str(shown["report_data"])[:-1]}, also="ATT-120 VER-050"),
+    row(
+        "renamed",
+        lambda shown: {**_without_report_data(shown), "reportData": shown["report_data"]},
+        also="ATT-120 ATT-170 VER-050",
+    ),
+    row(
+        "list",
+        lambda shown: {**shown, "report_data": [*bytes.fromhex(str(shown["report_data"]))]},
+        also="ATT-120 ATT-170 VER-050",
+    ),
 )
 
 
@@ -155,7 +173,11 @@ def evidence_has_no_report_data(node: Node, change: Callable[[dict[str, JsonValu
     change_members(node, QUOTE, change)
 
 
-@mutant("ATT-170", each=[row("newline", b"\n"), row("space", b" "), row("comment", b"# updated\n"), row("nul", b"\0")])
+@mutant(
+    "ATT-170",
+    each=[row("newline", b"\n"), row("space", b" "), row("comment", b"# updated\n"), row("nul", b"\0")],
+    also="ATT-240",
+)
 def checksums_change_after_they_are_bound(node: Node, added: bytes) -> None:
     """Add bytes to the checksum file after the quote bound it."""
     change_file(node, CHECKSUMS, lambda body: body + added)
@@ -218,13 +240,13 @@ def shown_report_data_is_cut_short_of_the_quoted(node: Node) -> None:
     change_report(node, OF_EVIDENCE, lambda report: replace(report, report_data=report.report_data[:32] + b"\1" * 32))
 
 
-@mutant("ATT-170")
+@mutant("ATT-170", also="ATT-120")
 def shown_report_data_is_shifted(node: Node) -> None:
     """Show the report data of quote.json shifted by a byte, beside a quote that has it right."""
     change_members(node, QUOTE, lambda shown: {**shown, "report_data": "00" + str(shown["report_data"])[:-2]})
 
 
-@mutant("ATT-240")
+@mutant("ATT-240", also="VER-050")
 def evidence_shows_no_quote(node: Node) -> None:
     """Serve quote.json with report data alone: nothing shows that hardware reported it."""
     change_members(node, QUOTE, lambda shown: {"report_data": shown["report_data"]})

@@ -31,20 +31,20 @@ EACH = (row("attestation", OF_ATTESTATION), row("evidence", OF_EVIDENCE))
 @mutant(
     "ATT-050",
     each=[
-        row("base64", lambda text: base64.b64encode(bytes.fromhex(text)).decode()),
-        row("odd", lambda text: text[:-1]),
-        row("spaced", lambda text: " ".join(text[at : at + 64] for at in range(0, len(text), 64))),
-        row("upper-prefix", lambda text: f"0X{text}"),
-        row("prefix-twice", lambda text: f"0x0x{text}"),
-        row("empty", lambda _: ""),
-        row("prefix-alone", lambda _: "0x"),
-        row("newline", lambda text: text + "\n"),
-        row("half", lambda text: text[: len(text) // 4 * 2]),
-        row("hash-alone", lambda text: hashlib.sha256(bytes.fromhex(text)).hexdigest()),
-        row("report-alone", lambda text: text[2 * 48 : 2 * (48 + 584)]),
-        row("header-and-report", lambda text: text[: 2 * (48 + 584)]),
-        row("zeros", lambda text: "0" * len(text)),
-        row("noise", lambda text: hashlib.shake_256(text.encode()).hexdigest(len(text) // 2)),
+        row("base64", lambda text: base64.b64encode(bytes.fromhex(text)).decode(), also="VER-050"),
+        row("odd", lambda text: text[:-1], also="VER-050"),
+        row("spaced", lambda text: " ".join(text[at : at + 64] for at in range(0, len(text), 64)), also="VER-050"),
+        row("upper-prefix", lambda text: f"0X{text}", also="VER-050"),
+        row("prefix-twice", lambda text: f"0x0x{text}", also="VER-050"),
+        row("empty", lambda _: "", also="ATT-130 ATT-140 VER-050"),
+        row("prefix-alone", lambda _: "0x", also="ATT-130 ATT-140 VER-050"),
+        row("newline", lambda text: text + "\n", also="VER-050"),
+        row("half", lambda text: text[: len(text) // 4 * 2], also="ATT-140"),
+        row("hash-alone", lambda text: hashlib.sha256(bytes.fromhex(text)).hexdigest(), also="ATT-130 ATT-140"),
+        row("report-alone", lambda text: text[2 * 48 : 2 * (48 + 584)], also="ATT-140"),
+        row("header-and-report", lambda text: text[: 2 * (48 + 584)], also="ATT-140"),
+        row("zeros", lambda text: "0" * len(text), also="ATT-130 ATT-140"),
+        row("noise", lambda text: hashlib.shake_256(text.encode()).hexdigest(len(text) // 2), also="ATT-130 ATT-140"),
     ],
 )
 def quote_is_not_hex_of_a_quote(node: Node, change: Callable[[str], str]) -> None:
@@ -52,7 +52,7 @@ def quote_is_not_hex_of_a_quote(node: Node, change: Callable[[str], str]) -> Non
     change_attestation(node, lambda shown: {**shown, "quote": change(str(shown["quote"]))})
 
 
-@mutant("ATT-120")
+@mutant("ATT-120", also="VER-050")
 def evidence_quote_is_base64(node: Node) -> None:
     """Show the quote of quote.json in base64."""
 
@@ -78,7 +78,7 @@ def attestation_reports_data(node: Node, data: bytes | None) -> None:
     change_report(node, OF_ATTESTATION, lambda report: replace(report, report_data=told))
 
 
-@mutant("ATT-230")
+@mutant("ATT-230", also="VER-050")
 def attestation_shows_the_evidence_quote(node: Node) -> None:
     """Answer the quote of quote.json at `/attestation`."""
     node.attestation.attestation = node.attestation.evidence.files["quote.json"]
