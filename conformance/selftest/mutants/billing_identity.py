@@ -41,7 +41,7 @@ from reference_node.typed_data import Flow, Members
 ENDPOINTS = [row("create", INTEND), row("confirm", CONFIRM)]
 
 
-@mutant("BILL-230")
+@mutant("BILL-230", also="BILL-020 ENV-420")
 def address_in_lower_case_has_a_record_of_its_own(node: Node) -> None:
     """Look the record up by the text of the address: in lower case it is another wallet's, without credit."""
 
@@ -60,7 +60,12 @@ def written_address(proof: str) -> str:
     return str(message["address"])
 
 
-@mutant("BILL-240", "BILL-260", each=ENDPOINTS)
+@mutant(
+    "BILL-240",
+    "BILL-260",
+    each=ENDPOINTS,
+    also="BILL-300 ENV-140 ENV-150 ENV-200 ENV-210 ENV-220 ERR-030 ERR-040 ERR-050 ERR-060 LIM-020",
+)
 def proof_is_not_verified(node: Node, operation: str) -> None:
     """Believe any `X-Wallet-Auth` that names a wallet in `{operation}`, whoever signed it."""
 
@@ -110,25 +115,25 @@ def _stated_flow(document: Members) -> About:
     return {"flow": Flow(str(stated))} if stated in set(Flow) else {}
 
 
-@mutant("BILL-240", each=ENDPOINTS)
+@mutant("BILL-240", each=ENDPOINTS, also="BILL-300 ERR-050 LIM-020")
 def proof_has_no_end(node: Node, operation: str) -> None:
     """Accept a proof of any age in `{operation}`."""
     _believes(node, operation, lambda document, _: _issued(document))
 
 
-@mutant("BILL-240", each=ENDPOINTS)
+@mutant("BILL-240", each=ENDPOINTS, also="ENV-200 ERR-040")
 def proof_of_any_chain_counts(node: Node, operation: str) -> None:
     """Accept a proof for any chain in `{operation}`."""
     _believes(node, operation, lambda document, _: _stated_chain(document))
 
 
-@mutant("BILL-240", each=ENDPOINTS)
+@mutant("BILL-240", each=ENDPOINTS, also="BILL-230 ENV-140 ENV-150 ERR-030")
 def proof_of_any_flow_counts(node: Node, operation: str) -> None:
     """Accept an envelope of any flow for a proof in `{operation}`."""
     _believes(node, operation, lambda document, _: _stated_flow(document))
 
 
-@mutant("BILL-300", each=ENDPOINTS)
+@mutant("BILL-300", each=ENDPOINTS, also="ENV-460")
 def proof_pays_once(node: Node, operation: str) -> None:
     """Refuse a proof in `{operation}` that it was accepted for before."""
     spent: set[str] = set()
@@ -145,7 +150,7 @@ def proof_pays_once(node: Node, operation: str) -> None:
     intercept(node, operation, handler)
 
 
-@mutant("BILL-260", each=ENDPOINTS)
+@mutant("BILL-260", each=ENDPOINTS, also="BILL-070")
 def first_wallet_is_everybody(node: Node, operation: str) -> None:
     """Take each proof in `{operation}` for the first one that was accepted."""
     first: list[bytes] = []
@@ -173,7 +178,9 @@ def wallet_alone_does_not_pay(node: Node, operation: str) -> None:
     intercept(node, operation, handler)
 
 
-@mutant("BILL-270", each=[row("create", INTEND), row("confirm", CONFIRM), row("balance", BALANCE)])
+@mutant(
+    "BILL-270", each=[row("create", INTEND), row("confirm", CONFIRM), row("balance", BALANCE)], also="AUTH-040 AUTH-200"
+)
 def empty_proof_is_the_newest_account(node: Node, operation: str) -> None:
     """Answer `{operation}` for the newest account to a request with neither key nor proof."""
     book = key_book(node)
@@ -185,7 +192,10 @@ def empty_proof_is_the_newest_account(node: Node, operation: str) -> None:
     intercept(node, operation, handler)
 
 
-@mutant(each=[row("doubles", breaks="BILL-160"), row("strands", breaks="MODE-100"), row("resets", breaks="MODE-100")])
+@mutant(
+    each=[row("doubles", breaks="BILL-160"), row("strands", breaks="MODE-100"), row("resets", breaks="MODE-100")],
+    also="MODE-300",
+)
 def conversion_changes_credit(node: Node, kind: str) -> None:
     """Have an account's credit doubled, left behind or reset when it is converted: {kind}."""
 
@@ -205,7 +215,7 @@ def conversion_changes_credit(node: Node, kind: str) -> None:
     wrap(node.billing, "move", move)
 
 
-@mutant("MODE-100")
+@mutant("MODE-100", also="MODE-300")
 def credit_of_the_new_wallet_is_overwritten(node: Node) -> None:
     """Lose what a wallet has bought before an account is converted to it."""
 
@@ -232,7 +242,7 @@ def payments_end_with_the_mode(node: Node) -> None:
     wrap(node.billing, "move", move)
 
 
-@mutant("BILL-260")
+@mutant("BILL-260", also="BILL-240 ENV-220 ERR-060")
 def proof_beside_a_key_counts_unverified(node: Node) -> None:
     """Pay for the wallet that an unverified proof names, where an account key comes with it."""
 

@@ -55,7 +55,7 @@ def _call(request: dict[str, JsonValue]) -> dict[str, JsonValue]:
 # ---------------------------------------------------------------------------------------------- the open endpoints
 
 
-@mutant("CHAIN-010")
+@mutant("CHAIN-010", also="VER-050")
 def config_without_a_chain_id(node: Node) -> None:
     """Rename `chain_id` in the chain configuration."""
     change_answer(node, CONFIG, lambda value: {k if k != "chain_id" else "chain": v for k, v in members(value).items()})
@@ -63,14 +63,17 @@ def config_without_a_chain_id(node: Node) -> None:
 
 @mutant(
     each=[
-        row("null-contract", {"contract_address": None}, breaks="CHAIN-010"),
-        row("zero-contract", {"contract_address": f"0x{'00' * 20}"}, breaks="CHAIN-010"),
-        row("other-contract", {"contract_address": f"0x{'11' * 20}"}, breaks="ACC-140"),
-        row("rpc-url", {"rpc_url": "https://rpc.example/v2/with-a-credential"}, breaks="CHAIN-020"),
+        row("null-contract", {"contract_address": None}, breaks="CHAIN-010", also="CHAIN-040 VER-050"),
+        row("zero-contract", {"contract_address": f"0x{'00' * 20}"}, breaks="CHAIN-010", also="CHAIN-040"),
+        row("other-contract", {"contract_address": f"0x{'11' * 20}"}, breaks="ACC-140", also="CHAIN-040"),
+        row("rpc-url", {"rpc_url": "https://rpc.example/v2/with-a-credential"}, breaks="CHAIN-020", also="VER-050"),
         row(
-            "url-in-a-list", {"endpoints": {"http": ["https://chain.example/v2/with-a-credential"]}}, breaks="CHAIN-020"
+            "url-in-a-list",
+            {"endpoints": {"http": ["https://chain.example/v2/with-a-credential"]}},
+            breaks="CHAIN-020",
+            also="VER-050",
         ),
-        row("web-socket", {"events": "wss://chain.example"}, breaks="CHAIN-020"),
+        row("web-socket", {"events": "wss://chain.example"}, breaks="CHAIN-020", also="VER-050"),
     ]
 )
 def config_has_a_wrong_member(node: Node, changed: dict[str, JsonValue]) -> None:
@@ -78,7 +81,7 @@ def config_has_a_wrong_member(node: Node, changed: dict[str, JsonValue]) -> None
     _config(node, **changed)
 
 
-@mutant("CHAIN-030")
+@mutant("CHAIN-030", also="ENV-010 ENV-190")
 def chain_id_is_of_another_chain(node: Node) -> None:
     """Answer the `chain_id` of another chain."""
     _config(node, chain_id=node.chain.chain_id + 1)
@@ -103,22 +106,30 @@ def _payers(value: JsonValue) -> list[JsonValue]:
 
 @mutant(
     each=[
-        row("none", "get_api_payers", lambda _: [], breaks="CHAIN-060"),
+        row("none", "get_api_payers", lambda _: [], breaks="CHAIN-060", also="CHAIN-080"),
         row("twice", "get_api_payers", lambda told: [*told, str(told[0]).lower()], breaks="CHAIN-060"),
         row(
             "object",
             "get_api_payers",
             lambda told: {str(at): one for at, one in enumerate(_payers(told))},
             breaks="CHAIN-060",
+            also="VER-050",
         ),
-        row("hashes", "get_api_payers", lambda _: [f"0x{keccak(text='payer').hex()}"], breaks="CHAIN-060"),
+        row(
+            "hashes",
+            "get_api_payers",
+            lambda _: [f"0x{keccak(text='payer').hex()}"],
+            breaks="CHAIN-060",
+            also="CHAIN-080 CHAIN-190 EP-430 VER-050",
+        ),
         row(
             "others",
             "get_api_payers",
             lambda _: [to_checksum_address(bytes([n]) * 20) for n in (1, 2)],
             breaks="CHAIN-080",
+            also="CHAIN-060 CHAIN-190",
         ),
-        row("admin-in-a-list", "get_admin_api_payer", lambda told: [told], breaks="CHAIN-070"),
+        row("admin-in-a-list", "get_admin_api_payer", lambda told: [told], breaks="CHAIN-070", also="VER-050"),
         row("admin-is-zero", "get_admin_api_payer", lambda _: f"0x{'00' * 20}", breaks="CHAIN-070"),
     ]
 )
@@ -127,7 +138,7 @@ def payers_are_told_wrongly(node: Node, operation: str, change: Callable[[JsonVa
     change_answer(node, operation, change)
 
 
-@mutant("CHAIN-190")
+@mutant("CHAIN-190", also="CHAIN-040")
 def contract_address_alternates(node: Node) -> None:
     """Name another contract in every other answer."""
     asked = count()
@@ -138,7 +149,7 @@ def contract_address_alternates(node: Node) -> None:
     change_answer(node, CONFIG, changed)
 
 
-@mutant("CHAIN-190", each=("new_account", "add_group"))
+@mutant("CHAIN-190", each=("new_account", "add_group"), also="CHAIN-040")
 def contract_address_changes_with_a_write(node: Node, operation: str) -> None:
     """The first accepted `{operation}` has the chain configuration name another contract from then on."""
     written: list[JsonValue] = []
@@ -154,7 +165,7 @@ def contract_address_changes_with_a_write(node: Node, operation: str) -> None:
     change_answer(node, CONFIG, changed)
 
 
-@mutant("CHAIN-190")
+@mutant("CHAIN-190", also="CHAIN-060")
 def payers_take_turns(node: Node) -> None:
     """Leave another payer out of each answer of `get_api_payers`."""
     asked = count()
@@ -176,7 +187,7 @@ def payers_are_out_of_gas(node: Node) -> None:
 # ------------------------------------------------------------------------------- what is to be seen on the chain
 
 
-@mutant("CHAIN-050")
+@mutant("CHAIN-050", also="ACC-140 AUTH-120 EP-130 EXEC-230 KEYLIFE-020 KEYLIFE-030 KEYLIFE-150")
 def permissions_are_not_on_the_chain(node: Node) -> None:
     """Keep updated permissions of usage keys in memory, and not in the contract."""
     updated: dict[int, Permissions] = {}
@@ -191,7 +202,10 @@ def permissions_are_not_on_the_chain(node: Node) -> None:
     wrap(node.accounts, "usage_keys", listed)
 
 
-@mutant("CHAIN-050")
+@mutant(
+    "CHAIN-050",
+    also="ACC-140 AUTH-090 EP-220 EP-370 GRP-060 GRP-270 GRPLIFE-080 GRPLIFE-150 GRPLIFE-200 LIST-040 UKEY-190",
+)
 def wallets_of_groups_are_not_on_the_chain(node: Node) -> None:
     """Keep wallets that are added to groups in memory, and not in the contract."""
     joined: dict[int, list[bytes]] = {}
@@ -204,7 +218,7 @@ def wallets_of_groups_are_not_on_the_chain(node: Node) -> None:
     wrap(node.accounts, "wallets_in_group", listed)
 
 
-@mutant("CHAIN-130")
+@mutant("CHAIN-130", also="MODE-200")
 def contract_takes_writes_from_anybody(node: Node) -> None:
     """Skip the contract's check of the sender in every `eth_call`."""
     payer = to_checksum_address(node.accounts.api_payers()[0])
@@ -237,7 +251,7 @@ def anybody_sends_one_write(node: Node, *signatures: str) -> None:
     _rpc(node, "eth_call", as_payer)
 
 
-@mutant("CHAIN-140")
+@mutant("CHAIN-140", also="EP-150 KEYLIFE-060 UKEY-360 UKEY-370")
 def usage_key_is_written_to_the_chain(node: Node) -> None:
     """Write the usage key's value into its description in a metadata update."""
 
@@ -248,7 +262,7 @@ def usage_key_is_written_to_the_chain(node: Node) -> None:
     change_body(node, "update_usage_api_key_metadata", revealing)
 
 
-@mutant("CHAIN-140")
+@mutant("CHAIN-140", also="AKEY-050 EP-110 UKEY-030")
 def account_key_is_written_to_the_chain(node: Node) -> None:
     """Write the account's key, reversed, into the description of its first usage key."""
     secrets: list[str] = []

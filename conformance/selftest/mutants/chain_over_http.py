@@ -38,7 +38,7 @@ def _remembered(node: Node, *methods: str) -> dict[Hashable, Any]:
     return memory
 
 
-@mutant("CHAIN-050")
+@mutant("CHAIN-050", also="EP-260 LIST-170")
 def lists_are_kept_until_a_write_over_http(node: Node) -> None:
     """Cache lists until the node itself writes something."""
     memory = _remembered(node, *VIEWS)
@@ -52,7 +52,7 @@ def lists_are_kept_until_a_write_over_http(node: Node) -> None:
         wrap(node.accounts, method, forgetting)
 
 
-@mutant("CHAIN-050")
+@mutant("CHAIN-050", also="EP-250 LIST-170")
 def lists_of_a_group_are_kept(node: Node) -> None:
     """Cache the actions of each group of a ChainSecured account for good."""
     memory: dict[tuple[int, ...], Any] = {}
@@ -65,7 +65,7 @@ def lists_of_a_group_are_kept(node: Node) -> None:
     wrap(node.accounts, "actions_in_group", listed)
 
 
-@mutant("CHAIN-050")
+@mutant("CHAIN-050", also="EP-230 LIST-170 MINT-030")
 def wallets_of_other_origin_are_not_listed(node: Node) -> None:
     """List only the wallets that the node created over HTTP."""
     own: set[bytes] = set()
@@ -81,7 +81,7 @@ def wallets_of_other_origin_are_not_listed(node: Node) -> None:
     wrap(node.accounts, "wallets", listed)
 
 
-@mutant("CHAIN-050")
+@mutant("CHAIN-050", also="AUTH-050")
 def keys_are_known_for_good(node: Node) -> None:
     """Cache for good whose key a hash is, so that a key removed on the chain still counts."""
     known: dict[int, KeyInfo] = {}
@@ -95,7 +95,7 @@ def keys_are_known_for_good(node: Node) -> None:
     wrap(node.accounts, "key_info", info)
 
 
-@mutant("CHAIN-050")
+@mutant("CHAIN-050", also="ERR-100 EXEC-230 GRPLIFE-110 GRPLIFE-160 KEYLIFE-150 MINT-150")
 def verdicts_of_the_rule_are_kept(node: Node) -> None:
     """Cache for good what the contract decided on runs in ChainSecured accounts."""
     said: dict[tuple[object, ...], bool] = {}
@@ -106,7 +106,7 @@ def verdicts_of_the_rule_are_kept(node: Node) -> None:
     change_verdicts(node, kept)
 
 
-@mutant("CHAIN-050")
+@mutant("CHAIN-050", also="ACC-110 MINT-120")
 def attached_keys_are_of_the_first_account(node: Node) -> None:
     """Take usage keys that wallets attached for keys of the account that was looked up first."""
     first: list[int] = []
@@ -121,7 +121,12 @@ def attached_keys_are_of_the_first_account(node: Node) -> None:
     wrap(node.accounts, "key_info", info)
 
 
-@mutant("CHAIN-050", "MINT-150", "AUTH-170")
+@mutant(
+    "CHAIN-050",
+    "MINT-150",
+    "AUTH-170",
+    also="AUTH-160 EXEC-010 EXEC-240 MINT-120 MODE-080 MODE-090 MODE-330 MODE-360 UKEY-260",
+)
 def attached_keys_count_for_nothing(node: Node) -> None:
     """Treat usage keys of ChainSecured accounts as unknown over HTTP."""
 
@@ -161,7 +166,7 @@ def listed_balances_are_zero(node: Node) -> None:
     _listed_keys(node, lambda key: replace(key, balance=0))
 
 
-@mutant("CHAIN-050")
+@mutant("CHAIN-050", also="EP-150")
 def listed_arrays_are_exchanged(node: Node) -> None:
     """Exchange `add_pkp_to_groups` and `remove_pkp_from_groups` of attached keys in `list_api_keys`."""
 
@@ -173,13 +178,20 @@ def listed_arrays_are_exchanged(node: Node) -> None:
     _listed_keys(node, exchanged)
 
 
-@mutant("MINT-150", "AUTH-170")
+@mutant(
+    "MINT-150",
+    "AUTH-170",
+    also=(
+        "AUTH-080 ERR-100 EXEC-030 EXEC-040 EXEC-050 EXEC-060 EXEC-070 EXEC-080 EXEC-090 EXEC-200 EXEC-220 "
+        "EXEC-230 GRP-140 GRPLIFE-110 GRPLIFE-160 MODE-090 SCOPE-110 UKEY-270 UKEY-300"
+    ),
+)
 def attached_keys_run_everything(node: Node) -> None:
     """Permit every run with a usage key of a ChainSecured account."""
     change_verdicts(node, lambda verdict, asked: verdict or _unmanaged(node, account_of(node, asked[0])))
 
 
-@mutant("MINT-150")
+@mutant("MINT-150", also="AUTH-080 ERR-100 EXEC-030 EXEC-070 EXEC-090 MODE-090 SCOPE-090 SCOPE-110 UKEY-270 UKEY-300")
 def every_array_of_attached_keys_lets_run(node: Node) -> None:
     """Let an attached key run in each group that any of its four arrays names."""
 
@@ -194,7 +206,7 @@ def every_array_of_attached_keys_lets_run(node: Node) -> None:
     decide(node, reach=reach)
 
 
-@mutant("MINT-150")
+@mutant("MINT-150", also="EXEC-090 LIM-040 MODE-090 UKEY-280 UKEY-310 UKEY-320")
 def attached_wildcards_are_not_read(node: Node) -> None:
     """Ignore the 0 in `execute_in_groups` of attached keys."""
 
@@ -207,7 +219,7 @@ def attached_wildcards_are_not_read(node: Node) -> None:
     decide(node, reach=reach)
 
 
-@mutant("GRP-070", "GRP-080")
+@mutant("GRP-070", "GRP-080", also="EXEC-090 EXEC-100 EXEC-110 GRP-090 GRP-100 LIM-040 MODE-090")
 def zeros_that_wallets_write_are_ordinary_entries(node: Node) -> None:
     """Ignore the zero hash in groups of ChainSecured accounts."""
 
@@ -221,7 +233,7 @@ def zeros_that_wallets_write_are_ordinary_entries(node: Node) -> None:
     change_verdicts(node, exact)
 
 
-@mutant("MINT-050")
+@mutant("MINT-050", also="EXEC-200 PKP-170")
 def derivation_paths_are_capabilities(node: Node) -> None:
     """Sign with the key of any derivation path that the account has registered, whosever wallet it is."""
 

@@ -28,8 +28,18 @@ NOBODY = Address(b"\x01" * 20)
     each=[
         row("anybody", lambda node, sender: sender not in payers_of(node), breaks="CHAIN-110 MINT-060 MINT-160"),
         row("payers", lambda node, sender: sender in payers_of(node), breaks="CHAIN-100 MINT-060 MINT-160"),
-        row("admin-payer", lambda node, sender: sender == node.accounts.admin_api_payer(), breaks="CHAIN-100"),
-        row("last-payer", lambda node, sender: sender == node.accounts.api_payers()[-1], breaks="CHAIN-100"),
+        row(
+            "admin-payer",
+            lambda node, sender: sender == node.accounts.admin_api_payer(),
+            breaks="CHAIN-100",
+            also="MINT-060 MINT-160",
+        ),
+        row(
+            "last-payer",
+            lambda node, sender: sender == node.accounts.api_payers()[-1],
+            breaks="CHAIN-100",
+            also="MINT-060 MINT-160",
+        ),
         row(
             "admins-of-others",
             lambda node, sender: node.accounts.account_exists(int.from_bytes(keccak(sender))),
@@ -64,7 +74,7 @@ def payers_write_for_usage_keys(node: Node) -> None:
     change_contract(node, change, scoped)
 
 
-@mutant("CHAIN-110")
+@mutant("CHAIN-110", also="MINT-060 MINT-160")
 def wallets_of_usage_keys_write(node: Node) -> None:
     """Let the contract take writes from registered wallets of the account."""
 
@@ -76,7 +86,7 @@ def wallets_of_usage_keys_write(node: Node) -> None:
     let_in(node, lambda sender, account: registered(sender, account.admin_wallet))
 
 
-@mutant("CHAIN-110")
+@mutant("CHAIN-110", also="MINT-060 MINT-160")
 def former_owner_writes(node: Node) -> None:
     """Let the contract take writes from the account's former admin wallet after a conversion."""
     former: dict[Address, Address] = {}
@@ -96,9 +106,9 @@ def former_owner_writes(node: Node) -> None:
     "CHAIN-090",
     each=[
         row("add_group", breaks="MODE-250 ACC-150"),
-        "update_action_metadata",
-        "remove_usage_api_key",
-        "add_pkp_to_group",
+        row("update_action_metadata", also="ACC-150 MODE-250"),
+        row("remove_usage_api_key", also="ACC-150 MODE-250"),
+        row("add_pkp_to_group", also="ACC-150 MODE-250"),
     ],
 )
 def admin_is_refused_one_write(node: Node, function: str) -> None:
@@ -111,7 +121,7 @@ def admin_is_refused_one_write(node: Node, function: str) -> None:
     change_contract(node, change, {function})
 
 
-@mutant("CHAIN-090")
+@mutant("CHAIN-090", also="ACC-150 MODE-250")
 def admins_changes_of_keys_do_nothing(node: Node) -> None:
     """Change only the labels when the admin wallet changes a usage key's permissions."""
 
@@ -123,7 +133,7 @@ def admins_changes_of_keys_do_nothing(node: Node) -> None:
     change_contract(node, change, {"update_usage_api_key"})
 
 
-@mutant("MODE-250")
+@mutant("MODE-250", also="CHAIN-050 EP-200 LIST-170")
 def new_admins_writes_are_not_seen(node: Node) -> None:
     """List the groups of a converted account as they were at its conversion."""
     seen: dict[int, list[object]] = {}
@@ -157,7 +167,7 @@ def _taken(node: Node) -> dict[int, int]:
     return taken
 
 
-@mutant("ACC-120")
+@mutant("ACC-120", also="CHAIN-180")
 def attached_keys_change_hands(node: Node) -> None:
     """Count a usage key for the account that last tried to attach its hash."""
     taken = _taken(node)
@@ -169,7 +179,7 @@ def attached_keys_change_hands(node: Node) -> None:
     wrap(node.accounts, "key_info", key_info)
 
 
-@mutant("ACC-120")
+@mutant("ACC-120", also="AKEY-060 AKEY-070 CHAIN-180")
 def attached_account_keys_are_usage_keys(node: Node) -> None:
     """Count an account key as a usage key of the account that last tried to attach its hash."""
     taken = _taken(node)
@@ -183,7 +193,7 @@ def attached_account_keys_are_usage_keys(node: Node) -> None:
     wrap(node.accounts, "key_info", key_info)
 
 
-@mutant("KEYLIFE-180")
+@mutant("KEYLIFE-180", also="ACC-120 CHAIN-110 CHAIN-130")
 def removals_reach_keys_of_other_accounts(node: Node) -> None:
     """Let an admin's `removeUsageApiKey` remove the key from whatever account has it."""
 
