@@ -63,21 +63,40 @@ def _key(change: Callable[[str], JsonValue]) -> Callable[[Told], Told]:
 
 @mutant(
     each=[
-        row("no-key", lambda told: {"wallet_address": told["wallet_address"]}, breaks="AKEY-010 EP-050"),
-        row("key-null", _key(lambda _: None), breaks="AKEY-010"),
-        row("key-without-padding", _key(lambda key: key.rstrip("=")), breaks="AKEY-020"),
-        row("key-in-hex", _key(lambda key: f"0x{base64.b64decode(key).hex()}"), breaks="AKEY-020"),
-        row("key-with-stray-bits", _key(lambda key: f"{key[:-2]}{STRAY_BITS[key[-2]]}="), breaks="AKEY-020"),
+        row(
+            "no-key", lambda told: {"wallet_address": told["wallet_address"]}, breaks="AKEY-010 EP-050", also="VER-050"
+        ),
+        row("key-null", _key(lambda _: None), breaks="AKEY-010", also="AKEY-020 EP-050 VER-050"),
+        row(
+            "key-without-padding",
+            _key(lambda key: key.rstrip("=")),
+            breaks="AKEY-020",
+            also="AKEY-060 AKEY-070 EP-050 VER-050",
+        ),
+        row(
+            "key-in-hex",
+            _key(lambda key: f"0x{base64.b64decode(key).hex()}"),
+            breaks="AKEY-020",
+            also="AKEY-060 AKEY-070 EP-050 VER-050",
+        ),
+        row(
+            "key-with-stray-bits",
+            _key(lambda key: f"{key[:-2]}{STRAY_BITS[key[-2]]}="),
+            breaks="AKEY-020",
+            also="AKEY-060 AKEY-070 EP-050 VER-050",
+        ),
         row("random-address", lambda told: {**told, "wallet_address": f"0x{secrets.token_hex(20)}"}, breaks="AKEY-080"),
         row(
             "short-address",
             lambda told: {**told, "wallet_address": str(told["wallet_address"])[:-2]},
             breaks="AKEY-080",
+            also="EP-050 EP-430 VER-050",
         ),
         row(
             "address-without-0x",
             lambda told: {**told, "wallet_address": str(told["wallet_address"])[2:]},
             breaks="EP-050 EP-430",
+            also="VER-050",
         ),
     ]
 )
@@ -91,27 +110,28 @@ def new_account_is_told_wrongly(node: Node, change: Callable[[Told], Told]) -> N
         row("half-zero", lambda secret: bytes(16) + secret[16:], breaks="AKEY-030"),
         row("hex-digits", lambda secret: secret[:16].hex().encode(), breaks="AKEY-030"),
         row("letters-and-digits", lambda _: secrets.token_urlsafe(24).encode(), breaks="AKEY-030"),
-    ]
+    ],
+    also="AKEY-040",
 )
 def account_secret_is_weak(node: Node, change: Callable[[bytes], bytes]) -> None:
     """Make a secret of less than 32 random bytes for `new_account`; the label says of which form."""
     change_secrets(node, "new_account", change)
 
 
-@mutant("AKEY-040")
+@mutant("AKEY-040", also="AKEY-060 AKEY-070 AKEY-080")
 def account_key_has_half_of_the_secret(node: Node) -> None:
     """Answer the first 16 bytes of the secret from `new_account`."""
     _new_keys(node, lambda secret: secret[:16])
 
 
-@mutant("AKEY-030")
+@mutant("AKEY-030", also="AKEY-040 AKEY-060 AKEY-070 AKEY-080")
 def account_secrets_differ_in_length(node: Node) -> None:
     """Leave the last byte out of every other secret."""
     lengths = cycle((32, 31))
     _new_keys(node, lambda secret: secret[: next(lengths)])
 
 
-@mutant("AKEY-050")
+@mutant("AKEY-050", also="UKEY-360 VER-050")
 def lists_repeat_the_account_key(node: Node) -> None:
     """Show in each item of `list_wallets` the key of the request."""
 
@@ -125,7 +145,7 @@ def lists_repeat_the_account_key(node: Node) -> None:
     intercept(node, "list_wallets", handler)
 
 
-@mutant("AKEY-050")
+@mutant("AKEY-050", also="UKEY-360")
 def answers_carry_the_secret_in_a_header(node: Node) -> None:
     """Answer `add_group` with a session header that holds the key's secret in hex."""
 
@@ -139,7 +159,7 @@ def answers_carry_the_secret_in_a_header(node: Node) -> None:
     intercept(node, "add_group", handler)
 
 
-@mutant("AKEY-050")
+@mutant("AKEY-050", also="EP-150 UKEY-370 VER-050")
 def usage_keys_learn_the_account_key(node: Node) -> None:
     """Show in `list_api_keys`, in URL-safe base64, the account key that created the usage key."""
     creators: set[str] = set()
@@ -160,7 +180,7 @@ def usage_keys_learn_the_account_key(node: Node) -> None:
     intercept(node, "list_api_keys", show)
 
 
-@mutant("AKEY-060", "ACC-200")
+@mutant("AKEY-060", "ACC-200", also="ACC-110 AKEY-110 AUTH-040 AUTH-050 AUTH-200 LIST-170")
 def keys_open_the_newest_account(node: Node) -> None:
     """Answer `list_groups` with the groups of the newest account, whatever the key."""
     newest: list[bytes] = []
@@ -178,7 +198,17 @@ def keys_open_the_newest_account(node: Node) -> None:
     intercept(node, "list_groups", read)
 
 
-@mutant("AKEY-070", each=["update_group", "delete_action", "update_usage_api_key_metadata"])
+@mutant(
+    "AKEY-070",
+    each=[
+        row(
+            "update_group",
+            also="EP-180 GRP-250 GRPLIFE-020 GRPLIFE-030 GRPLIFE-040 GRPLIFE-050 GRPLIFE-060 GRPLIFE-070 GRPLIFE-080",
+        ),
+        row("delete_action", also="EP-290"),
+        row("update_usage_api_key_metadata", also="EP-140 KEYLIFE-060"),
+    ],
+)
 def account_key_is_refused(node: Node, operation: str) -> None:
     """Refuse `{operation}` to the account key."""
 
@@ -273,6 +303,7 @@ Image = Callable[[str], str]
         row("hash-of-the-text", b"x-api-key", lambda key: f"0x{keccak(text=key).hex()}"),
         row("address-in-base64", b"x-api-key", _address_in_base64),
     ],
+    also="AUTH-030",
 )
 def image_of_a_key_opens(node: Node, place: bytes, image: Image) -> None:
     """Take what is public of a key for the key in lists; the label says what."""
@@ -301,8 +332,13 @@ def hash_names_a_usage_key(node: Node, operation: str) -> None:
 
 @mutant(
     each=[
-        row("after-their-removal", lambda book, key: key in book.removed, breaks="KEYLIFE-080"),
-        row("for-the-account", lambda book, key: key in book.owners and key not in book.removed, breaks="AUTH-080"),
+        row("after-their-removal", lambda book, key: key in book.removed, breaks="KEYLIFE-080", also="AUTH-050"),
+        row(
+            "for-the-account",
+            lambda book, key: key in book.owners and key not in book.removed,
+            breaks="AUTH-080",
+            also="AUTH-050 AUTH-090 UKEY-050",
+        ),
     ]
 )
 def keys_in_another_spelling_count(node: Node, counts: Callable[[KeyBook, str], bool]) -> None:

@@ -24,26 +24,26 @@ from reference_node.node import Node
 Read = Callable[..., list[object]]
 
 
-@mutant("ACC-010")
+@mutant("ACC-010", also="ACC-080 EP-230 LIST-050 LIST-170")
 def wallets_are_never_listed(node: Node) -> None:
     """Answer `list_wallets` with an empty list."""
     change_items(node, "list_wallets", lambda _: [])
 
 
-@mutant("ACC-010", "ACC-110")
+@mutant("ACC-010", "ACC-110", also="ACC-080 ACC-120 EP-350 LIST-170 PKP-180")
 def wallets_go_to_the_first_account(node: Node) -> None:
     """Register every wallet to the account that was created first."""
     made = accounts_made(node)
     wrap(node.accounts, "create_wallet", lambda write, _, *arguments: write(made[0], *arguments))
 
 
-@mutant("ACC-080", "PKP-040", "PKP-110")
+@mutant("ACC-080", "PKP-040", "PKP-110", also="EXEC-190 PKP-170")
 def all_wallets_have_one_path(node: Node) -> None:
     """Register each wallet with derivation path 7."""
     wrap(node.accounts, "create_wallet", lambda write, key, address, _, *labels: write(key, address, 7, *labels))
 
 
-@mutant("ACC-020", "ACC-080", "ACC-140")
+@mutant("ACC-020", "ACC-080", "ACC-140", also="ACC-030 ACC-040 CHAIN-050 CHAIN-080 MINT-120 MODE-020 MODE-030 MODE-190")
 def writes_reach_no_public_chain(node: Node) -> None:
     """Write to a chain of the node's own; the contract on the public one stays empty."""
     node.rpc = build_node(node.settings).rpc
@@ -56,7 +56,7 @@ def payer_is_every_accounts_admin(node: Node) -> None:
     wrap(node.accounts, "new_account", lambda write, account, _, *labels: write(account, payer, *labels))
 
 
-@mutant("ACC-040", "AKEY-070")
+@mutant("ACC-040", "AKEY-070", also="ACC-140 ACC-170 AKEY-060 GRP-250")
 def accounts_are_born_chain_secured(node: Node) -> None:
     """Convert each account to its own wallet when it is created, so that it is not managed."""
 
@@ -67,25 +67,25 @@ def accounts_are_born_chain_secured(node: Node) -> None:
     wrap(node.accounts, "new_account", create)
 
 
-@mutant("ACC-070", "ACC-140")
+@mutant("ACC-070", "ACC-140", also="AUTH-090")
 def groups_are_not_created(node: Node) -> None:
     """Answer a group id from `add_group` and create nothing."""
     wrap(node.accounts, "add_group", lambda *_: 1)
 
 
-@mutant("ACC-070")
+@mutant("ACC-070", also="EP-200 LIST-010 LIST-020 LIST-050")
 def newest_group_is_not_listed(node: Node) -> None:
     """Leave the last group out of `list_groups`."""
     change_items(node, "list_groups", lambda items: list(items[:-1]))
 
 
-@mutant("ACC-090")
+@mutant("ACC-090", also="EP-250 EP-260 LIST-050 LIST-170")
 def only_one_action_is_kept(node: Node) -> None:
     """Show in `list_actions` only the action that was registered first."""
     change_items(node, "list_actions", lambda items: list(items[:1]))
 
 
-@mutant("ACC-110", each=[row("groups", breaks="AKEY-060"), "wallets", "actions", "usage_keys"])
+@mutant("ACC-110", each=[row("groups", breaks="AKEY-060"), "wallets", row("actions", also="EP-260"), "usage_keys"])
 def view_shows_every_account(node: Node, view: str) -> None:
     """List the `{view}` of every account, whosever list is asked for."""
     made = accounts_made(node)
@@ -96,7 +96,7 @@ def view_shows_every_account(node: Node, view: str) -> None:
     wrap(node.accounts, view, read)
 
 
-@mutant("ACC-110", each=["wallets_in_group", "actions_in_group"])
+@mutant("ACC-110", each=["wallets_in_group", "actions_in_group"], also="LIST-160")
 def view_finds_groups_of_other_accounts(node: Node, view: str) -> None:
     """Look for a group in other accounts, too, where `{view}` does not find it in the caller's."""
     made = accounts_made(node)
@@ -139,7 +139,7 @@ def write_finds_groups_of_other_accounts(node: Node, method: str) -> None:
     wrap(node.accounts, method, write_for)
 
 
-@mutant("ACC-120", each=["update_action_metadata", "delete_action"])
+@mutant("ACC-120", each=["update_action_metadata", "delete_action"], also="ACT-210")
 def write_reaches_the_action_in_every_account(node: Node, method: str) -> None:
     """Do `{method}` in every account that has registered the action."""
     made = accounts_made(node)
@@ -157,7 +157,7 @@ def write_reaches_the_action_in_every_account(node: Node, method: str) -> None:
     wrap(node.accounts, method, write_for)
 
 
-@mutant("ACC-200", "AKEY-030")
+@mutant("ACC-200", "AKEY-030", also="AKEY-050 EP-050")
 def equal_bodies_give_one_account(node: Node) -> None:
     """Answer `new_account` with the account that was made with the same body before."""
     known: dict[bytes, Answered] = {}
@@ -170,7 +170,7 @@ def equal_bodies_give_one_account(node: Node) -> None:
     intercept(node, "new_account", create)
 
 
-@mutant("ACC-200")
+@mutant("ACC-200", also="AKEY-080")
 def equal_bodies_share_a_wallet(node: Node) -> None:
     """Answer `new_account` with the same wallet address for all accounts."""
     wallet = "0x7E5F4552091A69125d5DfCb7b8C2659029395Bdf"

@@ -11,7 +11,7 @@ from reference_node.chain.account_config import Action
 from reference_node.node import Node
 
 
-@mutant("ACT-020", "ACT-210")
+@mutant("ACT-020", "ACT-210", also="ACC-110 ACC-120")
 def metadata_is_shared(node: Node) -> None:
     """Keep one name and description of an action for all accounts: those written last."""
     shared: dict[bytes, tuple[str, str]] = {}
@@ -28,7 +28,7 @@ def metadata_is_shared(node: Node) -> None:
     wrap(node.accounts, "actions", actions)
 
 
-@mutant("ACT-210")
+@mutant("ACT-210", also="ACC-120 EP-260 LIST-170")
 def deletion_reaches_every_account(node: Node) -> None:
     """Delete an action from all accounts in `delete_action`."""
     deleted: set[bytes] = set()
@@ -45,7 +45,7 @@ def deletion_reaches_every_account(node: Node) -> None:
     )
 
 
-@mutant("ACT-030")
+@mutant("ACT-030", also="EP-360 GRP-270")
 def groups_take_registered_actions_only(node: Node) -> None:
     """Refuse `add_action_to_group` with a CID that the account has not registered."""
 
@@ -71,7 +71,7 @@ def description_of_an_action_is_lost(node: Node) -> None:
     )
 
 
-@mutant("ACT-060")
+@mutant("ACT-060", also="ACC-090 EP-280")
 def action_labels_are_swapped(node: Node) -> None:
     """Store the name as the description in `add_action`, and the description as the name."""
     wrap(
@@ -93,7 +93,7 @@ def metadata_of_all_actions_is_updated(node: Node) -> None:
     wrap(node.accounts, "update_action_metadata", update)
 
 
-@mutant("ACT-060", "CHAIN-050")
+@mutant("ACT-060", "CHAIN-050", also="ACC-140 EP-310 SCOPE-150")
 def updated_metadata_stays_off_chain(node: Node) -> None:
     """Keep updated names and descriptions of actions in memory, and not in the contract."""
     kept: dict[tuple[int, bytes], tuple[str, str]] = {}
@@ -121,7 +121,7 @@ def registering_joins_every_group(node: Node) -> None:
     wrap(node.accounts, "add_action", register)
 
 
-@mutant("ACT-070")
+@mutant("ACT-070", also="GRP-140")
 def new_groups_hold_registered_actions(node: Node) -> None:
     """Put all registered actions of the account into a new group."""
 
@@ -132,7 +132,7 @@ def new_groups_hold_registered_actions(node: Node) -> None:
     wrap(node.accounts, "add_group", add)
 
 
-@mutant("ACT-080")
+@mutant("ACT-080", also="LIST-170")
 def action_is_in_one_group(node: Node) -> None:
     """Take an action that is added to a group out of its other groups."""
 

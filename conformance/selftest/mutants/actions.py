@@ -38,13 +38,30 @@ def _as_base16(cid: str) -> str:
 
 @mutant(
     each=[
-        row("sha3-256", lambda text: hashlib.sha3_256(text.encode()).digest(), breaks="ACT-040 ACT-090"),
-        row("sha-256", lambda text: hashlib.sha256(text.encode()).digest(), breaks="ACT-040 ACT-090"),
-        row("lower-case", lambda text: cid_hash(text.lower()), breaks="ACT-050"),
-        row("capital-bases", lambda text: cid_hash(text.lower() if text[0] in "BFK" else text), breaks="ACT-050"),
-        row("small-bases", lambda text: cid_hash(text.upper() if text[0] in "bfk" else text), breaks="ACT-050"),
-        row("base58-as-base16", lambda text: cid_hash(_as_base16(text)), breaks="ACT-050"),
-        row("v1-as-v0", lambda text: cid_hash(CID_V0 if text.startswith("bafybei") else text), breaks="ACT-050"),
+        row(
+            "sha3-256", lambda text: hashlib.sha3_256(text.encode()).digest(), breaks="ACT-040 ACT-090", also="ACT-140"
+        ),
+        row("sha-256", lambda text: hashlib.sha256(text.encode()).digest(), breaks="ACT-040 ACT-090", also="ACT-140"),
+        row("lower-case", lambda text: cid_hash(text.lower()), breaks="ACT-050", also="ACT-090"),
+        row(
+            "capital-bases",
+            lambda text: cid_hash(text.lower() if text[0] in "BFK" else text),
+            breaks="ACT-050",
+            also="ACT-090",
+        ),
+        row(
+            "small-bases",
+            lambda text: cid_hash(text.upper() if text[0] in "bfk" else text),
+            breaks="ACT-050",
+            also="ACT-090",
+        ),
+        row("base58-as-base16", lambda text: cid_hash(_as_base16(text)), breaks="ACT-050", also="ACT-090"),
+        row(
+            "v1-as-v0",
+            lambda text: cid_hash(CID_V0 if text.startswith("bafybei") else text),
+            breaks="ACT-050",
+            also="ACT-090",
+        ),
     ]
 )
 def raw_cid_has_another_hash(node: Node, rule: Callable[[str], bytes]) -> None:
@@ -67,7 +84,7 @@ def raw_cid_has_another_hash(node: Node, rule: Callable[[str], bytes]) -> None:
     wrap(node.accounts, "add_action_to_group", add)
 
 
-@mutant("ACT-090")
+@mutant("ACT-090", also="ACT-140")
 def cid_of_a_group_is_hashed_otherwise(node: Node) -> None:
     """Hash the CID with a line feed at its end in `add_action_to_group`."""
     texts: dict[bytes, str] = {}
@@ -84,7 +101,7 @@ def cid_of_a_group_is_hashed_otherwise(node: Node) -> None:
     )
 
 
-@mutant("ACT-040")
+@mutant("ACT-040", also="VER-050")
 def hash_is_listed_without_0x(node: Node) -> None:
     """Show hashes without 0x in `list_actions`."""
     change_items(
@@ -94,7 +111,7 @@ def hash_is_listed_without_0x(node: Node) -> None:
     )
 
 
-@mutant("ACT-010")
+@mutant("ACT-010", also="ACT-100 EP-290 EP-310")
 def deletion_takes_the_newest_action(node: Node) -> None:
     """Delete the action registered last, whichever hash `delete_action` names."""
     wrap(
@@ -104,7 +121,7 @@ def deletion_takes_the_newest_action(node: Node) -> None:
     )
 
 
-@mutant("ACT-010")
+@mutant("ACT-010", also="ACT-100 EP-310")
 def unknown_hash_updates_the_only_action(node: Node) -> None:
     """Update the account's first action where `update_action_metadata` names an unknown hash."""
 
@@ -115,7 +132,7 @@ def unknown_hash_updates_the_only_action(node: Node) -> None:
     wrap(node.accounts, "update_action_metadata", update)
 
 
-@mutant("ACT-020", "ACT-210")
+@mutant("ACT-020", "ACT-210", also="EP-280")
 def cid_belongs_to_who_comes_first(node: Node) -> None:
     """Refuse to register a CID that another account has registered."""
     owners: dict[bytes, int] = {}

@@ -33,7 +33,12 @@ UNDER_WAY_SECONDS = 0.5
 """How long a request is under way where another is to come meanwhile, and many come alone."""
 
 
-@mutant(each=[row("new_account", breaks="ACC-200"), row("add_usage_api_key", breaks="UKEY-420")])
+@mutant(
+    each=[
+        row("new_account", breaks="ACC-200", also="AKEY-050 EP-050"),
+        row("add_usage_api_key", breaks="UKEY-420", also="BILL-220 UKEY-360"),
+    ]
+)
 def equal_requests_at_once_get_one_answer(node: Node, operation: str) -> None:
     """Answer equal requests of `{operation}` that come while one is under way with the answer to that one."""
     one_answer_at_a_time(node, operation, lambda request: (request.key, request.body))
@@ -52,7 +57,7 @@ def _removal_overtakes(node: Node, method: str) -> Overtaking:
     return overtaking
 
 
-@mutant("KEYLIFE-100", "KEYLIFE-150")
+@mutant("KEYLIFE-100", "KEYLIFE-150", also="KEYLIFE-080 KEYLIFE-090")
 def update_brings_back_a_key_removed_meanwhile(node: Node) -> None:
     """Check in an update that the key exists, and write it even if it was removed meanwhile."""
     removal = _removal_overtakes(node, "remove_usage_key")
@@ -87,7 +92,7 @@ def update_brings_back_a_group_removed_meanwhile(node: Node) -> None:
     wrap(node.accounts, "update_group", update)
 
 
-@mutant("GRPLIFE-230", "LIST-170")
+@mutant("GRPLIFE-230", "LIST-170", also="EP-220")
 def removal_rewrites_the_list(node: Node) -> None:
     """Read a group's wallets in `remove_pkp_from_group`, and write them back later without the removed one."""
     rendezvous = Rendezvous()
@@ -105,7 +110,9 @@ def removal_rewrites_the_list(node: Node) -> None:
     wrap(node.accounts, "remove_pkp_from_group", remove)
 
 
-@mutant("ACC-110", each=["list_groups", "list_wallets", "list_actions", "list_api_keys"])
+@mutant(
+    "ACC-110", each=["list_groups", "list_wallets", "list_actions", "list_api_keys"], also="AKEY-060 AUTH-040 AUTH-050"
+)
 def accounts_that_read_at_once_get_one_list(node: Node, operation: str) -> None:
     """Keep in one place who asks for `{operation}`: of two requests under way both get the list of the later one."""
     asking: list[str] = [""]
@@ -118,7 +125,7 @@ def accounts_that_read_at_once_get_one_list(node: Node, operation: str) -> None:
     intercept(node, operation, handler)
 
 
-@mutant("KEYLIFE-070")
+@mutant("KEYLIFE-070", also="KEYLIFE-020 KEYLIFE-030 KEYLIFE-150")
 def renaming_writes_the_permissions_back(node: Node) -> None:
     """Read a usage key's permissions in a metadata update, and write them back with the new labels later."""
     rendezvous = Rendezvous()
@@ -171,7 +178,8 @@ def labels_of_an_action_are_written_one_by_one(node: Node) -> None:
     each=[
         row("wallet", "add_pkp_to_group", "pkp_id", "list_wallets_in_group", "id", breaks="GRP-230"),
         row("action", "add_action", "action_ipfs_cid", "list_actions", "name", breaks="ACT-180"),
-    ]
+    ],
+    also="LIST-040",
 )
 def equal_additions_at_once_both_count(node: Node, adds: str, member: str, lists: str, shown: str) -> None:
     """List in `{lists}` twice what two requests of `{adds}` have added at the same time."""
@@ -196,7 +204,7 @@ def equal_additions_at_once_both_count(node: Node, adds: str, member: str, lists
     change_items(node, lists, twice)
 
 
-@mutant("GRPLIFE-090")
+@mutant("GRPLIFE-090", also="EP-200 LIST-170")
 def updated_groups_are_missing_meanwhile(node: Node) -> None:
     """Leave a group out of lists while it is updated; an update and a list wait for the other to come."""
     rendezvous = Rendezvous()

@@ -17,31 +17,44 @@ from reference_node.node import Node
 OPEN = ("get_node_chain_config", "get_api_payers", "get_admin_api_payer", "get_service_action_ipfs_id")
 
 
-@mutant("AUTH-020", each=[row("everywhere", SERVED, breaks="AUTH-030"), row("in-one-list", "list_wallets_in_group")])
+@mutant(
+    "AUTH-020",
+    each=[row("everywhere", SERVED, breaks="AUTH-030"), row("in-one-list", "list_wallets_in_group", also="AUTH-030")],
+)
 def bearer_is_not_taken(node: Node, operations: str | tuple[str, ...]) -> None:
     """Look for the key in `X-Api-Key` alone."""
     ask_as(node, operations, lambda request: header(request, b"x-api-key"))
 
 
-@mutant("AUTH-010", each=[row("everywhere", SERVED), row("in-one-write", "update_action_metadata")])
+@mutant(
+    "AUTH-010",
+    each=[row("everywhere", SERVED), row("in-one-write", "update_action_metadata")],
+    also="AUTH-030 AUTH-200",
+)
 def x_api_key_is_not_taken(node: Node, operations: str | tuple[str, ...]) -> None:
     """Look for the key in `Authorization` alone."""
     ask_as(node, operations, lambda request: header(request, b"authorization").removeprefix("Bearer "))
 
 
-@mutant("AUTH-030")
+@mutant(
+    "AUTH-030",
+    also=(
+        "AUTH-080 AUTH-090 AUTH-100 AUTH-110 AUTH-120 AUTH-140 AUTH-210 SCOPE-090 SCOPE-130 SCOPE-140 SCOPE-150 "
+        "UKEY-050 UKEY-070 UKEY-090 UKEY-110 UKEY-150 UKEY-190 UKEY-230 UKEY-300"
+    ),
+)
 def bearer_has_every_right(node: Node) -> None:
     """Treat a usage key in `Authorization` as the account key of its account."""
     promote(node, WRITES, lambda book, request: live(book, request) and not header(request, b"x-api-key"))
 
 
-@mutant("AUTH-030", "AUTH-050")
+@mutant("AUTH-030", "AUTH-050", also="KEYLIFE-080 KEYLIFE-150")
 def removed_keys_live_on_as_bearer(node: Node) -> None:
     """Accept removed usage keys in `Authorization`."""
     promote(node, SERVED, lambda book, request: not live(book, request) and not header(request, b"x-api-key"))
 
 
-@mutant("AUTH-030")
+@mutant("AUTH-030", also="AUTH-020 BILL-140 EP-030 GRPLIFE-010 LIST-170")
 def bearer_writes_nothing(node: Node) -> None:
     """Answer success to `add_group` under a Bearer key, and create nothing."""
 
@@ -53,14 +66,14 @@ def bearer_writes_nothing(node: Node) -> None:
     intercept(node, "add_group", handler)
 
 
-@mutant("AUTH-040")
+@mutant("AUTH-040", also="AUTH-200")
 def no_key_is_the_newest_account(node: Node) -> None:
     """Serve a request without a key as the newest account's."""
     book = key_book(node)
     ask_as(node, (*LISTS, *WRITES), lambda request: presented(request) or book.accounts[-1])
 
 
-@mutant("AUTH-040")
+@mutant("AUTH-040", also="ERR-140")
 def keyless_lists_are_empty(node: Node) -> None:
     """Answer a list without a key with an empty list."""
 
@@ -71,7 +84,7 @@ def keyless_lists_are_empty(node: Node) -> None:
     intercept(node, LISTS, handler)
 
 
-@mutant("AUTH-040")
+@mutant("AUTH-040", also="ERR-140")
 def keyless_lists_are_shown_beside_the_refusal(node: Node) -> None:
     """Answer `list_groups` without a key with status 401 and the page as its body."""
     book = key_book(node)
@@ -85,7 +98,7 @@ def keyless_lists_are_shown_beside_the_refusal(node: Node) -> None:
     intercept(node, "list_groups", handler)
 
 
-@mutant("AUTH-040")
+@mutant("AUTH-040", also="BILL-210 ERR-150 LIST-170")
 def keyless_removal_is_refused_and_done(node: Node) -> None:
     """Refuse `remove_pkp_from_group` without a key, and remove the wallet."""
     book = key_book(node)
@@ -99,7 +112,7 @@ def keyless_removal_is_refused_and_done(node: Node) -> None:
     intercept(node, "remove_pkp_from_group", handler)
 
 
-@mutant("AUTH-050")
+@mutant("AUTH-050", also="AKEY-110 AUTH-030")
 def unknown_keys_pass_as_bearer(node: Node) -> None:
     """Treat any unknown Bearer key as the newest account's in `delete_action`."""
     book = key_book(node)
@@ -112,7 +125,7 @@ def unknown_keys_pass_as_bearer(node: Node) -> None:
     ask_as(node, "delete_action", key_for)
 
 
-@mutant("AUTH-050")
+@mutant("AUTH-050", also="AKEY-110")
 def keys_are_compared_by_their_beginning(node: Node) -> None:
     """Compare the first thirty characters of keys only."""
     book = key_book(node)
@@ -137,7 +150,7 @@ def hash_of_a_key_opens(node: Node) -> None:
     ask_as(node, WRITES, key_for)
 
 
-@mutant("AUTH-050")
+@mutant("AUTH-050", also="KEYLIFE-150")
 def removed_keys_still_list(node: Node) -> None:
     """Let removed usage keys read the lists."""
     promote(node, LISTS, lambda book, request: not live(book, request))
@@ -151,7 +164,7 @@ def key_of_zeros_opens_the_newest_account(node: Node) -> None:
     ask_as(node, SERVED, lambda request: book.accounts[-1] if presented(request) == zeros else presented(request))
 
 
-@mutant("AUTH-050")
+@mutant("AUTH-050", also="AUTH-040")
 def empty_key_creates_wallets(node: Node) -> None:
     """Serve `create_wallet` with an empty `X-Api-Key` as the newest account's."""
     book = key_book(node)
@@ -163,7 +176,7 @@ def empty_key_creates_wallets(node: Node) -> None:
     intercept(node, "create_wallet", handler)
 
 
-@mutant("AUTH-060", each=["get_service_action_ipfs_id", "get_api_payers"])
+@mutant("AUTH-060", each=["get_service_action_ipfs_id", row("get_api_payers", also="CHAIN-060")])
 def open_endpoint_needs_a_key(node: Node, operation: str) -> None:
     """Refuse `{operation}` without a key."""
 
@@ -185,7 +198,7 @@ def wrong_key_closes_what_is_open(node: Node) -> None:
     intercept(node, OPEN, handler)
 
 
-@mutant("AUTH-070")
+@mutant("AUTH-070", also="CHAIN-060 CHAIN-190")
 def wrong_key_changes_what_is_answered(node: Node) -> None:
     """Answer an empty list from `get_api_payers` when a key is sent."""
 

@@ -32,7 +32,7 @@ def _text(status: int, body: str) -> Answered:
 # ------------------------------------------------------------------------------------------------- bodies are JSON
 
 
-@mutant("EP-010")
+@mutant("EP-010", also="VER-050")
 def writes_answer_ok(node: Node) -> None:
     """Answer accepted writes with the bare word OK."""
 
@@ -43,7 +43,7 @@ def writes_answer_ok(node: Node) -> None:
     intercept(node, ("update_group", "delete_action", "update_usage_api_key_metadata"), handler)
 
 
-@mutant("EP-010")
+@mutant("EP-010", also="VER-050")
 def refusals_are_plain_text(node: Node) -> None:
     """Answer refusals with a line of text."""
 
@@ -54,7 +54,7 @@ def refusals_are_plain_text(node: Node) -> None:
     intercept(node, SERVED, handler)
 
 
-@mutant("EP-010")
+@mutant("EP-010", also="VER-050")
 def cid_is_a_bare_word(node: Node) -> None:
     """Answer the CID from `get_service_action_ipfs_id` without the quotes of a JSON string."""
 
@@ -65,7 +65,7 @@ def cid_is_a_bare_word(node: Node) -> None:
     intercept(node, "get_service_action_ipfs_id", handler)
 
 
-@mutant("EP-010")
+@mutant("EP-010", also="AKEY-080 EP-050 EP-430 VER-050")
 def json_is_written_with_members_twice(node: Node) -> None:
     """Write `wallet_address` twice into the answer of `new_account`."""
 
@@ -80,7 +80,7 @@ def json_is_written_with_members_twice(node: Node) -> None:
 # ------------------------------------------------------------------------------------------------- malformed bodies
 
 
-@mutant("EP-030", server_fault=True)
+@mutant("EP-030", server_fault=True, also="EP-010 ERR-140")
 def malformed_bodies_break_the_node(node: Node) -> None:
     """Answer a body that is no JSON with status 500."""
 
@@ -94,7 +94,7 @@ def malformed_bodies_break_the_node(node: Node) -> None:
     intercept(node, WRITES, handler)
 
 
-@mutant("EP-030", server_fault=True)
+@mutant("EP-030", server_fault=True, also="EP-010 ERR-140")
 def deep_json_breaks_the_node(node: Node) -> None:
     """Answer brackets thousands deep with status 500."""
 
@@ -104,7 +104,7 @@ def deep_json_breaks_the_node(node: Node) -> None:
     intercept(node, "new_account", handler)
 
 
-@mutant("EP-030", server_fault=True)
+@mutant("EP-030", server_fault=True, also="EP-010 ERR-140")
 def bytes_that_are_no_text_break_the_node(node: Node) -> None:
     """Answer a body that is not UTF-8 with status 500."""
 
@@ -221,19 +221,19 @@ def _do_refused_with_blank(node: Node, operations: str | Iterable[str], member: 
     intercept(node, operations, handler)
 
 
-@mutant("EP-030")
+@mutant("EP-030", also="BILL-210 ERR-150 LIST-170")
 def refused_group_is_made(node: Node) -> None:
     """Refuse a group with a malformed description, and create it without one."""
     _do_refused_with_blank(node, "add_group", "group_description")
 
 
-@mutant("EP-030")
+@mutant("EP-030", also="BILL-210 ERR-150 LIST-170")
 def malformed_metadata_update_blanks_the_name(node: Node) -> None:
     """Refuse a metadata update with a malformed name, and store an empty name."""
     _do_refused_with_blank(node, ("update_action_metadata", "update_usage_api_key_metadata"), "name")
 
 
-@mutant("EP-030")
+@mutant("EP-030", also="AKEY-070 EP-280")
 def node_refuses_all_after_a_malformed_body(node: Node) -> None:
     """Refuse every `add_action` after a malformed body."""
     broken: list[bool] = []

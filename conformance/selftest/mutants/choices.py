@@ -24,7 +24,7 @@ def _forgiving(write: Write, error: str, *arguments: object) -> None:
             raise
 
 
-@mutant("ACT-180")
+@mutant("ACT-180", also="ERR-150 LIST-170")
 def second_registration_is_refused_and_written(node: Node) -> None:
     """Refuse a second `add_action` of one CID, and store its labels."""
 
@@ -73,7 +73,8 @@ def deleted_actions_stay_in_groups(node: Node) -> None:
         row("add-to-group", ("add_pkp_to_group", "add_action_to_group"), "AlreadyInGroup", breaks="GRP-260"),
         row("remove-from-group", ("remove_pkp_from_group", "remove_action_from_group"), "NotInGroup", breaks="GRP-260"),
         row("unknown-wallet", ("add_pkp_to_group",), "WalletUnknown", breaks="PKP-160"),
-    ]
+    ],
+    also="ERR-140",
 )
 def refusal_is_answered_as_success(node: Node, methods: Sequence[str], error: str) -> None:
     """Answer success where the contract says {error}, which the profile states to be a refusal."""
@@ -151,7 +152,7 @@ def unknown_groups_are_empty(node: Node) -> None:
     wrap(node.accounts, "actions_in_group", forgiving)
 
 
-@mutant("LIST-160")
+@mutant("LIST-160", also="ACC-110")
 def lists_of_foreign_groups_are_shown(node: Node) -> None:
     """Show another account's group in `list_actions`, where the caller has none of that id."""
     accounts: list[int] = []
