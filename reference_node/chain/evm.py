@@ -110,11 +110,13 @@ class EvmChain:
 
     def run(self, call: Call, overrides: Mapping[Address, Override] | None = None) -> Execution:
         """Run a call and say all that came of it; raises `TransactionRefused` where it can't even begin."""
+        evm_calls.require_turn(call, overrides)
         with self._snapshot(call.seconds) as state:
             return self._execute(state, call, overrides)
 
     def estimate(self, call: Call, overrides: Mapping[Address, Override] | None = None) -> Execution:
         """The call with the least gas limit (`gas_needed`) that it succeeds with; a failing one as it is."""
+        evm_calls.require_turn(call, overrides)
         with self._snapshot(call.seconds) as state:
             return evm_calls.estimate(lambda attempt: self._execute(state, attempt, overrides), call)
 

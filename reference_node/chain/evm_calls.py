@@ -35,18 +35,28 @@ class OutOfTurn(Exception):  # noqa: N818 - nothing is wrong with the call
     """A call needs more than this turn of its caller; nothing has come of it yet."""
 
 
+class BringsOwnCode(OutOfTurn):
+    """A call brings its own code, and this turn takes none such."""
+
+
 _turn_ends: ContextVar[float] = ContextVar("turn_ends", default=math.inf)
 """On the clock of `time.thread_time`."""
+_takes_own_code: ContextVar[bool] = ContextVar("takes_own_code", default=True)
 
 
 @contextmanager
-def turn(seconds: float | None) -> Iterator[None]:
-    """Have calls inside take so many seconds of processor time together, or raise `OutOfTurn`; None: as they need."""
-    token = _turn_ends.set(math.inf if seconds is None else time.thread_time() + seconds)
+def turn(seconds: float | None, *, own_code: bool = True) -> Iterator[None]:
+    """Have calls inside take so many seconds of processor time together, or raise `OutOfTurn`; None: as they need.
+
+    Without `own_code`, a call that brings its own code raises `BringsOwnCode` at once.
+    """
+    ends = _turn_ends.set(math.inf if seconds is None else time.thread_time() + seconds)
+    takes = _takes_own_code.set(own_code)
     try:
         yield
     finally:
-        _turn_ends.reset(token)
+        _takes_own_code.reset(takes)
+        _turn_ends.reset(ends)
 
 
 def left_of_turn() -> float:
@@ -87,6 +97,13 @@ class Override:
     """All slots: those not named are empty."""
     state_diff: Mapping[int, int] = field(default_factory=dict)
     """Some slots: those not named stay."""
+
+
+def require_turn(call: Call, overrides: Mapping[Address, Override] | None = None) -> None:
+    """Raise `BringsOwnCode` for a call with code of its own, where this turn takes none."""
+    brought = call.to is None or any(pretended.code for pretended in (overrides or {}).values())
+    if brought and not _takes_own_code.get():
+        raise BringsOwnCode
 
 
 @dataclass(frozen=True, slots=True)

@@ -117,9 +117,12 @@ class Answering:
         self._allowance = _Allowance()
         self._answers: list[bytes] = []
 
-    def go_on(self, seconds: float | None = None) -> bytes | None:
-        """The response, as `JsonRpc.handle` gives it. Raises `OutOfTurn` where it takes more processor time."""
-        with turn(seconds):
+    def go_on(self, seconds: float | None = None, *, own_code: bool = True) -> bytes | None:
+        """The response, as `JsonRpc.handle` gives it.
+
+        Raises `OutOfTurn` where it takes more processor time, `BringsOwnCode` where this turn takes no such call.
+        """
+        with turn(seconds, own_code=own_code):
             return self._response()
 
     def _response(self) -> bytes | None:

@@ -30,7 +30,7 @@ DEATH_SECONDS = 0.5
 """How long the death of the warm process may take to show after that of a forked one."""
 
 LONG_RUN_NICENESS = 5
-"""Of a run that computes for long: enough for short ones to come first, and it gets on beside other programs."""
+"""How far a run that computes for long is behind short ones: these come first, and it gets on beside other programs."""
 
 SPARES = 4
 """Processes forked ahead of the runs that will use them."""
@@ -61,7 +61,8 @@ class Forked:
     def step_behind(self) -> None:
         """Lower the priority of the process."""
         with contextlib.suppress(OSError):  # it has ended, or the kernel won't
-            os.setpriority(os.PRIO_PROCESS, self.process, LONG_RUN_NICENESS)
+            behind = os.getpriority(os.PRIO_PROCESS, self.process) + LONG_RUN_NICENESS
+            os.setpriority(os.PRIO_PROCESS, self.process, behind)
 
     def close(self) -> None:
         """Kill the process and release its handle."""
