@@ -20,7 +20,7 @@ from conformance.drivers.fuzz.judge import REQUIREMENTS, Choices, Finding, Judge
 from conformance.drivers.fuzz.links import Sequences, links_of
 from conformance.drivers.fuzz.replay import replay_of, replay_pack, shown_by
 from conformance.drivers.fuzz.shrink import Requests, shrink_all
-from conformance.drivers.fuzz.values import ValueRules
+from conformance.drivers.fuzz.values import LABELS, ValueRules
 from conformance.drivers.openapi.description import read_description
 from conformance.drivers.steps.caserun import CaseRun
 from conformance.language.templates import CompileContext
@@ -85,24 +85,33 @@ class FuzzRun:
         budget = self._run.target.extent.budget
         limit = None if budget is None else budget * OF_BUDGET
         sent = 0
-        for requests in self._all():
-            if limit is not None and sent >= limit:
-                break
-            if self._account.made >= MOST_MADE:
-                self._judge_rest(judge)
-                judge = self._judge()
-                self._run.log.forget()
-            played, finding = _play(judge, requests)
-            if finding is None and len(played) < len(requests):  # a label was refused, and hides those of the others
-                first = requests[0].with_members(requests[0].members | self._plain(requests[0]))
-                requests = (first, *requests[1:])  # noqa: PLW2901 - the same with plain labels at first
-                played, finding = _play(judge, requests)
-            sent += len(played)
-            if finding is not None and finding.requirement in self._form.requirements:
-                raise self._departure(played, finding, f"request {sent}")
-            if finding is not None:
-                judge = self._judge()
+        waiting: list[Requests] = []
+        for planned in self._all():
+            waiting.append(planned)
+            while waiting and (limit is None or sent < limit):
+                requests = waiting.pop()
+                if self._account.made >= MOST_MADE:
+                    self._judge_rest(judge)
+                    judge = self._judge()
+                    self._run.log.forget()
+                played, finding, refused = _play(judge, requests)
+                sent += len(played)
+                if finding is not None and finding.requirement in self._form.requirements:
+                    raise self._departure(played, finding, f"request {sent}")
+                if finding is not None:
+                    judge = self._judge()
+                elif refused is not None and self._form.follow_links:
+                    waiting += self._apart(requests, refused)
         self._judge_rest(judge)
+
+    def _apart(self, requests: Requests, refused: int) -> list[Requests]:
+        """The sequence with each label of a refused request alone, and with none: a refusal hides the other labels."""
+        example = requests[refused]
+        plain = self._plain(example)
+        rare = [name for name, value in example.members.items() if name in LABELS and value != plain[name]]
+        kept = [{}, *({name: example.members[name]} for name in rare if len(rare) > 1)] if rare else []
+        variants = [example.with_members(example.members | plain | labels) for labels in kept]
+        return [(*requests[:refused], variant, *requests[refused + 1 :]) for variant in variants]
 
     def _judge_rest(self, judge: Judge) -> None:
         """Compare, after the last request of an account, the lists that none of them was about."""
@@ -175,14 +184,20 @@ class FuzzRun:
         return {name: self._rules.plain(name)[0] for name in names} | made
 
     def _fails_like(self, requests: Requests, finding: Finding) -> bool:
-        played, again = _play(self._judge(), requests)
+        played, again, _ = _play(self._judge(), requests)
         return again is not None and len(played) == len(requests) and again.kind == finding.kind
 
 
-def _play(judge: Judge, requests: Requests) -> tuple[Requests, Finding | None]:
-    """Send requests until one fails, or does not make what the later ones name; what was sent, and the failure."""
-    for number, example in enumerate(requests, 1):
+def _play(judge: Judge, requests: Requests) -> tuple[Requests, Finding | None, int | None]:
+    """Send requests until one fails, or does not make what the later ones name.
+
+    What was sent, the failure, and the number of the first request that was refused.
+    """
+    refused: int | None = None
+    for number, example in enumerate(requests):
         finding = judge.judge(example)
+        if not judge.accepted and refused is None:
+            refused = number
         if finding is not None or (example.made and not judge.kept):
-            return requests[:number], finding
-    return requests, None
+            return requests[: number + 1], finding, refused
+    return requests, None, refused

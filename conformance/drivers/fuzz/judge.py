@@ -157,12 +157,14 @@ class Judge:
         self._description = description
         self._choices = Choices.of(account.run.profile)
         self._before = account.lists(LISTS)
+        self.accepted = False
+        """Whether the last request was accepted."""
         self.kept = False
         """Whether the last request made what a later one can name."""
 
     def judge(self, example: Example) -> Finding | None:
         """Send a request and judge it."""
-        run, self.kept = self._account.run, False
+        run, self.accepted, self.kept = self._account.run, False, False
         try:
             request = self._account.request(example)
             answer = run.send(request)
@@ -171,6 +173,7 @@ class Judge:
             return Finding(problem, _of_fault(example))
         except Malformed as problem:
             return Finding(problem, JSON)
+        self.accepted = answer.accepted
         finding = self._judged_answer(example, request, answer)
         try:
             after = self._account.lists(self._watched(example.operation))

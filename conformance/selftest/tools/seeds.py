@@ -20,7 +20,7 @@ from conformance.report.write import write_whole
 from conformance.resources import scenarios
 from conformance.run.case import Case
 from conformance.run.loader import load
-from conformance.selftest.tools.catches import Catch
+from conformance.selftest.tools.catches import Catch, load_catches
 from conformance.selftest.tools.harness import Trial, TrialRunner, trials
 from conformance.selftest.tools.kept import stamp
 from conformance.selftest.tools.mutant import Mutant
@@ -95,7 +95,9 @@ class Seeds:
         tries = {one.mutant: one for one in self._kept() if one.stamp == stamped and one.mutant in self.mutants}
         left = [name for name in self.mutants if name not in tries]
         kept = len(tries)
-        running = trials(TrialRunner(self.mutants, self.cases, seed, budget=None), left, self.jobs) if left else ()
+        first = {name: catch.cases for name, catch in load_catches().items()}
+        runner = TrialRunner(self.mutants, self.cases, seed, first, budget=None)
+        running = trials(runner, left, self.jobs) if left else ()
         shown = self.console.is_terminal
         for trial in track(running, f"seed {seed}", len(left), console=self.console, transient=True, disable=not shown):
             tries[trial.name] = try_of(trial, seed, stamped)
