@@ -90,6 +90,14 @@ def test_failing_sequence_is_shown_by_a_pack(only_case: Callable[[str], Case]) -
     assert right.verdict is Verdict.PASS, explain(right, "")
 
 
+def test_refused_label_of_a_sequence_hides_no_other_label() -> None:
+    """With this seed the long description comes beside a name that the node refuses."""
+    with target_node(MUTANTS["removing-a-long-described-group-takes-another"].alter, "3") as target:
+        target.extent = SampleOptions(until_wrong=True, budget=None)
+        outcome = run_case(CASES["fuzz::links-of-groups"], target)
+    assert (outcome.verdict, outcome.blamed) == (Verdict.FAIL, ("GRPLIFE-100",))
+
+
 def test_budget_of_cents_ends_it_inconclusive(small: Case) -> None:
     with target_node(lambda _: None, "right") as target:
         target.budget = Budget(20)
