@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Iterator, Sequence
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 from rich.console import Console
@@ -38,18 +41,22 @@ def try_sample(console: Console, size: int, seed: str, jobs: int, output: Path) 
     compiler = Compiler.found()
     contract = Contract.parsed(compiler) if compiler else None
     if contract is None:
-        console.print(f"NOT TRIED: faults of the contract. That {MISSING}", highlight=False, soft_wrap=True)
+        console.print(
+            f"NOT TRIED: faults of the contract. That {MISSING}", highlight=False, markup=False, soft_wrap=True
+        )
     output.mkdir(parents=True, exist_ok=True)
     record = Record(output / RECORD, seed, cases)
     faults = _sample(contract, size, seed)
     done = [trial for fault in faults if (trial := record.of(fault))]
     if done:
-        console.print(f"{len(done)} trials are on record in {record.path}", highlight=False, soft_wrap=True)
+        console.print(
+            f"{len(done)} trials are on record in {record.path}", highlight=False, markup=False, soft_wrap=True
+        )
     left = [fault for fault in faults if fault not in {trial.fault for trial in done}]
     for trial in _tried(console, contract, left, cases, seed, jobs):
         done.append(trial)
         record.keep(trial)
-        console.print(f"{len(done)}/{len(faults)} {_line(trial)}", highlight=False, soft_wrap=True)
+        console.print(f"{len(done)}/{len(faults)} {_line(trial)}", highlight=False, markup=False, soft_wrap=True)
     figures = Figures(done)
     figures.print(console)
     return UNEXPLAINED if figures.unexplained else 0
@@ -78,11 +85,25 @@ def _sample(contract: Contract | None, size: int, seed: str) -> list[Fault]:
 
 
 def _compiled(contract: Contract | None, faults: Sequence[Fault], reach: Reach) -> Iterator[Fault]:
-    """The faults, those of the contract that cases reach compiled."""
+    """The faults in the order in which they can be tried: those of the contract as soon as they are compiled."""
     wanted = [fault for fault in faults if isinstance(fault, ContractFault) and reach.is_reached(fault)]
-    compiled = contract.compile(wanted) if contract and wanted else iter(())
-    for fault in faults:
-        yield next(compiled) if fault in wanted else fault
+    others = deque(fault for fault in faults if fault not in wanted)
+    ours, theirs = get_context("fork").Pipe(duplex=False)
+    if contract and wanted:
+        get_context("fork").Process(target=_send_compiled, args=(contract, wanted, theirs), daemon=True).start()
+    theirs.close()
+    left = len(wanted)
+    while left or others:
+        if left and (ours.poll() or not others):
+            left -= 1
+            yield ours.recv()
+        else:
+            yield others.popleft()
+
+
+def _send_compiled(contract: Contract, faults: Sequence[ContractFault], to: Connection) -> None:
+    for fault in contract.compile(faults):
+        to.send(fault)
 
 
 def _line(trial: FaultTrial) -> str:

@@ -75,7 +75,7 @@ class Contract:
         ]
 
     def compile(self, faults: Sequence[ContractFault]) -> Iterator[ContractFault]:
-        """Compile the changes, one after the other, while those before are tried."""
+        """Compile the changes, one after the other."""
         codes = self.compiler.creation_codes([{fault.path: fault.altered} for fault in faults])
         return (replace(fault, compiled=code) for fault, code in zip(faults, codes, strict=True))
 

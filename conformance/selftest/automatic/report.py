@@ -102,5 +102,10 @@ class Figures:
             table.add_row(operator, *(str(counts[ending]) for ending in Ending))
         console.print(table)
         for trial in self.unexplained:
-            console.print(f"{trial.ending.value}: {trial.fault} ({trial.tried} cases)", highlight=False, soft_wrap=True)
-        console.print(f"{self}", highlight=False, soft_wrap=True)
+            console.print(
+                f"{trial.ending.value}: {trial.fault} ({trial.tried} cases)",
+                highlight=False,
+                markup=False,
+                soft_wrap=True,
+            )
+        console.print(f"{self}", highlight=False, markup=False, soft_wrap=True)
