@@ -30,3 +30,16 @@ def codes_of_whole_blocks(judge: Judge, node: Node) -> None:
                 break
             if stated is not None:
                 judge.same(member(answer.value, "cid"), stated, f"the CID of a code of {size} bytes")
+
+
+@case("no-code", requirements=["ACT-160", "EP-320"], needs=["http"], uses=[ALGORITHM])
+def no_code(judge: Judge, node: Node) -> None:
+    """The empty code is refused, or has the CID of an empty file: it is no server fault."""
+    with judge("EP-320"):
+        answer = node.session.send(node.session.request("get_action_ipfs_id", None, code=""))
+        # Whether code may be empty is silent.
+        accepted = was_accepted(node.session, answer, or_refused=["any"])
+    with judge("ACT-160"):
+        stated = code_cid("", node.session.stated(ALGORITHM))
+        if accepted and stated is not None:
+            judge.same(member(answer.value, "cid"), stated, "the CID of no code")

@@ -94,12 +94,12 @@ def malformed_bodies_break_the_node(node: Node) -> None:
     intercept(node, WRITES, handler)
 
 
-@mutant("EP-030", server_fault=True, also="EP-010 ERR-140")
-def deep_json_breaks_the_node(node: Node) -> None:
-    """Answer brackets thousands deep with status 500."""
+@mutant("EP-030", server_fault=True, also="EP-010 ERR-140", each=[row("arrays", b"["), row("objects", b'{"a":')])
+def deep_json_breaks_the_node(node: Node, opening: bytes) -> None:
+    """Answer thousands of brackets in one another with status 500."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
-        return _text(500, "stack overflow") if b"[" * 5000 in request.body else await forward(request)
+        return _text(500, "stack overflow") if opening * 3000 in request.body else await forward(request)
 
     intercept(node, "new_account", handler)
 

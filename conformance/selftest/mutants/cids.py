@@ -131,6 +131,22 @@ def chunks_of_code_are_others(node: Node, chunks: Callable[[bytes], list[bytes]]
     intercept(node, "get_service_action_ipfs_id", handler)
 
 
+@mutant("EP-320", server_fault=True)
+def empty_code_breaks_the_node(node: Node) -> None:
+    """Answer the empty code with status 500."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        return answer(500, "index out of range") if json.loads(request.body) == "" else await forward(request)
+
+    intercept(node, "get_service_action_ipfs_id", handler)
+
+
+@mutant("ACT-160")
+def empty_code_has_a_cid_of_its_own(node: Node) -> None:
+    """Answer the CID of a blank for the empty code."""
+    change_body(node, "get_service_action_ipfs_id", lambda code: code or " ")
+
+
 @mutant("ACT-170")
 def any_text_is_a_cid(node: Node) -> None:
     """Take any text as `action_ipfs_cid`."""
