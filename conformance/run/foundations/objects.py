@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.problems import LeakyRefusal, Malformed, Mismatch, NotAccepted, NotRefused, WrongRefusal
+from conformance.problems import Departure, LeakyRefusal, Malformed, Mismatch, NotAccepted, NotRefused, WrongRefusal
 from conformance.run.foundations import trials
 from conformance.run.foundations.foundation import Foundation
 
@@ -298,6 +298,15 @@ OBJECTS = (
         "endpoints::action-metadata",
         "ACT-100 EP-290 LIST-170",
         upon=("registered actions",),
+    ),
+    Foundation(
+        "what refusals of runs tell",
+        "run_action",
+        None,
+        "key_runs::answers-hold-no-key",
+        "AKEY-050 ERR-140 ERR-160 PKP-090 UKEY-360",
+        departures=(LeakyRefusal,),
+        shown_by=Departure,
     ),
     Foundation(
         "keys of runs in X-Api-Key",

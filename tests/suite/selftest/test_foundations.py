@@ -172,6 +172,7 @@ BLOCKED = {
         "key_custody::messages-are-signed-with-the-wallets-key",
     ),
     "call-is-not-guarded:signatures": ("execution_rule::unlisted-wallet", "execution_changes::update-of-a-group"),
+    "refusals-of-runs-tell-the-key": ("key_runs::answers-hold-no-key", "execution_rule::unlisted-wallet"),
 }
 """By mutant: the case that judges what does not hold, and one that builds on it."""
 
