@@ -34,17 +34,17 @@ class Finding(BaseModel):
 
 @cache
 def triage() -> Mapping[str, Finding]:
-    """The findings by the fault's name, or by `module::function` for the faults that no case reaches there."""
+    """The findings by the fault's name, or by `module::function` for the faults there that no case comes near."""
     return TypeAdapter(dict[str, Finding]).validate_python(Document(TRIAGE).value)
 
 
 def finding_of(trial: FaultTrial) -> Finding | None:
     """The finding for this fault; None if its code has changed since."""
     fault = trial.fault
-    if trial.ending is Ending.UNREACHED and (of_function := triage().get(fault.function)):
-        return of_function
     finding = triage().get(fault.name)
-    return finding if finding and (finding.before, finding.after) == (fault.before, fault.after) else None
+    if finding and (finding.before, finding.after) == (fault.before, fault.after):
+        return finding
+    return None if trial.tried else triage().get(fault.function)
 
 
 NOTICED = (Ending.CAUGHT, Ending.CRASHED, Ending.HUNG)

@@ -176,6 +176,12 @@ def test_survivor_that_nobody_has_looked_at_counts_as_a_hole() -> None:
     assert figures.share == 0.5
 
 
+def test_entry_for_a_function_explains_what_no_case_comes_near() -> None:
+    fault = next(fault for fault in all_faults() if fault.function == "cid.py::_take_varint")
+    unreached, survivor = FaultTrial(fault, Ending.UNREACHED), FaultTrial(fault, Ending.SURVIVED, tried=1)
+    assert Figures([unreached, survivor]).unexplained == [survivor]
+
+
 def test_explained_survivors_are_faults_of_this_code() -> None:
     known = {fault.name: (fault.before, fault.after) for fault in all_faults()}
     known |= {fault.function: ("", "") for fault in all_faults()}
