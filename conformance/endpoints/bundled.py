@@ -66,6 +66,11 @@ class BundledNode:
     def __exit__(self, *_: object) -> None:
         self.stop()
 
+    @property
+    def pid(self) -> int:
+        """Its process."""
+        return self._process.pid
+
     def wait_until_ready(self, seconds: float = START_SECONDS) -> None:
         """Wait until the node answers. Raises NodeNotStarted, with the end of its output, if it does not start."""
         until = time.monotonic() + seconds

@@ -60,6 +60,8 @@ class Campaign:
     seed: str = ""
     ready_file: Path | None = None
     """The ready file of the bundled node, where there is one."""
+    node_pid: int | None = None
+    """The process of the bundled node, whose memory is measured; None: there is none, or chaos ends it."""
     until_flip: bool = False
     """Whether to stop at the first case that passes alone and fails under load."""
     chaos: bool = False
@@ -92,7 +94,7 @@ def run_campaign(campaign: Campaign, *, quiet: bool = False) -> int:
         campaign = replace(campaign, folder=Path(folder))
         if started is not None:
             started.wait_until_ready()
-            campaign = replace(campaign, ready_file=started.ready_file)
+            campaign = replace(campaign, ready_file=started.ready_file, node_pid=started.pid)
         return _wait_for(start_process(campaign, quiet=quiet))
 
 

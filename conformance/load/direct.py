@@ -21,8 +21,9 @@ from rich.console import Console
 from conformance.endpoints.client import Target
 from conformance.load.campaign import CAMPAIGN, Campaign, Role, start_process
 from conformance.load.chaos import Chaos
+from conformance.load.memory import MemoryWatch
 from conformance.load.results import LOAD_NAME, LoadRecord, Sample, load_results
-from conformance.load.statistics import operations
+from conformance.load.statistics import operations, requests_so_far
 from conformance.load.terminal import show
 from conformance.load.users import CaseUser, Work
 from conformance.report.write import make_writable, write_whole
@@ -61,6 +62,7 @@ class Direction:
         self._begun = 0
         self._children: list[subprocess.Popen[bytes]] = []
         self._over = Event()
+        self._memory: MemoryWatch | None = None
 
     def run(self) -> int:
         """Run the whole campaign and return its exit code."""
@@ -162,6 +164,7 @@ class Direction:
             self._target.timings = CaseUser.work.note_timing
             if self._chaos:
                 self._chaos.start()
+        self._memory = MemoryWatch(campaign.node_pid) if campaign.node_pid is not None else None
         self._record.load_began = time.monotonic()
         gevent.spawn(stats_history, runner)
         runner.start(campaign.users, campaign.users / (campaign.seconds / 2))
@@ -181,6 +184,7 @@ class Direction:
             self._over.wait(min(LOOK_SECONDS, max(0.0, until - time.monotonic())))
             now, rate = time.monotonic(), self._runner.stats.total.current_rps
             record.samples.append(Sample(seconds=now - record.load_began, users=self._runner.user_count, rate=rate))
+            self._look_at_memory()
             if isinstance(self._runner, LocalRunner) and CaseUser.work.ended:
                 self._interrupt(CaseUser.work.ended)
             if any(child.poll() is not None for child in self._children):
@@ -188,6 +192,11 @@ class Direction:
             if self._campaign.until_flip and record.flipped:
                 break
         record.load_ended = time.monotonic()
+
+    def _look_at_memory(self) -> None:
+        memory = self._memory
+        if memory is not None and not memory.is_warm and self._runner.user_count >= self._campaign.users:
+            memory.note_warm(requests_so_far(self._runner.stats))
 
     def _end(self) -> None:
         """Let the users finish their cases, then end all processes."""
@@ -208,6 +217,8 @@ class Direction:
     def _tell(self) -> int:
         record, folder = self._record, self._campaign.options.results
         record.operations = operations(self._runner.stats)
+        if self._memory is not None:
+            record.memory = self._memory.result(requests_so_far(self._runner.stats))
         results = load_results(record, self._campaign.options.to_repeat_case())
         show(results, Console(soft_wrap=True))
         if folder is not None:

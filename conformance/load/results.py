@@ -84,6 +84,20 @@ class Throughput(Part):
     cases_per_second: float
 
 
+class NodeMemory(Part):
+    """The resident memory of the bundled node, in MB of 1,000,000 bytes."""
+
+    start_mb: float
+    """Before the first user."""
+    warm_mb: float
+    """Once all users have begun."""
+    end_mb: float
+    """When all users have finished."""
+    requests_after_warm_up: int
+    mb_per_thousand_requests: float
+    """The growth after the warm-up for each thousand requests."""
+
+
 class ChaosEvent(Part):
     """One disturbance of the node."""
 
@@ -138,6 +152,8 @@ class LoadResults(Part):
     cases: tuple[CaseUnderLoad, ...]
     left_out: dict[str, str]
     """Selected cases that did not run, and why."""
+    memory: NodeMemory | None = None
+    """Null for nodes that the campaign did not start, with chaos, and on systems other than Linux."""
     chaos: ChaosResult | None = None
     """Null where nothing was asked to disturb the node."""
 
@@ -159,6 +175,7 @@ class LoadRecord:
     """By the monotonic clock; 0: not yet."""
     load_ended: float = 0.0
     interrupted: str = ""
+    memory: NodeMemory | None = None
     chaos: ChaosResult | None = None
 
     @property
@@ -194,6 +211,7 @@ def load_results(record: LoadRecord, options: Sequence[str]) -> LoadResults:
         samples=tuple(record.samples),
         cases=tuple(_case(record, name, options) for name in sorted(record.alone)),
         left_out=record.left_out,
+        memory=record.memory,
         chaos=record.chaos,
     )
 

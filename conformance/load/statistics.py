@@ -10,6 +10,11 @@ CASE = "case"
 """The "method" of failed cases in Locust's report."""
 
 
+def requests_so_far(stats: RequestStats) -> int:
+    """The number of requests, without the entries of cases."""
+    return sum(entry.num_requests for entry in stats.entries.values() if entry.method != CASE)
+
+
 def operations(stats: RequestStats) -> tuple[OperationResult, ...]:
     """The results of each operation, by name."""
     called = [entry for entry in stats.entries.values() if entry.method != CASE and entry.num_requests]

@@ -25,6 +25,12 @@ def show(results: LoadResults, console: Console) -> None:
         f" ({done.requests_per_second:.1f} a second), {done.cases} cases ({done.cases_per_second:.1f} a second);"
         f" {len(results.left_out)} cases left out"
     )
+    if results.memory is not None:
+        memory = results.memory
+        console.print(
+            f"memory of the node: {memory.start_mb:.0f} MB, {memory.warm_mb:.0f} MB with all users,"
+            f" {memory.end_mb:.0f} MB at the end; {memory.mb_per_thousand_requests:.2f} MB for a thousand requests"
+        )
     for case in results.cases:
         if case.alone is not Verdict.PASS:
             console.print(Text(f"{case.case}: {case.alone} alone: {case.reason}"))

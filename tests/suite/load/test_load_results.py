@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -10,6 +12,7 @@ import jsonschema
 import pytest
 
 from conformance.load.campaign import Campaign
+from conformance.load.memory import MemoryWatch
 from conformance.load.publish import SCHEMA_FILE
 from conformance.load.results import LoadRecord, LoadResults, Sample, load_results
 from conformance.profile import Profile
@@ -78,3 +81,22 @@ def test_results_follow_the_published_schema_and_hold_no_password() -> None:
     text = load_results(record(under_load=(PASS, FAIL)), ()).model_dump_json()
     jsonschema.validate(json.loads(text), json.loads(schema_text(LoadResults)))
     assert "word@" not in text
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_memory_is_told_for_each_thousand_requests_after_the_warm_up() -> None:
+    watch = MemoryWatch(os.getpid())
+    watch.note_warm(500)
+    kept = b"x" * 40_000_000
+    memory = watch.result(2500)
+    assert memory is not None
+    assert memory.end_mb - memory.warm_mb >= len(kept) / 1e6 / 2
+    assert memory.requests_after_warm_up == 2000
+    assert memory.mb_per_thousand_requests == pytest.approx((memory.end_mb - memory.warm_mb) / 2)
+
+
+def test_memory_of_a_node_that_is_gone_is_unknown() -> None:
+    watch = MemoryWatch(-1)
+    watch.note_warm(1)
+    assert not watch.is_warm
+    assert watch.result(2) is None
