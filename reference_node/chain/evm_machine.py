@@ -12,7 +12,7 @@ from inspect import unwrap
 from typing import cast
 
 from eth import EVM_RECURSION_LIMIT
-from eth.abc import ExecutionContextAPI, MessageAPI, OpcodeAPI, StateAPI, TransactionContextAPI
+from eth.abc import ComputationAPI, ExecutionContextAPI, MessageAPI, OpcodeAPI, StateAPI, TransactionContextAPI
 from eth.typing import JournalDBCheckpoint
 from eth.vm import opcode_values
 from eth.vm.code_stream import CodeStream
@@ -100,6 +100,17 @@ class MemoryComputation(PragueComputation):
         cast(MemoryState, state).check_time()
         super().__init__(state, message, transaction_context)
         self.code = ScannedCode(message.code)
+
+    def add_child_computation(self, child_computation: ComputationAPI) -> None:
+        """Take in what a call did, and drop what the call before it read and wrote in memory.
+
+        Refunds, logs and deletions alone are asked for later. The memory of some hundred calls would take hundreds of
+        megabytes.
+        """
+        if self.children:
+            done = cast(MemoryComputation, self.children[-1])
+            done._memory, done._output, done.return_data, done.msg.data = Memory(), b"", b"", b""
+        super().add_child_computation(child_computation)
 
 
 class MemoryState(PragueState):

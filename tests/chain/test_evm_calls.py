@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import pytest
 from eth_account import Account
 
@@ -15,6 +17,7 @@ from .bytecode import CLOCK, COUNTER, CUSTOM_ERROR, REVERTER, assemble, init_cod
 from .wallets import ALICE, BOB, CHAIN_ID, Wallet
 
 POOR = Wallet(0xDEAD)
+MEGABYTE = 1024 * 1024
 
 
 def test_call_leaves_no_trace(chain: EvmChain) -> None:
@@ -35,6 +38,19 @@ def test_call_raises_what_the_contract_reverts_with(chain: EvmChain) -> None:
     assert reverted.value.data == CUSTOM_ERROR
     receipt = ALICE.send(chain, contract)
     assert (receipt.succeeded, receipt.revert_data) == (False, CUSTOM_ERROR)
+
+
+def test_calls_within_a_call_leave_no_memory_behind(chain: EvmChain) -> None:
+    """Each of some 280 calls of the identity contract copies a megabyte."""
+    copies = assemble(f"again: {MEGABYTE} 0 {MEGABYTE} 0 4 GAS STATICCALL POP @again JUMP")
+    tracemalloc.start()
+    try:
+        execution = chain.run(Call(to=BOB.address), {BOB.address: Override(code=copies)})
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert execution.error is not None
+    assert most < 30 * MEGABYTE
 
 
 def test_call_that_never_ends_runs_out_of_gas(chain: EvmChain) -> None:
