@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import re
 import socket
+from contextlib import ExitStack, suppress
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from connecting import connect, exchange, status_of
 from nodes import Running, refused
 
 from reference_node.strict_json import BODY_LIMIT, DEPTH_LIMIT
@@ -294,6 +296,69 @@ def test_what_is_not_http_is_refused_in_the_same_shape(running: Running, request
     assert head.startswith(b"HTTP/1.1 400 ")
     assert b"application/problem+json" in head.lower()
     assert json.loads(body)["code"] == "not-http"
+
+
+@pytest.mark.parametrize(
+    ("target", "header"),
+    [
+        ("GET /", "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13"),
+        ("GET /", "Upgrade: h2c\r\nConnection: Upgrade, HTTP2-Settings\r\nHTTP2-Settings: AAMAAABkAAQAAP__"),
+        ("CONNECT example.org:443", "X: a"),
+        ("GET http://other.example/core/v1/get_node_chain_config", "X: a"),
+        ("OPTIONS *", "X: a"),
+        ("PRI *", "X: a"),
+        ("GET /core/v1/swagger-ui-assets/../../../../etc/passwd", "X: a"),
+        ("GET /core/v1/swagger-ui-assets/..%2f..%2f..%2fetc%2fpasswd", "X: a"),
+        ("GET /core/v1/swagger-ui-assets//etc/passwd", "X: a"),
+        ("GET /evidences/..%2f..%2fetc%2fpasswd", "X: a"),
+        ("GET /evidences/%00", "X: a"),
+        ("GET /core/v1/list_groups?page_number=" + "9" * 60_000, "X: a"),
+        ("GET /core/v1/account_exists", "X-Api-Key: " + "A" * 60_000),
+        ("GET /core/v1/billing/balance", "X-Wallet-Auth: " + "{" * 60_000),
+    ],
+)
+def test_request_for_what_the_node_does_not_do_is_no_fault_of_it(running: Running, target: str, header: str) -> None:
+    answer = exchange(
+        running, f"{target} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n{header}\r\n\r\n".encode()
+    )
+    assert 200 <= status_of(answer) < 500
+    assert b"root:" not in answer
+    assert running.read("get_node_chain_config")
+
+
+DIGITS = b"9" * 900_000
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/core/v1/remove_group", b'{"group_id":' + DIGITS + b"}"),
+        ("/core/v1/billing/create_payment_intent", b'{"amount_cents":' + DIGITS + b"}"),
+        ("/core/v1/billing/create_payment_intent", b'{"amount_cents":1e400000}'),
+        ("/core/v1/service_action", b'{"code":"x","jsParams":{"a":1.' + DIGITS + b"}}"),
+        ("/rpc", b'{"jsonrpc":"2.0","id":' + DIGITS + b',"method":"eth_chainId","params":[]}'),
+        ("/rpc", b'{"jsonrpc":"2.0","id":1,"method":"eth_getBlockByNumber","params":["0x' + DIGITS + b'",false]}'),
+        ("/rpc", b'{"jsonrpc":"2.0","id":1,"method":"eth_sendRawTransaction","params":["0x' + b"c1" * 400_000 + b'"]}'),
+        ("/stripe/v1/payment_intents", b"a" + b"[a]" * 100_000 + b"=1"),
+        ("/stripe/v1/payment_intents", b"&".join(b"a%d=1" % number for number in range(80_000))),
+    ],
+)
+def test_body_that_is_long_to_read_is_refused(running: Running, account: str, path: str, body: bytes) -> None:
+    form = {"Content-Type": "application/x-www-form-urlencoded"} if path.startswith("/stripe") else {}
+    answer = running.http.post(path, content=body, headers=JSON | {"X-Api-Key": account} | form)
+    assert answer.status_code in range(400, 500) or "error" in answer.json()
+    assert running.read("get_node_chain_config")
+
+
+def test_answers_that_nobody_reads_hold_up_nobody(running: Running) -> None:
+    pipelined = b"GET /core/v1/openapi.json HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n" * 500
+    with ExitStack() as opened:
+        for _ in range(10):
+            connection = opened.enter_context(connect(running))
+            connection.settimeout(1)
+            with suppress(TimeoutError):  # the node reads on when it has sent what it answers
+                connection.sendall(pipelined)
+        assert running.read("get_node_chain_config")
 
 
 def test_request_that_ends_as_no_http_has_no_effect(running: Running, account: str) -> None:
