@@ -1,0 +1,76 @@
+"""Signals end fuzzing in order: results so far, the exit code, and no process and no folder left."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import httpx
+import pytest
+
+from conformance.report import ExitCode
+
+
+def processes_of(folder: Path) -> dict[int, str]:
+    """The command lines of processes whose temporary folder this is."""
+    wanted = f"TMPDIR={folder}".encode()
+    found: dict[int, str] = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdecimal():
+            with contextlib.suppress(OSError):
+                if wanted in (entry / "environ").read_bytes().split(b"\0"):
+                    line = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
+                    found |= {int(entry.name): line} if line else {}
+    return found
+
+
+def await_true(condition: Callable[[], bool], what: str) -> None:
+    until = time.monotonic() + 120
+    while not condition():
+        assert time.monotonic() < until, what
+        time.sleep(0.05)
+
+
+def cases_are_under_way(folder: Path) -> bool:
+    """Whether a node of the command has got its first block from a case, long after it has deployed its contract."""
+    for file in folder.rglob("*.json"):
+        with contextlib.suppress(OSError, ValueError, LookupError, TypeError, httpx.HTTPError):
+            asked = {"jsonrpc": "2.0", "id": 1, "method": "eth_blockNumber", "params": []}
+            url = json.loads(file.read_text(encoding="utf-8"))["base_url"]
+            answer = httpx.post(f"{url}/rpc", json=asked, trust_env=False, timeout=5).json()
+            if int(answer["result"], 16) > 20:
+                return True
+    return False
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=lambda number: str(number.name))
+def test_signal_ends_fuzzing_with_results_and_nothing_else(number: signal.Signals, tmp_path: Path) -> None:
+    place = tmp_path / "tmp"
+    place.mkdir()
+    with subprocess.Popen(  # noqa: S603 - our own text
+        [sys.executable, "-m", "conformance", "run", "--pack", "fuzz", "--output", str(tmp_path / "out")],
+        env=os.environ | {"TMPDIR": str(place)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    ) as running:
+        try:
+            await_true(lambda: running.poll() is not None or cases_are_under_way(place), "no case begins")
+        finally:
+            os.killpg(running.pid, number)  # as a terminal sends Ctrl-C
+        told, _ = running.communicate(timeout=240)
+    assert "Traceback" not in told
+    results = json.loads((tmp_path / "out" / "results.json").read_text(encoding="utf-8"))
+    assert (running.returncode, results["exit_code"]) == (ExitCode.INTERRUPTED, ExitCode.INTERRUPTED), told
+    assert number.name in results["interrupted"] or "Ctrl-C" in results["interrupted"]
+    await_true(lambda: not processes_of(place), f"processes are left: {processes_of(place)}")
+    assert list(place.iterdir()) == []
