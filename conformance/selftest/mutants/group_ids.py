@@ -55,7 +55,7 @@ def filling_no_group_succeeds(node: Node) -> None:
         wrap(node.accounts, name, forgiving)
 
 
-@mutant("GRPLIFE-200")
+@mutant("GRPLIFE-200", also="GRPLIFE-150 EP-360 EP-370")
 def unknown_group_falls_to_the_newest(node: Node) -> None:
     """Add to the account's newest group when the group is unknown."""
 
@@ -81,7 +81,7 @@ def quoted_ids_are_refused(node: Node) -> None:
     _remove_group_takes(node, int)
 
 
-@mutant("GRPLIFE-190")
+@mutant("GRPLIFE-190", also="EP-190")
 def unquoted_ids_are_refused(node: Node) -> None:
     """Refuse an id that is a JSON number in `remove_group`."""
     _remove_group_takes(node, str)
@@ -101,7 +101,7 @@ def group_calls_want_quoted_ids(node: Node) -> None:
     intercept(node, GROUP_MEMBER_WRITES, handler)
 
 
-@mutant("GRPLIFE-180")
+@mutant("GRPLIFE-180", also="GRPLIFE-100")
 def quoted_ids_do_nothing(node: Node) -> None:
     """Answer success to `remove_group` with an id in quotes, and remove nothing."""
 
@@ -126,7 +126,7 @@ def update_is_two_writes(node: Node) -> None:
     wrap(node.accounts, "update_group", update)
 
 
-@mutant("GRPLIFE-230")
+@mutant("GRPLIFE-230", also="EP-370 SCOPE-070 UKEY-180")
 def addition_rewrites_the_list(node: Node) -> None:
     """Read a group's wallets in `add_pkp_to_group`, and write them back later with the new one."""
     rendezvous = Rendezvous()
@@ -141,7 +141,14 @@ def addition_rewrites_the_list(node: Node) -> None:
     wrap(node.accounts, "add_pkp_to_group", add)
 
 
-@mutant("GRPLIFE-040", "GRPLIFE-050", "GRPLIFE-060", "GRPLIFE-070", "GRPLIFE-080")
+@mutant(
+    "GRPLIFE-040",
+    "GRPLIFE-050",
+    "GRPLIFE-060",
+    "GRPLIFE-070",
+    "GRPLIFE-080",
+    also="CHAIN-050 EP-180 GRP-270 EXEC-010 EXEC-020 EXEC-040 EXEC-050 EP-210 EP-220 EP-360 EP-370 LIST-040 LIST-060",
+)
 def updated_lists_stay_off_chain(node: Node) -> None:
     """Keep updated lists of groups in memory, and not in the contract."""
     kept: dict[tuple[int, int], tuple[list[Wallet], list[Action]]] = {}

@@ -11,7 +11,7 @@ from reference_node.chain.account_config import Group
 from reference_node.node import Node
 
 
-@mutant("GRPLIFE-010")
+@mutant("GRPLIFE-010", also="ACC-070 ACC-140 UKEY-040 SCOPE-040")
 def group_is_promised_and_not_made(node: Node) -> None:
     """Answer the next id from `add_group`, and create nothing."""
     wrap(node.accounts, "add_group", lambda _, key, *__: len(node.accounts.groups(account_of(node, key), 0, 100)) + 1)
@@ -28,7 +28,7 @@ def groups_come_in_pairs(node: Node) -> None:
     wrap(node.accounts, "add_group", add)
 
 
-@mutant("GRPLIFE-010")
+@mutant("GRPLIFE-010", also="ACC-110 GRPLIFE-100 LIST-020 LIST-040 LIST-050 LIST-060")
 def group_is_made_for_everybody(node: Node) -> None:
     """List a new group in every account that has none."""
     made: list[Group] = []
@@ -42,7 +42,7 @@ def group_is_made_for_everybody(node: Node) -> None:
     wrap(node.accounts, "groups", lambda view, *arguments: view(*arguments) or made)
 
 
-@mutant("GRPLIFE-020")
+@mutant("GRPLIFE-020", also="EP-180 LIST-170")
 def update_keeps_the_name(node: Node) -> None:
     """Keep the name in `update_group`."""
     wrap(
@@ -52,7 +52,7 @@ def update_keeps_the_name(node: Node) -> None:
     )
 
 
-@mutant("GRPLIFE-030", "EP-180")
+@mutant("GRPLIFE-030", "EP-180", also="LIST-170")
 def update_keeps_the_description(node: Node) -> None:
     """Keep the description in `update_group`."""
 
@@ -81,7 +81,7 @@ def updated_labels_stay_off_chain(node: Node) -> None:
     wrap(node.accounts, "groups", groups)
 
 
-@mutant("GRPLIFE-040", "GRPLIFE-060", "GRPLIFE-080")
+@mutant("GRPLIFE-040", "GRPLIFE-060", "GRPLIFE-080", also="EP-180 LIST-170")
 def update_adds_wallets(node: Node) -> None:
     """Add the wallets of `update_group` to those that the group lists."""
 
@@ -91,7 +91,7 @@ def update_adds_wallets(node: Node) -> None:
     wrap(node.accounts, "update_group", update)
 
 
-@mutant("GRPLIFE-050", "GRPLIFE-060", "GRPLIFE-080")
+@mutant("GRPLIFE-050", "GRPLIFE-060", "GRPLIFE-080", also="EP-180 LIST-170")
 def update_adds_actions(node: Node) -> None:
     """Add the actions of `update_group` to those that the group lists."""
 
@@ -101,7 +101,7 @@ def update_adds_actions(node: Node) -> None:
     wrap(node.accounts, "update_group", update)
 
 
-@mutant("GRPLIFE-060")
+@mutant("GRPLIFE-060", also="EP-180 GRPLIFE-040 GRPLIFE-050 GRPLIFE-080 LIST-170")
 def update_takes_empty_lists_as_absent(node: Node) -> None:
     """Keep a group's list when `update_group` sends an empty one."""
 
@@ -112,7 +112,7 @@ def update_takes_empty_lists_as_absent(node: Node) -> None:
     wrap(node.accounts, "update_group", update)
 
 
-@mutant("GRPLIFE-080")
+@mutant("GRPLIFE-080", also="EP-180 GRP-270 GRPLIFE-060 LIST-170")
 def update_keeps_what_was_added(node: Node) -> None:
     """Keep in `update_group` what was added to the group item by item."""
     added_wallets: dict[int, list[bytes]] = {}
@@ -135,7 +135,7 @@ def update_keeps_what_was_added(node: Node) -> None:
     wrap(node.accounts, "update_group", update)
 
 
-@mutant("GRPLIFE-090", "LIST-030")
+@mutant("GRPLIFE-090", "LIST-030", also="LIST-010 LIST-020")
 def update_moves_the_group_to_the_end(node: Node) -> None:
     """List an updated group last."""
     updated: list[int] = []
@@ -152,7 +152,7 @@ def update_moves_the_group_to_the_end(node: Node) -> None:
     wrap(node.accounts, "groups", groups)
 
 
-@mutant("GRPLIFE-090")
+@mutant("GRPLIFE-090", also="LIST-030")
 def update_makes_a_new_group(node: Node) -> None:
     """Remove the group in `update_group` and create another, so that its id changes."""
 
@@ -163,7 +163,7 @@ def update_makes_a_new_group(node: Node) -> None:
     wrap(node.accounts, "update_group", update)
 
 
-@mutant("GRPLIFE-090")
+@mutant("GRPLIFE-090", also="GRP-120")
 def update_fills_every_group(node: Node) -> None:
     """Replace the lists of all groups of the account in `update_group`."""
 

@@ -38,13 +38,13 @@ def _begins(entry: int, number: int) -> bool:
     return str(number).startswith(str(entry))
 
 
-@mutant("EXEC-070")
+@mutant("EXEC-070", also="AUTH-080 ERR-100 EXEC-030 EXEC-090 UKEY-270 UKEY-290")
 def execute_groups_are_bits_of_a_word(node: Node) -> None:
     """Keep `execute_in_groups` as 32 bits, so that a key for group 4 may execute in group 36."""
     _reached_by(node, lambda entry, number: number % WORD == entry % WORD)
 
 
-@mutant("EXEC-070")
+@mutant("EXEC-070", also="AUTH-080 ERR-100 EXEC-030 EXEC-090 UKEY-270 UKEY-290")
 def execute_groups_are_beginnings_of_numbers(node: Node) -> None:
     """Compare group numbers by their beginning, so that a key for group 3 may execute in group 36."""
     _reached_by(node, _begins)
@@ -67,7 +67,7 @@ def actions_of_groups_alike_are_listed(node: Node) -> None:
     wrap(node.accounts, "actions_in_group", listed)
 
 
-@mutant("GRPLIFE-100")
+@mutant("GRPLIFE-100", also="GRPLIFE-130 GRPLIFE-170")
 def removal_takes_groups_alike(node: Node) -> None:
     """Remove with group 3 also the groups whose number begins with 3."""
 
@@ -117,6 +117,7 @@ def group_zero_is_every_group(node: Node) -> None:
         row("16-bits-updated", 16, "update"),
         row("32-bits-updated", 32, "update"),
     ],
+    also="AUTH-080 ERR-100 EXEC-030 EXEC-070 UKEY-150 UKEY-190 UKEY-230 UKEY-290 UKEY-460",
 )
 def group_ids_of_keys_are_cut(node: Node, bits: int, write: str) -> None:
     """Read the group ids of usage keys into {bits} bits when they are given to {write}_usage_api_key."""

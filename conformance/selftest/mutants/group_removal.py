@@ -16,7 +16,7 @@ from reference_node.node import Node
 NAMING_A_GROUP = ("update_group", "remove_group", *GROUP_MEMBER_WRITES)
 
 
-@mutant("GRPLIFE-100")
+@mutant("GRPLIFE-100", also="GRPLIFE-130 GRPLIFE-170")
 def removal_takes_the_later_groups_too(node: Node) -> None:
     """Remove with a group all that were made after it."""
 
@@ -43,13 +43,13 @@ def _hide_removed(node: Node) -> set[tuple[int, int]]:
     return hidden
 
 
-@mutant("GRPLIFE-110", "GRPLIFE-150", "CHAIN-050")
+@mutant("GRPLIFE-110", "GRPLIFE-150", "CHAIN-050", also="ACC-140 ERR-100 GRPLIFE-160 AUTH-080 AUTH-090 UKEY-070")
 def removed_groups_are_only_hidden(node: Node) -> None:
     """Remove a group from the list only."""
     _hide_removed(node)
 
 
-@mutant("GRPLIFE-100")
+@mutant("GRPLIFE-100", also="ACC-140 CHAIN-050 ERR-100 GRPLIFE-110 GRPLIFE-160 AUTH-080 AUTH-090 UKEY-070")
 def removed_group_stays_on_chain(node: Node) -> None:
     """Hide and refuse a removed group over HTTP, and keep it in the contract."""
     hidden = _hide_removed(node)
@@ -61,7 +61,10 @@ def removed_group_stays_on_chain(node: Node) -> None:
     intercept(node, NAMING_A_GROUP, handler)
 
 
-@mutant("GRPLIFE-120")
+@mutant(
+    "GRPLIFE-120",
+    also="ACC-140 CHAIN-050 ERR-100 GRPLIFE-110 GRPLIFE-150 GRPLIFE-160 LIST-010 AUTH-080 AUTH-090 UKEY-070",
+)
 def removed_ids_are_used_again(node: Node) -> None:
     """Give a new group the id of a removed one, which keys may still name."""
     hidden = _hide_removed(node)
@@ -91,7 +94,7 @@ def keys_of_a_removed_group_lose_all_groups(node: Node) -> None:
     wrap(node.accounts, "remove_group", remove)
 
 
-@mutant("GRPLIFE-130")
+@mutant("GRPLIFE-130", also="GRPLIFE-170")
 def removal_ends_wildcards(node: Node) -> None:
     """Empty the arrays with a wildcard when a group is removed."""
 
@@ -135,7 +138,7 @@ def removal_deletes_the_groups_actions(node: Node) -> None:
     wrap(node.accounts, "remove_group", remove)
 
 
-@mutant("GRPLIFE-140")
+@mutant("GRPLIFE-140", also="LIST-170")
 def removal_hides_the_groups_wallets(node: Node) -> None:
     """Hide from all lists the wallets that a removed group listed."""
     hidden: set[bytes] = set()
@@ -151,7 +154,7 @@ def removal_hides_the_groups_wallets(node: Node) -> None:
     wrap(node.accounts, "wallets", wallets)
 
 
-@mutant("GRPLIFE-140")
+@mutant("GRPLIFE-140", also="GRPLIFE-130 GRPLIFE-170")
 def removal_removes_the_groups_keys(node: Node) -> None:
     """Remove the usage keys that named a removed group."""
 

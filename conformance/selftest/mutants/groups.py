@@ -47,7 +47,7 @@ def _number(value: JsonValue) -> int:
 
 @mutant(
     each=[
-        row("hex-text", lambda number: f"{number:#x}", breaks="GRP-010"),
+        row("hex-text", lambda number: f"{number:#x}", breaks="GRP-010", also="GRPLIFE-190 VER-050"),
         row("above-u64", lambda number: number + 2**64, breaks="GRP-010"),
         row("2-for-all-but-the-first", lambda number: min(number, 2), breaks="GRP-190"),
     ]
@@ -60,11 +60,33 @@ def group_ids_are_listed_otherwise(node: Node, change: Callable[[int], JsonValue
 @mutant(
     each=[
         row("labels-exchanged", lambda name, text, *lists: (text, name, *lists), breaks="GRP-020 GRP-030 ACC-070"),
-        row("without-description", lambda name, _, *lists: (name, "", *lists), breaks="GRP-030"),
-        row("without-wallets", lambda name, text, _, cids: (name, text, [], cids), breaks="GRP-040 GRP-270"),
-        row("without-actions", lambda name, text, pkps, _: (name, text, pkps, []), breaks="GRP-050 GRP-270"),
-        row("without-lists", lambda name, text, *_: (name, text, [], []), breaks="EP-160"),
-        row("first-wallet-alone", lambda name, text, pkps, cids: (name, text, pkps[:1], cids), breaks="GRP-040"),
+        row(
+            "without-description", lambda name, _, *lists: (name, "", *lists), breaks="GRP-030", also="EP-160 LIST-170"
+        ),
+        row(
+            "without-wallets",
+            lambda name, text, _, cids: (name, text, [], cids),
+            breaks="GRP-040 GRP-270",
+            also="GRP-070 LIST-170",
+        ),
+        row(
+            "without-actions",
+            lambda name, text, pkps, _: (name, text, pkps, []),
+            breaks="GRP-050 GRP-270",
+            also="GRP-080 LIST-170",
+        ),
+        row(
+            "without-lists",
+            lambda name, text, *_: (name, text, [], []),
+            breaks="EP-160",
+            also="GRP-040 GRP-050 GRP-070 GRP-080 GRP-270 LIST-170",
+        ),
+        row(
+            "first-wallet-alone",
+            lambda name, text, pkps, cids: (name, text, pkps[:1], cids),
+            breaks="GRP-040",
+            also="GRP-100 GRP-270 LIST-170",
+        ),
     ]
 )
 def new_group_is_stored_otherwise(node: Node, change: Callable[..., tuple[object, ...]]) -> None:
@@ -72,13 +94,13 @@ def new_group_is_stored_otherwise(node: Node, change: Callable[..., tuple[object
     wrap(node.accounts, "add_group", lambda write, key, *sent: write(key, *change(*sent)))
 
 
-@mutant("GRP-020")
+@mutant("GRP-020", also="EP-160 LIST-170")
 def group_names_are_cut(node: Node) -> None:
     """Cut a group's name after 16 characters."""
     wrap(node.accounts, "add_group", lambda write, key, name, *rest: write(key, name[:16], *rest))
 
 
-@mutant("GRP-020")
+@mutant("GRP-020", also="EP-160 GRPLIFE-020 GRPLIFE-090 LIST-170")
 def groups_share_the_last_name(node: Node) -> None:
     """Show every group with the name of the newest in `list_groups`."""
 
@@ -89,7 +111,7 @@ def groups_share_the_last_name(node: Node) -> None:
     wrap(node.accounts, "groups", groups)
 
 
-@mutant("GRP-040", "GRP-050")
+@mutant("GRP-040", "GRP-050", also="EP-160 GRP-120 GRP-140")
 def new_group_starts_with_the_last_ones_lists(node: Node) -> None:
     """Add to a new group what the group before it was created with."""
     last: dict[int, tuple[Hashes, Hashes]] = {}
@@ -102,7 +124,11 @@ def new_group_starts_with_the_last_ones_lists(node: Node) -> None:
     wrap(node.accounts, "add_group", add)
 
 
-@mutant("GRP-180")
+@mutant(
+    "GRP-180",
+    also="EXEC-010 EXEC-030 UKEY-100 UKEY-110 UKEY-140 UKEY-150 UKEY-180 UKEY-190 "
+    "UKEY-220 UKEY-230 UKEY-260 UKEY-270 UKEY-290",
+)
 def group_ids_start_at_zero(node: Node) -> None:
     """Number groups from 0."""
     change_items(node, "list_groups", each(lambda item: {**item, "id": _number(item["id"]) - 1}))
@@ -120,7 +146,7 @@ def _query_numbered_up(query: dict[str, str]) -> dict[str, str]:
     return {**query, "group_id": str(int(query["group_id"]) + 1)} if "group_id" in query else query
 
 
-@mutant("GRP-190", "GRPLIFE-220")
+@mutant("GRP-190", "GRPLIFE-220", also="GRPLIFE-010")
 def groups_made_at_once_are_one(node: Node) -> None:
     """Answer concurrent `add_group` requests of an account with one group."""
     one_answer_at_a_time(node, "add_group", lambda request: request.key)
@@ -144,7 +170,7 @@ def _entries(body: dict[str, JsonValue], name: str) -> list[JsonValue]:
     return entries if isinstance(entries, list) else []
 
 
-@mutant("GRP-230")
+@mutant("GRP-230", also="LIST-040 LIST-050")
 def duplicates_count_twice(node: Node) -> None:
     """List a wallet twice that `add_group` was sent twice."""
     twice: set[bytes] = set()
@@ -161,7 +187,7 @@ def duplicates_count_twice(node: Node) -> None:
     wrap(node.accounts, "wallets_in_group", listed)
 
 
-@mutant("GRP-230")
+@mutant("GRP-230", also="EP-220")
 def duplicates_outlive_one_removal(node: Node) -> None:
     """Require two removals of a wallet that `update_group` was sent twice."""
     counts: dict[tuple[int, bytes], int] = {}
@@ -179,7 +205,7 @@ def duplicates_outlive_one_removal(node: Node) -> None:
     wrap(node.accounts, "remove_pkp_from_group", remove)
 
 
-@mutant("GRP-240")
+@mutant("GRP-240", also="ACT-130 EP-030")
 def hashes_are_repaired(node: Node) -> None:
     """Cut or pad a hashed CID of the wrong length, and read digits that are not hex as 0."""
     change_body(node, ("add_group", "update_group"), lambda value: _repaired_list(members(value)))
@@ -199,7 +225,7 @@ def _repaired(text: str) -> str:
     return f"0x{digits:0<64}"[:HASH_LENGTH]
 
 
-@mutant("GRP-250")
+@mutant("GRP-250", also="AKEY-070 AUTH-150")
 def groups_belong_to_their_maker(node: Node) -> None:
     """Refuse writes of the account key to groups that a usage key made."""
     foreign = groups_of_usage_keys(node)
@@ -211,7 +237,7 @@ def groups_belong_to_their_maker(node: Node) -> None:
     intercept(node, NAMING_A_GROUP, handler)
 
 
-@mutant("GRP-250")
+@mutant("GRP-250", also="GRPLIFE-010")
 def groups_of_usage_keys_are_hidden(node: Node) -> None:
     """Hide groups that usage keys made from `list_groups`."""
     foreign = groups_of_usage_keys(node)
@@ -222,7 +248,7 @@ def groups_of_usage_keys_are_hidden(node: Node) -> None:
     wrap(node.accounts, "groups", groups)
 
 
-@mutant("GRP-270", "EP-370")
+@mutant("GRP-270", "EP-370", also="GRPLIFE-230 SCOPE-070 UKEY-180")
 def later_additions_replace(node: Node) -> None:
     """Leave the added wallet as the only one in the group in `add_pkp_to_group`."""
 
@@ -236,7 +262,7 @@ def later_additions_replace(node: Node) -> None:
     wrap(node.accounts, "add_pkp_to_group", add)
 
 
-@mutant("GRP-270", "GRPLIFE-040", "GRPLIFE-050", "EP-180")
+@mutant("GRP-270", "GRPLIFE-040", "GRPLIFE-050", "EP-180", also="GRPLIFE-060 GRPLIFE-070 GRPLIFE-080 LIST-170")
 def update_group_ignores_its_lists(node: Node) -> None:
     """Keep both lists of a group in `update_group`."""
 
