@@ -27,13 +27,16 @@ def _both(one: Permissions, other: Permissions) -> Permissions:
     )
 
 
-@mutant("KEYLIFE-010")
+@mutant(
+    "KEYLIFE-010",
+    also="EP-110 EXEC-010 UKEY-010 UKEY-040 UKEY-060 UKEY-080 UKEY-100 UKEY-140 UKEY-180 UKEY-220 UKEY-260 UKEY-280",
+)
 def new_usage_keys_hold_nothing(node: Node) -> None:
     """Create usage keys without permissions; only an update gives them."""
     change_permissions(node, lambda *_: NOTHING)
 
 
-@mutant("KEYLIFE-010")
+@mutant("KEYLIFE-010", also="LIST-170")
 def new_usage_keys_are_not_listed(node: Node) -> None:
     """Show a usage key in `list_api_keys` only after its first update."""
     updated: set[int] = set()
@@ -122,7 +125,7 @@ def update_forgets_the_remove_permission(node: Node) -> None:
     updated_to(node, lambda _, sent: replace(sent, remove_pkp_from_groups=[]))
 
 
-@mutant("KEYLIFE-040")
+@mutant("KEYLIFE-040", also="KEYLIFE-020")
 def update_makes_another_key(node: Node) -> None:
     """Remove the key in an update, and create one with a fresh secret that nobody gets."""
 
@@ -173,7 +176,7 @@ def removal_takes_all_keys(node: Node) -> None:
     wrap(node.accounts, "remove_usage_key", remove)
 
 
-@mutant("KEYLIFE-060", "EP-140")
+@mutant("KEYLIFE-060", "EP-140", also="LIST-170")
 def metadata_update_keeps_the_description(node: Node) -> None:
     """Replace only the name in a metadata update."""
 
@@ -216,7 +219,7 @@ def metadata_update_grants_creation(node: Node) -> None:
     wrap(node.accounts, "update_usage_key_metadata", rename)
 
 
-@mutant("KEYLIFE-080", "KEYLIFE-090", "CHAIN-050")
+@mutant("KEYLIFE-080", "KEYLIFE-090", "CHAIN-050", also="ACC-140")
 def removal_only_hides_the_key(node: Node) -> None:
     """Hide a removed key from the list of the HTTP API, and let it work on; the contract lists it still."""
     hidden: set[int] = set()
@@ -230,7 +233,7 @@ def removal_only_hides_the_key(node: Node) -> None:
     wrap(node.accounts, "usage_keys", lambda view, *page: [key for key in view(*page) if key.key_hash not in hidden])
 
 
-@mutant("KEYLIFE-090")
+@mutant("KEYLIFE-090", also="KEYLIFE-100 KEYLIFE-120")
 def removal_only_empties_the_key(node: Node) -> None:
     """Clear a removed key's permissions, and keep it in the list."""
 
@@ -240,7 +243,7 @@ def removal_only_empties_the_key(node: Node) -> None:
     wrap(node.accounts, "remove_usage_key", remove)
 
 
-@mutant("KEYLIFE-090")
+@mutant("KEYLIFE-090", also="ACC-110")
 def removed_keys_stay_on_small_pages(node: Node) -> None:
     """Keep removed keys on pages of one item."""
     everything: list[UsageKey] = []

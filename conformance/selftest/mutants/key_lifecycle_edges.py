@@ -65,7 +65,13 @@ def write_of_an_unknown_key_succeeds(node: Node, method: str) -> None:
     wrap(node.accounts, method, write_for)
 
 
-@mutant("KEYLIFE-150", each=["remove_usage_key", "update_usage_key"])
+@mutant(
+    "KEYLIFE-150",
+    each=[
+        row("remove_usage_key", also="KEYLIFE-080 KEYLIFE-090"),
+        row("update_usage_key", also="KEYLIFE-020 KEYLIFE-030"),
+    ],
+)
 def write_about_a_key_takes_effect_late(node: Node, method: str) -> None:
     """Do `{method}` only after the key has created six more groups."""
     waiting: dict[int, Callable[[], object]] = {}
@@ -123,7 +129,7 @@ def update_keeps_the_labels(node: Node) -> None:
     wrap(node.accounts, "update_usage_key", update)
 
 
-@mutant("KEYLIFE-200")
+@mutant("KEYLIFE-200", also="KEYLIFE-020 KEYLIFE-030")
 def updates_at_once_mix(node: Node) -> None:
     """Store the bools of one and the arrays of another of several concurrent updates."""
     sent_so_far: list[Permissions] = []
@@ -166,7 +172,7 @@ def removal_takes_the_keys_groups(node: Node) -> None:
     wrap(node.accounts, "remove_usage_key", remove)
 
 
-@mutant("KEYLIFE-210")
+@mutant("KEYLIFE-210", also="LIST-170")
 def removal_hides_the_keys_wallets(node: Node) -> None:
     """Hide with a removed usage key the wallets that it created."""
     created: dict[bytes, int] = {}
@@ -185,9 +191,9 @@ def removal_hides_the_keys_wallets(node: Node) -> None:
 
 @mutant(
     each=[
-        row("update_usage_key", breaks="KEYLIFE-020"),
-        row("update_usage_key_metadata", breaks="KEYLIFE-060"),
-        row("remove_usage_key", breaks="KEYLIFE-090"),
+        row("update_usage_key", breaks="KEYLIFE-020", also="ACC-120 ACC-140 CHAIN-050 KEYLIFE-030 KEYLIFE-180"),
+        row("update_usage_key_metadata", breaks="KEYLIFE-060", also="ACC-140"),
+        row("remove_usage_key", breaks="KEYLIFE-090", also="ACC-120 ACC-140 CHAIN-050 KEYLIFE-080 KEYLIFE-180"),
     ]
 )
 def chain_never_hears_of(node: Node, method: str) -> None:
@@ -251,7 +257,7 @@ def removed_key_still_reads_where_it_has_read(node: Node) -> None:
     promote(node, LISTS, when)
 
 
-@mutant("KEYLIFE-080")
+@mutant("KEYLIFE-080", also="KEYLIFE-090")
 def conversion_brings_removed_keys_back(node: Node) -> None:
     """Carry the account's usage keys over at the conversion with those that were removed."""
     removed: dict[int, list[UsageKey]] = {}

@@ -17,13 +17,21 @@ def _named_key(request: Received) -> str:
     return text_member(request, "usage_api_key")
 
 
-@mutant("AUTH-080", "AUTH-100", "AUTH-110", "AUTH-120", "AUTH-160", "AUTH-210")
+@mutant(
+    "AUTH-080",
+    "AUTH-100",
+    "AUTH-110",
+    "AUTH-120",
+    "AUTH-160",
+    "AUTH-210",
+    also="AUTH-090 SCOPE-090 UKEY-050 UKEY-070 UKEY-090 UKEY-110 UKEY-150 UKEY-190 UKEY-230 UKEY-290 UKEY-300",
+)
 def usage_keys_have_every_right(node: Node) -> None:
     """Treat a usage key as the account key of its account."""
     promote(node, WRITES, live)
 
 
-@mutant("AUTH-080")
+@mutant("AUTH-080", also="AUTH-090 ERR-150 LIST-170 UKEY-070")
 def refused_removal_is_done(node: Node) -> None:
     """Refuse `remove_group` to a key without the permission, and remove the group."""
     book = key_book(node)
@@ -39,9 +47,9 @@ def refused_removal_is_done(node: Node) -> None:
 
 @mutant(
     each=[
-        row("update_group", breaks="AUTH-080"),
-        row("delete_action", breaks="AUTH-080"),
-        row("add_usage_api_key", breaks="AUTH-100 AUTH-160"),
+        row("update_group", breaks="AUTH-080", also="AUTH-090 UKEY-110 UKEY-150 UKEY-190 UKEY-230"),
+        row("delete_action", breaks="AUTH-080", also="AUTH-090"),
+        row("add_usage_api_key", breaks="AUTH-100 AUTH-160", also="AUTH-210"),
     ]
 )
 def usage_key_does_what_only_the_owner_may(node: Node, operation: str) -> None:
@@ -53,7 +61,7 @@ def usage_key_does_what_only_the_owner_may(node: Node, operation: str) -> None:
     each=[
         row("remove-itself", "remove_usage_api_key", operator.eq, breaks="AUTH-110 AUTH-160 AUTH-210"),
         row("remove-another", "remove_usage_api_key", operator.ne, breaks="AUTH-110 AUTH-160"),
-        row("update-itself", "update_usage_api_key", operator.eq, breaks="AUTH-120 AUTH-160"),
+        row("update-itself", "update_usage_api_key", operator.eq, breaks="AUTH-120 AUTH-160", also="AUTH-080 AUTH-210"),
     ]
 )
 def usage_key_writes_about_keys(node: Node, operation: str, which: Callable[[str, str], bool]) -> None:
@@ -61,7 +69,7 @@ def usage_key_writes_about_keys(node: Node, operation: str, which: Callable[[str
     promote(node, operation, lambda book, got: live(book, got) and which(_named_key(got), presented(got)))
 
 
-@mutant("AUTH-120")
+@mutant("AUTH-120", also="AUTH-080 AUTH-090 AUTH-210 ERR-150 UKEY-070")
 def widening_is_refused_and_done(node: Node) -> None:
     """Refuse a usage key's update of its own permissions, and let it remove groups from then on."""
     book = key_book(node)
@@ -81,7 +89,7 @@ def widening_is_refused_and_done(node: Node) -> None:
     intercept(node, "remove_group", remove_group)
 
 
-@mutant("AUTH-160")
+@mutant("AUTH-160", also="AUTH-150 SCOPE-080 UKEY-220 UKEY-240")
 def wildcard_does_not_empty_groups(node: Node) -> None:
     """Refuse `remove_pkp_from_group` to usage keys, whatever they hold."""
     book = key_book(node)
@@ -92,7 +100,7 @@ def wildcard_does_not_empty_groups(node: Node) -> None:
     intercept(node, "remove_pkp_from_group", handler)
 
 
-@mutant("AUTH-160")
+@mutant("AUTH-160", also="AUTH-150 GRPLIFE-100 SCOPE-050 UKEY-060")
 def usage_keys_remove_groups_without_effect(node: Node) -> None:
     """Answer success to a usage key's `remove_group`, and remove nothing."""
     book = key_book(node)

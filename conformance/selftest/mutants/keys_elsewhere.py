@@ -86,7 +86,7 @@ def another_header_opens(node: Node) -> None:
     ask_as(node, LISTS, lambda got: presented(got) or _first([header(got, b"api-key")], book))
 
 
-@mutant("AUTH-210")
+@mutant("AUTH-210", also="AUTH-080 AUTH-090 AUTH-120 UKEY-090")
 def metadata_update_takes_permissions(node: Node) -> None:
     """Let a usage key update its own metadata, and `can_create_pkps` with it."""
     book = key_book(node)
@@ -108,7 +108,7 @@ def metadata_update_takes_permissions(node: Node) -> None:
     intercept(node, "create_wallet", create)
 
 
-@mutant("AUTH-210")
+@mutant("AUTH-210", also="AUTH-080 AUTH-090 SCOPE-120 UKEY-110 UKEY-190 UKEY-300")
 def makers_of_groups_own_them(node: Node) -> None:
     """Let a usage key add to the groups that it created."""
     book = key_book(node)
@@ -129,7 +129,7 @@ def makers_of_groups_own_them(node: Node) -> None:
     intercept(node, ("add_action_to_group", "add_pkp_to_group"), fill)
 
 
-@mutant("AUTH-210")
+@mutant("AUTH-210", also="AUTH-080 AUTH-090 UKEY-110 UKEY-190 UKEY-300")
 def rights_outlive_their_group(node: Node) -> None:
     """Let a usage key that removed a group add to the next one that is created."""
     book = key_book(node)

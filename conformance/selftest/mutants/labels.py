@@ -20,10 +20,11 @@ def _ascii(label: str) -> str:
 
 @mutant(
     each=[
-        row("add_group", breaks="GRP-020"),
+        row("add_group", breaks="GRP-020", also="EP-160 GRP-030"),
         row("add_action", breaks="ACT-060"),
-        row("update_action_metadata", breaks="ACT-060"),
-    ]
+        row("update_action_metadata", breaks="ACT-060", also="EP-300"),
+    ],
+    also="LIST-170",
 )
 def labels_lose_foreign_letters(node: Node, method: str) -> None:
     """Keep of the texts of `{method}` what is ASCII."""
@@ -34,7 +35,7 @@ def labels_lose_foreign_letters(node: Node, method: str) -> None:
     wrap(node.accounts, method, write_for)
 
 
-@mutant("GRPLIFE-020", "GRPLIFE-030")
+@mutant("GRPLIFE-020", "GRPLIFE-030", also="EP-180 LIST-170")
 def updated_group_labels_lose_foreign_letters(node: Node) -> None:
     """Keep only ASCII of the labels in `update_group`."""
 
@@ -44,7 +45,7 @@ def updated_group_labels_lose_foreign_letters(node: Node) -> None:
     wrap(node.accounts, "update_group", update)
 
 
-@mutant("GRPLIFE-030")
+@mutant("GRPLIFE-030", also="EP-180 LIST-170")
 def empty_description_of_a_group_counts_as_left_out(node: Node) -> None:
     """Keep the description when `update_group` sends an empty one."""
 
@@ -56,7 +57,7 @@ def empty_description_of_a_group_counts_as_left_out(node: Node) -> None:
     wrap(node.accounts, "update_group", update)
 
 
-@mutant("KEYLIFE-060")
+@mutant("KEYLIFE-060", also="EP-140 LIST-170")
 def empty_description_of_a_usage_key_counts_as_left_out(node: Node) -> None:
     """Keep the description when `update_usage_api_key_metadata` sends an empty one."""
 
@@ -67,7 +68,7 @@ def empty_description_of_a_usage_key_counts_as_left_out(node: Node) -> None:
     wrap(node.accounts, "update_usage_key_metadata", update)
 
 
-@mutant("ACT-060", "EP-300")
+@mutant("ACT-060", "EP-300", also="LIST-170")
 def empty_description_of_an_action_counts_as_left_out(node: Node) -> None:
     """Keep the description when `update_action_metadata` sends an empty one."""
 
@@ -117,7 +118,8 @@ GIVEN: tuple[tuple[str, str, dict[str, str]], ...] = (
         row(f"{kind}-{kept}", method, keep, breaks=" ".join(dict.fromkeys(broken[name] for name in names.split())))
         for kind, method, broken in GIVEN
         for kept, keep, names in KEPT
-    ]
+    ],
+    also="LIST-170",
 )
 def part_of_a_label_is_kept(node: Node, method: str, keep: Keep) -> None:
     """Keep a part of the texts that `{method}` is given; the label says which."""

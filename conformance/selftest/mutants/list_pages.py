@@ -42,7 +42,7 @@ def pages_are_one_short(node: Node) -> None:
     intercept(node, LISTS[1:], handler)
 
 
-@mutant(each=[row("list_api_keys", breaks="LIST-050"), row("list_groups", breaks="EP-200")])
+@mutant(each=[row("list_api_keys", breaks="LIST-050"), row("list_groups", breaks="EP-200", also="LIST-020 LIST-050")])
 def page_number_is_ignored(node: Node, operation: str) -> None:
     """Answer the first page of `{operation}`, whichever page is asked for."""
     change_query(node, operation, lambda query: {**query, "page_number": "0"})
@@ -101,7 +101,7 @@ def empty_page_size_divides_by_zero(node: Node) -> None:
     intercept(node, "list_actions", handler)
 
 
-@mutant("LIST-100")
+@mutant("LIST-100", also="ERR-150 LIST-120 LIST-150 LIST-170")
 def bad_page_field_sticks(node: Node) -> None:
     """Answer `list_groups` with an empty list after a malformed page number."""
     broken: list[str] = []

@@ -18,7 +18,7 @@ from reference_node.keys import key_hash
 from reference_node.node import Node
 
 
-@mutant("LIST-120")
+@mutant("LIST-120", also="LIST-040")
 def keys_change_places(node: Node) -> None:
     """Reverse every second answer of `list_api_keys`."""
     turn = itertools.cycle([1, -1])
@@ -26,7 +26,7 @@ def keys_change_places(node: Node) -> None:
     change_query(node, "list_api_keys", lambda query: {**query, "page_number": "0", "page_size": LARGEST_PAGE})
 
 
-@mutant("LIST-120")
+@mutant("LIST-120", also="LIST-050")
 def wallets_change_places(node: Node) -> None:
     """Rotate the order of `list_wallets` by one at each call."""
     calls = itertools.count()
@@ -39,7 +39,7 @@ def wallets_change_places(node: Node) -> None:
     wrap(node.accounts, "wallets", wallets)
 
 
-@mutant("LIST-150")
+@mutant("LIST-150", also="EP-420 LIST-120")
 def listing_groups_makes_a_group(node: Node) -> None:
     """Create a third group when `list_groups` shows two."""
     owners: dict[int, int] = {}
@@ -58,7 +58,7 @@ def listing_groups_makes_a_group(node: Node) -> None:
     wrap(node.accounts, "groups", groups)
 
 
-@mutant("LIST-150")
+@mutant("LIST-150", also="EP-420")
 def listing_keys_sends_a_transaction(node: Node) -> None:
     """Write each key's metadata back as it is in `list_api_keys`."""
     owners: dict[int, int] = {}
@@ -77,7 +77,7 @@ def listing_keys_sends_a_transaction(node: Node) -> None:
     wrap(node.accounts, "usage_keys", usage_keys)
 
 
-@mutant("LIST-170")
+@mutant("LIST-170", also="ACC-110 GRPLIFE-010 GRPLIFE-020 GRPLIFE-030 GRPLIFE-100 LIST-040 LIST-050")
 def lists_lag_behind_by_one_write(node: Node) -> None:
     """Show in `list_groups` the groups as they were before the account's last write on groups."""
     before: dict[str | None, Answered] = {}
@@ -94,7 +94,11 @@ def lists_lag_behind_by_one_write(node: Node) -> None:
     intercept(node, ("add_group", "update_group", "remove_group"), remember)
 
 
-@mutant("LIST-170")
+@mutant(
+    "LIST-170",
+    also="EP-210 EP-220 EP-280 EP-290 EP-300 EP-350 EP-360 EP-370 GRPLIFE-010 "
+    "GRPLIFE-020 GRPLIFE-030 GRPLIFE-100 KEYLIFE-010 KEYLIFE-060 KEYLIFE-090",
+)
 def lists_are_cached_for_ever(node: Node) -> None:
     """Cache every answer of a list for good."""
     answers: dict[tuple[str, str, str | None], Answered] = {}
@@ -108,7 +112,7 @@ def lists_are_cached_for_ever(node: Node) -> None:
     intercept(node, LISTS, handler)
 
 
-@mutant("LIST-170")
+@mutant("LIST-170", also="BILL-210 ERR-150")
 def refused_writes_take_effect(node: Node) -> None:
     """Refuse a write with an unknown key, and do it with the key of the last accepted write."""
     last: list[tuple[tuple[bytes, bytes], ...]] = []
@@ -138,7 +142,7 @@ def page_behind_a_full_one_repeats_it(node: Node) -> None:
         wrap(node.accounts, listed, page)
 
 
-@mutant("LIST-170")
+@mutant("LIST-170", also="LIST-120")
 def second_wallet_is_listed_late(node: Node) -> None:
     """Answer `list_wallets` with what it answered before, once."""
     shown: dict[tuple[int, ...], list[object]] = {}
@@ -150,7 +154,7 @@ def second_wallet_is_listed_late(node: Node) -> None:
     wrap(node.accounts, "wallets", page)
 
 
-@mutant("LIST-150")
+@mutant("LIST-150", also="BILL-150 LIM-050")
 def lists_cost_a_cent(node: Node) -> None:
     """Charge a cent for a list."""
 

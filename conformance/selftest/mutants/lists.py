@@ -19,7 +19,7 @@ def groups_are_listed_newest_first(node: Node) -> None:
     wrap(node.accounts, "groups", groups)
 
 
-@mutant("LIST-010")
+@mutant("LIST-010", also="LIST-020 LIST-030")
 def groups_are_sorted_by_name(node: Node) -> None:
     """List groups by their names."""
 
@@ -29,7 +29,7 @@ def groups_are_sorted_by_name(node: Node) -> None:
     wrap(node.accounts, "groups", groups)
 
 
-@mutant("LIST-020")
+@mutant("LIST-020", also="LIST-010")
 def pages_are_in_order_and_the_list_is_not(node: Node) -> None:
     """List the pages of groups newest first, and the groups within a page oldest first."""
 
@@ -63,7 +63,7 @@ def pages_leave_an_item_out(node: Node) -> None:
     wrap(node.accounts, "groups", groups)
 
 
-@mutant("LIST-030")
+@mutant("LIST-030", also="LIST-010 LIST-020")
 def removal_moves_the_last_group(node: Node) -> None:
     """List the newest group in the place of a removed one, as in an array with swapped removal."""
 
