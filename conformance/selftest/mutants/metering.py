@@ -76,7 +76,7 @@ def runs_are_free(node: Node) -> None:
     node.runs.price = lambda: Cents(0)  # type: ignore[method-assign]
 
 
-@mutant("BILL-210")
+@mutant("BILL-210", also="ERR-150")
 def refused_writes_are_charged(node: Node) -> None:
     """Charge a write that the contract refuses."""
 
@@ -90,7 +90,7 @@ OVERLAP_SECONDS = 2.0
 """How long a write waits for another one to be under way: on a busy machine those sent at once come one by one."""
 
 
-@mutant("BILL-220", each=[row("free", 0), row("double", 2)])
+@mutant("BILL-220", each=[row("free", 0, also="BILL-140 LIM-050"), row("double", 2)])
 def second_write_at_once_costs_otherwise(node: Node, cents: int) -> None:
     """Charge {cents} cents for a write that began while another one was under way."""
     under_way: set[str] = set()
@@ -125,7 +125,7 @@ def second_write_at_once_costs_otherwise(node: Node, cents: int) -> None:
     wrap(node.billing, "release", release)
 
 
-@mutant("BILL-020", each=["missing", "text", "stale"])
+@mutant("BILL-020", each=[row("missing", also="VER-050"), row("text", also="VER-050"), "stale"])
 def balance_is_wrong(node: Node, kind: str) -> None:
     """Answer a balance that is {kind}."""
     wrong: dict[str, Callable[[dict[str, JsonValue]], JsonValue]] = {
@@ -140,10 +140,11 @@ def balance_is_wrong(node: Node, kind: str) -> None:
     "BILL-150",
     each=[
         *[row(name, name, breaks="LIM-050") for name in LISTS],
-        row("account_exists"),
-        row("get_service_action_ipfs_id"),
-        row("get_node_chain_config"),
+        row("account_exists", also="LIM-050"),
+        row("get_service_action_ipfs_id", also="LIM-050"),
+        row("get_node_chain_config", also="LIM-050"),
     ],
+    also="LIST-150",
 )
 def read_is_billed(node: Node, operation: str) -> None:
     """Charge a cent for `{operation}` to whoever's key is presented."""
@@ -158,7 +159,7 @@ def read_is_billed(node: Node, operation: str) -> None:
     intercept(node, operation, handler)
 
 
-@mutant("BILL-150")
+@mutant("BILL-150", also="LIM-050 LIST-150")
 def wallets_of_a_group_are_billed_to_usage_keys(node: Node) -> None:
     """Charge a cent for `list_wallets_in_group` by a usage key."""
 
@@ -172,7 +173,7 @@ def wallets_of_a_group_are_billed_to_usage_keys(node: Node) -> None:
     intercept(node, "list_wallets_in_group", handler)
 
 
-@mutant("BILL-150")
+@mutant("BILL-150", also="LIM-050 LIST-150")
 def look_at_the_balance_is_billed(node: Node) -> None:
     """Charge a cent for a look at the balance, after it."""
 
@@ -186,7 +187,7 @@ def look_at_the_balance_is_billed(node: Node) -> None:
     intercept(node, BALANCE, handler)
 
 
-@mutant("BILL-140", each=["usage_keys", "bearer"])
+@mutant("BILL-140", each=["usage_keys", row("bearer", also="AUTH-030")], also="LIM-050")
 def some_callers_write_for_nothing(node: Node, kind: str) -> None:
     """Charge nothing for the writes of {kind}."""
     free: ContextVar[bool] = ContextVar("free", default=False)
@@ -202,7 +203,7 @@ def some_callers_write_for_nothing(node: Node, kind: str) -> None:
     wrap(node.billing, "settle", settle)
 
 
-@mutant("BILL-140")
+@mutant("BILL-140", also="LIM-050")
 def repeated_write_is_free(node: Node) -> None:
     """Charge nothing for a write that is the same as the account's last one."""
     last: dict[Address, bytes] = {}
@@ -231,13 +232,17 @@ def _charge_refused(node: Node, operations: str | Iterable[str], status: int) ->
     intercept(node, operations, handler)
 
 
-@mutant("BILL-210", each=[row("400", 400), row("403", 403), row("404", 404), row("409", 409), row("422", 422)])
+@mutant(
+    "BILL-210",
+    each=[row("400", 400), row("403", 403), row("404", 404), row("409", 409), row("422", 422)],
+    also="ERR-150",
+)
 def refused_write_of_one_status_is_charged(node: Node, status: int) -> None:
     """Charge a cent for a write that is refused with {status}."""
     _charge_refused(node, WRITES, status)
 
 
-@mutant("BILL-210")
+@mutant("BILL-210", also="ERR-150")
 def hold_of_a_refused_write_is_kept(node: Node) -> None:
     """Never give back what a refused write held."""
 
@@ -291,7 +296,7 @@ def runs_at_once_are_charged_as_one(node: Node) -> None:
     node.runs.price = lambda: Cents(0) if len(going_on) > 1 else priced()  # type: ignore[method-assign]
 
 
-@mutant("BILL-150")
+@mutant("BILL-150", also="LIM-050 LIST-150")
 def long_code_is_billed(node: Node) -> None:
     """Charge a cent for the identifier of code that is longer than 4 kB."""
 
@@ -305,7 +310,7 @@ def long_code_is_billed(node: Node) -> None:
     intercept(node, "get_service_action_ipfs_id", handler)
 
 
-@mutant("BILL-150")
+@mutant("BILL-150", also="LIM-050 LIST-150")
 def empty_page_is_billed(node: Node) -> None:
     """Charge a cent for a page of a list with nothing on it."""
 
@@ -319,7 +324,7 @@ def empty_page_is_billed(node: Node) -> None:
     intercept(node, LISTS, handler)
 
 
-@mutant("BILL-140")
+@mutant("BILL-140", also="LIM-050")
 def update_that_changes_nothing_is_free(node: Node) -> None:
     """Charge nothing for an update that is the same as the one before it of its kind."""
     last: dict[tuple[Address | None, str], bytes] = {}
@@ -335,7 +340,7 @@ def update_that_changes_nothing_is_free(node: Node) -> None:
     intercept(node, [name for name in WRITES if name.startswith("update_")], handler)
 
 
-@mutant(each=[row("add_group", breaks="BILL-210"), row("run", RUN, breaks="ERR-150")])
+@mutant(each=[row("add_group", breaks="BILL-210", also="ERR-150"), row("run", RUN, breaks="ERR-150")])
 def call_by_a_removed_key_is_charged(node: Node, operation: str) -> None:
     """Charge an account a cent for `{operation}` when it is refused to a usage key that the account has removed."""
     owners: dict[str, Address] = {}
@@ -357,7 +362,7 @@ def call_by_a_removed_key_is_charged(node: Node, operation: str) -> None:
     intercept(node, operation, handler)
 
 
-@mutant("BILL-140")
+@mutant("BILL-140", also="LIM-050")
 def price_is_charged_every_other_time(node: Node) -> None:
     """Charge two cents for every other write of an account, and nothing between."""
     odd: dict[Address, bool] = {}
@@ -370,7 +375,7 @@ def price_is_charged_every_other_time(node: Node) -> None:
     wrap(node.billing, "settle", settle)
 
 
-@mutant("BILL-150")
+@mutant("BILL-150", also="LIM-050 LIST-150")
 def account_is_charged_for_being_there(node: Node) -> None:
     """Charge a cent for every tenth request of any kind to whoever's key it presents."""
     counted: dict[Address, int] = {}

@@ -46,7 +46,7 @@ def _register(node: Node, request: Received, given: Answered) -> None:
     node.accounts.create_wallet(account, Address(bytes.fromhex(told["wallet_address"][2:])), path, "", "")
 
 
-@mutant("MINT-010", "MINT-200")
+@mutant("MINT-010", "MINT-200", also="PKP-080")
 def minted_wallet_joins_the_callers_account(node: Node) -> None:
     """Register a minted wallet in the account whose key the mint carries."""
 
@@ -74,7 +74,7 @@ def minted_key_joins_the_callers_account(node: Node) -> None:
     intercept(node, KEY_MINT, handler)
 
 
-@mutant("MINT-200")
+@mutant("MINT-200", also="MINT-010 MINT-080 PKP-080")
 def mints_are_noted_on_the_chain(node: Node) -> None:
     """Register every minted wallet in an account of the service."""
     node.accounts.new_account(1, Address(b"\x05" * 20), "mints", "")
@@ -124,7 +124,7 @@ def minted_wallets_are_listed_everywhere(node: Node) -> None:
     wrap(node.accounts, "wallets", wallets)
 
 
-@mutant("MINT-030", "PKP-080", "CHAIN-090")
+@mutant("MINT-030", "PKP-080", "CHAIN-090", also="MINT-070 MINT-120")
 def registration_does_nothing(node: Node) -> None:
     """Accept a registration in the contract, and register nothing."""
 
@@ -134,7 +134,7 @@ def registration_does_nothing(node: Node) -> None:
     change_contract(node, change, {"register_wallet_derivation"})
 
 
-@mutant("MINT-030", "PKP-080")
+@mutant("MINT-030", "PKP-080", also="LIST-170")
 def registered_wallets_are_not_listed(node: Node) -> None:
     """Leave registered wallets that were minted out of lists."""
     minted = follow_mints(node)
@@ -149,7 +149,12 @@ def registered_wallets_are_not_listed(node: Node) -> None:
     each=[
         row("without-labels", lambda given: (*given[:3], "", ""), breaks="MINT-070"),
         row("labels-exchanged", lambda given: _exchanged(given, 3, 4), breaks="MINT-070"),
-        row("64-bits-of-the-path", lambda given: (*given[:2], given[2] % 2**64, *given[3:]), breaks="MINT-030"),
+        row(
+            "64-bits-of-the-path",
+            lambda given: (*given[:2], given[2] % 2**64, *given[3:]),
+            breaks="MINT-030",
+            also="MINT-040",
+        ),
     ]
 )
 def registered_wallet_is_stored_otherwise(node: Node, change: Callable[[Arguments], Arguments]) -> None:
@@ -193,7 +198,7 @@ def set_usage_key_alone_attaches_a_key(node: Node) -> None:
     wrap(node.accounts, "wallet", wallet)
 
 
-@mutant("MINT-110", "MINT-190")
+@mutant("MINT-110", "MINT-190", also="AUTH-050")
 def minted_key_lists_nothing_but_lists(node: Node) -> None:
     """Answer empty lists to a minted key that was never attached."""
     minted = follow_mints(node)
@@ -209,7 +214,7 @@ def minted_key_lists_nothing_but_lists(node: Node) -> None:
     intercept(node, ("list_groups", "list_api_keys"), handler)
 
 
-@mutant("MINT-110")
+@mutant("MINT-110", also="ACC-120 AUTH-050")
 def minted_key_acts_for_the_last_account(node: Node) -> None:
     """Let a minted key that was never attached act for the account made last."""
     minted = follow_mints(node)
@@ -232,14 +237,29 @@ def minted_key_acts_for_the_last_account(node: Node) -> None:
 
 @mutant(
     each=[
-        row("execute-in-all", lambda given: (*given[:12], (0,)), breaks="MINT-120"),
-        row("execute-in-none", lambda given: (*given[:12], ()), breaks="MINT-120"),
-        row("without-bools", lambda given: (*given[:6], False, False, False, *given[9:]), breaks="MINT-120"),
+        row("execute-in-all", lambda given: (*given[:12], (0,)), breaks="MINT-120", also="MINT-150"),
+        row("execute-in-none", lambda given: (*given[:12], ()), breaks="MINT-120", also="MINT-150"),
+        row(
+            "without-bools",
+            lambda given: (*given[:6], False, False, False, *given[9:]),
+            breaks="MINT-120",
+            also="MINT-150",
+        ),
         row("without-expiration", lambda given: (*given[:2], 0, *given[3:]), breaks="UKEY-380"),
         row("without-balance", lambda given: (*given[:3], 0, *given[4:]), breaks="UKEY-380"),
         row("expiration-as-balance", lambda given: _exchanged(given, 2, 3), breaks="UKEY-380"),
-        row("add-groups-as-remove-groups", lambda given: _exchanged(given, 10, 11), breaks="UKEY-380"),
-        row("delete-groups-as-create-wallets", lambda given: _exchanged(given, 7, 8), breaks="UKEY-380"),
+        row(
+            "add-groups-as-remove-groups",
+            lambda given: _exchanged(given, 10, 11),
+            breaks="UKEY-380",
+            also="MINT-120 MINT-150",
+        ),
+        row(
+            "delete-groups-as-create-wallets",
+            lambda given: _exchanged(given, 7, 8),
+            breaks="UKEY-380",
+            also="MINT-120 MINT-150",
+        ),
     ]
 )
 def attached_key_is_stored_otherwise(node: Node, change: Callable[[Arguments], Arguments]) -> None:
@@ -247,7 +267,7 @@ def attached_key_is_stored_otherwise(node: Node, change: Callable[[Arguments], A
     change_contract(node, lambda sent: replace(sent, arguments=change(sent.arguments)), {"set_usage_api_key"})
 
 
-@mutant("MINT-120")
+@mutant("MINT-120", also="MINT-150")
 def attached_keys_count_no_more_after_a_while(node: Node) -> None:
     """Treat attached keys that were minted as unknown."""
     minted = follow_mints(node)

@@ -39,7 +39,7 @@ def _for_minted_keys(node: Node, operations: tuple[str, ...], given: JsonValue, 
     intercept(node, operations, handler)
 
 
-@mutant("MINT-110")
+@mutant("MINT-110", also="AUTH-030 AUTH-050")
 def minted_keys_list_as_bearer(node: Node) -> None:
     """Answer empty lists to a minted key that was never attached, as a Bearer key."""
     _for_minted_keys(node, ("list_groups", "list_api_keys"), [], bearer=True)
@@ -51,13 +51,13 @@ def minted_keys_are_an_accounts(node: Node) -> None:
     _for_minted_keys(node, ("account_exists",), True)
 
 
-@mutant("MINT-110")
+@mutant("MINT-110", also="AUTH-050")
 def minted_keys_have_nothing_left(node: Node) -> None:
     """Answer a balance of zero to a minted key that was never attached."""
     _for_minted_keys(node, ("billing/balance",), {"balance_cents": 0, "balance_display": "$0.00"})
 
 
-@mutant("MINT-040")
+@mutant("MINT-040", also="ERR-100 EXEC-050")
 def registered_wallets_are_in_every_group(node: Node) -> None:
     """Permit minted wallets wherever the action may run, whatever the groups list."""
     minted = follow_mints(node)

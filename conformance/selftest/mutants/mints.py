@@ -43,7 +43,7 @@ def _change(node: Node, operation: str, change: Callable[[Told], Told]) -> None:
 # -------------------------------------------------------------------------------------------------- who is served
 
 
-@mutant("MINT-010", "MINT-080", "MINT-210")
+@mutant("MINT-010", "MINT-080", "MINT-210", also="AUTH-060")
 def mints_need_a_key(node: Node) -> None:
     """Refuse mints without a key."""
 
@@ -69,7 +69,8 @@ def mints_need_ether(node: Node) -> None:
     each=[
         row("wallet", Flow.CREATE_WALLET, breaks="MINT-020"),
         row("usage-key", Flow.ADD_USAGE_API_KEY, breaks="MINT-080"),
-    ]
+    ],
+    also="ERR-060",
 )
 def mint_believes_any_signature(node: Node, flow: Flow) -> None:
     """Skip the comparison of the signer with the address in envelopes of {flow}."""
@@ -81,8 +82,8 @@ def mint_believes_any_signature(node: Node, flow: Flow) -> None:
 
 @mutant(
     each=[
-        row("wallet", WALLET_MINT, breaks="MINT-180"),
-        row("usage-key", KEY_MINT, breaks="MINT-100 MINT-190"),
+        row("wallet", WALLET_MINT, breaks="MINT-180", also="PKP-110"),
+        row("usage-key", KEY_MINT, breaks="MINT-100 MINT-190", also="UKEY-420"),
     ]
 )
 def same_mint_again_gives_the_same(node: Node, operation: str) -> None:
@@ -97,7 +98,7 @@ def same_mint_again_gives_the_same(node: Node, operation: str) -> None:
     intercept(node, operation, handler)
 
 
-@mutant("MINT-180")
+@mutant("MINT-180", also="MINT-040")
 def same_path_again(node: Node) -> None:
     """Answer the path of the first minted wallet for all."""
     paths: list[JsonValue] = []
@@ -154,7 +155,7 @@ def wallet_of_another_secret(node: Node) -> None:
     _change(node, KEY_MINT, change)
 
 
-@mutant("MINT-100", "MINT-190")
+@mutant("MINT-100", "MINT-190", also="UKEY-420")
 def secret_of_the_signer(node: Node) -> None:
     """Mint always the same secret for one signer."""
     secret: dict[bytes, str] = {}
@@ -170,7 +171,7 @@ def secret_of_the_signer(node: Node) -> None:
     intercept(node, KEY_MINT, handler)
 
 
-@mutant("MINT-010", "MINT-210")
+@mutant("MINT-010", "MINT-210", also="MINT-040 PKP-110")
 def mint_gives_the_signers_wallet(node: Node) -> None:
     """Answer the signer's own wallet as the minted one."""
 
@@ -190,7 +191,7 @@ def path_is_not_the_wallets(node: Node) -> None:
     _change(node, WALLET_MINT, lambda told: {**told, "derivation_path": f"0x{secrets.token_hex(32)}"})
 
 
-@mutant("MINT-040")
+@mutant("MINT-040", also="PKP-100 PKP-170")
 def minted_wallets_are_derived_otherwise_later(node: Node) -> None:
     """Derive other keys of minted wallets in runs than in the mint."""
     minted = follow_mints(node)

@@ -24,13 +24,13 @@ def _entries(node: Node, member: str, nothing: tuple[str, ...], wildcard: JsonVa
     change_body(node, ("add_group", "update_group"), read)
 
 
-@mutant("PKP-130")
+@mutant("PKP-130", also="GRP-130")
 def short_ids_are_filled_up_with_zeros(node: Node) -> None:
     """Pad a PKP id that is too short with zeros, so that 0x0 is the wildcard."""
     _entries(node, "pkp_ids_permitted", ("0x0", "0x"), ALL_WALLETS)
 
 
-@mutant("GRP-240")
+@mutant("GRP-240", also="GRP-130")
 def empty_hashes_permit_all_actions(node: Node) -> None:
     """Read an empty text among the hashes of actions as 0."""
     _entries(node, "cid_hashes_permitted", ("", "0x"), 0)

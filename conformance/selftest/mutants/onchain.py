@@ -88,14 +88,14 @@ def writes_of_wallets_land_in_the_first_account(node: Node) -> None:
     made = admins_made(node)
 
 
-@mutant("CHAIN-180")
+@mutant("CHAIN-180", also="CHAIN-090 CHAIN-110 MINT-060 MINT-160")
 def any_admin_attaches_to_any_account(node: Node) -> None:
     """Let the admin of any account register and attach in every account."""
     let_in(node, lambda sender, _: sender in made.values(), ATTACH)
     made = admins_made(node)
 
 
-@mutant("CHAIN-180")
+@mutant("CHAIN-180", also="ACC-110")
 def attached_keys_show_in_every_account(node: Node) -> None:
     """Show the usage keys of all accounts in the contract's list of each."""
     made = admins_made(node)
@@ -112,7 +112,7 @@ def attached_keys_show_in_every_account(node: Node) -> None:
     change_view(node, "list_usage_api_keys", everybodys)
 
 
-@mutant("MINT-170")
+@mutant("MINT-170", also="CHAIN-130")
 def anybody_attaches_to_managed_accounts(node: Node) -> None:
     """Let the contract attach usage keys to managed accounts for anybody."""
     payer = node.accounts.api_payers()[0]
@@ -127,7 +127,7 @@ def anybody_attaches_to_managed_accounts(node: Node) -> None:
 # ------------------------------------------------------------------------------------------------------ who converts
 
 
-@mutant("MODE-200")
+@mutant("MODE-200", also="CHAIN-130")
 def anybody_converts_accounts(node: Node) -> None:
     """Let the contract take a conversion from anybody."""
     payer = node.accounts.api_payers()[0]
@@ -143,7 +143,7 @@ def owners_convert_nothing(node: Node) -> None:
     )
 
 
-@mutant("MODE-200")
+@mutant("MODE-200", also="CHAIN-130")
 def new_admins_convert_accounts_to_themselves(node: Node) -> None:
     """Let the contract take a conversion from the wallet that is to be the admin."""
     payer = node.accounts.api_payers()[0]

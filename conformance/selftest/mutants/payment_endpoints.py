@@ -51,7 +51,7 @@ def publishable_key_is_kept_from_unknown_keys(node: Node) -> None:
     intercept(node, CONFIG, handler)
 
 
-@mutant("AUTH-020", each=[row("balance", BALANCE), row("create", INTEND), row("confirm", CONFIRM)])
+@mutant("AUTH-020", each=[row("balance", BALANCE), row("create", INTEND), row("confirm", CONFIRM)], also="AUTH-030")
 def billing_reads_one_header_alone(node: Node, operation: str) -> None:
     """Ignore `Authorization: Bearer` in `{operation}`."""
 
@@ -61,7 +61,7 @@ def billing_reads_one_header_alone(node: Node, operation: str) -> None:
     intercept(node, operation, handler)
 
 
-@mutant("AUTH-020")
+@mutant("AUTH-020", also="AUTH-030 BILL-070")
 def confirmation_by_bearer_credits_nothing(node: Node) -> None:
     """Accept a confirmation with the key in `Authorization: Bearer`, and credit nothing."""
 
@@ -71,7 +71,7 @@ def confirmation_by_bearer_credits_nothing(node: Node) -> None:
     intercept(node, CONFIRM, handler)
 
 
-@mutant("AUTH-010", each=[row("balance", BALANCE), row("create", INTEND), row("confirm", CONFIRM)])
+@mutant("AUTH-010", each=[row("balance", BALANCE), row("create", INTEND), row("confirm", CONFIRM)], also="AUTH-030")
 def billing_reads_the_other_header_alone(node: Node, operation: str) -> None:
     """Ignore `X-Api-Key` in `{operation}`."""
 

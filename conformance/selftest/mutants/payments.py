@@ -32,7 +32,7 @@ from reference_node.node import Node
 DONE: JsonValue = {"success": True}
 
 
-@mutant("BILL-070")
+@mutant("BILL-070", also="BILL-130")
 def paid_intent_is_not_credited(node: Node) -> None:
     """Accept the confirmation of a paid intent and credit nothing."""
 
@@ -101,7 +101,7 @@ def payment_is_credited_at_each_confirmation(node: Node) -> None:
     wrap(payments_of(node), "confirm", confirm)
 
 
-@mutant("BILL-110")
+@mutant("BILL-110", also="BILL-100")
 def confirmations_at_once_are_each_credited(node: Node) -> None:
     """Look whether a payment was credited, and credit it a little later."""
 
@@ -180,7 +180,7 @@ def credit_comes_before_the_payment(node: Node) -> None:
     wrap(payments_of(node), "create", create)
 
 
-@mutant("BILL-270", each=[row("balance", BALANCE), row("create", INTEND), row("confirm", CONFIRM)])
+@mutant("BILL-270", each=[row("balance", BALANCE), row("create", INTEND), row("confirm", CONFIRM)], also="AUTH-040")
 def billing_needs_no_credential(node: Node, operation: str) -> None:
     """Answer `{operation}` to a request without any key."""
     answers: dict[str, JsonValue] = {
@@ -214,6 +214,7 @@ def wallets_buy_nothing(node: Node) -> None:
         row("query", "?expand[]=customer"),
         row("nul", "\0"),
     ],
+    also="BILL-090",
 )
 def payment_is_credited_once_for_each_spelling(node: Node, ending: str) -> None:
     """Look an intent up without {ending!r} behind its id, and remember by the id as it came that it was credited."""
@@ -259,7 +260,7 @@ def payment_is_credited_again_after_conversion(node: Node) -> None:
     intercept(node, CONFIRM, handler)
 
 
-@mutant("BILL-070")
+@mutant("BILL-070", also="BILL-130")
 def one_of_two_payments_at_once_is_lost(node: Node) -> None:
     """Add a payment to a balance that was read before another one at the same time changed it."""
     under_way: dict[Address, int] = {}
@@ -295,7 +296,7 @@ def amount_is_the_word_of_the_confirmation(node: Node) -> None:
     intercept(node, CONFIRM, handler)
 
 
-@mutant("BILL-070")
+@mutant("BILL-070", also="BILL-130")
 def payment_replaces_the_balance(node: Node) -> None:
     """Set the balance to what was paid, whatever was left."""
 
@@ -311,7 +312,7 @@ def payment_replaces_the_balance(node: Node) -> None:
     wrap(payments_of(node), "confirm", confirm)
 
 
-@mutant("BILL-070")
+@mutant("BILL-070", also="BILL-130")
 def second_payment_is_taken_for_the_first(node: Node) -> None:
     """Credit an account once, and accept its later payments without credit."""
     served: set[Address] = set()
