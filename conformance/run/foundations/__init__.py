@@ -10,8 +10,9 @@ from conformance.run.foundations.access import ACCESS
 from conformance.run.foundations.consequences import CONSEQUENCES
 from conformance.run.foundations.foundation import Foundation
 from conformance.run.foundations.objects import OBJECTS
+from conformance.run.foundations.runs import RUNS
 
 __all__ = ["FOUNDATIONS", "Foundation"]
 
-FOUNDATIONS = (*OBJECTS, *ACCESS, *CONSEQUENCES)
+FOUNDATIONS = (*OBJECTS, *RUNS, *ACCESS, *CONSEQUENCES)
 """In the order in which they are tried: the first that does not hold explains the failure of a case."""

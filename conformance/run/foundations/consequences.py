@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.problems import ChainReverted, LeakyRefusal, Mismatch, NotAccepted, NotRefused, StateChanged
+from conformance.problems import ChainReverted, LeakyRefusal, Mismatch, NotRefused, StateChanged
 from conformance.run.foundations.foundation import Foundation
 
 CONSEQUENCES = (
@@ -65,15 +65,6 @@ CONSEQUENCES = (
         "EXEC-140 EXEC-150 EXEC-370",
         upon=("runs",),
         departures=(Mismatch,),
-    ),
-    Foundation(
-        "parameters of main",
-        "run_action",
-        None,
-        "actions_run::parameters-come-unchanged",
-        "EXEC-150 EXEC-160",
-        upon=("runs",),
-        departures=(Mismatch, NotAccepted),
     ),
     Foundation(
         "runs of failing code",

@@ -1,19 +1,10 @@
-"""Foundations of most cases: refusals are recognisable, accepted writes are listed, permitted runs sign."""
+"""Foundations about accounts and keys, and about what accepted writes make and lists show."""
 
 from __future__ import annotations
 
-from conformance.problems import Departure, LeakyRefusal, Malformed, Mismatch, NotAccepted, NotRefused, WrongRefusal
+from conformance.problems import LeakyRefusal, Malformed, Mismatch, NotAccepted, NotRefused, WrongRefusal
 from conformance.run.foundations import trials
 from conformance.run.foundations.foundation import Foundation
-
-NEEDED_BY_RUNS = (
-    "groups",
-    "wallets",
-    "usage keys",
-    "actions that groups are made with",
-    "wallets that groups are made with",
-)
-"""The names of the foundations whose objects a permitted run needs."""
 
 OBJECTS = (
     Foundation(
@@ -298,69 +289,5 @@ OBJECTS = (
         "endpoints::action-metadata",
         "ACT-100 EP-290 LIST-170",
         upon=("registered actions",),
-    ),
-    Foundation(
-        "what refusals of runs tell",
-        "run_action",
-        None,
-        "key_runs::answers-hold-no-key",
-        "AKEY-050 ERR-140 ERR-160 PKP-090 UKEY-360",
-        departures=(LeakyRefusal,),
-        shown_by=Departure,
-    ),
-    Foundation(
-        "keys of runs in X-Api-Key",
-        "run_action",
-        None,
-        "key_runs::either-header",
-        "AUTH-010 EXEC-250",
-        upon=NEEDED_BY_RUNS,
-        departures=(NotAccepted, WrongRefusal),
-        refused_as="unauthenticated",
-    ),
-    Foundation(
-        "the promise of main",
-        "run_action",
-        None,
-        "actions_run::main-is-awaited",
-        "EXEC-150 EXEC-370",
-        upon=NEEDED_BY_RUNS,
-        departures=(Mismatch,),
-    ),
-    Foundation(
-        "the key of a wallet",
-        "run_action",
-        None,
-        "key_custody::messages-are-signed-with-the-wallets-key",
-        "EXEC-190 PKP-170",
-        upon=NEEDED_BY_RUNS,
-        departures=(Mismatch,),
-    ),
-    Foundation(
-        "the private key of a wallet",
-        "run_action",
-        None,
-        "key_custody::the-private-key-is-the-wallets",
-        "EXEC-190 PKP-170",
-        upon=("the key of a wallet",),
-        departures=(Mismatch,),
-    ),
-    Foundation(
-        "runs",
-        "run_action",
-        trials.permitted_runs_sign,
-        "execution_rule::usage-key",
-        "EP-380 EXEC-010 EXEC-020 EXEC-140 EXEC-150 EXEC-190 EXEC-250 EXEC-370 PKP-100 PKP-110 PKP-170 "
-        "UKEY-010 UKEY-260",
-        upon=NEEDED_BY_RUNS,
-    ),
-    Foundation(
-        "the CIDs of codes",
-        "run_action",
-        None,
-        "group_runs::computed-cid-permits-its-code",
-        "ACT-140 ACT-150 EP-320 EP-330",
-        upon=("runs",),
-        departures=(NotAccepted,),
     ),
 )

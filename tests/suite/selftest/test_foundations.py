@@ -172,6 +172,10 @@ BLOCKED = {
         "key_custody::messages-are-signed-with-the-wallets-key",
     ),
     "call-is-not-guarded:signatures": ("execution_rule::unlisted-wallet", "execution_changes::update-of-a-group"),
+    "results-are-kept-by-code": (
+        "actions_run::parameters-come-unchanged",
+        "key_custody::messages-are-signed-with-the-wallets-key",
+    ),
     "refusals-of-runs-tell-the-key": ("key_runs::answers-hold-no-key", "execution_rule::unlisted-wallet"),
 }
 """By mutant: the case that judges what does not hold, and one that builds on it."""
