@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import sys
 from dataclasses import replace
 from importlib.util import find_spec
 
@@ -72,7 +73,10 @@ def _run(arguments: argparse.Namespace) -> int:
     reporter.tell()
     if reporter.results is not None:
         return reporter.results.exit_code
-    return ExitCode.USAGE if status == pytest.ExitCode.USAGE_ERROR else ExitCode.INTERRUPTED
+    if status == pytest.ExitCode.USAGE_ERROR:
+        return ExitCode.USAGE
+    print("service-conformance: the run ended before its first case: there are no results", file=sys.stderr)
+    return ExitCode.INTERRUPTED
 
 
 MOST_JOBS = 8

@@ -13,9 +13,10 @@ from pathlib import Path
 import pytest
 from tiny_node import TinyNode
 
-from conformance.cli import parser
+from conformance.cli import main, parser
 from conformance.commands.run import jobs_that_pay
 from conformance.profile import Profile
+from conformance.report import ExitCode
 from conformance.report.profile_used import profile_digest
 from conformance.run.options import Options, add_options
 
@@ -170,3 +171,13 @@ def test_bundled_run_of_everything_uses_every_core(
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1, 2}, raising=False)
 
     assert jobs_that_pay(options, bundled=bundled) == jobs
+
+
+def test_run_that_ends_before_its_first_case_says_so(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(pytest, "main", lambda *_, **__: pytest.ExitCode.INTERRUPTED)
+    assert main(["run", "--pack", "accounts"]) == ExitCode.INTERRUPTED
+    assert capsys.readouterr().err == (
+        "service-conformance: the run ended before its first case: there are no results\n"
+    )
