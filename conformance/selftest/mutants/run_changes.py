@@ -28,6 +28,7 @@ STALE_RUNS = 3
 @mutant(
     "EXEC-230", "KEYLIFE-030", "KEYLIFE-150", "GRPLIFE-040", "GRPLIFE-050", "GRPLIFE-060", "GRPLIFE-070",
     "GRPLIFE-080", "GRPLIFE-110", "GRPLIFE-160", "EP-210", "EP-220",
+    also="AUTH-080 CHAIN-050 ERR-100 EXEC-030 EXEC-040 EXEC-050 EXEC-090 EXEC-120 GRP-140 UKEY-270 UKEY-300",
 )  # fmt: skip
 def what_was_permitted_stays_permitted(node: Node) -> None:
     """Permit for ever a run that was permitted once."""
@@ -41,7 +42,16 @@ def what_was_permitted_stays_permitted(node: Node) -> None:
     change_verdicts(node, remembered)
 
 
-@mutant("EXEC-230", "KEYLIFE-020", "EP-360", "EP-370", "GRPLIFE-040", "GRPLIFE-050", "GRPLIFE-070")
+@mutant(
+    "EXEC-230",
+    "KEYLIFE-020",
+    "EP-360",
+    "EP-370",
+    "GRPLIFE-040",
+    "GRPLIFE-050",
+    "GRPLIFE-070",
+    also="CHAIN-050 EXEC-010 EXEC-020 EXEC-090 EXEC-350 GRP-270 UKEY-260",
+)
 def what_was_refused_stays_refused(node: Node) -> None:
     """Refuse for ever a run that was refused once."""
     refused: set[Question] = set()
@@ -54,7 +64,16 @@ def what_was_refused_stays_refused(node: Node) -> None:
     change_verdicts(node, remembered)
 
 
-@mutant("EXEC-230", "KEYLIFE-020", "KEYLIFE-030", "KEYLIFE-150", "UKEY-270", "CHAIN-050", "MINT-150")
+@mutant(
+    "EXEC-230",
+    "KEYLIFE-020",
+    "KEYLIFE-030",
+    "KEYLIFE-150",
+    "UKEY-270",
+    "CHAIN-050",
+    "MINT-150",
+    also="AUTH-080 ERR-100 EXEC-010 EXEC-030 EXEC-070 EXEC-090 UKEY-260 UKEY-280 UKEY-300",
+)
 def groups_of_a_key_are_cached(node: Node) -> None:
     """Cache which groups a key may use; look up each time what they list."""
     cached: dict[int, set[int]] = {}
@@ -69,7 +88,18 @@ def groups_of_a_key_are_cached(node: Node) -> None:
     decide(node, reach=reach)
 
 
-@mutant("EXEC-230", "EP-210", "EP-360", "EP-220", "EP-370", "GRPLIFE-040", "GRPLIFE-050", "GRPLIFE-060", "GRPLIFE-070")
+@mutant(
+    "EXEC-230",
+    "EP-210",
+    "EP-360",
+    "EP-220",
+    "EP-370",
+    "GRPLIFE-040",
+    "GRPLIFE-050",
+    "GRPLIFE-060",
+    "GRPLIFE-070",
+    also="CHAIN-050 ERR-100 EXEC-010 EXEC-020 EXEC-040 EXEC-050 EXEC-090 EXEC-120 GRP-140 GRP-270 GRPLIFE-080",
+)
 def lists_of_a_group_are_cached(node: Node) -> None:
     """Cache what a group lists; look up each time which groups a key may use."""
     cached: dict[tuple[int, int], Lists] = {}
@@ -80,7 +110,18 @@ def lists_of_a_group_are_cached(node: Node) -> None:
     decide(node, reach=reach)
 
 
-@mutant("EXEC-230", "KEYLIFE-150", "GRPLIFE-110", "EP-210", "EP-220")
+@mutant(
+    "EXEC-230",
+    "KEYLIFE-150",
+    "GRPLIFE-110",
+    "EP-210",
+    "EP-220",
+    also=(
+        "AUTH-080 CHAIN-050 EP-360 EP-370 ERR-100 EXEC-010 EXEC-020 EXEC-030 EXEC-040 EXEC-050 EXEC-090 "
+        "EXEC-120 GRP-140 GRP-270 GRPLIFE-040 GRPLIFE-050 GRPLIFE-060 GRPLIFE-070 GRPLIFE-080 GRPLIFE-160 "
+        "KEYLIFE-020 KEYLIFE-030 UKEY-270 UKEY-300"
+    ),
+)
 def changes_count_after_three_runs(node: Node) -> None:
     """Decide three more runs as before a change."""
     verdicts: dict[Question, bool] = {}
@@ -122,7 +163,7 @@ def an_update_reaches_keys_of_the_same_name(node: Node) -> None:
     wrap(node.accounts, "update_usage_key", update)
 
 
-@mutant("KEYLIFE-200")
+@mutant("KEYLIFE-200", also="EP-130 EXEC-230 KEYLIFE-020 KEYLIFE-030 LIST-170")
 def parallel_updates_lose_their_groups(node: Node) -> None:
     """Store with the bools of each update the `execute_in_groups` of the last one that sent others."""
     sent_so_far: dict[int, list[list[int]]] = {}
@@ -139,7 +180,7 @@ def parallel_updates_lose_their_groups(node: Node) -> None:
     wrap(node.accounts, "update_usage_key", update)
 
 
-@mutant("KEYLIFE-030")
+@mutant("KEYLIFE-030", also="EP-130 EXEC-230 LIST-170 UKEY-300")
 def no_groups_in_an_update_count_as_left_out(node: Node) -> None:
     """Keep `execute_in_groups` when an update sends it empty."""
 
@@ -151,7 +192,7 @@ def no_groups_in_an_update_count_as_left_out(node: Node) -> None:
     wrap(node.accounts, "update_usage_key", update)
 
 
-@mutant("KEYLIFE-150", "KEYLIFE-080")
+@mutant("KEYLIFE-150", "KEYLIFE-080", also="AUTH-050 EXEC-260")
 def removed_keys_run_while_a_run_is_under_way(node: Node) -> None:
     """Permit a removed key three more runs."""
     book = key_book(node)

@@ -54,7 +54,7 @@ def failures_are_refusals(node: Node) -> None:
     intercept(node, RUN, handler)
 
 
-@mutant("EXEC-320")
+@mutant("EXEC-320", also="EXEC-180")
 def the_message_of_a_failure_is_hidden(node: Node) -> None:
     """Leave the error's message out of the logs of a failure."""
 
@@ -64,7 +64,7 @@ def the_message_of_a_failure_is_hidden(node: Node) -> None:
     change_result(node, hidden)
 
 
-@mutant("EXEC-320")
+@mutant("EXEC-320", also="EXEC-180")
 def the_logs_of_a_failure_are_lost(node: Node) -> None:
     """Leave everything but the error's message out of the logs of a failure."""
 
@@ -74,7 +74,7 @@ def the_logs_of_a_failure_are_lost(node: Node) -> None:
     change_result(node, lost)
 
 
-@mutant("EXEC-320")
+@mutant("EXEC-320", also="EXEC-180 EXEC-270 EXEC-370")
 def a_failure_spoils_the_next_run(node: Node) -> None:
     """Let the run after a failed one fail, too."""
     failed: list[RunResult] = []
@@ -113,7 +113,7 @@ def what_json_cannot_hold_breaks_the_sandbox(node: Node) -> None:
     wrap(node.sandbox, "run", run)
 
 
-@mutant("EXEC-370", server_fault=True)
+@mutant("EXEC-370", server_fault=True, also="EXEC-320 EXEC-400")
 def nothing_returned_is_a_server_fault(node: Node) -> None:
     """Answer a `main` that returns nothing with status 500."""
 

@@ -14,7 +14,7 @@ from reference_node.node import Node
 NEAR_BITS = 8
 
 
-@mutant("GRP-060")
+@mutant("GRP-060", also="EXEC-010 EXEC-020 EXEC-090 GRP-070 GRP-080 GRP-100")
 def a_group_pairs_its_lists(node: Node) -> None:
     """Permit a group's first action its first wallet alone, the second its second."""
 
@@ -26,7 +26,7 @@ def a_group_pairs_its_lists(node: Node) -> None:
     decide(node, paired)
 
 
-@mutant("GRP-090")
+@mutant("GRP-090", also="EXEC-090 EXEC-110 GRP-070")
 def the_wildcard_covers_the_wallets_of_its_day(node: Node) -> None:
     """Let a group's wildcard permit only the wallets that existed when the group was made."""
     there: dict[int, set[bytes]] = {}
@@ -46,7 +46,7 @@ def the_wildcard_covers_the_wallets_of_its_day(node: Node) -> None:
     decide(node, of_its_day)
 
 
-@mutant("GRP-100")
+@mutant("GRP-100", also="EXEC-090 EXEC-100 EXEC-110 GRP-070 GRP-080")
 def a_wildcard_counts_only_alone(node: Node) -> None:
     """Ignore a wildcard beside concrete entries."""
 
@@ -57,7 +57,7 @@ def a_wildcard_counts_only_alone(node: Node) -> None:
     decide(node, alone)
 
 
-@mutant("GRP-120")
+@mutant("GRP-120", also="AUTH-080 ERR-100 EXEC-030 EXEC-070 EXEC-090 GRP-150 UKEY-270 UKEY-290 UKEY-300")
 def wildcards_hold_in_every_group(node: Node) -> None:
     """Let a group with both wildcards count for every key of the account."""
 
@@ -68,7 +68,7 @@ def wildcards_hold_in_every_group(node: Node) -> None:
     decide(node, reach=reach)
 
 
-@mutant("GRP-130")
+@mutant("GRP-130", also="ERR-100 EXEC-040 EXEC-090")
 def nearly_zero_is_the_wildcard_of_actions(node: Node) -> None:
     """Read a hash whose last byte alone is not zero as the wildcard."""
 
@@ -79,7 +79,7 @@ def nearly_zero_is_the_wildcard_of_actions(node: Node) -> None:
     decide(node, near)
 
 
-@mutant("GRP-130")
+@mutant("GRP-130", also="ERR-100 EXEC-040 EXEC-090")
 def a_hash_that_ends_in_zeros_is_the_wildcard(node: Node) -> None:
     """Read a hash whose last eight bytes are zero as the wildcard."""
 
@@ -104,7 +104,7 @@ def removing_an_entry_removes_the_wildcard(node: Node) -> None:
         wrap(node.accounts, method, remove)
 
 
-@mutant("GRP-200")
+@mutant("GRP-200", also="EXEC-010 EXEC-020 EXEC-090 EXEC-230 GRP-070 GRP-080 GRP-100 GRPLIFE-040 GRPLIFE-050")
 def removed_entries_are_denied(node: Node) -> None:
     """Refuse what was removed from a group, even if the group's wildcard permits it."""
     denied: set[tuple[int, bytes]] = set()
@@ -122,7 +122,7 @@ def removed_entries_are_denied(node: Node) -> None:
     decide(node, still)
 
 
-@mutant("ACT-070")
+@mutant("ACT-070", also="ERR-100 EXEC-040 EXEC-060 EXEC-080 EXEC-090 EXEC-120 GRP-140")
 def registered_actions_may_run(node: Node) -> None:
     """Permit a registered action every wallet that some group lists."""
 
@@ -136,7 +136,7 @@ def registered_actions_may_run(node: Node) -> None:
     wrap(node.accounts, "can_execute", may)
 
 
-@mutant("ACT-120")
+@mutant("ACT-120", also="ACT-170")
 def hashes_in_the_place_of_cids_are_taken_as_hashed(node: Node) -> None:
     """Add a 0x hash in `action_ipfs_cid` to the group as it is."""
     hashes: dict[bytes, bytes] = {}
@@ -160,7 +160,7 @@ EMPTY_CID = "QmbFMke1KXqnYyBBWxB74N4c5SBnJMVAiMNRcGu6x1AwQH"
 """Of no bytes at all."""
 
 
-@mutant("GRP-250")
+@mutant("GRP-250", also="AKEY-070 AUTH-150 EXEC-020 EXEC-090")
 def the_account_key_runs_in_its_own_groups_alone(node: Node) -> None:
     """Ignore groups that usage keys made in runs of the account key."""
     foreign = groups_of_usage_keys(node)

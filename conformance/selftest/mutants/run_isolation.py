@@ -70,7 +70,7 @@ def runs_at_once_share_their_globals(node: Node) -> None:
     wrap(node.sandbox, "run", run)
 
 
-@mutant("EXEC-270")
+@mutant("EXEC-270", also="EXEC-150 EXEC-160")
 def parameters_of_runs_at_once_are_mixed(node: Node) -> None:
     """Run with the parameters of another run that is under way."""
     lock = threading.Lock()
@@ -128,7 +128,7 @@ def runs_register_their_action(node: Node) -> None:
     wrap(node.runs, "run", run)
 
 
-@mutant("EXEC-340")
+@mutant("EXEC-340", also="ERR-150 LIST-170")
 def runs_make_a_group(node: Node) -> None:
     """Create a group in each run, also in a refused one."""
     _after_each_run(node, lambda caller: node.accounts.add_group(account_of(node, caller.key_hash), "run", "", [], []))
@@ -149,7 +149,7 @@ def failed_runs_empty_the_groups(node: Node) -> None:
     wrap(node.runs, "run", run)
 
 
-@mutant("UKEY-360")
+@mutant("UKEY-360", also="AKEY-050")
 def the_key_is_a_global(node: Node) -> None:
     """Set the key of a run's request as a global."""
     keys: list[str] = []

@@ -15,7 +15,7 @@ from conformance.selftest.tools.mutant import mutant
 from reference_node.node import Node
 
 
-@mutant("UKEY-320")
+@mutant("UKEY-320", also="EXEC-010 EXEC-090 EXEC-230 KEYLIFE-020 UKEY-260 UKEY-280")
 def the_wildcard_covers_the_groups_of_its_day(node: Node) -> None:
     """Let a key with the wildcard run only in the groups that existed when it was made."""
     there: dict[int, set[int]] = {}
@@ -31,7 +31,7 @@ def the_wildcard_covers_the_groups_of_its_day(node: Node) -> None:
     )
 
 
-@mutant("UKEY-330")
+@mutant("UKEY-330", also="AUTH-080 ERR-100 EXEC-030 EXEC-070 EXEC-090 EXEC-130 UKEY-270 UKEY-290 UKEY-300")
 def the_wildcard_reaches_other_accounts(node: Node) -> None:
     """Try a refused run of a usage key as every account."""
     book = key_book(node)
@@ -48,7 +48,12 @@ def the_wildcard_reaches_other_accounts(node: Node) -> None:
     intercept(node, RUN, handler)
 
 
-@mutant("SCOPE-120", "SCOPE-110", "AUTH-210")
+@mutant(
+    "SCOPE-120",
+    "SCOPE-110",
+    "AUTH-210",
+    also="AUTH-080 ERR-100 EXEC-030 EXEC-070 EXEC-090 GRP-150 UKEY-270 UKEY-290 UKEY-300",
+)
 def makers_of_a_group_run_in_it(node: Node) -> None:
     """Let a usage key execute in a group that it made."""
     made: dict[int, set[int]] = {}
@@ -69,7 +74,9 @@ def makers_of_a_group_run_in_it(node: Node) -> None:
     )
 
 
-@mutant("SCOPE-110", "SCOPE-090", "AUTH-080")
+@mutant(
+    "SCOPE-110", "SCOPE-090", "AUTH-080", also="ERR-100 EXEC-030 EXEC-070 EXEC-090 GRP-150 UKEY-270 UKEY-290 UKEY-300"
+)
 def who_fills_groups_runs_in_them(node: Node) -> None:
     """Let a key execute in groups to which it may add actions or wallets."""
 
@@ -83,7 +90,7 @@ def who_fills_groups_runs_in_them(node: Node) -> None:
     decide(node, reach=reach)
 
 
-@mutant("SCOPE-090", "AUTH-080")
+@mutant("SCOPE-090", "AUTH-080", also="AUTH-090 SCOPE-130 UKEY-050")
 def who_runs_everywhere_makes_groups(node: Node) -> None:
     """Let a key with the wildcard in `execute_in_groups` create groups."""
 
@@ -95,7 +102,7 @@ def who_runs_everywhere_makes_groups(node: Node) -> None:
     wrap(node.accounts, "add_group", add)
 
 
-@mutant("AUTH-160", "AUTH-150")
+@mutant("AUTH-160", "AUTH-150", also="EXEC-010 EXEC-090 EXEC-240 SCOPE-020 SCOPE-090 UKEY-260 UKEY-280")
 def broad_keys_do_not_run(node: Node) -> None:
     """Refuse runs of keys that may create wallets."""
 
@@ -106,7 +113,7 @@ def broad_keys_do_not_run(node: Node) -> None:
     decide(node, reach=reach)
 
 
-@mutant("AUTH-010", "EXEC-250")
+@mutant("AUTH-010", "EXEC-250", also="AUTH-030")
 def runs_take_bearer_keys_alone(node: Node) -> None:
     """Refuse runs with a key in `X-Api-Key`."""
 
@@ -126,7 +133,7 @@ def runs_take_no_bearer_keys(node: Node) -> None:
     intercept(node, RUN, handler)
 
 
-@mutant("AUTH-030")
+@mutant("AUTH-030", also="AUTH-080 ERR-100 EXEC-030 EXEC-070 EXEC-090 UKEY-270 UKEY-290 UKEY-300")
 def bearer_keys_run_everything(node: Node) -> None:
     """Treat a usage key in `Authorization` as its account key in runs."""
     book = key_book(node)
@@ -139,7 +146,7 @@ def bearer_keys_run_everything(node: Node) -> None:
     intercept(node, RUN, handler)
 
 
-@mutant("AUTH-040")
+@mutant("AUTH-040", also="AUTH-200 EXEC-260")
 def runs_without_a_key_are_the_last_ones(node: Node) -> None:
     """Take a run without a key for one of whoever ran last."""
     keys: list[str] = []
@@ -153,7 +160,7 @@ def runs_without_a_key_are_the_last_ones(node: Node) -> None:
     intercept(node, RUN, handler)
 
 
-@mutant("AUTH-050", "EXEC-260")
+@mutant("AUTH-050", "EXEC-260", also="AKEY-110 KEYLIFE-080 MINT-110")
 def unknown_keys_are_guests(node: Node) -> None:
     """Take a run with an unknown key for one of the newest account."""
     book = key_book(node)
@@ -166,7 +173,7 @@ def unknown_keys_are_guests(node: Node) -> None:
     intercept(node, RUN, handler)
 
 
-@mutant("EXEC-250")
+@mutant("EXEC-250", also="AUTH-010 AUTH-030")
 def usage_keys_do_not_run_in_x_api_key(node: Node) -> None:
     """Refuse usage keys in `X-Api-Key` in runs."""
     book = key_book(node)
@@ -178,7 +185,7 @@ def usage_keys_do_not_run_in_x_api_key(node: Node) -> None:
     intercept(node, RUN, handler)
 
 
-@mutant("ERR-160")
+@mutant("ERR-160", also="AKEY-050 UKEY-360")
 def refusals_of_runs_tell_the_key(node: Node) -> None:
     """Repeat the key in the refusal of a run."""
 
@@ -192,7 +199,7 @@ def refusals_of_runs_tell_the_key(node: Node) -> None:
     intercept(node, RUN, handler)
 
 
-@mutant("AUTH-160")
+@mutant("AUTH-160", also="AUTH-150 SCOPE-040 SCOPE-090 UKEY-040")
 def broad_keys_make_no_groups(node: Node) -> None:
     """Refuse new groups to usage keys that may create wallets."""
     refused_to_usage_keys(node, "add_group", lambda permissions: permissions.can_create_pkps)

@@ -89,7 +89,7 @@ def fetch_reads_files(node: Node) -> None:
     )
 
 
-@mutant("EXEC-270")
+@mutant("EXEC-270", also="EXEC-160 EXEC-170")
 def left_out_parameters_are_those_of_the_last_run(node: Node) -> None:
     """Call `main` without parameters with those that the account last sent to the same code."""
     last: dict[tuple[object, str], str] = {}

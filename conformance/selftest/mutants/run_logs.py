@@ -16,7 +16,7 @@ from reference_node.sandbox import RunResult
 KEPT_LINES = 10
 
 
-@mutant("EXEC-180")
+@mutant("EXEC-180", also="EXEC-270 EXEC-320")
 def logs_are_those_of_the_run_before(node: Node) -> None:
     """Answer the logs of the run before."""
     last = [""]
@@ -28,7 +28,7 @@ def logs_are_those_of_the_run_before(node: Node) -> None:
     change_logs(node, of_the_one_before)
 
 
-@mutant("EXEC-180")
+@mutant("EXEC-180", also="EXEC-270")
 def logs_add_up(node: Node) -> None:
     """Put the logs of all earlier runs before those of each run."""
     written: list[str] = []
@@ -48,9 +48,9 @@ def _lines(change: Callable[[list[str]], Iterable[str]]) -> Callable[[str], str]
     "EXEC-180",
     each=[
         row("empty", lambda _: "", breaks="EXEC-140 EXEC-320"),
-        row("reversed", _lines(reversed)),
-        row("first-ten-lines", _lines(lambda lines: lines[:KEPT_LINES])),
-        row("sorted-by-ends", _lines(lambda lines: sorted(lines, key=lambda line: line[::-1]))),
+        row("reversed", _lines(reversed), also="EXEC-320"),
+        row("first-ten-lines", _lines(lambda lines: lines[:KEPT_LINES]), also="EXEC-320"),
+        row("sorted-by-ends", _lines(lambda lines: sorted(lines, key=lambda line: line[::-1])), also="EXEC-320"),
         row("errors-first", _lines(lambda lines: sorted(lines, key=lambda line: not line.startswith("error")))),
         row("equal-lines-once", _lines(lambda lines: (line for line, _ in groupby(lines)))),
         row("lines-cut-at-1000", _lines(lambda lines: (line[:1000] for line in lines))),
@@ -64,13 +64,13 @@ def logs_are_altered(node: Node, change: Callable[[str], str]) -> None:
     change_logs(node, change)
 
 
-@mutant("EXEC-180")
+@mutant("EXEC-180", also="EXEC-320")
 def logs_hold_the_response(node: Node) -> None:
     """Add to the logs what `main` returns."""
     change_result(node, lambda _code, _params, result: replace(result, logs=f"{result.logs}\n{result.response}"))
 
 
-@mutant("EXEC-180")
+@mutant("EXEC-180", also="EXEC-270")
 def logs_of_runs_at_once_are_one(node: Node) -> None:
     """Write the logs of concurrent runs into one log."""
     lock = threading.Lock()
@@ -102,7 +102,7 @@ def errors_of_the_console_are_lost(node: Node) -> None:
     change_code(node, lambda code: f"console.error = () => {{}};{code}")
 
 
-@mutant("EXEC-180")
+@mutant("EXEC-180", also="EXEC-270")
 def logs_of_a_failure_come_with_the_next_run(node: Node) -> None:
     """Put the logs of a failed run before those of the next, too."""
     kept: list[str] = []

@@ -109,7 +109,7 @@ def outermost_parameters_are_dropped(node: Node, dropped: Callable[[JsonValue], 
     change_params(node, lambda params: {name: one for name, one in members(params).items() if not dropped(one)})
 
 
-@mutant("EXEC-170")
+@mutant("EXEC-170", also="EP-380 EXEC-140")
 def parameters_have_to_be_there(node: Node) -> None:
     """Refuse a run without `jsParams`."""
 
@@ -120,7 +120,7 @@ def parameters_have_to_be_there(node: Node) -> None:
     intercept(node, RUN, handler)
 
 
-@mutant("EXEC-170")
+@mutant("EXEC-170", also="EXEC-160 EXEC-270")
 def parameters_that_are_missing_are_those_of_the_last_run(node: Node) -> None:
     """Run without parameters with those of the last run."""
     last = ["{}"]

@@ -19,7 +19,7 @@ from conformance.selftest.tools.mutant import Row, mutant, row
 from reference_node.node import Node
 
 
-@mutant("GRPLIFE-110", "GRPLIFE-160", "EXEC-230")
+@mutant("GRPLIFE-110", "GRPLIFE-160", "EXEC-230", also="CHAIN-050 ERR-100 EXEC-030 EXEC-090 EXEC-120")
 def removed_groups_still_permit(node: Node) -> None:
     """Let a removed group permit what it did."""
     gone: list[tuple[int, Lists, set[int]]] = []
@@ -52,7 +52,7 @@ def _users(node: Node, account: int, group_id: int) -> list[int]:
     return [key.key_hash for key in keys if group_id in key.permissions.execute_in_groups]
 
 
-@mutant("GRPLIFE-120")
+@mutant("GRPLIFE-120", also="AUTH-210 SCOPE-120")
 def keys_of_a_removed_group_get_the_next(node: Node) -> None:
     """Let keys that named a removed group execute in the next new one."""
     waiting: set[int] = set()
@@ -86,7 +86,7 @@ def a_removed_group_takes_the_others_along(node: Node) -> None:
     wrap(node.accounts, "remove_group", remove)
 
 
-@mutant("GRPLIFE-130")
+@mutant("GRPLIFE-130", also="GRPLIFE-170")
 def a_removed_group_narrows_the_wildcard(node: Node) -> None:
     """Empty `execute_in_groups` of keys with the wildcard when a group is removed."""
 
@@ -109,7 +109,7 @@ SIDES: tuple[Row, ...] = (
 Loses = Callable[[int, int], bool]
 
 
-@mutant("PKP-070", each=SIDES)
+@mutant("PKP-070", each=SIDES, also="LIST-170")
 def wallet_leaves_groups_nearby(node: Node, loses: Loses) -> None:
     """Take a wallet that leaves a group out of others as well; the label says of which."""
 
@@ -122,7 +122,7 @@ def wallet_leaves_groups_nearby(node: Node, loses: Loses) -> None:
     wrap(node.accounts, "remove_pkp_from_group", remove)
 
 
-@mutant("ACT-080", each=SIDES)
+@mutant("ACT-080", each=SIDES, also="LIST-170")
 def action_leaves_groups_nearby(node: Node, loses: Loses) -> None:
     """Take an action that leaves a group out of others as well; the label says of which."""
 
@@ -135,7 +135,7 @@ def action_leaves_groups_nearby(node: Node, loses: Loses) -> None:
     wrap(node.accounts, "remove_action_from_group", remove)
 
 
-@mutant("PKP-070", "GRPLIFE-170")
+@mutant("PKP-070", "GRPLIFE-170", also="LIST-170")
 def a_wallet_leaves_all_groups_at_once(node: Node) -> None:
     """Remove a wallet from all groups when it leaves one, or when its group is removed."""
 
@@ -158,7 +158,7 @@ def a_wallet_leaves_all_groups_at_once(node: Node) -> None:
     wrap(node.accounts, "remove_pkp_from_group", remove_pkp)
 
 
-@mutant("PKP-060")
+@mutant("PKP-060", also="EXEC-010 EXEC-020 EXEC-090 EXEC-350 GRP-060 GRP-070 UKEY-260")
 def a_wallet_runs_through_its_first_group(node: Node) -> None:
     """Permit a wallet only through the first group that lists it."""
 
@@ -171,7 +171,7 @@ def a_wallet_runs_through_its_first_group(node: Node) -> None:
     decide(node, reach=reach)
 
 
-@mutant("EXEC-230")
+@mutant("EXEC-230", also="CHAIN-050 EP-220 ERR-100 EXEC-050 EXEC-090")
 def removals_by_usage_keys_are_not_noticed(node: Node) -> None:
     """Permit on what a usage key removed from a group, where it was permitted before."""
     permitted: set[tuple[int, bytes, bytes | None]] = set()

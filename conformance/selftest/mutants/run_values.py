@@ -135,9 +135,9 @@ def _without_nulls(value: JsonValue) -> JsonValue:
     each=[
         row("false-as-null", lambda value: value or None),
         row("all-false-as-null", everywhere(lambda v: v or None if not isinstance(v, list | dict) else v)),
-        row("undefined-as-text", lambda value: "undefined" if value is None else value),
-        row("written-twice", json.dumps),
-        row("texts-read-as-json", everywhere(_read_json)),
+        row("undefined-as-text", lambda value: "undefined" if value is None else value, also="EXEC-400"),
+        row("written-twice", json.dumps, also="EXEC-390"),
+        row("texts-read-as-json", everywhere(_read_json), also="EXEC-390"),
         row("without-nulls", everywhere(_without_nulls), breaks="EXEC-160"),
         row("its-member-response", lambda v: v["response"] if isinstance(v, dict) and "response" in v else v),
         row("array-as-object", lambda v: {str(at): one for at, one in enumerate(v)} if isinstance(v, list) else v),
@@ -151,7 +151,7 @@ def response_is_altered(node: Node, change: Callable[[JsonValue], JsonValue]) ->
     change_response(node, change)
 
 
-@mutant("EXEC-370")
+@mutant("EXEC-370", also="EXEC-320")
 def member_called_error_is_a_failure(node: Node) -> None:
     """Take a returned object with a member `error` for a failure."""
 
@@ -163,7 +163,7 @@ def member_called_error_is_a_failure(node: Node) -> None:
     change_result(node, failing)
 
 
-@mutant("EXEC-370")
+@mutant("EXEC-370", also="EXEC-320")
 def the_word_error_in_logs_is_a_failure(node: Node) -> None:
     """Take a run whose logs hold the word error for a failure."""
     change_result(
@@ -171,7 +171,7 @@ def the_word_error_in_logs_is_a_failure(node: Node) -> None:
     )
 
 
-@mutant("EXEC-370")
+@mutant("EXEC-370", also="EXEC-390")
 def texts_that_look_like_json_are_parsed(node: Node) -> None:
     """Answer a text that `main` returns alone as the JSON that it holds."""
     change_response(node, _read_json)

@@ -23,7 +23,7 @@ from reference_node.node import Node
 from reference_node.sandbox import RunResult
 
 
-@mutant("EP-380", "EXEC-140", each=["logs", row("response", breaks="EXEC-370")])
+@mutant("EP-380", "EXEC-140", each=[row("logs", also="EXEC-180"), row("response", breaks="EXEC-370")], also="VER-050")
 def runs_lack_a_member(node: Node, member: str) -> None:
     """Answer a run without `{member}`."""
     change_answer(node, RUN, lambda value: {name: inner for name, inner in members(value).items() if name != member})
@@ -40,7 +40,7 @@ def logs_are_answered_line_by_line(node: Node) -> None:
     change_answer(node, RUN, in_lines)
 
 
-@mutant("VER-050")
+@mutant("VER-050", also="EP-380 EXEC-140 EXEC-320")
 def failures_of_runs_have_no_response(node: Node) -> None:
     """Answer a failed run without `response`, which the description requires."""
 
@@ -51,7 +51,7 @@ def failures_of_runs_have_no_response(node: Node) -> None:
     change_answer(node, RUN, without)
 
 
-@mutant("EXEC-150", "EXEC-160")
+@mutant("EXEC-150", "EXEC-160", also="ERR-100 EXEC-050 EXEC-180 EXEC-230 EXEC-270 EXEC-370")
 def results_are_kept_by_code(node: Node) -> None:
     """Answer the same code with its first result, whatever the parameters."""
     kept: dict[str, RunResult] = {}
@@ -64,7 +64,7 @@ def results_are_kept_by_code(node: Node) -> None:
     wrap(node.sandbox, "run", run)
 
 
-@mutant("EXEC-150")
+@mutant("EXEC-150", also="EXEC-320 EXEC-370")
 def promises_are_not_waited_for(node: Node) -> None:
     """Answer a run before the promise of `main` settles."""
     change_code(node, lambda code: f"{code}\n;main = (begin => params => ({{ value: {{}}, ...begin(params) }}))(main);")
@@ -76,13 +76,13 @@ def functions_beside_main_are_not_there(node: Node) -> None:
     change_code(node, lambda code: code[code.find("async function main") :].partition("\nfunction ")[0])
 
 
-@mutant("EXEC-150")
+@mutant("EXEC-150", also="EXEC-180 EXEC-370")
 def other_scripts_in_code_are_lost(node: Node) -> None:
     """Replace characters of the code that are not ASCII with question marks."""
     change_code(node, lambda code: code.encode("ascii", "replace").decode())
 
 
-@mutant("EP-030", server_fault=True)
+@mutant("EP-030", server_fault=True, also="EP-010 ERR-140")
 def broken_run_requests_are_server_faults(node: Node) -> None:
     """Answer a run request whose body is no JSON with status 500."""
 
@@ -93,7 +93,7 @@ def broken_run_requests_are_server_faults(node: Node) -> None:
     intercept(node, RUN, handler)
 
 
-@mutant("EXEC-360")
+@mutant("EXEC-360", also="EP-030")
 def cids_are_run(node: Node) -> None:
     """Run the code of a CID that the node has computed."""
     known: dict[str, str] = {}
