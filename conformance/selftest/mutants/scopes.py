@@ -22,17 +22,27 @@ def _held(given: Permissions) -> int:
 @mutant(
     "SCOPE-010",
     each=[
-        row("can_create_pkps", {"can_create_pkps": False}, breaks="SCOPE-090"),
-        row("remove_pkp_from_groups", {"remove_pkp_from_groups": []}, breaks="SCOPE-090"),
-        row("execute_in_groups", {"execute_in_groups": []}),
+        row("can_create_pkps", {"can_create_pkps": False}, breaks="SCOPE-090", also="SCOPE-030 UKEY-080"),
+        row(
+            "remove_pkp_from_groups",
+            {"remove_pkp_from_groups": []},
+            breaks="SCOPE-090",
+            also="SCOPE-080 UKEY-220 UKEY-240",
+        ),
+        row(
+            "execute_in_groups",
+            {"execute_in_groups": []},
+            also="EXEC-010 EXEC-240 SCOPE-020 SCOPE-090 UKEY-260 UKEY-280 UKEY-320",
+        ),
     ],
+    also="AUTH-150 AUTH-160 EP-110 LIST-170 UKEY-010",
 )
 def scope_of_a_new_key_is_dropped(node: Node, dropped: dict[str, Any]) -> None:
     """Create usage keys with {dropped}, whatever was sent."""
     change_permissions(node, lambda _, given: replace(given, **dropped))
 
 
-@mutant("SCOPE-010")
+@mutant("SCOPE-010", also="AUTH-150 AUTH-160 EP-110 LIST-170 SCOPE-030 SCOPE-050 SCOPE-090 UKEY-010 UKEY-060 UKEY-080")
 def one_scope_a_key(node: Node) -> None:
     """Grant the first of several bools, and drop the others."""
 
@@ -46,41 +56,85 @@ def one_scope_a_key(node: Node) -> None:
 
 @mutant(
     each=[
-        row("group-create-as-delete", "can_create_groups", "remove_group", breaks="SCOPE-090"),
-        row("group-delete-as-create", "can_delete_groups", "add_group", breaks="SCOPE-090"),
-        row("group-create-as-pkp-create", "can_create_groups", "create_wallet", breaks="SCOPE-090"),
-        row("pkp-create-as-remove-pkp", "can_create_pkps", "remove_pkp_from_group", breaks="SCOPE-090"),
-        row("add-pkp-as-remove-pkp", "add_pkp_to_groups", "remove_pkp_from_group", breaks="SCOPE-090"),
-        row("remove-pkp-as-add-pkp", "remove_pkp_from_groups", "add_pkp_to_group", breaks="SCOPE-090"),
-        row("manage-actions-as-add-pkp", "manage_ipfs_ids_in_groups", "add_pkp_to_group", breaks="SCOPE-090"),
+        row("group-create-as-delete", "can_create_groups", "remove_group", breaks="SCOPE-090", also="UKEY-070"),
+        row("group-delete-as-create", "can_delete_groups", "add_group", breaks="SCOPE-090", also="SCOPE-130 UKEY-050"),
+        row(
+            "group-create-as-pkp-create",
+            "can_create_groups",
+            "create_wallet",
+            breaks="SCOPE-090",
+            also="FLOW-060 UKEY-090",
+        ),
+        row(
+            "pkp-create-as-remove-pkp",
+            "can_create_pkps",
+            "remove_pkp_from_group",
+            breaks="SCOPE-090",
+            also="UKEY-230 UKEY-290 UKEY-300",
+        ),
+        row(
+            "add-pkp-as-remove-pkp",
+            "add_pkp_to_groups",
+            "remove_pkp_from_group",
+            breaks="SCOPE-090",
+            also="UKEY-230 UKEY-290 UKEY-300",
+        ),
+        row(
+            "remove-pkp-as-add-pkp",
+            "remove_pkp_from_groups",
+            "add_pkp_to_group",
+            breaks="SCOPE-090",
+            also="UKEY-190 UKEY-290 UKEY-300",
+        ),
+        row(
+            "manage-actions-as-add-pkp",
+            "manage_ipfs_ids_in_groups",
+            "add_pkp_to_group",
+            breaks="SCOPE-090",
+            also="UKEY-190 UKEY-290 UKEY-300",
+        ),
         row(
             "manage-actions-everywhere",
             "manage_ipfs_ids_in_groups",
             "add_action_to_group",
             breaks="UKEY-110 UKEY-290",
+            also="SCOPE-060",
         ),
-        row("execute-as-add-action", "execute_in_groups", "add_action_to_group", breaks="SCOPE-090"),
-        row("execute-as-remove-action", "execute_in_groups", "remove_action_from_group", breaks="SCOPE-090"),
+        row(
+            "execute-as-add-action",
+            "execute_in_groups",
+            "add_action_to_group",
+            breaks="SCOPE-090",
+            also="UKEY-110 UKEY-290 UKEY-300",
+        ),
+        row(
+            "execute-as-remove-action",
+            "execute_in_groups",
+            "remove_action_from_group",
+            breaks="SCOPE-090",
+            also="UKEY-150 UKEY-290 UKEY-300",
+        ),
     ],
+    also="AUTH-080 AUTH-090",
 )
 def scope_opens_another_operation(node: Node, scope: str, method: str) -> None:
     """Let a usage key that holds `{scope}`, for any group, do `{method}` in every group."""
     acts_as_owner(node, method, lambda given: bool(getattr(given, scope)))
 
 
-@mutant("SCOPE-090")
+@mutant("SCOPE-090", also="AUTH-080 AUTH-090 UKEY-070 UKEY-440")
 def no_scope_at_all_is_read_as_the_owner(node: Node) -> None:
     """Let a key without any scope remove groups."""
     acts_as_owner(node, "remove_group", lambda given: not _held(given) and not given.execute_in_groups)
 
 
-@mutant("SCOPE-090")
+@mutant("SCOPE-090", also="AUTH-080 AUTH-090 UKEY-150 UKEY-300")
 def nearly_all_scopes_are_all(node: Node) -> None:
     """Let a key with five of the six management scopes remove actions."""
     acts_as_owner(node, "remove_action_from_group", lambda given: _held(given) == 5)
 
 
-@mutant("SCOPE-120", "AUTH-210")
+@mutant("SCOPE-120", "AUTH-210", also="AUTH-080 AUTH-090 UKEY-110 UKEY-150 UKEY-190 UKEY-230 UKEY-300")
 def creators_manage_their_groups(node: Node) -> None:
     """Add the id of a new group to the arrays of the usage key that creates it."""
 
@@ -103,7 +157,7 @@ def creators_manage_their_groups(node: Node) -> None:
     wrap(node.accounts, "add_group", create)
 
 
-@mutant("SCOPE-120")
+@mutant("SCOPE-120", also="AUTH-080 AUTH-090 AUTH-210 SCOPE-090 UKEY-230 UKEY-300")
 def creators_may_take_from_their_groups(node: Node) -> None:
     """Let a usage key remove PKPs from groups that it created."""
     created: set[tuple[int, int]] = set()
@@ -121,7 +175,7 @@ def creators_may_take_from_their_groups(node: Node) -> None:
     wrap(node.accounts, "remove_pkp_from_group", remove)
 
 
-@mutant("SCOPE-120", "UKEY-070")
+@mutant("SCOPE-120", "UKEY-070", also="AUTH-080 AUTH-090 AUTH-210 SCOPE-090")
 def creators_delete_their_groups(node: Node) -> None:
     """Let a usage key remove groups that it created."""
     created: set[tuple[int, int]] = set()
@@ -138,7 +192,7 @@ def creators_delete_their_groups(node: Node) -> None:
     wrap(node.accounts, "remove_group", remove)
 
 
-@mutant("SCOPE-120")
+@mutant("SCOPE-120", also="AUTH-080 AUTH-210 ERR-100 EXEC-030 EXEC-090 SCOPE-110 UKEY-270 UKEY-300")
 def creators_execute_in_their_groups(node: Node) -> None:
     """Add the id of a new group to `execute_in_groups` of the usage key that creates it."""
 

@@ -18,21 +18,22 @@ LONGEST_RANGE = 100
 @mutant(
     "UKEY-440",
     each=[
-        row("add_group", breaks="UKEY-050"),
-        row("remove_group", breaks="UKEY-070"),
-        row("create_wallet", breaks="UKEY-090 AUTH-080 AUTH-210"),
-        row("add_action_to_group", breaks="UKEY-110 UKEY-300"),
-        row("remove_action_from_group", breaks="UKEY-150 UKEY-300"),
-        row("add_pkp_to_group", breaks="UKEY-190 UKEY-300"),
-        row("remove_pkp_from_group", breaks="UKEY-230 UKEY-300"),
+        row("add_group", breaks="UKEY-050", also="AUTH-080 SCOPE-130"),
+        row("remove_group", breaks="UKEY-070", also="AUTH-080"),
+        row("create_wallet", breaks="UKEY-090 AUTH-080 AUTH-210", also="FLOW-060"),
+        row("add_action_to_group", breaks="UKEY-110 UKEY-300", also="AUTH-080 UKEY-290"),
+        row("remove_action_from_group", breaks="UKEY-150 UKEY-300", also="AUTH-080 UKEY-290"),
+        row("add_pkp_to_group", breaks="UKEY-190 UKEY-300", also="AUTH-080 UKEY-290"),
+        row("remove_pkp_from_group", breaks="UKEY-230 UKEY-300", also="AUTH-080 UKEY-290"),
     ],
+    also="AUTH-090 SCOPE-090",
 )
 def usage_key_needs_no_permission(node: Node, method: str) -> None:
     """Let every usage key do `{method}`, whatever its permissions."""
     acts_as_owner(node, method)
 
 
-@mutant("UKEY-050")
+@mutant("UKEY-050", also="AUTH-080 AUTH-090 ERR-150 LIST-170")
 def refused_group_is_created_all_the_same(node: Node) -> None:
     """Refuse `add_group` without the permission, and create the group."""
 
@@ -46,7 +47,14 @@ def refused_group_is_created_all_the_same(node: Node) -> None:
     wrap(node.accounts, "add_group", create)
 
 
-@mutant("UKEY-110", "UKEY-150", "UKEY-190", "UKEY-230", "UKEY-290")
+@mutant(
+    "UKEY-110",
+    "UKEY-150",
+    "UKEY-190",
+    "UKEY-230",
+    "UKEY-290",
+    also="AUTH-080 ERR-100 EXEC-030 EXEC-070 EXEC-090 LIST-170 UKEY-010 UKEY-270",
+)
 def arrays_are_read_as_ranges(node: Node) -> None:
     """Read an array as the range from its lowest id to its highest, if the range is short."""
 
@@ -57,13 +65,13 @@ def arrays_are_read_as_ranges(node: Node) -> None:
     change_arrays(node, lambda ids: list(filled(ids)))
 
 
-@mutant("UKEY-300")
+@mutant("UKEY-300", also="AUTH-080 AUTH-090 SCOPE-090 UKEY-230 UKEY-440")
 def empty_array_means_all_groups(node: Node) -> None:
     """Let a key with an empty `remove_pkp_from_groups` remove PKPs from all groups."""
     acts_as_owner(node, "remove_pkp_from_group", lambda given: not given.remove_pkp_from_groups)
 
 
-@mutant("UKEY-330")
+@mutant("UKEY-330", also="ACC-120")
 def add_wildcard_reaches_every_account(node: Node) -> None:
     """Let a key with the wildcard add PKPs to groups of other accounts."""
     made = accounts_made(node)

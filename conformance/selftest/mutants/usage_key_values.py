@@ -48,24 +48,62 @@ def _ids(change: Change) -> Callable[[Members], Members]:
 
 @mutant(
     each=[
-        row("no-flag-as-true", lambda body: {**dict.fromkeys(PERMISSION_FLAGS, True), **body}, breaks="UKEY-440"),
-        row("no-array-as-0", lambda body: {**{name: [0] for name in PERMISSION_ARRAYS}, **body}, breaks="UKEY-440"),
-        row("no-execute-as-0", lambda body: {"execute_in_groups": [0], **body}, breaks="UKEY-440"),
-        row("null-array-as-0", _arrays(lambda value: [0] if value is None else value), breaks="UKEY-440"),
-        row("text-as-flag", _flags(lambda v: bool(v) if isinstance(v, str) else v), breaks="UKEY-450"),
-        row("1-as-flag", _flags(lambda value: True if value == 1 else value), breaks="UKEY-450"),
-        row("id-as-array", _arrays(lambda value: [value] if type(value) is int else value), breaks="UKEY-450"),
-        row("object-as-array", _arrays(lambda v: [*map(int, v)] if isinstance(v, dict) else v), breaks="UKEY-450"),
-        row("false-as-0", _ids(lambda item: int(item) if isinstance(item, bool) else item), breaks="UKEY-450"),
-        row("empty-text-as-0", _ids(lambda item: 0 if item == "" else item), breaks="UKEY-450"),
+        row(
+            "no-flag-as-true",
+            lambda body: {**dict.fromkeys(PERMISSION_FLAGS, True), **body},
+            breaks="UKEY-440",
+            also="UKEY-430",
+        ),
+        row(
+            "no-array-as-0",
+            lambda body: {**{name: [0] for name in PERMISSION_ARRAYS}, **body},
+            breaks="UKEY-440",
+            also="UKEY-430",
+        ),
+        row("no-execute-as-0", lambda body: {"execute_in_groups": [0], **body}, breaks="UKEY-440", also="UKEY-430"),
+        row(
+            "null-array-as-0",
+            _arrays(lambda value: [0] if value is None else value),
+            breaks="UKEY-440",
+            also="EP-030 UKEY-450",
+        ),
+        row("text-as-flag", _flags(lambda v: bool(v) if isinstance(v, str) else v), breaks="UKEY-450", also="EP-030"),
+        row("1-as-flag", _flags(lambda value: True if value == 1 else value), breaks="UKEY-450", also="EP-030"),
+        row(
+            "id-as-array",
+            _arrays(lambda value: [value] if type(value) is int else value),
+            breaks="UKEY-450",
+            also="EP-030",
+        ),
+        row(
+            "object-as-array",
+            _arrays(lambda v: [*map(int, v)] if isinstance(v, dict) else v),
+            breaks="UKEY-450",
+            also="EP-030",
+        ),
+        row(
+            "false-as-0",
+            _ids(lambda item: int(item) if isinstance(item, bool) else item),
+            breaks="UKEY-450",
+            also="EP-030",
+        ),
+        row("empty-text-as-0", _ids(lambda item: 0 if item == "" else item), breaks="UKEY-450", also="EP-030"),
         row(
             "without-nulls",
             _arrays(lambda v: [item for item in v if item is not None] if isinstance(v, list) else v),
             breaks="UKEY-450",
+            also="EP-030",
         ),
-        row("1.5-as-1", _ids(lambda item: int(item) if isinstance(item, float) else item), breaks="UKEY-460"),
-        row("2^64-as-0", _ids(lambda i: i % 2**64 if type(i) is int and i > 0 else i), breaks="UKEY-460"),
-        row("-1-as-1", _ids(lambda item: abs(item) if type(item) is int else item), breaks="UKEY-460"),
+        row(
+            "1.5-as-1",
+            _ids(lambda item: int(item) if isinstance(item, float) else item),
+            breaks="UKEY-460",
+            also="EP-030",
+        ),
+        row(
+            "2^64-as-0", _ids(lambda i: i % 2**64 if type(i) is int and i > 0 else i), breaks="UKEY-460", also="EP-030"
+        ),
+        row("-1-as-1", _ids(lambda item: abs(item) if type(item) is int else item), breaks="UKEY-460", also="EP-030"),
     ]
 )
 def odd_values_of_a_new_key_are_read(node: Node, change: Callable[[Members], Members]) -> None:
@@ -73,7 +111,7 @@ def odd_values_of_a_new_key_are_read(node: Node, change: Callable[[Members], Mem
     change_new_keys(node, change)
 
 
-@mutant("UKEY-460")
+@mutant("UKEY-460", also="LIST-170 UKEY-010")
 def large_group_ids_are_rounded(node: Node) -> None:
     """Read large group ids as floating-point numbers."""
     rounded: dict[str, list[JsonValue]] = {}
@@ -102,10 +140,11 @@ def _is_large(group: JsonValue) -> bool:
     "UKEY-360",
     "UKEY-370",
     each=[
-        row("value", lambda value: {"usage_api_key": value}),
+        row("value", lambda value: {"usage_api_key": value}, also="VER-050"),
         row("secret-in-hex", lambda value: {"api_key_hash": f"0x{base64.b64decode(value).hex()}"}),
-        row("reversed", lambda value: {"hint": value[::-1]}),
+        row("reversed", lambda value: {"hint": value[::-1]}, also="VER-050"),
     ],
+    also="EP-150",
 )
 def list_shows_the_key(node: Node, show: Callable[[str], Members]) -> None:
     """Show in `list_api_keys` what the value of each key is; the label says in which form."""
@@ -122,7 +161,7 @@ def list_shows_the_key(node: Node, show: Callable[[str], Members]) -> None:
     change_items(node, "list_api_keys", each(lambda item: {**item, **show(values[str(item["api_key_hash"])])}))
 
 
-@mutant("UKEY-360")
+@mutant("UKEY-360", also="VER-050")
 def update_answers_the_key_value(node: Node) -> None:
     """Answer the key's value from `update_usage_api_key`."""
 
@@ -152,14 +191,17 @@ def creation_repeats_the_keys_before(node: Node) -> None:
 
 @mutant(
     "UKEY-420",
-    each=[row("half-zero", lambda secret: bytes(16) + secret[16:]), row("8-bytes", lambda secret: secret[:8])],
+    each=[
+        row("half-zero", lambda secret: bytes(16) + secret[16:]),
+        row("8-bytes", lambda secret: secret[:8], also="KEYLIFE-010 UKEY-410 VER-050"),
+    ],
 )
 def usage_key_secret_is_weak(node: Node, change: Callable[[bytes], bytes]) -> None:
     """Make a secret of less than 32 random bytes for `add_usage_api_key`; the label says of which form."""
     change_secrets(node, "add_usage_api_key", change)
 
 
-@mutant("UKEY-420")
+@mutant("UKEY-420", also="KEYLIFE-010 LIST-170 UKEY-360")
 def equal_requests_give_one_key(node: Node) -> None:
     """Answer `add_usage_api_key` with the key that the same request made before."""
     known: dict[tuple[str | None, bytes], Answered] = {}
@@ -173,7 +215,7 @@ def equal_requests_give_one_key(node: Node) -> None:
     intercept(node, "add_usage_api_key", create)
 
 
-@mutant("UKEY-020", "UKEY-030")
+@mutant("UKEY-020", "UKEY-030", also="EP-140 KEYLIFE-060 KEYLIFE-130 LIST-170")
 def contract_is_told_other_labels(node: Node) -> None:
     """Keep the labels of usage keys in memory, and not in the contract."""
     labels: dict[int, tuple[str, str]] = {}
@@ -195,9 +237,21 @@ def _labelled(key: UsageKey, name: str, description: str) -> UsageKey:
 
 @mutant(
     each=[
-        row("text-as-flag", _flags(lambda v: v == "true" if isinstance(v, str) else v), breaks="UKEY-450"),
-        row("1.5-as-1", _ids(lambda item: int(item) if isinstance(item, float) else item), breaks="UKEY-460"),
-        row("no-array-as-0", lambda body: {**{name: [0] for name in PERMISSION_ARRAYS}, **body}, breaks="UKEY-440"),
+        row(
+            "text-as-flag", _flags(lambda v: v == "true" if isinstance(v, str) else v), breaks="UKEY-450", also="EP-030"
+        ),
+        row(
+            "1.5-as-1",
+            _ids(lambda item: int(item) if isinstance(item, float) else item),
+            breaks="UKEY-460",
+            also="EP-030",
+        ),
+        row(
+            "no-array-as-0",
+            lambda body: {**{name: [0] for name in PERMISSION_ARRAYS}, **body},
+            breaks="UKEY-440",
+            also="KEYLIFE-140",
+        ),
     ]
 )
 def odd_values_of_an_update_are_read(node: Node, change: Callable[[Members], Members]) -> None:

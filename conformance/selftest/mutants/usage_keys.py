@@ -15,7 +15,7 @@ from reference_node.chain.account_config import Permissions
 from reference_node.node import Node
 
 
-@mutant("UKEY-010")
+@mutant("UKEY-010", also="LIST-170")
 def pkp_arrays_are_listed_for_each_other(node: Node) -> None:
     """Exchange `add_pkp_to_groups` and `remove_pkp_from_groups` in `list_api_keys`."""
     change_items(
@@ -31,7 +31,7 @@ def pkp_arrays_are_listed_for_each_other(node: Node) -> None:
     )
 
 
-@mutant("UKEY-010")
+@mutant("UKEY-010", also="ACC-100 KEYLIFE-010 LIST-050 LIST-170")
 def newest_usage_key_is_not_listed(node: Node) -> None:
     """Leave the last key out of `list_api_keys`."""
     change_items(node, "list_api_keys", lambda items: list(items[:-1]))
@@ -39,11 +39,17 @@ def newest_usage_key_is_not_listed(node: Node) -> None:
 
 @mutant(
     each=[
-        row("without-execute", lambda body: {**body, "execute_in_groups": []}, breaks="UKEY-010"),
+        row(
+            "without-execute",
+            lambda body: {**body, "execute_in_groups": []},
+            breaks="UKEY-010",
+            also="EXEC-010 EXEC-240 SCOPE-010 SCOPE-020 UKEY-260 UKEY-280",
+        ),
         row(
             "seventeenth-group-dropped",
             lambda body: {**body, "execute_in_groups": list(cast(Sequence[object], body["execute_in_groups"]))[:16]},
             breaks="UKEY-010",
+            also="UKEY-260 UKEY-290",
         ),
         row(
             "name-in-ascii",
@@ -60,7 +66,8 @@ def newest_usage_key_is_not_listed(node: Node) -> None:
             lambda body: {**body, "name": body["description"], "description": body["name"]},
             breaks="UKEY-020 UKEY-030",
         ),
-    ]
+    ],
+    also="EP-110 LIST-170",
 )
 def new_key_is_stored_otherwise(node: Node, change: Callable[[Members], Members]) -> None:
     """Store something else of a usage key than was sent; the label says what."""
@@ -69,12 +76,13 @@ def new_key_is_stored_otherwise(node: Node, change: Callable[[Members], Members]
 
 @mutant(
     each=[
-        row("add_group", breaks="UKEY-040"),
-        row("remove_group", breaks="UKEY-060"),
-        row("create_wallet", breaks="UKEY-080"),
-        row("add_action_to_group", breaks="UKEY-100 UKEY-120 UKEY-310 UKEY-320"),
-        row("remove_action_from_group", breaks="UKEY-140 UKEY-160 UKEY-310 UKEY-320"),
-    ]
+        row("add_group", breaks="UKEY-040", also="SCOPE-040"),
+        row("remove_group", breaks="UKEY-060", also="SCOPE-050"),
+        row("create_wallet", breaks="UKEY-080", also="FLOW-060 SCOPE-030"),
+        row("add_action_to_group", breaks="UKEY-100 UKEY-120 UKEY-310 UKEY-320", also="SCOPE-060 UKEY-290"),
+        row("remove_action_from_group", breaks="UKEY-140 UKEY-160 UKEY-310 UKEY-320", also="SCOPE-060 UKEY-290"),
+    ],
+    also="AUTH-150 AUTH-160 SCOPE-090",
 )
 def usage_key_is_refused(node: Node, method: str) -> None:
     """Refuse `{method}` to every usage key, whatever its permissions."""
@@ -83,13 +91,18 @@ def usage_key_is_refused(node: Node, method: str) -> None:
 
 @mutant(
     each=[
-        row("add_group", breaks="UKEY-040"),
-        row("remove_group", breaks="UKEY-060"),
-        row("add_action_to_group", breaks="UKEY-100 UKEY-120"),
-        row("remove_action_from_group", breaks="UKEY-140 UKEY-160"),
-        row("add_pkp_to_group", breaks="UKEY-180 UKEY-200"),
-        row("remove_pkp_from_group", breaks="UKEY-220 UKEY-240"),
-    ]
+        row("add_group", breaks="UKEY-040", also="GRPLIFE-010 SCOPE-040"),
+        row("remove_group", breaks="UKEY-060", also="EP-190 GRPLIFE-100 GRPLIFE-110 GRPLIFE-160 GRPLIFE-200 SCOPE-050"),
+        row("add_action_to_group", breaks="UKEY-100 UKEY-120", also="EP-360 EXEC-230 GRPLIFE-200 SCOPE-060 UKEY-310"),
+        row(
+            "remove_action_from_group",
+            breaks="UKEY-140 UKEY-160",
+            also="EP-210 EXEC-230 GRPLIFE-200 SCOPE-060 UKEY-310",
+        ),
+        row("add_pkp_to_group", breaks="UKEY-180 UKEY-200", also="EP-370 EXEC-230 GRPLIFE-200 SCOPE-070 UKEY-310"),
+        row("remove_pkp_from_group", breaks="UKEY-220 UKEY-240", also="EP-220 EXEC-230 GRPLIFE-200 SCOPE-080 UKEY-310"),
+    ],
+    also="ACC-140 AUTH-150 AUTH-160 ERR-140 LIST-170",
 )
 def write_of_a_usage_key_does_nothing(node: Node, method: str) -> None:
     """Answer success to a usage key's `{method}`, and write nothing."""
@@ -106,22 +119,35 @@ def write_of_a_usage_key_does_nothing(node: Node, method: str) -> None:
             "without-0",
             lambda ids: [group for group in ids if group],
             breaks="UKEY-120 UKEY-160 UKEY-200 UKEY-240 UKEY-310 UKEY-320",
+            also="AUTH-150 AUTH-160 LIM-040 UKEY-280",
         ),
-        row("0-only-alone", lambda ids: [group for group in ids if group] or list(ids), breaks="UKEY-310"),
+        row(
+            "0-only-alone",
+            lambda ids: [group for group in ids if group] or list(ids),
+            breaks="UKEY-310",
+            also="LIM-040",
+        ),
         row(
             "0-only-in-front",
             lambda ids: [group for place, group in enumerate(ids) if group or not place],
             breaks="UKEY-310",
+            also="LIM-040",
         ),
-        row("first-id-alone", lambda ids: list(ids[:1]), breaks="UKEY-290"),
-    ]
+        row(
+            "first-id-alone",
+            lambda ids: list(ids[:1]),
+            breaks="UKEY-290",
+            also="EXEC-010 UKEY-100 UKEY-140 UKEY-180 UKEY-220 UKEY-260 UKEY-310",
+        ),
+    ],
+    also="LIST-170 UKEY-010",
 )
 def arrays_of_a_new_key_lose_ids(node: Node, change: Callable[[Sequence[int]], Sequence[int]]) -> None:
     """Create usage keys with fewer group ids in their arrays than were sent; the label says which are kept."""
     change_arrays(node, change)
 
 
-@mutant("UKEY-320")
+@mutant("UKEY-320", also="LIM-040 LIST-170 UKEY-010 UKEY-120 UKEY-160 UKEY-200 UKEY-240")
 def wildcard_means_the_groups_of_today(node: Node) -> None:
     """Replace the wildcard with the groups that exist when the key is created."""
 
