@@ -18,10 +18,11 @@ WALLET_MINT, KEY_MINT = MINTS
 
 @mutant(
     each=[
-        row("wallet_mint", WALLET_MINT, breaks="AKEY-050 UKEY-360"),
-        row("key_mint", KEY_MINT, breaks="AKEY-050 UKEY-360"),
+        row("wallet_mint", WALLET_MINT, breaks="AKEY-050 UKEY-360", also="WSIG-090"),
+        row("key_mint", KEY_MINT, breaks="AKEY-050 UKEY-360", also="WSIG-090"),
         row("conversion", CONVERSION, breaks="AKEY-050"),
-    ]
+    ],
+    also="VER-050",
 )
 def signed_answer_holds_the_presented_key(node: Node, operation: str) -> None:
     """Answer `{operation}` with the key that came with the request beside what it answers."""
@@ -39,9 +40,19 @@ def signed_answer_holds_the_presented_key(node: Node, operation: str) -> None:
 @mutant(
     "VER-050",
     each=[
-        row("wallet_mint", WALLET_MINT, {"wallet_address": 7, "derivation_path": "m/0"}),
-        row("key_mint", KEY_MINT, {"usage_api_key": None, "wallet_address": "0x", "derivation_path": "m/0"}),
-        row("conversion", CONVERSION, {"success": "yes"}),
+        row(
+            "wallet_mint",
+            WALLET_MINT,
+            {"wallet_address": 7, "derivation_path": "m/0"},
+            also="EP-430 MINT-040 WSIG-010 WSIG-080",
+        ),
+        row(
+            "key_mint",
+            KEY_MINT,
+            {"usage_api_key": None, "wallet_address": "0x", "derivation_path": "m/0"},
+            also="EP-430 MINT-080 MINT-090 MINT-100 WSIG-030 WSIG-080",
+        ),
+        row("conversion", CONVERSION, {"success": "yes"}, also="MODE-310"),
     ],
 )
 def signed_answer_is_not_as_described(node: Node, operation: str, value: JsonValue) -> None:

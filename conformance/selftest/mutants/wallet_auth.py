@@ -58,14 +58,24 @@ def _now(about: About) -> int:
 @mutant(
     "BILL-240",
     each=[
-        row("any-time", lambda document, _: {"now": _issued(document)}, breaks="BILL-300"),
-        row("any-time-ahead", lambda document, about: {"now": max(_now(about), _issued(document))}),
+        row("any-time", lambda document, _: {"now": _issued(document)}, breaks="BILL-300", also="ERR-050 LIM-020"),
+        row(
+            "any-time-ahead",
+            lambda document, about: {"now": max(_now(about), _issued(document))},
+            also="ERR-050 LIM-020",
+        ),
         row(
             "any-time-behind",
             lambda document, about: {"now": min(_now(about), _issued(document))},
             breaks="BILL-300",
+            also="ERR-050 LIM-020",
         ),
-        row("any-flow", lambda document, _: {"flow": Flow(str(document["primaryType"]))}, breaks="ENV-140"),
+        row(
+            "any-flow",
+            lambda document, _: {"flow": Flow(str(document["primaryType"]))},
+            breaks="ENV-140",
+            also="BILL-230 ENV-150 ERR-030",
+        ),
     ],
 )
 def proof_is_judged_as_it_says_itself(node: Node, change: Callable[[Members, About], About]) -> None:
@@ -73,7 +83,7 @@ def proof_is_judged_as_it_says_itself(node: Node, change: Callable[[Members, Abo
     _believes(node, change)
 
 
-@mutant("BILL-240")
+@mutant("BILL-240", also="BILL-300 ERR-050 LIM-020")
 def proofs_are_good_for_a_second_more(node: Node) -> None:
     """Accept a proof for 301 s."""
 
@@ -84,7 +94,7 @@ def proofs_are_good_for_a_second_more(node: Node) -> None:
     _believes(node, change)
 
 
-@mutant("BILL-240")
+@mutant("BILL-240", also="ENV-200 ERR-040")
 def proofs_are_for_any_chain(node: Node) -> None:
     """Accept a proof for any chain."""
 
@@ -95,7 +105,7 @@ def proofs_are_for_any_chain(node: Node) -> None:
     _believes(node, change)
 
 
-@mutant("BILL-240", "BILL-260")
+@mutant("BILL-240", "BILL-260", also="ENV-210 ENV-220 ENV-380 ERR-060")
 def proofs_are_by_any_wallet(node: Node) -> None:
     """Accept a proof whoever signed it."""
 
@@ -111,13 +121,13 @@ def proofs_are_by_any_wallet(node: Node) -> None:
     around_verdict(node, verify, PROOF)
 
 
-@mutant("BILL-240", "ENV-320")
+@mutant("BILL-240", "ENV-320", also="ERR-010 LIM-010")
 def proofs_may_be_of_any_size(node: Node) -> None:
     """Skip the check of a proof's size."""
     read_as(node, lambda document, _: document, PROOF)
 
 
-@mutant("BILL-300")
+@mutant("BILL-300", also="ENV-460")
 def proofs_are_good_once(node: Node) -> None:
     """Refuse a proof that was accepted before."""
     good_once(node, PROOF)
@@ -133,7 +143,7 @@ def _without_key(node: Node, decide: Callable[[Received, Answered], Answered]) -
     intercept(node, BALANCE, handler)
 
 
-@mutant("BILL-230", "ENV-010", "ENV-130")
+@mutant("BILL-230", "ENV-010", "ENV-130", also="AUTH-020 AUTH-030 BILL-020")
 def balance_is_for_keys_alone(node: Node) -> None:
     """Ignore `X-Wallet-Auth`."""
     _without_key(node, lambda _, __: refusal(401))
@@ -142,7 +152,14 @@ def balance_is_for_keys_alone(node: Node) -> None:
 NOTHING_LEFT = answer(200, {"balance_cents": 0, "balance_display": "$0.00"})
 
 
-@mutant("BILL-240", "EP-030")
+@mutant(
+    "BILL-240",
+    "EP-030",
+    also=(
+        "BILL-300 ENV-140 ENV-200 ENV-210 ENV-220 ERR-010 ERR-020 ERR-030 ERR-040 ERR-050 ERR-060 ERR-140 "
+        "LIM-010 LIM-020"
+    ),
+)
 def headers_that_cannot_be_read_show_nothing_left(node: Node) -> None:
     """Answer a balance of zero to an unreadable `X-Wallet-Auth`."""
 
@@ -152,7 +169,7 @@ def headers_that_cannot_be_read_show_nothing_left(node: Node) -> None:
     _without_key(node, decide)
 
 
-@mutant("EP-030", server_fault=True)
+@mutant("EP-030", server_fault=True, also="ERR-140")
 def headers_that_cannot_be_read_are_server_faults(node: Node) -> None:
     """Answer an unreadable `X-Wallet-Auth` with status 500."""
 
@@ -163,7 +180,7 @@ def headers_that_cannot_be_read_are_server_faults(node: Node) -> None:
     _without_key(node, decide)
 
 
-@mutant("BILL-270")
+@mutant("BILL-270", also="AUTH-020 AUTH-030 AUTH-040 AUTH-050 AUTH-200 BILL-020")
 def nobody_has_nothing_left(node: Node) -> None:
     """Answer a balance of zero without key and proof."""
 
@@ -173,7 +190,7 @@ def nobody_has_nothing_left(node: Node) -> None:
     _without_key(node, decide)
 
 
-@mutant("BILL-260")
+@mutant("BILL-260", also="AUTH-030 BILL-020")
 def every_proof_shows_the_same_balance(node: Node) -> None:
     """Answer each proof with the balance of the first."""
     first: list[Answered] = []
@@ -187,7 +204,7 @@ def every_proof_shows_the_same_balance(node: Node) -> None:
     _without_key(node, decide)
 
 
-@mutant("WSIG-050", "WSIG-070", "ENV-150")
+@mutant("WSIG-050", "WSIG-070", "ENV-150", also="ENV-140 ERR-030")
 def proofs_mint(node: Node) -> None:
     """Accept a `BillingAuth` envelope for mints."""
 
@@ -198,7 +215,7 @@ def proofs_mint(node: Node) -> None:
     around_verdict(node, verify, Flow.CREATE_WALLET, Flow.ADD_USAGE_API_KEY)
 
 
-@mutant("BILL-230")
+@mutant("BILL-230", also="BILL-020 BILL-310 VER-050")
 def balances_have_no_amount(node: Node) -> None:
     """Leave the cents out of the balance."""
     change_answer(node, BALANCE, lambda value: {"balance_display": members(value).get("balance_display")})

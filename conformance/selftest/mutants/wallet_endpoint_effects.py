@@ -29,25 +29,25 @@ from conformance.selftest.tools.mutant import mutant, row
 from reference_node.node import Node
 
 
-@mutant("EP-230")
+@mutant("EP-230", also="ACC-080 LIST-050 LIST-170")
 def only_the_newest_wallet_is_listed(node: Node) -> None:
     """Show only the last wallet in `list_wallets`."""
     wrap(node.accounts, "wallets", lambda view, key, *_: view(key, 0, 100)[-1:])
 
 
-@mutant("EP-240")
+@mutant("EP-240", also="GRP-220 LIST-160 LIST-170")
 def wallets_of_a_group_are_all_wallets(node: Node) -> None:
     """Show every wallet of the account in `list_wallets_in_group`."""
     wrap(node.accounts, "wallets_in_group", lambda _, key, __, page, size: node.accounts.wallets(key, page, size))
 
 
-@mutant("EP-250")
+@mutant("EP-250", also="GRP-220 LIST-160 LIST-170")
 def group_of_actions_is_ignored(node: Node) -> None:
     """Ignore `group_id` in `list_actions`."""
     change_query(node, "list_actions", lambda query: {name: query[name] for name in query if name != "group_id"})
 
 
-@mutant("EP-260")
+@mutant("EP-260", also="ACC-090 ACT-060 ACT-220 EP-280 LIST-170")
 def actions_of_the_account_are_those_in_groups(node: Node) -> None:
     """Show only actions of groups in `list_actions` without a group."""
 
@@ -59,7 +59,7 @@ def actions_of_the_account_are_those_in_groups(node: Node) -> None:
     wrap(node.accounts, "actions", listed)
 
 
-@mutant("EP-270")
+@mutant("EP-270", also="ACT-040 ACT-100")
 def listed_hashes_are_reversed(node: Node) -> None:
     """Reverse the bytes of `hashed_cid` in `list_actions`."""
 
@@ -69,7 +69,7 @@ def listed_hashes_are_reversed(node: Node) -> None:
     change_items(node, "list_actions", each(reversed_hash))
 
 
-@mutant("EP-290")
+@mutant("EP-290", also="ACT-060 EP-280 LIST-170")
 def deleted_metadata_come_back(node: Node) -> None:
     """Restore the labels of a deleted action when it is registered again."""
     buried: dict[tuple[int, bytes], tuple[str, str]] = {}
@@ -100,7 +100,7 @@ def unregistered_action_is_registered_by_its_update(node: Node) -> None:
     wrap(node.accounts, "update_action_metadata", update)
 
 
-@mutant("EP-310")
+@mutant("EP-310", also="ERR-140 ERR-170")
 def unregistered_action_is_deleted(node: Node) -> None:
     """Answer success to `delete_action` of an unknown hash."""
 
@@ -116,9 +116,21 @@ CID = "get_service_action_ipfs_id"
 
 @mutant(
     each=[
-        row("one-cid", CID, lambda _: "QmYwAPJzv5CZsnA625s3Xf2nemtYgPpHdWEz79ojWnPbdG", breaks="EP-320"),
-        row("cid-in-hex", CID, lambda cid: f"0x{str(cid).encode().hex()}", breaks="EP-320"),
-        row("every-account-exists", "account_exists", lambda _: True, breaks="EP-340"),
+        row(
+            "one-cid",
+            CID,
+            lambda _: "QmYwAPJzv5CZsnA625s3Xf2nemtYgPpHdWEz79ojWnPbdG",
+            breaks="EP-320",
+            also="ACT-140 ACT-150 ACT-160 EP-330",
+        ),
+        row(
+            "cid-in-hex",
+            CID,
+            lambda cid: f"0x{str(cid).encode().hex()}",
+            breaks="EP-320",
+            also="ACT-140 ACT-160 EP-330",
+        ),
+        row("every-account-exists", "account_exists", lambda _: True, breaks="EP-340", also="EP-400"),
         row("no-account-exists", "account_exists", lambda _: False, breaks="EP-340"),
     ]
 )
@@ -127,7 +139,7 @@ def answer_is_wrong(node: Node, operation: str, change: Callable[[JsonValue], Js
     change_answer(node, operation, change)
 
 
-@mutant("EP-320")
+@mutant("EP-320", also="ACT-140 ACT-160 EP-330")
 def cid_is_new_each_time(node: Node) -> None:
     """Answer another CID for the same code each time."""
     times = count()
@@ -136,7 +148,7 @@ def cid_is_new_each_time(node: Node) -> None:
     )
 
 
-@mutant("EP-330")
+@mutant("EP-330", also="ACT-140 ACT-160 EP-320")
 def cid_is_of_the_body_as_sent(node: Node) -> None:
     """Compute the CID of the JSON text."""
 
@@ -146,7 +158,7 @@ def cid_is_of_the_body_as_sent(node: Node) -> None:
     intercept(node, "get_service_action_ipfs_id", handler)
 
 
-@mutant("EP-330")
+@mutant("EP-330", also="ACT-140 ACT-150 ACT-160 EP-320")
 def surrogate_pairs_are_two_characters(node: Node) -> None:
     r"""Read a character that comes as two \u escapes as two question marks."""
 
@@ -156,7 +168,7 @@ def surrogate_pairs_are_two_characters(node: Node) -> None:
     intercept(node, "get_service_action_ipfs_id", handler)
 
 
-@mutant("EP-350")
+@mutant("EP-350", also="PKP-030 PKP-110 PKP-170")
 def wallet_is_answered_as_another(node: Node) -> None:
     """Answer another address from `create_wallet` than is registered."""
     other = to_checksum_address(bytes(range(20)))

@@ -40,8 +40,9 @@ def _prover(request: Received) -> bytes | None:
         row("delete_action", "delete_action", DONE),
         row("update_group", "update_group", DONE),
         row("create_wallet", "create_wallet", {"wallet_address": "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"}),
-        row("service_action", RUN, {"response": None, "logs": "", "has_error": False}),
+        row("service_action", RUN, {"response": None, "logs": "", "has_error": False}, also="EXEC-260"),
     ],
+    also="AUTH-040 ERR-140",
 )
 def proof_opens_another_operation(node: Node, operation: str, given: JsonValue) -> None:
     """Answer success to `{operation}` with a proof and no key."""
@@ -76,7 +77,14 @@ def former_wallets_go_on_seeing_the_balance(node: Node) -> None:
     wrap(node.billing, "balance", balance)
 
 
-@mutant("BILL-240", "BILL-260")
+@mutant(
+    "BILL-240",
+    "BILL-260",
+    also=(
+        "AUTH-050 BILL-300 ENV-140 ENV-150 ENV-200 ENV-210 ENV-220 ERR-010 ERR-030 ERR-040 ERR-050 ERR-060 "
+        "LIM-010 LIM-020"
+    ),
+)
 def proofs_beside_a_key_are_believed(node: Node) -> None:
     """Accept an unverified proof when a key comes with it."""
 
@@ -90,7 +98,7 @@ def proofs_beside_a_key_are_believed(node: Node) -> None:
     intercept(node, BALANCE, handler)
 
 
-@mutant("AUTH-230")
+@mutant("AUTH-230", also="ACC-150 AUTH-050 BILL-290 CHAIN-100")
 def proofs_beside_a_key_open_writes(node: Node) -> None:
     """Let a proof of the admin of a ChainSecured account beside any key create groups there."""
     converted: dict[bytes, int] = {}

@@ -34,13 +34,13 @@ Write = Callable[..., object]
 Members = dict[str, JsonValue]
 
 
-@mutant("PKP-030")
+@mutant("PKP-030", also="EP-350 PKP-110 PKP-170")
 def wallet_address_is_zero(node: Node) -> None:
     """Answer the zero address from `create_wallet`."""
     change_answer(node, "create_wallet", lambda value: {**members(value), "wallet_address": f"0x{'0' * 40}"})
 
 
-@mutant("PKP-030")
+@mutant("PKP-030", also="EP-350 EP-430 VER-050")
 def wallet_address_without_0x(node: Node) -> None:
     """Write addresses without 0x in `create_wallet` and in lists."""
     change_answer(node, "create_wallet", lambda value: _bare(members(value), "wallet_address"))
@@ -54,16 +54,27 @@ def _bare(item: dict[str, JsonValue], name: str) -> dict[str, JsonValue]:
 @mutant(
     each=[
         row(
-            "address-as-id", lambda item: {**item, "id": str(item["wallet_address"]).lower()}, breaks="PKP-010 PKP-020"
+            "address-as-id",
+            lambda item: {**item, "id": str(item["wallet_address"]).lower()},
+            breaks="PKP-010 PKP-020",
+            also="VER-050",
         ),
         row(
             "no-description",
             lambda item: {name: item[name] for name in item if name != "description"},
             breaks="PKP-050",
+            also="ACC-080 MINT-070 VER-050",
         ),
-        row("no-name", lambda item: {name: item[name] for name in item if name != "name"}, breaks="ACC-080"),
-        row("empty-name-as-null", lambda item: {**item, "name": item["name"] or None}, breaks="PKP-050"),
-        row("one-name-for-all", lambda item: {**item, "name": "wallet"}, breaks="PKP-050"),
+        row(
+            "no-name",
+            lambda item: {name: item[name] for name in item if name != "name"},
+            breaks="ACC-080",
+            also="MINT-070 PKP-050 VER-050",
+        ),
+        row(
+            "empty-name-as-null", lambda item: {**item, "name": item["name"] or None}, breaks="PKP-050", also="VER-050"
+        ),
+        row("one-name-for-all", lambda item: {**item, "name": "wallet"}, breaks="PKP-050", also="LIST-170 MINT-070"),
     ]
 )
 def wallets_are_listed_otherwise(node: Node, change: Callable[[Members], Members]) -> None:
@@ -71,7 +82,7 @@ def wallets_are_listed_otherwise(node: Node, change: Callable[[Members], Members
     change_items(node, WALLET_LISTS, each(change))
 
 
-@mutant("PKP-020")
+@mutant("PKP-020", also="PKP-130 VER-050")
 def wallet_id_without_0x(node: Node) -> None:
     """Write wallet ids without 0x in lists, and accept them so."""
     change_items(node, WALLET_LISTS, each(lambda item: _bare(item, "id")))
@@ -83,7 +94,7 @@ def _with_0x(value: JsonValue) -> JsonValue:
     return {**body, "pkp_id": f"0x{str(body.get('pkp_id')).removeprefix('0x')}"}
 
 
-@mutant("PKP-010")
+@mutant("PKP-010", also="EP-370 EXEC-230 GRP-270 SCOPE-070 UKEY-180")
 def wallet_added_is_the_first_one(node: Node) -> None:
     """Add the account's first wallet, whichever `add_pkp_to_group` names."""
 
@@ -94,7 +105,7 @@ def wallet_added_is_the_first_one(node: Node) -> None:
     wrap(node.accounts, "add_pkp_to_group", add)
 
 
-@mutant("PKP-110")
+@mutant("PKP-110", also="EXEC-190 PKP-170")
 def wallets_of_two_accounts_are_one(node: Node) -> None:
     """Derive an account's n-th wallet from n alone, the same for all accounts."""
     made: dict[int, bytes] = {}
@@ -109,7 +120,7 @@ def wallets_of_two_accounts_are_one(node: Node) -> None:
     _answer_address(node, lambda acting_key: made[acting_key])
 
 
-@mutant("PKP-110")
+@mutant("PKP-110", also="ACC-140 EP-350 FLOW-040")
 def account_has_one_wallet(node: Node) -> None:
     """Create one wallet for an account, and answer it from each `create_wallet`."""
 
@@ -136,7 +147,7 @@ def _answer_address(node: Node, address: Callable[[int], bytes]) -> None:
     intercept(node, "create_wallet", handler)
 
 
-@mutant("PKP-060")
+@mutant("PKP-060", also="LIST-170 UKEY-180")
 def wallet_is_in_one_group(node: Node) -> None:
     """Take a wallet that is added to a group out of its other groups."""
 
@@ -147,7 +158,7 @@ def wallet_is_in_one_group(node: Node) -> None:
     wrap(node.accounts, "add_pkp_to_group", add)
 
 
-@mutant("PKP-070", "GRPLIFE-170")
+@mutant("PKP-070", "GRPLIFE-170", also="LIST-170")
 def wallet_leaves_every_group(node: Node) -> None:
     """Take a wallet out of all groups of the account in `remove_pkp_from_group`."""
     remove = node.accounts.remove_pkp_from_group
@@ -166,7 +177,7 @@ def _leave_all(node: Node, acting_key: int, wallet: bytes, remove: Write | None 
             (remove or node.accounts.remove_pkp_from_group)(acting_key, group.id, wallet)
 
 
-@mutant("PKP-090")
+@mutant("PKP-090", also="VER-050")
 def creation_answers_the_private_key(node: Node) -> None:
     """Answer the wallet's private key from `create_wallet`."""
     paths: list[int] = []
@@ -183,7 +194,7 @@ def creation_answers_the_private_key(node: Node) -> None:
     )
 
 
-@mutant("PKP-090")
+@mutant("PKP-090", also="ERR-160")
 def refusals_tell_the_private_key(node: Node) -> None:
     """Send a private key in a debugging header of refusals."""
     paths: list[int] = []
@@ -227,7 +238,7 @@ def derivation_path_is_the_private_key(node: Node) -> None:
     node.keys = PathsAreKeys(node.keys.root_secret)
 
 
-@mutant("PKP-130")
+@mutant("PKP-130", also="EP-030")
 def wallet_ids_are_repaired(node: Node) -> None:
     """Cut or pad a malformed PKP id to 64 digits."""
     change_body(node, ("add_pkp_to_group", "remove_pkp_from_group"), lambda value: _repaired(members(value)))
@@ -247,7 +258,7 @@ def _repaired_id(text: str) -> str:
     return f"0x{text.removeprefix('0x')[:64]:0<64}"
 
 
-@mutant("PKP-130")
+@mutant("PKP-130", also="EP-030")
 def malformed_wallet_ids_are_dropped(node: Node) -> None:
     """Drop malformed ids from the lists of `add_group` and `update_group`."""
 
@@ -270,7 +281,7 @@ def capitals_are_another_wallet(node: Node) -> None:
     intercept(node, ("add_pkp_to_group", "remove_pkp_from_group", "update_group"), handler)
 
 
-@mutant("PKP-180")
+@mutant("PKP-180", also="ACC-140 EP-350 FLOW-040 SCOPE-030 UKEY-080")
 def wallet_of_a_usage_key_is_lost(node: Node) -> None:
     """Answer a wallet that a usage key creates, and register it to no account."""
 
@@ -281,7 +292,7 @@ def wallet_of_a_usage_key_is_lost(node: Node) -> None:
     wrap(node.accounts, "create_wallet", create)
 
 
-@mutant("PKP-180")
+@mutant("PKP-180", also="EP-230 LIST-170")
 def wallet_of_a_usage_key_is_hidden(node: Node) -> None:
     """Hide wallets that usage keys created from lists."""
     hidden: set[bytes] = set()
@@ -311,7 +322,7 @@ def wallets_of_a_group_tell_their_private_keys(node: Node) -> None:
     wrap(node.accounts, "wallets_in_group", listed)
 
 
-@mutant("PKP-020")
+@mutant("PKP-020", also="VER-050")
 def zeros_of_ids_are_lost(node: Node) -> None:
     """Show ids in `list_wallets` without the zeros that they begin with."""
     change_items(node, "list_wallets", each(lambda item: {**item, "id": hex(int(str(item["id"]), 16))}))
