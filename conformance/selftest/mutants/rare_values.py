@@ -100,16 +100,16 @@ PATHS = {"create_payment_intent": "billing/create_payment_intent"}
     each=[
         row("letter-beyond-16-bits", breaks="EP-160"),
         row("description-over-4096-bytes", breaks="EP-180"),
-        row("name-of-64-bytes", breaks="EP-180"),
-        row("largest-group-id", breaks="EP-110"),
-        row("deletes-and-runs-anywhere-but-creates-nothing", breaks="EP-130"),
+        row("name-of-64-bytes", breaks="EP-180", also="GRPLIFE-020"),
+        row("largest-group-id", breaks="EP-110", also="UKEY-460"),
+        row("deletes-and-runs-anywhere-but-creates-nothing", breaks="EP-130", also="KEYLIFE-020"),
         row("line-separator", breaks="EP-280"),
         row("no-description-and-any-wallet-but-no-action", breaks="EP-160"),
         row("email-without-description", breaks="EP-040"),
         row("escape-character", breaks="EP-300"),
-        row("object-as-switch", breaks="EP-030"),
-        row("huge-float-as-group", breaks="EP-030"),
-        row("array-of-nothing-as-name", breaks="EP-030"),
+        row("object-as-switch", breaks="EP-030", also="ERR-140"),
+        row("huge-float-as-group", breaks="EP-030", also="ERR-140"),
+        row("array-of-nothing-as-name", breaks="EP-030", also="ERR-140"),
         row("65536-cents", breaks="BILL-030"),
     ],
     server_fault=True,
@@ -160,26 +160,26 @@ def _change_text(node: Node, operation: str, name: str, change: Callable[[str], 
     change_body(node, operation, changed)
 
 
-@mutant("GRP-020")
+@mutant("GRP-020", also="EP-160 LIST-170")
 def group_names_are_normalised(node: Node) -> None:
     """Keep the name of a new group in Unicode's composed form."""
     _change_text(node, "add_group", "group_name", lambda text: unicodedata.normalize("NFC", text))
 
 
-@mutant("GRPLIFE-020")
+@mutant("GRPLIFE-020", also="EP-180 LIST-170")
 def group_names_lose_a_dot(node: Node) -> None:
     """Keep the name of an updated group with a plain I for the dotted capital one."""
     _change_text(node, "update_group", "name", lambda text: text.replace("\u0130", "I"))
 
 
-@mutant("KEYLIFE-060")
+@mutant("KEYLIFE-060", also="EP-140 LIST-170")
 def labels_that_look_like_constants_are_lost(node: Node) -> None:
     """Take `null` and `undefined` as the name of a usage key for none."""
     emptied = {"null": "", "undefined": ""}
     _change_text(node, "update_usage_api_key_metadata", "name", lambda text: emptied.get(text, text))
 
 
-@mutant("ACT-060")
+@mutant("ACT-060", also="EP-280 LIST-170")
 def escapes_in_descriptions_are_decoded(node: Node) -> None:
     """Keep a backslash and an n in the description of a new action as a line break."""
     _change_text(node, "add_action", "description", lambda text: text.replace("\\n", "\n"))
@@ -204,7 +204,7 @@ def _wrapped(value: JsonValue) -> JsonValue:
     return value
 
 
-@mutant("ERR-160")
+@mutant("ERR-160", also="AKEY-050 EP-280 UKEY-360 VER-050")
 def refusals_of_bells_quote_the_key(node: Node) -> None:
     """Answer 422 to a description of an action with a control character, and quote the request's key."""
 
@@ -216,7 +216,7 @@ def refusals_of_bells_quote_the_key(node: Node) -> None:
     intercept(node, "add_action", handler)
 
 
-@mutant("GRPLIFE-100")
+@mutant("GRPLIFE-100", also="GRPLIFE-130 GRPLIFE-170")
 def removing_a_long_described_group_takes_another(node: Node) -> None:
     """Remove the account's oldest group, too, with a group whose description was changed to over 1,000 bytes."""
     long: set[int] = set()
@@ -235,7 +235,7 @@ def removing_a_long_described_group_takes_another(node: Node) -> None:
     wrap(node.accounts, "remove_group", remove)
 
 
-@mutant("KEYLIFE-090")
+@mutant("KEYLIFE-090", also="EP-120 EXEC-260 KEYLIFE-080")
 def key_with_a_hidden_letter_stays(node: Node) -> None:
     """Accept the removal of a usage key whose name was changed to one with a zero-width letter, and keep the key."""
     hidden: set[int] = set()

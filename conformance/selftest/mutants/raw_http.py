@@ -20,7 +20,7 @@ def _keys(request: Received) -> list[str]:
     return [key.strip().removeprefix("Bearer ") for value in shown for key in value.split(",")]
 
 
-@mutant("ACC-120")
+@mutant("ACC-120", also="AUTH-080 AUTH-190 UKEY-050")
 def one_key_names_the_account_and_another_counts(node: Node) -> None:
     """Take the account from the first key of a request, and the right to make groups from the last."""
     book = key_book(node)
@@ -33,7 +33,7 @@ def one_key_names_the_account_and_another_counts(node: Node) -> None:
     intercept(node, "add_group", handler)
 
 
-@mutant("AUTH-080")
+@mutant("AUTH-080", also="AUTH-190 KEYLIFE-080 UKEY-050")
 def several_keys_are_not_looked_at(node: Node) -> None:
     """Let a request with several keys act for the account of the first that is known, whatever it may do."""
     book = key_book(node)
@@ -53,8 +53,9 @@ def several_keys_are_not_looked_at(node: Node) -> None:
     each=[
         row("foreign-letters", lambda key: not key.isascii()),
         row("long", lambda key: len(key) > 1024),
-        row("bearer-alone", lambda key: key == "Bearer"),
+        row("bearer-alone", lambda key: key == "Bearer", also="AUTH-040"),
     ],
+    also="ERR-140",
 )
 def odd_keys_break_the_node(node: Node, breaks: object) -> None:
     """Answer a key that the label tells with status 500."""
@@ -118,7 +119,7 @@ def method_counts_as_post(node: Node, method: str) -> None:
     node.app.add_middleware(AsPost, method=method)
 
 
-@mutant("EP-420", server_fault=True)
+@mutant("EP-420", server_fault=True, also="ERR-140")
 def unknown_methods_break_the_node(node: Node) -> None:
     """Answer a method that nobody knows with status 500."""
     node.app.add_middleware(FaultOfMethod)
@@ -140,7 +141,7 @@ class FaultOfMethod:
         await send({"type": "http.response.body", "body": given.body})
 
 
-@mutant("GRP-020")
+@mutant("GRP-020", also="EP-160 GRP-030 LIST-170")
 def charset_is_read_as_latin_1(node: Node) -> None:
     """Read the body of `add_group` as Latin-1 where its type has a charset."""
 
@@ -151,7 +152,7 @@ def charset_is_read_as_latin_1(node: Node) -> None:
     intercept(node, "add_group", handler)
 
 
-@mutant("EP-160")
+@mutant("EP-160", also="ACC-140 AUTH-040 AUTH-050 EP-030 GRPLIFE-010")
 def chunked_bodies_are_lost(node: Node) -> None:
     """Answer `add_group` as accepted, and make nothing, where the body comes in chunks."""
 
@@ -163,7 +164,7 @@ def chunked_bodies_are_lost(node: Node) -> None:
     intercept(node, "add_group", handler)
 
 
-@mutant("LIST-170", "ACC-110")
+@mutant("LIST-170", "ACC-110", also="AUTH-040 AUTH-050")
 def tags_are_always_current(node: Node) -> None:
     """Answer 304 to every list that names the tag of an earlier answer."""
 

@@ -9,7 +9,7 @@ from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.node import Node
 
 
-@mutant("LIST-170", "EP-220")
+@mutant("LIST-170", "EP-220", also="GRP-200")
 def removal_takes_the_last_wallet_along(node: Node) -> None:
     """Remove a group's last wallet, too, when another one is removed."""
 
@@ -22,7 +22,7 @@ def removal_takes_the_last_wallet_along(node: Node) -> None:
     wrap(node.accounts, "remove_pkp_from_group", remove)
 
 
-@mutant("LIST-170", "KEYLIFE-090")
+@mutant("LIST-170", "KEYLIFE-090", also="EP-120 KEYLIFE-080")
 def moved_usage_key_is_not_found(node: Node) -> None:
     """Refuse to remove a usage key that took the place of a removed one."""
     moved: set[int] = set()

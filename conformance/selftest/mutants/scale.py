@@ -38,7 +38,11 @@ def groups_are_sorted_by_the_text_of_their_ids(node: Node) -> None:
     wrap(node.accounts, "groups", groups)
 
 
-@mutant("LIST-050", each=["list_groups", "list_actions", "list_api_keys"])
+@mutant(
+    "LIST-050",
+    each=[row("list_groups", also="LIST-020"), row("list_actions", also="EP-250 EP-260"), "list_api_keys"],
+    also="AUTH-040 AUTH-050 LIST-170",
+)
 def lists_end_after_fifty_items(node: Node, operation: str) -> None:
     """List no more than the first 50 items of `{operation}`, on pages of less than 50."""
 
@@ -69,7 +73,7 @@ def page_number_of_actions_wraps(node: Node, wrapped: Callable[[int], int]) -> N
     change_query(node, "list_actions", read)
 
 
-@mutant("LIST-060")
+@mutant("LIST-060", also="LIST-020 LIST-050")
 def size_above_the_total_begins_anew(node: Node) -> None:
     """Answer the first page where a page behind the end could hold the whole list."""
 
@@ -81,11 +85,12 @@ def size_above_the_total_begins_anew(node: Node) -> None:
 
 @mutant(
     each=[
-        row("manage_ipfs_ids_in_groups", breaks="UKEY-110"),
+        row("manage_ipfs_ids_in_groups", breaks="UKEY-110", also="UKEY-150"),
         row("add_pkp_to_groups", breaks="UKEY-190"),
         row("remove_pkp_from_groups", breaks="UKEY-230"),
-        row("execute_in_groups", breaks="UKEY-270"),
-    ]
+        row("execute_in_groups", breaks="UKEY-270", also="ERR-100 EXEC-030 EXEC-070 EXEC-090"),
+    ],
+    also="AUTH-080 KEYLIFE-030 UKEY-010 UKEY-290",
 )
 def low_byte_of_a_named_group_counts_too(node: Node, array: str) -> None:
     """Read group 257 in `{array}` as 257 and 1, and group 256 as 256 and the wildcard."""
@@ -100,7 +105,7 @@ def low_byte_of_a_named_group_counts_too(node: Node, array: str) -> None:
     change_body(node, ("add_usage_api_key", "update_usage_api_key"), changed)
 
 
-@mutant("EP-250")
+@mutant("EP-250", also="EP-360 UKEY-100")
 def group_ids_are_read_into_a_byte(node: Node) -> None:
     """Add an action to group 1 in place of group 257."""
 
@@ -112,7 +117,7 @@ def group_ids_are_read_into_a_byte(node: Node) -> None:
     change_body(node, "add_action_to_group", changed)
 
 
-@mutant("GRPLIFE-130")
+@mutant("GRPLIFE-130", also="GRPLIFE-170")
 def removal_takes_ids_that_begin_alike(node: Node) -> None:
     """Take from the usage keys, when group 1 is removed, the ids 10 and 11 as well."""
 

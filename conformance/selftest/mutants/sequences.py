@@ -31,7 +31,7 @@ def third_key_is_updated_with_the_first(node: Node) -> None:
     wrap(node.accounts, "update_usage_key", update)
 
 
-@mutant("KEYLIFE-030")
+@mutant("KEYLIFE-030", also="EP-130 EXEC-230 KEYLIFE-200 LIST-170")
 def second_update_adds(node: Node) -> None:
     """Add permissions in every update of a key after its first."""
     updated: set[int] = set()
@@ -54,7 +54,7 @@ def _ids(value: object) -> Sequence[int]:
     return value if isinstance(value, Sequence) else []
 
 
-@mutant("KEYLIFE-070")
+@mutant("KEYLIFE-070", also="KEYLIFE-150")
 def labels_bring_back_first_permissions(node: Node) -> None:
     """Restore a key's first permissions in a metadata update."""
     first: dict[int, Permissions] = {}
@@ -79,7 +79,7 @@ def _only(given: Permissions, groups: set[int]) -> Permissions:
     return Permissions(given.can_create_groups, given.can_delete_groups, given.can_create_pkps, *arrays)
 
 
-@mutant("EP-360")
+@mutant("EP-360", also="ACC-140 EXEC-230 GRP-270 LIST-170 UKEY-100 UKEY-120")
 def action_taken_out_never_comes_back(node: Node) -> None:
     """Ignore `add_action_to_group` of an action that was removed from the group."""
     removed: set[tuple[int, int, bytes]] = set()
@@ -96,7 +96,7 @@ def action_taken_out_never_comes_back(node: Node) -> None:
     wrap(node.accounts, "add_action_to_group", add)
 
 
-@mutant("GRPLIFE-140")
+@mutant("GRPLIFE-140", also="EP-230 LIST-170")
 def second_removal_takes_a_wallet(node: Node) -> None:
     """Hide the account's first wallet when its second group is removed."""
     removals: Counter[int] = Counter()
@@ -116,7 +116,7 @@ def second_removal_takes_a_wallet(node: Node) -> None:
     wrap(node.accounts, "wallets", wallets)
 
 
-@mutant("LIST-030")
+@mutant("LIST-030", also="GRPLIFE-090 LIST-010 LIST-020")
 def update_after_removal_moves_the_group(node: Node) -> None:
     """List an updated group last, once a group of the account was removed."""
     removed: set[int] = set()
@@ -139,7 +139,14 @@ def update_after_removal_moves_the_group(node: Node) -> None:
     wrap(node.accounts, "groups", groups)
 
 
-@mutant("EXEC-090")
+@mutant(
+    "EXEC-090",
+    also=(
+        "AUTH-080 CHAIN-050 EP-210 EP-220 EP-360 EP-370 ERR-100 EXEC-010 EXEC-020 EXEC-030 EXEC-040 EXEC-050 "
+        "EXEC-120 EXEC-230 EXEC-350 GRP-140 GRP-270 GRPLIFE-040 GRPLIFE-050 GRPLIFE-060 GRPLIFE-070 "
+        "GRPLIFE-080 GRPLIFE-110 GRPLIFE-160 KEYLIFE-020 KEYLIFE-030 KEYLIFE-150 UKEY-260 UKEY-270 UKEY-300"
+    ),
+)
 def second_question_gets_the_first_answer(node: Node) -> None:
     """Cache for good what a key was told of an action and a wallet."""
     answers: dict[tuple[int, bytes, bytes], bool] = {}
@@ -164,13 +171,13 @@ def zero_id_is_no_wallet_to_add(node: Node) -> None:
     wrap(node.accounts, "add_pkp_to_group", add)
 
 
-@mutant("SCOPE-140")
+@mutant("SCOPE-140", also="AUTH-080 AUTH-090 SCOPE-090 UKEY-110 UKEY-150 UKEY-190 UKEY-230")
 def keys_that_create_groups_update_them(node: Node) -> None:
     """Let `can_create_groups` suffice for `update_group`, though the profile says otherwise."""
     acts_as_owner(node, "update_group", lambda given: given.can_create_groups)
 
 
-@mutant("SCOPE-150")
+@mutant("SCOPE-150", also="AUTH-080 AUTH-090")
 def keys_register_actions(node: Node) -> None:
     """Let usage keys register actions, though the profile says otherwise."""
     for method in ("add_action", "update_action_metadata", "delete_action"):
@@ -194,7 +201,7 @@ def _late(node: Node) -> Callable[[int], bool]:
     return lambda acting_key: writes[account_of(node, acting_key)] > LATE
 
 
-@mutant("GRPLIFE-030")
+@mutant("GRPLIFE-030", also="EP-180 LIST-170")
 def late_descriptions_are_lost(node: Node) -> None:
     """Keep the description in `update_group` after nine writes of the account."""
     late = _late(node)
@@ -209,7 +216,7 @@ def late_descriptions_are_lost(node: Node) -> None:
     wrap(node.accounts, "update_group", update)
 
 
-@mutant("UKEY-100")
+@mutant("UKEY-100", also="AUTH-150 AUTH-160 SCOPE-060 SCOPE-090 UKEY-120")
 def late_keys_manage_no_actions(node: Node) -> None:
     """Refuse usage keys to add actions after nine writes of the account."""
     late = _late(node)
@@ -222,7 +229,7 @@ def late_keys_manage_no_actions(node: Node) -> None:
     wrap(node.accounts, "add_action_to_group", add)
 
 
-@mutant("EXEC-010")
+@mutant("EXEC-010", also="AUTH-150 AUTH-160 EXEC-090 EXEC-240 EXEC-250 EXEC-350 SCOPE-020 SCOPE-090 UKEY-260 UKEY-280")
 def late_keys_run_nothing(node: Node) -> None:
     """Refuse usage keys to run after nine writes of the account."""
     late = _late(node)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from conformance.selftest.tools.alter import Answered, Forward, Received, intercept, refusal, wrap
 from conformance.selftest.tools.alter_payments import INTEND, give, wallet_of
 from conformance.selftest.tools.api_keys import is_by_usage_key
-from conformance.selftest.tools.mutant import mutant
+from conformance.selftest.tools.mutant import mutant, row
 from conformance.selftest.tools.operations import WRITES
 from conformance.selftest.variants.sells_credits import sells_credits
 from reference_node.chain.interface import Address
@@ -34,7 +34,7 @@ def _charge_nothing(node: Node, operations: str | Iterable[str], applies: Callab
     intercept(node, operations, handler)
 
 
-@mutant("BILL-190")
+@mutant("BILL-190", also="BILL-180 BILL-200 BILL-320")
 def runs_need_no_credit(node: Node) -> None:
     """Let accounts without credit run actions, for nothing."""
 
@@ -56,7 +56,7 @@ def last_cent_can_not_be_spent(node: Node) -> None:
     wrap(node.billing, "hold", hold)
 
 
-@mutant("BILL-220", on=sells_credits)
+@mutant("BILL-220", on=sells_credits, also="BILL-140 BILL-190 LIM-050")
 def last_cent_is_spent_by_all_at_once(node: Node) -> None:
     """Look whether there is credit, and accept a little later for nothing what it no longer covers."""
 
@@ -73,8 +73,8 @@ def last_cent_is_spent_by_all_at_once(node: Node) -> None:
     intercept(node, WRITES, handler)
 
 
-@mutant("BILL-190", each=["create_wallet", "add_group", "delete_action"])
-@mutant("BILL-190", each=["add_usage_api_key", "remove_usage_api_key"], on=sells_credits)
+@mutant("BILL-190", each=["create_wallet", "add_group", "delete_action"], also="ERR-150 LIST-170")
+@mutant("BILL-190", each=["add_usage_api_key", "remove_usage_api_key"], on=sells_credits, also="ERR-150 LIST-170")
 def write_without_credit_is_done_all_the_same(node: Node, operation: str) -> None:
     """Refuse `{operation}` with 402 where there is no credit, after it was done."""
 
@@ -89,21 +89,25 @@ def write_without_credit_is_done_all_the_same(node: Node, operation: str) -> Non
     intercept(node, operation, handler)
 
 
-@mutant("BILL-190", each=["remove_group", "update_usage_api_key_metadata"])
-@mutant("BILL-190", each=["add_pkp_to_group", "update_action_metadata"], on=sells_credits)
+@mutant("BILL-190", each=["remove_group", "update_usage_api_key_metadata"], also="BILL-140 BILL-200 LIM-050")
+@mutant(
+    "BILL-190", each=["add_pkp_to_group", "update_action_metadata"], on=sells_credits, also="BILL-140 BILL-200 LIM-050"
+)
 def write_needs_no_credit(node: Node, operation: str) -> None:
     """Accept `{operation}` for nothing where there is no credit."""
     _charge_nothing(node, operation, lambda _: True)
 
 
-@mutant("BILL-190", on=sells_credits)
+@mutant("BILL-190", on=sells_credits, also="BILL-140 BILL-200 LIM-050")
 def usage_keys_need_no_credit(node: Node) -> None:
     """Accept the writes of usage keys for nothing where there is no credit."""
     _charge_nothing(node, WRITES, lambda request: is_by_usage_key(node, request))
 
 
-@mutant("BILL-150", each=["list_groups", "account_exists"])
-@mutant("BILL-150", each=["list_wallets"], on=sells_credits)
+@mutant(
+    "BILL-150", each=[row("list_groups", also="EP-200"), row("account_exists", also="EP-340")], also="LIM-050 VER-050"
+)
+@mutant("BILL-150", each=[row("list_wallets", also="EP-230")], on=sells_credits, also="LIM-050 VER-050")
 def read_needs_credit(node: Node, operation: str) -> None:
     """Refuse `{operation}` with 402 where there is no credit."""
 
@@ -113,7 +117,7 @@ def read_needs_credit(node: Node, operation: str) -> None:
     intercept(node, operation, handler)
 
 
-@mutant("BILL-030", on=sells_credits)
+@mutant("BILL-030", on=sells_credits, also="BILL-040 BILL-160")
 def buying_credit_needs_credit(node: Node) -> None:
     """Refuse intents with 402 where there is no credit."""
 
@@ -125,7 +129,7 @@ def buying_credit_needs_credit(node: Node) -> None:
     intercept(node, INTEND, handler)
 
 
-@mutant("BILL-030")
+@mutant("BILL-030", also="BILL-040 BILL-160")
 def account_that_has_spent_all_may_buy_no_more(node: Node) -> None:
     """Refuse intents with 402 to an account that had credit once, and has none."""
     had: set[Address] = set()

@@ -51,6 +51,7 @@ class Prefix:
         row("v2", "/core/v2/", "list_groups", "add_group"),
         row("without-core", "/v1/", "get_service_action_ipfs_id"),
     ],
+    also="EP-020",
 )
 def prefix_has_an_alias(node: Node, prefix: str, *names: str) -> None:
     """Serve some operations under `{prefix}` as well."""
@@ -75,9 +76,9 @@ def _at(document: JsonValue, *names: str) -> Members:
 
 @mutant(
     each=[
-        row("description", DESCRIPTION, breaks="VER-020"),
+        row("description", DESCRIPTION, breaks="VER-020", also="VER-030"),
         row("viewer", VIEWER, breaks="VER-030"),
-        row("payers", "get_api_payers", breaks="VER-010"),
+        row("payers", "get_api_payers", breaks="VER-010", also="AUTH-060 AUTH-070 CHAIN-060 VER-050"),
     ]
 )
 def path_is_not_served(node: Node, operation: str) -> None:
@@ -89,7 +90,7 @@ def path_is_not_served(node: Node, operation: str) -> None:
     intercept(node, operation, handler)
 
 
-@mutant("VER-020")
+@mutant("VER-020", also="VER-030 VER-080")
 def description_needs_a_key(node: Node) -> None:
     """Refuse openapi.json without a key."""
 
@@ -109,6 +110,7 @@ def _without_path(found: Members, name: str) -> Members:
             "swagger-2",
             lambda found: {"swagger": "2.0", "info": found["info"], "paths": {}},
             breaks="VER-020",
+            also="VER-040",
         ),
         row("without-a-list", lambda found: _without_path(found, "list_wallets_in_group"), breaks="VER-040"),
         row("without-a-title", lambda found: {**found, "info": {"version": "1"}}, breaks="VER-040"),
@@ -119,7 +121,7 @@ def description_is_wrong(node: Node, change: Callable[[Members], Members]) -> No
     _described(node, change)
 
 
-@mutant("VER-020")
+@mutant("VER-020", also="VER-040")
 def description_is_yaml(node: Node) -> None:
     """Answer YAML as openapi.json."""
 
@@ -207,13 +209,13 @@ def created_wallets_have_another_status(node: Node) -> None:
     intercept(node, "create_wallet", handler)
 
 
-@mutant("VER-050")
+@mutant("VER-050", also="ACC-090 ACT-060 LIST-170")
 def listed_names_may_be_null(node: Node) -> None:
     """Show null descriptions in `list_actions`, though the OpenAPI description says text."""
     change_items(node, "list_actions", each(lambda item: {**item, "description": None}))
 
 
-@mutant("VER-050")
+@mutant("VER-050", also="CHAIN-150")
 def chain_id_is_a_text_and_described_as_an_integer(node: Node) -> None:
     """Answer `chain_id` as a text, though the description says integer."""
     change_answer(
@@ -233,7 +235,7 @@ def payers_are_described_as_numbers(node: Node) -> None:
     _described(node, changed)
 
 
-@mutant("VER-050")
+@mutant("VER-050", also="ERR-130")
 def refusals_lack_a_described_member(node: Node) -> None:
     """Leave `code` out of refusals, though the description requires it."""
 
