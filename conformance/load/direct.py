@@ -80,9 +80,10 @@ class Direction:
         return self._tell()
 
     def _look_what_is_left(self, chaos: Chaos, cases: Sequence[Case]) -> None:
-        """Run the cases alone again, then audit."""
+        """Run the cases alone again, unless the campaign was interrupted, then audit."""
         chaos.settle()
-        self._record.chaos = chaos.result([run_case(case, self._target) for case in cases])
+        again = () if self._record.interrupted else cases
+        self._record.chaos = chaos.result([run_case(case, self._target) for case in again])
 
     def _interrupt(self, why: str) -> None:
         self._record.interrupted = self._record.interrupted or why

@@ -1,10 +1,11 @@
-"""Signals end fuzzing in order: results so far, the exit code, and no process and no folder left."""
+"""Signals end long commands in order: results so far, the exit code, and no process and no folder left."""
 
 from __future__ import annotations
 
 import contextlib
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -16,6 +17,15 @@ import httpx
 import pytest
 
 from conformance.report import ExitCode
+
+COMMANDS = {
+    "run --pack fuzz": ("results.json", ["run", "--pack", "fuzz"]),
+    "load --chaos": (
+        "load.json",
+        ["load", "--chaos", "--users", "1", "--minutes", "5", "--case", "groups::group-has-an-id"],
+    ),
+}
+"""By command: the file that it writes, and its words."""
 
 
 def processes_of(folder: Path) -> dict[int, str]:
@@ -50,13 +60,24 @@ def cases_are_under_way(folder: Path) -> bool:
     return False
 
 
+def await_begin(running: subprocess.Popen[str], folder: Path) -> None:
+    """Wait for the first disturbance of a campaign, or for the first case of a run."""
+    if "--chaos" in running.args:  # type: ignore[operator]  # a list of words
+        assert running.stdout is not None
+        assert any(re.search(r" s  .*, for [0-9.]+ s$", line.rstrip()) for line in running.stdout)
+    else:
+        await_true(lambda: running.poll() is not None or cases_are_under_way(folder), "no case begins")
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=lambda number: str(number.name))
-def test_signal_ends_fuzzing_with_results_and_nothing_else(number: signal.Signals, tmp_path: Path) -> None:
+@pytest.mark.parametrize("command", COMMANDS)
+def test_signal_leaves_results_and_nothing_else(command: str, number: signal.Signals, tmp_path: Path) -> None:
+    written, words = COMMANDS[command]
     place = tmp_path / "tmp"
     place.mkdir()
     with subprocess.Popen(  # noqa: S603 - our own text
-        [sys.executable, "-m", "conformance", "run", "--pack", "fuzz", "--output", str(tmp_path / "out")],
+        [sys.executable, "-u", "-m", "conformance", *words, "--output", str(tmp_path / "out")],
         env=os.environ | {"TMPDIR": str(place)},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -64,12 +85,12 @@ def test_signal_ends_fuzzing_with_results_and_nothing_else(number: signal.Signal
         start_new_session=True,
     ) as running:
         try:
-            await_true(lambda: running.poll() is not None or cases_are_under_way(place), "no case begins")
+            await_begin(running, place)
         finally:
             os.killpg(running.pid, number)  # as a terminal sends Ctrl-C
         told, _ = running.communicate(timeout=240)
     assert "Traceback" not in told
-    results = json.loads((tmp_path / "out" / "results.json").read_text(encoding="utf-8"))
+    results = json.loads((tmp_path / "out" / written).read_text(encoding="utf-8"))
     assert (running.returncode, results["exit_code"]) == (ExitCode.INTERRUPTED, ExitCode.INTERRUPTED), told
     assert number.name in results["interrupted"] or "Ctrl-C" in results["interrupted"]
     await_true(lambda: not processes_of(place), f"processes are left: {processes_of(place)}")
