@@ -114,7 +114,7 @@ def _members(case: Drawn, operation: Operation) -> Members | None:
     """The members by canonical names; None for a body that is no JSON object, or that differs only in its headers."""
     canonical = {wire: name for name, wire in operation.request.items()}
     if operation.place is Place.STRING:
-        return {"code": case.body} if isinstance(case.body, str) else None
+        return {"code": _escaped(case.body)} if isinstance(case.body, str) else None
     given_ = case.query if operation.method == "GET" else case.body
     if not isinstance(given_, dict):
         return None

@@ -66,7 +66,7 @@ def _simpler(example: Example, plain: Members) -> Iterator[Example]:
 
 def _smaller(value: JsonValue) -> Iterator[JsonValue]:
     if isinstance(value, str) and not value.startswith("${"):
-        yield from _smaller_text(value)
+        yield from (text for text in _smaller_text(value) if "${" not in text.replace("$${", ""))
     elif isinstance(value, list):
         for end in {len(value) // 2, len(value) - 1} - {len(value)}:
             if end >= 0:

@@ -7,6 +7,7 @@ from random import Random
 
 import pytest
 from openapi_spec_validator import validate
+from pydantic import JsonValue
 
 from conformance.drivers.fuzz.examples import Example, Examples, Sort
 from conformance.drivers.fuzz.generated import described, generated
@@ -94,3 +95,39 @@ def test_shrinking_ends_though_everything_fails() -> None:
 
     shrink(Example("add_group", Sort.VALID, {"group_name": "x" * 10_000}), {"group_name": "a"}, fails)
     assert len(tried) <= MOST_TRIES
+
+
+@pytest.mark.parametrize("name", ["get_action_ipfs_id", "add_group"])
+def test_text_that_looks_like_a_variable_is_no_variable(name: str) -> None:
+    operation = resolve(Profile(), name)
+    text: dict[str, JsonValue] = {"type": "string", "enum": ["${name} $${x"]}
+    schema = (
+        text
+        if name == "get_action_ipfs_id"
+        else {"type": "object", "properties": {"group_name": text}, "required": ["group_name"]}
+    )
+    document: dict[str, JsonValue] = {
+        "openapi": "3.1.0",
+        "info": {"title": "t", "version": "1"},
+        "paths": {
+            operation.path: {
+                "post": {
+                    "requestBody": {"required": True, "content": {"application/json": {"schema": schema}}},
+                    "responses": {"default": {"description": ""}},
+                }
+            }
+        },
+    }
+    made = [*generated(document, operation, Sort.VALID, 3, "seed")]
+    assert {*made[0].members.values()} == {"$${name} $$${x"}, "escaped as packs have it"
+
+
+def test_shrinking_makes_no_variable_of_a_text() -> None:
+    tried: list[Example] = []
+
+    def fails(one: Example) -> bool:
+        tried.append(one)
+        return one.members["group_name"] != "a"
+
+    shrink(Example("add_group", Sort.VALID, {"group_name": "b$${name} of it"}), {"group_name": "a"}, fails)
+    assert all("${" not in str(one.members["group_name"]).replace("$${", "") for one in tried)
