@@ -18,6 +18,12 @@ import pytest
 
 from conformance.report import ExitCode
 
+MAIN = """
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell takes from what it runs in the background
+from conformance.cli import main
+sys.exit(main(sys.argv[1:]))
+"""
 COMMANDS = {
     "run --pack fuzz": ("results.json", ["run", "--pack", "fuzz"]),
     "load --chaos": (
@@ -77,7 +83,7 @@ def test_signal_leaves_results_and_nothing_else(command: str, number: signal.Sig
     place = tmp_path / "tmp"
     place.mkdir()
     with subprocess.Popen(  # noqa: S603 - our own text
-        [sys.executable, "-u", "-m", "conformance", *words, "--output", str(tmp_path / "out")],
+        [sys.executable, "-u", "-c", MAIN, *words, "--output", str(tmp_path / "out")],
         env=os.environ | {"TMPDIR": str(place)},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
