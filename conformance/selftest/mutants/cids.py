@@ -31,7 +31,7 @@ HASHED = ("delete_action", "remove_action_from_group", "update_action_metadata")
 """The operations that take a hashed CID."""
 
 
-@mutant("ACT-100")
+@mutant("ACT-100", also="ACT-110")
 def hashed_cid_takes_raw_cids_alone(node: Node) -> None:
     """Refuse hashes as `hashed_cid`, and take raw CIDs."""
 
@@ -58,7 +58,7 @@ def _with_hash(request: Received, raw_cid: str) -> Received:
     return replace(request, body=json.dumps(body).encode())
 
 
-@mutant("ACT-120")
+@mutant("ACT-120", also="ACT-170")
 def raw_cid_may_be_a_hash(node: Node) -> None:
     """Take a hash as `action_ipfs_cid`, as it is."""
     taken: dict[bytes, bytes] = {}
@@ -80,7 +80,7 @@ def raw_cid_may_be_a_hash(node: Node) -> None:
     )
 
 
-@mutant("ACT-130", "GRP-050")
+@mutant("ACT-130", "GRP-050", also="EP-180 EXEC-100 GRP-080 GRP-100 GRP-270 GRPLIFE-050 GRPLIFE-070 LIM-040 LIST-170")
 def listed_hashes_are_hashed_again(node: Node) -> None:
     """Hash the entries of `cid_hashes_permitted` once more."""
 
@@ -94,12 +94,13 @@ def listed_hashes_are_hashed_again(node: Node) -> None:
 @mutant(
     each=[
         row("trimmed", str.strip, breaks="ACT-140 ACT-150"),
-        row("ascii", lambda code: code.encode("ascii", "ignore").decode(), breaks="ACT-140"),
-        row("line-feeds", lambda code: code.replace("\r\n", "\n"), breaks="ACT-150"),
-        row("composed", lambda code: unicodedata.normalize("NFC", code), breaks="ACT-150"),
-        row("first-30", lambda code: code[:30], breaks="ACT-150"),
-        row("first-256-kib", lambda code: code[: 256 * 1024], breaks="ACT-150"),
-    ]
+        row("ascii", lambda code: code.encode("ascii", "ignore").decode(), breaks="ACT-140", also="ACT-150"),
+        row("line-feeds", lambda code: code.replace("\r\n", "\n"), breaks="ACT-150", also="ACT-140"),
+        row("composed", lambda code: unicodedata.normalize("NFC", code), breaks="ACT-150", also="ACT-140"),
+        row("first-30", lambda code: code[:30], breaks="ACT-150", also="ACT-140"),
+        row("first-256-kib", lambda code: code[: 256 * 1024], breaks="ACT-150", also="ACT-140"),
+    ],
+    also="ACT-160 EP-320 EP-330",
 )
 def computed_cid_is_of_another_code(node: Node, change: Callable[[str], str]) -> None:
     """Compute the CID of another code than was sent; the label says of which."""
@@ -118,6 +119,7 @@ def _in_chunks(size: int) -> Callable[[bytes], list[bytes]]:
         row("chunks-of-a-mebibyte", _in_chunks(1024 * 1024)),
         row("last-byte-kept-apart", lambda content: [*_in_chunks(CHUNK_SIZE)(content[:-1]), content[-1:]]),
     ],
+    also="ACT-140 EP-320",
 )
 def chunks_of_code_are_others(node: Node, chunks: Callable[[bytes], list[bytes]]) -> None:
     """Cut a code of 256 KiB and more into other chunks than `ipfs add` does; the label says which."""
@@ -131,7 +133,7 @@ def chunks_of_code_are_others(node: Node, chunks: Callable[[bytes], list[bytes]]
     intercept(node, "get_service_action_ipfs_id", handler)
 
 
-@mutant("EP-320", server_fault=True)
+@mutant("EP-320", server_fault=True, also="VER-050")
 def empty_code_breaks_the_node(node: Node) -> None:
     """Answer the empty code with status 500."""
 
@@ -141,19 +143,19 @@ def empty_code_breaks_the_node(node: Node) -> None:
     intercept(node, "get_service_action_ipfs_id", handler)
 
 
-@mutant("ACT-160")
+@mutant("ACT-160", also="ACT-140 ACT-150 EP-320 EP-330")
 def empty_code_has_a_cid_of_its_own(node: Node) -> None:
     """Answer the CID of a blank for the empty code."""
     change_body(node, "get_service_action_ipfs_id", lambda code: code or " ")
 
 
-@mutant("ACT-170")
+@mutant("ACT-170", also="ACT-090")
 def any_text_is_a_cid(node: Node) -> None:
     """Take any text as `action_ipfs_cid`."""
     _take_as_cids(node, lambda text: not text.startswith("Qm"))
 
 
-@mutant("ACT-170")
+@mutant("ACT-170", also="ACT-090 EXEC-230 GRPLIFE-230")
 def cids_are_known_by_their_length(node: Node) -> None:
     """Take any 46 characters that begin with Qm as `action_ipfs_cid`."""
     _take_as_cids(node, lambda text: text.startswith("Qm") and len(text) == 46)
@@ -182,7 +184,7 @@ def _take_as_cids(node: Node, taken: Callable[[str], bool]) -> None:
     )
 
 
-@mutant("ACT-220")
+@mutant("ACT-220", also="AUTH-150 ERR-150 UKEY-140 UKEY-160")
 def leaving_a_group_deletes_the_metadata(node: Node) -> None:
     """Clear the action's name and description in `remove_action_from_group`."""
 
@@ -194,7 +196,7 @@ def leaving_a_group_deletes_the_metadata(node: Node) -> None:
     wrap(node.accounts, "remove_action_from_group", remove)
 
 
-@mutant("ACT-220")
+@mutant("ACT-220", also="AUTH-150 ERR-150 UKEY-140 UKEY-160")
 def leaving_a_group_deletes_the_action(node: Node) -> None:
     """Delete the action from the account in `remove_action_from_group`."""
 

@@ -14,7 +14,7 @@ from reference_node.node import Node
 ACTIONS, PKPS = "change_actions_of_group", "add_pkps_to_group"
 
 
-@mutant("FLOW-010")
+@mutant("FLOW-010", also="FLOW-030 LIST-170")
 def added_actions_are_dropped(node: Node) -> None:
     """Ignore the CIDs of `add`."""
 
@@ -24,7 +24,7 @@ def added_actions_are_dropped(node: Node) -> None:
     wrap(node.accounts, ACTIONS, change)
 
 
-@mutant("FLOW-020")
+@mutant("FLOW-020", also="FLOW-030 LIST-170")
 def removed_actions_stay(node: Node) -> None:
     """Ignore the CIDs of `remove`."""
 
@@ -34,7 +34,7 @@ def removed_actions_stay(node: Node) -> None:
     wrap(node.accounts, ACTIONS, change)
 
 
-@mutant("FLOW-030")
+@mutant("FLOW-030", also="FLOW-010 LIST-170")
 def both_lists_at_once_only_remove(node: Node) -> None:
     """Ignore `add` where there is something to `remove`."""
 
@@ -44,7 +44,7 @@ def both_lists_at_once_only_remove(node: Node) -> None:
     wrap(node.accounts, ACTIONS, change)
 
 
-@mutant("FLOW-050")
+@mutant("FLOW-050", also="LIST-170")
 def only_the_first_wallet_is_added(node: Node) -> None:
     """Put only the first of several wallets into the group."""
 
@@ -54,7 +54,7 @@ def only_the_first_wallet_is_added(node: Node) -> None:
     wrap(node.accounts, PKPS, add)
 
 
-@mutant("FLOW-040")
+@mutant("FLOW-040", also="EP-350 LIST-170")
 def created_pkp_is_no_wallet_of_the_account(node: Node) -> None:
     """Derive a wallet for /pkps/create and forget to register every second one of an account."""
     made: list[int] = []
@@ -67,7 +67,11 @@ def created_pkp_is_no_wallet_of_the_account(node: Node) -> None:
     wrap(node.accounts, "create_wallet", create)
 
 
-@mutant("FLOW-060", each=[ACTIONS, PKPS])
+@mutant(
+    "FLOW-060",
+    each=[row(ACTIONS, also="UKEY-110 UKEY-150"), row(PKPS, also="UKEY-190")],
+    also="AUTH-080 SCOPE-090 UKEY-300",
+)
 def flow_asks_for_no_scope(node: Node, function: str) -> None:
     """Let every usage key of the account `{function}`."""
 
@@ -80,10 +84,11 @@ def flow_asks_for_no_scope(node: Node, function: str) -> None:
 @mutant(
     "FLOW-060",
     each=[
-        row("removals", lambda added, removed: not added and bool(removed)),
-        row("additions", lambda added, removed: bool(added) and not removed),
-        row("both-in-one", lambda added, removed: bool(added) and bool(removed)),
+        row("removals", lambda added, removed: not added and bool(removed), also="UKEY-150"),
+        row("additions", lambda added, removed: bool(added) and not removed, also="UKEY-110"),
+        row("both-in-one", lambda added, removed: bool(added) and bool(removed), also="UKEY-110 UKEY-150"),
     ],
+    also="AUTH-080 SCOPE-090 UKEY-300",
 )
 def some_changes_of_actions_ask_for_no_scope(node: Node, free: Callable[[object, object], bool]) -> None:
     """Let every usage key of the account send such requests to the actions of a group."""
@@ -98,12 +103,13 @@ def some_changes_of_actions_ask_for_no_scope(node: Node, free: Callable[[object,
 @mutant(
     "FLOW-060",
     each=[
-        row("remove-pkp-for-pkps", PKPS, "remove_pkp_from_groups"),
-        row("manage-actions-for-pkps", PKPS, "manage_ipfs_ids_in_groups"),
-        row("execute-for-pkps", PKPS, "execute_in_groups"),
-        row("add-pkp-for-actions", ACTIONS, "add_pkp_to_groups"),
-        row("execute-for-actions", ACTIONS, "execute_in_groups"),
+        row("remove-pkp-for-pkps", PKPS, "remove_pkp_from_groups", also="UKEY-190"),
+        row("manage-actions-for-pkps", PKPS, "manage_ipfs_ids_in_groups", also="UKEY-190"),
+        row("execute-for-pkps", PKPS, "execute_in_groups", also="UKEY-190"),
+        row("add-pkp-for-actions", ACTIONS, "add_pkp_to_groups", also="UKEY-110 UKEY-150"),
+        row("execute-for-actions", ACTIONS, "execute_in_groups", also="UKEY-110 UKEY-150"),
     ],
+    also="AUTH-080 SCOPE-090 UKEY-300",
 )
 def flow_takes_another_scope(node: Node, function: str, scope: str) -> None:
     """Let keys whose `{scope}` names the group call `{function}`."""
@@ -116,7 +122,9 @@ def flow_takes_another_scope(node: Node, function: str, scope: str) -> None:
     wrap(node.accounts, function, change)
 
 
-@mutant("FLOW-070", each=[row("removals", "remove", "add"), row("additions", "add", "remove")])
+@mutant(
+    "FLOW-070", each=[row("removals", "remove", "add"), row("additions", "add", "remove")], also="AUTH-040 AUTH-200"
+)
 def change_of_actions_needs_no_key(node: Node, given: str, missing: str) -> None:
     """Answer success to such changes of the actions of a group without a key."""
 
@@ -128,7 +136,7 @@ def change_of_actions_needs_no_key(node: Node, given: str, missing: str) -> None
     intercept(node, "groups/1/actions", handler)
 
 
-@mutant("FLOW-060")
+@mutant("FLOW-060", also="AUTH-080 UKEY-110 UKEY-150 UKEY-290")
 def scope_for_another_group_is_enough(node: Node) -> None:
     """Take a key that may manage the actions of any group for one that may manage those of this group."""
 
@@ -142,7 +150,9 @@ def scope_for_another_group_is_enough(node: Node) -> None:
     wrap(node.accounts, ACTIONS, change)
 
 
-@mutant("FLOW-070", each=["groups/1/actions", "groups/1/pkps", "pkps/create"])
+@mutant(
+    "FLOW-070", each=["groups/1/actions", "groups/1/pkps", row("pkps/create", also="VER-050")], also="AUTH-040 AUTH-200"
+)
 def flow_needs_no_key(node: Node, path: str) -> None:
     """Answer success to `{path}` without a key."""
 

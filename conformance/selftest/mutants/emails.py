@@ -19,7 +19,7 @@ from reference_node.keys import address_of, parse_key
 from reference_node.node import Node
 
 
-@mutant("EP-080")
+@mutant("EP-080", also="EP-040 EP-070 VER-050")
 def new_accounts_take_no_email(node: Node) -> None:
     """Refuse accounts with an e-mail address."""
 
@@ -29,7 +29,7 @@ def new_accounts_take_no_email(node: Node) -> None:
     intercept(node, "new_account", handler)
 
 
-@mutant("BILL-120")
+@mutant("BILL-120", also="BILL-100 BILL-160")
 def payment_is_credited_to_all_of_one_email(node: Node) -> None:
     """Credit a payment to each account of the payer's e-mail address."""
     wallets: dict[str, list[Address]] = {}
@@ -54,7 +54,7 @@ def payment_is_credited_to_all_of_one_email(node: Node) -> None:
     wrap(payments_of(node), "confirm", confirm)
 
 
-@mutant("BILL-120")
+@mutant("BILL-120", also="BILL-070 BILL-130")
 def payment_is_credited_to_the_first_of_one_email(node: Node) -> None:
     """Make an intent for the account that gave the payer's e-mail address first."""
     first: dict[str, Address] = {}

@@ -109,7 +109,7 @@ def checksum_of_the_contract_is_wrong(node: Node) -> None:
     )
 
 
-@mutant("EP-430")
+@mutant("EP-430", also="EP-350 VER-050")
 def new_wallet_address_is_padded(node: Node) -> None:
     """Answer the address from `create_wallet` padded to 32 bytes."""
     change_answer(
@@ -146,7 +146,7 @@ class AlsoBy:
         await self._app(scope, receive, send)
 
 
-@mutant("EP-340")
+@mutant("EP-340", also="AUTH-040")
 def newest_account_alone_exists(node: Node) -> None:
     """Answer true from `account_exists` only for the account that was created last."""
     book = key_book(node)

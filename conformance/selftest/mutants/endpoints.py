@@ -29,13 +29,13 @@ from reference_node.node import Node
 Write = Callable[..., object]
 
 
-@mutant("EP-040")
+@mutant("EP-040", also="EP-050")
 def new_account_takes_another_name_for_the_name(node: Node) -> None:
     """Expect other member names in the body of `new_account`."""
     change_body(node, "new_account", lambda value: {"name": members(value).get("account_name")})
 
 
-@mutant("EP-060")
+@mutant("EP-060", also="VER-050")
 def new_account_needs_a_key(node: Node) -> None:
     """Refuse `new_account` without a key."""
 
@@ -45,7 +45,7 @@ def new_account_needs_a_key(node: Node) -> None:
     intercept(node, "new_account", handler)
 
 
-@mutant("EP-070")
+@mutant("EP-070", also="EP-040")
 def email_is_required(node: Node) -> None:
     """Refuse `new_account` without an email."""
 
@@ -55,7 +55,7 @@ def email_is_required(node: Node) -> None:
     intercept(node, "new_account", handler)
 
 
-@mutant("EP-070")
+@mutant("EP-070", also="EP-040 EP-080")
 def email_is_refused(node: Node) -> None:
     """Refuse `new_account` with an email."""
 
@@ -65,13 +65,13 @@ def email_is_refused(node: Node) -> None:
     intercept(node, "new_account", handler)
 
 
-@mutant("EP-100")
+@mutant("EP-100", also="EP-030")
 def account_name_is_optional(node: Node) -> None:
     """Accept `new_account` without a name."""
     change_body(node, "new_account", lambda value: {"account_name": "", **members(value)})
 
 
-@mutant("EP-100")
+@mutant("EP-100", also="EP-030 ERR-140 ERR-150 ERR-160 VER-050")
 def nameless_account_is_refused_with_its_key(node: Node) -> None:
     """Refuse `new_account` without a name, and create the account and answer its key."""
 
@@ -84,7 +84,7 @@ def nameless_account_is_refused_with_its_key(node: Node) -> None:
     intercept(node, "new_account", handler)
 
 
-@mutant("EP-110")
+@mutant("EP-110", also="KEYLIFE-010 UKEY-360 UKEY-420")
 def usage_key_is_always_the_same(node: Node) -> None:
     """Answer every `add_usage_api_key` with the first key's value."""
     first: list[JsonValue] = []
@@ -96,7 +96,7 @@ def usage_key_is_always_the_same(node: Node) -> None:
     change_answer(node, "add_usage_api_key", changed)
 
 
-@mutant("EP-130")
+@mutant("EP-130", also="KEYLIFE-150 UKEY-050")
 def usage_key_update_only_adds(node: Node) -> None:
     """Keep `can_create_groups` in `update_usage_api_key`, where the key had it."""
 
@@ -108,7 +108,7 @@ def usage_key_update_only_adds(node: Node) -> None:
     wrap(node.accounts, "update_usage_key", update)
 
 
-@mutant("EP-150")
+@mutant("EP-150", also="ACC-110 UKEY-360 UKEY-370 VER-050")
 def usage_key_values_are_listed(node: Node) -> None:
     """Show the values of keys in `list_api_keys`."""
     values: list[JsonValue] = []
