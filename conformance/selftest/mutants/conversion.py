@@ -41,19 +41,24 @@ def _permit(accounts: AccountConfig, account_hash: int, change: Callable[[Permis
         accounts.update_usage_key(account_hash, key.key_hash, key.name, key.description, permissions)
 
 
-@mutant("MODE-010", "MODE-020", "MODE-030")
+@mutant(
+    "MODE-010",
+    "MODE-020",
+    "MODE-030",
+    also="ERR-080 MODE-090 MODE-100 MODE-110 MODE-160 MODE-190 MODE-250 MODE-260 MODE-360",
+)
 def conversion_does_nothing(node: Node) -> None:
     """Answer success to a conversion, and convert nothing."""
     around_conversion(node, lambda *_: None)
 
 
-@mutant("MODE-030", "MODE-160", "MODE-250")
+@mutant("MODE-030", "MODE-160", "MODE-250", also="BILL-320 MODE-090 MODE-100 MODE-360")
 def conversion_sets_no_admin(node: Node) -> None:
     """Keep the admin wallet that the account had in a conversion."""
     around_conversion(node, lambda write, account, _: write(account, node.accounts.account(account).admin_wallet))
 
 
-@mutant("MODE-030", "MODE-160", "CHAIN-100")
+@mutant("MODE-030", "MODE-160", "CHAIN-100", also="BILL-320 MODE-090 MODE-100 MODE-250 MODE-360")
 def payer_becomes_the_admin(node: Node) -> None:
     """Make the payer that sends the conversion the new admin."""
     around_conversion(node, lambda write, account, _: write(account, node.accounts.api_payers()[0]))
@@ -90,7 +95,7 @@ def conversion_drops_usage_keys(node: Node) -> None:
     _before_conversion(node, act)
 
 
-@mutant("MODE-080", "MODE-090")
+@mutant("MODE-080", "MODE-090", also="MODE-360")
 def conversion_clears_permissions(node: Node) -> None:
     """Clear the permissions of usage keys in a conversion."""
     _before_conversion(node, lambda accounts, account: _permit(accounts, account, lambda _: NOTHING))
@@ -114,7 +119,7 @@ def conversion_renames_usage_keys(node: Node) -> None:
     _before_conversion(node, act)
 
 
-@mutant("MODE-050")
+@mutant("MODE-050", also="MODE-090 MODE-360")
 def conversion_removes_groups(node: Node) -> None:
     """Remove the account's last group in a conversion."""
 
@@ -125,7 +130,7 @@ def conversion_removes_groups(node: Node) -> None:
     _before_conversion(node, act)
 
 
-@mutant("MODE-050", "MODE-090")
+@mutant("MODE-050", "MODE-090", also="MODE-360")
 def conversion_empties_groups(node: Node) -> None:
     """Empty the lists of all groups in a conversion."""
 
@@ -158,7 +163,7 @@ def conversion_forgets_names_of_actions(node: Node) -> None:
     _before_conversion(node, act)
 
 
-@mutant("MODE-050", "MODE-360")
+@mutant("MODE-050", "MODE-360", also="CHAIN-050 GRP-010")
 def groups_of_converted_accounts_are_renumbered(node: Node) -> None:
     """Number the groups of a converted account without the gaps that removals left."""
 
@@ -171,7 +176,7 @@ def groups_of_converted_accounts_are_renumbered(node: Node) -> None:
     wrap(node.accounts, "groups", groups)
 
 
-@mutant("MODE-060", "MODE-360")
+@mutant("MODE-060", "MODE-360", also="EP-230 LIST-050 LIST-170 MINT-030")
 def wallets_of_converted_accounts_are_hidden(node: Node) -> None:
     """List no wallets of a converted account."""
 
@@ -181,7 +186,7 @@ def wallets_of_converted_accounts_are_hidden(node: Node) -> None:
     wrap(node.accounts, "wallets", wallets)
 
 
-@mutant("MODE-060", "MODE-090")
+@mutant("MODE-060", "MODE-090", also="MINT-040 PKP-100 PKP-170")
 def converted_accounts_sign_with_other_wallets(node: Node) -> None:
     """Derive other keys for the wallets of converted accounts."""
 
@@ -193,7 +198,12 @@ def converted_accounts_sign_with_other_wallets(node: Node) -> None:
     wrap(node.runs, "wallet_key", wallet_key)
 
 
-@mutant("MODE-090", "MODE-330", "MODE-360")
+@mutant(
+    "MODE-090",
+    "MODE-330",
+    "MODE-360",
+    also="AUTH-160 AUTH-170 BILL-320 CHAIN-050 EXEC-010 EXEC-090 EXEC-250 MINT-120 MINT-150 SCOPE-020 UKEY-260",
+)
 def converted_accounts_run_nothing(node: Node) -> None:
     """Refuse every run with a usage key of an unmanaged account."""
 
@@ -209,7 +219,7 @@ def credits_stay_behind(node: Node) -> None:
     silence(node.billing, "move")
 
 
-@mutant("MODE-100")
+@mutant("MODE-100", also="BILL-190 BILL-320")
 def billing_looks_up_the_former_wallet(node: Node) -> None:
     """Charge nothing to converted accounts."""
 
@@ -220,7 +230,7 @@ def billing_looks_up_the_former_wallet(node: Node) -> None:
     wrap(node, "charged", charge)
 
 
-@mutant("MODE-100")
+@mutant("MODE-100", also="BILL-320 MODE-090")
 def billing_wallet_is_looked_up_once(node: Node) -> None:
     """Charge an account's calls, for ever, to the wallet that it had at the first of them."""
     wallets: dict[int, Address] = {}

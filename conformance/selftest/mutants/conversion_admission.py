@@ -41,7 +41,7 @@ from reference_node.typed_data import Flow
 IS_VALID = keccak(text="isValidSignature(bytes32,bytes)")[:4]
 
 
-@mutant("MODE-210", "ERR-090")
+@mutant("MODE-210", "ERR-090", also="AUTH-050 AUTH-180 ERR-080 ERR-140 MODE-130 MODE-260 WSIG-020")
 def second_conversion_answers_success(node: Node) -> None:
     """Answer success to the conversion of a converted account."""
 
@@ -52,7 +52,7 @@ def second_conversion_answers_success(node: Node) -> None:
     intercept(node, CONVERSION, handler)
 
 
-@mutant("MODE-210")
+@mutant("MODE-210", also="ERR-150 LIST-170")
 def refused_second_conversion_renames_keys(node: Node) -> None:
     """Rename the account's usage keys in lists after a refused second conversion."""
     refused: set[int] = set()
@@ -71,7 +71,7 @@ def refused_second_conversion_renames_keys(node: Node) -> None:
     wrap(node.accounts, "usage_keys", keys)
 
 
-@mutant("MODE-220")
+@mutant("MODE-220", also="CHAIN-100 CHAIN-110 MODE-200")
 def contract_takes_a_second_conversion(node: Node) -> None:
     """Accept the conversion of an unmanaged account in the contract, without effect."""
 
@@ -84,7 +84,7 @@ def contract_takes_a_second_conversion(node: Node) -> None:
     change_contract(node, change, {"convert_to_chain_secured_account"})
 
 
-@mutant("MODE-220")
+@mutant("MODE-220", also="MODE-210")
 def owner_converts_again_on_chain(node: Node) -> None:
     """Let the admin wallet of an unmanaged account convert it again in the contract."""
 
@@ -97,7 +97,7 @@ def owner_converts_again_on_chain(node: Node) -> None:
     change_contract(node, change, {"convert_to_chain_secured_account"})
 
 
-@mutant("MODE-260")
+@mutant("MODE-260", also="ERR-090 MODE-210")
 def race_lets_all_win(node: Node) -> None:
     """Answer success to every one of several concurrent conversions."""
 
@@ -120,7 +120,7 @@ def race_lets_all_win(node: Node) -> None:
     around_conversion(node, convert)
 
 
-@mutant("MODE-260")
+@mutant("MODE-260", also="ENV-010 ERR-150 MODE-240")
 def race_is_won_by_nobody(node: Node) -> None:
     """Convert the account in the first of several concurrent conversions, and answer a refusal."""
 
@@ -134,7 +134,7 @@ def race_is_won_by_nobody(node: Node) -> None:
 # ----------------------------------------------------------------------------------------------------- who may convert
 
 
-@mutant("MODE-120")
+@mutant("MODE-120", also="AUTH-040 AUTH-130 AUTH-200 MODE-370 WSIG-020")
 def conversion_needs_no_key(node: Node) -> None:
     """Apply a conversion without a key to the account that was made before the last."""
     keys: list[str] = []
@@ -154,13 +154,13 @@ def conversion_needs_no_key(node: Node) -> None:
     intercept(node, CONVERSION, convert)
 
 
-@mutant("MODE-130", "AUTH-130")
+@mutant("MODE-130", "AUTH-130", also="AUTH-080 AUTH-160 WSIG-020")
 def usage_keys_convert(node: Node) -> None:
     """Let a usage key with every scope convert its account."""
     acts_as_owner(node, "convert_to_chain_secured", lambda permissions: permissions.can_create_groups)
 
 
-@mutant("MODE-140", "MODE-150")
+@mutant("MODE-140", "MODE-150", also="ENV-150 ENV-210 ENV-220 ENV-350 ENV-360 ENV-370 ENV-380 ENV-390 ERR-070 MODE-180")
 def signature_is_not_looked_at(node: Node) -> None:
     """Accept any signature of a conversion whose envelope names the new admin."""
 
@@ -193,7 +193,7 @@ def named_wallet_becomes_the_admin(node: Node) -> None:
     around_conversion(node, lambda write, account, admin: write(account, named[0] if named else admin))
 
 
-@mutant("MODE-180", "ERR-070")
+@mutant("MODE-180", "ERR-070", also="ENV-210 ENV-220 ENV-350 ENV-360 MODE-150")
 def contract_signatures_convert(node: Node) -> None:
     """Accept the signature of a contract account that calls it valid (ERC-1271)."""
 
@@ -222,7 +222,7 @@ def _calls_valid(node: Node, address: bytes, data: object, signature: str) -> bo
     return said[:4] == IS_VALID
 
 
-@mutant("MODE-370")
+@mutant("MODE-370", also="AUTH-130")
 def conversion_converts_the_account_before(node: Node) -> None:
     """Convert the account that was made before the caller's as well."""
     made = accounts_made(node)
@@ -237,7 +237,7 @@ def conversion_converts_the_account_before(node: Node) -> None:
     around_conversion(node, convert)
 
 
-@mutant("MODE-370")
+@mutant("MODE-370", also="AUTH-130")
 def conversion_converts_the_account_after(node: Node) -> None:
     """Convert the account that was made after the caller's as well."""
     made = accounts_made(node)
@@ -251,7 +251,7 @@ def conversion_converts_the_account_after(node: Node) -> None:
     around_conversion(node, convert)
 
 
-@mutant("MODE-240")
+@mutant("MODE-240", also="AKEY-070 ERR-150 UKEY-040")
 def refused_conversion_locks_the_key_out(node: Node) -> None:
     """Refuse writes of the master key after a refused conversion."""
     locked: set[str] = set()
@@ -269,13 +269,13 @@ def refused_conversion_locks_the_key_out(node: Node) -> None:
     intercept(node, "add_group", write)
 
 
-@mutant("MODE-190")
+@mutant("MODE-190", also="CHAIN-060 CHAIN-080 CHAIN-190")
 def listed_payers_send_no_conversions(node: Node) -> None:
     """List other wallets in `get_api_payers` than those that send conversions."""
     change_answer(node, "get_api_payers", lambda _: [f"0x{'12' * 20}", f"0x{'34' * 20}"])
 
 
-@mutant("MODE-190", "MODE-010")
+@mutant("MODE-190", "MODE-010", also="ERR-080 MODE-020 MODE-030 MODE-090 MODE-100 MODE-110 MODE-160 MODE-250")
 def conversions_wait_in_a_queue(node: Node) -> None:
     """Answer a conversion at once, and send it to the chain half a minute later."""
 

@@ -31,7 +31,7 @@ def _signer_in(body: dict[str, JsonValue]) -> JsonValue:
     return members(members(body.get("typed_data")).get("message")).get("address")
 
 
-@mutant("WSIG-020")
+@mutant("WSIG-020", also="MODE-170")
 def new_admin_need_not_be_the_signer(node: Node) -> None:
     """Make the signer the admin, whatever `new_admin_wallet_address` names."""
 
@@ -42,7 +42,7 @@ def new_admin_need_not_be_the_signer(node: Node) -> None:
     change_body(node, CONVERSION, change)
 
 
-@mutant("WSIG-020")
+@mutant("WSIG-020", also="EP-030 MODE-170")
 def new_admin_may_be_left_out(node: Node) -> None:
     """Accept a conversion without `new_admin_wallet_address`."""
 
@@ -53,7 +53,18 @@ def new_admin_may_be_left_out(node: Node) -> None:
     change_body(node, CONVERSION, change)
 
 
-@mutant("WSIG-020", "WSIG-060", "ENV-150", "ENV-220", "ENV-260")
+@mutant(
+    "WSIG-020",
+    "WSIG-060",
+    "ENV-150",
+    "ENV-220",
+    "ENV-260",
+    also=(
+        "ENV-040 ENV-050 ENV-060 ENV-070 ENV-080 ENV-090 ENV-100 ENV-110 ENV-120 ENV-140 ENV-160 ENV-200 "
+        "ENV-210 ENV-240 ENV-280 ENV-300 ENV-320 ENV-350 ENV-360 ENV-370 ENV-380 ENV-390 ENV-400 ENV-430 "
+        "ENV-440 ENV-470 ENV-480 ERR-070 MODE-140 MODE-150 MODE-180 MODE-340 MODE-350"
+    ),
+)
 def account_key_alone_converts(node: Node) -> None:
     """Accept any envelope of a conversion with a valid account key."""
 
@@ -68,7 +79,7 @@ def account_key_alone_converts(node: Node) -> None:
     around_verdict(node, verify, CONVERT)
 
 
-@mutant("WSIG-020")
+@mutant("WSIG-020", also="AUTH-040 AUTH-050 AUTH-130 AUTH-200 ERR-090 MODE-120 MODE-210 MODE-370")
 def signature_alone_converts(node: Node) -> None:
     """Apply a conversion without a valid key to the account that was made last."""
     last = last_account_key(node)
@@ -138,7 +149,7 @@ def conversions_are_for_any_chain(node: Node) -> None:
     around_verdict(node, verify, CONVERT)
 
 
-@mutant("WSIG-060", "ENV-140")
+@mutant("WSIG-060", "ENV-140", also="ENV-150")
 def conversions_take_any_envelope(node: Node) -> None:
     """Accept an envelope of another flow for a conversion."""
 
@@ -156,7 +167,7 @@ def conversions_may_be_of_any_size(node: Node) -> None:
     read_as(node, lambda document, _: document, CONVERT)
 
 
-@mutant("ERR-150")
+@mutant("ERR-150", also="MODE-140 MODE-150 MODE-240")
 def refused_conversions_convert(node: Node) -> None:
     """Convert the account although the envelope is refused."""
 
@@ -171,7 +182,7 @@ def refused_conversions_convert(node: Node) -> None:
     intercept(node, CONVERSION, handler)
 
 
-@mutant("WSIG-040", "ENV-010")
+@mutant("WSIG-040", "ENV-010", also="ENV-340 MODE-010")
 def conversions_take_no_object(node: Node) -> None:
     """Accept a conversion's envelope only as a string."""
 

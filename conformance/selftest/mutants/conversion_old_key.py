@@ -49,13 +49,15 @@ KEY_WRITES = ("set_usage_api_key", "update_usage_api_key", "update_usage_api_key
 OTHER_WRITES = ("create_wallet", "add_action", "update_action_metadata", "delete_action", "add_pkp_to_group")
 
 
-@mutant("MODE-110", "MODE-010", "MODE-230", "ERR-080", "MODE-370", "CHAIN-100", "CHAIN-110")
+@mutant(
+    "MODE-110", "MODE-010", "MODE-230", "ERR-080", "MODE-370", "CHAIN-100", "CHAIN-110", also="ACC-150 ACC-160 MINT-160"
+)
 def old_key_writes_on(node: Node) -> None:
     """Let the old master key do everything after the conversion."""
     _old_key_lives(node, *GROUP_WRITES, *KEY_WRITES, *OTHER_WRITES, "remove_pkp_from_group")
 
 
-@mutant("MODE-110", "MODE-010", "ERR-080")
+@mutant("MODE-110", "MODE-010", "ERR-080", also="ACC-150 ACC-160 CHAIN-100 CHAIN-110 MINT-160")
 def old_key_writes_on_for_a_while(node: Node) -> None:
     """Let the old master key do everything for half a minute after the conversion."""
     _old_key_lives(node, *GROUP_WRITES, *KEY_WRITES, *OTHER_WRITES, "remove_pkp_from_group", seconds=30)
@@ -67,13 +69,14 @@ def old_key_writes_on_for_a_while(node: Node) -> None:
     "CHAIN-100",
     "CHAIN-110",
     each=[*GROUP_WRITES, *KEY_WRITES, *OTHER_WRITES, "remove_pkp_from_group"],
+    also="ACC-150 ACC-160",
 )
 def old_key_keeps_one_write(node: Node, function: str) -> None:
     """Let the old master key do `{function}` after the conversion, and no other write: it takes it from all."""
     _old_key_lives(node, function)
 
 
-@mutant("MODE-110", "ERR-080", "MODE-210")
+@mutant("MODE-110", "ERR-080", "MODE-210", also="ACC-160 ERR-090 ERR-140 LIST-170 VER-050")
 def old_key_is_answered_success(node: Node) -> None:
     """Answer success to the old master key, and write nothing."""
 
@@ -90,7 +93,7 @@ def old_key_is_answered_success(node: Node) -> None:
     intercept(node, ("add_group", "remove_group", "delete_action", "update_usage_api_key", CONVERSION), handler)
 
 
-@mutant("MODE-230")
+@mutant("MODE-230", also="ACC-150 ACC-160 CHAIN-100 CHAIN-110 ERR-080 MODE-110")
 def later_account_brings_the_old_key_back(node: Node) -> None:
     """Let old master keys count again as soon as another account is made."""
     back: set[int] = set()

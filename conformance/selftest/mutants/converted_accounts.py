@@ -16,7 +16,7 @@ from reference_node.node import Node
 from reference_node.typed_data import Flow
 
 
-@mutant("AUTH-020")
+@mutant("AUTH-020", also="AUTH-030")
 def conversion_takes_no_bearer(node: Node) -> None:
     """Look for the master key of a conversion in `X-Api-Key` alone."""
 
@@ -26,7 +26,7 @@ def conversion_takes_no_bearer(node: Node) -> None:
     intercept(node, CONVERSION, handler)
 
 
-@mutant("ENV-460")
+@mutant("ENV-460", also="MODE-270")
 def envelopes_convert_one_account(node: Node) -> None:
     """Accept a conversion's envelope once, whichever account it is sent for."""
     spent: set[str] = set()
@@ -49,7 +49,7 @@ def payers_fill_groups_of_converted_accounts(node: Node) -> None:
     let_in(node, lambda sender, account: sender in payers and account.admin_wallet in former, writes)
 
 
-@mutant("CHAIN-100")
+@mutant("CHAIN-100", also="MINT-160")
 def payers_attach_keys_to_converted_accounts(node: Node) -> None:
     """Let payers write usage keys of converted accounts."""
     former, payers = former_admins(node), payers_of(node)
@@ -57,14 +57,14 @@ def payers_attach_keys_to_converted_accounts(node: Node) -> None:
     let_in(node, lambda sender, account: sender in payers and account.admin_wallet in former, writes)
 
 
-@mutant("CHAIN-110")
+@mutant("CHAIN-110", also="MINT-160")
 def former_owner_attaches_keys(node: Node) -> None:
     """Let the former admin wallet attach usage keys after a conversion."""
     former = former_admins(node)
     let_in(node, lambda sender, account: former.get(account.admin_wallet) == sender, {"set_usage_api_key"})
 
 
-@mutant("AUTH-170")
+@mutant("AUTH-170", also="AUTH-080 AUTH-220 AUTH-230 CHAIN-100 SCOPE-150")
 def keys_of_wallets_register_actions(node: Node) -> None:
     """Let any usage key of a ChainSecured account register, rename and delete its actions over HTTP."""
     payers = payers_of(node)
@@ -95,7 +95,7 @@ def _converted(node: Node) -> set[int]:
     return converted
 
 
-@mutant("MODE-250", "CHAIN-050")
+@mutant("MODE-250", "CHAIN-050", also="EXEC-050 EXEC-230 GRPLIFE-110 GRPLIFE-160 KEYLIFE-150")
 def verdicts_on_converted_accounts_are_kept(node: Node) -> None:
     """Cache for good what the contract decided on runs in converted accounts."""
     converted = _converted(node)
@@ -108,7 +108,14 @@ def verdicts_on_converted_accounts_are_kept(node: Node) -> None:
     wrap(node.accounts, "can_execute", can_execute)
 
 
-@mutant("MODE-250", "CHAIN-050")
+@mutant(
+    "MODE-250",
+    "CHAIN-050",
+    also=(
+        "AUTH-080 EXEC-050 EXEC-060 EXEC-070 EXEC-080 EXEC-090 EXEC-200 EXEC-230 EXEC-260 GRPLIFE-110 "
+        "GRPLIFE-160 KEYLIFE-080 MODE-090"
+    ),
+)
 def keys_of_converted_accounts_are_kept(node: Node) -> None:
     """Let usage keys of converted accounts run after their removal on the chain."""
     converted = _converted(node)
