@@ -32,13 +32,13 @@ def _other(key: bytes) -> bytes:
     return keccak(key)
 
 
-@mutant("PKP-170", "EXEC-190", "PKP-100")
+@mutant("PKP-170", "EXEC-190", "PKP-100", also="MINT-040")
 def another_key_signs(node: Node) -> None:
     """Sign with another key than that of the wallet's address."""
     _change_key(node, lambda _run, _pkp, key: _other(key))
 
 
-@mutant("PKP-170", "EXEC-190")
+@mutant("PKP-170", "EXEC-190", also="EXEC-200 MINT-040")
 def the_first_wallet_signs_for_all(node: Node) -> None:
     """Sign with the account's first wallet, whichever a run names."""
 
@@ -49,7 +49,7 @@ def the_first_wallet_signs_for_all(node: Node) -> None:
     _change_key(node, first)
 
 
-@mutant("PKP-170", "EXEC-190")
+@mutant("PKP-170", "EXEC-190", also="EXEC-200 MINT-040 PKP-100")
 def the_last_wallet_used_signs(node: Node) -> None:
     """Sign with the key of the wallet that was used before."""
     last: list[bytes] = []
@@ -62,7 +62,7 @@ def the_last_wallet_used_signs(node: Node) -> None:
     _change_key(node, of_the_one_before)
 
 
-@mutant("PKP-170", "EXEC-190")
+@mutant("PKP-170", "EXEC-190", also="EXEC-200 MINT-040")
 def every_account_signs_with_one_key(node: Node) -> None:
     """Sign with one key for the wallets of all accounts."""
     kept: list[bytes] = []
@@ -74,7 +74,7 @@ def every_account_signs_with_one_key(node: Node) -> None:
     _change_key(node, the_same)
 
 
-@mutant("PKP-100")
+@mutant("PKP-100", also="PKP-170")
 def keys_change_after_some_uses(node: Node) -> None:
     """Use another key of a wallet from its fifth use on."""
     uses: Counter[bytes] = Counter()
@@ -86,7 +86,7 @@ def keys_change_after_some_uses(node: Node) -> None:
     _change_key(node, worn)
 
 
-@mutant("PKP-100")
+@mutant("PKP-100", also="PKP-170")
 def keys_change_with_time(node: Node) -> None:
     """Use another key of a wallet ten minutes after its first use."""
     first: dict[bytes, int] = {}
@@ -98,7 +98,7 @@ def keys_change_with_time(node: Node) -> None:
     _change_key(node, aged)
 
 
-@mutant("PKP-100")
+@mutant("PKP-100", also="MINT-040 PKP-170")
 def keys_depend_on_who_runs(node: Node) -> None:
     """Use another key of a wallet for usage keys than for the account key."""
     _change_key(node, lambda run, _pkp, key: key if run.caller.key_hash == run.caller.account_hash else _other(key))
@@ -194,7 +194,7 @@ def _paths(node: Node) -> dict[bytes, int]:
     return paths
 
 
-@mutant("PKP-150")
+@mutant("PKP-150", also="EXEC-050 EXEC-080 EXEC-200 GRP-120 MINT-040")
 def all_wallets_are_those_of_everybody(node: Node) -> None:
     """Let a group that permits all wallets permit those of other accounts, too."""
     paths = _paths(node)
@@ -225,7 +225,7 @@ class _Numbered:
         return self._right.wallet_key(self._numbers.setdefault(path, self.next))
 
 
-@mutant("PKP-150")
+@mutant("PKP-150", also="MINT-100 MINT-180 MINT-190 PKP-110 UKEY-080 WSIG-080")
 def wallets_are_numbered_in_each_account(node: Node) -> None:
     """Derive a wallet's key from its number in its account alone, the same for all accounts."""
     numbered = _Numbered(node.keys)

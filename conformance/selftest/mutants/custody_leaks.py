@@ -38,7 +38,7 @@ def _watch_keys(node: Node) -> list[str]:
     return used
 
 
-@mutant("PKP-090")
+@mutant("PKP-090", also="EXEC-180")
 def logs_hold_the_private_key(node: Node) -> None:
     """Append the private key of a run's wallet to its logs."""
     used = _watch_keys(node)
@@ -50,7 +50,7 @@ def logs_hold_the_private_key(node: Node) -> None:
     change_answer(node, RUN, with_key)
 
 
-@mutant("PKP-090")
+@mutant("PKP-090", also="ERR-160")
 def headers_hold_the_private_key(node: Node) -> None:
     """Send the private key of a run's wallet in a header for tracing, in decimals."""
     used = _watch_keys(node)
@@ -65,14 +65,14 @@ def headers_hold_the_private_key(node: Node) -> None:
     intercept(node, RUN, handler)
 
 
-@mutant("PKP-090")
+@mutant("PKP-090", also="EXEC-200 EXEC-270 EXEC-280")
 def sandbox_holds_the_last_private_key(node: Node) -> None:
     """Leave the private key that was used last in the sandbox, where the next action finds it."""
     used = _watch_keys(node)
     change_code(node, lambda code: f'globalThis.__cache = {{ keys: ["{used[-1]}"] }};{code}' if used else code)
 
 
-@mutant("PKP-090")
+@mutant("PKP-090", also="ERR-160 VER-050")
 def refusals_hold_the_private_key(node: Node) -> None:
     """Show in the refusal of a run the private key that was used last."""
     used = _watch_keys(node)

@@ -87,7 +87,7 @@ def wallets_of_usage_keys_have_another_key(node: Node) -> None:
     wrap(node.runs, "wallet_key", key_of)
 
 
-@mutant("PKP-170")
+@mutant("PKP-170", also="EXEC-200")
 def third_wallet_signs_as_the_second(node: Node) -> None:
     """Sign for the third and later wallets of an account with the key of the second."""
 
@@ -113,7 +113,7 @@ def first_answer_of_a_run_is_repeated(node: Node, name: str) -> None:
     wrap(node.runs, "host_call", call)
 
 
-@mutant("PKP-170", "EXEC-190")
+@mutant("PKP-170", "EXEC-190", also="EXEC-270 PKP-100")
 def runs_at_once_sign_with_the_wallet_named_last(node: Node) -> None:
     """Sign in all concurrent runs with the wallet that was named last."""
     rendezvous, named = Rendezvous(), [""]

@@ -43,25 +43,25 @@ def _account_of(request: Received) -> int | None:
 # ------------------------------------------------------------------------------------- what does not look like one
 
 
-@mutant("ERR-140")
+@mutant("ERR-140", also="VER-050")
 def refusals_have_status_200(node: Node) -> None:
     """Answer refusals with status 200 and an error in the body."""
     _remark(node, (*WRITES, "get_service_action_ipfs_id"), lambda _, given: answer(200, {"error": given.status}))
 
 
-@mutant("ERR-140")
+@mutant("ERR-140", also="VER-050")
 def refusals_redirect(node: Node) -> None:
     """Answer refusals of `remove_group` with status 303."""
     _remark(node, "remove_group", lambda _, given: replace(given, status=303))
 
 
-@mutant("ERR-140", server_fault=True)
+@mutant("ERR-140", server_fault=True, also="EP-310 GRPLIFE-150 GRPLIFE-200 KEYLIFE-120 VER-050")
 def unknown_groups_are_server_faults(node: Node) -> None:
     """Answer status 500 instead of 404."""
     _remark(node, WRITES, lambda _, given: replace(given, status=500) if given.status == 404 else given)
 
 
-@mutant("ERR-140")
+@mutant("ERR-140", also="EP-310 GRPLIFE-150 GRPLIFE-200 KEYLIFE-120 KEYLIFE-190 LIST-170 PKP-160")
 def unknown_things_are_ignored(node: Node) -> None:
     """Answer success instead of 404."""
     _remark(node, WRITES, lambda _, given: answer(200, {"success": True}) if given.status == 404 else given)
@@ -73,7 +73,7 @@ def refusals_say_success(node: Node) -> None:
     _remark(node, WRITES, lambda _, given: _told(given, success=True))
 
 
-@mutant("ERR-140")
+@mutant("ERR-140", also="EP-030 EP-320")
 def refused_code_has_a_cid(node: Node) -> None:
     """Answer the CID of nothing from `get_service_action_ipfs_id` when the body is no string."""
     _remark(
@@ -81,7 +81,7 @@ def refused_code_has_a_cid(node: Node) -> None:
     )
 
 
-@mutant("ERR-140", "ERR-150")
+@mutant("ERR-140", "ERR-150", also="ACC-120 KEYLIFE-180 KEYLIFE-190")
 def keys_of_other_accounts_can_be_removed(node: Node) -> None:
     """Remove any account's usage key in `remove_usage_api_key`."""
     book = key_book(node)
@@ -96,7 +96,7 @@ def keys_of_other_accounts_can_be_removed(node: Node) -> None:
 # ----------------------------------------------------------------------------------------- what changes something
 
 
-@mutant("ERR-150")
+@mutant("ERR-150", also="LIST-170")
 def wrong_group_costs_the_newest_group(node: Node) -> None:
     """Remove the account's newest group when `remove_group` refuses an unknown one."""
 
@@ -111,7 +111,7 @@ def wrong_group_costs_the_newest_group(node: Node) -> None:
     intercept(node, "remove_group", handler)
 
 
-@mutant("ERR-150", each=["update_group", "delete_action"])
+@mutant("ERR-150", each=["update_group", row("delete_action", also="ACT-210")], also="ACC-120 LIST-170")
 def refused_write_is_done_in_the_other_account(node: Node, operation: str) -> None:
     """Refuse `{operation}` of what another account has, and do it there."""
     book = key_book(node)
@@ -126,7 +126,7 @@ def refused_write_is_done_in_the_other_account(node: Node, operation: str) -> No
     intercept(node, operation, handler)
 
 
-@mutant("ERR-150")
+@mutant("ERR-150", also="AUTH-080 BILL-210 SCOPE-090 UKEY-090")
 def refused_wallet_is_on_the_chain(node: Node) -> None:
     """Refuse `create_wallet` without the permission, and register a wallet that lists over HTTP hide."""
     book = key_book(node)
@@ -150,7 +150,7 @@ def refused_wallet_is_on_the_chain(node: Node) -> None:
     intercept(node, "list_wallets", show)
 
 
-@mutant("ERR-150")
+@mutant("ERR-150", also="BILL-210 EP-030 LIST-170")
 def half_of_a_refused_group_is_made(node: Node) -> None:
     """Refuse `add_group` with a malformed entry, and create the group without its lists."""
 
@@ -168,7 +168,7 @@ def half_of_a_refused_group_is_made(node: Node) -> None:
 # --------------------------------------------------------------------------------------------- what gives a key away
 
 
-@mutant("ERR-160", each=[row("malformed", 422), row("no-json", 400)])
+@mutant("ERR-160", each=[row("malformed", 422), row("no-json", 400)], also="UKEY-360")
 def refusals_repeat_the_body(node: Node, status: int) -> None:
     """Repeat the body in refusals with status {status}."""
     _remark(node, WRITES, lambda got, given: _told(given, near=got.body.decode()) if given.status == status else given)
@@ -186,7 +186,7 @@ def refusals_name_the_unknown_key(node: Node) -> None:
     _remark(node, SERVED, lambda got, given: _told(given, key=presented(got)) if given.status == 401 else given)
 
 
-@mutant("ERR-160")
+@mutant("ERR-160", also="UKEY-360")
 def refusals_name_the_powerless_key(node: Node) -> None:
     """Repeat a key that lacks the permission in a header of the refusal."""
 
