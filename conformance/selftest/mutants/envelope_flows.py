@@ -29,7 +29,7 @@ def _flow_of(typed_data: object) -> Flow | None:
     return Flow(stated) if isinstance(stated, str) and stated in set(Flow) else None
 
 
-@mutant("ENV-140", "WSIG-050", "WSIG-070")
+@mutant("ENV-140", "WSIG-050", "WSIG-070", also="BILL-240 ENV-150 WSIG-060")
 def any_flow_will_do(node: Node) -> None:
     """Accept an envelope for any flow in each flow."""
 
@@ -39,7 +39,7 @@ def any_flow_will_do(node: Node) -> None:
     around_verdict(node, verify)
 
 
-@mutant("ENV-150")
+@mutant("ENV-150", also="BILL-240 ENV-210 ENV-220")
 def signatures_are_not_bound_to_a_flow(node: Node) -> None:
     """Accept a signature over another flow's envelope with the same values."""
     where_another_signed(node, _by_any_flow)
@@ -56,13 +56,13 @@ def _by_any_flow(verify: Check, data: Members, signature: object, about: About) 
     raise refuse("signature-mismatch")
 
 
-@mutant("ENV-460")
+@mutant("ENV-460", also="BILL-300 MINT-180 MINT-190 MODE-270")
 def envelopes_are_good_once(node: Node) -> None:
     """Refuse an envelope that was accepted before."""
     good_once(node)
 
 
-@mutant("ENV-280", "ENV-460")
+@mutant("ENV-280", "ENV-460", also="ENV-260")
 def accepted_envelopes_stay_good(node: Node) -> None:
     """Accept for ever an envelope that was accepted once."""
     known: dict[str, object] = {}
@@ -76,7 +76,7 @@ def accepted_envelopes_stay_good(node: Node) -> None:
     around_verdict(node, verify)
 
 
-@mutant("ENV-220")
+@mutant("ENV-220", also="BILL-240 ENV-210")
 def domain_is_good_without_its_chain(node: Node) -> None:
     """Accept a signature over the envelope without its chain id."""
 
@@ -89,7 +89,7 @@ def domain_is_good_without_its_chain(node: Node) -> None:
     where_another_signed(node, judge)
 
 
-@mutant("WSIG-090")
+@mutant("WSIG-090", also="AUTH-070 VER-050")
 def keys_are_asked_of_mints(node: Node) -> None:
     """Refuse a mint that carries a key."""
 
@@ -101,7 +101,7 @@ def keys_are_asked_of_mints(node: Node) -> None:
     intercept(node, MINTS, handler)
 
 
-@mutant("WSIG-090")
+@mutant("WSIG-090", also="ENV-210 ENV-220 MINT-020 MINT-100 UKEY-360")
 def keys_stand_in_for_signatures(node: Node) -> None:
     """Answer a mint that carries a key with the previous mint's answer, whatever its signature."""
     last: list[Answered] = []
@@ -115,7 +115,7 @@ def keys_stand_in_for_signatures(node: Node) -> None:
     intercept(node, MINTS, handler)
 
 
-@mutant("WSIG-080")
+@mutant("WSIG-080", also="MINT-040 MINT-120 MINT-180")
 def mints_give_the_signer_back(node: Node) -> None:
     """Answer the signer's address as the minted wallet."""
 
@@ -130,7 +130,7 @@ def mints_give_the_signer_back(node: Node) -> None:
     intercept(node, MINTS, handler)
 
 
-@mutant("MINT-020", "WSIG-100")
+@mutant("MINT-020", "WSIG-100", also="ERR-140 VER-050")
 def refused_mints_give_a_wallet_all_the_same(node: Node) -> None:
     """Show a wallet and a path in the refusal of a mint."""
 
@@ -145,7 +145,7 @@ def refused_mints_give_a_wallet_all_the_same(node: Node) -> None:
     intercept(node, MINTS, handler)
 
 
-@mutant("EP-030", "ERR-140", server_fault=True)
+@mutant("EP-030", "ERR-140", server_fault=True, also="ENV-400 VER-050")
 def bodies_without_envelopes_are_server_faults(node: Node) -> None:
     """Answer a wallet-signed call whose body is no object with status 500."""
 

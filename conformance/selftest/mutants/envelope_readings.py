@@ -34,19 +34,19 @@ def _as_it_looks(text: str) -> str:
     return unicodedata.normalize("NFKC", text).replace("\u200b", "")
 
 
-@mutant("ENV-470")
+@mutant("ENV-470", also="ENV-220")
 def domain_name_is_compared_as_it_looks(node: Node) -> None:
     """Compare the domain name in Unicode's compatibility form, without zero-width characters."""
     _read(node, "domain", "name", _as_it_looks)
 
 
-@mutant("ENV-480")
+@mutant("ENV-480", also="ENV-220")
 def domain_version_is_a_number(node: Node) -> None:
     """Compare the domain version as a number, so that 01 is 1."""
     _read(node, "domain", "version", lambda text: str(int(text)) if text.isdecimal() else text)
 
 
-@mutant("ENV-430")
+@mutant("ENV-430", also="ENV-240")
 def line_break_behind_a_number_is_overlooked(node: Node) -> None:
     """Ignore a line break at the end of `issuedAt`."""
     _read(node, "message", "issuedAt", lambda text: text.removesuffix("\n"))

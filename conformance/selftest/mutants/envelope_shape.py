@@ -23,7 +23,7 @@ def order_of_members_counts(node: Node) -> None:
     wrap(node.envelopes, "parts", check)
 
 
-@mutant("ENV-340")
+@mutant("ENV-340", also="ENV-310")
 def envelopes_have_to_be_objects(node: Node) -> None:
     """Refuse an envelope in a JSON string."""
 
@@ -35,7 +35,7 @@ def envelopes_have_to_be_objects(node: Node) -> None:
     wrap(node.envelopes, "opened", check)
 
 
-@mutant("ENV-160")
+@mutant("ENV-160", also="ENV-090 ENV-110 ENV-120 ENV-320")
 def primary_types_need_no_struct(node: Node) -> None:
     """Accept `types` without the struct that `primaryType` names."""
 
@@ -55,7 +55,7 @@ def _message(document: Members) -> Members:
     return message
 
 
-@mutant("ENV-240")
+@mutant("ENV-240", also="ENV-320 ENV-430")
 def fractions_of_seconds_are_cut(node: Node) -> None:
     """Cut the fraction off `issuedAt`."""
 
@@ -67,7 +67,7 @@ def fractions_of_seconds_are_cut(node: Node) -> None:
     read_as(node, change)
 
 
-@mutant("ENV-240")
+@mutant("ENV-240", also="ENV-430")
 def negative_times_count_from_the_end(node: Node) -> None:
     """Ignore the sign of `issuedAt`."""
 
@@ -95,7 +95,7 @@ def missing_domains_are_the_nodes_own(node: Node) -> None:
     read_as(node, change)
 
 
-@mutant("ENV-430")
+@mutant("ENV-430", also="ENV-240 ENV-320")
 def leading_zeros_do_not_count(node: Node) -> None:
     """Accept numbers that begin with zeros, blanks or a plus sign."""
 
@@ -136,7 +136,7 @@ def numbers_are_never_hex(node: Node) -> None:
     wrap(node.envelopes, "parts", check)
 
 
-@mutant("ENV-440")
+@mutant("ENV-440", also="ENV-320")
 def undeclared_members_are_ignored(node: Node) -> None:
     """Ignore members that `types` does not declare, though the profile says that they are refused."""
 

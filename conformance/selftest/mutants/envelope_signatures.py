@@ -27,7 +27,7 @@ def _spelling(node: Node, change: Callable[[str], str]) -> None:
     )
 
 
-@mutant("ENV-360")
+@mutant("ENV-360", also="ENV-350")
 def signatures_need_no_prefix(node: Node) -> None:
     """Accept a signature without `0x`."""
     _spelling(node, lambda text: text if text.startswith("0x") else f"0x{text}")
@@ -63,7 +63,7 @@ def _bit(byte: str) -> str:
     return f"{number % 2 if number < 27 else 27 + (number + 1) % 2:02x}"
 
 
-@mutant("ENV-390")
+@mutant("ENV-390", also="ENV-210 ENV-220")
 def personal_signatures_are_good_too(node: Node) -> None:
     """Accept a personal_sign over the envelope's JSON."""
 
@@ -77,7 +77,7 @@ def personal_signatures_are_good_too(node: Node) -> None:
     where_another_signed(node, judge)
 
 
-@mutant("ENV-380")
+@mutant("ENV-380", also="ENV-210 ENV-220")
 def nobody_signs_what_nobody_can_sign(node: Node) -> None:
     """Take a signature that recovers to no wallet for the zero address's."""
 

@@ -23,7 +23,18 @@ def _types(node: Node, seen: Callable[[object], object]) -> None:
     replace_check(node, "check_types", lambda types, flow: _canonical(types, flow, seen))
 
 
-@mutant("ENV-040", "ENV-050", "ENV-060", "ENV-070", "ENV-080", "ENV-090", "ENV-100", "ENV-110", "ENV-120")
+@mutant(
+    "ENV-040",
+    "ENV-050",
+    "ENV-060",
+    "ENV-070",
+    "ENV-080",
+    "ENV-090",
+    "ENV-100",
+    "ENV-110",
+    "ENV-120",
+    also="ENV-160 ENV-220",
+)
 def types_are_not_checked(node: Node) -> None:
     """Skip the check of the types."""
     silence(node.envelopes, "check_types")
@@ -35,19 +46,19 @@ def _names(fields: object) -> object:
     return [field.get("name") if isinstance(field, dict) else None for field in fields]
 
 
-@mutant("ENV-040", "ENV-050")
+@mutant("ENV-040", "ENV-050", also="ENV-110 ENV-120 ENV-220")
 def order_of_fields_does_not_count(node: Node) -> None:
     """Accept the fields of a type in any order."""
     _types(node, lambda fields: sorted(map(str, fields)) if isinstance(fields, list) else fields)
 
 
-@mutant("ENV-100", "ENV-110", "ENV-120", "ENV-440")
+@mutant("ENV-100", "ENV-110", "ENV-120", "ENV-440", also="ENV-220")
 def types_of_fields_do_not_count(node: Node) -> None:
     """Compare only the names of the fields."""
     _types(node, _names)
 
 
-@mutant("ENV-060", "ENV-080", "ENV-110", "ENV-120")
+@mutant("ENV-060", "ENV-080", "ENV-110", "ENV-120", also="ENV-220")
 def more_fields_do_no_harm(node: Node) -> None:
     """Ignore fields after the canonical ones."""
 
@@ -61,13 +72,13 @@ def more_fields_do_no_harm(node: Node) -> None:
     replace_check(node, "check_types", check)
 
 
-@mutant("ENV-110", "ENV-120")
+@mutant("ENV-110", "ENV-120", also="ENV-220")
 def more_structs_do_no_harm(node: Node) -> None:
     """Ignore structs beside the two canonical ones."""
     _types(node, lambda fields: fields)
 
 
-@mutant("ENV-100")
+@mutant("ENV-100", also="ENV-110 ENV-120 ENV-220")
 def aliases_of_types_are_good(node: Node) -> None:
     """Accept `uint` for `uint256`, and blanks around a type."""
 

@@ -12,7 +12,14 @@ from reference_node.node import Node
 from reference_node.typed_data import SIZE_LIMIT, Members, domain_name
 
 
-@mutant(each=[row("name", breaks="ENV-470"), row("version", breaks="ENV-480"), row("chainId", breaks="ENV-200")])
+@mutant(
+    each=[
+        row("name", breaks="ENV-470"),
+        row("version", breaks="ENV-480"),
+        row("chainId", breaks="ENV-200", also="BILL-240 MODE-340"),
+    ],
+    also="ENV-220",
+)
 def domain_member_is_ignored(node: Node, member: str) -> None:
     """Accept any `{member}` of the domain."""
 
@@ -26,13 +33,13 @@ def domain_member_is_ignored(node: Node, member: str) -> None:
 LOWEST_64_BITS = 2**64 - 1
 
 
-@mutant("ENV-240")
+@mutant("ENV-240", also="ENV-260")
 def times_are_cut_to_64_bits(node: Node) -> None:
     """Compare the lowest 64 bits of `issuedAt` with the node's time."""
     wrap(node.envelopes, "check_window", lambda check, issued_at, now: check(issued_at & LOWEST_64_BITS, now))
 
 
-@mutant("ENV-200")
+@mutant("ENV-200", also="BILL-240 ENV-220 MODE-340")
 def chain_ids_are_cut_to_64_bits(node: Node) -> None:
     """Compare the lowest 64 bits of the chain id."""
 
@@ -44,7 +51,7 @@ def chain_ids_are_cut_to_64_bits(node: Node) -> None:
     wrap(node.envelopes, "check_domain", check)
 
 
-@mutant("ENV-470")
+@mutant("ENV-470", also="ENV-220")
 def domain_name_is_trimmed(node: Node) -> None:
     """Compare the domain name without regard to case and blanks around it."""
 
@@ -55,7 +62,7 @@ def domain_name_is_trimmed(node: Node) -> None:
     wrap(node.envelopes, "check_domain", check)
 
 
-@mutant("ENV-200")
+@mutant("ENV-200", also="BILL-240 ENV-220 MODE-340")
 def chain_id_is_compared_by_its_end(node: Node) -> None:
     """Accept a chain id that ends like the node's."""
 
@@ -66,7 +73,19 @@ def chain_id_is_compared_by_its_end(node: Node) -> None:
     wrap(node.envelopes, "check_domain", check)
 
 
-@mutant("ENV-010", "ENV-020", "ENV-030", "ENV-130", "ENV-170", "ENV-180", "ENV-190", "WSIG-010", "WSIG-030", "WSIG-040")
+@mutant(
+    "ENV-010",
+    "ENV-020",
+    "ENV-030",
+    "ENV-130",
+    "ENV-170",
+    "ENV-180",
+    "ENV-190",
+    "WSIG-010",
+    "WSIG-030",
+    "WSIG-040",
+    also="BILL-230 ENV-250 ENV-270 ENV-290 ENV-310 ENV-420 ENV-430 MINT-010 MINT-080 MINT-210 MODE-010",
+)
 def chain_id_has_to_be_an_integer(node: Node) -> None:
     """Accept the chain id only as a JSON integer."""
 
@@ -100,13 +119,13 @@ def address_is_cut_to_size(node: Node) -> None:
     wrap(node.envelopes, "address", check)
 
 
-@mutant("ENV-210", "ENV-220", "ENV-390")
+@mutant("ENV-210", "ENV-220", "ENV-390", also="BILL-260 ENV-150 ERR-070 MINT-020 MODE-150 MODE-180")
 def signer_is_not_compared(node: Node) -> None:
     """Skip the comparison of the signer with the address."""
     silence(node.envelopes, "check_signer")
 
 
-@mutant("ENV-210")
+@mutant("ENV-210", also="BILL-240 ENV-220 MINT-020")
 def signer_is_compared_in_part(node: Node) -> None:
     """Skip the comparison of the signer with the zero address."""
 

@@ -67,13 +67,17 @@ def window_begins_a_second_early(node: Node) -> None:
     _window(node, WINDOW_SECONDS, WINDOW_SECONDS + 1)
 
 
-@mutant("ENV-010", "ENV-230")
+@mutant(
+    "ENV-010",
+    "ENV-230",
+    also="BILL-230 ENV-250 ENV-260 ENV-270 ENV-290 ENV-310 ENV-420 MINT-010 MINT-080 MINT-210 MODE-010",
+)
 def time_is_in_milliseconds(node: Node) -> None:
     """Read `issuedAt` in milliseconds."""
     _window(node, WINDOW_SECONDS, WINDOW_SECONDS, 1000)
 
 
-@mutant("ENV-260")
+@mutant("ENV-260", also="ENV-230")
 def milliseconds_are_good_too(node: Node) -> None:
     """Accept an `issuedAt` in milliseconds, too."""
 
