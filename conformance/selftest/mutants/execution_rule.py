@@ -22,7 +22,7 @@ def _decide_wallets(node: Node, executable: Callable[[int, bytes, bytes], bool])
 # ------------------------------------------------------------------------------------------ one and the same group
 
 
-@mutant("EXEC-060", "EXEC-080", "EXEC-090")
+@mutant("EXEC-060", "EXEC-080", "EXEC-090", also="EXEC-200 GRP-120")
 def conditions_hold_in_different_groups(node: Node) -> None:
     """Permit a run where one of the key's groups lists the action and another one the wallet."""
 
@@ -33,7 +33,7 @@ def conditions_hold_in_different_groups(node: Node) -> None:
     _decide_wallets(node, executable)
 
 
-@mutant("EXEC-060", "EXEC-070")
+@mutant("EXEC-060", "EXEC-070", also="AUTH-080 EXEC-080 EXEC-090 EXEC-200 GRP-120")
 def wallet_is_looked_for_in_all_groups(node: Node) -> None:
     """Look for the wallet in all groups of the account, not only in the key's."""
 
@@ -44,7 +44,13 @@ def wallet_is_looked_for_in_all_groups(node: Node) -> None:
     _decide_wallets(node, executable)
 
 
-@mutant("EXEC-070")
+@mutant(
+    "EXEC-070",
+    also=(
+        "ACT-070 AUTH-080 EXEC-040 EXEC-060 EXEC-080 EXEC-090 EXEC-120 EXEC-210 EXEC-220 EXEC-230 GRP-120 "
+        "GRP-140 GRPLIFE-050 GRPLIFE-060 GRPLIFE-070 GRPLIFE-110 GRPLIFE-160"
+    ),
+)
 def action_is_looked_for_in_all_groups(node: Node) -> None:
     """Look for the action in all groups of the account, not only in the key's."""
 
@@ -60,13 +66,16 @@ def action_is_looked_for_in_all_groups(node: Node) -> None:
     _decide_wallets(node, executable)
 
 
-@mutant("EXEC-070")
+@mutant(
+    "EXEC-070",
+    also="AUTH-080 EXEC-030 EXEC-090 EXEC-230 GRP-150 GRPLIFE-120 KEYLIFE-030 SCOPE-020 SCOPE-110 UKEY-270 UKEY-290",
+)
 def fitting_group_helps_every_key(node: Node) -> None:
     """Let a key that may execute in some group use every group of the account."""
     decide(node, reach=lambda node, key: all_groups(node, key) if own_groups(node, key) else [])
 
 
-@mutant("EXEC-350")
+@mutant("EXEC-350", also="EXEC-010 EXEC-020 EXEC-090 GRP-060")
 def first_group_with_the_action_decides(node: Node) -> None:
     """Look for the wallet only in the first of the key's groups that list the action."""
 
@@ -77,7 +86,7 @@ def first_group_with_the_action_decides(node: Node) -> None:
     _decide_wallets(node, executable)
 
 
-@mutant("EXEC-350")
+@mutant("EXEC-350", also="EXEC-010 EXEC-020 EXEC-090 GRP-060 UKEY-280 UKEY-290")
 def every_group_has_to_list_both(node: Node) -> None:
     """Refuse a run where one of the key's groups lacks the action or the wallet."""
 
@@ -87,7 +96,7 @@ def every_group_has_to_list_both(node: Node) -> None:
     _decide_wallets(node, executable)
 
 
-@mutant("EXEC-350")
+@mutant("EXEC-350", also="AKEY-070 EXEC-020 EXEC-090 GRP-060 GRP-250")
 def newest_group_decides_for_the_account_key(node: Node) -> None:
     """Decide a run of the account key by the account's newest group alone."""
     decide(
@@ -107,56 +116,72 @@ def newest_group_decides_for_the_account_key(node: Node) -> None:
             "any-action",
             lambda group, _, wallet: group.has_wallet(wallet),
             breaks="EXEC-040 EXEC-220 EXEC-120",
+            also=(
+                "ACT-070 EXEC-060 EXEC-070 EXEC-080 EXEC-090 EXEC-210 EXEC-230 GRP-140 GRPLIFE-050 GRPLIFE-060 "
+                "GRPLIFE-070 GRPLIFE-160"
+            ),
         ),
         row(
             "any-wallet",
             lambda group, action, _: group.has_action(action),
             breaks="EXEC-050 EXEC-200 EXEC-120 EXEC-090",
+            also="EXEC-060 EXEC-070 EXEC-080 EXEC-230 GRP-140 GRPLIFE-040 GRPLIFE-070",
         ),
         row(
             "no-wildcard-of-actions",
             lambda group, action, wallet: action in group.actions and group.has_wallet(wallet),
             breaks="EXEC-100 GRP-080 GRP-100 GRP-200 GRPLIFE-070 LIM-040",
+            also="EXEC-090",
         ),
         row(
             "no-wildcard-of-wallets",
             lambda group, action, wallet: group.has_action(action) and wallet in (None, *group.wallets),
             breaks="EXEC-110 GRP-070 GRP-090 GRP-100 GRP-200 GRPLIFE-070 LIM-040",
+            also="EXEC-090",
         ),
         row(
             "wildcard-of-actions-for-wallets",
             lambda group, action, wallet: WILDCARD in group.actions or permits(group, action, wallet),
             breaks="EXEC-080 EXEC-100 GRP-110",
+            also="EXEC-050 EXEC-090 EXEC-200",
         ),
         row(
             "wildcard-of-wallets-for-actions",
             lambda group, action, wallet: WILDCARD in group.wallets or permits(group, action, wallet),
             breaks="EXEC-080 EXEC-110",
+            also="EXEC-040 EXEC-090 EXEC-210 EXEC-220 GRP-110",
         ),
         row(
             "either-wildcard-for-both",
             lambda group, action, wallet: WILDCARD in group.actions + group.wallets or permits(group, action, wallet),
             breaks="GRP-110",
+            also="EXEC-040 EXEC-050 EXEC-080 EXEC-090 EXEC-200 EXEC-210 EXEC-220",
         ),
         row(
             "first-wallet-alone",
             lambda group, action, wallet: group.has_action(action) and wallet in (None, *group.wallets[:1]),
             breaks="GRP-060 GRP-040",
+            also=(
+                "EXEC-010 EXEC-020 EXEC-090 EXEC-110 GRP-070 GRP-090 GRP-100 GRP-200 GRPLIFE-040 GRPLIFE-070 LIM-040"
+            ),
         ),
         row(
             "first-action-alone",
             lambda group, action, wallet: action in group.actions[:1] and group.has_wallet(wallet),
             breaks="GRP-060 GRP-050 ACT-130",
+            also="EXEC-010 EXEC-020 EXEC-090 EXEC-100 GRP-080 GRP-100 GRP-200 GRPLIFE-050 GRPLIFE-070 LIM-040",
         ),
         row(
             "all-wallets-where-none",
             lambda group, action, wallet: group.has_action(action) and (not group.wallets or group.has_wallet(wallet)),
             breaks="GRP-140 EXEC-050 EXEC-230",
+            also="EXEC-060 EXEC-070 EXEC-080 EXEC-090 EXEC-120 EXEC-200 GRPLIFE-040",
         ),
         row(
             "all-where-nothing",
             lambda group, action, wallet: not group.wallets + group.actions or permits(group, action, wallet),
             breaks="GRP-140 GRPLIFE-060",
+            also="EXEC-040 EXEC-050 EXEC-090 EXEC-120 EXEC-200 EXEC-210 EXEC-220 EXEC-230",
         ),
     ]
 )
@@ -165,7 +190,7 @@ def group_permits_by_another_rule(node: Node, rule: Permits) -> None:
     decide(node, permits=rule)
 
 
-@mutant("EXEC-200")
+@mutant("EXEC-200", also="EXEC-050")
 def first_wallet_opens_the_others(node: Node) -> None:
     """Permit every wallet in a run that has used one."""
     opened: list[Run] = []
@@ -181,7 +206,7 @@ def first_wallet_opens_the_others(node: Node) -> None:
 # ------------------------------------------------------------------------------------------ wildcards
 
 
-@mutant("EXEC-080")
+@mutant("EXEC-080", also="EXEC-090 EXEC-200 GRP-120")
 def wildcards_combine_across_groups(node: Node) -> None:
     """Let a wildcard of one of the key's groups count in the others, too."""
 
@@ -196,7 +221,12 @@ def wildcards_combine_across_groups(node: Node) -> None:
     _decide_wallets(node, executable)
 
 
-@mutant(each=[row("actions", breaks="EXEC-100"), row("wallets", breaks="EXEC-110")])
+@mutant(
+    each=[
+        row("actions", breaks="EXEC-100", also="EXEC-040 EXEC-080 EXEC-090 EXEC-210 EXEC-220 GRP-120"),
+        row("wallets", breaks="EXEC-110", also="EXEC-050 EXEC-080 EXEC-090 EXEC-200 GRP-120"),
+    ]
+)
 def wildcard_counts_in_every_group(node: Node, kind: str) -> None:
     """Let all groups of an account permit all {kind}, where one of them does."""
 
@@ -211,7 +241,7 @@ def wildcard_counts_in_every_group(node: Node, kind: str) -> None:
 # ------------------------------------------------------------------------------------------ accounts
 
 
-@mutant("EXEC-130")
+@mutant("EXEC-130", also="EXEC-040 EXEC-050 UKEY-330")
 def groups_of_the_same_number_are_shared(node: Node) -> None:
     """Let groups of other accounts count for a key that may execute in a group of the same number."""
     accounts = accounts_made(node)
@@ -223,7 +253,7 @@ def groups_of_the_same_number_are_shared(node: Node) -> None:
     decide(node, reach=reach)
 
 
-@mutant("EXEC-130")
+@mutant("EXEC-130", also="EXEC-030 EXEC-040 EXEC-050 EXEC-070 EXEC-090 EXEC-200 UKEY-270 UKEY-330")
 def wildcards_reach_other_accounts(node: Node) -> None:
     """Let groups of other accounts count for every key, where they permit all wallets."""
     accounts = accounts_made(node)
@@ -235,7 +265,7 @@ def wildcards_reach_other_accounts(node: Node) -> None:
     decide(node, reach=reach)
 
 
-@mutant("EXEC-130")
+@mutant("EXEC-130", also="MINT-050 PKP-150")
 def all_wallets_are_those_of_all_accounts(node: Node) -> None:
     """Let a group that permits all wallets permit those of other accounts, too."""
     accounts = accounts_made(node)

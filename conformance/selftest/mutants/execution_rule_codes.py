@@ -42,6 +42,7 @@ def _ascii(code: str) -> str:
         row("first-200", lambda code: f"{code[:200]}{len(code) // 100}"),
         row("both-ends", lambda code: f"{code[:400]}{code[-400:]}{len(code)}"),
     ],
+    also="ACT-140 EXEC-040",
 )
 def codes_alike_are_one_action(node: Node, canonical: Callable[[str], str]) -> None:
     """Take codes with the same canonical form for one action: that which ran first; the label names the form."""
@@ -53,7 +54,7 @@ def codes_alike_are_one_action(node: Node, canonical: Callable[[str], str]) -> N
     wrap(node.runs, "action", action)
 
 
-@mutant("EXEC-040")
+@mutant("EXEC-040", also="EXEC-220")
 def one_code_is_decided_and_another_run(node: Node) -> None:
     """Decide on the first of two members `code` in a request, and run the last."""
     other: dict[str, str] = {}
@@ -80,13 +81,19 @@ def _pairs(body: bytes) -> list[tuple[str, JsonValue]]:
     return [pair for pair in found if isinstance(pair, tuple)] if isinstance(found, list) else []
 
 
-@mutant("EXEC-010", "EXEC-020", "EXEC-330")
+@mutant("EXEC-010", "EXEC-020", "EXEC-330", also="ACT-140 EXEC-090 EXEC-100 GRP-060 GRP-080 UKEY-260 UKEY-280")
 def actions_have_to_be_registered(node: Node) -> None:
     """Run only actions with registered metadata."""
     change_verdicts(node, lambda right, question: right and _is_registered(node, question[0], question[1]))
 
 
-@mutant("ACT-070")
+@mutant(
+    "ACT-070",
+    also=(
+        "AUTH-080 EXEC-030 EXEC-040 EXEC-050 EXEC-060 EXEC-070 EXEC-080 EXEC-090 EXEC-120 EXEC-200 "
+        "EXEC-210 EXEC-230 GRP-140 GRPLIFE-160 SCOPE-020 SCOPE-110 UKEY-270 UKEY-300"
+    ),
+)
 def registered_actions_need_no_group(node: Node) -> None:
     """Treat an action with registered metadata as listed in every group."""
 

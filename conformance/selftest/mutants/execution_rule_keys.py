@@ -29,33 +29,49 @@ def _is_account_key(node: Node, key: int) -> bool:
             "all-groups",
             lambda _: [0],
             breaks="EXEC-030 EXEC-070 GRP-150 UKEY-270 UKEY-300 SCOPE-020 SCOPE-110 AUTH-080 AUTH-210",
+            also="EXEC-090 EXEC-230 GRPLIFE-120 KEYLIFE-030 SCOPE-090 UKEY-290 UKEY-440",
         ),
         row(
             "all-groups-where-empty",
             lambda groups: groups or [0],
             breaks="EXEC-030 UKEY-300 UKEY-440 SCOPE-090 SCOPE-110 AUTH-080",
+            also="EXEC-090 EXEC-230 GRP-150 KEYLIFE-030 SCOPE-020 UKEY-270",
         ),
         row(
             "without-0",
             lambda groups: [group for group in groups if group],
             breaks="EXEC-090 EXEC-350 UKEY-280 LIM-040 AUTH-160 UKEY-310",
+            also="UKEY-320",
         ),
         row(
             "0-only-alone",
             lambda groups: groups if groups == [0] else [group for group in groups if group],
             breaks="UKEY-310",
+            also="LIM-040",
         ),
         row(
             "0-alone",
             lambda groups: [0] if 0 in groups else [],
             breaks="UKEY-260 SCOPE-020 KEYLIFE-020",
+            also="AUTH-150 AUTH-170 EXEC-010 EXEC-090 UKEY-290",
         ),
-        row("first", lambda groups: groups[:1], breaks="EXEC-350 UKEY-290"),
-        row("last", lambda groups: groups[-1:], breaks="EXEC-350"),
+        row(
+            "first",
+            lambda groups: groups[:1],
+            breaks="EXEC-350 UKEY-290",
+            also="EXEC-010 KEYLIFE-020 LIM-040 UKEY-260 UKEY-310",
+        ),
+        row(
+            "last",
+            lambda groups: groups[-1:],
+            breaks="EXEC-350",
+            also="EXEC-010 KEYLIFE-020 LIM-040 UKEY-260 UKEY-290 UKEY-310",
+        ),
         row(
             "up-to-the-largest",
             lambda groups: [0] if 0 in groups else [*range(1, max(groups, default=0) + 1)],
             breaks="EXEC-030",
+            also="AUTH-080 EXEC-070 EXEC-090 EXEC-230 GRP-150 KEYLIFE-030 SCOPE-020 SCOPE-110 UKEY-270 UKEY-290",
         ),
     ]
 )
@@ -74,9 +90,30 @@ def key_runs_in_other_groups(node: Node, change: Callable[[list[int]], list[int]
 
 @mutant(
     each=[
-        row("usage-keys-run-nothing", lambda right, owner: right and owner, breaks="EXEC-010 EXEC-090"),
-        row("account-key-runs-all", lambda right, owner: right or owner, breaks="EXEC-120 EXEC-040 EXEC-090"),
-        row("account-key-runs-nothing", lambda right, owner: right and not owner, breaks="EXEC-020 EXEC-090"),
+        row(
+            "usage-keys-run-nothing",
+            lambda right, owner: right and owner,
+            breaks="EXEC-010 EXEC-090",
+            also=(
+                "AUTH-150 AUTH-160 AUTH-170 BILL-320 EXEC-250 EXEC-350 LIM-040 MINT-150 MODE-090 SCOPE-020 "
+                "UKEY-260 UKEY-280 UKEY-290 UKEY-310 UKEY-320"
+            ),
+        ),
+        row(
+            "account-key-runs-all",
+            lambda right, owner: right or owner,
+            breaks="EXEC-120 EXEC-040 EXEC-090",
+            also=(
+                "ACT-070 EXEC-050 EXEC-060 EXEC-080 EXEC-200 EXEC-210 EXEC-220 EXEC-230 GRP-140 GRPLIFE-040 "
+                "GRPLIFE-050 GRPLIFE-060 GRPLIFE-070"
+            ),
+        ),
+        row(
+            "account-key-runs-nothing",
+            lambda right, owner: right and not owner,
+            breaks="EXEC-020 EXEC-090",
+            also="AKEY-070 AUTH-150 GRP-250",
+        ),
     ]
 )
 def kind_of_key_decides(node: Node, change: Callable[[bool, bool], bool]) -> None:
@@ -84,7 +121,10 @@ def kind_of_key_decides(node: Node, change: Callable[[bool, bool], bool]) -> Non
     change_verdicts(node, lambda right, question: change(right, _is_account_key(node, question[0])))
 
 
-@mutant("EXEC-010")
+@mutant(
+    "EXEC-010",
+    also="AUTH-150 AUTH-170 EXEC-090 EXEC-250 SCOPE-020 SCOPE-090 UKEY-260 UKEY-280 UKEY-290 UKEY-310 UKEY-320",
+)
 def running_needs_a_management_permission(node: Node) -> None:
     """Refuse runs of usage keys without `manage_ipfs_ids_in_groups`."""
 
@@ -95,7 +135,15 @@ def running_needs_a_management_permission(node: Node) -> None:
     change_verdicts(node, change)
 
 
-@mutant("EXEC-030", "EXEC-090")
+@mutant(
+    "EXEC-030",
+    "EXEC-090",
+    also=(
+        "AUTH-080 CHAIN-050 EXEC-040 EXEC-050 EXEC-070 EXEC-130 EXEC-210 EXEC-230 GRP-150 GRPLIFE-040 "
+        "GRPLIFE-050 GRPLIFE-060 GRPLIFE-070 GRPLIFE-110 GRPLIFE-160 KEYLIFE-030 SCOPE-020 SCOPE-110 "
+        "UKEY-270 UKEY-300 UKEY-330"
+    ),
+)
 def verdicts_are_remembered_for_every_key(node: Node) -> None:
     """Remember that an action may use a wallet, but not for which key."""
     granted: set[tuple[bytes, bytes | None]] = set()
@@ -108,7 +156,7 @@ def verdicts_are_remembered_for_every_key(node: Node) -> None:
     change_verdicts(node, change)
 
 
-@mutant("EXEC-050", "EXEC-200", "EXEC-090")
+@mutant("EXEC-050", "EXEC-200", "EXEC-090", also="CHAIN-050 EXEC-060 EXEC-080 EXEC-230 GRPLIFE-040")
 def verdicts_are_remembered_for_every_wallet(node: Node) -> None:
     """Remember that a key may run an action with a wallet, but not with which."""
     granted: set[tuple[int, bytes]] = set()
@@ -125,7 +173,7 @@ def verdicts_are_remembered_for_every_wallet(node: Node) -> None:
 # ------------------------------------------------------------------------------------------ account key
 
 
-@mutant("EXEC-120", "EXEC-050")
+@mutant("EXEC-120", "EXEC-050", also="EXEC-060 EXEC-080 EXEC-090 EXEC-200 EXEC-230 GRP-140 GRPLIFE-040")
 def account_key_uses_every_wallet(node: Node) -> None:
     """Let the account key run what some group lists, with any wallet."""
     can_run = node.accounts.can_run
@@ -136,7 +184,13 @@ def account_key_uses_every_wallet(node: Node) -> None:
     change_verdicts(node, change)
 
 
-@mutant("EXEC-120")
+@mutant(
+    "EXEC-120",
+    also=(
+        "ACT-070 EXEC-040 EXEC-060 EXEC-080 EXEC-090 EXEC-210 EXEC-220 EXEC-230 GRP-140 GRPLIFE-050 "
+        "GRPLIFE-060 GRPLIFE-070"
+    ),
+)
 def account_key_runs_every_action(node: Node) -> None:
     """Let the account key run any action with a wallet that some group lists."""
 
@@ -147,7 +201,7 @@ def account_key_runs_every_action(node: Node) -> None:
     change_verdicts(node, change)
 
 
-@mutant("EXEC-020")
+@mutant("EXEC-020", also="AKEY-070 AUTH-150 EXEC-090 GRP-250")
 def account_key_runs_what_some_usage_key_may(node: Node) -> None:
     """Let the account key use only groups in which some usage key may execute."""
 
@@ -175,7 +229,7 @@ def removed_keys_still_run(node: Node) -> None:
     intercept(node, RUN, handler)
 
 
-@mutant("EXEC-260")
+@mutant("EXEC-260", also="AUTH-040 AUTH-200")
 def runs_need_no_key(node: Node) -> None:
     """Take a run without a key for one of the newest account."""
     book = key_book(node)
@@ -186,7 +240,7 @@ def runs_need_no_key(node: Node) -> None:
     intercept(node, RUN, handler)
 
 
-@mutant("EXEC-090")
+@mutant("EXEC-090", also="AUTH-080 EXEC-040 EXEC-130 UKEY-330")
 def keys_of_other_accounts_run(node: Node) -> None:
     """Try a refused run with the key of every other account."""
     book = key_book(node)
@@ -201,7 +255,7 @@ def keys_of_other_accounts_run(node: Node) -> None:
     intercept(node, RUN, handler)
 
 
-@mutant("EXEC-250")
+@mutant("EXEC-250", also="AUTH-010 AUTH-030")
 def runs_take_the_key_as_bearer_alone(node: Node) -> None:
     """Ignore the key in `X-Api-Key` for runs."""
 
@@ -211,7 +265,13 @@ def runs_take_the_key_as_bearer_alone(node: Node) -> None:
     intercept(node, RUN, handler)
 
 
-@mutant("EXEC-250")
+@mutant(
+    "EXEC-250",
+    also=(
+        "AUTH-160 AUTH-170 BILL-320 CHAIN-050 EXEC-010 EXEC-090 MINT-120 MINT-150 MODE-090 MODE-330 "
+        "MODE-360 SCOPE-020 UKEY-260"
+    ),
+)
 def chain_secured_accounts_run_nothing(node: Node) -> None:
     """Refuse runs in ChainSecured accounts."""
     wrap(node.runs, "may_run", lambda original, run: run.caller.managed and original(run))

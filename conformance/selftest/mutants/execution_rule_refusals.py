@@ -38,7 +38,13 @@ def code_runs_before_it_is_refused(node: Node, told: Callable[[RunResult], str])
     wrap(node.runs, "run", run)
 
 
-@mutant("EXEC-030", "EXEC-040", "EXEC-050", "EXEC-090")
+@mutant(
+    "EXEC-030",
+    "EXEC-040",
+    "EXEC-050",
+    "EXEC-090",
+    also="ERR-140 EXEC-060 EXEC-070 EXEC-080 EXEC-120 EXEC-220 GRPLIFE-160",
+)
 def refusal_is_a_success_with_an_error(node: Node) -> None:
     """Answer a refused run with 200, like code that failed."""
 
@@ -57,13 +63,13 @@ def _rejecting(original: Called, run: Run, name: str, arguments: Mapping[str, ob
         raise HostError(str(refusal)) from None
 
 
-@mutant("EXEC-050", "EXEC-200", "EXEC-090")
+@mutant("EXEC-050", "EXEC-200", "EXEC-090", also="ERR-140 EXEC-060 EXEC-070 EXEC-080 EXEC-120 EXEC-380")
 def refusal_is_an_exception_of_the_script(node: Node) -> None:
     """Reject the script's promise when a wallet is refused, and let it go on."""
     wrap(node.runs, "host_call", _rejecting)
 
 
-@mutant("EXEC-200", "EXEC-090")
+@mutant("EXEC-200", "EXEC-090", also="EXEC-380")
 def refusal_can_be_swallowed(node: Node) -> None:
     """Refuse a run for a refused wallet only where the script does not catch the exception."""
 
@@ -93,13 +99,13 @@ def _telling(node: Node, tell: Callable[[Run, bytes, str, Mapping[str, object]],
     wrap(node.runs, "host_call", host_call)
 
 
-@mutant("EXEC-090")
+@mutant("EXEC-090", also="ERR-160 EXEC-200 PKP-090")
 def refusal_discloses_the_wallets_key(node: Node) -> None:
     """Show the wallet's private key in its refusal."""
     _telling(node, lambda run, pkp_id, *_: node.runs.wallet_key(run, pkp_id).hex())
 
 
-@mutant("EXEC-090")
+@mutant("EXEC-090", also="EXEC-200")
 def refusal_holds_the_signature(node: Node) -> None:
     """Show in the refusal of a wallet the signature that was asked for."""
 
@@ -114,10 +120,11 @@ def refusal_holds_the_signature(node: Node) -> None:
 
 @mutant(
     each=[
-        row("signatures", "signMessage", "signDigest", breaks="EXEC-050 EXEC-200"),
-        row("private-keys", "getPrivateKey", breaks="EXEC-090"),
-        row("digests", "signDigest", breaks="EXEC-090"),
-    ]
+        row("signatures", "signMessage", "signDigest", breaks="EXEC-050 EXEC-200", also="EXEC-090"),
+        row("private-keys", "getPrivateKey", breaks="EXEC-090", also="EXEC-050 EXEC-200"),
+        row("digests", "signDigest", breaks="EXEC-090", also="EXEC-050 EXEC-200"),
+    ],
+    also="EXEC-060 EXEC-070 EXEC-080 EXEC-120 EXEC-230 GRP-140 GRPLIFE-040",
 )
 def call_is_not_guarded(node: Node, *names: str) -> None:
     """Answer some calls of an action without asking whether it may use the wallet; the label says which."""
@@ -134,7 +141,13 @@ def call_is_not_guarded(node: Node, *names: str) -> None:
 # ------------------------------------------------------------------------------------------ with whose key
 
 
-@mutant(each=[row("newest", -1, breaks="EXEC-010 EXEC-020 EXEC-090"), row("oldest", 0, breaks="EXEC-110 PKP-170")])
+@mutant(
+    each=[
+        row("newest", -1, breaks="EXEC-010 EXEC-020 EXEC-090", also="PKP-100 PKP-170"),
+        row("oldest", 0, breaks="EXEC-110 PKP-170", also="MINT-040"),
+    ],
+    also="EXEC-200",
+)
 def runs_sign_with_one_wallet(node: Node, place: int) -> None:
     """Sign with the account's wallet at the index {place}, whichever a run names."""
     wrap(
@@ -144,7 +157,7 @@ def runs_sign_with_one_wallet(node: Node, place: int) -> None:
     )
 
 
-@mutant("EXEC-010", "EXEC-020")
+@mutant("EXEC-010", "EXEC-020", also="EXEC-280 MINT-040 PKP-170")
 def runs_sign_with_a_payers_key(node: Node) -> None:
     """Sign with the payer's key, whichever wallet a run names."""
     wrap(node.runs, "wallet_key", lambda *_: node.keys.payer_key(0))

@@ -20,7 +20,7 @@ WAIT_SECONDS = 20.0
 Running = Callable[[Caller, str, str], RunResult]
 
 
-@mutant("EXEC-020", "EXEC-350")
+@mutant("EXEC-020", "EXEC-350", also="EXEC-010 GRP-060 GRP-250 UKEY-260 UKEY-280 UKEY-320")
 def only_a_page_of_groups_is_asked(node: Node) -> None:
     """Let only the account's first twenty groups count: their list has a second page."""
     decide(
@@ -29,7 +29,10 @@ def only_a_page_of_groups_is_asked(node: Node) -> None:
     )
 
 
-@mutant(each=[row("actions", breaks="GRP-050"), row("wallets", breaks="GRP-040")])
+@mutant(
+    each=[row("actions", breaks="GRP-050", also="GRPLIFE-050"), row("wallets", breaks="GRP-040", also="GRPLIFE-040")],
+    also="EXEC-010 EXEC-020 GRP-060",
+)
 def only_a_page_of_a_group_is_asked(node: Node, kind: str) -> None:
     """Let the first twenty {kind} that a group lists count, and no others: their list has a second page."""
     decide(
@@ -38,7 +41,7 @@ def only_a_page_of_a_group_is_asked(node: Node, kind: str) -> None:
     )
 
 
-@mutant("UKEY-290", "EXEC-350")
+@mutant("UKEY-290", "EXEC-350", also="EXEC-010 UKEY-260 UKEY-310")
 def only_some_groups_of_a_key_count(node: Node) -> None:
     """Let only the first ten entries of `execute_in_groups` count."""
 
@@ -52,7 +55,7 @@ def only_some_groups_of_a_key_count(node: Node) -> None:
     decide(node, reach=reach)
 
 
-@mutant("EXEC-070")
+@mutant("EXEC-070", also="AUTH-080 EXEC-030 GRP-150 SCOPE-020 SCOPE-110 UKEY-270 UKEY-290")
 def group_ids_are_found_in_texts(node: Node) -> None:
     """Look for a group's id in the text of `execute_in_groups`, so that 2 is found in `[23]`."""
 
@@ -73,7 +76,7 @@ class _Flight:
     result: RunResult | None = None
 
 
-@mutant("EXEC-030")
+@mutant("EXEC-030", also="AUTH-080 EXEC-130 EXEC-180 EXEC-270 UKEY-270")
 def equal_runs_at_once_are_one(node: Node) -> None:
     """Answer runs with equal code and parameters that come while one is under way with its result."""
     flights: dict[tuple[str, str], _Flight] = {}

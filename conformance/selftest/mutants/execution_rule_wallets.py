@@ -27,21 +27,24 @@ FIRST = "first"
 
 @mutant(
     each=[
-        row("no-id-as-the-first-wallet", lambda named: None if named else FIRST, breaks="EXEC-200"),
+        row("no-id-as-the-first-wallet", lambda named: None if named else FIRST, breaks="EXEC-200", also="EXEC-050"),
         row(
             "all-zero-id-as-the-first-wallet",
             lambda named: FIRST if named == f"0x{WILDCARD.hex()}" else None,
             breaks="EXEC-050",
+            also="EXEC-200",
         ),
         row(
             "address",
             lambda named: keccak(bytes.fromhex(named[2:])) if ADDRESS.fullmatch(named) else None,
             breaks="EXEC-050",
+            also="EXEC-200",
         ),
         row(
             "id-in-capitals",
             lambda named: bytes.fromhex(named[2:]) if CAPITALS.fullmatch(named) else None,
             breaks="EXEC-050",
+            also="EXEC-200 PKP-140",
         ),
     ],
 )
@@ -75,7 +78,7 @@ def ids_in_capitals_name_no_wallet(node: Node) -> None:
     wrap(node.runs, "host_call", call)
 
 
-@mutant("EXEC-200")
+@mutant("EXEC-200", also="EXEC-050")
 def used_wallet_opens_the_keys_of_others(node: Node) -> None:
     """Give a run the private key of any wallet after its first permitted call."""
     begun: list[Run] = []

@@ -84,7 +84,7 @@ def _write_as_the_owner(node: Node, methods: Iterable[str], when: Callable[[Perm
 # --------------------------------------------------------------------------------------------------------- the owner
 
 
-@mutant("AUTH-170")
+@mutant("AUTH-170", also="ACC-150")
 def contract_wallets_are_not_heard(node: Node) -> None:
     """Let the contract revert writes that come through a contract wallet."""
     creation = selector(WRITES["new_chain_secured_account"])
@@ -106,7 +106,7 @@ def contract_wallets_are_not_heard(node: Node) -> None:
     wrap(node.chain, "send", send)
 
 
-@mutant("AUTH-170")
+@mutant("AUTH-170", also="CHAIN-100 CHAIN-110 MINT-060 MINT-160")
 def wallets_behind_contracts_are_heard(node: Node) -> None:
     """Let the contract take writes for a contract wallet's account from any plain wallet."""
 
@@ -116,7 +116,13 @@ def wallets_behind_contracts_are_heard(node: Node) -> None:
     let_in(node, who)
 
 
-@mutant("AUTH-170", "AUTH-160")
+@mutant(
+    "AUTH-170",
+    "AUTH-160",
+    also=(
+        "BILL-320 CHAIN-050 EXEC-010 EXEC-090 EXEC-250 MINT-120 MINT-150 MODE-090 MODE-330 MODE-360 SCOPE-020 UKEY-260"
+    ),
+)
 def keys_of_wallets_do_not_run(node: Node) -> None:
     """Refuse runs of usage keys of ChainSecured accounts."""
     change_verdicts(node, lambda verdict, asked: verdict and node.accounts.account(account_of(node, asked[0])).managed)
@@ -125,19 +131,27 @@ def keys_of_wallets_do_not_run(node: Node) -> None:
 # ------------------------------------------------------------------------------------------------------------- scopes
 
 
-@mutant("AUTH-170", "AUTH-160", "AUTH-220")
+@mutant(
+    "AUTH-170",
+    "AUTH-160",
+    "AUTH-220",
+    also=(
+        "ACC-150 AUTH-080 AUTH-100 AUTH-110 AUTH-120 AUTH-210 AUTH-230 CHAIN-100 MINT-060 MINT-150 "
+        "MINT-160 SCOPE-090 UKEY-050 UKEY-070 UKEY-090 UKEY-110 UKEY-150 UKEY-190 UKEY-230"
+    ),
+)
 def keys_of_wallets_write_as_the_owner(node: Node) -> None:
     """Let usage keys of ChainSecured accounts write everything over HTTP, whatever their scopes."""
     _write_as_the_owner(node, GATEWAY_WRITES, lambda _: True)
 
 
-@mutant("AUTH-220")
+@mutant("AUTH-220", also="ACC-150 CHAIN-100 MINT-060 MINT-160")
 def payers_relay_for_scoped_keys(node: Node) -> None:
     """Let usage keys of ChainSecured accounts write over HTTP what they hold the scope for."""
     _taken_for_managed(node, lambda found: not found.is_account_key)
 
 
-@mutant("AUTH-160")
+@mutant("AUTH-160", also="EXEC-350 LIM-040 UKEY-280 UKEY-310 UKEY-320")
 def broad_keys_run_in_one_group(node: Node) -> None:
     """Let a key for all groups run only in the first group."""
 
@@ -149,13 +163,13 @@ def broad_keys_run_in_one_group(node: Node) -> None:
     decide(node, reach=reach)
 
 
-@mutant("AUTH-160")
+@mutant("AUTH-160", also="AUTH-080 AUTH-130 MODE-130 WSIG-020")
 def broad_keys_hand_accounts_over(node: Node) -> None:
     """Let a usage key with every permission convert its account."""
     acts_as_owner(node, "convert_to_chain_secured", lambda given: given.can_create_groups and given.can_delete_groups)
 
 
-@mutant("AUTH-160")
+@mutant("AUTH-160", also="ACC-150 AUTH-080 AUTH-100 AUTH-110 AUTH-220 AUTH-230 CHAIN-100 MINT-060 MINT-160")
 def broad_keys_of_wallets_make_keys(node: Node) -> None:
     """Let usage keys of ChainSecured accounts that may create groups create and remove usage keys."""
     _write_as_the_owner(node, ("set_usage_key", "remove_usage_key"), lambda given: given.can_create_groups)
@@ -164,14 +178,14 @@ def broad_keys_of_wallets_make_keys(node: Node) -> None:
 # ---------------------------------------------------------------------------------------------------- what is no key
 
 
-@mutant("ACC-160")
+@mutant("ACC-160", also="VER-050")
 def conversions_hand_out_a_key(node: Node) -> None:
     """Answer a new account key from the conversion."""
     fresh = base64.b64encode(bytes(32)).decode()
     change_answer(node, CONVERSION, lambda value: {**members(value), "api_key": fresh})
 
 
-@mutant("AUTH-180")
+@mutant("AUTH-180", also="ACC-160 AUTH-050")
 def addresses_of_admins_are_keys(node: Node) -> None:
     """Accept the bytes of an admin's address, whose hash is the account's, as a key in `list_groups`."""
 
@@ -187,7 +201,7 @@ def addresses_of_admins_are_keys(node: Node) -> None:
     intercept(node, "list_groups", handler)
 
 
-@mutant("AUTH-180")
+@mutant("AUTH-180", also="ACC-150 ACC-160 AUTH-050 AUTH-230 BILL-140 CHAIN-100 LIM-050 MINT-060 MINT-160")
 def hashes_of_accounts_are_keys(node: Node) -> None:
     """Accept the hash of a ChainSecured account as a key in `add_group`."""
     _payers_are_heard(node)
@@ -205,13 +219,13 @@ def hashes_of_accounts_are_keys(node: Node) -> None:
     intercept(node, "add_group", handler)
 
 
-@mutant("AUTH-180", "AUTH-230")
+@mutant("AUTH-180", "AUTH-230", also="ACC-150 ACC-160 CHAIN-100 ERR-080 MINT-060 MINT-160 MODE-110")
 def old_master_keys_go_on_writing(node: Node) -> None:
     """Let the master key of a converted account write as before, through the payers."""
     _taken_for_managed(node, lambda found: found.is_account_key)
 
 
-@mutant("AUTH-230")
+@mutant("AUTH-230", also="ACC-150 AUTH-040 BILL-140 BILL-290 CHAIN-100 LIM-050 MINT-060 MINT-160")
 def proofs_for_billing_open_writes(node: Node) -> None:
     """Let a proof in `X-Wallet-Auth` of the admin create groups over HTTP."""
     accounts: dict[str, int] = {}
@@ -236,7 +250,7 @@ def proofs_for_billing_open_writes(node: Node) -> None:
     intercept(node, "add_group", handler)
 
 
-@mutant("AUTH-230")
+@mutant("AUTH-230", also="ACC-120 CHAIN-100 KEYLIFE-180 KEYLIFE-190 MINT-060 MINT-160")
 def any_account_removes_keys_of_chain_secured_accounts(node: Node) -> None:
     """Let any account's key remove usage keys of ChainSecured accounts."""
 
