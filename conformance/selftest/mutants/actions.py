@@ -117,7 +117,9 @@ def deletion_takes_the_newest_action(node: Node) -> None:
     wrap(
         node.accounts,
         "delete_action",
-        lambda write, acting_key, _: write(acting_key, actions_of(node, acting_key)[-1].cid_hash),
+        lambda write, acting_key, cid: write(
+            acting_key, next((action.cid_hash for action in reversed(actions_of(node, acting_key))), cid)
+        ),
     )
 
 
@@ -127,7 +129,7 @@ def unknown_hash_updates_the_only_action(node: Node) -> None:
 
     def update(write: Write, acting_key: int, cid: bytes, *labels: str) -> None:
         known = [action.cid_hash for action in actions_of(node, acting_key)]
-        write(acting_key, cid if cid in known else known[0], *labels)
+        write(acting_key, cid if cid in known or not known else known[0], *labels)
 
     wrap(node.accounts, "update_action_metadata", update)
 

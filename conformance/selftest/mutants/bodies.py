@@ -137,9 +137,8 @@ def unclosed_json_is_closed(node: Node) -> None:
     """Add the last quote to a JSON string that lacks it."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
-        text = request.body.decode()
-        unclosed = text.startswith('"') and text.count('"') == 1
-        return await forward(replace(request, body=f'{text}"'.encode()) if unclosed else request)
+        unclosed = request.body.startswith(b'"') and request.body.count(b'"') == 1
+        return await forward(replace(request, body=request.body + b'"') if unclosed else request)
 
     intercept(node, "get_service_action_ipfs_id", handler)
 
@@ -152,7 +151,7 @@ def bare_code_is_code(node: Node) -> None:
         try:
             json.loads(request.body)
         except (ValueError, RecursionError):
-            return await forward(replace(request, body=json.dumps(request.body.decode()).encode()))
+            return await forward(replace(request, body=json.dumps(request.body.decode(errors="replace")).encode()))
         return await forward(request)
 
     intercept(node, "get_service_action_ipfs_id", handler)

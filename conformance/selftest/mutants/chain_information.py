@@ -11,6 +11,7 @@ from eth_utils.address import to_checksum_address
 from eth_utils.crypto import keccak
 from pydantic import JsonValue
 
+from conformance.selftest.tools.accounts import account_of
 from conformance.selftest.tools.alter import change_answer, change_body, members, wrap
 from conformance.selftest.tools.alter_chain_answers import wrap_rpc
 from conformance.selftest.tools.mutant import mutant, row
@@ -208,12 +209,17 @@ def permissions_are_not_on_the_chain(node: Node) -> None:
 )
 def wallets_of_groups_are_not_on_the_chain(node: Node) -> None:
     """Keep wallets that are added to groups in memory, and not in the contract."""
-    joined: dict[int, list[bytes]] = {}
-    wrap(node.accounts, "add_pkp_to_group", lambda _, __, group_id, pkp: joined.setdefault(group_id, []).append(pkp))
+    joined: dict[tuple[int, int], list[bytes]] = {}
 
-    def listed(view: Callable[..., list[Wallet]], key: int, group_id: int, page: int, size: int) -> list[Wallet]:
-        members_of_it = [node.accounts.wallet(key, pkp) for pkp in joined.get(group_id, [])]
-        return [*view(key, group_id, page, size), *(members_of_it if page == 0 else [])]
+    def add(_: Callable[..., None], acting_key: int, group_id: int, pkp: bytes) -> None:
+        joined.setdefault((account_of(node, acting_key), group_id), []).append(pkp)
+
+    def listed(view: Callable[..., list[Wallet]], account: int, group_id: int, page: int, size: int) -> list[Wallet]:
+        own = {wallet.id: wallet for wallet in node.accounts.wallets(account, 0, 100)}
+        members_of_it = [own[pkp] for pkp in joined.get((account, group_id), []) if pkp in own]
+        return [*view(account, group_id, page, size), *(members_of_it if page == 0 else [])]
+
+    wrap(node.accounts, "add_pkp_to_group", add)
 
     wrap(node.accounts, "wallets_in_group", listed)
 

@@ -83,7 +83,9 @@ def add_wildcard_reaches_every_account(node: Node) -> None:
         except ContractRefusal as refusal:
             if permissions is None or 0 not in permissions.add_pkp_to_groups or refusal.error != "GroupUnknown":
                 raise
-            owner = next(account for account in made if group_id in _ids(node, account))
+            owner = next((account for account in made if group_id in _ids(node, account)), None)
+            if owner is None:
+                raise
             write(owner, group_id, bytes(32))
 
     wrap(node.accounts, "add_pkp_to_group", add)

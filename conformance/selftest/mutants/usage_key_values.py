@@ -16,6 +16,7 @@ from conformance.selftest.tools.alter import (
     Answered,
     Forward,
     Received,
+    body_of,
     change_answer,
     change_body,
     change_items,
@@ -117,11 +118,13 @@ def large_group_ids_are_rounded(node: Node) -> None:
     rounded: dict[str, list[JsonValue]] = {}
 
     async def create(request: Received, forward: Forward) -> Answered:
-        body = json.loads(request.body)
-        large: list[JsonValue] = [int(float(group)) for group in body["execute_in_groups"] if _is_large(group)]
-        if large:
-            rounded[str(body["name"])] = large
-            body.update({name: [] for name in PERMISSION_ARRAYS})
+        body = body_of(request)
+        groups = body.get("execute_in_groups")
+        large = [int(str(group)) for group in groups if _is_large(group)] if isinstance(groups, list) else []
+        if not large:
+            return await forward(request)
+        rounded[str(body.get("name"))] = [int(float(group)) for group in large]
+        body.update({name: [] for name in PERMISSION_ARRAYS})
         return await forward(replace(request, body=json.dumps(body).encode()))
 
     intercept(node, "add_usage_api_key", create)
@@ -158,7 +161,12 @@ def list_shows_the_key(node: Node, show: Callable[[str], Members]) -> None:
         return given
 
     intercept(node, "add_usage_api_key", remember)
-    change_items(node, "list_api_keys", each(lambda item: {**item, **show(values[str(item["api_key_hash"])])}))
+
+    def shown(item: Members) -> Members:
+        value = values.get(str(item["api_key_hash"]))
+        return item if value is None else {**item, **show(value)}
+
+    change_items(node, "list_api_keys", each(shown))
 
 
 @mutant("UKEY-360", also="VER-050")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import cast
+from typing import TypeVar
+
+from pydantic import JsonValue
 
 from conformance.selftest.tools.accounts import Write, permissions_of
 from conformance.selftest.tools.alter import change_items, each, wrap
@@ -13,6 +15,8 @@ from conformance.selftest.tools.api_keys import Members, change_new_keys
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.chain.account_config import Permissions
 from reference_node.node import Node
+
+T = TypeVar("T")
 
 
 @mutant("UKEY-010", also="LIST-170")
@@ -37,6 +41,14 @@ def newest_usage_key_is_not_listed(node: Node) -> None:
     change_items(node, "list_api_keys", lambda items: list(items[:-1]))
 
 
+EXCHANGED = {"name": "description", "description": "name"}
+
+
+def _at(name: str, kind: type[T], change: Callable[[T], JsonValue]) -> Callable[[Members], Members]:
+    """Change a member of a body, where it is there and of this kind."""
+    return lambda body: {**body, name: change(value)} if isinstance(value := body.get(name), kind) else body
+
+
 @mutant(
     each=[
         row(
@@ -47,23 +59,23 @@ def newest_usage_key_is_not_listed(node: Node) -> None:
         ),
         row(
             "seventeenth-group-dropped",
-            lambda body: {**body, "execute_in_groups": list(cast(Sequence[object], body["execute_in_groups"]))[:16]},
+            _at("execute_in_groups", list, lambda groups: groups[:16]),
             breaks="UKEY-010",
             also="UKEY-260 UKEY-290",
         ),
         row(
             "name-in-ascii",
-            lambda body: {**body, "name": str(body["name"]).encode("ascii", "replace").decode()},
+            _at("name", str, lambda name: name.encode("ascii", "replace").decode()),
             breaks="UKEY-020",
         ),
         row(
             "description-in-html",
-            lambda body: {**body, "description": str(body["description"]).replace("&", "&amp;").replace("<", "&lt;")},
+            _at("description", str, lambda text: text.replace("&", "&amp;").replace("<", "&lt;")),
             breaks="UKEY-030",
         ),
         row(
             "labels-exchanged",
-            lambda body: {**body, "name": body["description"], "description": body["name"]},
+            lambda body: {EXCHANGED.get(name, name): value for name, value in body.items()},
             breaks="UKEY-020 UKEY-030",
         ),
     ],
