@@ -59,6 +59,7 @@ class BundledNode:
                 start_new_session=True,  # Ctrl-C must not end the node while a case that it interrupts still runs
                 preexec_fn=end_with_parent if is_main else None,  # noqa: PLW1509 - it calls the kernel alone
             )
+        self._told_to_end = False
 
     def __enter__(self) -> Self:
         return self
@@ -85,8 +86,9 @@ class BundledNode:
             time.sleep(0.02)
 
     def terminate(self) -> None:
-        """Tell the process to end, without waiting for it. Does nothing when it has ended."""
-        if self._process.poll() is None:
+        """Tell the process once to end, without waiting for it: a second signal would break off its ending."""
+        if not self._told_to_end and self._process.poll() is None:
+            self._told_to_end = True
             self._process.terminate()
 
     def stop(self) -> None:
