@@ -102,6 +102,7 @@ def update_touches_one_key(judge: Judge, node: Node, row: Permissions) -> None:
     listed = node.usage_keys.list(alice)
     item, third = (only(listed, "name", f"{node.label} {name}") for name in ("same", "third"))
     twin = node.usage_keys.add(alice, row, "same").key
+    judge.set_up(trial.opens(key) == opened_by(row), "a key that opens what it was given before its twin is updated")
     node.usage_keys.update(alice, twin, other_half, "same")
     with judge():
         listed = node.usage_keys.list(alice)

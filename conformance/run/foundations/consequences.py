@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.problems import ChainReverted, LeakyRefusal, Mismatch, NotRefused, StateChanged
+from conformance.problems import ChainReverted, LeakyRefusal, Mismatch, NotAccepted, NotRefused, StateChanged
 from conformance.run.foundations.foundation import Foundation
 
 CONSEQUENCES = (
@@ -147,7 +147,16 @@ CONSEQUENCES = (
         "EP-210 EP-220 EXEC-230 GRPLIFE-040 GRPLIFE-050 GRPLIFE-060 GRPLIFE-070 GRPLIFE-080 GRPLIFE-110 GRPLIFE-160 "
         "KEYLIFE-030 KEYLIFE-150",
         upon=("runs", "actions that a group does not list", "wallets that a group does not list"),
-        departures=(NotRefused, Mismatch),
+        departures=(NotAccepted, NotRefused, Mismatch),
+    ),
+    Foundation(
+        "the CIDs of codes",
+        "run_action",
+        None,
+        "group_runs::computed-cid-permits-its-code",
+        "ACT-140 ACT-150 EP-320 EP-330",
+        upon=("runs",),
+        departures=(NotAccepted,),
     ),
     Foundation(
         "what runs tell",

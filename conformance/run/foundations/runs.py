@@ -36,15 +36,6 @@ RUNS = (
         refused_as="unauthenticated",
     ),
     Foundation(
-        "the promise of main",
-        "run_action",
-        None,
-        "actions_run::main-is-awaited",
-        "EXEC-150 EXEC-370",
-        upon=NEEDED_BY_RUNS,
-        departures=(Mismatch,),
-    ),
-    Foundation(
         "parameters of main",
         "run_action",
         None,
@@ -52,6 +43,15 @@ RUNS = (
         "EXEC-150 EXEC-160",
         upon=NEEDED_BY_RUNS,
         departures=(Mismatch, NotAccepted),
+    ),
+    Foundation(
+        "the promise of main",
+        "run_action",
+        None,
+        "actions_run::main-is-awaited",
+        "EXEC-150 EXEC-370",
+        upon=NEEDED_BY_RUNS,
+        departures=(Mismatch,),
     ),
     Foundation(
         "the key of a wallet",
@@ -79,14 +79,5 @@ RUNS = (
         "EP-380 EXEC-010 EXEC-020 EXEC-140 EXEC-150 EXEC-190 EXEC-250 EXEC-370 PKP-100 PKP-110 PKP-170 "
         "UKEY-010 UKEY-260",
         upon=NEEDED_BY_RUNS,
-    ),
-    Foundation(
-        "the CIDs of codes",
-        "run_action",
-        None,
-        "group_runs::computed-cid-permits-its-code",
-        "ACT-140 ACT-150 EP-320 EP-330",
-        upon=("runs",),
-        departures=(NotAccepted,),
     ),
 )
