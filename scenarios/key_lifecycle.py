@@ -35,7 +35,7 @@ def update_grants(judge: Judge, node: Node, row: Permissions) -> None:
         # The value names the key for another update.
         node.usage_keys.update(alice, key, row)
     with judge("KEYLIFE-020"):
-        judge.same(trial.opens(key), opened_by(row), "what the key opens after the update")
+        trial.must_open(key, row, "what the key opens after the update")
 
 
 @case("update-revokes", requirements=["KEYLIFE-030"], needs=NEEDS, each=HALVES)
@@ -47,7 +47,7 @@ def update_revokes(judge: Judge, node: Node, row: Permissions) -> None:
     judge.set_up(trial.opens(key) == ALL_GATED, "a key that opens everything before the update")
     node.usage_keys.update(alice, key, row)
     with judge():
-        judge.same(trial.opens(key), opened_by(row), "what the key opens after the update")
+        trial.must_open(key, row, "what the key opens after the update")
 
 
 def update_without_permissions(node: Node, alice: str, key: str) -> bool:
@@ -110,14 +110,14 @@ def update_touches_one_key(judge: Judge, node: Node, row: Permissions) -> None:
             judge.that(any(same(one, other) for one in listed), "the other keys' items as before the update", listed)
         of_the_name = [one for one in listed if member(one, "name") == f"{node.label} same"]
         judge.same(len(of_the_name), 2, "the number of keys of the name")
-        judge.same(trial.opens(key), opened_by(row), "what the key opens after its twin was updated")
+        trial.must_open(key, row, "what the key opens after its twin was updated")
     node.usage_keys.remove(alice, twin)
     with judge():
         ours = [one for one in node.usage_keys.list(alice) if node.label in str(member(one, "name"))]
         judge.same(len(ours), 2, "the number of keys after the removal")
         for other in (item, third):
             judge.that(any(same(one, other) for one in ours), "the other keys' items as before the removal", ours)
-        judge.same(trial.opens(key), opened_by(row), "what the key opens after its twin was removed")
+        trial.must_open(key, row, "what the key opens after its twin was removed")
 
 
 @case("metadata-update-keeps-permissions", requirements=["KEYLIFE-070"], needs=NEEDS, each=HALVES)
@@ -129,7 +129,7 @@ def metadata_update_keeps_permissions(judge: Judge, node: Node, row: Permissions
     judge.set_up(trial.opens(key) == opened_by(row), "a key that opens before the update what it was given")
     node.usage_keys.rename(alice, key, "renamed")
     with judge():
-        judge.same(trial.opens(key), opened_by(row), "what the key opens after the update")
+        trial.must_open(key, row, "what the key opens after the update")
 
 
 @case("removed-key-opens-nothing", requirements=["KEYLIFE-080"], needs=NEEDS)
@@ -168,7 +168,7 @@ def other_account_cannot_touch_a_key(judge: Judge, node: Node) -> None:
         with Refusals(node.session, control=does, unchanged=unchanged) as refusals:
             for accepted in does:
                 refusals.send(accepted.changed(usage_api_key=key), ["not_found", "forbidden"])
-        judge.same(trial.opens(key), opened_by(FIRST), "what the key opens, as its own account gave it,")
+        trial.must_open(key, FIRST, "what the key opens, as its own account gave it,")
         node.usage_keys.remove(alice, key)
 
 

@@ -7,15 +7,15 @@ from itertools import groupby
 from operator import attrgetter
 from typing import NamedTuple
 
-from conformance.problems import Mismatch
+from conformance.problems import Mismatch, SetupFailed
 from conformance.service.actions import Actions
 from conformance.service.derivations import hashed_cid
 from conformance.service.groups import Groups
 from conformance.service.pkps import Pkps, wallet_labels
 from conformance.service.refusal import was_accepted
 from conformance.service.session import DESCRIPTION, Session
-from conformance.service.usage_keys import Permissions
-from conformance.values.json_values import printed, same
+from conformance.service.usage_keys import Permissions, UsageKeys
+from conformance.values.json_values import printed, printed_json, same
 
 GATED = {
     "manage_ipfs_ids_in_groups": ("add_action_to_group", "remove_action_from_group"),
@@ -79,6 +79,22 @@ class ScopeTrial:
                 expected = f"{name}, {printed(before)[:300]}, to change by what was accepted: {names}"
                 raise Mismatch(expected, printed(after)[:300], self._session.last_exchange)
         return sorted(opened)
+
+    def must_open(self, key: str, permissions: Permissions, what: str) -> None:
+        """The key may do what these permissions open, and nothing else.
+
+        Raises Mismatch, or SetupFailed where a new key with the same permissions does not open that either: then the
+        permissions open something else, whatever happened to this key.
+        """
+        expected, opened = opened_by(permissions), self.opens(key)
+        if opened == expected:
+            return
+        exchange = self._session.last_exchange
+        of_new = self.opens(UsageKeys(self._session).add(self._owner, permissions).key)
+        if of_new != expected:
+            told = f"a new key with these permissions to open {printed_json(expected)}"
+            raise SetupFailed(told, printed_json(of_new), self._session.last_exchange)
+        raise Mismatch(f"{what} to be {printed_json(expected)}", printed_json(opened), exchange)
 
     def _tries(self, group: int, listed: str) -> list[_Try]:
         label = {"group_name": self._session.label, "group_description": DESCRIPTION}
