@@ -168,6 +168,16 @@ OBJECTS = (
         upon=("groups",),
     ),
     Foundation(
+        "actions that nobody registered",
+        "add_action_to_group",
+        None,
+        "actions::any-cid-in-a-group",
+        "ACT-030 EP-360 GRP-270",
+        upon=("groups",),
+        departures=(NotAccepted, WrongRefusal),
+        shown_by=NotAccepted,
+    ),
+    Foundation(
         "wallets added to groups",
         "add_pkp_to_group",
         trials.wallets_join_groups,

@@ -165,6 +165,7 @@ BLOCKED = {
         "mint_usage_key::wallet-of-the-secret",
         "chain_lists::lists-follow-usage-keys",
     ),
+    "groups-take-registered-actions-only": ("actions::any-cid-in-a-group", "usage_keys::zero-beside-other-ids"),
     "refused-conversions-convert": ("conversion::refusals-leave-the-record", "envelopes::other-chain"),
     "private-keys-are-of-another-wallet": ("key_custody::the-private-key-is-the-wallets", "execution_rule::matrix"),
     "promises-are-not-waited-for": (
