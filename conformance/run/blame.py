@@ -83,14 +83,12 @@ def _contradicted(problem: Departure, charged: Sequence[str]) -> tuple[str, ...]
 
 
 def _before_its_own(case: Case, among: Sequence[Foundation]) -> Iterator[Foundation]:
-    """The foundations up to the one that the case judges: of those that do not hold, the first one's case fails."""
-    for foundation in among:
-        own = case.id.partition("[")[0] == foundation.judged_by
-        if own and foundation.holds is None:
-            return
-        yield foundation
-        if own:
-            return
+    """The foundations up to the last that the case judges: of those that do not hold, the first one's case fails."""
+    own = [foundation.judged_by == case.id.partition("[")[0] for foundation in among]
+    last = max((at for at, judged in enumerate(own) if judged), default=len(among))
+    for foundation, judged in zip(among[: last + 1], own, strict=False):
+        if not judged or foundation.holds:
+            yield foundation
 
 
 def _bears(foundation: Foundation, problem: Departure, run: CaseRun) -> bool:

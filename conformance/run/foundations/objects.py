@@ -8,6 +8,15 @@ from conformance.run.foundations.foundation import Foundation
 
 OBJECTS = (
     Foundation(
+        "open endpoints",
+        "get_node_chain_config get_api_payers get_admin_api_payer get_action_ipfs_id",
+        None,
+        "authentication::open-endpoints",
+        "AUTH-060",
+        departures=(NotAccepted,),
+        refused_as="unauthenticated",
+    ),
+    Foundation(
         "accounts",
         "new_account",
         trials.accounts_are_made,
@@ -153,11 +162,36 @@ OBJECTS = (
         "ACC-010 ACC-080 EP-230 EP-350 EP-430 LIST-170 PKP-010 PKP-030 PKP-110 ACC-110",
     ),
     Foundation(
+        "the wallets that lists of groups show",
+        "list_wallets_in_group",
+        trials.lists_of_wallets_are_of_one_group,
+        "endpoints::wallets-join-and-leave-groups",
+        "EP-240",
+        upon=("groups", "wallets"),
+        departures=(Mismatch,),
+    ),
+    Foundation(
+        "the hashes of CIDs",
+        "add_action add_action_to_group",
+        trials.cids_are_hashed,
+        "actions::two-versions-are-two-actions",
+        "ACT-040 ACT-050 ACT-090",
+    ),
+    Foundation(
         "registered actions",
         "add_action",
         trials.actions_are_registered,
         "accounts::action-metadata-is-a-child",
         "ACC-090 ACT-040 ACT-050 ACT-060 ACT-090 EP-260 EP-270 EP-280 LIST-170",
+    ),
+    Foundation(
+        "the actions that lists of groups show",
+        "list_actions",
+        trials.lists_of_actions_are_of_one_group,
+        "endpoints::actions-join-and-leave-groups",
+        "EP-250",
+        upon=("groups", "registered actions"),
+        departures=(Mismatch,),
     ),
     Foundation(
         "actions added to groups",

@@ -156,6 +156,35 @@ def wallets_differ(session: Session) -> None:
     _must(session, not same(first, second), "two wallets of different addresses", first)
 
 
+def lists_of_wallets_are_of_one_group(session: Session) -> None:
+    """A group without wallets lists none, though the account has one."""
+    key, pkps = _account(session), Pkps(session)
+    with set_up():
+        pkps.create(key)
+        group = Groups(session).add(key)
+    _addresses(session, pkps.list(key, group.id), [])
+
+
+def lists_of_actions_are_of_one_group(session: Session) -> None:
+    """A group without actions lists none, though the account registered one."""
+    key, actions = _account(session), Actions(session)
+    with set_up():
+        actions.add(key, actions.sample_cid("registered"))
+        group = Groups(session).add(key)
+    _hashes(session, "list_actions of the group", actions.list(key, group.id), [])
+
+
+def cids_are_hashed(session: Session) -> None:
+    """The one action that is registered is listed by the hash of its CID."""
+    key, actions = _account(session), Actions(session)
+    cid = actions.sample_cid("hashed")
+    with set_up():
+        actions.add(key, cid)
+        listed = actions.list(key)
+        _must(session, len(listed) == 1, "one item in list_actions", listed)
+    _hashes(session, "list_actions", listed, [cid])
+
+
 def actions_are_registered(session: Session) -> None:
     """Two actions that are registered are listed by the hashes of their CIDs."""
     key, actions = _account(session), Actions(session)

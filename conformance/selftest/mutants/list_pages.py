@@ -24,6 +24,7 @@ BEYOND_64_BITS = 2**63
         row("list_wallets_in_group", breaks="EP-240"),
         row("list_actions"),
     ],
+    also="LIST-050",
 )
 def page_size_is_ignored(node: Node, operation: str) -> None:
     """Answer up to the largest page of `{operation}`, whatever size is asked for."""

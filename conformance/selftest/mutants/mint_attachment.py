@@ -237,13 +237,23 @@ def minted_key_acts_for_the_last_account(node: Node) -> None:
 
 @mutant(
     each=[
-        row("execute-in-all", lambda given: (*given[:12], (0,)), breaks="MINT-120", also="MINT-150"),
-        row("execute-in-none", lambda given: (*given[:12], ()), breaks="MINT-120", also="MINT-150"),
+        row(
+            "execute-in-all",
+            lambda given: (*given[:12], (0,)),
+            breaks="MINT-120",
+            also="KEYLIFE-010 MINT-150 SCOPE-010 UKEY-010 EXEC-030 UKEY-270 UKEY-300",
+        ),
+        row(
+            "execute-in-none",
+            lambda given: (*given[:12], ()),
+            breaks="MINT-120",
+            also="KEYLIFE-010 MINT-150 SCOPE-010 UKEY-010 EXEC-010 UKEY-260 UKEY-280",
+        ),
         row(
             "without-bools",
             lambda given: (*given[:6], False, False, False, *given[9:]),
             breaks="MINT-120",
-            also="MINT-150",
+            also="KEYLIFE-010 MINT-150 SCOPE-010 UKEY-010 SCOPE-030 SCOPE-040 SCOPE-050 UKEY-040 UKEY-060 UKEY-080",
         ),
         row("without-expiration", lambda given: (*given[:2], 0, *given[3:]), breaks="UKEY-380"),
         row("without-balance", lambda given: (*given[:3], 0, *given[4:]), breaks="UKEY-380"),
@@ -252,15 +262,17 @@ def minted_key_acts_for_the_last_account(node: Node) -> None:
             "add-groups-as-remove-groups",
             lambda given: _exchanged(given, 10, 11),
             breaks="UKEY-380",
-            also="MINT-120 MINT-150",
+            also="KEYLIFE-010 MINT-150 SCOPE-010 UKEY-010 MINT-120 SCOPE-070 SCOPE-080 UKEY-180 UKEY-190 UKEY-200 UKEY-220 UKEY-230 UKEY-240",
         ),
         row(
             "delete-groups-as-create-wallets",
             lambda given: _exchanged(given, 7, 8),
             breaks="UKEY-380",
-            also="MINT-120 MINT-150",
+            also="KEYLIFE-010 MINT-150 SCOPE-010 UKEY-010 MINT-120 SCOPE-030 SCOPE-050 UKEY-060 UKEY-070 UKEY-080 UKEY-090",
         ),
-    ]
+    ],
+    # Keys that are added over HTTP are stored by the same function.
+    also="CHAIN-050",
 )
 def attached_key_is_stored_otherwise(node: Node, change: Callable[[Arguments], Arguments]) -> None:
     """Let the contract hear other arguments of `setUsageApiKey` than were sent; the label says which."""

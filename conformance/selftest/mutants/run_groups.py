@@ -96,9 +96,9 @@ def removing_an_entry_removes_the_wildcard(node: Node) -> None:
     for method, listed in (("remove_pkp_from_group", "wallets"), ("remove_action_from_group", "actions")):
 
         def remove(write: Callable[..., None], key: int, group_id: int, entry: bytes, kind: str = listed) -> None:
-            lists = next(group for group in all_groups(node, key) if group.id == group_id)
+            held = [getattr(group, kind) for group in all_groups(node, key) if group.id == group_id]
             write(key, group_id, entry)
-            if WILDCARD in getattr(lists, kind) and entry != WILDCARD:
+            if any(WILDCARD in entries for entries in held) and entry != WILDCARD:
                 write(key, group_id, WILDCARD)
 
         wrap(node.accounts, method, remove)

@@ -165,6 +165,15 @@ BLOCKED = {
         "mint_usage_key::wallet-of-the-secret",
         "chain_lists::lists-follow-usage-keys",
     ),
+    "wallets-of-a-group-are-all-wallets": (
+        "endpoints::wallets-join-and-leave-groups",
+        "design_flows::wallets-are-created-and-added",
+    ),
+    "group-of-actions-is-ignored": (
+        "endpoints::actions-join-and-leave-groups",
+        "group_lifecycle::update-with-empty-lists",
+    ),
+    "raw-cid-has-another-hash:lower-case": ("actions::two-versions-are-two-actions", "endpoints::action-metadata"),
     "groups-take-registered-actions-only": ("actions::any-cid-in-a-group", "usage_keys::zero-beside-other-ids"),
     "refused-conversions-convert": ("conversion::refusals-leave-the-record", "envelopes::other-chain"),
     "private-keys-are-of-another-wallet": ("key_custody::the-private-key-is-the-wallets", "execution_rule::matrix"),
