@@ -38,7 +38,7 @@ def own_or_blocked(
     """
     if not run.target.judging:
         return problem
-    charged = _contradicted(problem, problem.requirements or case.requirements)
+    charged = _contradicted(problem, problem.requirements or case.requirements, run)
     if not charged:
         return SetupFailed.of(problem)
     for foundation in _before_its_own(case, among):
@@ -66,14 +66,21 @@ ABOUT_ACCEPTED = frozenset({"BILL-140", "BILL-150", "BILL-220", "LIM-050", "LIST
 """Requirements on what an accepted request does, shows or costs."""
 
 
-def _contradicted(problem: Departure, charged: Sequence[str]) -> tuple[str, ...]:
+ABOUT_ACCOUNT_KEYS = frozenset({"AKEY-070", "AUTH-010"})
+"""Requirements that account keys open everything in `X-Api-Key`. Nearly every case sends them so: what is refused for
+another reason, the case about that request charges."""
+
+
+def _contradicted(problem: Departure, charged: Sequence[str], run: CaseRun) -> tuple[str, ...]:
     """What such a departure can contradict of the charged requirements: a refused request is no accepted one.
 
     An accepted one is no refused one either. Where all that is charged is about refusals, what forbids the answer of a
     success stays.
     """
     if isinstance(problem, NotAccepted):
-        return tuple(name for name in charged if name not in ABOUT_ACCEPTED)
+        about_key = any(_refused_as(name, problem, run) for name in ("unauthenticated", "forbidden"))
+        beside = ABOUT_ACCEPTED if about_key else ABOUT_ACCEPTED | ABOUT_ACCOUNT_KEYS
+        return tuple(name for name in charged if name not in beside)
     if isinstance(problem, NotRefused):
         about_others = tuple(name for name in charged if name not in ABOUT_REFUSALS)
         return about_others or tuple(name for name in charged if name in SUCCESS_OF_REFUSED)

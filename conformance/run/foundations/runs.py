@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.problems import Departure, LeakyRefusal, Mismatch, NotAccepted, WrongRefusal
+from conformance.problems import Departure, LeakyRefusal, Mismatch, NotAccepted, RunEndedOtherwise, WrongRefusal
 from conformance.run.foundations import trials
 from conformance.run.foundations.foundation import Foundation
 
@@ -16,6 +16,15 @@ NEEDED_BY_RUNS = (
 """The names of the foundations whose objects a permitted run needs."""
 
 RUNS = (
+    Foundation(
+        "marks of failed runs",
+        "run_action",
+        None,
+        "actions_run::failing-code",
+        "EXEC-320",
+        upon=NEEDED_BY_RUNS,
+        departures=(RunEndedOtherwise,),
+    ),
     Foundation(
         "what refusals of runs tell",
         "run_action",

@@ -87,7 +87,7 @@ def milliseconds_are_good_too(node: Node) -> None:
     wrap(node.envelopes, "check_window", check)
 
 
-@mutant("ENV-280")
+@mutant("ENV-280", also="ENV-260")
 def window_counts_in_minutes(node: Node) -> None:
     """Round ages down to minutes before comparing them."""
 

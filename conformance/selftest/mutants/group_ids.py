@@ -87,7 +87,7 @@ def unquoted_ids_are_refused(node: Node) -> None:
     _remove_group_takes(node, str)
 
 
-@mutant("GRPLIFE-190")
+@mutant("GRPLIFE-190", also="EP-210 EP-220 EP-360 EP-370")
 def group_calls_want_quoted_ids(node: Node) -> None:
     """Refuse an id that is a JSON number in additions to and removals from a group."""
 

@@ -34,7 +34,7 @@ def additions_reach_groups_of_the_same_number(node: Node) -> None:
     _done_in_other_accounts(node, "add_action_to_group")
 
 
-@mutant("ACC-120")
+@mutant("ACC-120", also="LIST-170")
 def deletion_empties_groups_of_other_accounts(node: Node) -> None:
     """Remove a deleted action from the groups of other accounts, too."""
     made = accounts_made(node)

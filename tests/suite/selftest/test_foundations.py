@@ -174,6 +174,11 @@ BLOCKED = {
         "group_lifecycle::update-with-empty-lists",
     ),
     "raw-cid-has-another-hash:lower-case": ("actions::two-versions-are-two-actions", "endpoints::action-metadata"),
+    "every-run-is-marked-as-failed": ("actions_run::failing-code", "actions_run::main-is-awaited"),
+    "open-endpoint-needs-a-key:get_service_action_ipfs_id": (
+        "authentication::open-endpoints",
+        "versioning::path-prefix",
+    ),
     "groups-take-registered-actions-only": ("actions::any-cid-in-a-group", "usage_keys::zero-beside-other-ids"),
     "refused-conversions-convert": ("conversion::refusals-leave-the-record", "envelopes::other-chain"),
     "private-keys-are-of-another-wallet": ("key_custody::the-private-key-is-the-wallets", "execution_rule::matrix"),
