@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -20,6 +21,7 @@ from reference_node.signatures import sign
 
 KeyOf = Callable[[Run, bytes], bytes]
 FEW_USES = 4
+HEX = re.compile("0x([0-9a-fA-F]{2})*")
 MINUTES = 600
 
 
@@ -149,7 +151,7 @@ def messages_in_hex_are_signed_as_bytes(node: Node) -> None:
     """Sign a message in hex as the bytes that it stands for."""
 
     def digest(text: str) -> bytes:
-        raw = bytes.fromhex(text[2:]) if text.startswith("0x") else text.encode()
+        raw = bytes.fromhex(text[2:]) if HEX.fullmatch(text) else text.encode()
         return keccak(b"\x19Ethereum Signed Message:\n" + str(len(raw)).encode() + raw)
 
     _signs(node, "signMessage", "message", digest)
@@ -206,10 +208,13 @@ def all_wallets_are_those_of_everybody(node: Node) -> None:
             for group in accounts.groups(account, 0, 100)
             for wallet in accounts.wallets_in_group(account, group.id, 0, 100)
         )
-        return right(run, pkp) or wild
+        return right(run, pkp) or (wild and pkp in paths)
+
+    def wallet_key(key_of: Callable[[Run, bytes], bytes], run: Run, pkp: bytes) -> bytes:
+        return node.keys.wallet_key(paths[pkp]) if pkp in paths else key_of(run, pkp)
 
     wrap(node.runs, "may_use", may_use)
-    wrap(node.runs, "wallet_key", lambda _key_of, _run, pkp: node.keys.wallet_key(paths[pkp]))
+    wrap(node.runs, "wallet_key", wallet_key)
 
 
 class _Numbered:

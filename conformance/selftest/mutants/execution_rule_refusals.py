@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from typing import NoReturn
 
@@ -19,6 +20,7 @@ from reference_node.signatures import message_digest, sign
 Ran = Callable[[Caller, str, str], RunResult]
 Called = Callable[[Run, str, Mapping[str, object]], object]
 FORBIDDEN = 403
+WALLET_ID = re.compile("0x[0-9a-fA-F]{64}")
 
 
 @mutant("EXEC-210", each=[row("silently", lambda _: ""), row("with-its-logs", lambda result: result.logs)])
@@ -171,8 +173,10 @@ def named_wallet_is_decided_before_the_run(node: Node) -> None:
     """Refuse a run that names a wallet which it may not use, even if it does not use it."""
 
     def run(original: Ran, caller: Caller, code: str, params: str) -> RunResult:
-        named = json.loads(params).get("pkpId")
-        if named and not node.runs.may_use(Run(caller, node.runs.action(code)), bytes.fromhex(named[2:])):
+        named = str(json.loads(params).get("pkpId"))
+        if WALLET_ID.fullmatch(named) and not node.runs.may_use(
+            Run(caller, node.runs.action(code)), bytes.fromhex(named[2:])
+        ):
             raise Forbidden(REFUSED, "this key may not use this wallet in this action")
         return original(caller, code, params)
 

@@ -241,9 +241,12 @@ def proofs_for_billing_open_writes(node: Node) -> None:
         proof = dict(request.headers).get(b"x-wallet-auth", b"")
         if presented(request) or not proof:
             return await forward(request)
-        envelope = members(json.loads(base64.b64decode(proof))).get("typed_data")
-        admin = str(members(members(envelope).get("message")).get("address"))
-        account = accounts[admin.removeprefix("0x").lower()]
+        try:
+            envelope = members(json.loads(base64.b64decode(proof))).get("typed_data")
+            admin = str(members(members(envelope).get("message")).get("address"))
+            account = accounts[admin.removeprefix("0x").lower()]
+        except (KeyError, ValueError):
+            return await forward(request)
         name = str(body_of(request).get("group_name"))
         return answer(200, {"success": True, "group_id": node.accounts.add_group(account, name, "", [], [])})
 

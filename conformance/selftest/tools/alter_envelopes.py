@@ -87,12 +87,18 @@ def read_as(node: Node, change: Callable[[Members, About], Members], *flows: Flo
 
 
 def members_of(typed_data: object) -> Members:
-    """Return the members of an envelope, in whichever form it comes; none of anything else."""
+    """Return the members of an envelope, in whichever form it comes; none of anything else, and of one with twins."""
     try:
-        value = json.loads(typed_data) if isinstance(typed_data, str) else typed_data
+        value = json.loads(typed_data, object_pairs_hook=_without_twins) if isinstance(typed_data, str) else typed_data
     except (ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}
+
+
+def _without_twins(pairs: list[tuple[str, object]]) -> Members:
+    if len(dict(pairs)) < len(pairs):
+        raise ValueError
+    return dict(pairs)
 
 
 def address_in(typed_data: object) -> bytes | None:
