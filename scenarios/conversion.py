@@ -168,19 +168,27 @@ def converting(node: Node, key: str | None, envelope: SignedEnvelope, address: s
     return node.session.request(CONVERSION, key, **envelope.members, new_admin_wallet_address=address)
 
 
-def refuses(judge: Judge, node: Node, on: TwoAccounts, requests: Sequence[OutgoingRequest], *requirements: str) -> None:
-    """Conversions of alice's account that must be refused by these requirements, and change nothing."""
+def refuses(judge: Judge, node: Node, on: TwoAccounts, requests: Sequence[OutgoingRequest], *requirements: str) -> bool:
+    """Conversions of alice's account that must be refused by these requirements, and change nothing.
+
+    Whether they were: an account that one of them has converted says nothing about refusals.
+    """
     reads = [unchanged_list(node.session, "list_groups", on.alice)]
+    refused: list[OutgoingRequest] = []
     with (
         judge.apart(*requirements, unchanged="MODE-240"),
         Refusals(node.session, control=on.control, unchanged=reads) as refusals,
     ):
         for request in requests:
             refusals.send(request, ["any"])
+            refused.append(request)
+    return len(refused) == len(requests)
 
 
-def stays_managed(judge: Judge, node: Node, on: TwoAccounts) -> None:
-    """After refused conversions the key writes, and converts the account."""
+def stays_managed(judge: Judge, node: Node, on: TwoAccounts, *refused: bool) -> None:
+    """After conversions that were all refused the key writes, and converts the account."""
+    if not all(refused):
+        return
     with judge("MODE-240"):
         node.groups.add(on.alice)
         node.accounts.convert(on.alice, on.carol)
@@ -192,8 +200,7 @@ def without_the_master_key(judge: Judge, node: Node) -> None:
     on = two_accounts(node)
     conversion = node.accounts.conversion(None, on.carol)
     unknown = replace(conversion, credential=random_key(node.session.random))
-    refuses(judge, node, on, [conversion, unknown], "MODE-120")
-    stays_managed(judge, node, on)
+    stays_managed(judge, node, on, refuses(judge, node, on, [conversion, unknown], "MODE-120"))
 
 
 @case("with-a-usage-key", requirements=["MODE-130", "MODE-240", "AUTH-130"], needs=NEEDS)
@@ -201,8 +208,8 @@ def with_a_usage_key(judge: Judge, node: Node) -> None:
     """A usage key with every permission converts nothing."""
     on = two_accounts(node)
     key = node.usage_keys.add(on.alice, ALL_PERMISSIONS).key
-    refuses(judge, node, on, [node.accounts.conversion(key, on.carol)], "MODE-130", "AUTH-130")
-    stays_managed(judge, node, on)
+    refused = refuses(judge, node, on, [node.accounts.conversion(key, on.carol)], "MODE-130", "AUTH-130")
+    stays_managed(judge, node, on, refused)
 
 
 @case("without-the-signature", requirements=["MODE-140", "MODE-240"], needs=NEEDS)
@@ -217,8 +224,8 @@ def without_the_signature(judge: Judge, node: Node) -> None:
     of_mallory = sign_envelope(node.session, "ConvertAccount", on.mallory).signature
     sent = [{name: proof[name] for name in half} for half in halves]
     sent += [{**proof, "signature": signature} for signature in (*spoilt, of_mallory)]
-    refuses(judge, node, on, [replace(conversion, members=members) for members in sent], "MODE-140")
-    stays_managed(judge, node, on)
+    refused = refuses(judge, node, on, [replace(conversion, members=members) for members in sent], "MODE-140")
+    stays_managed(judge, node, on, refused)
 
 
 @case("new-admin-is-the-signer", requirements=["MODE-150", "MODE-160", "MODE-170", "MODE-240"], needs=NEEDS)
@@ -241,11 +248,13 @@ def new_admin_is_the_signer(judge: Judge, node: Node) -> None:
     another_address += [conversion(named, carol.address, carol) for named in (mallory.address, stranger, ZERO_ADDRESS)]
     signed = node.accounts.conversion(on.alice, carol)
     no_address = replace(signed, members={name: signed.members[name] for name in ("typed_data", "signature")})
-    refuses(judge, node, on, another_signer, "MODE-150")
-    refuses(judge, node, on, another_address, "MODE-150", "MODE-160", "MODE-170")
-    refuses(judge, node, on, [conversion(carol.address, mallory.address, carol)], "MODE-160", "MODE-170")
-    refuses(judge, node, on, [no_address], "MODE-170")
-    stays_managed(judge, node, on)
+    refused = (
+        refuses(judge, node, on, another_signer, "MODE-150"),
+        refuses(judge, node, on, another_address, "MODE-150", "MODE-160", "MODE-170"),
+        refuses(judge, node, on, [conversion(carol.address, mallory.address, carol)], "MODE-160", "MODE-170"),
+        refuses(judge, node, on, [no_address], "MODE-170"),
+    )
+    stays_managed(judge, node, on, *refused)
 
 
 @case("another-chain-or-time", requirements=["MODE-340", "MODE-350", "MODE-240"], needs=NEEDS)
@@ -253,11 +262,11 @@ def another_chain_or_time(judge: Judge, node: Node) -> None:
     """An envelope for another chain, or from over five minutes ago or ahead, converts nothing."""
     on = two_accounts(node)
     next_chain = sign_envelope(node.session, "ConvertAccount", on.carol, on_chain=chain_id(node.session) + 1)
-    refuses(judge, node, on, [converting(node, on.alice, next_chain, on.carol.address)], "MODE-340")
+    of_chain = refuses(judge, node, on, [converting(node, on.alice, next_chain, on.carol.address)], "MODE-340")
     late_and_early = [sign_envelope(node.session, "ConvertAccount", on.carol, issued=issued) for issued in (-330, 330)]
     requests = [converting(node, on.alice, envelope, on.carol.address) for envelope in late_and_early]
-    refuses(judge, node, on, requests, "MODE-350")
-    stays_managed(judge, node, on)
+    of_time = refuses(judge, node, on, requests, "MODE-350")
+    stays_managed(judge, node, on, of_chain, of_time)
 
 
 @case(
@@ -310,7 +319,9 @@ def removed_keys_stay_removed(judge: Judge, node: Node) -> None:
 def billing_follows(judge: Judge, node: Node, payments: Payments) -> None:
     """Right after the conversion billing answers for the new admin wallet, and charges are booked there."""
     on, carol = one_group(node), node.wallets.new("carol")
+    before = payments.balance(on.alice)
     node.signing.must_sign(on.key, on.x, on.p)
+    judge.set_up(payments.balance(on.alice) < before, "a run that costs something before the conversion")
     asked = replace(node.session.request("balance"), headers=billing_auth(node.session, carol))
     own_before = payments.balance_by(asked)
     node.accounts.convert(on.alice, carol)
