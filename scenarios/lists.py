@@ -223,6 +223,10 @@ def items_go_one_by_one(judge: Judge, node: Node) -> None:
     g = node.groups.add(alice, "g", pkp_ids=[pkp.id for pkp in pkps], cid_hashes=hashes).id
     all_keys = node.usage_keys.list(alice)
     session.settle()
+    lists = (node.pkps.list(alice, g), node.actions.list(alice, g), node.actions.list(alice))
+    judge.set_up([len(items) for items in lists] == [3, 3, 3], "lists of the three wallets and the three actions")
+    judge.set_up(len(node.groups.list(alice)) == len(own_groups) + 4, "a list of the four new groups")
+    judge.set_up(len(all_keys) == len(own_keys) + 3, "a list of the three new usage keys")
 
     def keeps(items: list[object], name: str, gone: object, left: int) -> None:
         judge.same(len(items), left, "the number of items that are left")
@@ -230,14 +234,17 @@ def items_go_one_by_one(judge: Judge, node: Node) -> None:
         judge.same(still, [], f"the items whose {name} is {printed(gone)}")
 
     for left, turn in ((2, 0), (1, 2), (0, 1)):
-        with judge("LIST-170", "EP-220"):
+        with judge("EP-220"):
             node.groups.remove_pkp(alice, g, pkps[turn].id)
+        with judge("LIST-170", "EP-220"):
             keeps(node.pkps.list(alice, g), "id", pkps[turn].id, left)
-        with judge("LIST-170", "EP-210"):
+        with judge("EP-210"):
             node.groups.remove_action(alice, g, hashes[turn])
+        with judge("LIST-170", "EP-210"):
             keeps(node.actions.list(alice, g), "hashed_cid", hashes[turn], left)
-        with judge("LIST-170", "EP-290"):
+        with judge("EP-290"):
             node.actions.delete(alice, hashes[turn])
+        with judge("LIST-170", "EP-290"):
             keeps(node.actions.list(alice), "hashed_cid", hashes[turn], left)
         with judge("LIST-170", "GRPLIFE-100"):
             node.groups.remove(alice, groups[turn].id)
@@ -333,8 +340,8 @@ def account_wallet_in_the_list(judge: Judge, node: Node) -> None:
     """Whether `list_wallets` shows the account's own wallet is as the profile says."""
     alice = node.accounts.new()
     pkp = node.pkps.create(alice.key)
+    addresses = pluck(node.pkps.list(alice.key), "wallet_address")
+    judge.set_up(any(same_hex(one, pkp.address) for one in addresses), f"a list with the wallet {pkp.address}")
     with judge():
-        addresses = pluck(node.pkps.list(alice.key), "wallet_address")
-        judge.that(any(same_hex(one, pkp.address) for one in addresses), f"the wallet {pkp.address}", addresses)
         listed = any(same_hex(one, alice.wallet_address) for one in addresses)
         judge.same(listed, node.session.stated("semantics.account_wallet_listed"), "whether its own wallet is listed")

@@ -30,6 +30,12 @@ def send_all(node: Node, requests: list[OutgoingRequest]) -> list[bool]:
     return [was_accepted(node.session, answer, or_refused=["conflict"]) for answer in answers]
 
 
+def listed_with_labels(node: Node, items: list[object]) -> bool:
+    """Whether one item has the labels that the suite gave to "one"."""
+    labels = [[member(item, label) for label in LABELS] for item in items]
+    return [f"{node.label} one", DESCRIPTION] in labels
+
+
 @case("rename-beside-an-update", requirements=["KEYLIFE-070"], needs=NEEDS)
 def rename_beside_an_update(judge: Judge, node: Node) -> None:
     """A metadata update beside an update of permissions takes none of these back."""
@@ -58,7 +64,8 @@ def rename_beside_an_update(judge: Judge, node: Node) -> None:
 def metadata_of_a_usage_key_do_not_mix(judge: Judge, node: Node) -> None:
     """Of two metadata updates of a usage key at the same time one stands whole."""
     alice = node.accounts.new().key
-    key = node.usage_keys.add(alice).key
+    key = node.usage_keys.add(alice, name="one").key
+    judge.set_up(listed_with_labels(node, node.usage_keys.list(alice)), "a list with both labels of the new key")
     updates = [
         node.session.request("update_usage_api_key_metadata", alice, usage_api_key=key, name=text, description=text)
         for text in TEXTS
@@ -80,7 +87,8 @@ def metadata_of_an_action_do_not_mix(judge: Judge, node: Node) -> None:
     """Of two metadata updates of an action at the same time one stands whole, and it stays one action."""
     alice = node.accounts.new().key
     cid = node.actions.sample_cid("one")
-    node.actions.add(alice, cid)
+    node.actions.add(alice, cid, "one")
+    judge.set_up(listed_with_labels(node, node.actions.list(alice)), "a list with both labels of the new action")
     updates = [
         node.session.request("update_action_metadata", alice, hashed_cid=hashed_cid(cid), name=text, description=text)
         for text in TEXTS
