@@ -103,9 +103,10 @@ def empty_lists(judge: Judge, node: Node) -> None:
 def duplicates_count_once(judge: Judge, node: Node) -> None:
     """One removal ends the permission of an entry that was given twice."""
     on = two_and_two(node)
-    group = everywhere(judge, node, on)
     with judge():
         g = bound(node, on.alice, [on.p, on.q, on.p], [on.x, on.y, on.x])
+    group = within(judge, node, on, g)
+    with judge():
         group.runs(*EVERY_PAIR)
     node.groups.remove_pkp(on.alice, g, on.p.id)
     with judge():
@@ -120,22 +121,16 @@ def duplicates_count_once(judge: Judge, node: Node) -> None:
 def three_ways_permit_the_same(judge: Judge, node: Node) -> None:
     """What is given to add_group, to update_group or to the add calls permits the same runs."""
     on = two_and_two(node)
-    group = everywhere(judge, node, on)
     made = bound(node, on.alice, [on.p], [on.x])
-    with judge():
-        group.runs("x with p")
-    node.groups.update(on.alice, made, pkp_ids=[], cid_hashes=[])
-    updated = bound(node, on.alice, [], [])
+    updated, filled = bound(node, on.alice, [], []), bound(node, on.alice, [], [])
     node.groups.update(on.alice, updated, pkp_ids=[on.p.id], cid_hashes=[on.x.hash])
-    with judge():
-        group.runs("x with p")
-    node.groups.update(on.alice, updated, pkp_ids=[], cid_hashes=[])
-    filled = bound(node, on.alice, [], [])
     node.groups.add_pkp(on.alice, filled, on.p.id)
     node.groups.add_action(on.alice, filled, on.x.cid)
-    with judge():
-        group.runs("x with p")
-        group.refuses(*all_but("x with p"))
+    for g in (made, updated, filled):
+        group = within(judge, node, on, g)
+        with judge():
+            group.runs("x with p")
+            group.refuses(*all_but("x with p"))
 
 
 @case("account-key-uses-every-group", requirements=["GRP-250"], needs=NEEDS)
@@ -174,8 +169,10 @@ def many_of_everything(judge: Judge, node: Node) -> None:
     group = Permitted(judge, node, on, in_all)
     with judge.apart("EXEC-020", "GRP-040", "GRP-050"):
         group.runs("x with p", by=on.alice)
+    in_every = node.usage_keys.executing_in(on.alice, 0)
+    judge.set_up(node.signing.signs(in_every, on.y, on.q), "a key of all groups that runs in the first one")
     with judge.apart("EXEC-350"):
-        group.runs("x with p", by=node.usage_keys.executing_in(on.alice, 0))
+        group.runs("x with p", by=in_every)
     with judge.apart("EXEC-350", "UKEY-290"):
         group.runs("x with p", "y with q")
     with judge.apart("GRP-040"):
@@ -205,11 +202,10 @@ def many_of_everything(judge: Judge, node: Node) -> None:
 def all_wallets(judge: Judge, node: Node) -> None:
     """The all-zero PKP id permits all wallets, later ones too, with the listed actions alone."""
     on = two_and_two(node)
-    group = everywhere(judge, node, on)
-    bound(node, on.alice, [], [on.x])
+    without_wallets = within(judge, node, on, bound(node, on.alice, [], [on.x]))
     with judge.apart("GRP-140"):
-        group.refuses(*EVERY_PAIR)
-    bound(node, on.alice, [ALL_PKPS], [on.x])
+        without_wallets.refuses(*EVERY_PAIR)
+    group = within(judge, node, on, bound(node, on.alice, [ALL_PKPS], [on.x]))
     with judge.apart("GRP-070", "LIM-040"):
         group.runs("x with p", "x with q")
     with judge.apart("GRP-110"):
@@ -223,11 +219,10 @@ def all_wallets(judge: Judge, node: Node) -> None:
 def all_actions(judge: Judge, node: Node) -> None:
     """The wildcard `0` permits all actions, with the listed wallets alone."""
     on = two_and_two(node)
-    group = everywhere(judge, node, on)
-    bound(node, on.alice, [on.p], [])
+    without_actions = within(judge, node, on, bound(node, on.alice, [on.p], []))
     with judge.apart("GRP-140"):
-        group.refuses(*EVERY_PAIR)
-    bound(node, on.alice, [on.p], [node.groups.all_actions])
+        without_actions.refuses(*EVERY_PAIR)
+    group = within(judge, node, on, bound(node, on.alice, [on.p], [node.groups.all_actions]))
     with judge.apart("GRP-080", "LIM-040"):
         group.runs("x with p", "y with p")
     with judge.apart("GRP-110"):
@@ -238,10 +233,11 @@ def all_actions(judge: Judge, node: Node) -> None:
 def last_form_of_all_actions(judge: Judge, node: Node) -> None:
     """The wildcard of actions permits all actions also in the form that the profile names last."""
     on = two_and_two(node)
-    group = everywhere(judge, node, on)
     forms = node.session.profile.wire.group.cid_wildcard_form or [0]
     with judge():
-        bound(node, on.alice, [on.p], [forms[-1]])
+        g = bound(node, on.alice, [on.p], [forms[-1]])
+    group = within(judge, node, on, g)
+    with judge():
         group.runs("x with p", "y with p")
 
 
@@ -322,6 +318,8 @@ def metadata_permits_nothing(judge: Judge, node: Node) -> None:
     g = bound(node, on.alice, [on.p], [on.y])
     group = within(judge, node, on, g)
     group.runs("y with p")
+    for key in (group.key, on.alice):
+        group.refuses("x with p", by=key)
     node.actions.add(on.alice, on.x.cid, "x")
     with judge():
         group.refuses("x with p")
