@@ -209,6 +209,8 @@ def removal_of_a_group(judge: Judge, node: Node) -> None:
     both, every = node.usage_keys.executing_in(on.alice, on.g, on.h), node.usage_keys.executing_in(on.alice, 0)
     # The account key needs a group as well (EXEC-120).
     runs = {key: signing.must_sign(key, on.x, on.p).accepted for key in (on.key, both, every, on.alice)}
+    for of_both in (both, every):
+        signing.must_sign(of_both, on.y, on.q)
     node.groups.remove(on.alice, on.g)
     loses = ["GRPLIFE-110", "GRPLIFE-160", "EXEC-230"]
     for key, about in ((on.key, loses), (both, loses), (every, loses[1:]), (on.alice, loses[2:])):
@@ -239,12 +241,14 @@ def one_group_of_two(judge: Judge, node: Node) -> None:
     node.groups.remove_pkp(on.alice, on.g, on.p.id)
     with judge.apart("PKP-070"):
         signing.must_sign(in_h, on.x, on.p)
+    through_h = [in_h]
     with judge.apart("UKEY-290"):
         signing.must_sign(both, on.x, on.p)
+        through_h.append(both)
     node.groups.add_pkp(on.alice, on.g, on.p.id)
     node.groups.remove(on.alice, on.g)
     with judge.apart("GRPLIFE-170"):
-        for key in (in_h, both):
+        for key in through_h:
             signing.must_sign(key, on.x, on.p)
 
 
