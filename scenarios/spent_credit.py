@@ -34,7 +34,14 @@ def with_least_credit(judge: Judge, node: Node) -> SampleObjects:
     alice = node.accounts.new(spends=False)
     judge.set_up(node.payments.balance(alice.key) == 0, "a fresh account without credit")
     node.payments.buy(alice.key, Cents(500))
-    return sample_objects(node, alice)
+    return with_reads(node, sample_objects(node, alice))
+
+
+def with_reads(node: Node, objects: SampleObjects) -> SampleObjects:
+    """The objects, once each read about them was accepted while there is credit."""
+    for request in sample_reads(node, objects).values():
+        node.session.accept(request)
+    return objects
 
 
 @case("last-cents-are-spent-once", requirements=["BILL-220"], needs=BUYS, uses=[BOUGHT])
@@ -106,7 +113,7 @@ def last_cent_pays_a_write(judge: Judge, node: Node) -> None:
 def once_credit_is_spent(judge: Judge, node: Node) -> None:
     """The same of an account whose credit the test control has spent."""
     alice = node.accounts.new()
-    objects = sample_objects(node, alice)
+    objects = with_reads(node, sample_objects(node, alice))
     node.accounts.spend_all(alice)
     with judge.apart("BILL-030"):
         answer = node.session.send(node.payments.intent_request(alice.key, 500))
