@@ -296,6 +296,7 @@ def nearly_zero(judge: Judge, node: Node) -> None:
     zero = bound(node, on.alice, [ALL_PKPS], [node.groups.all_actions])
     node.signing.must_sign(group.key, on.x, on.p)
     node.groups.remove(on.alice, zero)
+    group.refuses("x with p")
     for near in (f"0x{1:064x}", f"0x8{0:063x}"):
         for pkp_ids, hashes in (([on.p.id], [near]), ([near], [on.x.hash])):
             labels = {"group_name": node.label, "group_description": "nearly zero"}

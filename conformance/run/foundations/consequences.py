@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.problems import ChainReverted, LeakyRefusal, Mismatch, NotAccepted, NotRefused, StateChanged
+from conformance.problems import ChainReverted, Departure, LeakyRefusal, Mismatch, NotAccepted, NotRefused, StateChanged
 from conformance.run.foundations.foundation import Foundation
 
 CONSEQUENCES = (
@@ -81,6 +81,16 @@ CONSEQUENCES = (
         "metering::each-write-is-charged",
         "BILL-140 LIM-050",
         departures=(Mismatch,),
+    ),
+    Foundation(
+        "keys of billing in X-Api-Key",
+        "balance create_payment_intent confirm_payment",
+        None,
+        "payment_endpoints::key-in-either-header",
+        "AUTH-010 AUTH-020 AUTH-030",
+        departures=(NotAccepted,),
+        refused_as="unauthenticated",
+        shown_by=Departure,
     ),
     Foundation(
         "payments",

@@ -284,6 +284,15 @@ OBJECTS = (
         upon=("groups",),
     ),
     Foundation(
+        "ids of groups in quotes",
+        "remove_group",
+        None,
+        "group_lifecycle::quoted-id-removes",
+        "GRPLIFE-180",
+        upon=("removals of groups",),
+        departures=(NotAccepted,),
+    ),
+    Foundation(
         "updates of usage keys",
         "update_usage_api_key",
         trials.updates_replace_permissions,

@@ -10,7 +10,7 @@ from conformance.selftest.tools.mutant import mutant
 from reference_node.node import Node
 
 
-@mutant("EP-160", also="ACC-070 ACC-140 GRPLIFE-010")
+@mutant("EP-160", also="ACC-070 ACC-140 EP-200 GRPLIFE-010")
 def group_is_not_made(node: Node) -> None:
     """Answer a fresh id from `add_group`, and create nothing."""
     ids = count(1000)

@@ -6,11 +6,13 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 
-from conformance.selftest.tools.accounts import Hashes, Write, account_of, lists_of
+from conformance.selftest.tools.accounts import Hashes, Write, account_of, lists_of, permissions_of
 from conformance.selftest.tools.alter import Answered, Forward, Received, intercept, members, refusal, wrap
+from conformance.selftest.tools.api_keys import presented
 from conformance.selftest.tools.mutant import mutant
 from conformance.selftest.tools.operations import GROUP_MEMBER_WRITES
 from reference_node.chain.account_config import Group, UsageKey, Wallet
+from reference_node.keys import key_hash, parse_key
 from reference_node.node import Node
 
 NAMING_A_GROUP = ("update_group", "remove_group", *GROUP_MEMBER_WRITES)
@@ -32,8 +34,13 @@ def _hide_removed(node: Node) -> set[tuple[int, int]]:
     """Only hide removed groups from `list_groups`; return account and id of each."""
     hidden: set[tuple[int, int]] = set()
 
-    def remove(_: Write, key: int, group_id: int) -> None:
-        hidden.add((account_of(node, key), group_id))
+    def remove(write: Write, key: int, group_id: int) -> None:
+        account, given = account_of(node, key), permissions_of(node, key)
+        ids = {group.id for group in node.accounts.groups(account, 0, 100)} | {found for _, found in hidden}
+        if group_id not in ids or (given is not None and not given.can_delete_groups):
+            write(key, group_id)
+        else:
+            hidden.add((account, group_id))
 
     def groups(view: Callable[..., list[Group]], account: int, *page: int) -> list[Group]:
         return [group for group in view(account, *page) if (account, group.id) not in hidden]
@@ -43,27 +50,29 @@ def _hide_removed(node: Node) -> set[tuple[int, int]]:
     return hidden
 
 
-@mutant("GRPLIFE-110", "GRPLIFE-150", "CHAIN-050", also="ACC-140 ERR-100 GRPLIFE-160 AUTH-080 AUTH-090 UKEY-070")
+@mutant("GRPLIFE-110", "GRPLIFE-150", "CHAIN-050", also="ACC-140 ERR-100 GRPLIFE-160")
 def removed_groups_are_only_hidden(node: Node) -> None:
     """Remove a group from the list only."""
     _hide_removed(node)
 
 
-@mutant("GRPLIFE-100", also="ACC-140 CHAIN-050 ERR-100 GRPLIFE-110 GRPLIFE-160 AUTH-080 AUTH-090 UKEY-070")
+@mutant("GRPLIFE-100", also="ACC-140 CHAIN-050 ERR-100 GRPLIFE-110 GRPLIFE-160")
 def removed_group_stays_on_chain(node: Node) -> None:
     """Hide and refuse a removed group over HTTP, and keep it in the contract."""
     hidden = _hide_removed(node)
 
     async def handler(request: Received, forward: Forward) -> Answered:
         group_id = int(str(members(json.loads(request.body)).get("group_id")))
-        return refusal(404) if group_id in {found for _, found in hidden} else await forward(request)
+        secret = parse_key(presented(request))
+        gone = secret is not None and (account_of(node, key_hash(secret)), group_id) in hidden
+        return refusal(404) if gone else await forward(request)
 
     intercept(node, NAMING_A_GROUP, handler)
 
 
 @mutant(
     "GRPLIFE-120",
-    also="ACC-140 CHAIN-050 ERR-100 GRPLIFE-110 GRPLIFE-150 GRPLIFE-160 LIST-010 AUTH-080 AUTH-090 UKEY-070",
+    also="ACC-140 CHAIN-050 ERR-100 GRPLIFE-110 GRPLIFE-150 GRPLIFE-160 LIST-010",
 )
 def removed_ids_are_used_again(node: Node) -> None:
     """Give a new group the id of a removed one, which keys may still name."""

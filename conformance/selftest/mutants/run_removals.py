@@ -19,7 +19,7 @@ from conformance.selftest.tools.mutant import Row, mutant, row
 from reference_node.node import Node
 
 
-@mutant("GRPLIFE-110", "GRPLIFE-160", "EXEC-230", also="CHAIN-050 ERR-100 EXEC-030 EXEC-090 EXEC-120")
+@mutant("GRPLIFE-110", "GRPLIFE-160", "EXEC-230", also="CHAIN-050 ERR-100 EXEC-030 EXEC-090 EXEC-120 GRPLIFE-120")
 def removed_groups_still_permit(node: Node) -> None:
     """Let a removed group permit what it did."""
     gone: list[tuple[int, Lists, set[int]]] = []
