@@ -23,7 +23,7 @@ from reference_node.node import Node
 
 CASES = {case.id: case for case in load([scenarios()])}
 MUTANTS = {mutant.name: mutant for mutant in all_mutants()}
-ONE_MORE, ORDER = "group_lifecycle::creation-lists-one-more", "lists::groups-in-order-of-their-names-given"
+ONE_MORE, ORDER = "group_lifecycle::creation-lists-one-more", "lists::groups-in-creation-order"
 
 
 def unaltered(_: Node) -> None:
@@ -171,7 +171,7 @@ BLOCKED = {
     ),
     "group-of-actions-is-ignored": (
         "endpoints::actions-join-and-leave-groups",
-        "group_lifecycle::update-with-empty-lists",
+        "design_flows::actions-are-added-and-removed",
     ),
     "raw-cid-has-another-hash:lower-case": ("actions::two-versions-are-two-actions", "endpoints::action-metadata"),
     "every-run-is-marked-as-failed": ("actions_run::failing-code", "actions_run::main-is-awaited"),
