@@ -82,7 +82,7 @@ def negative_times_count_from_the_end(node: Node) -> None:
     read_as(node, change)
 
 
-@mutant("ENV-320", "ENV-340", "ENV-400", "BILL-240")
+@mutant("ENV-320", "ENV-400", "BILL-240")
 def missing_domains_are_the_nodes_own(node: Node) -> None:
     """Fill in what the domain lacks."""
 
