@@ -19,7 +19,7 @@ RUNS = (
     Foundation(
         "marks of failed runs",
         "run_action",
-        None,
+        trials.successful_runs_are_not_marked,
         "actions_run::failing-code",
         "EXEC-320",
         upon=NEEDED_BY_RUNS,
@@ -51,7 +51,17 @@ RUNS = (
         "actions_run::parameters-come-unchanged",
         "EXEC-150 EXEC-160",
         upon=NEEDED_BY_RUNS,
-        departures=(Mismatch, NotAccepted),
+        departures=(Mismatch,),
+    ),
+    Foundation(
+        "parameters that runs take",
+        "run_action",
+        None,
+        "actions_run::parameters-come-unchanged",
+        "EXEC-150 EXEC-160",
+        upon=NEEDED_BY_RUNS,
+        departures=(NotAccepted,),
+        refused_as="invalid",
     ),
     Foundation(
         "the promise of main",
@@ -88,5 +98,24 @@ RUNS = (
         "EP-380 EXEC-010 EXEC-020 EXEC-140 EXEC-150 EXEC-190 EXEC-250 EXEC-370 PKP-100 PKP-110 PKP-170 "
         "UKEY-010 UKEY-260",
         upon=NEEDED_BY_RUNS,
+    ),
+    Foundation(
+        "runs by the account key",
+        "run_action",
+        None,
+        "execution_rule::account-key",
+        "EXEC-020 EXEC-120",
+        upon=("runs",),
+        departures=(NotAccepted,),
+    ),
+    Foundation(
+        "runs by the account key in every group",
+        "run_action",
+        None,
+        "group_runs::account-key-uses-every-group",
+        "EXEC-020 EXEC-120 GRP-250",
+        upon=("runs by the account key",),
+        departures=(NotAccepted,),
+        shown_by=Departure,
     ),
 )

@@ -16,6 +16,7 @@ from conformance.service.derivations import hashed_cid, random_key
 from conformance.service.groups import Groups, group_id
 from conformance.service.pkps import Pkps
 from conformance.service.refusal import ExpectedRefusal, check_refusal
+from conformance.service.runs import Runs
 from conformance.service.scope_trial import ScopeTrial, opened_by
 from conformance.service.session import Session
 from conformance.service.signing_runs import SigningRuns
@@ -356,6 +357,16 @@ def actions_are_deleted(session: Session) -> None:
         _hashes(session, "list_actions", actions.list(key), made)
     actions.delete(key, hashed_cid(made.pop(1)))
     _hashes(session, "list_actions", actions.list(key), made)
+
+
+def successful_runs_are_not_marked(session: Session) -> None:
+    """The run of a code that returns a number is not marked as failed."""
+    account, runs = _account(session), Runs(session)
+    with set_up():
+        wallet, groups = Pkps(session).create(account), Groups(session)
+        group = groups.add(account, pkp_ids=[wallet.id], cid_hashes=[groups.all_actions])
+        key = UsageKeys(session).executing_in(account, group.id)
+    runs.must_succeed(runs.request(key, "async function main() { return 1; }"))
 
 
 def permitted_runs_sign(session: Session) -> None:

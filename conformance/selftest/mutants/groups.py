@@ -21,9 +21,11 @@ from conformance.selftest.tools.alter import (
     refusal,
     wrap,
 )
+from conformance.selftest.tools.api_keys import presented
 from conformance.selftest.tools.concurrent_requests import one_answer_at_a_time
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.chain.account_config import Group, Wallet
+from reference_node.keys import key_hash, parse_key
 from reference_node.node import Node
 
 NAMING_A_GROUP = (
@@ -232,7 +234,9 @@ def groups_belong_to_their_maker(node: Node) -> None:
 
     async def handler(request: Received, forward: Forward) -> Answered:
         group_id = _number(members(json.loads(request.body)).get("group_id"))
-        return refusal(403) if group_id in foreign else await forward(request)
+        secret = parse_key(presented(request))
+        theirs = secret is not None and (account_of(node, key_hash(secret)), group_id) in foreign
+        return refusal(403) if theirs else await forward(request)
 
     intercept(node, NAMING_A_GROUP, handler)
 
@@ -242,8 +246,8 @@ def groups_of_usage_keys_are_hidden(node: Node) -> None:
     """Hide groups that usage keys made from `list_groups`."""
     foreign = groups_of_usage_keys(node)
 
-    def groups(view: Callable[..., list[Group]], *arguments: int) -> list[Group]:
-        return [group for group in view(*arguments) if group.id not in foreign]
+    def groups(view: Callable[..., list[Group]], account: int, *page: int) -> list[Group]:
+        return [group for group in view(account, *page) if (account, group.id) not in foreign]
 
     wrap(node.accounts, "groups", groups)
 

@@ -51,14 +51,14 @@ def actions_of(node: Node, key_hash: int) -> list[Action]:
     return node.accounts.actions(account_of(node, key_hash), 0, 100)
 
 
-def groups_of_usage_keys(node: Node) -> set[int]:
-    """Return the ids of the groups that usage keys create from now on; the set grows with them."""
-    made: set[int] = set()
+def groups_of_usage_keys(node: Node) -> set[tuple[int, int]]:
+    """Return account and id of the groups that usage keys create from now on; the set grows with them."""
+    made: set[tuple[int, int]] = set()
 
     def add(write: Callable[..., int], key_hash: int, *arguments: object) -> int:
         group_id = write(key_hash, *arguments)
         if not node.accounts.key_info(key_hash).is_account_key:
-            made.add(group_id)
+            made.add((account_of(node, key_hash), group_id))
         return group_id
 
     wrap(node.accounts, "add_group", add)
