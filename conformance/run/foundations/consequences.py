@@ -58,15 +58,6 @@ CONSEQUENCES = (
         upon=("runs",),
     ),
     Foundation(
-        "what main returns",
-        "run_action",
-        None,
-        "actions_run::response-carries-every-value",
-        "EXEC-140 EXEC-150 EXEC-370",
-        upon=("runs",),
-        departures=(Mismatch,),
-    ),
-    Foundation(
         "runs of failing code",
         "run_action",
         None,

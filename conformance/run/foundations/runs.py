@@ -45,6 +45,15 @@ RUNS = (
         refused_as="unauthenticated",
     ),
     Foundation(
+        "what main returns",
+        "run_action",
+        None,
+        "actions_run::response-carries-every-value",
+        "EXEC-140 EXEC-370",
+        upon=NEEDED_BY_RUNS,
+        departures=(Mismatch,),
+    ),
+    Foundation(
         "parameters of main",
         "run_action",
         None,

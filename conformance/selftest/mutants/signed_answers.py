@@ -20,7 +20,7 @@ WALLET_MINT, KEY_MINT = MINTS
     each=[
         row("wallet_mint", WALLET_MINT, breaks="AKEY-050 UKEY-360", also="WSIG-090"),
         row("key_mint", KEY_MINT, breaks="AKEY-050 UKEY-360", also="WSIG-090"),
-        row("conversion", CONVERSION, breaks="AKEY-050"),
+        row("conversion", CONVERSION, breaks="AKEY-050", also="ACC-160"),
     ],
     also="VER-050",
 )
