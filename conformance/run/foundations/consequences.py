@@ -176,4 +176,13 @@ CONSEQUENCES = (
         "EXEC-140 EXEC-180 EXEC-320",
         upon=("runs",),
     ),
+    Foundation(
+        "the Execution rule in managed accounts",
+        "convert_to_chain_secured_account",
+        None,
+        "execution_rule::matrix",
+        "EXEC-090",
+        upon=("runs",),
+        departures=(NotAccepted, NotRefused),
+    ),
 )
