@@ -47,7 +47,7 @@ def own_or_blocked(
         departure = _problem(foundation, run.target)
         if departure is None:
             continue
-        own = tuple(name for name in charged if name in foundation.requirements)
+        own = tuple(name for name in charged if name in foundation.requirements | OF_ITS_OWN_DESCRIPTION)
         if not own:
             return _blocked(problem, foundation, departure)
         problem.requirements = own
@@ -66,6 +66,8 @@ ABOUT_ACCEPTED = frozenset({"BILL-140", "BILL-150", "BILL-220", "LIM-050", "LIST
 """Requirements on what an accepted request does, shows or costs."""
 
 
+OF_ITS_OWN_DESCRIPTION = frozenset({"VER-050"})
+"""What a node says of itself: an answer that contradicts it does so whatever else is wrong."""
 ABOUT_ACCOUNT_KEYS = frozenset({"AKEY-070", "AUTH-010"})
 """Requirements that account keys open everything in `X-Api-Key`. Nearly every case sends them so: what is refused for
 another reason, the case about that request charges."""

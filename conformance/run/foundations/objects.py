@@ -193,6 +193,39 @@ OBJECTS = (
         upon=("groups", "registered actions"),
         departures=(Mismatch,),
     ),
+    *(
+        Foundation(name, operation, holds, case, about, departures=(Mismatch,))
+        for name, operation, holds, case, about in (
+            (
+                "names of listed groups",
+                "list_groups",
+                trials.groups_are_listed_with_labels,
+                "groups::group-has-a-name",
+                "ACC-070 GRP-020 GRP-030",
+            ),
+            (
+                "descriptions of listed groups",
+                "list_groups",
+                trials.groups_are_listed_with_labels,
+                "groups::group-has-a-description",
+                "ACC-070 GRP-020 GRP-030",
+            ),
+            (
+                "labels of listed usage keys",
+                "list_api_keys",
+                trials.keys_are_listed_with_labels,
+                "usage_keys::labels-keep-their-text",
+                "ACC-100 UKEY-020 UKEY-030",
+            ),
+            (
+                "labels of listed actions",
+                "list_actions",
+                trials.actions_are_listed_with_labels,
+                "endpoints::action-metadata",
+                "ACC-090 ACT-060 EP-260 EP-280 EP-300 LIST-170",
+            ),
+        )
+    ),
     Foundation(
         "actions added to groups",
         "add_action_to_group",

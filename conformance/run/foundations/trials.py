@@ -18,7 +18,7 @@ from conformance.service.pkps import Pkps
 from conformance.service.refusal import ExpectedRefusal, check_refusal
 from conformance.service.runs import Runs
 from conformance.service.scope_trial import ScopeTrial, opened_by
-from conformance.service.session import Session
+from conformance.service.session import DESCRIPTION, Session
 from conformance.service.signing_runs import SigningRuns
 from conformance.service.usage_keys import Permissions, UsageKeys
 from conformance.service.wallets import Wallets
@@ -105,6 +105,40 @@ def groups_are_made(session: Session) -> None:
         expected,
         after,
     )
+
+
+def groups_are_listed_with_labels(session: Session) -> None:
+    """The newest group is listed with its name and its description."""
+    key, groups = _account(session), Groups(session)
+    with set_up():
+        groups.add(key, "labelled")
+        listed = groups.list(key)[-1:]
+    _labelled(session, "list_groups", listed)
+
+
+def keys_are_listed_with_labels(session: Session) -> None:
+    """The only usage key is listed with its name and its description."""
+    key, keys = _account(session), UsageKeys(session)
+    with set_up():
+        keys.add(key, name="labelled")
+        listed = keys.list(key)
+    _labelled(session, "list_api_keys", listed[:1] if len(listed) == 1 else [])
+
+
+def actions_are_listed_with_labels(session: Session) -> None:
+    """The only action is listed with its name and its description."""
+    key, actions = _account(session), Actions(session)
+    with set_up():
+        actions.add(key, actions.sample_cid("labelled"), "labelled")
+        listed = actions.list(key)
+    _labelled(session, "list_actions", listed)
+
+
+def _labelled(session: Session, where: str, items: Sequence[object]) -> None:
+    """These items have the labels of their making, as far as lists show labels."""
+    for name, given in (("name", f"{session.label} labelled"), ("description", DESCRIPTION)):
+        for got in _pluck(items, name):
+            _must(session, got is MISSING or same(got, given), f"the {name} {printed_json(given)} in {where}", got)
 
 
 def groups_have_own_ids(session: Session) -> None:

@@ -209,7 +209,7 @@ def created_wallets_have_another_status(node: Node) -> None:
     intercept(node, "create_wallet", handler)
 
 
-@mutant("VER-050", also="ACC-090 ACT-060 LIST-170")
+@mutant("VER-050", also="ACC-090 ACT-060 EP-280 LIST-170")
 def listed_names_may_be_null(node: Node) -> None:
     """Show null descriptions in `list_actions`, though the OpenAPI description says text."""
     change_items(node, "list_actions", each(lambda item: {**item, "description": None}))
