@@ -171,6 +171,14 @@ OBJECTS = (
         departures=(Mismatch,),
     ),
     Foundation(
+        "every action in lists",
+        "list_actions",
+        trials.actions_are_all_listed,
+        "accounts::action-metadata-is-a-child",
+        "ACC-090 EP-250 EP-260 LIST-050 LIST-170",
+        departures=(Mismatch,),
+    ),
+    Foundation(
         "the hashes of CIDs",
         "add_action add_action_to_group",
         trials.cids_are_hashed,
@@ -332,6 +340,14 @@ OBJECTS = (
         "endpoints::usage-key-operations",
         "EP-130 KEYLIFE-020 KEYLIFE-030 KEYLIFE-040 LIST-170 UKEY-040 UKEY-050 UKEY-440",
         upon=("groups", "usage keys"),
+    ),
+    Foundation(
+        "new labels of usage keys",
+        "update_usage_api_key_metadata",
+        trials.keys_are_renamed,
+        "endpoints::usage-key-operations",
+        "EP-140 KEYLIFE-060 LIST-170",
+        upon=("usage keys", "labels of listed usage keys"),
     ),
     Foundation(
         "removals of usage keys",

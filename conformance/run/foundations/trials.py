@@ -209,6 +209,25 @@ def lists_of_actions_are_of_one_group(session: Session) -> None:
     _hashes(session, "list_actions of the group", actions.list(key, group.id), [])
 
 
+def actions_are_all_listed(session: Session) -> None:
+    """Two actions that are registered are two items of the list."""
+    key, actions = _account(session), Actions(session)
+    with set_up():
+        for name in ("one", "other"):
+            actions.add(key, actions.sample_cid(name))
+    listed = actions.list(key)
+    _must(session, len(listed) == 2, "two items in list_actions", listed)
+
+
+def keys_are_renamed(session: Session) -> None:
+    """The only usage key is listed with its new name after an update of its labels."""
+    key, keys = _account(session), UsageKeys(session)
+    with set_up():
+        usage_key = keys.add(key, name="labelled before").key
+    keys.rename(key, usage_key, "labelled")
+    _labelled(session, "list_api_keys", keys.list(key))
+
+
 def cids_are_hashed(session: Session) -> None:
     """The one action that is registered is listed by the hash of its CID."""
     key, actions = _account(session), Actions(session)
