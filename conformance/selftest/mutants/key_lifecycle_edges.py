@@ -39,15 +39,21 @@ def update_creates_keys(node: Node) -> None:
 @mutant("KEYLIFE-100")
 def renaming_revives_keys(node: Node) -> None:
     """Create a removed usage key again in its metadata update."""
+    removed: set[tuple[int, int]] = set()
+
+    def remove(write: Write, acting_key: int, key: int) -> None:
+        write(acting_key, key)
+        removed.add((acting_key, key))
 
     def rename(write: Write, acting_key: int, key: int, name: str, description: str) -> None:
         try:
             write(acting_key, key, name, description)
         except ContractRefusal as refusal:
-            if refusal.error != "UsageKeyUnknown":
+            if refusal.error != "UsageKeyUnknown" or (acting_key, key) not in removed:
                 raise
             node.accounts.set_usage_key(acting_key, UsageKey(key, 0, 0, name, description, NOTHING))
 
+    wrap(node.accounts, "remove_usage_key", remove)
     wrap(node.accounts, "update_usage_key_metadata", rename)
 
 

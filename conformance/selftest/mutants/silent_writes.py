@@ -19,7 +19,7 @@ from reference_node.node import Node
         row(
             "update_usage_key_metadata",
             breaks="KEYLIFE-060 EP-140",
-            also="ACC-140 AUTH-140 ERR-140 KEYLIFE-190 LIST-170",
+            also="ACC-140 AUTH-140 ERR-140 KEYLIFE-100 KEYLIFE-110 KEYLIFE-120 KEYLIFE-180 KEYLIFE-190 LIST-170",
         ),
         row(
             "remove_usage_key",
