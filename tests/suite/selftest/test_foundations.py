@@ -127,6 +127,22 @@ def test_accepted_request_contradicts_nothing_about_refused_ones() -> None:
     assert outcome.verdict is Verdict.FAIL
 
 
+def test_contradiction_of_the_nodes_own_description_is_charged_whatever_else_is_wrong() -> None:
+    judge, described = "endpoints::action-metadata", "versioning::answers-as-described"
+    with judged("listed-names-may-be-null", judge, described) as run:
+        outcome = run(described)
+
+    assert (outcome.verdict, outcome.blamed) == (Verdict.FAIL, ("VER-050",))
+
+
+def test_refusal_for_another_reason_than_the_key_contradicts_nothing_about_account_keys() -> None:
+    carries = "account_keys::key-carries-full-permission"
+    with judged("group-calls-want-quoted-ids", carries) as run:
+        outcome = run(carries)
+
+    assert outcome.verdict is Verdict.INCONCLUSIVE
+
+
 def test_judges_do_not_block_each_other() -> None:
     """On a node that breaks much, the case of the first foundation that does not hold fails."""
     judges = {foundation.judged_by for foundation in FOUNDATIONS if foundation.judged_by in CASES}
@@ -174,6 +190,14 @@ BLOCKED = {
         "design_flows::actions-are-added-and-removed",
     ),
     "raw-cid-has-another-hash:lower-case": ("actions::two-versions-are-two-actions", "endpoints::action-metadata"),
+    "only-one-action-is-kept": ("accounts::action-metadata-is-a-child", "groups::lists-given-at-creation"),
+    "write-does-nothing:update_usage_key_metadata": (
+        "endpoints::usage-key-operations",
+        "onchain::writes-over-http-emit-events",
+    ),
+    "kind-of-key-decides:account-key-runs-nothing": ("execution_rule::account-key", "execution_rule::all-actions"),
+    "listed-names-may-be-null": ("endpoints::action-metadata", "accounts::other-accounts-actions-stay-as-they-are"),
+    "refusal-can-be-swallowed": ("execution_rule::matrix", "execution_rule::matrix-chain-secured"),
     "every-run-is-marked-as-failed": ("actions_run::failing-code", "actions_run::main-is-awaited"),
     "open-endpoint-needs-a-key:get_service_action_ipfs_id": (
         "authentication::open-endpoints",
