@@ -26,6 +26,8 @@ SHORT_OF_CREDIT: dict[str, JsonValue] = {SHORT: ["insufficient_credit", "forbidd
 SPENDS_BY = "update_usage_api_key_metadata"
 """The write with which an account comes to zero: it leaves nothing behind."""
 BURST = 16
+RACES = 4
+"""A race shows in some rounds only."""
 MOST_BURSTS = 75
 
 
@@ -102,6 +104,29 @@ def last_cent_pays_a_write(judge: Judge, node: Node) -> None:
     with judge("BILL-140"):
         answer = node.session.send(write)
         judge.that(answer.accepted, f"{SPENDS_BY} to be accepted by an account that has its price left", answer.status)
+
+
+@case(
+    "credit-for-one-write-pays-one", requirements=["BILL-220"], needs=["managed_accounts", "billing", "credit_control"]
+)
+def credit_for_one_write_pays_one(judge: Judge, node: Node) -> None:
+    """Of many writes at the same time an account with credit for one does no more than one."""
+    for _ in range(RACES):
+        alice = node.accounts.new()
+        made = node.usage_keys.add(alice.key)
+        labels: dict[str, object] = {"name": node.label, "description": "d"}
+        write = node.session.request(SPENDS_BY, alice.key, usage_api_key=made.key, **labels)
+        before = node.payments.balance(alice.key)
+        node.session.accept(write)
+        price = before - node.payments.balance(alice.key)
+        judge.set_up(price > 0, "a write that costs something")
+        node.accounts.spend_all(alice, leave=price)
+        judge.set_up(node.payments.balance(alice.key) == price, f"an account that has {price} cents left")
+        with judge():
+            accepted = accepted_at_once(node.session, [write] * BURST)
+            judge.that(
+                accepted <= 1, f"one of {BURST} writes at once to be accepted, for which there is credit", accepted
+            )
 
 
 @case(

@@ -59,7 +59,16 @@ def last_cent_can_not_be_spent(node: Node) -> None:
 @mutant("BILL-220", on=sells_credits, also="BILL-140 BILL-190 LIM-050")
 def last_cent_is_spent_by_all_at_once(node: Node) -> None:
     """Look whether there is credit, and accept a little later for nothing what it no longer covers."""
+    _look_before_the_write(node)
 
+
+@mutant("BILL-220", also="BILL-140 BILL-190 LIM-050")
+def granted_cent_is_spent_by_all_at_once(node: Node) -> None:
+    """The same of a node that grants credits."""
+    _look_before_the_write(node)
+
+
+def _look_before_the_write(node: Node) -> None:
     async def handler(request: Received, forward: Forward) -> Answered:
         wallet = wallet_of(node, request)
         covered = wallet is not None and node.billing.balance(wallet) > 0
