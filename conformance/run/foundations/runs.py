@@ -17,6 +17,17 @@ NEEDED_BY_RUNS = (
 
 RUNS = (
     Foundation(
+        "permission of runs",
+        "run_action",
+        trials.permitted_runs_sign,
+        "execution_rule::usage-key",
+        "EXEC-010 EXEC-020 UKEY-010 UKEY-260",
+        upon=NEEDED_BY_RUNS,
+        departures=(NotAccepted, RunEndedOtherwise, WrongRefusal),
+        shown_by=NotAccepted,
+        refused_as="forbidden",
+    ),
+    Foundation(
         "marks of failed runs",
         "run_action",
         trials.successful_runs_are_not_marked,
