@@ -56,12 +56,18 @@ def judge(statuses: Iterable[Status], outcomes: Iterable[Outcome]) -> tuple[Judg
 
 
 def _judged(status: Status, by_case: Mapping[str, Outcome]) -> Judged:
-    ran = [by_case[case] for case in status.checks if case in by_case]
+    checks = {*status.checks, *_told_by_others(status, by_case)}
+    ran = [outcome for case, outcome in by_case.items() if case in checks]
     relevant = [outcome for outcome in ran if _is_relevant(outcome, status)]
     if ran and not relevant:
         return Judged(status, Judgement.INCONCLUSIVE, ())
     failed = tuple(outcome.case for outcome in relevant if outcome.verdict in {Verdict.FAIL, Verdict.KNOWN})
     return Judged(status, _judgement(status, relevant), failed)
+
+
+def _told_by_others(status: Status, by_case: Mapping[str, Outcome]) -> list[str]:
+    """The cases that are not about the requirement, and fail in a way that contradicts it all the same."""
+    return [case for case, outcome in by_case.items() if status.requirement.id in outcome.contradicted]
 
 
 def _is_relevant(outcome: Outcome, status: Status) -> bool:

@@ -14,6 +14,7 @@ from conformance.problems import (
     Inconclusive,
     NotAccepted,
     NotRefused,
+    SecretTold,
     SetupFailed,
     StateChanged,
     StepProblem,
@@ -62,6 +63,10 @@ ABOUT_STATE = frozenset({"ERR-150", "MODE-240"})
 """Requirements that a refused request changes nothing."""
 SUCCESS_OF_REFUSED = frozenset({"ERR-140", "WSIG-100"})
 """Requirements that forbid to answer a request that must be refused as a success."""
+ABOUT_SECRETS = frozenset({"AKEY-050", "ERR-160", "PKP-090", "UKEY-360"})
+"""Requirements that answers tell no secret."""
+NO_SECRET_IN_REFUSALS = "ERR-160"
+"""What every refusal that tells one contradicts, also in cases that are not about it."""
 ABOUT_ACCEPTED = frozenset({"BILL-140", "BILL-150", "BILL-220", "LIM-050", "LIST-150", "LIST-170"})
 """Requirements on what an accepted request does, shows or costs."""
 
@@ -86,6 +91,8 @@ def _contradicted(problem: Departure, charged: Sequence[str], run: CaseRun) -> t
     if isinstance(problem, NotRefused):
         about_others = tuple(name for name in charged if name not in ABOUT_REFUSALS)
         return about_others or tuple(name for name in charged if name in SUCCESS_OF_REFUSED)
+    if isinstance(problem, SecretTold):
+        return tuple(name for name in charged if name in ABOUT_SECRETS) or (NO_SECRET_IN_REFUSALS,)
     if isinstance(problem, StateChanged):
         return tuple(name for name in charged if name in ABOUT_STATE) or tuple(charged)
     return tuple(charged)

@@ -22,6 +22,7 @@ from conformance.problems import (
     ControlNotAccepted,
     Departure,
     LeakyRefusal,
+    SecretTold,
     NotRefused,
     SetupFailed,
     StateChanged,
@@ -272,7 +273,7 @@ def check_refusal(answer: Answer, expected: ExpectedRefusal, secrets: Secrets) -
 
 def _must_hold_no_credential(answer: Answer, secrets: Secrets) -> None:
     if secrets.found_in("\n".join([answer.text, *answer.headers.values()])):
-        raise LeakyRefusal("a refusal without a credential in it", answer.text[:SHOWN], answer.exchange)
+        raise SecretTold("a refusal without a credential in it", answer.text[:SHOWN], answer.exchange)
 
 
 def _must_give_nothing_away(answer: Answer, secrets: Secrets) -> None:

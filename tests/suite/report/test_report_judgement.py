@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from made_runs import CHECKS, KNOWN, LISTED, NOTHING_LISTED, outcome
 
@@ -66,6 +68,12 @@ def test_restatement_that_is_not_proved_fails_with_a_check_of_what_it_restates()
     found = judged(LISTED, a=Verdict.FAIL, b=Verdict.PASS)
     assert found["A-030"].judgement is Judgement.FAIL
     assert judged(LISTED, a=Verdict.PASS, b=Verdict.PASS)["A-030"].judgement is Judgement.NOT_YET_COVERED
+
+
+def test_failure_counts_for_what_it_contradicts_beyond_its_case() -> None:
+    telling = replace(outcome("p::c", Verdict.FAIL), contradicted=("A-010",))
+    first, *_ = judge(statuses(KNOWN, NOTHING_LISTED, CHECKS), [outcome("p::a", Verdict.PASS), telling])
+    assert (first.judgement, first.failed) == (Judgement.FAIL, ("p::c",))
 
 
 def test_failed_cases_are_named_known_ones_too() -> None:
