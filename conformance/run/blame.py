@@ -65,7 +65,7 @@ SUCCESS_OF_REFUSED = frozenset({"ERR-140", "WSIG-100"})
 """Requirements that forbid to answer a request that must be refused as a success."""
 ABOUT_SECRETS = frozenset({"AKEY-050", "ERR-160", "PKP-090", "UKEY-360"})
 """Requirements that answers tell no secret."""
-NO_SECRET_IN_REFUSALS = "ERR-160"
+NO_SECRET_IN_REFUSALS = "ERR-160"  # noqa: S105 - an id, not a password
 """What every refusal that tells one contradicts, also in cases that are not about it."""
 ABOUT_ACCEPTED = frozenset({"BILL-140", "BILL-150", "BILL-220", "LIM-050", "LIST-150", "LIST-170"})
 """Requirements on what an accepted request does, shows or costs."""
