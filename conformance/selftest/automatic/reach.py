@@ -23,6 +23,8 @@ from reference_node.chain.interface import Address
 
 START = ""
 """Stands for the node's start among the cases that reach a fault."""
+FEW = 5
+"""Of so many cases that a fault alters something in, one or another would show it."""
 
 
 @dataclass
@@ -68,11 +70,17 @@ class Reach:
     def cases(self, fault: Fault) -> Sequence[str]:
         """The ids of the cases in which the fault may alter something, the likeliest to fail first.
 
-        All of them, those that reach the fault first, where it alters something while the node starts.
+        Where they are few, node or suite may have kept what was computed in them: the others of their packs follow.
+        All of them follow where the fault alters something while the node starts.
         """
         altered = self.seen.altered.get(fault.name, set())
         likeliest = self._likeliest(altered - {START})
-        return [*likeliest, *self._likeliest({*self.packs} - altered)] if START in altered else likeliest
+        if START in altered:
+            return [*likeliest, *self._likeliest({*self.packs} - altered)]
+        if len(altered) >= FEW:
+            return likeliest
+        packs = {self.packs[case] for case in altered}
+        return [*likeliest, *self._likeliest({case for case, pack in self.packs.items() if pack in packs} - altered)]
 
     def _likeliest(self, cases: Set[str]) -> list[str]:
         """One case of each pack in turn, the quickest first, and first of the packs that come here most often.
