@@ -64,6 +64,8 @@ class Answered:
         return 200 <= self.status < 300
 
 
+UNREADABLE = (AttributeError, KeyError, RecursionError, TypeError, ValueError)
+"""What a handler raises for a request of another form than it expects: its fault is not about that request."""
 Forward = Callable[[Received], Awaitable[Answered]]
 Handler = Callable[[Received, Forward], Awaitable[Answered]]
 
@@ -173,11 +175,28 @@ class Interception:
             return
         body = await _whole_body(receive)
         request = Received(scope["path"], scope["query_string"].decode(), tuple(scope["headers"]), body)
-        given = await self._handler(request, partial(self._forward, scope))
+        given = await self._handled(request, partial(self._forward, scope))
         headers = [(name, value) for name, value in given.headers if name.lower() != b"content-length"]
         headers.append((b"content-length", str(len(given.body)).encode()))
         await send({"type": "http.response.start", "status": given.status, "headers": headers})
         await send({"type": "http.response.body", "body": given.body})
+
+    async def _handled(self, request: Received, ask: Forward) -> Answered:
+        """The handler's answer; that of the node as it was to a request that the handler cannot read."""
+        asked: list[Received] = []
+        got: list[Answered] = []
+
+        async def forward(changed: Received) -> Answered:
+            asked.append(changed)
+            got.append(await ask(changed))
+            return got[-1]
+
+        try:
+            return await self._handler(request, forward)
+        except UNREADABLE:
+            if asked and not got:
+                raise
+            return got[-1] if got else await ask(request)
 
     async def _forward(self, scope: Scope, request: Received) -> Answered:
         headers = [(name, value) for name, value in request.headers if name.lower() != b"content-length"]
