@@ -6,7 +6,7 @@ A permitted run proves itself: it signs with the wallet that it names.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from conformance.cases import Judge, case
 from conformance.endpoints.requests import OutgoingRequest
@@ -16,7 +16,7 @@ from conformance.service.bindings import bound, two_groups
 from conformance.service.groups import ALL_PKPS
 from conformance.service.node import Node
 from conformance.service.pkps import Pkp
-from conformance.service.refusal import Refusals, was_accepted
+from conformance.service.refusal import Refusals, must_refuse, was_accepted
 from conformance.service.session import DESCRIPTION
 from conformance.service.usage_keys import Permissions
 from conformance.values.json_values import printed
@@ -226,6 +226,47 @@ def removal_of_a_group(judge: Judge, node: Node) -> None:
     with judge("GRPLIFE-120"):
         for key in (on.key, both):
             signing.must_be_refused(key, on.x, on.p, control=runs[key])
+
+
+@case(
+    "runs-without-a-wallet",
+    requirements=["EXEC-230", "EP-210", "EP-360", "GRPLIFE-050", "GRPLIFE-110", "KEYLIFE-020", "KEYLIFE-030"],
+    needs=NEEDS,
+)
+def runs_without_a_wallet(judge: Judge, node: Node) -> None:
+    """Runs that use no wallet follow each change of their group and their key with the next request."""
+    on = two_groups(node)
+    groups, hashes = node.groups, [on.x.hash, on.y.hash]
+    plain = node.actions.of_code(f"async function main() {{ return 'no wallet'; }} // {node.session.label}")
+    g = bound(node, on.alice, [on.p], [plain])
+    key = node.usage_keys.executing_in(on.alice, g)
+    run = node.runs.request(key, plain.code)
+
+    def follows(
+        takes: Sequence[str], write: Callable[[], object], gives: Sequence[str], back: Callable[[], object]
+    ) -> None:
+        control = node.runs.must_succeed(run).accepted
+        write()
+        with judge.apart(*takes, "EXEC-230"):
+            must_refuse(node.session, run, ["forbidden"], control=control, unchanged=[])
+        back()
+        with judge.apart(*gives, "EXEC-230"):
+            node.runs.must_succeed(run)
+
+    def named(*listed: object) -> Callable[[], object]:
+        return lambda: groups.update(on.alice, g, "g", pkp_ids=[on.p.id], cid_hashes=listed)
+
+    def executing(*named: int) -> Callable[[], object]:
+        return lambda: node.usage_keys.update(on.alice, key, Permissions(execute_in_groups=[*named]))
+
+    follows(["GRPLIFE-050"], named(*hashes), ["GRPLIFE-050"], named(*hashes, plain.hash))
+    follows(
+        *(["EP-210"], lambda: groups.remove_action(on.alice, g, plain.hash)),
+        *(["EP-360"], lambda: groups.add_action(on.alice, g, plain.cid)),
+    )
+    follows(["KEYLIFE-030"], executing(on.g, on.h), ["KEYLIFE-020"], executing(on.g, g))
+    follows(["KEYLIFE-030"], executing(), ["KEYLIFE-020"], executing(0))
+    follows(["GRPLIFE-110"], lambda: groups.remove(on.alice, g), [], lambda: bound(node, on.alice, [], [plain]))
 
 
 @case("one-group-of-two", requirements=["GRPLIFE-170", "PKP-060", "PKP-070", "UKEY-290"], needs=NEEDS)

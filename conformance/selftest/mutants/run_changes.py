@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from threading import Lock
 
@@ -20,6 +21,7 @@ from conformance.selftest.tools.api_keys import key_book, presented, under
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.chain.account_config import Permissions
 from reference_node.node import Node
+from reference_node.runs import Run
 
 Question = tuple[int, bytes, bytes | None]
 STALE_RUNS = 3
@@ -40,6 +42,37 @@ def what_was_permitted_stays_permitted(node: Node) -> None:
         return right or question in permitted
 
     change_verdicts(node, remembered)
+
+
+@mutant(
+    each=[
+        row("update_group", breaks="EXEC-230 GRPLIFE-050", also="GRPLIFE-070 GRPLIFE-080"),
+        row("remove_action_from_group", breaks="EXEC-230 EP-210"),
+        row("update_usage_key", breaks="EXEC-230 KEYLIFE-030", also="UKEY-270 UKEY-300"),
+        row("remove_group", breaks="EXEC-230 GRPLIFE-110", also="GRPLIFE-160"),
+    ],
+    also="CHAIN-050 EXEC-030 EXEC-040",
+)
+def run_without_a_wallet_outlives_a_write(node: Node, write: str) -> None:
+    """After `{write}` decide the next run of each key and action as before it. Each wallet is decided as it is used."""
+    permitted: set[Run] = set()
+    outdated: set[Run] = set()
+
+    def may_run(ask: Callable[[Run], bool], run: Run) -> bool:
+        if run in outdated:
+            outdated.remove(run)
+            return True
+        right = ask(run)
+        (permitted.add if right else permitted.discard)(run)
+        return right
+
+    def change(original: Callable[..., object], *arguments: object) -> object:
+        result = original(*arguments)
+        outdated.update(permitted)
+        return result
+
+    wrap(node.runs, "may_run", may_run)
+    wrap(node.accounts, write, change)
 
 
 @mutant(
