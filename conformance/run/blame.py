@@ -42,7 +42,7 @@ def own_or_blocked(
     charged = _contradicted(problem, problem.requirements or case.requirements, run)
     if not charged:
         return SetupFailed.of(problem)
-    for foundation in _before_its_own(case, among):
+    for foundation in _before_its_own(case, problem, among):
         if not _bears(foundation, problem, run):
             continue
         departure = _problem(foundation, run.target)
@@ -98,9 +98,13 @@ def _contradicted(problem: Departure, charged: Sequence[str], run: CaseRun) -> t
     return tuple(charged)
 
 
-def _before_its_own(case: Case, among: Sequence[Foundation]) -> Iterator[Foundation]:
-    """The foundations up to the last that the case judges: of those that do not hold, the first one's case fails."""
-    own = [foundation.judged_by == case.id.partition("[")[0] for foundation in among]
+def _before_its_own(case: Case, problem: Departure, among: Sequence[Foundation]) -> Iterator[Foundation]:
+    """The foundations up to the last that this failure judges: of those that do not hold, the first one's case fails."""
+    own = [
+        foundation.judged_by == case.id.partition("[")[0]
+        and isinstance(problem, foundation.shown_by or foundation.departures)
+        for foundation in among
+    ]
     last = max((at for at, judged in enumerate(own) if judged), default=len(among))
     for foundation, judged in zip(among[: last + 1], own, strict=False):
         if not judged or foundation.holds:

@@ -200,7 +200,8 @@ def removals_reach_keys_of_other_accounts(node: Node) -> None:
     def change(sent: Sent) -> Sent:
         account_hash, usage_key = sent.arguments
         owner = node.accounts.key_info(usage_key).account_hash
-        if owner and owner != account_hash and not node.accounts.account(account_hash).managed:
+        caller = node.accounts.key_info(account_hash)
+        if owner and owner != account_hash and caller.is_account_key and not caller.managed:
             with suppress(ContractRefusal):  # a dry run beside this call has removed it
                 node.accounts.remove_usage_key(owner, usage_key)
         return sent

@@ -14,7 +14,7 @@ from reference_node.node import Node
         row(
             "update_usage_key",
             breaks="KEYLIFE-020 KEYLIFE-030 KEYLIFE-200 EP-130",
-            also="ACC-140 AUTH-120 ERR-140 EXEC-230 KEYLIFE-190 LIST-170",
+            also="ACC-140 AUTH-120 ERR-140 EXEC-230 KEYLIFE-100 KEYLIFE-110 KEYLIFE-190 LIST-170",
         ),
         row(
             "update_usage_key_metadata",
