@@ -46,6 +46,8 @@ def update_revokes(judge: Judge, node: Node, row: Permissions) -> None:
     key = node.usage_keys.add(alice, ALL_PERMISSIONS).key
     judge.set_up(trial.opens(key) == ALL_GATED, "a key that opens everything before the update")
     node.usage_keys.update(alice, key, row)
+    kept = {*opened_by(row)} <= {*trial.opens(key)}
+    judge.set_up(kept, "a key that opens after the update what the update carries")
     with judge():
         trial.must_open(key, row, "what the key opens after the update")
 

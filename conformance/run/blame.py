@@ -39,7 +39,8 @@ def own_or_blocked(
     """
     if not run.target.judging:
         return problem
-    charged = _contradicted(problem, problem.requirements or case.requirements, run)
+    judged = problem.requirements or case.requirements
+    charged = _contradicted(problem, judged, run)
     if not charged:
         return SetupFailed.of(problem)
     for foundation in _before_its_own(case, problem, among):
@@ -48,7 +49,8 @@ def own_or_blocked(
         departure = _problem(foundation, run.target)
         if departure is None:
             continue
-        own = tuple(name for name in charged if name in foundation.requirements | OF_ITS_OWN_DESCRIPTION)
+        stated = foundation.requirements | OF_ITS_OWN_DESCRIPTION
+        own = tuple(name for name in charged if name in judged and name in stated)
         if not own:
             return _blocked(problem, foundation, departure)
         problem.requirements = own
@@ -99,7 +101,7 @@ def _contradicted(problem: Departure, charged: Sequence[str], run: CaseRun) -> t
 
 
 def _before_its_own(case: Case, problem: Departure, among: Sequence[Foundation]) -> Iterator[Foundation]:
-    """The foundations up to the last that this failure judges: of those that do not hold, the first one's case fails."""
+    """The foundations up to the last that this failure judges: the case of the first that does not hold fails."""
     own = [
         foundation.judged_by == case.id.partition("[")[0]
         and isinstance(problem, foundation.shown_by or foundation.departures)

@@ -30,6 +30,7 @@ OBJECTS = (
         trials.account_keys_open_something,
         "account_keys::key-carries-full-permission",
         "ACC-040 AKEY-010 AKEY-020 AKEY-030 AKEY-070",
+        departures=(NotAccepted, WrongRefusal),
     ),
     Foundation(
         "accounts that differ",
@@ -146,6 +147,14 @@ OBJECTS = (
         "accounts::usage-key-is-a-child",
         "ACC-100 EP-110 EP-150 KEYLIFE-010 LIST-170 UKEY-010 UKEY-040 UKEY-420",
         upon=("groups",),
+    ),
+    Foundation(
+        "the list of usage keys",
+        "list_api_keys",
+        trials.keys_are_listed,
+        "accounts::usage-key-is-a-child",
+        "ACC-100 EP-150 KEYLIFE-010 LIST-050 LIST-170 UKEY-010",
+        departures=(Mismatch,),
     ),
     Foundation(
         "wallets that differ",

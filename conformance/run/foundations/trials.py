@@ -169,6 +169,16 @@ def keys_are_made(session: Session) -> None:
     Groups(session).add(made[0], listed_to=account)
 
 
+def keys_are_listed(session: Session) -> None:
+    """A usage key that is added is one item more in the list."""
+    account, keys = _account(session), UsageKeys(session)
+    before = len(keys.list(account))
+    with set_up():
+        keys.add(account)
+    after = keys.list(account)
+    _must(session, len(after) == before + 1, f"{before + 1} items in list_api_keys after one more key", after)
+
+
 def wallets_are_made(session: Session) -> None:
     """Two wallets that are created have their own ids, and each is listed as soon as it is there."""
     key, pkps = _account(session), Pkps(session)
