@@ -88,13 +88,13 @@ def altered_key_is_refused(judge: Judge, node: Node) -> None:
     one_bit_off = [key_with_flipped_bit(alice, index) for index in (0, 15, -1)]
     cut_or_longer = [alice[:-4], alice[4:], f"AAAA{alice}"]
     read = node.session.request("list_groups", alice, page_number=first_page(node.session), page_size=1)
+    lists = node.session.accept(read)[1]
+    write = node.groups.creation(alice)
+    adds = node.session.accept(write)[1]
+    groups = unchanged_list(node.session, "list_groups", alice)
     with judge():
-        lists = node.session.accept(read)[1]
         for key in (*one_bit_off, *cut_or_longer, f"0x{in_hex}", in_hex, alice.lower(), ""):
             must_refuse(node.session, replace(read, credential=key), ["unauthenticated"], control=lists, unchanged=[])
-        write = node.groups.creation(alice)
-        adds = node.session.accept(write)[1]
-        groups = unchanged_list(node.session, "list_groups", alice)
         altered = replace(write, credential=one_bit_off[-1])
         must_refuse(node.session, altered, ["unauthenticated"], control=adds, unchanged=[groups])
 

@@ -79,6 +79,9 @@ ABOUT_ACCOUNT_KEYS = frozenset({"AKEY-070", "AUTH-010"})
 """Requirements that account keys open everything in `X-Api-Key`. Nearly every case sends them so: what is refused for
 another reason, the case about that request charges."""
 
+ABOUT_PATHS = frozenset({"EP-020"})
+"""Requirements on where endpoints are: one that asks for a key is there."""
+
 
 def _contradicted(problem: Departure, charged: Sequence[str], run: CaseRun) -> tuple[str, ...]:
     """What such a departure can contradict of the charged requirements: a refused request is no accepted one.
@@ -88,7 +91,7 @@ def _contradicted(problem: Departure, charged: Sequence[str], run: CaseRun) -> t
     """
     if isinstance(problem, NotAccepted):
         about_key = any(_refused_as(name, problem, run) for name in ("unauthenticated", "forbidden"))
-        beside = ABOUT_ACCEPTED if about_key else ABOUT_ACCEPTED | ABOUT_ACCOUNT_KEYS
+        beside = ABOUT_ACCEPTED | (ABOUT_PATHS if about_key else ABOUT_ACCOUNT_KEYS)
         return tuple(name for name in charged if name not in beside)
     if isinstance(problem, NotRefused):
         about_others = tuple(name for name in charged if name not in ABOUT_REFUSALS)
