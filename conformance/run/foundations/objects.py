@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from conformance.problems import LeakyRefusal, Malformed, Mismatch, NotAccepted, NotRefused, WrongRefusal
+from conformance.problems import (
+    Departure,
+    LeakyRefusal,
+    Malformed,
+    Mismatch,
+    NotAccepted,
+    NotRefused,
+    StateChanged,
+    WrongRefusal,
+)
 from conformance.run.foundations import trials
 from conformance.run.foundations.foundation import Foundation
 
@@ -99,6 +108,15 @@ OBJECTS = (
             ("list_wallets_in_group", "EP-240"),
             ("list_actions", "EP-280"),
         )
+    ),
+    Foundation(
+        "lists that repeat",
+        "list_groups list_api_keys list_wallets list_wallets_in_group list_actions",
+        trials.lists_repeat,
+        "lists::reads-repeat-and-change-nothing",
+        "LIST-050 LIST-120",
+        departures=(Mismatch, StateChanged),
+        shown_by=Departure,
     ),
     Foundation(
         "the list of groups",

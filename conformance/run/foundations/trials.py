@@ -5,7 +5,7 @@ A trial raises a Departure where its foundation does not hold. A failure within 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from conformance.drivers.sections import set_up
@@ -76,6 +76,35 @@ def accounts_differ(session: Session) -> None:
     first, second = (accounts.new("same").key for _ in range(2))
     if first == second:
         raise Mismatch("two accounts of different keys", "equal keys", session.last_exchange)
+
+
+def lists_repeat(session: Session) -> None:
+    """Each list of an account with two of everything is the same three times."""
+    key, actions, groups, pkps = _account(session), Actions(session), Groups(session), Pkps(session)
+    keys = UsageKeys(session)
+    with set_up():
+        cids = [actions.sample_cid(name) for name in ("one", "other")]
+        for cid in cids:
+            actions.add(key, cid)
+            keys.add(key)
+        wallets = pkps.create_several(key, 2)
+        groups.add(key)
+        group = groups.add(
+            key, pkp_ids=[wallet.id for wallet in wallets], cid_hashes=[hashed_cid(cid) for cid in cids]
+        ).id
+    reads: Sequence[Callable[[], list[object]]] = (
+        lambda: groups.list(key),
+        lambda: keys.list(key),
+        lambda: pkps.list(key),
+        lambda: pkps.list(key, group),
+        lambda: actions.list(key),
+        lambda: actions.list(key, group),
+    )
+    for read in reads:
+        first = read()
+        for _ in range(2):
+            again = read()
+            _must(session, same(again, first), f"the list as before: {printed_json(first)[:SHOWN]}", again)
 
 
 def groups_can_be_listed(session: Session) -> None:

@@ -8,22 +8,25 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from conformance.selftest.tools.accounts import View
-from conformance.selftest.tools.alter import Answered, Forward, Received, change_items, change_query, intercept, wrap
+from conformance.selftest.tools.alter import Answered, Forward, Received, intercept, wrap
 from conformance.selftest.tools.api_keys import presented
 from conformance.selftest.tools.mutant import mutant
-from conformance.selftest.tools.operations import LARGEST_PAGE, LISTS, WRITES
+from conformance.selftest.tools.operations import LISTS, WRITES
 from reference_node.billing import Cents
 from reference_node.chain.account_config import Group, UsageKey
 from reference_node.keys import key_hash
 from reference_node.node import Node
 
 
-@mutant("LIST-120", also="LIST-040")
+@mutant("LIST-120", also="LIST-050 LIST-110")
 def keys_change_places(node: Node) -> None:
     """Reverse every second answer of `list_api_keys`."""
     turn = itertools.cycle([1, -1])
-    change_items(node, "list_api_keys", lambda items: items[:: next(turn)])
-    change_query(node, "list_api_keys", lambda query: {**query, "page_number": "0", "page_size": LARGEST_PAGE})
+
+    def keys(view: Callable[..., list[object]], account: int, page: int, size: int) -> list[object]:
+        return view(account, 0, 100)[:: next(turn)][page * size : (page + 1) * size]
+
+    wrap(node.accounts, "usage_keys", keys)
 
 
 @mutant("LIST-120", also="LIST-050")
