@@ -100,6 +100,7 @@ OBJECTS = (
             f"lists::pages-of-{operation.replace('_', '-')}",
             f"{endpoint} LIST-020 LIST-050 LIST-060",
             departures=(Malformed,),
+            shown_by=Departure,
         )
         for operation, endpoint in (
             ("list_groups", "EP-200"),
