@@ -44,8 +44,6 @@ class LeakyRefusal(Departure):
 class SecretTold(LeakyRefusal):
     """A refusal that carries a credential: this contradicts ERR-160, whatever the request was about."""
 
-    code = "secret-told"
-
 
 class RunEndedOtherwise(Departure):
     """The run of an action ended with an error and should not have, or the other way round."""
