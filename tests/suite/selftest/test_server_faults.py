@@ -31,7 +31,7 @@ def crashing_service(node: Node) -> None:
 
 def crashing_layer(node: Node) -> None:
     async def handler(_: Received, __: Forward) -> Answered:
-        raise ValueError("planted")
+        raise RuntimeError("planted")
 
     intercept(node, "new_account", handler)
 
@@ -48,7 +48,27 @@ def test_exception_in_a_service_is_recorded_with_its_place() -> None:
 
 
 def test_exception_in_an_http_layer_is_recorded() -> None:
-    assert any(fault.startswith("ValueError: planted at ") for fault in faults_of(crashing_layer))
+    assert any(fault.startswith("RuntimeError: planted at ") for fault in faults_of(crashing_layer))
+
+
+def test_request_that_a_fault_cannot_read_is_left_to_the_node() -> None:
+    answers: list[Answered] = []
+
+    def reading_numbers(node: Node) -> None:
+        async def watch(request: Received, forward: Forward) -> Answered:
+            answers.append(await forward(request))
+            return answers[-1]
+
+        async def handler(request: Received, forward: Forward) -> Answered:
+            given = await forward(request)
+            int(request.body)
+            return replace(given, status=500)
+
+        intercept(node, "new_account", handler)
+        intercept(node, "new_account", watch)
+
+    assert faults_of(reading_numbers) == ()
+    assert [answer.status for answer in answers] == [200]
 
 
 def test_answer_of_5xx_is_recorded_with_its_request() -> None:
