@@ -10,9 +10,10 @@ from urllib.parse import urljoin, urlsplit
 
 from jsonschema.protocols import Validator
 from openapi_schema_validator import OAS30ReadValidator, OAS31Validator, OAS32Validator
+from referencing.exceptions import Unresolvable
 from referencing.jsonschema import DRAFT202012, EMPTY_REGISTRY, SchemaRegistry
 
-from conformance.problems import Malformed, Mismatch
+from conformance.problems import Malformed, Mismatch, SetupFailed
 from conformance.service.accounts import Accounts
 from conformance.service.session import Session
 from conformance.values.json_values import MISSING, member, printed
@@ -22,6 +23,10 @@ METHODS = frozenset({"GET", "PUT", "POST", "DELETE", "OPTIONS", "HEAD", "PATCH",
 DOCUMENT = "urn:openapi"
 """The URI of the document, by which its schemas refer to each other."""
 
+REFERENCES = ("$ref", "$dynamicRef", "operationRef")
+"""The members by which one part of a description refers to another."""
+UNUSABLE = (Unresolvable, RecursionError)
+"""What validators raise where a reference leads nowhere, or to itself."""
 VALIDATORS: dict[str, type[Validator]] = {"3.0": OAS30ReadValidator, "3.1": OAS31Validator, "3.2": OAS32Validator}
 """Validators by the first two numbers of the member `openapi`: each version has its own dialect of JSON Schema."""
 
@@ -90,11 +95,18 @@ class Description:
         return Described(pointer, value)
 
     def faults(self, pointer: str, value: object) -> list[str]:
-        """The violations of the schema at a pointer; empty for a valid value."""
-        return [
-            f"{'.'.join(map(str, fault.absolute_path)) or 'the answer'}: {fault.message}"
-            for fault in self._validator(pointer).iter_errors(value)  # type: ignore[arg-type]  # parsed from JSON
-        ]
+        """The violations of the schema at a pointer; empty for a valid value.
+
+        SetupFailed where its references lead nowhere: the document is not valid, which is not about this answer.
+        """
+        try:
+            return [
+                f"{'.'.join(map(str, fault.absolute_path)) or 'the answer'}: {fault.message}"
+                for fault in self._validator(pointer).iter_errors(value)  # type: ignore[arg-type]  # parsed from JSON
+            ]
+        except UNUSABLE as problem:
+            expected = "references in the OpenAPI description that lead to schemas"
+            raise SetupFailed(expected, cut(f"{problem}", 300)) from problem
 
     def _validator(self, pointer: str) -> Validator:
         dialect = VALIDATORS.get(self.version)
@@ -117,12 +129,28 @@ def _escaped(part: str) -> str:
 
 
 def read_description(session: Session) -> Description:
-    """Fetch the node's description. Raises Malformed."""
+    """Fetch the node's description. Raises Malformed; SetupFailed where it refers to other documents."""
     answer = session.call("openapi", reader_key(session))
     document = answer.value
     if not isinstance(document, dict) or not isinstance(document.get("paths"), dict):
         raise Malformed("an OpenAPI description with paths", cut(printed(document), 300), answer.exchange)
+    if outside := next(_references_outside(document), None):
+        expected = "an OpenAPI description in one document: the suite follows no reference to another"
+        raise SetupFailed(expected, cut(outside, 300), answer.exchange)
     return Description(document, session.target.base_url + session.target.operation("openapi").path)
+
+
+def _references_outside(document: object) -> Iterator[str]:
+    """The references to other documents: libraries would fetch them, also files of the machine that judges."""
+    left = [document]
+    while left:
+        part = left.pop()
+        if isinstance(part, dict):
+            references = (part.get(name) for name in REFERENCES)
+            yield from (one for one in references if isinstance(one, str) and not one.startswith("#"))
+            left += part.values()
+        elif isinstance(part, list):
+            left += part
 
 
 def reader_key(session: Session) -> str | None:

@@ -15,7 +15,7 @@ from urllib.parse import unquote, urljoin, urlsplit
 from openapi_spec_validator import validate
 from openapi_spec_validator.validation.exceptions import OpenAPIValidationError, ValidatorDetectError
 
-from conformance.drivers.openapi.description import Description, named, read_description, reader_key
+from conformance.drivers.openapi.description import UNUSABLE, Description, named, read_description, reader_key
 from conformance.drivers.steps.caserun import CaseRun
 from conformance.endpoints.messages import Answer, Message
 from conformance.language.models import CaseForm
@@ -72,7 +72,7 @@ def check_document(session: Session) -> None:
     last = session.last_exchange
     try:
         validate(dict(description.document))
-    except (OpenAPIValidationError, ValidatorDetectError) as problem:
+    except (OpenAPIValidationError, ValidatorDetectError, *UNUSABLE) as problem:
         raise Mismatch("a valid OpenAPI description", cut(str(problem), 600), last) from problem
     claimed = OPEN | (OF_ACCOUNTS if session.profile.offers("managed_accounts") else frozenset())
     absent = _absent(description, session, sorted(claimed))

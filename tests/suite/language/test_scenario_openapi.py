@@ -11,7 +11,7 @@ from conformance.drivers.openapi.answers import check_answer
 from conformance.drivers.openapi.description import Description
 from conformance.endpoints.messages import Answer
 from conformance.endpoints.requests import OutgoingRequest
-from conformance.problems import Mismatch
+from conformance.problems import Mismatch, SetupFailed
 from conformance.profile import Profile, resolve
 
 URL = "http://node.invalid/core/v1/openapi.json"
@@ -97,6 +97,13 @@ def test_null_is_no_text_in_one_dialect_and_may_be_in_the_other() -> None:
 def test_refusal_that_is_not_described_passes() -> None:
     undescribed = description(paths={"/core/v1/new_account": {"post": {"responses": {}}}})
     check_answer(undescribed, WANTED, answer("no JSON", 405, "text/plain"))
+
+
+@pytest.mark.parametrize("reference", ["#/components/schemas/Absent", "#/components/schemas/Itself"])
+def test_schema_that_leads_nowhere_says_nothing_of_the_answer(reference: str) -> None:
+    schemas = {"Account": {"$ref": reference}, "Itself": {"$ref": "#/components/schemas/Itself"}}
+    with pytest.raises(SetupFailed, match="lead to schemas"):
+        check_answer(description(components={"schemas": schemas}), WANTED, answer(RIGHT))
 
 
 @pytest.mark.parametrize("reference", ["http://elsewhere.invalid/x", "#/components/responses/Loop", "#/nowhere"])

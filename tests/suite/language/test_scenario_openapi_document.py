@@ -7,12 +7,13 @@ import json
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import pytest
 
 from conformance.drivers.openapi.document import OF_ACCOUNTS, OPEN, check_document, check_viewer
 from conformance.endpoints.client import Target
-from conformance.problems import Mismatch, NotAccepted
+from conformance.problems import Mismatch, NotAccepted, SetupFailed
 from conformance.profile import Profile, resolve
 from conformance.service.session import Session
 
@@ -97,6 +98,32 @@ def test_document_that_breaks_the_openapi_specification_is_told(session: Session
     pages[f"GET {DESCRIPTION}"] = json_page(document)
     with pytest.raises(Mismatch, match="description"):
         check_document(session)
+
+
+def referring(reference: str, **schemas: object) -> Page:
+    """A document in which the answer of an endpoint refers to this schema."""
+    document = copy.deepcopy(whole_document())
+    content = {"application/json": {"schema": {"$ref": reference}}}
+    document["paths"]["/core/v1/add_group"]["post"] = {"responses": {"200": {"description": "d", "content": content}}}
+    return json_page({**document, "components": {"schemas": schemas}})
+
+
+@pytest.mark.parametrize("reference", ["#/components/schemas/Absent", "#/components/schemas/Itself", "#absent"])
+def test_document_whose_references_lead_nowhere_is_told(
+    session: Session, pages: dict[str, Page], reference: str
+) -> None:
+    pages[f"GET {DESCRIPTION}"] = referring(reference, Itself={"$ref": "#/components/schemas/Itself"})
+    with pytest.raises(Mismatch, match="valid OpenAPI description"):
+        check_document(session)
+
+
+def test_files_that_a_document_refers_to_are_not_read(session: Session, pages: dict[str, Page], tmp_path: Path) -> None:
+    file = tmp_path / "own.json"
+    file.write_text('{"type": "a secret of this machine"}', encoding="utf-8")
+    pages[f"GET {DESCRIPTION}"] = referring(file.as_uri())
+    with pytest.raises(SetupFailed, match=r"in one document: .*own\.json") as told:
+        check_document(session)
+    assert "secret" not in str(told.value)
 
 
 def test_document_without_a_served_further_endpoint_is_told(session: Session, pages: dict[str, Page]) -> None:
