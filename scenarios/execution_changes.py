@@ -266,7 +266,7 @@ def runs_without_a_wallet(judge: Judge, node: Node) -> None:
     )
     follows(["KEYLIFE-030"], executing(on.g, on.h), ["KEYLIFE-020"], executing(on.g, g))
     follows(["KEYLIFE-030"], executing(), ["KEYLIFE-020"], executing(0))
-    follows(["GRPLIFE-110"], lambda: groups.remove(on.alice, g), [], lambda: bound(node, on.alice, [], [plain]))
+    follows(["GRPLIFE-110"], lambda: groups.remove(on.alice, g), [], lambda: bound(node, on.alice, [on.p], [plain]))
 
 
 @case("one-group-of-two", requirements=["GRPLIFE-170", "PKP-060", "PKP-070", "UKEY-290"], needs=NEEDS)
