@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from urllib.parse import parse_qsl
 
@@ -126,3 +127,18 @@ def page_number_wraps_at_32_bits(node: Node) -> None:
         return {**query, "page_number": wrapped} if "page_number" in query else query
 
     change_query(node, LISTS, read)
+
+
+@mutant("LIST-170", each=["groups", "usage_keys"], also="GRPLIFE-020 GRPLIFE-100 KEYLIFE-090")
+def full_pages_stay_as_they_were(node: Node, view: str) -> None:
+    """Answer a page of `{view}` as it was when it was first full."""
+    kept: dict[tuple[int, int, int], list[object]] = {}
+
+    def page(read: Callable[..., list[object]], account: int, number: int, size: int) -> list[object]:
+        asked = (account, number, size)
+        found = kept.get(asked) or read(*asked)
+        if len(found) == size:
+            kept[asked] = found
+        return found
+
+    wrap(node.accounts, view, page)
