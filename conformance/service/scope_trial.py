@@ -7,7 +7,9 @@ from itertools import groupby
 from operator import attrgetter
 from typing import NamedTuple
 
-from conformance.problems import Mismatch, SetupFailed
+from conformance.endpoints.messages import Answer
+from conformance.problems import Mismatch, NotAccepted, SetupFailed, WrongRefusal
+from conformance.service.acceptance import must_accept
 from conformance.service.actions import Actions
 from conformance.service.derivations import hashed_cid
 from conformance.service.groups import Groups
@@ -111,5 +113,16 @@ class ScopeTrial:
         ]
 
     def _may(self, key: str, attempt: _Try) -> bool:
-        answer = self._session.send(self._session.request(attempt.operation, key, **attempt.members))
-        return was_accepted(self._session, answer, or_refused=["forbidden", "unauthenticated"])
+        answer = self._send(key, attempt)
+        try:
+            return was_accepted(self._session, answer, or_refused=["forbidden", "unauthenticated"])
+        except WrongRefusal:
+            # A request that the owner may not send either says nothing about the key's permissions.
+            try:
+                must_accept(self._send(self._owner, attempt))
+            except NotAccepted as problem:
+                raise SetupFailed.of(problem) from None
+            raise
+
+    def _send(self, key: str, attempt: _Try) -> Answer:
+        return self._session.send(self._session.request(attempt.operation, key, **attempt.members))

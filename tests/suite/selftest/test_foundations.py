@@ -238,3 +238,12 @@ def test_refused_request_contradicts_nothing_about_what_accepted_ones_cost() -> 
 
     assert outcome.verdict is Verdict.INCONCLUSIVE
     assert "update_usage_api_key_metadata" in outcome.reason
+
+
+def test_refusal_says_nothing_about_a_scope_where_the_owner_is_refused_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("reference_node.fields.is_cid", lambda _: False)
+    with target_node(unaltered, "1") as target:
+        outcome = run_case(CASES["scopes::each-scope-can-be-granted[group-create]"], target)
+
+    assert outcome.verdict is Verdict.INCONCLUSIVE
+    assert "expected acceptance (2xx) of add_action_to_group" in outcome.reason
