@@ -76,9 +76,9 @@ class EnvelopeRow(Form):
     """How often the request is sent. A mint must give another wallet each time."""
     refused_after: Annotated[int, Field(ge=1)] | None = None
     """Seconds after which the same request, accepted before, must be refused; needs `clock_control`."""
-    judges: Annotated[list[str], Field(min_length=1)] | None = None
-    """The requirements of the case that a departure of the row breaks. Default: all of them, where no row of the case
-    says what it judges."""
+    judges: list[str] | None = None
+    """The requirements of the case that a departure of the row breaks: with none of them the row only prepares.
+    Default: all of them, where no row of the case says what it judges."""
 
 
 class TypedDataCase(CaseForm):
