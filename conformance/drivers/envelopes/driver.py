@@ -122,7 +122,7 @@ class EnvelopeTrial:
     exact: bool
 
     def try_flows(self, chosen: Mapping[Flow, Sequence[Row]]) -> None:
-        """Send all rows. Read the lists before and after all flows, to check that refused rows change nothing.
+        """Send all rows, the accepted ones first. Read the lists before and after the others, which change nothing.
 
         The valid envelope of a flow is its control and is sent first. For the conversion it is sent last: it converts
         the account of the refused rows, which proves that the account could be converted.
@@ -131,13 +131,19 @@ class EnvelopeTrial:
             if flow != CONVERSION and rows[0].form != VALID.model_copy(update={"id": rows[0].form.id}):
                 try_control(partial(self._send_valid, flow))
         for flow, rows in chosen.items():
-            refusals = self._refusals(flow) if any(map(_refuses, rows)) else None
-            for row in rows:
-                with labelled(f"{row.label} ({flow})"), charging(row.form.judges):
-                    self._try_row(flow, row, refusals)
+            self._try_rows(flow, [row for row in rows if not _refuses(row)], None)
+        # What an accepted envelope changed must not look like the work of a refused one: those come last.
+        for flow, rows in chosen.items():
+            if refused := [row for row in rows if _refuses(row)]:
+                self._try_rows(flow, refused, self._refusals(flow))
         self.run.unchanged.compare()
         if any(map(_refuses, chosen.get(CONVERSION, []))):
             try_control(partial(self._send_valid, CONVERSION))
+
+    def _try_rows(self, flow: Flow, rows: Sequence[Row], refusals: Refusals | None) -> None:
+        for row in rows:
+            with labelled(f"{row.label} ({flow})"), charging(row.form.judges):
+                self._try_row(flow, row, refusals)
 
     def _refusals(self, flow: Flow) -> Refusals:
         """The control of a flow's refusals, with the lists of its account as reads."""
