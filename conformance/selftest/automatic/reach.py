@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
+from itertools import groupby
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
+from operator import attrgetter
 
 from conformance.endpoints.extent import SampleOptions
 from conformance.run.case import Case
@@ -131,7 +133,10 @@ def _send_seen(faults: Sequence[Fault], cases: Sequence[Case], seed: str, to: Co
 
 
 def see(faults: Sequence[Fault], cases: Sequence[Case], seed: str) -> Seen:
-    """Run cases on a node of this process, with probes for these faults; they stay in the process."""
+    """Run cases on nodes of this process, with probes for these faults; they stay in the process.
+
+    Each pack has a node of its own: what a node computes once and keeps shows in a case of every pack that asks for it.
+    """
     notes, heard, seen = Notes(), set[str](), Seen()
 
     def hear_all(sender: Address, data: bytes) -> tuple[Address, bytes]:
@@ -139,11 +144,12 @@ def see(faults: Sequence[Fault], cases: Sequence[Case], seed: str) -> Seen:
         return sender, data
 
     place_probes([fault for fault in faults if not isinstance(fault, ContractFault)], notes)
-    with target_node(lambda node: hear(node, hear_all, deep=True), seed) as target:
-        target.extent = SampleOptions(budget=1)
-        seen.note(START, notes, set())
-        for case in cases:
-            heard.clear()
-            seen.seconds[case.id] = run_case(case, target).seconds
-            seen.note(case.id, notes, heard)
+    for _, pack in groupby(cases, key=attrgetter("pack")):
+        with target_node(lambda node: hear(node, hear_all, deep=True), seed) as target:
+            target.extent = SampleOptions(budget=1)
+            seen.note(START, notes, set())
+            for case in pack:
+                heard.clear()
+                seen.seconds[case.id] = run_case(case, target).seconds
+                seen.note(case.id, notes, heard)
     return seen
