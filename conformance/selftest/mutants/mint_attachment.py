@@ -6,6 +6,7 @@ import base64
 import json
 import secrets
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -40,10 +41,12 @@ def _exchanged(arguments: Arguments, one: int, other: int) -> Arguments:
 
 
 def _register(node: Node, request: Received, given: Answered) -> None:
+    """Register a minted wallet in the account of the presented key, if it is an account's."""
     told = json.loads(given.body)
     account = key_hash(base64.b64decode(presented(request)))
     path = int(told["derivation_path"], 16)
-    node.accounts.create_wallet(account, Address(bytes.fromhex(told["wallet_address"][2:])), path, "", "")
+    with suppress(ContractRefusal):
+        node.accounts.create_wallet(account, Address(bytes.fromhex(told["wallet_address"][2:])), path, "", "")
 
 
 @mutant("MINT-010", "MINT-200", also="PKP-080")
@@ -68,7 +71,8 @@ def minted_key_joins_the_callers_account(node: Node) -> None:
         if given.accepted and presented(request):
             account = key_hash(base64.b64decode(presented(request)))
             hashed = key_hash(base64.b64decode(json.loads(given.body)["usage_api_key"]))
-            node.accounts.set_usage_key(account, UsageKey(hashed, 0, 0, "", "", NOTHING))
+            with suppress(ContractRefusal):
+                node.accounts.set_usage_key(account, UsageKey(hashed, 0, 0, "", "", NOTHING))
         return given
 
     intercept(node, KEY_MINT, handler)
