@@ -139,6 +139,16 @@ ACCESS = (
         )
     ),
     Foundation(
+        "minted keys that differ",
+        MINTS_KEYS,
+        None,
+        "mint_usage_key::again",
+        "MINT-100 MINT-190",
+        upon=("mints of usage keys",),
+        departures=(NotAccepted, NotRefused, Mismatch),
+        shown_by=Mismatch,
+    ),
+    Foundation(
         "wallets of minted usage keys",
         MINTS_KEYS,
         None,

@@ -45,7 +45,7 @@ def minted_keys_list_as_bearer(node: Node) -> None:
     _for_minted_keys(node, ("list_groups", "list_api_keys"), [], bearer=True)
 
 
-@mutant("MINT-110")
+@mutant("MINT-110", also="MINT-080")
 def minted_keys_are_an_accounts(node: Node) -> None:
     """Answer true from `account_exists` to a minted key that was never attached."""
     _for_minted_keys(node, ("account_exists",), True)

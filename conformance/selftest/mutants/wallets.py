@@ -105,7 +105,7 @@ def wallet_added_is_the_first_one(node: Node) -> None:
     wrap(node.accounts, "add_pkp_to_group", add)
 
 
-@mutant("PKP-110", also="ACC-110 EXEC-010 EXEC-020 EXEC-190 PKP-150 PKP-170")
+@mutant("PKP-110", also="ACC-110 EXEC-010 EXEC-020 EXEC-190 PKP-150 PKP-170 UKEY-260")
 def wallets_of_two_accounts_are_one(node: Node) -> None:
     """Derive an account's n-th wallet from n alone, the same for all accounts."""
     made: dict[int, bytes] = {}
