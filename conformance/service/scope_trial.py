@@ -8,7 +8,7 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from conformance.endpoints.messages import Answer
-from conformance.problems import Mismatch, NotAccepted, SetupFailed, WrongRefusal
+from conformance.problems import Mismatch, NotAccepted, SetupFailed, StateChanged, WrongRefusal
 from conformance.service.acceptance import must_accept
 from conformance.service.actions import Actions
 from conformance.service.derivations import hashed_cid
@@ -59,7 +59,10 @@ class ScopeTrial:
         self._cid, self._other_cid = (Actions(session).sample_cid(name) for name in ("one", "two"))
 
     def opens(self, key: str) -> list[str]:
-        """The gated operations that the key may do, sorted. Mismatch: an answer and its effect do not agree."""
+        """The gated operations that the key may do, sorted.
+
+        Raises Mismatch, or StateChanged where none was accepted: answers and their effect do not agree.
+        """
         groups, pkps, actions = Groups(self._session), Pkps(self._session), Actions(self._session)
         listed = [hashed_cid(self._cid)]
         trial = groups.add(self._owner, "trial", pkp_ids=[self._pkp.id], cid_hashes=listed).id
@@ -79,7 +82,8 @@ class ScopeTrial:
             if same(before, after) == bool(accepted) or len(after) - len(before) != longer:
                 names = " and ".join(attempt.operation for attempt in accepted) or "nothing"
                 expected = f"{name}, {printed(before)[:300]}, to change by what was accepted: {names}"
-                raise Mismatch(expected, printed(after)[:300], self._session.last_exchange)
+                departure = Mismatch if accepted else StateChanged
+                raise departure(expected, printed(after)[:300], self._session.last_exchange)
         return sorted(opened)
 
     def must_open(self, key: str, permissions: Permissions, what: str) -> None:

@@ -92,6 +92,23 @@ OBJECTS = (
         "ERR-140 ERR-160",
         departures=(LeakyRefusal,),
     ),
+    Foundation(
+        "what refused writes leave",
+        "",
+        trials.refused_writes_change_nothing,
+        "errors::refusals-leave-the-contract-alone",
+        "BILL-210 ERR-150 LIST-170",
+        departures=(StateChanged,),
+    ),
+    Foundation(
+        "lists of an account's own things",
+        "list_groups list_api_keys list_wallets list_actions",
+        None,
+        "accounts::lists-show-the-own-account-alone",
+        "ACC-110 EP-260",
+        departures=(Malformed, Mismatch),
+        shown_by=Mismatch,
+    ),
     *(
         Foundation(
             f"the pages of {operation}",

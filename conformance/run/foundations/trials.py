@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from conformance.drivers.sections import set_up
-from conformance.problems import Mismatch, NotAccepted, NotRefused
+from conformance.problems import Mismatch, NotAccepted, NotRefused, StateChanged
 from conformance.service.accounts import Accounts
 from conformance.service.actions import Actions
 from conformance.service.derivations import hashed_cid, random_key
@@ -76,6 +76,19 @@ def accounts_differ(session: Session) -> None:
     first, second = (accounts.new("same").key for _ in range(2))
     if first == second:
         raise Mismatch("two accounts of different keys", "equal keys", session.last_exchange)
+
+
+def refused_writes_change_nothing(session: Session) -> None:
+    """A group that an unknown key shall make, after the owner made one, is not listed."""
+    groups, key = Groups(session), _account(session)
+    with set_up():
+        groups.add(key, "one")
+        before = groups.list(key)
+        _must_be_refused(session, random_key(session.random))
+        exchange = session.last_exchange
+        after = groups.list(key)
+    if not same(before, after):
+        raise StateChanged(f"list_groups as before: {printed(before)[:SHOWN]}", printed(after)[:SHOWN], exchange)
 
 
 def lists_repeat(session: Session) -> None:
