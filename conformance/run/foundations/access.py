@@ -25,6 +25,14 @@ ACCESS = (
         departures=(NotAccepted, Mismatch),
     ),
     Foundation(
+        "the payers",
+        "get_api_payers",
+        None,
+        "chain_information::api-payers",
+        "CHAIN-060 CHAIN-080 EP-430",
+        departures=(Mismatch,),
+    ),
+    Foundation(
         "conversions",
         "convert_to_chain_secured_account",
         trials.conversions_end_the_key,

@@ -107,7 +107,7 @@ def _payers(value: JsonValue) -> list[JsonValue]:
 
 @mutant(
     each=[
-        row("none", "get_api_payers", lambda _: [], breaks="CHAIN-060", also="CHAIN-080"),
+        row("none", "get_api_payers", lambda _: [], breaks="CHAIN-060", also="CHAIN-080 EP-430"),
         row("twice", "get_api_payers", lambda told: [*told, str(told[0]).lower()], breaks="CHAIN-060"),
         row(
             "object",
@@ -128,7 +128,7 @@ def _payers(value: JsonValue) -> list[JsonValue]:
             "get_api_payers",
             lambda _: [to_checksum_address(bytes([n]) * 20) for n in (1, 2)],
             breaks="CHAIN-080",
-            also="CHAIN-060 CHAIN-190",
+            also="CHAIN-060 CHAIN-190 MODE-200",
         ),
         row("admin-in-a-list", "get_admin_api_payer", lambda told: [told], breaks="CHAIN-070", also="VER-050"),
         row("admin-is-zero", "get_admin_api_payer", lambda _: f"0x{'00' * 20}", breaks="CHAIN-070"),
