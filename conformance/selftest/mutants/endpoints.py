@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Callable
 from dataclasses import replace
@@ -24,6 +25,7 @@ from conformance.selftest.tools.alter import (
 from conformance.selftest.tools.api_keys import presented
 from conformance.selftest.tools.mutant import mutant
 from reference_node.chain.account_config import Permissions
+from reference_node.keys import key_hash
 from reference_node.node import Node
 
 Write = Callable[..., object]
@@ -111,11 +113,15 @@ def usage_key_update_only_adds(node: Node) -> None:
 @mutant("EP-150", also="ACC-110 UKEY-360 UKEY-370 VER-050")
 def usage_key_values_are_listed(node: Node) -> None:
     """Show the values of keys in `list_api_keys`."""
-    values: list[JsonValue] = []
+    values: dict[str, str] = {}
 
     def keep(value: JsonValue) -> JsonValue:
-        values.append(members(value)["usage_api_key"])
+        key = str(members(value)["usage_api_key"])
+        values[f"{key_hash(base64.b64decode(key)):#066x}"] = key
         return value
 
+    def told(item: JsonValue) -> JsonValue:
+        return {**members(item), "usage_api_key": values.get(str(members(item)["api_key_hash"]))}
+
     change_answer(node, "add_usage_api_key", keep)
-    change_items(node, "list_api_keys", lambda items: [{**members(item), "recent": [*values]} for item in items])
+    change_items(node, "list_api_keys", lambda items: list(map(told, items)))
