@@ -120,6 +120,26 @@ def group_ids_are_read_into_a_byte(node: Node) -> None:
     change_body(node, "add_action_to_group", changed)
 
 
+@mutant("EP-250", also="EP-280 EP-360 LIST-170")
+def actions_hide_behind_a_deleted_one(node: Node) -> None:
+    """Show none of a group's actions once one that more than 255 groups listed was deleted."""
+    emptied: set[int] = set()
+
+    def delete(write: Callable[..., object], acting_key: int, cid_hash: bytes) -> None:
+        groups = [one for page in range(3) for one in node.accounts.groups(acting_key, page, 100)]
+        listing = [one for one in groups if node.accounts.actions_in_group(acting_key, one.id, 0, 1)]
+        write(acting_key, cid_hash)
+        if len(listing) >= BYTE:
+            emptied.add(acting_key)
+
+    wrap(
+        node.accounts,
+        "actions_in_group",
+        lambda view, account, *which: [] if account in emptied else view(account, *which),
+    )
+    wrap(node.accounts, "delete_action", delete)
+
+
 @mutant("GRPLIFE-130", also="GRPLIFE-170")
 def removal_takes_ids_that_begin_alike(node: Node) -> None:
     """Take from the usage keys, when group 1 is removed, the ids 10 and 11 as well."""

@@ -44,7 +44,7 @@ def signed_answer_holds_the_presented_key(node: Node, operation: str) -> None:
             "wallet_mint",
             WALLET_MINT,
             {"wallet_address": 7, "derivation_path": "m/0"},
-            also="EP-430 MINT-040 WSIG-010 WSIG-080",
+            also="EP-430 MINT-010 MINT-040 MINT-180 MINT-210 WSIG-010 WSIG-080",
         ),
         row(
             "key_mint",
