@@ -79,7 +79,7 @@ def without_credit(judge: Judge, node: Node) -> None:
     """At zero each write and run is refused without effect, each read works, and so does buying credit."""
     with judge.apart("BILL-030"):
         fresh = node.accounts.new(spends=False)
-        answer = node.session.send(node.payments.intent_request(fresh.key, 500))
+        answer = node.session.send(node.payments.intent_request(fresh.key, 1000))
         judge.that(answer.accepted, "create_payment_intent to be accepted by an account without credit", answer.status)
     objects = with_least_credit(judge, node)
     spend_all(node, objects)
@@ -141,7 +141,7 @@ def once_credit_is_spent(judge: Judge, node: Node) -> None:
     objects = with_reads(node, sample_objects(node, alice))
     node.accounts.spend_all(alice)
     with judge.apart("BILL-030"):
-        answer = node.session.send(node.payments.intent_request(alice.key, 500))
+        answer = node.session.send(node.payments.intent_request(alice.key, 1000))
         judge.that(answer.accepted, "create_payment_intent to be accepted by an account without credit", answer.status)
     at_zero(judge, node, objects)
 
