@@ -88,6 +88,8 @@ def check_pages(judge: Judge, node: Node, request: OutgoingRequest, items: Seque
         judge.that(counted(joined) == counted(items), f"each of {len(items)} items once on the pages of two", joined)
     with judge.apart("LIST-060"):
         judge.same(page_or_none(node.session, request, len(items), 1), [], "the page behind the last item")
+        behind = -(-len(items) // 2)
+        judge.same(page_or_none(node.session, request, behind, 2), [], "the page behind the last page of two")
         judge.same(page_or_none(node.session, request, FAR_BEHIND, 2), [], "a page far behind the last")
         wrapped = replace(request, members={**request.members, "page_number": WRAPPED, "page_size": 2})
         answer = node.session.send(wrapped)

@@ -223,17 +223,17 @@ def equal_requests_give_one_key(node: Node) -> None:
     intercept(node, "add_usage_api_key", create)
 
 
-@mutant("UKEY-020", "UKEY-030", also="EP-140 KEYLIFE-060 KEYLIFE-130 LIST-170")
+@mutant("UKEY-020", "UKEY-030", also="CHAIN-050")
 def contract_is_told_other_labels(node: Node) -> None:
-    """Keep the labels of usage keys in memory, and not in the contract."""
+    """Keep the labels of new usage keys in memory, and not in the contract."""
     labels: dict[int, tuple[str, str]] = {}
 
     def create(write: Write, acting_key: int, key: UsageKey) -> None:
         write(acting_key, replace(key, name="", description=""))
-        labels[key.key_hash] = (key.name, key.description)
+        labels[key.key_hash] = (key.name, key.description) if key.name else labels.get(key.key_hash, ("", ""))
 
     def read(view: Callable[..., list[UsageKey]], *arguments: int) -> list[UsageKey]:
-        return [_labelled(key, *labels.get(key.key_hash, ("", ""))) for key in view(*arguments)]
+        return [key if key.name else _labelled(key, *labels.get(key.key_hash, ("", ""))) for key in view(*arguments)]
 
     wrap(node.accounts, "set_usage_key", create)
     wrap(node.accounts, "usage_keys", read)
