@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import groupby
 from operator import attrgetter
 from typing import NamedTuple
@@ -92,15 +92,20 @@ class ScopeTrial:
         Raises Mismatch, or SetupFailed where a new key with the same permissions does not open that either: then the
         permissions open something else, whatever happened to this key.
         """
-        expected, opened = opened_by(permissions), self.opens(key)
-        if opened == expected:
+        self.must_open_one_of(key, [permissions], what)
+
+    def must_open_one_of(self, key: str, choices: Sequence[Permissions], what: str) -> None:
+        """The same of a key that may have either permissions."""
+        expected, opened = list(map(opened_by, choices)), self.opens(key)
+        if opened in expected:
             return
         exchange = self._session.last_exchange
-        of_new = self.opens(UsageKeys(self._session).add(self._owner, permissions).key)
-        if of_new != expected:
-            told = f"a new key with these permissions to open {printed_json(expected)}"
-            raise SetupFailed(told, printed_json(of_new), self._session.last_exchange)
-        raise Mismatch(f"{what} to be {printed_json(expected)}", printed_json(opened), exchange)
+        for permissions in choices:
+            of_new = self.opens(UsageKeys(self._session).add(self._owner, permissions).key)
+            if of_new != opened_by(permissions):
+                told = f"a new key with these permissions to open {printed_json(opened_by(permissions))}"
+                raise SetupFailed(told, printed_json(of_new), self._session.last_exchange)
+        raise Mismatch(f"{what} to be {' or '.join(map(printed_json, expected))}", printed_json(opened), exchange)
 
     def _tries(self, group: int, listed: str) -> list[_Try]:
         label = {"group_name": self._session.label, "group_description": DESCRIPTION}
