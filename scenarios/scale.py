@@ -111,7 +111,7 @@ def check_reach(judge: Judge, node: Node, on: TwoAndTwo, named: GroupId, other: 
 
 @case(
     "more-groups-than-a-byte-counts",
-    requirements=["GRP-190", "EP-250", "GRPLIFE-100", "UKEY-110", "UKEY-190", "UKEY-230", "UKEY-270"],
+    requirements=["GRP-190", "EP-250", "LIST-050", "GRPLIFE-100", "UKEY-110", "UKEY-190", "UKEY-230", "UKEY-270"],
     needs=NEEDS,
 )
 def more_groups_than_a_byte_counts(judge: Judge, node: Node) -> None:
@@ -135,6 +135,13 @@ def more_groups_than_a_byte_counts(judge: Judge, node: Node) -> None:
             now = node.actions.list(alice, group)
             judge.same(now[: len(listed)], listed, f"the actions of the group {group}, as before")
             judge.same(len(now), len(listed) + more, f"the number of actions in the group {group}")
+    for name in ("two", "three"):
+        node.groups.add_action(alice, ids[-1], node.actions.sample_cid(name))
+    request = node.session.request("list_actions", alice, group_id=ids[-1])
+    with judge.apart("LIST-050"):
+        judge.same(
+            read_pages(node.session, request, 2), read_pages(node.session, request), "the actions on pages of two"
+        )
     for named, other in alike_in_a_byte(ids):
         check_reach(judge, node, on, named, other)
     all_groups = node.groups.list(alice)
