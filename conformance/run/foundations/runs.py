@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from conformance.problems import Departure, LeakyRefusal, Mismatch, NotAccepted, RunEndedOtherwise, WrongRefusal
+from conformance.problems import (
+    Departure,
+    LeakyRefusal,
+    Mismatch,
+    NotAccepted,
+    NotRefused,
+    RunEndedOtherwise,
+    WrongRefusal,
+)
 from conformance.run.foundations import trials
 from conformance.run.foundations.foundation import Foundation
 
@@ -137,5 +145,14 @@ RUNS = (
         upon=("runs by the account key",),
         departures=(NotAccepted,),
         shown_by=Departure,
+    ),
+    Foundation(
+        "keys of runs that do not count",
+        "run_action",
+        None,
+        "execution_rule::keys-that-do-not-count",
+        "AUTH-040 AUTH-050 EXEC-260 KEYLIFE-080 KEYLIFE-150",
+        upon=("runs",),
+        departures=(NotRefused, WrongRefusal),
     ),
 )
