@@ -77,6 +77,7 @@ def _at(name: str, kind: type[T], change: Callable[[T], JsonValue]) -> Callable[
             "labels-exchanged",
             lambda body: {EXCHANGED.get(name, name): value for name, value in body.items()},
             breaks="UKEY-020 UKEY-030",
+            also="CHAIN-050",
         ),
     ],
     also="EP-110 LIST-170",
