@@ -125,3 +125,14 @@ def usage_key_values_are_listed(node: Node) -> None:
 
     change_answer(node, "add_usage_api_key", keep)
     change_items(node, "list_api_keys", lambda items: list(map(told, items)))
+
+
+@mutant("EP-030", server_fault=True)
+def cids_in_other_bases_are_server_faults(node: Node) -> None:
+    """Answer an action's CID in hexadecimal, base36, base58 or base64 of version 1 with status 500."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        cid = str(members(body_of(request)).get("action_ipfs_cid"))
+        return refusal(500) if cid.startswith(("f", "k", "z", "m")) else await forward(request)
+
+    intercept(node, "add_action", handler)
