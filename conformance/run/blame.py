@@ -24,7 +24,7 @@ from conformance.run.assumed import relied_on
 from conformance.run.case import Case
 from conformance.run.foundations import FOUNDATIONS, Foundation
 from conformance.run.offered import not_offered
-from conformance.service.cleanup import clean_up
+from conformance.service.cleanup import clean_up, set_clock_right
 from conformance.service.refusal import ExpectedRefusal
 from conformance.service.reliance import Reliance
 
@@ -43,6 +43,7 @@ def own_or_blocked(
     charged = _contradicted(problem, judged, run)
     if not charged:
         return SetupFailed.of(problem)
+    set_clock_right(run)  # a trial signs by the right time, and what it finds counts for the whole process
     for foundation in _before_its_own(case, problem, among):
         if not _bears(foundation, problem, run):
             continue

@@ -20,13 +20,18 @@ LEFTOVERS = (
 """The view that lists them, the member that names one, and the write that removes it."""
 
 
+def set_clock_right(session: Session) -> None:
+    """Reset the clock if the case has moved it. A failure is ignored."""
+    if session.clock.offset:
+        _try(session.clock.reset)
+
+
 def clean_up(session: Session) -> None:
     """Reset the clock, and remove the usage keys and groups that the case created and did not remove.
 
     Failures are ignored and change no verdict. A node that ends with the run is not cleaned up.
     """
-    if session.clock.offset:
-        _try(session.clock.reset)
+    set_clock_right(session)
     if session.target.ends_with_run:
         return
     registry = session.cleanup

@@ -9,9 +9,10 @@ import pytest
 
 from conformance.drivers.steps.caserun import CaseRun
 from conformance.endpoints.client import Target
-from conformance.problems import Inconclusive
+from conformance.problems import Inconclusive, NotAccepted
 from conformance.requirements import catalogue
 from conformance.resources import scenarios
+from conformance.run.blame import own_or_blocked
 from conformance.run.foundations import FOUNDATIONS
 from conformance.run.loader import load
 from conformance.run.runner import run_case
@@ -247,3 +248,18 @@ def test_refusal_says_nothing_about_a_scope_where_the_owner_is_refused_as_well(m
 
     assert outcome.verdict is Verdict.INCONCLUSIVE
     assert "expected acceptance (2xx) of add_action_to_group" in outcome.reason
+
+
+def test_trials_are_made_at_the_right_time() -> None:
+    cases = ("mint_wallet::registered-wallet-signs", "mint_usage_key::expires", "envelopes::valid")
+    with target_node(unaltered, "1") as target:
+        target.judging = {name: CASES[name] for name in cases}
+        run = CaseRun(target, "moves the clock")
+        proof = run.request("create_wallet_with_signature", typed_data={}, signature="0x")
+        answer = run.send(proof)
+        run.clock.move(900)
+
+        problem = own_or_blocked(NotAccepted("acceptance", answer.summary, answer.exchange), CASES[cases[0]], run)
+
+        assert isinstance(problem, NotAccepted), problem
+        assert run.clock.offset == 0
