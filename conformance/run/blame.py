@@ -18,6 +18,7 @@ from conformance.problems import (
     SetupFailed,
     StateChanged,
     StepProblem,
+    WrongRefusal,
 )
 from conformance.profile import listening
 from conformance.run.assumed import relied_on
@@ -68,6 +69,10 @@ SUCCESS_OF_REFUSED = frozenset({"ERR-140", "WSIG-100"})
 """Requirements that forbid to answer a request that must be refused as a success."""
 ABOUT_SECRETS = frozenset({"AKEY-050", "ERR-160", "PKP-090", "UKEY-360"})
 """Requirements that answers tell no secret."""
+RECOGNISABLE, LEAST_OF_REFUSALS = "ERR-140", 400
+"""What every answer with a lower status to a request that must be refused contradicts, also in cases that are not about
+it: it is no success, and says that the request was not refused either.
+"""
 NO_SECRET_IN_REFUSALS = "ERR-160"  # noqa: S105 - an id, not a password
 """What every refusal that tells one contradicts, also in cases that are not about it."""
 ABOUT_ACCEPTED = frozenset({"BILL-140", "BILL-150", "BILL-220", "LIM-050", "LIST-150", "LIST-170"})
@@ -97,6 +102,11 @@ def _contradicted(problem: Departure, charged: Sequence[str], run: CaseRun) -> t
     if isinstance(problem, NotRefused):
         about_others = tuple(name for name in charged if name not in ABOUT_REFUSALS)
         return about_others or tuple(name for name in charged if name in SUCCESS_OF_REFUSED)
+    if (
+        isinstance(problem, WrongRefusal)
+        and (run.log.status(problem.exchange) or LEAST_OF_REFUSALS) < LEAST_OF_REFUSALS
+    ):
+        return (RECOGNISABLE,)
     if isinstance(problem, SecretTold):
         return tuple(name for name in charged if name in ABOUT_SECRETS) or (NO_SECRET_IN_REFUSALS,)
     if isinstance(problem, StateChanged):
