@@ -16,7 +16,7 @@ from reference_node.sandbox import RunResult
 KEPT_LINES = 10
 
 
-@mutant("EXEC-180", also="EXEC-270 EXEC-320")
+@mutant("EXEC-180", also="EXEC-140 EXEC-270 EXEC-320")
 def logs_are_those_of_the_run_before(node: Node) -> None:
     """Answer the logs of the run before."""
     last = [""]
