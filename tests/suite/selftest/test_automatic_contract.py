@@ -128,7 +128,7 @@ def test_code_that_is_the_same_is_not_planted() -> None:
 
 def test_absent_compiler_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(Compiler, "found", classmethod(lambda _: None))
-    monkeypatch.setattr(command, "load", lambda _: [])
+    monkeypatch.setattr(command, "load", lambda *_: [])
     monkeypatch.setattr(command, "measure_reach", lambda *_: Reach(Seen(), {}))
     console = Console(record=True, width=200)
     command.try_sample(console, 0, "0", 1, tmp_path)
