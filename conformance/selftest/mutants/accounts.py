@@ -31,7 +31,7 @@ def wallets_are_never_listed(node: Node) -> None:
     change_items(node, "list_wallets", lambda _: [])
 
 
-@mutant("ACC-010", "ACC-110", also="ACC-080 ACC-120 EP-350 LIST-170 PKP-180")
+@mutant("ACC-010", also="ACC-080 ACC-110 ACC-120 EP-350 LIST-170 PKP-180")
 def wallets_go_to_the_first_account(node: Node) -> None:
     """Register every wallet to the account that was created first."""
     made = accounts_made(node)
