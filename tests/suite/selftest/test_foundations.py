@@ -263,3 +263,15 @@ def test_trials_are_made_at_the_right_time() -> None:
 
         assert isinstance(problem, NotAccepted), problem
         assert run.clock.offset == 0
+
+
+def test_answer_that_refuses_by_no_status_of_a_refusal_is_charged_with_that_alone() -> None:
+    with judged("refusals-redirect", "scopes::creator-gains-no-scope") as run:
+        outcome = run("scopes::creator-gains-no-scope")
+
+    assert (outcome.verdict, outcome.blamed) == (Verdict.FAIL, ("ERR-140",))
+
+
+def test_refused_envelope_is_not_charged_with_what_an_accepted_one_changed() -> None:
+    with judged("minted-key-joins-the-callers-account", "envelopes::key-header") as run:
+        assert run("envelopes::key-header").verdict is Verdict.PASS
