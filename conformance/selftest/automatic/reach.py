@@ -27,6 +27,8 @@ START = ""
 """Stands for the node's start among the cases that reach a fault."""
 OPT_IN_PACK = "scale"
 """It looks at accounts that hold much, which takes it many times as long as others: its cases come last."""
+MOST = 200
+"""How many cases are tried: of 171 faults that cases noticed, 169 were noticed by one of the first 125."""
 FEW = 5
 """Of so many cases that a fault alters something in, one or another would show it."""
 
@@ -72,11 +74,16 @@ class Reach:
         return bool(self.seen.reached.get(fault.name))
 
     def cases(self, fault: Fault) -> Sequence[str]:
-        """The ids of the cases in which the fault may alter something, the likeliest to fail first.
+        """The ids of the cases in which the fault may alter something, the likeliest to fail first, `MOST` of them.
 
         Where they are few, node or suite may have kept what was computed in them: the others of their packs follow.
-        All of them follow where the fault alters something while the node starts.
+        All of them follow where the fault alters something while the node starts. Those of `OPT_IN_PACK` come last.
         """
+        chosen = self._may_notice(fault)
+        last = [case for case in chosen if self.packs[case] == OPT_IN_PACK]
+        return [*[case for case in chosen if case not in last][:MOST], *last]
+
+    def _may_notice(self, fault: Fault) -> list[str]:
         altered = self.seen.altered.get(fault.name, set())
         likeliest = self._likeliest(altered - {START})
         if START in altered:
@@ -93,12 +100,12 @@ class Reach:
         """
         sizes, here = Counter(self.packs.values()), Counter(self.packs[case] for case in cases)
         turns: Counter[str] = Counter()
-        placed: list[tuple[bool, int, float, str]] = []
+        placed: list[tuple[int, float, str]] = []
         for case in sorted(cases, key=lambda case: (self.seen.seconds.get(case, 0.0), case)):
             pack = self.packs[case]
-            placed.append((pack == OPT_IN_PACK, turns[pack], -here[pack] / sizes[pack], case))
+            placed.append((turns[pack], -here[pack] / sizes[pack], case))
             turns[pack] += 1
-        return [case for *_, case in sorted(placed)]
+        return [case for _, _, case in sorted(placed)]
 
 
 def measure_reach(
