@@ -96,14 +96,15 @@ def keys_of_other_accounts_can_be_removed(node: Node) -> None:
 # ----------------------------------------------------------------------------------------- what changes something
 
 
-@mutant("ERR-150", also="LIST-170")
+@mutant("ERR-150", also="GRPLIFE-150 GRPLIFE-200 LIST-170")
 def wrong_group_costs_the_newest_group(node: Node) -> None:
     """Remove the account's newest group when `remove_group` refuses an unknown one."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
         given = await forward(request)
-        account = _account_of(request)
-        if given.status == 404 and account is not None:
+        key = _account_of(request)
+        account = 0 if key is None else node.accounts.key_info(key).account_hash
+        if given.status == 404 and account:
             for newest in node.accounts.groups(account, 0, 100)[-1:]:
                 node.accounts.remove_group(account, newest.id)
         return given

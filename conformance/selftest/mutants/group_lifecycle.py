@@ -62,7 +62,7 @@ def update_keeps_the_description(node: Node) -> None:
     wrap(node.accounts, "update_group", update)
 
 
-@mutant("GRPLIFE-020", "GRPLIFE-030")
+@mutant("GRPLIFE-020", "GRPLIFE-030", also="CHAIN-050 LIST-170")
 def updated_labels_stay_off_chain(node: Node) -> None:
     """Keep updated labels of groups in memory, and not in the contract."""
     kept: dict[tuple[int, int], Group] = {}
