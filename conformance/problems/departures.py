@@ -12,6 +12,10 @@ class Mismatch(Departure):
     cause = "a value is not as expected"
 
 
+class OtherKeyUsed(Mismatch):
+    """A permitted run used another key than its wallet's: this contradicts PKP-170, whatever the run was about."""
+
+
 class NotAccepted(Departure):
     """A request that must be accepted was refused."""
 

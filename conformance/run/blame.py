@@ -14,6 +14,7 @@ from conformance.problems import (
     Inconclusive,
     NotAccepted,
     NotRefused,
+    OtherKeyUsed,
     SecretTold,
     SetupFailed,
     StateChanged,
@@ -73,8 +74,15 @@ RECOGNISABLE, LEAST_OF_REFUSALS = "ERR-140", 400
 """What every answer with a lower status to a request that must be refused contradicts, also in cases that are not about
 it: it is no success, and says that the request was not refused either.
 """
-NO_SECRET_IN_REFUSALS = "ERR-160"  # noqa: S105 - an id, not a password
-"""What every refusal that tells one contradicts, also in cases that are not about it."""
+ABOUT_KEYS_OF_WALLETS = frozenset({"EXEC-190", "PKP-100", "PKP-170"})
+"""Requirements that a run uses the key of the wallet that it names."""
+ABOUT_ONE_THING: Sequence[tuple[type[Departure], frozenset[str], str]] = (
+    (SecretTold, ABOUT_SECRETS, "ERR-160"),
+    (OtherKeyUsed, ABOUT_KEYS_OF_WALLETS, "PKP-170"),
+)
+"""Kinds of failure that contradict nothing but these, and which of them also in cases that are not about it: every
+refusal that tells a secret, every run that uses another key.
+"""
 ABOUT_ACCEPTED = frozenset({"BILL-140", "BILL-150", "BILL-220", "LIM-050", "LIST-150", "LIST-170"})
 """Requirements on what an accepted request does, shows or costs."""
 
@@ -107,8 +115,9 @@ def _contradicted(problem: Departure, charged: Sequence[str], run: CaseRun) -> t
         and (run.log.status(problem.exchange) or LEAST_OF_REFUSALS) < LEAST_OF_REFUSALS
     ):
         return (RECOGNISABLE,)
-    if isinstance(problem, SecretTold):
-        return tuple(name for name in charged if name in ABOUT_SECRETS) or (NO_SECRET_IN_REFUSALS,)
+    for kind, about, stated in ABOUT_ONE_THING:
+        if isinstance(problem, kind):
+            return tuple(name for name in charged if name in about) or (stated,)
     if isinstance(problem, StateChanged):
         return tuple(name for name in charged if name in ABOUT_STATE) or tuple(charged)
     return tuple(charged)

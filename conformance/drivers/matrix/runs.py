@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from conformance.drivers.matrix.cells import ITEMS
 from conformance.drivers.matrix.scripts import Script, challenge, offered, prover, users_in
 from conformance.endpoints.requests import OutgoingRequest
-from conformance.problems import LeakyRefusal, Mismatch, NotRefused, ProfileSilent
+from conformance.problems import LeakyRefusal, Mismatch, NotRefused, OtherKeyUsed, ProfileSilent
 from conformance.service.actions import Actions
 from conformance.service.derivations import hashed_cid
 from conformance.service.pkps import Pkp
@@ -66,7 +66,7 @@ class MatrixRuns:
             problem.exchange = run.answer.exchange
             raise
         if address.lower() != cell.wallet.address.lower():
-            raise Mismatch(f"the key of {cell.wallet.address}", f"the key of {address}", run.answer.exchange)
+            raise OtherKeyUsed(f"the key of {cell.wallet.address}", f"the key of {address}", run.answer.exchange)
 
     def must_be_refused(self, cell: CellRun, classes: Sequence[RefusalClass], refusals: Refusals) -> None:
         """Run, and raise unless the run is refused without a trace of the wallet's key.

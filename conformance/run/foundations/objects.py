@@ -224,6 +224,13 @@ OBJECTS = (
         departures=(Mismatch,),
     ),
     Foundation(
+        "computed CIDs",
+        "get_action_ipfs_id",
+        None,
+        "endpoints::action-cid",
+        "ACT-140 ACT-150 ACT-160 EP-320 EP-330",
+    ),
+    Foundation(
         "the hashes of CIDs",
         "add_action add_action_to_group",
         trials.cids_are_hashed,
@@ -352,6 +359,14 @@ OBJECTS = (
         "wallets::wallet-in-two-groups",
         "PKP-070 GRPLIFE-170",
         upon=("wallets added to groups", "wallets removed from groups"),
+    ),
+    Foundation(
+        "the ids of updated groups",
+        "update_group",
+        trials.updated_groups_keep_their_ids,
+        "group_lifecycle::update-keeps-id-and-place",
+        "GRPLIFE-090",
+        upon=("groups",),
     ),
     Foundation(
         "updates of groups",

@@ -393,6 +393,20 @@ def updates_replace_lists(session: Session) -> None:
     _addresses(session, pkps.list(key, group.id), [second.address])
 
 
+def updated_groups_keep_their_ids(session: Session) -> None:
+    """After an update an account has the same groups as before."""
+    key, groups = _account(session), Groups(session)
+    with set_up():
+        made = [groups.add(key, name) for name in ("first", "second")]
+        before = _pluck(groups.list(key), "id")
+        _must(session, {one.listed_id for one in made} <= {*before}, "two new groups in list_groups", before)
+    groups.update(key, made[0].id, pkp_ids=[], cid_hashes=[])
+    after = _pluck(groups.list(key), "id")
+    # One that is gone, with nothing in its place, is for the updates of groups to tell.
+    kept = len(after) != len(before) or {*after} == {*before}
+    _must(session, kept, f"the groups {printed_json(before)} in list_groups after an update", after)
+
+
 def groups_are_removed(session: Session) -> None:
     """After the second of three groups is removed, the others are listed and it is not."""
     key, groups = _account(session), Groups(session)

@@ -113,7 +113,7 @@ def attestation_is_of_a_neighbour(node: Node) -> None:
     node.attestation.attestation = _neighbour(node).attestation
 
 
-@mutant("ATT-140", "ATT-240", "ATT-120")
+@mutant("ATT-140", "ATT-240", "ATT-120", also="ATT-300")
 def evidence_quote_is_of_a_neighbour(node: Node) -> None:
     """Show the quote of another node's certificate in quote.json, beside one's own report data."""
     other = _neighbour(node)

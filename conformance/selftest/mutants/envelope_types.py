@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 
@@ -83,6 +84,6 @@ def aliases_of_types_are_good(node: Node) -> None:
     """Accept `uint` for `uint256`, and blanks around a type."""
 
     def plain(fields: object) -> str:
-        return re.sub(r"'uint'", "'uint256'", re.sub(r" *'", "'", str(fields)))
+        return re.sub('"uint"', '"uint256"', re.sub(' *"', '"', json.dumps(fields, sort_keys=True)))
 
     _types(node, plain)

@@ -23,7 +23,12 @@ from reference_node.node import Node
 from reference_node.sandbox import RunResult
 
 
-@mutant("EP-380", "EXEC-140", each=[row("logs", also="EXEC-180"), row("response", breaks="EXEC-370")], also="VER-050")
+@mutant(
+    "EP-380",
+    "EXEC-140",
+    each=[row("logs", also="EXEC-180 EXEC-320"), row("response", also="EXEC-370")],
+    also="VER-050",
+)
 def runs_lack_a_member(node: Node, member: str) -> None:
     """Answer a run without `{member}`."""
     change_answer(node, RUN, lambda value: {name: inner for name, inner in members(value).items() if name != member})

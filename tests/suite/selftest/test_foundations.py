@@ -25,6 +25,7 @@ from reference_node.node import Node
 CASES = {case.id: case for case in load([scenarios()])}
 MUTANTS = {mutant.name: mutant for mutant in all_mutants()}
 ONE_MORE, ORDER = "group_lifecycle::creation-lists-one-more", "lists::groups-in-creation-order"
+UPDATE = "execution_changes::update-of-a-group"
 
 
 def unaltered(_: Node) -> None:
@@ -211,11 +212,13 @@ BLOCKED = {
         "actions_run::main-is-awaited",
         "key_custody::messages-are-signed-with-the-wallets-key",
     ),
-    "call-is-not-guarded:signatures": ("execution_rule::unlisted-wallet", "execution_changes::update-of-a-group"),
+    "call-is-not-guarded:signatures": ("execution_rule::unlisted-wallet", "execution_changes::members-of-a-group"),
     "results-are-kept-by-code": (
         "actions_run::parameters-come-unchanged",
         "key_custody::messages-are-signed-with-the-wallets-key",
     ),
+    "update-makes-a-new-group": ("group_lifecycle::update-keeps-id-and-place", "endpoints::update-group"),
+    "answer-is-wrong:cid-in-hex": ("endpoints::action-cid", "execution_rule::usage-key"),
     "refusals-of-runs-tell-the-key": ("key_runs::answers-hold-no-key", "execution_rule::unlisted-wallet"),
 }
 """By mutant: the case that judges what does not hold, and one that builds on it."""
@@ -270,6 +273,18 @@ def test_answer_that_refuses_by_no_status_of_a_refusal_is_charged_with_that_alon
         outcome = run("scopes::creator-gains-no-scope")
 
     assert (outcome.verdict, outcome.blamed) == (Verdict.FAIL, ("ERR-140",))
+
+
+def test_run_that_uses_another_key_than_the_wallets_is_charged_with_that_alone() -> None:
+    with judged("keys-change-with-time", "execution_rule::matrix-chain-secured") as run:
+        outcome = run("execution_rule::matrix-chain-secured")
+
+    assert (outcome.verdict, outcome.blamed) == (Verdict.FAIL, ("PKP-170",))
+
+
+def test_update_of_a_group_is_not_charged_where_a_new_group_permits_the_same() -> None:
+    with judged("group-permits-by-another-rule:wildcard-of-wallets-for-actions", UPDATE) as run:
+        assert run(UPDATE).verdict is Verdict.INCONCLUSIVE
 
 
 def test_refused_envelope_is_not_charged_with_what_an_accepted_one_changed() -> None:
