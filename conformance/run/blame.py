@@ -5,23 +5,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
+from functools import cache
+from typing import Literal
 
 from conformance.drivers.steps.caserun import CaseRun
 from conformance.endpoints.client import Target
 from conformance.problems import (
     Departure,
     Inconclusive,
+    LeakyRefusal,
     NotAccepted,
     NotRefused,
     OtherKeyUsed,
     SecretTold,
+    ServerFault,
     SetupFailed,
     StateChanged,
     StepProblem,
     WrongRefusal,
 )
 from conformance.profile import listening
+from conformance.requirements import catalogue
 from conformance.run.assumed import relied_on
 from conformance.run.case import Case
 from conformance.run.foundations import FOUNDATIONS, Foundation
@@ -68,6 +73,12 @@ ABOUT_STATE = frozenset({"ERR-150", "MODE-240"})
 """Requirements that a refused request changes nothing."""
 SUCCESS_OF_REFUSED = frozenset({"ERR-140", "WSIG-100"})
 """Requirements that forbid to answer a request that must be refused as a success."""
+WHATEVER_IS_DEMANDED = frozenset({"boundary", "matrix", "vector"})
+"""Kinds of checks that do not say whether a request has to be accepted or refused."""
+ABOUT_REJECTION = frozenset(f"ERR-{condition:02}0" for condition in range(1, 12))
+"""The list of what must be rejected: what was refused and did something all the same contradicts other requirements."""
+ABOUT_ANSWERS_OF_REFUSALS = frozenset({"EP-030", "ERR-140"})
+"""Requirements that a refusal is no success and no server fault."""
 ABOUT_SECRETS = frozenset({"AKEY-050", "ERR-160", "PKP-090", "UKEY-360"})
 """Requirements that answers tell no secret."""
 RECOGNISABLE, LEAST_OF_REFUSALS = "ERR-140", 400
@@ -106,9 +117,9 @@ def _contradicted(problem: Departure, charged: Sequence[str], run: CaseRun) -> t
     if isinstance(problem, NotAccepted):
         about_key = any(_refused_as(name, problem, run) for name in ("unauthenticated", "forbidden"))
         beside = ABOUT_ACCEPTED | (ABOUT_PATHS if about_key else ABOUT_ACCOUNT_KEYS)
-        return tuple(name for name in charged if name not in beside)
+        return _beside([name for name in charged if name not in beside], _demanding("negative"))
     if isinstance(problem, NotRefused):
-        about_others = tuple(name for name in charged if name not in ABOUT_REFUSALS)
+        about_others = _beside([name for name in charged if name not in ABOUT_REFUSALS], _demanding("positive"))
         return about_others or tuple(name for name in charged if name in SUCCESS_OF_REFUSED)
     if (
         isinstance(problem, WrongRefusal)
@@ -118,9 +129,29 @@ def _contradicted(problem: Departure, charged: Sequence[str], run: CaseRun) -> t
     for kind, about, stated in ABOUT_ONE_THING:
         if isinstance(problem, kind):
             return tuple(name for name in charged if name in about) or (stated,)
+    alone = _alone(problem, charged)
+    return tuple(name for name in charged if name in alone) or tuple(charged)
+
+
+def _beside(charged: Sequence[str], others: Set[str]) -> tuple[str, ...]:
+    """The charged requirements without the others, where any is left."""
+    return tuple(name for name in charged if name not in others) or tuple(charged)
+
+
+@cache
+def _demanding(kind: Literal["negative", "positive"]) -> frozenset[str]:
+    """The requirements that demand refusals alone, or acceptance alone."""
+    demanded = ((found.id, {*found.kind} - WHATEVER_IS_DEMANDED) for found in catalogue().requirements)
+    return frozenset(name for name, kinds in demanded if kinds == {kind})
+
+
+def _alone(problem: Departure, charged: Sequence[str]) -> frozenset[str]:
+    """What alone of the charged requirements such a departure contradicts, where it is about any of them."""
     if isinstance(problem, StateChanged):
-        return tuple(name for name in charged if name in ABOUT_STATE) or tuple(charged)
-    return tuple(charged)
+        return ABOUT_STATE if ABOUT_STATE & {*charged} else frozenset({*charged} - ABOUT_REJECTION)
+    if isinstance(problem, (ServerFault, LeakyRefusal)) and RECOGNISABLE in charged:
+        return ABOUT_ANSWERS_OF_REFUSALS
+    return frozenset(charged)
 
 
 def _before_its_own(case: Case, problem: Departure, among: Sequence[Foundation]) -> Iterator[Foundation]:
