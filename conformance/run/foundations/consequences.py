@@ -70,7 +70,7 @@ CONSEQUENCES = (
         "balance",
         None,
         "metering::each-write-is-charged",
-        "BILL-140 LIM-050",
+        "BILL-020 BILL-140 LIM-050",
         departures=(Mismatch,),
     ),
     Foundation(
@@ -105,6 +105,22 @@ CONSEQUENCES = (
         "conversion::record-of-keys-on-chain",
         "MODE-040",
         departures=(ChainReverted, Mismatch),
+    ),
+    Foundation(
+        "the admin of a converted account",
+        "convert_to_chain_secured_account",
+        None,
+        "conversion::record-on-chain",
+        "MODE-010 MODE-020 MODE-030 MODE-040 MODE-160 MODE-250",
+    ),
+    Foundation(
+        "runs that follow the chain",
+        "convert_to_chain_secured_account",
+        None,
+        "chain_runs::runs-follow-the-chain",
+        "CHAIN-050 EXEC-230 KEYLIFE-150 MODE-250",
+        upon=("runs", "the admin of a converted account"),
+        departures=(NotAccepted, NotRefused),
     ),
     Foundation(
         "keys of a removed group",

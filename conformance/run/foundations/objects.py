@@ -220,7 +220,7 @@ OBJECTS = (
         "list_actions",
         trials.actions_are_all_listed,
         "accounts::action-metadata-is-a-child",
-        "ACC-090 EP-250 EP-260 LIST-050 LIST-170",
+        "ACC-090 EP-250 EP-260 EP-280 LIST-050 LIST-170",
         departures=(Mismatch,),
     ),
     Foundation(

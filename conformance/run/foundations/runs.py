@@ -25,6 +25,14 @@ NEEDED_BY_RUNS = (
 
 RUNS = (
     Foundation(
+        "keys of runs in X-Api-Key",
+        "run_action",
+        trials.runs_take_keys_in_x_api_key,
+        "key_runs::either-header",
+        "AUTH-010 EXEC-250",
+        upon=NEEDED_BY_RUNS,
+    ),
+    Foundation(
         "permission of runs",
         "run_action",
         trials.permitted_runs_sign,
@@ -52,16 +60,6 @@ RUNS = (
         "AKEY-050 ERR-140 ERR-160 PKP-090 UKEY-360",
         departures=(LeakyRefusal,),
         shown_by=Departure,
-    ),
-    Foundation(
-        "keys of runs in X-Api-Key",
-        "run_action",
-        None,
-        "key_runs::either-header",
-        "AUTH-010 EXEC-250",
-        upon=NEEDED_BY_RUNS,
-        departures=(NotAccepted, WrongRefusal),
-        refused_as="unauthenticated",
     ),
     Foundation(
         "what main returns",

@@ -11,10 +11,10 @@ from dataclasses import replace
 from conformance.drivers.sections import set_up
 from conformance.problems import Mismatch, NotAccepted, NotRefused, StateChanged
 from conformance.service.accounts import Accounts
-from conformance.service.actions import Actions
+from conformance.service.actions import ActionCode, Actions
 from conformance.service.derivations import hashed_cid, random_key
 from conformance.service.groups import Groups, group_id
-from conformance.service.pkps import Pkps
+from conformance.service.pkps import Pkp, Pkps
 from conformance.service.refusal import ExpectedRefusal, check_refusal
 from conformance.service.runs import Runs
 from conformance.service.scope_trial import ScopeTrial, opened_by
@@ -492,12 +492,24 @@ def successful_runs_are_not_marked(session: Session) -> None:
 
 def permitted_runs_sign(session: Session) -> None:
     """A usage key runs the action of its group, and the group's wallet signs."""
+    SigningRuns(session).must_sign(*_permitted_run(session))
+
+
+def runs_take_keys_in_x_api_key(session: Session) -> None:
+    """A run that Bearer opens is accepted with the key in X-Api-Key."""
+    request = SigningRuns(session).request(*_permitted_run(session))
+    with set_up():
+        session.accept(replace(request, via="bearer"))
+    session.accept(request)
+
+
+def _permitted_run(session: Session) -> tuple[str, ActionCode, Pkp]:
+    """A usage key, the action of its group and the group's wallet."""
     account = _account(session)
     with set_up():
         action, wallet = Actions(session).prepared(), Pkps(session).create(account)
         group = Groups(session).add(account, pkp_ids=[wallet.id], cid_hashes=[action.hash])
-        key = UsageKeys(session).executing_in(account, group.id)
-    SigningRuns(session).must_sign(key, action, wallet)
+        return UsageKeys(session).executing_in(account, group.id), action, wallet
 
 
 def conversions_end_the_key(session: Session) -> None:
