@@ -131,7 +131,7 @@ AFTER: dict[tuple[str, str, str], Ids] = {
     ("add_usage_api_key", "keys", "existence"): ("KEYLIFE-010",),
     ("add_usage_api_key", "keys", "description"): ("UKEY-030",),
     ("add_usage_api_key", "keys", "fields"): ("UKEY-010",),
-    ("update_usage_api_key", "keys", "existence"): ("KEYLIFE-040",),
+    ("update_usage_api_key", "keys", "existence"): ("KEYLIFE-130",),
     ("update_usage_api_key", "keys", "description"): ("KEYLIFE-130",),
     ("update_usage_api_key", "keys", "fields"): ("KEYLIFE-020", "KEYLIFE-030"),
     ("update_usage_api_key_metadata", "keys", "existence"): ("KEYLIFE-060",),
