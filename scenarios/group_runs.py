@@ -39,17 +39,18 @@ class Permitted:
     def runs(self, *pairs: str, by: str | None = None) -> None:
         """These are permitted, each proven by a signature."""
         for pair in pairs:
-            self.judge.that(self._is_permitted(pair, by or self.key), f"{pair} to be permitted", "a refusal")
+            self.judge.that(self.permits(pair, by), f"{pair} to be permitted", "a refusal")
 
     def refuses(self, *pairs: str, by: str | None = None) -> None:
         """These are refused."""
         for pair in pairs:
-            self.judge.that(not self._is_permitted(pair, by or self.key), f"{pair} to be refused", "a signature")
+            self.judge.that(not self.permits(pair, by), f"{pair} to be refused", "a signature")
 
-    def _is_permitted(self, pair: str, key: str) -> bool:
+    def permits(self, pair: str, by: str | None = None) -> bool:
+        """Whether the pair is permitted."""
         action, pkp = pair.split(" with ")
         return self.node.signing.signs(
-            key, {"x": self.on.x, "y": self.on.y}[action], {"p": self.on.p, "q": self.on.q}[pkp]
+            by or self.key, {"x": self.on.x, "y": self.on.y}[action], {"p": self.on.p, "q": self.on.q}[pkp]
         )
 
 
@@ -76,12 +77,13 @@ def every_listed_pair(judge: Judge, node: Node) -> None:
     """A group permits each listed action, by the hash that the client computed, each listed wallet."""
     on = two_and_two(node)
     group = within(judge, node, on, bound(node, on.alice, [on.p, on.q], [on.x, on.y]))
-    with judge.apart("GRP-040", "GRP-060"):
-        group.runs("x with p", "x with q")
-    with judge.apart("GRP-050", "GRP-060", "ACT-130"):
-        group.runs("x with p", "y with p")
+    permitted = [pair for pair in EVERY_PAIR if group.permits(pair)]
+    for of_it, requirements in (("pq", ["GRP-040"]), ("xy", ["GRP-050", "ACT-130"])):
+        with judge.apart(*requirements):
+            used = sorted({one for pair in permitted for one in pair.split(" with ") if one in of_it})
+            judge.same(used, list(of_it), f"those of {of_it} that run with one of the others")
     with judge.apart("GRP-060"):
-        group.runs("y with q")
+        judge.same(permitted, list(EVERY_PAIR), "the pairs that are permitted")
 
 
 @case("empty-lists", requirements=["GRP-140"], needs=NEEDS)

@@ -14,7 +14,7 @@ from itertools import pairwise
 from conformance.cases import Judge, case
 from conformance.endpoints.messages import Answer
 from conformance.endpoints.requests import OutgoingRequest
-from conformance.service import Accounts, Refusals, Session
+from conformance.service import Accounts, Groups, Refusals, Session
 from conformance.service.at_once import at_once
 from conformance.service.payments import NO_SUCH_INTENT, NOT_YET_PAID, PaymentIntent, Payments
 from conformance.service.refusal import was_accepted
@@ -34,8 +34,11 @@ def sent_at_once(session: Session, requests: Sequence[OutgoingRequest]) -> list[
 
 
 @case("payment-becomes-credit", requirements=["BILL-020", "BILL-030", "BILL-070", "BILL-130", "BILL-160"], needs=BUYS)
-def payment_becomes_credit(judge: Judge, accounts: Accounts, payments: Payments) -> None:
-    """A paid and confirmed intent adds to the balance, and the credit grows as the amount does."""
+def payment_becomes_credit(judge: Judge, accounts: Accounts, payments: Payments, groups: Groups) -> None:
+    """A paid and confirmed intent adds to the balance, and the credit grows as the amount does.
+
+    A write that is charged tells a payment without credit from a balance that stands still.
+    """
     alice = accounts.new(spends=False)
     with judge("BILL-020"):
         balances = [payments.balance(alice.key)]
@@ -47,8 +50,12 @@ def payment_becomes_credit(judge: Judge, accounts: Accounts, payments: Payments)
         payments.must_pay(intent)
         with judge("BILL-070"):
             payments.confirm(alice.key, intent)
-        with judge("BILL-070", "BILL-020"):
+        with judge("BILL-020"):
             balances.append(payments.balance(alice.key))
+            if balances[-1] <= balances[-2]:
+                groups.add(alice.key)
+                judge.that(payments.balance(alice.key) < balances[-1], "a balance that follows", balances[-1])
+        with judge("BILL-070"):
             judge.that(balances[-1] > balances[-2], "a higher balance once the payment is confirmed", balances[-1])
     first, second, double, odd = (after - before for before, after in pairwise(balances))
     with judge("BILL-130"):
