@@ -57,7 +57,7 @@ def _removal_overtakes(node: Node, method: str) -> Overtaking:
     return overtaking
 
 
-@mutant("KEYLIFE-100", "KEYLIFE-150", also="KEYLIFE-080 KEYLIFE-090")
+@mutant("KEYLIFE-100", also="KEYLIFE-080 KEYLIFE-090 KEYLIFE-150")
 def update_brings_back_a_key_removed_meanwhile(node: Node) -> None:
     """Check in an update that the key exists, and write it even if it was removed meanwhile."""
     removal = _removal_overtakes(node, "remove_usage_key")

@@ -66,14 +66,14 @@ def bearer_writes_nothing(node: Node) -> None:
     intercept(node, "add_group", handler)
 
 
-@mutant("AUTH-040", also="AUTH-200")
+@mutant("AUTH-040", also="AUTH-050 AUTH-200")
 def no_key_is_the_newest_account(node: Node) -> None:
     """Serve a request without a key as the newest account's."""
     book = key_book(node)
     ask_as(node, (*LISTS, *WRITES), lambda request: presented(request) or book.accounts[-1])
 
 
-@mutant("AUTH-040", also="ERR-140")
+@mutant("AUTH-040", also="AUTH-050 ERR-140")
 def keyless_lists_are_empty(node: Node) -> None:
     """Answer a list without a key with an empty list."""
 
@@ -84,7 +84,7 @@ def keyless_lists_are_empty(node: Node) -> None:
     intercept(node, LISTS, handler)
 
 
-@mutant("AUTH-040", also="ERR-140")
+@mutant("AUTH-040", also="AUTH-050 ERR-140")
 def keyless_lists_are_shown_beside_the_refusal(node: Node) -> None:
     """Answer `list_groups` without a key with status 401 and the page as its body."""
     book = key_book(node)

@@ -95,7 +95,7 @@ def keys_are_known_for_good(node: Node) -> None:
     wrap(node.accounts, "key_info", info)
 
 
-@mutant("CHAIN-050", also="ERR-100 EXEC-230 GRPLIFE-110 GRPLIFE-160 KEYLIFE-150 MINT-150")
+@mutant("CHAIN-050", also="ERR-100 EXEC-230 GRPLIFE-110 GRPLIFE-160 KEYLIFE-150 MINT-150 MODE-250")
 def verdicts_of_the_rule_are_kept(node: Node) -> None:
     """Cache for good what the contract decided on runs in ChainSecured accounts."""
     said: dict[tuple[object, ...], bool] = {}

@@ -167,7 +167,7 @@ def _taken(node: Node) -> dict[int, int]:
     return taken
 
 
-@mutant("ACC-120", also="CHAIN-180")
+@mutant("ACC-120", also="CHAIN-180 KEYLIFE-180")
 def attached_keys_change_hands(node: Node) -> None:
     """Count a usage key for the account that last tried to attach its hash."""
     taken = _taken(node)
@@ -179,7 +179,7 @@ def attached_keys_change_hands(node: Node) -> None:
     wrap(node.accounts, "key_info", key_info)
 
 
-@mutant("ACC-120", also="AKEY-060 AKEY-070 CHAIN-180")
+@mutant("ACC-120", also="AKEY-060 AKEY-070 CHAIN-180 KEYLIFE-180")
 def attached_account_keys_are_usage_keys(node: Node) -> None:
     """Count an account key as a usage key of the account that last tried to attach its hash."""
     taken = _taken(node)

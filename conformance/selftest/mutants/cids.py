@@ -149,7 +149,7 @@ def empty_code_has_a_cid_of_its_own(node: Node) -> None:
     change_body(node, "get_service_action_ipfs_id", lambda code: code or " ")
 
 
-@mutant("ACT-170", also="ACT-090")
+@mutant("ACT-170", also="ACT-090 ACT-120 EP-030")
 def any_text_is_a_cid(node: Node) -> None:
     """Take any text as `action_ipfs_cid`."""
     _take_as_cids(node, lambda text: not text.startswith("Qm"))

@@ -163,7 +163,7 @@ def conversion_forgets_names_of_actions(node: Node) -> None:
     _before_conversion(node, act)
 
 
-@mutant("MODE-050", "MODE-360", also="CHAIN-050 GRP-010")
+@mutant("MODE-050", also="CHAIN-050 GRP-010 MODE-360")
 def groups_of_converted_accounts_are_renumbered(node: Node) -> None:
     """Number the groups of a converted account without the gaps that removals left."""
 
@@ -176,7 +176,7 @@ def groups_of_converted_accounts_are_renumbered(node: Node) -> None:
     wrap(node.accounts, "groups", groups)
 
 
-@mutant("MODE-060", "MODE-360", also="EP-230 LIST-050 LIST-170 MINT-030")
+@mutant("MODE-060", also="EP-230 LIST-050 LIST-170 MINT-030 MODE-360")
 def wallets_of_converted_accounts_are_hidden(node: Node) -> None:
     """List no wallets of a converted account."""
 
@@ -186,7 +186,7 @@ def wallets_of_converted_accounts_are_hidden(node: Node) -> None:
     wrap(node.accounts, "wallets", wallets)
 
 
-@mutant("MODE-060", "MODE-090", also="MINT-040 PKP-100 PKP-170")
+@mutant("MODE-060", also="MINT-040 MODE-090 PKP-100 PKP-170")
 def converted_accounts_sign_with_other_wallets(node: Node) -> None:
     """Derive other keys for the wallets of converted accounts."""
 

@@ -69,7 +69,7 @@ def _signed(key: int, digest: bytes) -> str:
     return f"0x{r:064x}{s:064x}{27 + odd:02x}"
 
 
-@mutant("PKP-170", "PKP-180")
+@mutant("PKP-170", also="PKP-180")
 def wallets_of_usage_keys_have_another_key(node: Node) -> None:
     """Sign for wallets that usage keys created with a key of another address."""
     theirs: set[bytes] = set()

@@ -61,7 +61,10 @@ def unknown_groups_are_server_faults(node: Node) -> None:
     _remark(node, WRITES, lambda _, given: replace(given, status=500) if given.status == 404 else given)
 
 
-@mutant("ERR-140", also="EP-310 GRPLIFE-150 GRPLIFE-200 KEYLIFE-120 KEYLIFE-190 LIST-170 PKP-160")
+@mutant(
+    "ERR-140",
+    also="EP-310 GRPLIFE-150 GRPLIFE-200 KEYLIFE-100 KEYLIFE-110 KEYLIFE-120 KEYLIFE-180 KEYLIFE-190 LIST-170 PKP-160",
+)
 def unknown_things_are_ignored(node: Node) -> None:
     """Answer success instead of 404."""
     _remark(node, WRITES, lambda _, given: answer(200, {"success": True}) if given.status == 404 else given)

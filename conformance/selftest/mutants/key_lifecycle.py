@@ -97,7 +97,7 @@ def left_out_permissions_survive_an_update(node: Node) -> None:
     intercept(node, "update_usage_api_key", handler)
 
 
-@mutant("KEYLIFE-020", also="EP-130")
+@mutant("KEYLIFE-020", also="EP-130 LIST-170")
 def update_only_takes_away(node: Node) -> None:
     """Withdraw permissions in an update, and grant none."""
 

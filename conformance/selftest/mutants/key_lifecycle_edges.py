@@ -21,7 +21,7 @@ from reference_node.chain.interface import Address
 from reference_node.node import Node
 
 
-@mutant("KEYLIFE-100", "KEYLIFE-110")
+@mutant("KEYLIFE-100", "KEYLIFE-110", also="KEYLIFE-180")
 def update_creates_keys(node: Node) -> None:
     """Create a usage key in an update of an unknown value."""
 
@@ -57,7 +57,12 @@ def renaming_revives_keys(node: Node) -> None:
     wrap(node.accounts, "update_usage_key_metadata", rename)
 
 
-@mutant(each=[row("update_usage_key", breaks="KEYLIFE-100"), row("remove_usage_key", breaks="KEYLIFE-120 KEYLIFE-180")])
+@mutant(
+    each=[
+        row("update_usage_key", breaks="KEYLIFE-100", also="KEYLIFE-110 KEYLIFE-180"),
+        row("remove_usage_key", breaks="KEYLIFE-120 KEYLIFE-180"),
+    ]
+)
 def write_of_an_unknown_key_succeeds(node: Node, method: str) -> None:
     """Answer success to `{method}` of an unknown usage key, and write nothing."""
 
@@ -75,7 +80,7 @@ def write_of_an_unknown_key_succeeds(node: Node, method: str) -> None:
     "KEYLIFE-150",
     each=[
         row("remove_usage_key", also="KEYLIFE-080 KEYLIFE-090"),
-        row("update_usage_key", also="KEYLIFE-020 KEYLIFE-030"),
+        row("update_usage_key", also="EP-130 KEYLIFE-020 KEYLIFE-030 KEYLIFE-130 LIST-170"),
     ],
 )
 def write_about_a_key_takes_effect_late(node: Node, method: str) -> None:

@@ -62,7 +62,7 @@ def minted_wallet_joins_the_callers_account(node: Node) -> None:
     intercept(node, WALLET_MINT, handler)
 
 
-@mutant("MINT-080", "MINT-110", "MINT-200")
+@mutant("MINT-080", "MINT-200", also="MINT-110")
 def minted_key_joins_the_callers_account(node: Node) -> None:
     """Attach a minted usage key to the account whose key the mint carries."""
 

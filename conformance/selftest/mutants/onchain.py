@@ -37,7 +37,7 @@ def accounts_of_wallets_are_managed(node: Node) -> None:
     change_view(node, "get_account", lambda _, told: (True, *told[1:]))
 
 
-@mutant("ACC-030", "ACC-180", "AUTH-170")
+@mutant("ACC-030", "ACC-180", also="AUTH-170")
 def accounts_of_wallets_are_a_payers(node: Node) -> None:
     """Show a payer as the admin of accounts that wallets made."""
     payer = to_checksum_address(node.accounts.api_payers()[0])

@@ -102,7 +102,7 @@ def who_runs_everywhere_makes_groups(node: Node) -> None:
     wrap(node.accounts, "add_group", add)
 
 
-@mutant("AUTH-160", "AUTH-150", also="EXEC-010 EXEC-090 EXEC-240 SCOPE-020 SCOPE-090 UKEY-260 UKEY-280")
+@mutant("AUTH-160", also="AUTH-150 EXEC-010 EXEC-090 EXEC-240 SCOPE-020 SCOPE-090 UKEY-260 UKEY-280")
 def broad_keys_do_not_run(node: Node) -> None:
     """Refuse runs of keys that may create wallets."""
 

@@ -14,7 +14,7 @@ from reference_node.node import Node
         row(
             "update_usage_key",
             breaks="KEYLIFE-020 KEYLIFE-030 KEYLIFE-200 EP-130",
-            also="ACC-140 AUTH-120 ERR-140 EXEC-230 KEYLIFE-100 KEYLIFE-110 KEYLIFE-190 LIST-170",
+            also="ACC-140 AUTH-120 ERR-140 EXEC-230 KEYLIFE-100 KEYLIFE-110 KEYLIFE-130 KEYLIFE-190 LIST-170",
         ),
         row(
             "update_usage_key_metadata",
@@ -54,7 +54,7 @@ from reference_node.node import Node
             breaks="EP-220",
             also="ACC-140 ERR-140 EXEC-230 GRPLIFE-200 SCOPE-080 UKEY-220 UKEY-240 UKEY-310",
         ),
-        row("add_action", breaks="EP-280", also="ACC-090 ACC-140 ACT-060 ERR-140"),
+        row("add_action", breaks="EP-280", also="ACC-090 ACC-140 ACT-060 EP-260 ERR-140"),
         row("update_action_metadata", breaks="ACT-060 ACT-100 EP-300", also="ACC-140 EP-310 ERR-140 LIST-170"),
         row("delete_action", breaks="ACT-100 EP-290", also="ACC-140 ACT-200 EP-310 ERR-140 ERR-170"),
         row(

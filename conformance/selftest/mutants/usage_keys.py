@@ -150,7 +150,7 @@ def write_of_a_usage_key_does_nothing(node: Node, method: str) -> None:
             "first-id-alone",
             lambda ids: list(ids[:1]),
             breaks="UKEY-290",
-            also="EXEC-010 UKEY-100 UKEY-140 UKEY-180 UKEY-220 UKEY-260 UKEY-310",
+            also="EXEC-010 EXEC-350 UKEY-100 UKEY-140 UKEY-180 UKEY-220 UKEY-260 UKEY-310",
         ),
     ],
     also="LIST-170 UKEY-010",

@@ -156,7 +156,7 @@ NOTHING_LEFT = answer(200, {"balance_cents": 0, "balance_display": "$0.00"})
     "BILL-240",
     "EP-030",
     also=(
-        "BILL-300 ENV-140 ENV-200 ENV-210 ENV-220 ERR-010 ERR-020 ERR-030 ERR-040 ERR-050 ERR-060 ERR-140 "
+        "BILL-260 BILL-300 ENV-140 ENV-200 ENV-210 ENV-220 ERR-010 ERR-020 ERR-030 ERR-040 ERR-050 ERR-060 ERR-140 "
         "LIM-010 LIM-020"
     ),
 )

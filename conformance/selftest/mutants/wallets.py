@@ -56,8 +56,8 @@ def _bare(item: dict[str, JsonValue], name: str) -> dict[str, JsonValue]:
         row(
             "address-as-id",
             lambda item: {**item, "id": str(item["wallet_address"]).lower()},
-            breaks="PKP-010 PKP-020",
-            also="VER-050",
+            breaks="PKP-020",
+            also="PKP-010 VER-050",
         ),
         row(
             "no-description",
