@@ -275,6 +275,25 @@ def test_answer_that_refuses_by_no_status_of_a_refusal_is_charged_with_that_alon
     assert (outcome.verdict, outcome.blamed) == (Verdict.FAIL, ("ERR-140",))
 
 
+CHARGED_ALONE = {
+    "unknown-groups-are-server-faults": ("errors::groups-that-are-not-there", "ERR-140"),
+    "refusals-say-success": ("errors::groups-that-are-not-there", "ERR-140"),
+    "envelopes-are-good-once": ("wallet_signed::after-the-window", "ENV-460"),
+    "verdicts-of-the-rule-are-kept": ("conversion::new-key-beside-the-old", "CHAIN-050"),
+    "refused-second-conversion-renames-keys": ("conversion::second-conversion-over-http", "MODE-210"),
+}
+"""By mutant: a case whose step is about several requirements, and what alone such a failure contradicts of them."""
+
+
+@pytest.mark.parametrize("mutant", CHARGED_ALONE)
+def test_failure_is_charged_to_what_its_kind_can_contradict(mutant: str) -> None:
+    case, charged = CHARGED_ALONE[mutant]
+    with judged(mutant, case) as run:
+        outcome = run(case)
+
+    assert (outcome.verdict, outcome.blamed) == (Verdict.FAIL, (charged,))
+
+
 def test_run_that_uses_another_key_than_the_wallets_is_charged_with_that_alone() -> None:
     with judged("keys-change-with-time", "execution_rule::matrix-chain-secured") as run:
         outcome = run("execution_rule::matrix-chain-secured")
