@@ -80,14 +80,14 @@ def listing_keys_sends_a_transaction(node: Node) -> None:
     wrap(node.accounts, "usage_keys", usage_keys)
 
 
-@mutant("LIST-170", also="ACC-110 GRPLIFE-010 GRPLIFE-020 GRPLIFE-030 GRPLIFE-100 LIST-040 LIST-050")
+@mutant("LIST-170", also="ACC-110 EP-160 EP-200 GRPLIFE-010 GRPLIFE-020 GRPLIFE-030 GRPLIFE-100 LIST-040 LIST-050")
 def lists_lag_behind_by_one_write(node: Node) -> None:
     """Show in `list_groups` the groups as they were before the account's last write on groups."""
     before: dict[str | None, Answered] = {}
 
     async def remember(request: Received, forward: Forward) -> Answered:
-        listing = replace(request, path="/core/v1/list_groups", query="page_number=0&page_size=100", body=b"")
-        before[request.key] = await forward(listing)
+        path, query = "/core/v1/list_groups", "page_number=0&page_size=100"
+        before[request.key] = await forward(replace(request, method="GET", path=path, query=query, body=b""))
         return await forward(request)
 
     async def stale(request: Received, forward: Forward) -> Answered:

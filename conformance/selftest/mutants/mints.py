@@ -129,9 +129,9 @@ def second_request_is_a_replay(node: Node) -> None:
 
 @mutant(
     each=[
-        row("31-bytes", lambda secret: base64.b64encode(secret[:31]), breaks="MINT-090"),
-        row("url-safe", lambda secret: base64.urlsafe_b64encode(secret).rstrip(b"="), breaks="MINT-090"),
-        row("hex", lambda secret: secret.hex().encode(), breaks="MINT-090"),
+        row("31-bytes", lambda secret: base64.b64encode(secret[:31]), breaks="MINT-090", also="VER-050"),
+        row("url-safe", lambda key: base64.urlsafe_b64encode(key).rstrip(b"="), breaks="MINT-090", also="VER-050"),
+        row("hex", lambda secret: secret.hex().encode(), breaks="MINT-090", also="VER-050"),
         row("half-zero", lambda secret: base64.b64encode(bytes(16) + secret[16:]), breaks="MINT-100"),
         row("hex-digits", lambda secret: base64.b64encode(secret[:16].hex().encode()), breaks="MINT-100"),
     ]

@@ -34,6 +34,7 @@ def silence(service: object, method: str) -> None:
 class Received:
     """A request as it came in."""
 
+    method: str
     path: str
     query: str
     headers: tuple[tuple[bytes, bytes], ...]
@@ -174,7 +175,9 @@ class Interception:
             await self._app(scope, receive, send)
             return
         body = await _whole_body(receive)
-        request = Received(scope["path"], scope["query_string"].decode(), tuple(scope["headers"]), body)
+        request = Received(
+            scope["method"], scope["path"], scope["query_string"].decode(), tuple(scope["headers"]), body
+        )
         given = await self._handled(request, partial(self._forward, scope))
         headers = [(name, value) for name, value in given.headers if name.lower() != b"content-length"]
         headers.append((b"content-length", str(len(given.body)).encode()))
@@ -203,6 +206,7 @@ class Interception:
         if request.body:
             headers.append((b"content-length", str(len(request.body)).encode()))
         changed = {
+            "method": request.method,
             "path": request.path,
             "raw_path": request.path.encode(),
             "query_string": request.query.encode(),
