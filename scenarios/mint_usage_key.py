@@ -43,7 +43,8 @@ def wallet_of_the_secret(judge: Judge, node: Node) -> None:
     request = node.minting.request(MINT, node.wallets.new("carol"))
     with judge():
         minted = node.session.accept(request)[0].value
-        secret = bytes_of_base64(printed(member(minted, "usage_api_key"))).hex()
+    secret = bytes_of_base64(printed(member(minted, "usage_api_key"))).hex()
+    with judge():
         judge.same_hex(member(minted, "wallet_address"), address_of_private_key(secret), "the minted wallet")
 
 

@@ -140,7 +140,9 @@ ACCESS = (
         departures=(NotAccepted,),
     ),
     *(
-        Foundation(name, operation, None, case, about, upon=("envelopes",), departures=(NotAccepted, Mismatch))
+        Foundation(
+            name, operation, None, case, about, upon=("envelopes",), departures=(NotAccepted, WrongRefusal, Mismatch)
+        )
         for name, operation, case, about in (
             ("mints of wallets", MINTS_WALLETS, "mint_wallet::mints", "MINT-010 MINT-180 MINT-210"),
             ("mints of usage keys", MINTS_KEYS, "mint_usage_key::mints", "MINT-080 MINT-090 MINT-100 MINT-210"),

@@ -99,6 +99,15 @@ RUNS = (
         departures=(Mismatch,),
     ),
     Foundation(
+        "runs that leave nothing behind",
+        "run_action",
+        None,
+        "actions_run::no-run-leaves-anything-behind",
+        "EXEC-270",
+        upon=NEEDED_BY_RUNS,
+        departures=(Mismatch,),
+    ),
+    Foundation(
         "the key of a wallet",
         "run_action",
         None,
