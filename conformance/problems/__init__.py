@@ -19,6 +19,7 @@ from conformance.problems.departures import (
     RunEndedOtherwise,
     SecretTold,
     ServerFault,
+    ServerFaultAtRefusal,
     StateChanged,
     WrongRefusal,
 )
@@ -113,6 +114,7 @@ __all__ = [
     "RunEndedOtherwise",
     "SecretTold",
     "ServerFault",
+    "ServerFaultAtRefusal",
     "SetupFailed",
     "StateChanged",
     "StepProblem",

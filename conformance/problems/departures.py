@@ -78,6 +78,10 @@ class ServerFault(Departure):
     cause = "server fault"
 
 
+class ServerFaultAtRefusal(ServerFault):
+    """A 5xx to a request that must be refused: this contradicts ERR-140, whatever the request was about."""
+
+
 class NoAnswerInTime(ServerFault):
     """No answer came in time. The case runs once more: nothing says how soon an answer comes, and machines are busy."""
 

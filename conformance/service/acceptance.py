@@ -25,8 +25,13 @@ class Accepted:
         return self.request.changed(**members)
 
 
-def raise_for_trouble(answer: Answer, awaited: frozenset[int] = frozenset()) -> None:
-    """Raise for an answer that is neither acceptance nor refusal, unless its status is one of the awaited."""
+def raise_for_trouble(
+    answer: Answer, awaited: frozenset[int] = frozenset(), fault: type[ServerFault] = ServerFault
+) -> None:
+    """Raise for an answer that is neither acceptance nor refusal, unless its status is one of the awaited.
+
+    `fault` is the kind of departure that a 5xx is.
+    """
     status = answer.status
     if status in awaited:
         return
@@ -35,7 +40,7 @@ def raise_for_trouble(answer: Answer, awaited: frozenset[int] = frozenset()) -> 
     if status == 402:
         raise OutOfCredit("an account with credit", f"status 402: {answer.text[:SHOWN]}", answer.exchange)
     if status >= 500:
-        raise ServerFault("an answer below 500", answer.summary, answer.exchange)
+        raise fault("an answer below 500", answer.summary, answer.exchange)
 
 
 def must_accept(answer: Answer) -> None:

@@ -24,6 +24,7 @@ from conformance.problems import (
     LeakyRefusal,
     NotRefused,
     SecretTold,
+    ServerFaultAtRefusal,
     SetupFailed,
     StateChanged,
     UnprovenRefusal,
@@ -256,7 +257,7 @@ def check_refusal(answer: Answer, expected: ExpectedRefusal, secrets: Secrets) -
     of the API that is no endpoint may refuse with any body. Outside of the API a page for people may live: there an
     answer only must not be the API's.
     """
-    raise_for_trouble(answer, expected.statuses)
+    raise_for_trouble(answer, expected.statuses, ServerFaultAtRefusal)
     if answer.asked_at is AskedAt.OUTSIDE and not (answer.accepted and answer.readable):
         _must_hold_no_credential(answer, secrets)
         return
