@@ -48,8 +48,8 @@ def actions_are_added_and_removed(judge: Judge, accounts: Accounts, groups: Grou
     """/groups/:id/actions puts the CIDs of `add` into the group and takes those of `remove` out of it."""
     alice = accounts.new()
     group, other = groups.add(alice.key), groups.add(alice.key)
-    raw: list[str] = [sample_cid(f"{session.seed}{number}") for number in range(3)]
-    first, second, third = flow_cids(session, raw)
+    raw: list[str] = [sample_cid(f"{session.seed}{number}") for number in range(6)]
+    cids = flow_cids(session, raw)
     hashes = [hashed_cid(cid) for cid in raw]
 
     def change(**body: object) -> None:
@@ -59,14 +59,15 @@ def actions_are_added_and_removed(judge: Judge, accounts: Accounts, groups: Grou
         return listed_actions(session, alice.key, group)
 
     with judge("FLOW-010"):
-        change(add=[first, second])
-        judge.same_hexes(listed(), hashes[:2], "the actions of the group after `add`", any_order=True)
+        change(add=cids[:4])
+        judge.same_hexes(listed(), hashes[:4], "the actions of the group after `add`", any_order=True)
     with judge("FLOW-020"):
-        change(remove=[second])
-        judge.same_hexes(listed(), hashes[:1], "the actions of the group after `remove`")
+        change(remove=[cids[1], cids[3]])
+        judge.same_hexes(listed(), [hashes[0], hashes[2]], "the actions of the group after `remove`", any_order=True)
     with judge("FLOW-030"):
-        change(add=[third], remove=[first])
-        judge.same_hexes(listed(), hashes[2:], "the actions of the group after `add` and `remove` in one request")
+        change(add=cids[4:], remove=[cids[0], cids[2]])
+        changed = "the actions of the group after `add` and `remove` in one request"
+        judge.same_hexes(listed(), hashes[4:], changed, any_order=True)
         judge.same(listed_actions(session, alice.key, other), [], "the actions of another group")
 
 

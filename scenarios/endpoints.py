@@ -62,7 +62,9 @@ def new_account(judge: Judge, node: Node) -> None:
             key, wallet = member(account, "api_key"), member(account, "wallet_address")
             judge.that(isinstance(key, str) and KEY.fullmatch(key) is not None, "an api_key in base64", key)
             judge.that(is_address(wallet), "a wallet_address", wallet)
-            node.groups.list(str(key))
+            listing = node.session.request("list_groups", str(key))
+            listed = [node.session.send(replace(listing, via=via)) for via in ("x-api-key", "bearer")]
+            must_accept(max(listed, key=lambda answer: answer.accepted))  # which header counts is another case's matter
 
 
 @case("wallets-by-another-method", requirements=["EP-420"], needs=NEEDS)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from conformance.cases import Judge, case
 from conformance.service.at_once import send_at_once
+from conformance.service.bindings import two_groups
 from conformance.service.lists import only, unchanged_list
 from conformance.service.node import Node
 from conformance.service.refusal import Refusals, must_refuse, was_accepted
@@ -150,6 +151,23 @@ def removed_key_opens_nothing(judge: Judge, node: Node) -> None:
         judge.same(trial.opens(key), [], "what the key opens after its removal")
         # To a node that does not know the key, it is no credential at all.
         must_refuse(node.session, request, ["unauthenticated"], control=lists, unchanged=[])
+
+
+@case("next-key-inherits-nothing", requirements=["AUTH-080"], needs=NEEDS)
+def next_key_inherits_nothing(judge: Judge, node: Node) -> None:
+    """A key that is made after another one was removed has the permissions of its own creation alone."""
+    on = two_groups(node)
+    trial = ScopeTrial(node.session, on.alice)
+    before = node.usage_keys.add(on.alice, SECOND).key
+    runs = node.signing.must_sign(before, on.x, on.p).accepted
+    judge.set_up(trial.opens(before) == opened_by(SECOND), "a key that opens what it was made with, before any removal")
+    everything = node.usage_keys.add(on.alice, ALL_PERMISSIONS).key
+    judge.set_up(trial.opens(everything) == ALL_GATED, "a key that opens everything before its removal")
+    node.usage_keys.remove(on.alice, everything)
+    after = node.usage_keys.add(on.alice, FIRST).key
+    with judge():
+        judge.same(trial.opens(after), opened_by(FIRST), "what the next key opens")
+        node.signing.must_be_refused(after, on.x, on.p, control=runs)
 
 
 @case("other-account-cannot-touch-a-key", requirements=["KEYLIFE-180"], needs=NEEDS)

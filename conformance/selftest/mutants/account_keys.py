@@ -13,6 +13,7 @@ from eth_keys.datatypes import PrivateKey
 from eth_utils.crypto import keccak
 from pydantic import JsonValue
 
+from conformance.selftest.tools.accounts import Write, account_of, permissions_of
 from conformance.selftest.tools.alter import (
     Answered,
     Forward,
@@ -22,6 +23,7 @@ from conformance.selftest.tools.alter import (
     intercept,
     members,
     refusal,
+    wrap,
 )
 from conformance.selftest.tools.api_keys import (
     KeyBook,
@@ -33,6 +35,8 @@ from conformance.selftest.tools.api_keys import (
     presented,
 )
 from conformance.selftest.tools.mutant import mutant, row
+from reference_node.chain.account_config import Group
+from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.node import Node
 
 READS = ("list_groups", "list_api_keys", "list_wallets", "list_actions")
@@ -216,6 +220,26 @@ def account_key_is_refused(node: Node, operation: str) -> None:
         return refusal(403)
 
     intercept(node, operation, handler)
+
+
+@mutant("GRP-250", each=["update_group", "remove_group", "add_pkp_to_group"], also="AKEY-070")
+def groups_belong_to_the_key_that_made_them(node: Node, method: str) -> None:
+    """Refuse `{method}` to the account key in groups that usage keys made."""
+    made: set[tuple[int, int]] = set()
+
+    def add(write: Callable[..., int], acting_key: int, *arguments: object) -> int:
+        group = write(acting_key, *arguments)
+        if permissions_of(node, acting_key):
+            made.add((account_of(node, acting_key), group))
+        return group
+
+    def change(write: Write, acting_key: int, group: Group | int, *arguments: object) -> None:
+        if (acting_key, group.id if isinstance(group, Group) else group) in made:
+            raise ContractRefusal("OwnerOnly", {"keyHash": acting_key})
+        write(acting_key, group, *arguments)
+
+    wrap(node.accounts, "add_group", add)
+    wrap(node.accounts, method, change)
 
 
 @mutant(

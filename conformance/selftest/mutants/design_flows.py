@@ -34,6 +34,16 @@ def removed_actions_stay(node: Node) -> None:
     wrap(node.accounts, ACTIONS, change)
 
 
+@mutant("FLOW-020", also="FLOW-030 LIST-170")
+def only_the_first_action_is_removed(node: Node) -> None:
+    """Take only the first CID of `remove` out of the group."""
+
+    def change(original: object, key: int, group: int, added: object, removed: list[bytes]) -> None:
+        original(key, group, added, removed[:1])  # type: ignore[operator]
+
+    wrap(node.accounts, ACTIONS, change)
+
+
 @mutant("FLOW-030", also="FLOW-010 LIST-170")
 def both_lists_at_once_only_remove(node: Node) -> None:
     """Ignore `add` where there is something to `remove`."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
-from conformance.selftest.tools.accounts import NOTHING, Write, account_of
+from conformance.selftest.tools.accounts import NOTHING, Write, account_of, permissions_of
 from conformance.selftest.tools.alter import Answered, Forward, Received, answer, intercept, wrap
 from conformance.selftest.tools.alter_permissions import updated_to
 from conformance.selftest.tools.api_keys import KeyBook, presented, promote
@@ -55,6 +55,31 @@ def renaming_revives_keys(node: Node) -> None:
 
     wrap(node.accounts, "remove_usage_key", remove)
     wrap(node.accounts, "update_usage_key_metadata", rename)
+
+
+@mutant(
+    "AUTH-080",
+    each=[
+        row("bools", ("can_create_groups", "can_delete_groups", "can_create_pkps"), also="SCOPE-090"),
+        row("execution", ("execute_in_groups",), also="EXEC-030 UKEY-270"),
+    ],
+)
+def next_key_inherits_from_the_removed(node: Node, fields: Sequence[str]) -> None:
+    """Give the next usage key of an account what the one removed before had in `{fields}`, too."""
+    left: dict[int, Permissions] = {}
+
+    def remove(write: Write, acting_key: int, key: int) -> None:
+        former = permissions_of(node, key)
+        write(acting_key, key)
+        left[acting_key] = former or NOTHING
+
+    def add(write: Write, acting_key: int, key: UsageKey) -> None:
+        former = left.pop(acting_key, NOTHING)
+        inherited = {field: getattr(key.permissions, field) or getattr(former, field) for field in fields}
+        write(acting_key, replace(key, permissions=replace(key.permissions, **inherited)))
+
+    wrap(node.accounts, "remove_usage_key", remove)
+    wrap(node.accounts, "set_usage_key", add)
 
 
 @mutant(
