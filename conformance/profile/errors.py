@@ -6,14 +6,16 @@ from typing import Annotated
 
 from pydantic import Field
 
-from conformance.profile.section import Section, Status, WireName
+from conformance.profile.section import Section, WireName
 
 JSON_MEDIA_TYPE = r"^application/([a-z0-9.-]+\+)?json$"
-Statuses = Annotated[tuple[Status, ...], Field(min_length=1)] | None
+RefusalStatus = Annotated[int, Field(ge=400, le=499)]
+UnavailableStatus = Annotated[int, Field(ge=400, le=599)]
+Statuses = Annotated[tuple[RefusalStatus, ...], Field(min_length=1)] | None
 
 
 class StatusCodes(Section):
-    """Refusal class to the statuses that count as it. Null: any 4xx."""
+    """Refusal class to the statuses that count as it, each a 4xx: a server fault is no refusal. Null: any 4xx."""
 
     malformed: Statuses = (400,)
     """The body is not JSON, or typed data is at fault."""
@@ -33,7 +35,7 @@ class StatusCodes(Section):
     """JSON of the wrong shape, a number out of range, bad hex."""
     method: Statuses = (405,)
     """The path is not served with this method."""
-    unavailable: Statuses = (503,)
+    unavailable: Annotated[tuple[UnavailableStatus, ...], Field(min_length=1)] | None = (503,)
     """The chain or the payment provider does not answer."""
 
 

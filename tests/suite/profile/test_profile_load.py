@@ -45,6 +45,8 @@ def test_profile_of_differences_keeps_the_other_defaults(tmp_path: Path) -> None
         ),
         ("errors: {status_codes: {invalid: []}}\n", "errors.status_codes.invalid: "),
         ("errors: {status_codes: {invalid: [1000]}}\n", "errors.status_codes.invalid.0: input should be less than"),
+        ("errors: {status_codes: {forbidden: [500]}}\n", "errors.status_codes.forbidden.0: input should be less than"),
+        ("errors: {status_codes: {not_found: [200]}}\n", "errors.status_codes.not_found.0: input should be greater"),
         ("capabilities: [http]\n", "capabilities.0: must be 'managed_accounts', "),
         ("capabilities: [openapi, openapi]\n", "capabilities: openapi is listed twice"),
         ("capabilities: [chain_rpc]\n", "the capability chain_rpc needs chain.rpc_url"),
