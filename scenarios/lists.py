@@ -42,16 +42,22 @@ def newest_group(node: Node, key: str) -> object:
 def groups_in_creation_order(judge: Judge, node: Node) -> None:
     """`list_groups` shows groups in the order of their creation, and each new one behind the others."""
     alice = node.accounts.new().key
-    made = []
+    groups, made = [], []
     # Names in no order: a list sorted by name, or newest first, shows another one last. Twelve: a list sorted by the
     # text of ids shows the tenth before the second.
     for name in "mzakcybxdwev":
-        node.groups.add(alice, name)
+        groups.append(node.groups.add(alice, name).id)
         made.append(newest_group(node, alice))
     with judge():
         listed = pluck(node.groups.list(alice), "id")
         judge.that(len(set(map(printed, listed))) == len(listed), "no id twice", listed)
         judge.same([one for one in listed if one in made], made, "the ids of the twelve groups")
+    for place in (7, 3):
+        node.groups.remove(alice, groups[place])
+        del made[place]
+    with judge():
+        left = [one for one in pluck(node.groups.list(alice), "id") if one in made]
+        judge.same(left, made, "the ids of the ten groups that are left when two of the twelve are removed")
 
 
 @case("creation-order-across-pages", requirements=["LIST-020"], needs=NEEDS)

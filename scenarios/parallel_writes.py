@@ -5,17 +5,20 @@ Specification, "States and transitions": each accepted write replaces what its r
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
 from conformance.cases import Judge, case
 from conformance.endpoints.requests import OutgoingRequest
 from conformance.service.acceptance import must_accept
 from conformance.service.at_once import send_at_once
 from conformance.service.derivations import hashed_cid
-from conformance.service.lists import first_page, only
+from conformance.service.lists import first_page, only, read_list
 from conformance.service.node import Node
 from conformance.service.refusal import was_accepted
 from conformance.service.session import DESCRIPTION
 from conformance.service.usage_keys import NO_PERMISSIONS, Permissions
-from conformance.values.json_values import member, pluck
+from conformance.values.json_values import member, pluck, printed
 
 NEEDS = ("managed_accounts",)
 ROUNDS = 3
@@ -124,6 +127,67 @@ def equal_additions_at_once_count_once(judge: Judge, node: Node) -> None:
         judge.same_hexes(pluck(wallets, "id"), [pkp.id], "the wallets of the group")
     with judge.apart("ACT-180"):
         judge.same_hexes(pluck(actions, "hashed_cid"), [hashed_cid(cid)], "the actions of the account")
+
+
+@dataclass(frozen=True)
+class Addition:
+    """What several requests at once add to an account."""
+
+    lists: str
+    ids: tuple[str, str]
+    """The requirements about its name and its description."""
+    request: Callable[[Node, str, str], OutgoingRequest]
+    """Of the account with this key, with this text in both labels."""
+
+
+def _group(node: Node, key: str, text: str) -> OutgoingRequest:
+    lists: dict[str, object] = {"pkp_ids_permitted": [], "cid_hashes_permitted": []}
+    return node.session.request("add_group", key, group_name=text, group_description=text, **lists)
+
+
+def _usage_key(node: Node, key: str, text: str) -> OutgoingRequest:
+    return node.session.request("add_usage_api_key", key, name=text, description=text, **NO_PERMISSIONS.members)
+
+
+def _action(node: Node, key: str, text: str) -> OutgoingRequest:
+    cid = node.actions.sample_cid(text)
+    return node.session.request("add_action", key, action_ipfs_cid=cid, name=text, description=text)
+
+
+ADDITIONS = {
+    "groups": Addition("list_groups", ("GRP-020", "GRP-030"), _group),
+    "usage keys": Addition("list_api_keys", ("UKEY-020", "UKEY-030"), _usage_key),
+    "actions": Addition("list_actions", ("ACT-060", "ACT-060"), _action),
+}
+
+
+@case(
+    "additions-at-once-keep-their-labels",
+    requirements=["GRP-020", "GRP-030", "UKEY-020", "UKEY-030", "ACT-060"],
+    needs=NEEDS,
+    uses=[
+        *(f"wire.list_groups.item_fields.{label}" for label in LABELS),
+        *(f"wire.list_items.fields.{kind}.{label}" for kind in ("usage_key", "action") for label in LABELS),
+    ],
+)
+def additions_at_once_keep_their_labels(judge: Judge, node: Node) -> None:
+    """Groups, usage keys and actions that two accounts add at the same time have the labels of their own requests."""
+    accounts = [node.accounts.new().key for _ in range(2)]
+    for what, added in ADDITIONS.items():
+        texts = {
+            key: [f"{node.label} {what} {place} {number}" for number in range(ROUNDS)]
+            for place, key in enumerate(accounts)
+        }
+        requests = [added.request(node, key, text) for key, given in texts.items() for text in given]
+        with judge.apart(*added.ids):
+            for answer in send_at_once(node.session, requests):
+                must_accept(answer)
+        for key, given in texts.items():
+            listed = read_list(node.session, added.lists, key)
+            for label, about in zip(LABELS, added.ids, strict=True):
+                with judge.apart(about):
+                    got = sorted(text for text in map(printed, pluck(listed, label)) if text.startswith(node.label))
+                    judge.same(got, given, f"the {label}s of the account's {what}")
 
 
 @case("group-is-listed-beside-its-update", requirements=["GRPLIFE-090"], needs=NEEDS)

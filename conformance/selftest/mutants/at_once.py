@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from pydantic import JsonValue
 
@@ -121,6 +122,27 @@ def accounts_that_read_at_once_get_one_list(node: Node, operation: str) -> None:
         asking[0] = presented(request)
         await asyncio.sleep(UNDER_WAY_SECONDS)
         return await forward(under(request, asking[0]))
+
+    intercept(node, operation, handler)
+
+
+@mutant(
+    each=[
+        row("groups", "add_group", ("group_name", "group_description"), breaks="GRP-020 GRP-030"),
+        row("keys", "add_usage_api_key", ("name", "description"), breaks="UKEY-020 UKEY-030"),
+        row("actions", "add_action", ("name", "description"), breaks="ACT-060", also="EP-280"),
+    ]
+)
+def labels_of_additions_at_once_mix(node: Node, operation: str, labels: Sequence[str]) -> None:
+    """Keep the labels of `{operation}` in one place: of two requests under way both get those of the later one."""
+    draft: dict[str, JsonValue] = {}
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        body = body_of(request)
+        draft.update({label: body[label] for label in labels if label in body})
+        await asyncio.sleep(UNDER_WAY_SECONDS)
+        mixed = {**body, **{label: draft[label] for label in labels if label in body}}
+        return await forward(replace(request, body=json.dumps(mixed).encode()) if body else request)
 
     intercept(node, operation, handler)
 

@@ -6,10 +6,12 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 
+from pydantic import JsonValue
+
 from conformance.selftest.tools.accounts import NOTHING, Write, permissions_of
-from conformance.selftest.tools.alter import Answered, Forward, Received, answer, intercept, wrap
+from conformance.selftest.tools.alter import Answered, Forward, Received, answer, change_body, intercept, members, wrap
 from conformance.selftest.tools.alter_permissions import change_permissions, updated_to
-from conformance.selftest.tools.mutant import mutant
+from conformance.selftest.tools.mutant import mutant, row
 from reference_node.chain.account_config import Permissions, UsageKey
 from reference_node.keys import key_hash, new_secret
 from reference_node.node import Node
@@ -184,6 +186,27 @@ def metadata_update_keeps_the_description(node: Node) -> None:
         write(acting_key, key, name, node.accounts.usage_key(acting_key, key).description)
 
     wrap(node.accounts, "update_usage_key_metadata", rename)
+
+
+@mutant(
+    "KEYLIFE-060",
+    each=[
+        row("the-name-that-it-had", lambda former, _: former, also="LIST-170"),
+        row("the-key", lambda _, key: key, also="UKEY-360 UKEY-370"),
+    ],
+)
+def empty_name_becomes_another(node: Node, name_of: Callable[[JsonValue, JsonValue], JsonValue]) -> None:
+    """Write another name in a metadata update whose name is empty; the label says which."""
+    names: dict[JsonValue, JsonValue] = {}
+
+    def named(body: JsonValue) -> JsonValue:
+        given = members(body)
+        key = given.get("usage_api_key")
+        name = given.get("name") or name_of(names.get(key, "unnamed"), key)
+        names[key] = name
+        return {**given, "name": name} if "name" in given else body
+
+    change_body(node, "update_usage_api_key_metadata", named)
 
 
 @mutant("KEYLIFE-060")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.selftest.tools.accounts import View
+from conformance.selftest.tools.accounts import View, Write, account_of
 from conformance.selftest.tools.alter import wrap
 from conformance.selftest.tools.mutant import mutant
 from reference_node.chain.account_config import Group
@@ -17,6 +17,33 @@ def groups_are_listed_newest_first(node: Node) -> None:
         return view(account, 0, 100)[::-1][page * size : (page + 1) * size]
 
     wrap(node.accounts, "groups", groups)
+
+
+@mutant("LIST-010", also="LIST-020")
+def removal_moves_the_newest_group_into_the_gap(node: Node) -> None:
+    """List the newest group in the place of one that is removed, as a storage array that swaps and pops does."""
+    places: dict[int, list[int]] = {}
+
+    def in_places(account: int, present: list[Group]) -> list[Group]:
+        ids = [group.id for group in present]
+        kept = places.setdefault(account, [])
+        kept += [one for one in ids if one not in kept]
+        return sorted(present, key=lambda group: kept.index(group.id))
+
+    def groups(view: View, account: int, page: int, size: int) -> list[Group]:
+        return in_places(account, view(account, 0, 100))[page * size : (page + 1) * size]
+
+    def remove(write: Write, acting_key: int, group_id: int) -> None:
+        account = account_of(node, acting_key)
+        node.accounts.groups(account, 0, 100)
+        write(acting_key, group_id)
+        kept = places[account]
+        if group_id in kept:
+            kept[kept.index(group_id)] = kept[-1]
+            kept.pop()
+
+    wrap(node.accounts, "groups", groups)
+    wrap(node.accounts, "remove_group", remove)
 
 
 @mutant("LIST-010", also="LIST-020 LIST-030")
