@@ -114,6 +114,16 @@ CONSEQUENCES = (
         "MODE-010 MODE-020 MODE-030 MODE-040 MODE-160 MODE-250",
     ),
     Foundation(
+        "runs after a conversion",
+        "convert_to_chain_secured_account",
+        None,
+        "conversion::runs-stay",
+        "MODE-090 MODE-330",
+        upon=("runs", "the admin of a converted account"),
+        departures=(NotAccepted,),
+        refused_as="forbidden",
+    ),
+    Foundation(
         "runs that follow the chain",
         "convert_to_chain_secured_account",
         None,

@@ -207,6 +207,14 @@ OBJECTS = (
         "ACC-010 ACC-080 EP-230 EP-350 EP-430 LIST-170 PKP-010 PKP-030 PKP-110 ACC-110",
     ),
     Foundation(
+        "every wallet in lists",
+        "list_wallets",
+        trials.wallets_are_made,
+        "endpoints::create-wallet",
+        "ACC-080 EP-230 EP-350 LIST-050 LIST-170",
+        departures=(Mismatch,),
+    ),
+    Foundation(
         "the wallets that lists of groups show",
         "list_wallets_in_group",
         trials.lists_of_wallets_are_of_one_group,

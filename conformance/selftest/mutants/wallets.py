@@ -72,7 +72,10 @@ def _bare(item: dict[str, JsonValue], name: str) -> dict[str, JsonValue]:
             also="MINT-070 PKP-050 VER-050",
         ),
         row(
-            "empty-name-as-null", lambda item: {**item, "name": item["name"] or None}, breaks="PKP-050", also="VER-050"
+            "empty-name-as-null",
+            lambda item: {**item, "name": item["name"] or None},
+            breaks="PKP-050",
+            also="ACC-080 VER-050",
         ),
         row("one-name-for-all", lambda item: {**item, "name": "wallet"}, breaks="PKP-050", also="LIST-170 MINT-070"),
     ]
