@@ -25,14 +25,6 @@ NEEDED_BY_RUNS = (
 
 RUNS = (
     Foundation(
-        "keys of runs in X-Api-Key",
-        "run_action",
-        trials.runs_take_keys_in_x_api_key,
-        "key_runs::either-header",
-        "AUTH-010 EXEC-250",
-        upon=NEEDED_BY_RUNS,
-    ),
-    Foundation(
         "permission of runs",
         "run_action",
         trials.permitted_runs_sign,
@@ -42,6 +34,24 @@ RUNS = (
         departures=(NotAccepted, RunEndedOtherwise, WrongRefusal),
         shown_by=NotAccepted,
         refused_as="forbidden",
+    ),
+    Foundation(
+        "runs by the account key",
+        "run_action",
+        None,
+        "execution_rule::account-key",
+        "EXEC-020 EXEC-120",
+        upon=(*NEEDED_BY_RUNS, "permission of runs"),
+        departures=(NotAccepted,),
+        refused_as="forbidden",
+    ),
+    Foundation(
+        "keys of runs in X-Api-Key",
+        "run_action",
+        trials.runs_take_keys_in_x_api_key,
+        "key_runs::either-header",
+        "AUTH-010 EXEC-250",
+        upon=NEEDED_BY_RUNS,
     ),
     Foundation(
         "marks of failed runs",
@@ -133,15 +143,6 @@ RUNS = (
         "EP-380 EXEC-010 EXEC-020 EXEC-140 EXEC-150 EXEC-190 EXEC-250 EXEC-370 PKP-100 PKP-110 PKP-170 "
         "UKEY-010 UKEY-260",
         upon=NEEDED_BY_RUNS,
-    ),
-    Foundation(
-        "runs by the account key",
-        "run_action",
-        None,
-        "execution_rule::account-key",
-        "EXEC-020 EXEC-120",
-        upon=("runs",),
-        departures=(NotAccepted,),
     ),
     Foundation(
         "runs by the account key in every group",
