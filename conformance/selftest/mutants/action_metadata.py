@@ -8,6 +8,7 @@ from conformance.selftest.tools.accounts import Write, account_of, actions_of
 from conformance.selftest.tools.alter import Answered, Forward, Received, intercept, refusal, text_member, wrap
 from conformance.selftest.tools.mutant import mutant
 from reference_node.chain.account_config import Action
+from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.node import Node
 
 
@@ -59,6 +60,25 @@ def groups_take_registered_actions_only(node: Node) -> None:
     registered: set[str] = set()
     intercept(node, "add_action_to_group", handler)
     intercept(node, "add_action", remember)
+
+
+@mutant("ACT-030", also="ACT-020 EP-360")
+def registered_actions_are_their_accounts(node: Node) -> None:
+    """Refuse in groups a CID that another account registered, and this one did not."""
+    registered: dict[bytes, set[int]] = {}
+
+    def register(write: Write, acting_key: int, cid: bytes, *labels: str) -> None:
+        write(acting_key, cid, *labels)
+        registered.setdefault(cid, set()).add(account_of(node, acting_key))
+
+    def join(write: Write, acting_key: int, group: int, cid: bytes) -> None:
+        account = account_of(node, acting_key)
+        if account not in registered.get(cid, {account}):
+            raise ContractRefusal("ActionUnknown", {"accountHash": account, "cidHash": cid.hex()})
+        write(acting_key, group, cid)
+
+    wrap(node.accounts, "add_action", register)
+    wrap(node.accounts, "add_action_to_group", join)
 
 
 @mutant("ACT-060", "ACC-090", "EP-280")
