@@ -55,7 +55,7 @@ def twins_of_signatures_are_accepted(node: Node) -> None:
 @mutant("ENV-370")
 def any_recovery_byte_will_do(node: Node) -> None:
     """Look only at the lowest bit of a signature's last byte."""
-    _spelling(node, lambda text: re.sub(r"^(0x.{128})(..)$", lambda found: found[1] + _bit(found[2]), text))
+    _spelling(node, lambda text: re.sub(r"^(0x.{128})([0-9a-fA-F]{2})$", lambda found: found[1] + _bit(found[2]), text))
 
 
 def _bit(byte: str) -> str:
