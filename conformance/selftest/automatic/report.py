@@ -47,10 +47,13 @@ def finding_of(trial: FaultTrial) -> Finding | None:
     return None if trial.tried else triage().get(fault.function)
 
 
-NOTICED = (Ending.CAUGHT, Ending.CRASHED, Ending.HUNG)
+BY_ANY_CHECK = (Ending.CRASHED, Ending.HUNG)
+"""Any check notices these: they say nothing about the checks."""
 UNNOTICED = (Ending.SURVIVED, Ending.UNREACHED)
 GOAL = 0.95
-"""The share of faults, without equivalent ones, silent ones and those outside, that cases should notice."""
+"""The share of faults that checks should catch, without those that any check notices, equivalent and silent ones, and
+those outside.
+"""
 
 
 @dataclass(frozen=True)
@@ -65,9 +68,9 @@ class Figures:
         return [trial for trial in self.trials if trial.ending in UNNOTICED and finding_of(trial) is None]
 
     @property
-    def noticed(self) -> int:
-        """How many faults made a case fail."""
-        return sum(trial.ending in NOTICED for trial in self.trials)
+    def caught(self) -> int:
+        """How many faults a check caught by what it is about."""
+        return sum(trial.ending is Ending.CAUGHT for trial in self.trials)
 
     @property
     def holes(self) -> int:
@@ -76,8 +79,8 @@ class Figures:
 
     @property
     def share(self) -> float:
-        """Noticed among those that are not explained otherwise."""
-        return self.noticed / (self.noticed + self.holes) if self.noticed + self.holes else 1.0
+        """Caught among those that nothing else explains."""
+        return self.caught / (self.caught + self.holes) if self.caught + self.holes else 1.0
 
     @property
     def _known(self) -> Counter[str]:
@@ -87,11 +90,12 @@ class Figures:
     def __str__(self) -> str:
         known = self._known
         without = sum(trial.ending is Ending.WITHOUT_EFFECT for trial in self.trials) + known["equivalent"]
+        by_any = sum(trial.ending in BY_ANY_CHECK for trial in self.trials)
         return (
-            f"{len(self.trials)} faults: {self.noticed} noticed, {without} without effect, {known['silent']} where the "
-            f"specification is silent, {known['outside']} where no request comes, {known['hole']} known holes, "
-            f"{len(self.unexplained)} survivors to look at; noticed {self.share:.1%} of what none of these explains "
-            f"(goal {GOAL:.0%})"
+            f"{len(self.trials)} faults: {self.caught} caught by a check, {by_any} crashed or hung, "
+            f"{without} without effect, {known['silent']} where the specification is silent, {known['outside']} where "
+            f"no request comes, {known['hole']} known holes, {len(self.unexplained)} survivors to look at; "
+            f"checks caught {self.share:.1%} of what none of these explains (goal {GOAL:.0%})"
         )
 
     def print(self, console: Console) -> None:

@@ -191,6 +191,12 @@ def test_survivor_that_nobody_has_looked_at_counts_as_a_hole() -> None:
     assert figures.share == 0.5
 
 
+def test_crash_that_any_check_notices_says_nothing_about_the_checks() -> None:
+    unknown = [fault for fault in all_faults() if fault.name not in triage()][:2]
+    figures = Figures([FaultTrial(unknown[0], Ending.SURVIVED), FaultTrial(unknown[1], Ending.CRASHED)])
+    assert (figures.caught, figures.share) == (0, 0.0)
+
+
 def test_entry_for_a_function_explains_what_no_case_comes_near() -> None:
     fault = next(fault for fault in all_faults() if fault.function == "cid.py::_take_varint")
     unreached, survivor = FaultTrial(fault, Ending.UNREACHED), FaultTrial(fault, Ending.SURVIVED, tried=1)
