@@ -87,25 +87,44 @@ class Description:
             if not reference.startswith("#/") or reference in seen:
                 raise Mismatch("a reference inside the OpenAPI description", reference)
             seen.add(reference)
-            pointer, value = reference[1:], self.document
-            for part in pointer[1:].split("/"):
-                value = member(value, part.replace("~1", "/").replace("~0", "~"))
+            pointer, value = reference[1:], self._at(reference[1:])
         if not isinstance(value, dict):
             raise Mismatch(f"an object at {pointer} of the OpenAPI description", printed(value))
         return Described(pointer, value)
+
+    def _at(self, pointer: str) -> object:
+        value: object = self.document
+        for part in pointer[1:].split("/"):
+            value = member(value, part.replace("~1", "/").replace("~0", "~"))
+        return value
+
+    @cached_property
+    def _leads_to_itself(self) -> str | None:
+        """A reference that leads to itself through references alone, on which validators would recurse."""
+        for found in _references(self.document):
+            seen: set[str] = set()
+            reference: object = found
+            while isinstance(reference, str) and reference.startswith("#/"):
+                if reference in seen:
+                    return reference
+                seen.add(reference)
+                reference = member(self._at(reference[1:]), "$ref")
+        return None
 
     def faults(self, pointer: str, value: object) -> list[str]:
         """The violations of the schema at a pointer; empty for a valid value.
 
         SetupFailed where its references lead nowhere: the document is not valid, which is not about this answer.
         """
+        expected = "references in the OpenAPI description that lead to schemas"
+        if self._leads_to_itself is not None:
+            raise SetupFailed(expected, cut(self._leads_to_itself, 300))
         try:
             return [
                 f"{'.'.join(map(str, fault.absolute_path)) or 'the answer'}: {fault.message}"
                 for fault in self._validator(pointer).iter_errors(value)  # type: ignore[arg-type]  # parsed from JSON
             ]
         except UNUSABLE as problem:
-            expected = "references in the OpenAPI description that lead to schemas"
             raise SetupFailed(expected, cut(f"{problem}", 300)) from problem
 
     def _validator(self, pointer: str) -> Validator:
@@ -134,20 +153,20 @@ def read_description(session: Session) -> Description:
     document = answer.value
     if not isinstance(document, dict) or not isinstance(document.get("paths"), dict):
         raise Malformed("an OpenAPI description with paths", cut(printed(document), 300), answer.exchange)
-    if outside := next(_references_outside(document), None):
+    if outside := next((one for one in _references(document) if not one.startswith("#")), None):
         expected = "an OpenAPI description in one document: the suite follows no reference to another"
         raise SetupFailed(expected, cut(outside, 300), answer.exchange)
     return Description(document, session.target.base_url + session.target.operation("openapi").path)
 
 
-def _references_outside(document: object) -> Iterator[str]:
-    """The references to other documents: libraries would fetch them, also files of the machine that judges."""
+def _references(document: object) -> Iterator[str]:
+    """All references, those to other documents too: libraries would fetch these, also files of the machine."""
     left = [document]
     while left:
         part = left.pop()
         if isinstance(part, dict):
             references = (part.get(name) for name in REFERENCES)
-            yield from (one for one in references if isinstance(one, str) and not one.startswith("#"))
+            yield from (one for one in references if isinstance(one, str))
             left += part.values()
         elif isinstance(part, list):
             left += part
