@@ -28,7 +28,7 @@ def canonical(operation: Operation | None, value: object) -> object:
         page = value if operation.page_member is None else descend(value, tuple(operation.page_member.split(".")))
         if not isinstance(page, list):
             return page
-        items = [_renamed(item, operation.items, operation.absent) for item in page]
+        items = [_known_members(item, operation.items) for item in page]
         return [_with_plain_ids(item, operation.group_ids_form) for item in items]
     whole = [name for name, wire in operation.response.items() if wire == WHOLE]
     return {whole[0]: value} if whole else _renamed(value, operation.response, operation.absent)
@@ -72,10 +72,21 @@ def _integer(group: object, form: str) -> object:
     return number_of(group) if in_form else printed(group)
 
 
+def _known_members(item: object, names: Mapping[str, str]) -> object:
+    """A list item with the members that the specification or the profile names, by canonical names.
+
+    What else a node shows (a position, a time of use) may change with anything, and is compared with nothing.
+    """
+    if not isinstance(item, dict):
+        return item
+    found = {name: descend(item, tuple(wire.split("."))) for name, wire in names.items()}
+    return {name: value for name, value in found.items() if value is not MISSING}
+
+
 def _renamed(value: object, names: Mapping[str, str], absent: Collection[str]) -> object:
     """An object by canonical names. A wire name with dots leads into the objects inside it.
 
-    A member that is called like a canonical name which stands for another member, or for none, is left out.
+    A member that is called like a canonical name which stands for another member, or for none (`absent`), is left out.
     """
     if not isinstance(value, dict):
         return value

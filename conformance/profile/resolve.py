@@ -20,6 +20,8 @@ from conformance.profile.operations import (
 )
 from conformance.profile.reading import read_aside
 from conformance.profile.section import Section
+from conformance.profile.wire import MutatingResponses
+from conformance.profile.wire_flows import ConvertResponse
 
 T = TypeVar("T")
 
@@ -69,7 +71,7 @@ class Operation:
     group_ids_form: str | None = "integer"
     """The JSON form of the group ids in its items; `integer` for lists without group ids."""
     absent: frozenset[str] = frozenset()
-    """Canonical members that the profile says the node's answers do not have."""
+    """Canonical members that the profile says the node's answer does not have, whatever it shows under these names."""
     keys: Mapping[str, object] = field(default_factory=dict, compare=False)
     """The keys of the profile that say how it is served, with their values."""
 
@@ -91,6 +93,7 @@ def _resolved(profile: Profile, name: str) -> Operation:
         raise NotClaimed("wallet_signed")
     method, path = _endpoint(profile, name, fixed)
     request = {member: member for member in fixed.request} | _request_names(profile, name)
+    response = _response_names(profile, name, fixed)
     return Operation(
         name=name,
         method=method,
@@ -100,9 +103,10 @@ def _resolved(profile: Profile, name: str) -> Operation:
         billed=fixed.billed,
         place=_place(profile, name, method, request),
         request=request,
-        response={member: member for member in fixed.response} | _response_names(profile, name, fixed),
+        response={member: member for member in fixed.response}
+        | {member: wire for member, wire in response.items() if wire is not None},
         items=_item_names(profile, fixed.items) if fixed.items else None,
-        absent=_absent_from_items(profile, fixed.items) if fixed.items else frozenset(),
+        absent=frozenset(member for member, wire in response.items() if wire is None),
         page_member=_page_member(profile, name, fixed),
         group_ids_form=_group_ids_form(profile, fixed.items),
     )
@@ -132,6 +136,11 @@ def _names(section: Section) -> dict[str, str]:
     return {member: wire for member, wire in section if isinstance(wire, str)}
 
 
+def _names_or_none(section: Section | None, kind: type[Section]) -> dict[str, str | None]:
+    """The wire's names of a section's members; None for each that the profile says is not there."""
+    return dict.fromkeys(kind.model_fields) if section is None else dict(section)
+
+
 def _request_names(profile: Profile, name: str) -> dict[str, str]:
     match name:
         case "new_account":
@@ -159,14 +168,15 @@ def _place(profile: Profile, name: str, method: str, request: Mapping[str, str])
     return Place.QUERY if method == "GET" else Place.BODY
 
 
-def _response_names(profile: Profile, name: str, fixed: OperationSpec) -> dict[str, str]:
+def _response_names(profile: Profile, name: str, fixed: OperationSpec) -> Mapping[str, str | None]:
+    """Canonical answer member to wire name; None for each that the profile says is not there."""
     names = _information_names(profile, name) or _billing_names(profile, name)
     if names is not None:
-        return {member: wire for member, wire in names.items() if wire is not None}
+        return names
     return _mutating_names(profile, name) if fixed.effect is Effect.WRITE else {}
 
 
-def _information_names(profile: Profile, name: str) -> dict[str, str] | None:
+def _information_names(profile: Profile, name: str) -> Mapping[str, str | None] | None:
     match name:
         case "get_action_ipfs_id":
             return {"cid": profile.wire.get_action_ipfs_id.answer_member or WHOLE}
@@ -194,16 +204,12 @@ def _billing_names(profile: Profile, name: str) -> dict[str, str | None] | None:
             return None
 
 
-def _mutating_names(profile: Profile, name: str) -> dict[str, str]:
+def _mutating_names(profile: Profile, name: str) -> Mapping[str, str | None]:
     if name in {"new_account", "create_wallet"}:
         return {}
     if name == "convert_to_chain_secured_account":
-        converted = profile.wire.convert.response
-        return {} if converted is None else _names(converted)
-    answers = profile.wire.mutating_responses
-    if answers is None:
-        return {}
-    names = _names(answers)
+        return _names_or_none(profile.wire.convert.response, ConvertResponse)
+    names = _names_or_none(profile.wire.mutating_responses, MutatingResponses)
     return names if name == "add_group" else {member: wire for member, wire in names.items() if member == "success"}
 
 
@@ -221,12 +227,6 @@ def _group_ids_form(profile: Profile, kind: str) -> str | None:
         return profile.wire.list_items.group_ids_form
     with read_aside():  # the answer itself shows the form, so that nobody relies on an assumption
         return profile.wire.list_groups.id_form if kind == "group" else "integer"
-
-
-def _absent_from_items(profile: Profile, kind: str) -> frozenset[str]:
-    items = profile.wire.list_items.fields
-    section = profile.wire.list_groups.item_fields if kind == "group" else items and getattr(items, kind)
-    return frozenset() if section is None else frozenset(name for name, wire in section if wire is None)
 
 
 def _page_member(profile: Profile, name: str, fixed: OperationSpec) -> str | None:

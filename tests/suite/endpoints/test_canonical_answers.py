@@ -34,7 +34,20 @@ def of_nested(operation: str, answer: object) -> object:
 def test_name_with_dots_leads_into_the_objects_of_an_item() -> None:
     item: dict[str, object] = {"label": "k", "may": {"can_create_groups": True, "run": ["7", "0"]}}
     listed = of_nested("list_api_keys", {"data": {"items": [item]}})
-    assert listed == [{"name": "k", "may": item["may"], "can_create_groups": True, "execute_in_groups": [7, 0]}]
+    assert listed == [{"name": "k", "can_create_groups": True, "execute_in_groups": [7, 0]}]
+
+
+def test_what_an_item_shows_beside_is_left_out() -> None:
+    item: dict[str, object] = {"id": 1, "position": 4, "used": "today"}
+    assert canonical(resolve(Profile(), "list_groups"), [item]) == [{"id": 1}]
+
+
+@pytest.mark.parametrize(
+    "stated", [{"mutating_responses": None}, {"mutating_responses": {"success": "ok", "group_id": None}}]
+)
+def test_member_that_the_profile_says_is_not_there_is_none_of_that_name(stated: dict[str, object]) -> None:
+    profile = Profile.model_validate({"wire": stated})
+    assert canonical(resolve(profile, "add_group"), {"group_id": "req-77", "x": 1}) == {"x": 1}
 
 
 def test_name_with_dots_that_leads_nowhere_gives_no_member() -> None:
