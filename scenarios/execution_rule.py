@@ -13,6 +13,7 @@ from dataclasses import replace
 from conformance.cases import Judge, case
 from conformance.service.acceptance import Accepted
 from conformance.service.actions import ActionCode
+from conformance.service.at_once import send_at_once
 from conformance.service.bindings import bound, one_group, two_and_two, two_groups
 from conformance.service.derivations import account_hash, key_with_flipped_bit, random_key, usage_key_hash
 from conformance.service.groups import ALL_PKPS
@@ -58,6 +59,32 @@ def account_key(judge: Judge, node: Node) -> None:
     bound(node, alice, [p], [x])
     with judge():
         node.signing.must_sign(alice, x, p)
+
+
+WAITS = """const begun = Date.now();
+for (let i = 0; i < 2e6 && Date.now() < begun + 300; i++);
+"""
+"""Keeps a run under way for a moment, so that runs which are sent at once overlap."""
+
+
+@case("keys-that-run-at-once", requirements=["EXEC-010", "EXEC-050"], needs=NEEDS)
+def keys_that_run_at_once(judge: Judge, node: Node) -> None:
+    """Of two runs under way, each uses the wallets of its own key's groups, whichever began first."""
+    alice = node.accounts.new().key
+    p, q = node.pkps.create_several(alice, 2)
+    x = node.actions.of_code(WAITS + node.actions.source("sign_message", "x"))
+    weak = node.usage_keys.executing_in(alice, bound(node, alice, [q], [x]))
+    strong = node.usage_keys.executing_in(alice, bound(node, alice, [p], [x]))
+    runs = node.signing.must_sign(strong, x, p).accepted
+    node.signing.must_sign(weak, x, q)
+    node.signing.must_be_refused(weak, x, p, control=runs)
+    for first, second in ((weak, strong), (strong, weak)) * 2:
+        answers = send_at_once(node.session, [node.signing.request(key, x, p) for key in (first, second)])
+        for key, answer in zip((first, second), answers, strict=True):
+            with judge.apart("EXEC-010" if key == strong else "EXEC-050"):
+                expected, got = key == strong, node.signing.has_signed(answer, p)
+                told = {True: "a run", False: "a refusal"}
+                judge.that(got == expected, f"{told[expected]} beside a run with the other key", told[got])
 
 
 @case("key-without-the-group", requirements=["EXEC-030"], needs=NEEDS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from conformance.selftest.tools.accounts import permissions_of
+from conformance.selftest.tools.accounts import account_of, permissions_of
 from conformance.selftest.tools.alter import Answered, Forward, Received, intercept, wrap
 from conformance.selftest.tools.alter_runs import RUN, Lists, all_groups, change_verdicts, decide, own_groups, permits
 from conformance.selftest.tools.api_keys import header, key_book, presented, under
@@ -277,3 +277,19 @@ def runs_take_the_key_as_bearer_alone(node: Node) -> None:
 def chain_secured_accounts_run_nothing(node: Node) -> None:
     """Refuse runs in ChainSecured accounts."""
     wrap(node.runs, "may_run", lambda original, run: run.caller.managed and original(run))
+
+
+@mutant("EXEC-010", "EXEC-050", also="EXEC-230 EXEC-270")
+def latest_key_of_the_account_decides(node: Node) -> None:
+    """Decide each use of a wallet for the key of that account whose run began last."""
+    latest: dict[int, int] = {}
+
+    def can_run(view: Callable[..., bool], key: int, cid_hash: bytes) -> bool:
+        latest[account_of(node, key)] = key
+        return view(key, cid_hash)
+
+    def can_execute(view: Callable[..., bool], key: int, *use: bytes) -> bool:
+        return view(latest.get(account_of(node, key), key), *use)
+
+    wrap(node.accounts, "can_run", can_run)
+    wrap(node.accounts, "can_execute", can_execute)
