@@ -43,8 +43,8 @@ function routeFor(method: string | undefined, path: string): Route {
   throw new Problem(404, "no-such-endpoint", `There is no ${path}`);
 }
 
-/** The JSON value of the body; an empty body stands for an object without fields. */
-async function bodyOf(request: IncomingMessage): Promise<unknown> {
+/** The text of the body; an empty body stands for an object without fields. */
+async function bodyOf(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
@@ -52,19 +52,22 @@ async function bodyOf(request: IncomingMessage): Promise<unknown> {
     if (size > MAX_BODY_BYTES) throw new Problem(413, "body-too-large", `At most ${MAX_BODY_BYTES} bytes`);
     chunks.push(chunk);
   }
-  if (size === 0) return {};
+  return size === 0 ? "{}" : Buffer.concat(chunks).toString();
+}
+
+function parsed(body: string): unknown {
   try {
-    return JSON.parse(Buffer.concat(chunks).toString());
+    return JSON.parse(body);
   } catch {
     throw malformed("The body is no JSON");
   }
 }
 
 /** Handle the call and charge the customer for it; a refused call costs nothing. */
-function charged(node: Node, customer: string, handle: () => unknown): unknown {
+async function charged(node: Node, customer: string, handle: () => unknown): Promise<unknown> {
   node.charge(customer);
   try {
-    return handle();
+    return await handle();
   } catch (error) {
     node.refund(customer);
     throw error;
@@ -75,18 +78,19 @@ async function answer(node: Node, request: IncomingMessage): Promise<{ status: n
   const url = new URL(request.url ?? "/", "http://localhost");
   const route = routeFor(request.method, url.pathname);
   const { status } = route;
-  const given = route.method === "GET" ? Object.fromEntries(url.searchParams) : await bodyOf(request);
+  const body = route.method === "GET" ? "" : await bodyOf(request);
+  const given = route.method === "GET" ? Object.fromEntries(url.searchParams) : parsed(body);
   if (route.access === "open" || route.access === "customer") {
     const fields = route.reads.read(given, "body");
-    return { status, body: route.handle({ node, fields, headers: request.headers }) };
+    return { status, body: route.handle({ node, fields, body, headers: request.headers }) };
   }
   const caller = authenticate(node, request.headers);
   if (route.access === "account") requireAccountKey(caller);
   const fields = route.reads.read(given, "body");
   if (!caller.account.managed && route.charged === "write") throw forbidden("The account is ChainSecured");
-  const handle = () => route.handle({ node, caller, fields, headers: request.headers });
+  const handle = () => route.handle({ node, caller, fields, body, headers: request.headers });
   const paid = route.charged !== undefined || (node.fault === "reads-charged" && route.path.includes("/list_"));
-  return { status, body: paid ? charged(node, caller.account.admin, handle) : handle() };
+  return { status, body: paid ? await charged(node, caller.account.admin, handle) : handle() };
 }
 
 function send(response: ServerResponse, status: number, type: string, body: string): void {
