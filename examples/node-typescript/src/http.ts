@@ -43,6 +43,12 @@ function routeFor(method: string | undefined, path: string): Route {
   throw new Problem(404, "no-such-endpoint", `There is no ${path}`);
 }
 
+/** Path and query of a request target, in origin form or, as a proxy gets it, in absolute form. Any text has both. */
+function targetOf(target: string): { path: string; query: string } {
+  const [, path = "", query = ""] = /^(?:https?:\/\/[^/?#]*)?([^?#]*)\??([^#]*)/i.exec(target) ?? [];
+  return { path, query };
+}
+
 /** The text of the body; an empty body stands for an object without fields. */
 async function bodyOf(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
@@ -75,11 +81,11 @@ async function charged(node: Node, customer: string, handle: () => unknown): Pro
 }
 
 async function answer(node: Node, request: IncomingMessage): Promise<{ status: number; body: unknown }> {
-  const url = new URL(request.url ?? "/", "http://localhost");
-  const route = routeFor(request.method, url.pathname);
+  const { path, query } = targetOf(request.url ?? "/");
+  const route = routeFor(request.method, path);
   const { status } = route;
   const body = route.method === "GET" ? "" : await bodyOf(request);
-  const given = route.method === "GET" ? Object.fromEntries(url.searchParams) : parsed(body);
+  const given = route.method === "GET" ? Object.fromEntries(new URLSearchParams(query)) : parsed(body);
   if (route.access === "open" || route.access === "customer") {
     const fields = route.reads.read(given, "body");
     return { status, body: route.handle({ node, fields, body, headers: request.headers }) };
