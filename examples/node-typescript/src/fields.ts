@@ -1,6 +1,6 @@
 /** Readers of request fields: each checks one JSON value and describes itself for the OpenAPI document. */
 
-import { invalid } from "./problems.js";
+import { invalid, malformed } from "./problems.js";
 
 export interface Reader<T> {
   readonly schema: object;
@@ -26,13 +26,14 @@ function pattern(expression: RegExp, wanted: string): Reader<string> {
   };
 }
 
+/** Half a surrogate pair has no UTF-8: hashed or signed it would pass for another text. */
 function bounded(maximum: number): Reader<string> {
   return {
     schema: { type: "string", maxLength: maximum },
     optional: false,
     read(value, field) {
-      if (typeof value !== "string" || value.length > maximum) {
-        throw invalid(field, `a string of at most ${maximum} characters`);
+      if (typeof value !== "string" || value.length > maximum || !value.isWellFormed()) {
+        throw invalid(field, `a well-formed string of at most ${maximum} characters`);
       }
       return value;
     },
@@ -58,7 +59,7 @@ export const flag: Reader<boolean> = {
   },
 };
 
-/** A u64, as a JSON number or in quotes; kept as its decimal digits. */
+/** A u64, as a JSON number or in quotes; kept as its digits. */
 export const u64: Reader<string> = {
   schema: { type: ["integer", "string"], pattern: "^[0-9]{1,20}$" },
   optional: false,
@@ -139,3 +140,12 @@ export function object<S extends Shape>(shape: S): Reader<Values<S>> {
 }
 
 export const nothing = object({});
+
+/** The text of these bytes. Others than UTF-8 are refused: they would pass for U+FFFD. */
+export function utf8(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw malformed("The request is not in UTF-8");
+  }
+}

@@ -9,6 +9,7 @@ import { chainRoutes } from "./chain.js";
 import { groupRoutes } from "./groups.js";
 import { keyRoutes } from "./keys.js";
 import { openapi, viewer } from "./openapi.js";
+import { utf8 } from "./fields.js";
 import { forbidden, malformed, Problem } from "./problems.js";
 import type { Route } from "./routes.js";
 import { runRoutes } from "./runs.js";
@@ -58,7 +59,7 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
     if (size > MAX_BODY_BYTES) throw new Problem(413, "body-too-large", `At most ${MAX_BODY_BYTES} bytes`);
     chunks.push(chunk);
   }
-  return size === 0 ? "{}" : Buffer.concat(chunks).toString();
+  return size === 0 ? "{}" : utf8(Buffer.concat(chunks));
 }
 
 function parsed(body: string): unknown {

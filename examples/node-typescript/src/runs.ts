@@ -56,7 +56,7 @@ class Vault {
       return `-${this.refusal}`;
     }
     if (name === "addressOf") return `+${addressOf(pkp)}`;
-    return `+${pkp.wallet.signMessageSync(message)}`;
+    return message.isWellFormed() ? `+${pkp.wallet.signMessageSync(message)}` : "-The message is not well-formed";
   }
 }
 

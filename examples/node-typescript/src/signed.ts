@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { verifyTypedData } from "ethers";
 import { CHAIN_ID } from "./chain.js";
-import { address, anyObject, object, signature, text, type ValueOf } from "./fields.js";
+import { address, anyObject, object, signature, text, utf8, type ValueOf } from "./fields.js";
 import { malformed, Problem } from "./problems.js";
 import { keyed, open, type Route } from "./routes.js";
 import type { Node } from "./state.js";
@@ -72,7 +72,7 @@ function recovered(primaryType: string, claim: ValueOf<typeof message>, bytes: s
 
 /** The wallet behind an `X-Wallet-Auth` header: base64url of the JSON `{"typed_data": "…", "signature": "0x…"}`. */
 export function walletProof(header: string, node: Node): string {
-  const proof = proofBody.read(parse(Buffer.from(header, "base64url").toString()), "X-Wallet-Auth");
+  const proof = proofBody.read(parse(utf8(Buffer.from(header, "base64url"))), "X-Wallet-Auth");
   return signer(proof, "BillingAuth", node);
 }
 
