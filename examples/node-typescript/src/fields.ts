@@ -48,7 +48,7 @@ export const code = bounded(128 * 1024);
 export const text = bounded(16 * 1024);
 export const bytes32 = pattern(/^0x[0-9a-fA-F]{64}$/, "0x and 64 hex characters");
 export const address = pattern(/^0x[0-9a-fA-F]{40}$/, "an address: 0x and 40 hex characters");
-export const signature = pattern(/^0x[0-9a-fA-F]{130}$/, "a signature: 0x and 130 hex characters");
+export const signature = pattern(/^0x[0-9a-fA-F]{128}1[bcBC]$/, "a signature: 0x and 65 bytes in hex, the last 1b or 1c");
 
 export const flag: Reader<boolean> = {
   schema: { type: "boolean" },
@@ -59,14 +59,14 @@ export const flag: Reader<boolean> = {
   },
 };
 
-/** A u64, as a JSON number or in quotes; kept as its digits. */
+/** A u64, as a JSON number or in quotes; kept as its digits. A number that JSON.parse may have rounded is refused. */
 export const u64: Reader<string> = {
   schema: { type: ["integer", "string"], pattern: "^[0-9]{1,20}$" },
   optional: false,
   read(value, field) {
-    const digits = typeof value === "number" && Number.isInteger(value) ? BigInt(value).toString() : value;
+    const digits = Number.isSafeInteger(value) ? BigInt(value as number).toString() : value;
     if (typeof digits !== "string" || !/^[0-9]{1,20}$/.test(digits) || BigInt(digits) >= U64_LIMIT) {
-      throw invalid(field, "a u64");
+      throw invalid(field, "a u64, in quotes when it is over 2^53 - 1");
     }
     return BigInt(digits).toString();
   },
