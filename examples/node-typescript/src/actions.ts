@@ -7,16 +7,10 @@ import { groupOf } from "./groups.js";
 import { pageFields, pageOf } from "./pages.js";
 import { conflict, unknown } from "./problems.js";
 import { keyed, open, type Route } from "./routes.js";
-import { ALL_GROUPS, EVERYTHING, type Account, type Action } from "./state.js";
-
-/** Hashed CIDs of the account: registered first, then those that a group alone lists. */
-function actionsOf(account: Account): Set<string> {
-  const grouped = [...account.groups.values()].flatMap((group) => [...group.actions]);
-  return new Set([...account.actions.keys(), ...grouped].filter((hash) => hash !== EVERYTHING));
-}
+import { ALL_GROUPS, type Account, type Action } from "./state.js";
 
 function requireKnown(account: Account, hash: string): void {
-  if (!actionsOf(account).has(hash)) throw unknown("action");
+  if (!account.knownActions.has(hash)) throw unknown("action");
 }
 
 function listed(hash: string, action: Action | undefined): object {
@@ -32,7 +26,7 @@ export const actionRoutes: readonly Route[] = [
     reads: object({ group_id: optional(u64, null), ...pageFields }),
     handle({ caller: { account }, fields }) {
       const group = fields.group_id === null ? null : groupOf(account, fields.group_id);
-      const hashes = [...actionsOf(account)].filter((hash) => group === null || group.actions.has(hash));
+      const hashes = [...account.knownActions].filter((hash) => group === null || group.actions.has(hash));
       return pageOf(
         hashes.map((hash) => listed(hash, account.actions.get(hash))),
         fields,

@@ -14,7 +14,7 @@ import { forbidden, malformed, Problem } from "./problems.js";
 import type { Route } from "./routes.js";
 import { runRoutes } from "./runs.js";
 import { signedRoutes } from "./signed.js";
-import type { Node } from "./state.js";
+import { type Node, recordActions } from "./state.js";
 import { walletRoutes } from "./wallets.js";
 
 const PREFIX = "/core/v1";
@@ -97,7 +97,10 @@ async function answer(node: Node, request: IncomingMessage): Promise<{ status: n
   if (!caller.account.managed && route.charged === "write") throw forbidden("The account is ChainSecured");
   const handle = () => route.handle({ node, caller, fields, body, headers: request.headers });
   const paid = route.charged !== undefined || (node.fault === "reads-charged" && route.path.includes("/list_"));
-  return { status, body: paid ? await charged(node, caller.account.admin, handle) : handle() };
+  if (!paid) return { status, body: handle() };
+  const done = await charged(node, caller.account.admin, handle);
+  recordActions(caller.account);
+  return { status, body: done };
 }
 
 function send(response: ServerResponse, status: number, type: string, body: string): void {

@@ -61,7 +61,10 @@ export interface Account {
   /** Kept for the fault `removed-group-runs` alone. */
   readonly removedGroups: Group[];
   readonly pkps: Map<string, Pkp>;
+  /** The registered actions. */
   readonly actions: Map<string, Action>;
+  /** Hashed CIDs of all actions of the account, those too that a group alone lists, in the order in which they came. */
+  readonly knownActions: Set<string>;
   readonly usageKeys: Map<string, UsageKey>;
 }
 
@@ -76,6 +79,14 @@ export interface PaymentIntent {
 export interface Caller {
   readonly account: Account;
   readonly usageKey: UsageKey | null;
+}
+
+/** Call after each write: what has come to the account joins its known actions, what is gone from it leaves them. */
+export function recordActions({ knownActions, actions, groups }: Account): void {
+  const present = new Set([...actions.keys(), ...[...groups.values()].flatMap((group) => [...group.actions])]);
+  present.delete(EVERYTHING);
+  for (const hash of knownActions) if (!present.has(hash)) knownActions.delete(hash);
+  for (const hash of present) knownActions.add(hash);
 }
 
 export class Node {
@@ -104,6 +115,7 @@ export class Node {
       removedGroups: [],
       pkps: new Map(),
       actions: new Map(),
+      knownActions: new Set(),
       usageKeys: new Map(),
     };
     this.#callers.set(account.secret, { account, usageKey: null });
