@@ -13,6 +13,7 @@ export const accountRoutes: readonly Route[] = [
     reads: object({ title: label, summary: label, contact: optional(label, null) }),
     handle({ node, fields }) {
       const account = node.createAccount(fields.title, fields.summary);
+      if (fields.contact !== null) node.contacts.set(account.admin, fields.contact);
       return { api_key: account.secret, wallet_address: account.admin };
     },
   }),

@@ -71,7 +71,7 @@ export const billingRoutes: readonly Route[] = [
   }),
 ];
 
-/** The provider's side, outside the API: pay the intent of this client secret. */
+/** The provider's side, outside the API: pay the intent of this secret. The receipt goes to the email of `new_account`. */
 export const providerRoutes: readonly Route[] = [
   open({
     method: "POST",
@@ -84,7 +84,7 @@ export const providerRoutes: readonly Route[] = [
       if (found === undefined) throw unknown("payment-intent");
       const [id, intent] = found;
       if (intent.state === "open") intent.state = "paid";
-      return { id, status: "succeeded" };
+      return { id, status: "succeeded", receipt_email: node.contacts.get(intent.customer) ?? null };
     },
   }),
 ];

@@ -93,7 +93,9 @@ export class Node {
   readonly #root = HDNodeWallet.fromMnemonic(Mnemonic.fromEntropy(randomBytes(32)), "m/44'/60'/0'/0");
   readonly #callers = new Map<string, Caller>();
   readonly #credit = new Map<string, number>();
+  /** The payment provider's side: its intents, and the email of each customer who gave one. */
   readonly intents = new Map<string, PaymentIntent>();
+  readonly contacts = new Map<string, string>();
   #nextGroup = 4_100_000_000 + randomInt(1_000_000);
   #nextWallet = 0;
 
