@@ -2,6 +2,7 @@
 
 import { presentedKey } from "./access.js";
 import { label, nothing, object, optional } from "./fields.js";
+import { unknown } from "./problems.js";
 import { open, type Route } from "./routes.js";
 
 export const accountRoutes: readonly Route[] = [
@@ -25,7 +26,8 @@ export const accountRoutes: readonly Route[] = [
     reads: nothing,
     handle({ node, headers }) {
       const caller = node.callerWith(presentedKey(headers));
-      return { exists: caller !== undefined && caller.usageKey === null };
+      if (caller === undefined || caller.usageKey !== null) throw unknown("account");
+      return { exists: true };
     },
   }),
 ];

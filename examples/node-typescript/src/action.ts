@@ -17,7 +17,7 @@ export interface Order {
 /** A call of `vault`, by its name. The answer is a text: `+` and the result, or `-` and why it was refused. */
 export type VaultCall = readonly [name: string, pkpId: string, message: string];
 
-/** What came of the run: what `main` returned, as JSON, or why it failed. */
+/** What came of the run: what `main` returned, as a text, or why it failed. */
 export interface Outcome {
   readonly succeeded: boolean;
   readonly text: string;
@@ -52,7 +52,7 @@ const BOOTSTRAP = `(log, ask, done, body) => {
   globalThis.console = { log: print, info: print, warn: print, error: print, debug: print };
   globalThis.vault = {
     addressOf: (pkpId) => call("addressOf", pkpId),
-    signMessage: (pkpId, message) => call("signMessage", pkpId, message),
+    sign: (pkpId, message) => call("sign", pkpId, message),
   };
   return async (load) => {
     let succeeded = false;
@@ -60,7 +60,7 @@ const BOOTSTRAP = `(log, ask, done, body) => {
     try {
       const main = load();
       const value = await main(parameters);
-      text = stringify(value) ?? "null";
+      text = typeof value === "string" ? value : stringify(value) ?? "";
       succeeded = true;
     } catch (error) {
       text = told(error);

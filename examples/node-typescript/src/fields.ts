@@ -42,13 +42,15 @@ function bounded(maximum: number): Reader<string> {
 
 /** A name or a description. */
 export const label = bounded(MAX_LABEL);
+/** A name or a description that may be left out: then it is empty. */
+export const labelOrEmpty = optional(label, "");
 /** JavaScript of an action. */
 export const code = bounded(128 * 1024);
 /** Any string that the handler itself checks. */
 export const text = bounded(16 * 1024);
 export const bytes32 = pattern(/^0x[0-9a-fA-F]{64}$/, "0x and 64 hex characters");
 export const address = pattern(/^0x[0-9a-fA-F]{40}$/, "an address: 0x and 40 hex characters");
-export const signature = pattern(/^0x[0-9a-fA-F]{128}1[bcBC]$/, "a signature: 0x and 65 bytes in hex, the last 1b or 1c");
+export const signature = pattern(/^0x[0-9a-fA-F]{128}1[bcBC]$/, "a signature: 0x and 65 hex bytes, the last 1b or 1c");
 
 export const flag: Reader<boolean> = {
   schema: { type: "boolean" },

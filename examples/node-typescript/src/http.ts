@@ -10,11 +10,11 @@ import { groupRoutes } from "./groups.js";
 import { keyRoutes } from "./keys.js";
 import { openapi, viewer } from "./openapi.js";
 import { utf8 } from "./fields.js";
-import { forbidden, malformed, Problem } from "./problems.js";
+import { conflict, malformed, Problem } from "./problems.js";
 import type { Route } from "./routes.js";
 import { runRoutes } from "./runs.js";
 import { signedRoutes } from "./signed.js";
-import { type Node, recordActions } from "./state.js";
+import { type Node, PRICE_CENTS, recordActions } from "./state.js";
 import { walletRoutes } from "./wallets.js";
 
 const PREFIX = "/core/v1";
@@ -71,12 +71,12 @@ function parsed(body: string): unknown {
 }
 
 /** Handle the call and charge the customer for it; a refused call costs nothing. */
-async function charged(node: Node, customer: string, handle: () => unknown): Promise<unknown> {
-  node.charge(customer);
+async function charged(node: Node, customer: string, cents: number, handle: () => unknown): Promise<unknown> {
+  node.charge(customer, cents);
   try {
     return await handle();
   } catch (error) {
-    node.refund(customer);
+    node.addCredit(customer, cents);
     throw error;
   }
 }
@@ -94,11 +94,11 @@ async function answer(node: Node, request: IncomingMessage): Promise<{ status: n
   const caller = authenticate(node, request.headers);
   if (route.access === "account") requireAccountKey(caller);
   const fields = route.reads.read(given, "body");
-  if (!caller.account.managed && route.charged === "write") throw forbidden("The account is ChainSecured");
+  if (!caller.account.managed && route.charged === "write") throw conflict("The account is ChainSecured");
   const handle = () => route.handle({ node, caller, fields, body, headers: request.headers });
-  const paid = route.charged !== undefined || (node.fault === "reads-charged" && route.path.includes("/list_"));
-  if (!paid) return { status, body: handle() };
-  const done = await charged(node, caller.account.admin, handle);
+  const kind = route.charged ?? (node.fault === "reads-charged" && route.path.includes("/list_") ? "write" : undefined);
+  if (kind === undefined) return { status, body: handle() };
+  const done = await charged(node, caller.account.admin, PRICE_CENTS[kind], handle);
   recordActions(caller.account);
   return { status, body: done };
 }
@@ -122,7 +122,7 @@ async function serve(node: Node, request: IncomingMessage, response: ServerRespo
   } catch (error) {
     const problem = error instanceof Problem ? error : new Problem(500, "internal", String(error));
     if (problem.status === 500) console.error(error);
-    send(response, problem.status, "application/problem+json", JSON.stringify(problem.document()));
+    send(response, problem.status, "application/json", JSON.stringify(problem.document()));
   }
 }
 

@@ -24,12 +24,14 @@ const PROGRAM = fileURLToPath(new URL("./action.js", import.meta.url));
 /** A failed import() gives an action an error of the host, whose Function would otherwise compile code there. */
 const OPTIONS = [`--max-old-space-size=${MEMORY_MB}`, "--disallow-code-generation-from-strings"];
 
-/** The groups in which the caller may run this action. */
+/** The groups in which the caller may run this action. A group without wallets permits no run. */
 function groupsPermitting(node: Node, caller: Caller, action: string): Group[] {
   const kept = node.fault === "removed-group-runs" ? caller.account.removedGroups : [];
   return [...caller.account.groups.values(), ...kept].filter(
     (group) =>
-      holds(caller, "execute_in_groups", group.id) && (group.actions.has(EVERYTHING) || group.actions.has(action)),
+      holds(caller, "execute_in_groups", group.id) &&
+      (group.actions.has(EVERYTHING) || group.actions.has(action)) &&
+      group.pkps.size > 0,
   );
 }
 
@@ -115,11 +117,10 @@ async function outcomeOf(order: Order, vault: Vault): Promise<Outcome> {
   }
 }
 
-/** A refused wallet refuses the request, also where the action caught the refusal. */
+/** A refused wallet refuses the request, unless the action caught the refusal and came to its end. */
 function answerOf({ succeeded, text, logs }: Outcome, vault: Vault): object {
-  if (vault.refusal !== null) throw forbidden(vault.refusal);
-  if (!succeeded) throw actionFailed(text);
-  return { response: JSON.parse(text), logs };
+  if (!succeeded) throw vault.refusal === null ? actionFailed(text) : forbidden(vault.refusal);
+  return { response: text, logs };
 }
 
 export const runRoutes: readonly Route[] = [

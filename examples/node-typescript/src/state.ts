@@ -9,8 +9,8 @@ import { outOfCredit } from "./problems.js";
 export const ALL_GROUPS = "0";
 /** The wildcard in `pkp_ids_permitted` and, as the node keeps it, in `cid_hashes_permitted`. */
 export const EVERYTHING = `0x${"0".repeat(64)}`;
-/** What one management write or one run costs, and what a new customer starts with. */
-export const PRICE_CENTS = 1;
+/** What one management write and one run cost, and what a new customer starts with. */
+export const PRICE_CENTS = { write: 2, run: 3 } as const;
 const TRIAL_CENTS = 2000;
 
 export const FLAGS = ["can_create_groups", "can_delete_groups", "can_create_pkps"] as const;
@@ -101,6 +101,12 @@ export class Node {
 
   constructor(readonly fault: Fault | undefined) {}
 
+  /** The accounts that this wallet administers. */
+  accountsOf(wallet: string): Account[] {
+    const accounts = [...this.#callers.values()].map(({ account }) => account);
+    return accounts.filter(({ admin }) => admin === wallet);
+  }
+
   callerWith(secret: string): Caller | undefined {
     return this.#callers.get(secret);
   }
@@ -155,12 +161,8 @@ export class Node {
     this.#credit.set(customer, this.creditOf(customer) + cents);
   }
 
-  charge(customer: string): void {
-    if (this.creditOf(customer) < PRICE_CENTS) throw outOfCredit();
-    this.addCredit(customer, -PRICE_CENTS);
-  }
-
-  refund(customer: string): void {
-    this.addCredit(customer, PRICE_CENTS);
+  charge(customer: string, cents: number): void {
+    if (this.creditOf(customer) < cents) throw outOfCredit();
+    this.addCredit(customer, -cents);
   }
 }
