@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from second_node import EXAMPLE, node, serving
 
-EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "node-typescript"
 CAUGHT_BY = {
     "key-value-listed": "usage_keys::key-value-is-shown-once",
     "permissions-merged": "key_lifecycle::update-replaces-group-ids",
@@ -28,39 +24,6 @@ CAUGHT_BY = {
     "issued-in-future": "envelopes::outside-the-window",
 }
 """Each faulty switch, and a case that fails with it."""
-
-
-@pytest.fixture(scope="module")
-def program(worker_id: str) -> Iterator[Path]:
-    """The compiled node. Each worker has its own, beside the packages that it imports."""
-    compiler = EXAMPLE / "node_modules" / "typescript" / "bin" / "tsc"
-    if shutil.which("node") is None or not compiler.is_file():
-        advice = "the second node cannot be built: install Node.js and run `npm --prefix examples/node-typescript ci`"
-        (pytest.fail if os.environ.get("CI") else pytest.skip)(advice)
-    folder = EXAMPLE / "dist" / worker_id
-    done = _node(compiler, "--project", EXAMPLE, "--outDir", folder)
-    assert done.returncode == 0, done.stdout
-    yield folder / "main.js"
-    shutil.rmtree(folder)
-
-
-def _node(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    command = ["node", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)  # noqa: S603 - our own
-
-
-@contextmanager
-def serving(program: Path, *options: str) -> Iterator[str]:
-    """The address of a fresh node, on a free port."""
-    command = ["node", str(program), "--port", "0", *options]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)  # noqa: S603 - built above
-    assert process.stdout is not None
-    with process.stdout:
-        try:
-            yield process.stdout.readline().removeprefix("listening on ").strip()
-        finally:
-            process.terminate()
-            process.wait()
 
 
 def judged(url: str, reports: Path, *options: str) -> tuple[str, dict[str, str]]:
@@ -81,7 +44,7 @@ def test_second_node_is_green_in_two_processes(program: Path, tmp_path: Path) ->
 
 
 def test_each_faulty_switch_has_a_case(program: Path) -> None:
-    told = _node(program, "--faults").stdout.splitlines()
+    told = node(program, "--faults").stdout.splitlines()
     assert [line.partition(":")[0] for line in told] == list(CAUGHT_BY)
 
 
