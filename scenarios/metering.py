@@ -17,6 +17,7 @@ from conformance.service.at_once import accepted_at_once
 from conformance.service.derivations import hashed_cid
 from conformance.service.node import Node
 from conformance.service.payments import ILL_FORMED
+from conformance.service.refusal import DELETE_ABSENT, REFUSAL_CLASSES
 from conformance.service.sample_calls import SampleObjects, sample_objects, sample_reads, sample_writes
 from conformance.service.usage_keys import ALL_PERMISSIONS
 from conformance.values.json_values import member, printed
@@ -135,13 +136,15 @@ def refused_writes(node: Node, objects: SampleObjects) -> list[tuple[OutgoingReq
     powerless = node.usage_keys.add(objects.alice.key).key
     removed = node.usage_keys.add(objects.alice.key, ALL_PERMISSIONS).key
     node.usage_keys.remove(objects.alice.key, removed)
-    return [
+    refused: list[tuple[OutgoingRequest, Sequence[str]]] = [
         (replace(add, credential=powerless), ["forbidden"]),
         (replace(add, credential=removed), ["unauthenticated", "forbidden"]),
         (replace(add, members={**add.members, "group_name": 7}), ILL_FORMED),
         (replace(add, body="{"), ILL_FORMED),
-        (replace(remove, members={"group_id": 2**53 - 1}), ["not_found", "forbidden"]),
     ]
+    if node.session.target.profile_value(DELETE_ABSENT) in REFUSAL_CLASSES:  # one that is accepted may cost something
+        refused.append((replace(remove, members={"group_id": 2**53 - 1}), ["not_found", "forbidden"]))
+    return refused
 
 
 @case("refused-writes-are-free", requirements=["BILL-210"], needs=METERS)

@@ -1,16 +1,13 @@
 /** Who is calling and what that key may do (Authentication part of the specification). */
 
 import type { IncomingHttpHeaders } from "node:http";
-import { forbidden, malformed, unauthenticated } from "./problems.js";
+import { forbidden, unauthenticated } from "./problems.js";
 import { ALL_GROUPS, type Caller, type Flag, type GroupList, type Node } from "./state.js";
 
-/** The key of the request, from `X-Api-Key` or `Authorization: Bearer`. */
+/** The key of the request, from `X-Api-Key` or, where that is missing, `Authorization: Bearer`. */
 export function presentedKey(headers: IncomingHttpHeaders): string {
   const plain = headers["x-api-key"];
   const bearer = /^Bearer +(\S+)$/i.exec(headers.authorization ?? "")?.[1];
-  if (typeof plain === "string" && bearer !== undefined && plain !== bearer) {
-    throw malformed("X-Api-Key and Authorization name different keys");
-  }
   const key = plain ?? bearer;
   if (typeof key !== "string" || key === "") throw unauthenticated("This endpoint needs a key");
   return key;

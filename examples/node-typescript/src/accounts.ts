@@ -2,6 +2,7 @@
 
 import { presentedKey } from "./access.js";
 import { label, nothing, object, optional } from "./fields.js";
+import { unknown } from "./problems.js";
 import { open, type Route } from "./routes.js";
 
 export const accountRoutes: readonly Route[] = [
@@ -13,6 +14,7 @@ export const accountRoutes: readonly Route[] = [
     reads: object({ title: label, summary: label, contact: optional(label, null) }),
     handle({ node, fields }) {
       const account = node.createAccount(fields.title, fields.summary);
+      if (fields.contact !== null) node.contacts.set(account.admin, fields.contact);
       return { api_key: account.secret, wallet_address: account.admin };
     },
   }),
@@ -24,7 +26,8 @@ export const accountRoutes: readonly Route[] = [
     reads: nothing,
     handle({ node, headers }) {
       const caller = node.callerWith(presentedKey(headers));
-      return { exists: caller !== undefined && caller.usageKey === null };
+      if (caller === undefined || caller.usageKey !== null) throw unknown("account");
+      return { exists: true };
     },
   }),
 ];

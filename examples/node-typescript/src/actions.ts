@@ -3,24 +3,14 @@
 import { requireInGroup } from "./access.js";
 import { cidOf, hashedCid, rawCid } from "./cids.js";
 import { bytes32, code, label, object, optional, u64 } from "./fields.js";
-import { groupOf } from "./groups.js";
 import { pageFields, pageOf } from "./pages.js";
-import { conflict, unknown } from "./problems.js";
+import { unknown } from "./problems.js";
 import { keyed, open, type Route } from "./routes.js";
-import { ALL_GROUPS, EVERYTHING, type Account, type Action } from "./state.js";
+import { ALL_GROUPS, type Action } from "./state.js";
 
-/** Hashed CIDs of the account: registered first, then those that a group alone lists. */
-function actionsOf(account: Account): Set<string> {
-  const grouped = [...account.groups.values()].flatMap((group) => [...group.actions]);
-  return new Set([...account.actions.keys(), ...grouped].filter((hash) => hash !== EVERYTHING));
-}
-
-function requireKnown(account: Account, hash: string): void {
-  if (!actionsOf(account).has(hash)) throw unknown("action");
-}
-
+/** An action that was never registered has no title and no summary. */
 function listed(hash: string, action: Action | undefined): object {
-  return { hashed_cid: hash, title: action?.name ?? "", summary: action?.description ?? "" };
+  return { hashed_cid: hash, ...(action && { title: action.name, summary: action.description }) };
 }
 
 export const actionRoutes: readonly Route[] = [
@@ -31,8 +21,9 @@ export const actionRoutes: readonly Route[] = [
     status: 200,
     reads: object({ group_id: optional(u64, null), ...pageFields }),
     handle({ caller: { account }, fields }) {
-      const group = fields.group_id === null ? null : groupOf(account, fields.group_id);
-      const hashes = [...actionsOf(account)].filter((hash) => group === null || group.actions.has(hash));
+      const { group_id: id } = fields;
+      const listing = (hash: string) => id === null || account.groups.get(id)?.actions.has(hash);
+      const hashes = [...account.knownActions].filter(listing);
       return pageOf(
         hashes.map((hash) => listed(hash, account.actions.get(hash))),
         fields,
@@ -48,9 +39,8 @@ export const actionRoutes: readonly Route[] = [
     reads: object({ action_ipfs_cid: rawCid, name: label, description: label }),
     handle({ caller, fields }) {
       requireInGroup(caller, "manage_ipfs_ids_in_groups", ALL_GROUPS);
-      const hash = hashedCid(fields.action_ipfs_cid);
-      if (caller.account.actions.has(hash)) throw conflict("The action is registered");
-      caller.account.actions.set(hash, { name: fields.name, description: fields.description });
+      const { name, description } = fields;
+      caller.account.actions.set(hashedCid(fields.action_ipfs_cid), { name, description });
     },
   }),
   keyed({
@@ -62,7 +52,6 @@ export const actionRoutes: readonly Route[] = [
     reads: object({ hashed_cid: bytes32 }),
     handle({ caller, fields }) {
       requireInGroup(caller, "manage_ipfs_ids_in_groups", ALL_GROUPS);
-      requireKnown(caller.account, fields.hashed_cid);
       caller.account.actions.delete(fields.hashed_cid);
       for (const group of caller.account.groups.values()) group.actions.delete(fields.hashed_cid);
     },
@@ -76,7 +65,7 @@ export const actionRoutes: readonly Route[] = [
     reads: object({ hashed_cid: bytes32, name: label, description: label }),
     handle({ caller, fields }) {
       requireInGroup(caller, "manage_ipfs_ids_in_groups", ALL_GROUPS);
-      requireKnown(caller.account, fields.hashed_cid);
+      if (!caller.account.knownActions.has(fields.hashed_cid)) throw unknown("action");
       caller.account.actions.set(fields.hashed_cid, { name: fields.name, description: fields.description });
     },
   }),

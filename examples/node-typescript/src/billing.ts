@@ -2,7 +2,7 @@
 
 import { randomBytes } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
-import { authenticate, requireAccountKey } from "./access.js";
+import { authenticate } from "./access.js";
 import { integer, nothing, object, text } from "./fields.js";
 import { conflict, unknown } from "./problems.js";
 import { open, type Route } from "./routes.js";
@@ -12,13 +12,11 @@ import type { Node } from "./state.js";
 const MINIMUM_CENTS = 500;
 const MAXIMUM_CENTS = 1_000_000;
 
-/** The customer who calls: the account's admin wallet, by its key or by an `X-Wallet-Auth` proof. */
+/** The customer who calls: the account's admin wallet, by a key of the account or by an `X-Wallet-Auth` proof. */
 function customerOf(node: Node, headers: IncomingHttpHeaders): string {
   const proof = headers["x-wallet-auth"];
   if (typeof proof === "string") return walletProof(proof, node);
-  const caller = authenticate(node, headers);
-  requireAccountKey(caller);
-  return caller.account.admin;
+  return authenticate(node, headers).account.admin;
 }
 
 export const billingRoutes: readonly Route[] = [
@@ -71,7 +69,7 @@ export const billingRoutes: readonly Route[] = [
   }),
 ];
 
-/** The provider's side, outside the API: pay the intent of this client secret. */
+/** The provider's side, outside the API: pay an intent. The receipt goes to the email of `new_account`. */
 export const providerRoutes: readonly Route[] = [
   open({
     method: "POST",
@@ -84,7 +82,7 @@ export const providerRoutes: readonly Route[] = [
       if (found === undefined) throw unknown("payment-intent");
       const [id, intent] = found;
       if (intent.state === "open") intent.state = "paid";
-      return { id, status: "succeeded" };
+      return { id, status: "succeeded", receipt_email: node.contacts.get(intent.customer) ?? null };
     },
   }),
 ];

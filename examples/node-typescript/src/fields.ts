@@ -1,6 +1,6 @@
 /** Readers of request fields: each checks one JSON value and describes itself for the OpenAPI document. */
 
-import { invalid } from "./problems.js";
+import { invalid, malformed } from "./problems.js";
 
 export interface Reader<T> {
   readonly schema: object;
@@ -26,13 +26,14 @@ function pattern(expression: RegExp, wanted: string): Reader<string> {
   };
 }
 
+/** Half a surrogate pair has no UTF-8: hashed or signed it would pass for another text. */
 function bounded(maximum: number): Reader<string> {
   return {
     schema: { type: "string", maxLength: maximum },
     optional: false,
     read(value, field) {
-      if (typeof value !== "string" || value.length > maximum) {
-        throw invalid(field, `a string of at most ${maximum} characters`);
+      if (typeof value !== "string" || value.length > maximum || !value.isWellFormed()) {
+        throw invalid(field, `a well-formed string of at most ${maximum} characters`);
       }
       return value;
     },
@@ -41,13 +42,15 @@ function bounded(maximum: number): Reader<string> {
 
 /** A name or a description. */
 export const label = bounded(MAX_LABEL);
+/** A name or a description that may be left out: then it is empty. */
+export const labelOrEmpty = optional(label, "");
 /** JavaScript of an action. */
 export const code = bounded(128 * 1024);
 /** Any string that the handler itself checks. */
 export const text = bounded(16 * 1024);
 export const bytes32 = pattern(/^0x[0-9a-fA-F]{64}$/, "0x and 64 hex characters");
 export const address = pattern(/^0x[0-9a-fA-F]{40}$/, "an address: 0x and 40 hex characters");
-export const signature = pattern(/^0x[0-9a-fA-F]{130}$/, "a signature: 0x and 130 hex characters");
+export const signature = pattern(/^0x[0-9a-fA-F]{128}1[bcBC]$/, "a signature: 0x and 65 hex bytes, the last 1b or 1c");
 
 export const flag: Reader<boolean> = {
   schema: { type: "boolean" },
@@ -58,14 +61,14 @@ export const flag: Reader<boolean> = {
   },
 };
 
-/** A u64, as a JSON number or in quotes; kept as its decimal digits. */
+/** A u64, as a JSON number or in quotes; kept as its digits. A number that JSON.parse may have rounded is refused. */
 export const u64: Reader<string> = {
   schema: { type: ["integer", "string"], pattern: "^[0-9]{1,20}$" },
   optional: false,
   read(value, field) {
-    const digits = typeof value === "number" && Number.isInteger(value) ? BigInt(value).toString() : value;
+    const digits = Number.isSafeInteger(value) ? BigInt(value as number).toString() : value;
     if (typeof digits !== "string" || !/^[0-9]{1,20}$/.test(digits) || BigInt(digits) >= U64_LIMIT) {
-      throw invalid(field, "a u64");
+      throw invalid(field, "a u64, in quotes when it is over 2^53 - 1");
     }
     return BigInt(digits).toString();
   },
@@ -139,3 +142,12 @@ export function object<S extends Shape>(shape: S): Reader<Values<S>> {
 }
 
 export const nothing = object({});
+
+/** The text of these bytes. Others than UTF-8 are refused: they would pass for U+FFFD. */
+export function utf8(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw malformed("The request is not in UTF-8");
+  }
+}

@@ -2,7 +2,7 @@
 
 import { holds, requireAccountKey, requireFlag, requireInGroup } from "./access.js";
 import { hashedCid, rawCid } from "./cids.js";
-import { bytes32, label, listOf, object, u64, type Reader } from "./fields.js";
+import { bytes32, labelOrEmpty, listOf, object, u64, type Reader } from "./fields.js";
 import { pageFields, slice } from "./pages.js";
 import { forbidden, invalid, unknown } from "./problems.js";
 import { keyed, type Route } from "./routes.js";
@@ -17,7 +17,17 @@ const hashOrZero: Reader<string> = {
 
 const permitted = { pkp_ids_permitted: listOf(bytes32), cid_hashes_permitted: listOf(hashOrZero) };
 
-export function groupOf(account: Account, id: string): Group {
+/** A wallet by its id. The wildcard is none: it comes and goes by the list of the group alone. */
+const wallet: Reader<string> = {
+  ...bytes32,
+  read(value, field) {
+    const id = bytes32.read(value, field);
+    if (id === EVERYTHING) throw invalid(field, "the id of one wallet");
+    return id;
+  },
+};
+
+function groupOf(account: Account, id: string): Group {
   const group = account.groups.get(id);
   if (group === undefined) throw unknown("group");
   return group;
@@ -25,7 +35,7 @@ export function groupOf(account: Account, id: string): Group {
 
 function requireOwnPkps(account: Account, ids: readonly string[]): void {
   if (ids.some((id) => id !== EVERYTHING && !account.pkps.has(id))) {
-    throw invalid("pkp_ids_permitted", "wallets of this account");
+    throw invalid("PKP id", "a wallet of this account");
   }
 }
 
@@ -54,7 +64,7 @@ export const groupRoutes: readonly Route[] = [
     access: "key",
     status: 204,
     charged: "write",
-    reads: object({ title: label, summary: label, ...permitted }),
+    reads: object({ title: labelOrEmpty, summary: labelOrEmpty, ...permitted }),
     handle({ node, caller, fields }) {
       requireFlag(caller, "can_create_groups");
       requireOwnPkps(caller.account, fields.pkp_ids_permitted);
@@ -74,7 +84,7 @@ export const groupRoutes: readonly Route[] = [
     access: "key",
     status: 204,
     charged: "write",
-    reads: object({ group_id: u64, name: label, description: label, ...permitted }),
+    reads: object({ group_id: u64, name: labelOrEmpty, description: labelOrEmpty, ...permitted }),
     handle({ caller, fields }) {
       requireAccountKey(caller);
       const group = groupOf(caller.account, fields.group_id);
@@ -94,7 +104,8 @@ export const groupRoutes: readonly Route[] = [
     reads: object({ group_id: u64 }),
     handle({ node, caller, fields }) {
       requireFlag(caller, "can_delete_groups");
-      const group = groupOf(caller.account, fields.group_id);
+      const group = caller.account.groups.get(fields.group_id);
+      if (group === undefined) return;
       if (node.fault === "removed-group-runs") {
         caller.account.groups.delete(group.id);
         caller.account.removedGroups.push(group);
@@ -136,7 +147,7 @@ export const groupRoutes: readonly Route[] = [
     reads: object({ group_id: u64, hashed_cid: bytes32 }),
     handle({ caller, fields }) {
       requireInGroup(caller, "manage_ipfs_ids_in_groups", fields.group_id);
-      if (!groupOf(caller.account, fields.group_id).actions.delete(fields.hashed_cid)) throw unknown("action");
+      groupOf(caller.account, fields.group_id).actions.delete(fields.hashed_cid);
     },
   }),
   keyed({
@@ -145,11 +156,11 @@ export const groupRoutes: readonly Route[] = [
     access: "key",
     status: 204,
     charged: "write",
-    reads: object({ group_id: u64, pkp_id: bytes32 }),
+    reads: object({ group_id: u64, pkp_id: wallet }),
     handle({ caller, fields }) {
       requireInGroup(caller, "add_pkp_to_groups", fields.group_id);
       const group = groupOf(caller.account, fields.group_id);
-      if (!caller.account.pkps.has(fields.pkp_id)) throw unknown("wallet");
+      requireOwnPkps(caller.account, [fields.pkp_id]);
       group.pkps.add(fields.pkp_id);
     },
   }),
@@ -159,10 +170,10 @@ export const groupRoutes: readonly Route[] = [
     access: "key",
     status: 204,
     charged: "write",
-    reads: object({ group_id: u64, pkp_id: bytes32 }),
+    reads: object({ group_id: u64, pkp_id: wallet }),
     handle({ node, caller, fields }) {
       requireRemoval(node, caller, fields.group_id);
-      if (!groupOf(caller.account, fields.group_id).pkps.delete(fields.pkp_id)) throw unknown("wallet");
+      groupOf(caller.account, fields.group_id).pkps.delete(fields.pkp_id);
     },
   }),
 ];

@@ -9,11 +9,12 @@ import { chainRoutes } from "./chain.js";
 import { groupRoutes } from "./groups.js";
 import { keyRoutes } from "./keys.js";
 import { openapi, viewer } from "./openapi.js";
-import { forbidden, malformed, Problem } from "./problems.js";
+import { utf8 } from "./fields.js";
+import { conflict, malformed, Problem } from "./problems.js";
 import type { Route } from "./routes.js";
 import { runRoutes } from "./runs.js";
 import { signedRoutes } from "./signed.js";
-import type { Node } from "./state.js";
+import { type Node, PRICE_CENTS, recordActions } from "./state.js";
 import { walletRoutes } from "./wallets.js";
 
 const PREFIX = "/core/v1";
@@ -43,8 +44,14 @@ function routeFor(method: string | undefined, path: string): Route {
   throw new Problem(404, "no-such-endpoint", `There is no ${path}`);
 }
 
-/** The JSON value of the body; an empty body stands for an object without fields. */
-async function bodyOf(request: IncomingMessage): Promise<unknown> {
+/** Path and query of a request target, in origin form or, as a proxy gets it, in absolute form. Any text has both. */
+function targetOf(target: string): { path: string; query: string } {
+  const [, path = "", query = ""] = /^(?:https?:\/\/[^/?#]*)?([^?#]*)\??([^#]*)/i.exec(target) ?? [];
+  return { path, query };
+}
+
+/** The text of the body; an empty body stands for an object without fields. */
+async function bodyOf(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
@@ -52,41 +59,48 @@ async function bodyOf(request: IncomingMessage): Promise<unknown> {
     if (size > MAX_BODY_BYTES) throw new Problem(413, "body-too-large", `At most ${MAX_BODY_BYTES} bytes`);
     chunks.push(chunk);
   }
-  if (size === 0) return {};
+  return size === 0 ? "{}" : utf8(Buffer.concat(chunks));
+}
+
+function parsed(body: string): unknown {
   try {
-    return JSON.parse(Buffer.concat(chunks).toString());
+    return JSON.parse(body);
   } catch {
     throw malformed("The body is no JSON");
   }
 }
 
 /** Handle the call and charge the customer for it; a refused call costs nothing. */
-function charged(node: Node, customer: string, handle: () => unknown): unknown {
-  node.charge(customer);
+async function charged(node: Node, customer: string, cents: number, handle: () => unknown): Promise<unknown> {
+  node.charge(customer, cents);
   try {
-    return handle();
+    return await handle();
   } catch (error) {
-    node.refund(customer);
+    node.addCredit(customer, cents);
     throw error;
   }
 }
 
 async function answer(node: Node, request: IncomingMessage): Promise<{ status: number; body: unknown }> {
-  const url = new URL(request.url ?? "/", "http://localhost");
-  const route = routeFor(request.method, url.pathname);
+  const { path, query } = targetOf(request.url ?? "/");
+  const route = routeFor(request.method, path);
   const { status } = route;
-  const given = route.method === "GET" ? Object.fromEntries(url.searchParams) : await bodyOf(request);
+  const body = route.method === "GET" ? "" : await bodyOf(request);
+  const given = route.method === "GET" ? Object.fromEntries(new URLSearchParams(query)) : parsed(body);
   if (route.access === "open" || route.access === "customer") {
     const fields = route.reads.read(given, "body");
-    return { status, body: route.handle({ node, fields, headers: request.headers }) };
+    return { status, body: route.handle({ node, fields, body, headers: request.headers }) };
   }
   const caller = authenticate(node, request.headers);
   if (route.access === "account") requireAccountKey(caller);
   const fields = route.reads.read(given, "body");
-  if (!caller.account.managed && route.charged === "write") throw forbidden("The account is ChainSecured");
-  const handle = () => route.handle({ node, caller, fields, headers: request.headers });
-  const paid = route.charged !== undefined || (node.fault === "reads-charged" && route.path.includes("/list_"));
-  return { status, body: paid ? charged(node, caller.account.admin, handle) : handle() };
+  if (!caller.account.managed && route.charged === "write") throw conflict("The account is ChainSecured");
+  const handle = () => route.handle({ node, caller, fields, body, headers: request.headers });
+  const kind = route.charged ?? (node.fault === "reads-charged" && route.path.includes("/list_") ? "write" : undefined);
+  if (kind === undefined) return { status, body: handle() };
+  const done = await charged(node, caller.account.admin, PRICE_CENTS[kind], handle);
+  recordActions(caller.account);
+  return { status, body: done };
 }
 
 function send(response: ServerResponse, status: number, type: string, body: string): void {
@@ -108,7 +122,7 @@ async function serve(node: Node, request: IncomingMessage, response: ServerRespo
   } catch (error) {
     const problem = error instanceof Problem ? error : new Problem(500, "internal", String(error));
     if (problem.status === 500) console.error(error);
-    send(response, problem.status, "application/problem+json", JSON.stringify(problem.document()));
+    send(response, problem.status, "application/json", JSON.stringify(problem.document()));
   }
 }
 

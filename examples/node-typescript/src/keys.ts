@@ -1,7 +1,7 @@
 /** Usage keys: only the account key may make, change, remove or list them. */
 
 import { createHash, randomBytes } from "node:crypto";
-import { flag, label, listOf, object, text, u64, type ValueOf } from "./fields.js";
+import { flag, label, labelOrEmpty, listOf, object, text, u64, type ValueOf } from "./fields.js";
 import { pageFields, pageOf } from "./pages.js";
 import { invalid, unknown } from "./problems.js";
 import { keyed, type Route } from "./routes.js";
@@ -24,7 +24,7 @@ const permissionFields = {
   remove_pkp_from_groups: listOf(u64),
   execute_in_groups: listOf(u64),
 };
-const keyFields = { name: label, description: label, ...permissionFields };
+const keyFields = { name: labelOrEmpty, description: labelOrEmpty, ...permissionFields };
 const permissionBody = object(permissionFields);
 
 /** The permissions of a request, which may name the account's own groups only. */
@@ -96,7 +96,8 @@ export const keyRoutes: readonly Route[] = [
     charged: "write",
     reads: object({ usage_api_key: text }),
     handle({ node, caller, fields }) {
-      node.dropUsageKey(caller.account, usageKeyOf(caller.account, fields.usage_api_key));
+      const key = caller.account.usageKeys.get(fields.usage_api_key);
+      if (key !== undefined) node.dropUsageKey(caller.account, key);
     },
   }),
   keyed({

@@ -22,8 +22,8 @@ if (values.faults) {
   console.error(`There is no fault ${values.fault}; --faults lists them`);
   process.exitCode = 2;
 } else {
-  // An action may leave a rejected promise behind. It is no reason to end the node.
-  process.on("unhandledRejection", (reason) => console.error(reason));
+  // By exit(), so that the processes of running actions are ended, too.
+  for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => process.exit());
   const server = listen(new Node(fault), port);
   server.on("listening", () => {
     console.log(`listening on http://127.0.0.1:${(server.address() as AddressInfo).port}`);

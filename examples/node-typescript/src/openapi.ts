@@ -14,7 +14,7 @@ function operation(route: Route): object {
     security: route.access === "open" ? [] : [{ key: [] }, { bearer: [] }],
     responses: {
       [route.status]: { description: "done" },
-      default: { description: "refused", content: { "application/problem+json": {} } },
+      default: { description: "refused", content: { "application/json": {} } },
     },
   };
 }

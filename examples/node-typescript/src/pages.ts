@@ -1,13 +1,19 @@
-/** Pages of the list endpoints: numbered from 1, 20 items unless told, 40 at most. */
+/** Pages of the list endpoints: numbered from 1, 15 items unless told, 40 at most. */
 
-import { integer, optional } from "./fields.js";
+import { integer, optional, type Reader } from "./fields.js";
 
-const DEFAULT_SIZE = 20;
+const DEFAULT_SIZE = 15;
 const MAX_SIZE = 40;
+
+function atMost(size: number): Reader<number> {
+  const reader = integer(1, Number.MAX_SAFE_INTEGER);
+  return { ...reader, read: (value, field) => Math.min(size, reader.read(value, field)) };
+}
 
 export const pageFields = {
   page_number: optional(integer(1, Number.MAX_SAFE_INTEGER), 1),
-  page_size: optional(integer(1, MAX_SIZE), DEFAULT_SIZE),
+  /** A larger page than the largest comes as the largest. */
+  page_size: optional(atMost(MAX_SIZE), DEFAULT_SIZE),
 };
 
 export interface PageFields {
@@ -20,10 +26,10 @@ export function slice<T>(items: Iterable<T>, page: PageFields): T[] {
   return [...items].slice(start, start + page.page_size);
 }
 
-/** A page in its container. */
+/** A page in its container, the newest item first. `list_groups` alone has the newest last, as the text says. */
 export function pageOf<T>(items: readonly T[], page: PageFields): object {
   return {
-    entries: slice(items, page),
+    entries: slice(items.toReversed(), page),
     page: { number: page.page_number, size: page.page_size, total: items.length },
   };
 }

@@ -1,4 +1,4 @@
-/** Refusals, answered as RFC 9457 problem documents. The specification leaves status and body open. */
+/** Refusals, answered as `{"error": …, "message": …}`. The specification leaves status and body open. */
 
 export class Problem extends Error {
   constructor(
@@ -10,7 +10,7 @@ export class Problem extends Error {
   }
 
   document(): object {
-    return { type: `urn:harbour:problem:${this.code}`, title: this.code, status: this.status, detail: this.detail };
+    return { error: this.code, message: this.detail };
   }
 }
 
@@ -21,5 +21,5 @@ export const forbidden = (detail: string) => new Problem(403, "forbidden", detai
 export const unknown = (what: string) => new Problem(404, `unknown-${what}`, `This account has no such ${what}`);
 export const conflict = (detail: string) => new Problem(409, "conflict", detail);
 export const invalid = (field: string, wanted: string) =>
-  new Problem(422, "invalid-field", `${field}: expected ${wanted}`);
+  new Problem(400, "invalid-field", `${field}: expected ${wanted}`);
 export const actionFailed = (detail: string) => new Problem(424, "action-failed", detail);

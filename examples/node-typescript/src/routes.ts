@@ -23,6 +23,8 @@ interface Call<T> {
   readonly node: Node;
   /** The fields of the body, or of the query of a GET. */
   readonly fields: T;
+  /** The body as it was sent. */
+  readonly body: string;
   readonly headers: IncomingHttpHeaders;
 }
 

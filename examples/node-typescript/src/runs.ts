@@ -1,7 +1,14 @@
-/** Running an action (Execution rule). `node:vm` is no sandbox: an action can reach the host. For tests only. */
+/**
+ * Running an action (Execution rule). Each run has a process of its own (`action.ts`), which ends with it or at the time
+ * limit: whatever an action does, the node goes on answering. `node:vm` is no sandbox all the same: for tests only.
+ */
 
-import { createContext, Script } from "node:vm";
+import { spawn, type ChildProcess, type ChildProcessByStdio } from "node:child_process";
+import { createInterface } from "node:readline";
+import type { Readable, Writable } from "node:stream";
+import { fileURLToPath } from "node:url";
 import { holds } from "./access.js";
+import type { Order, Outcome, VaultCall } from "./action.js";
 import { cidOf, hashedCid } from "./cids.js";
 import { anyObject, code, object, optional } from "./fields.js";
 import { actionFailed, forbidden } from "./problems.js";
@@ -10,109 +17,110 @@ import { EVERYTHING, type Caller, type Group, type Node, type Pkp } from "./stat
 import { addressOf } from "./wallets.js";
 
 const TIMEOUT_MS = 4000;
+const MEMORY_MB = 64;
+/** The most that a run may tell: its calls of `vault`, `response` and `logs`. */
+const MAX_BYTES = 1024 * 1024;
+const PROGRAM = fileURLToPath(new URL("./action.js", import.meta.url));
+/** A failed import() gives an action an error of the host, whose Function would otherwise compile code there. */
+const OPTIONS = [`--max-old-space-size=${MEMORY_MB}`, "--disallow-code-generation-from-strings"];
 
-/** The groups in which the caller may run this action. */
+/** The groups in which the caller may run this action. A group without wallets permits no run. */
 function groupsPermitting(node: Node, caller: Caller, action: string): Group[] {
   const kept = node.fault === "removed-group-runs" ? caller.account.removedGroups : [];
   return [...caller.account.groups.values(), ...kept].filter(
     (group) =>
-      holds(caller, "execute_in_groups", group.id) && (group.actions.has(EVERYTHING) || group.actions.has(action)),
+      holds(caller, "execute_in_groups", group.id) &&
+      (group.actions.has(EVERYTHING) || group.actions.has(action)) &&
+      group.pkps.size > 0,
   );
 }
 
-/** What the action reaches through the global `vault`: the wallets that the permitting groups list. */
+/** What the action reaches through the global `vault`: the wallets that the permitting groups list at that moment. */
 class Vault {
   refusal: string | null = null;
 
   constructor(
-    readonly groups: readonly Group[],
+    readonly permitting: () => readonly Group[],
     readonly pkps: ReadonlyMap<string, Pkp>,
   ) {}
 
-  #open(id: string): Pkp {
+  #open(id: string): Pkp | undefined {
     const wanted = id.toLowerCase();
-    const pkp = this.pkps.get(wanted);
-    if (pkp === undefined || !this.groups.some(({ pkps }) => pkps.has(EVERYTHING) || pkps.has(wanted))) {
-      this.refusal = `No group permits this action and the wallet ${wanted}`;
-      throw new Error(this.refusal);
+    const permitted = this.permitting().some(({ pkps }) => pkps.has(EVERYTHING) || pkps.has(wanted));
+    return permitted ? this.pkps.get(wanted) : undefined;
+  }
+
+  /** The wallet's address, or its EIP-191 signature of the message. */
+  answer([name, pkpId, message]: VaultCall): string {
+    const pkp = this.#open(pkpId);
+    if (pkp === undefined) {
+      this.refusal = `No group permits this action and the wallet ${pkpId}`;
+      return `-${this.refusal}`;
     }
-    return pkp;
-  }
-
-  addressOf(id: string): string {
-    return addressOf(this.#open(id));
-  }
-
-  /** An EIP-191 signature of the text. */
-  signMessage(id: string, message: string): string {
-    return this.#open(id).wallet.signMessageSync(message);
+    if (name === "addressOf") return `+${addressOf(pkp)}`;
+    return message.isWellFormed() ? `+${pkp.wallet.signMessageSync(message)}` : "-The message is not well-formed";
   }
 }
 
-/**
- * Builds, inside the context, what the action sees: `console` and `vault`. Functions of the host stay hidden behind it:
- * each of them would lead the action to the host's `Function`.
- */
-const BOOTSTRAP = `(log, ask) => {
-  const print = (...parts) => log(parts.map(String).join(" "));
-  const call = (name, ...values) => {
-    const { answer, refusal } = JSON.parse(ask(name, JSON.stringify(values.map(String))));
-    if (refusal !== null) throw new Error(refusal);
-    return answer;
-  };
-  globalThis.console = { log: print, info: print, warn: print, error: print };
-  globalThis.vault = {
-    addressOf: (pkpId) => call("addressOf", pkpId),
-    signMessage: (pkpId, message) => call("signMessage", pkpId, message),
-  };
-}`;
+const running = new Set<ChildProcess>();
+process.on("exit", () => running.forEach((child) => child.kill("SIGKILL")));
 
-/** Answers a call of the action's `vault`, in JSON. */
-function answerCall(vault: Vault, name: string, json: string): string {
-  const [pkp = "", message = ""] = JSON.parse(json) as string[];
+function started(): ChildProcessByStdio<Writable, Readable, null> {
+  const child = spawn(process.execPath, [...OPTIONS, PROGRAM], { env: {}, stdio: ["pipe", "pipe", "ignore"] });
+  running.add(child);
+  child.on("close", () => running.delete(child));
+  child.stdin.on("error", () => undefined); // it has ended: "close" tells
+  return child;
+}
+
+/** What comes of a run that ends without an outcome, or does not end. */
+const failure = (text: string): Outcome => ({ succeeded: false, text, logs: [] });
+
+/** The outcome in a line, which an action that has reached the host may have written. */
+const outcomeIn = ({ succeeded, text, logs }: Outcome): Outcome => ({
+  succeeded: succeeded === true,
+  text: String(text),
+  logs: logs.map(String),
+});
+
+/** Run the action to its end, at most `TIMEOUT_MS`. Nothing of it lives on. */
+async function outcomeOf(order: Order, vault: Vault): Promise<Outcome> {
+  const child = started();
+  const send = (line: unknown) => child.stdin.write(`${JSON.stringify(line)}\n`);
+  const lines = createInterface(child.stdout);
+  let timer: NodeJS.Timeout | undefined;
+  const outcome = new Promise<Outcome>((resolve) => {
+    let characters = 0;
+    child.stdout.on("data", (chunk: Buffer) => {
+      characters += chunk.length;
+      if (characters > MAX_BYTES) resolve(failure(`The action told over ${MAX_BYTES} bytes`));
+    });
+    lines.on("line", (line) => {
+      try {
+        const told = JSON.parse(line) as VaultCall | Outcome;
+        if (Array.isArray(told)) send(vault.answer(told.map(String) as unknown as VaultCall));
+        else resolve(outcomeIn(told as Outcome));
+      } catch (error) {
+        resolve(failure(String(error)));
+      }
+    });
+    child.on("close", () => resolve(failure("The action ended before main settled")));
+    timer = setTimeout(() => resolve(failure(`The action took over ${TIMEOUT_MS} ms`)), TIMEOUT_MS);
+    send(order);
+  });
   try {
-    const answer = name === "signMessage" ? vault.signMessage(pkp, message) : vault.addressOf(pkp);
-    return JSON.stringify({ answer, refusal: null });
-  } catch (error) {
-    return JSON.stringify({ answer: null, refusal: String(error) });
+    return await outcome;
+  } finally {
+    clearTimeout(timer);
+    lines.close();
+    child.kill("SIGKILL");
   }
 }
 
-/** The script that runs `main`. Its value is an object that tells, once all promises have settled, what came of it. */
-function scriptOf(source: string, jsParams: object): Script {
-  const parameters = JSON.stringify(JSON.stringify(jsParams));
-  return new Script(`${source}
-;(() => {
-  const outcome = {};
-  (async () => JSON.stringify(await main(JSON.parse(${parameters}))) ?? "null")().then(
-    (settled) => { outcome.settled = settled; },
-    (error) => { outcome.failed = String(error); });
-  return outcome;
-})()`);
-}
-
-/** Run `main(jsParams)` to its end. Promises settle within the call, so the timeout bounds all that the action does. */
-function execute(source: string, jsParams: object, vault: Vault): { response: unknown; logs: string[] } {
-  const logs: string[] = [];
-  const context = createContext(Object.create(null) as object, { microtaskMode: "afterEvaluate" });
-  const prepare = new Script(BOOTSTRAP).runInContext(context) as (...bridge: unknown[]) => void;
-  prepare(
-    (line: string) => void logs.push(line),
-    (name: string, json: string) => answerCall(vault, name, json),
-  );
-  try {
-    const outcome = scriptOf(source, jsParams).runInContext(context, { timeout: TIMEOUT_MS }) as Outcome;
-    if (outcome.settled === undefined) throw new Error(outcome.failed ?? "main did not settle");
-    if (vault.refusal === null) return { response: JSON.parse(outcome.settled), logs };
-  } catch (error) {
-    if (vault.refusal === null) throw actionFailed(String(error));
-  }
-  throw forbidden(vault.refusal);
-}
-
-interface Outcome {
-  readonly settled?: string;
-  readonly failed?: string;
+/** A refused wallet refuses the request, unless the action caught the refusal and came to its end. */
+function answerOf({ succeeded, text, logs }: Outcome, vault: Vault): object {
+  if (!succeeded) throw vault.refusal === null ? actionFailed(text) : forbidden(vault.refusal);
+  return { response: text, logs };
 }
 
 export const runRoutes: readonly Route[] = [
@@ -123,11 +131,13 @@ export const runRoutes: readonly Route[] = [
     status: 200,
     charged: "run",
     reads: object({ code, jsParams: optional(anyObject, {}) }),
-    handle({ node, caller, fields }) {
-      const groups = groupsPermitting(node, caller, hashedCid(cidOf(fields.code)));
-      if (groups.length === 0) throw forbidden("No group permits this key and this action");
-      const split = node.fault === "split-groups" ? [...caller.account.groups.values()] : groups;
-      return execute(fields.code, fields.jsParams, new Vault(split, caller.account.pkps));
+    async handle({ node, caller, fields, body }) {
+      const action = hashedCid(cidOf(fields.code));
+      const permitting = () => groupsPermitting(node, caller, action);
+      if (permitting().length === 0) throw forbidden("No group permits this key and this action");
+      const split = () => (node.fault === "split-groups" ? [...caller.account.groups.values()] : permitting());
+      const vault = new Vault(split, caller.account.pkps);
+      return answerOf(await outcomeOf({ code: fields.code, body }, vault), vault);
     },
   }),
 ];

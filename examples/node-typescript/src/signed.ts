@@ -4,8 +4,8 @@ import { randomBytes } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { verifyTypedData } from "ethers";
 import { CHAIN_ID } from "./chain.js";
-import { address, anyObject, object, signature, text, type ValueOf } from "./fields.js";
-import { malformed, Problem } from "./problems.js";
+import { address, anyObject, object, signature, text, utf8, type ValueOf } from "./fields.js";
+import { conflict, forbidden, malformed, Problem } from "./problems.js";
 import { keyed, open, type Route } from "./routes.js";
 import type { Node } from "./state.js";
 import { addressOf } from "./wallets.js";
@@ -20,8 +20,11 @@ const MESSAGE_FIELDS = [
   { name: "address", type: "address" },
   { name: "issuedAt", type: "uint256" },
 ];
+/** Of the typed data without white space. */
 const MAX_BYTES = 4096;
 const WINDOW_SECONDS = 300;
+/** The order n of secp256k1. */
+const CURVE_ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 
 const envelope = object({ types: anyObject, primaryType: text, domain: anyObject, message: anyObject });
 const message = object({ address, issuedAt: text });
@@ -48,8 +51,9 @@ function requireRecent(issuedAt: string, node: Node): void {
 
 /** The wallet that signed this proof for this flow. */
 function signer(proof: ValueOf<typeof proofBody>, primaryType: string, node: Node): string {
-  if (Buffer.byteLength(proof.typed_data) > MAX_BYTES) throw rejected("The typed data is over 4 KiB");
-  const data = envelope.read(parse(proof.typed_data), "typed_data");
+  const given = parse(proof.typed_data);
+  if (Buffer.byteLength(JSON.stringify(given)) > MAX_BYTES) throw rejected("The typed data is over 4 KiB");
+  const data = envelope.read(given, "typed_data");
   const types = { EIP712Domain: DOMAIN_FIELDS, [primaryType]: MESSAGE_FIELDS };
   if (data.primaryType !== primaryType) throw rejected(`primaryType: expected ${primaryType}`);
   if (!isDeepStrictEqual(data.types, types)) throw rejected("types: not the canonical shape");
@@ -62,18 +66,30 @@ function signer(proof: ValueOf<typeof proofBody>, primaryType: string, node: Nod
   return claim.address;
 }
 
+/** The same signature with the smaller of its two s: ethers reads no other. Nothing here depends on its being unique. */
+function lowS(bytes: string): string {
+  const s = BigInt(`0x${bytes.slice(66, 130)}`);
+  if (s <= CURVE_ORDER / 2n) return bytes;
+  return bytes.slice(0, 66) + (CURVE_ORDER - s).toString(16).padStart(64, "0") + (bytes.endsWith("1b") ? "1c" : "1b");
+}
+
 function recovered(primaryType: string, claim: ValueOf<typeof message>, bytes: string): string | null {
   try {
-    return verifyTypedData(DOMAIN, { [primaryType]: MESSAGE_FIELDS }, claim, bytes).toLowerCase();
+    return verifyTypedData(DOMAIN, { [primaryType]: MESSAGE_FIELDS }, claim, lowS(bytes)).toLowerCase();
   } catch {
     return null;
   }
 }
 
-/** The wallet behind an `X-Wallet-Auth` header: base64url of the JSON `{"typed_data": "…", "signature": "0x…"}`. */
+/**
+ * The wallet behind an `X-Wallet-Auth` header: base64url of the JSON `{"typed_data": "…", "signature": "0x…"}`. The
+ * wallet of a managed account is refused: that account has a key.
+ */
 export function walletProof(header: string, node: Node): string {
-  const proof = proofBody.read(parse(Buffer.from(header, "base64url").toString()), "X-Wallet-Auth");
-  return signer(proof, "BillingAuth", node);
+  const proof = proofBody.read(parse(utf8(Buffer.from(header, "base64url"))), "X-Wallet-Auth");
+  const wallet = signer(proof, "BillingAuth", node);
+  if (node.accountsOf(wallet).some(({ managed }) => managed)) throw forbidden("The wallet's account has a key");
+  return wallet;
 }
 
 export const signedRoutes: readonly Route[] = [
@@ -112,6 +128,7 @@ export const signedRoutes: readonly Route[] = [
     handle({ node, caller, fields }) {
       const admin = signer(fields, "ConvertAccount", node);
       if (admin !== fields.new_admin_wallet_address) throw rejected("message.address is not the new admin");
+      if (node.accountsOf(admin).length > 0) throw conflict("The wallet is the admin of another account");
       caller.account.admin = admin;
       caller.account.managed = false;
     },

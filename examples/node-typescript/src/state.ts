@@ -9,8 +9,8 @@ import { outOfCredit } from "./problems.js";
 export const ALL_GROUPS = "0";
 /** The wildcard in `pkp_ids_permitted` and, as the node keeps it, in `cid_hashes_permitted`. */
 export const EVERYTHING = `0x${"0".repeat(64)}`;
-/** What one management write or one run costs, and what a new customer starts with. */
-export const PRICE_CENTS = 1;
+/** What one management write and one run cost, and what a new customer starts with. */
+export const PRICE_CENTS = { write: 2, run: 3 } as const;
 const TRIAL_CENTS = 2000;
 
 export const FLAGS = ["can_create_groups", "can_delete_groups", "can_create_pkps"] as const;
@@ -61,7 +61,10 @@ export interface Account {
   /** Kept for the fault `removed-group-runs` alone. */
   readonly removedGroups: Group[];
   readonly pkps: Map<string, Pkp>;
+  /** The registered actions. */
   readonly actions: Map<string, Action>;
+  /** Hashed CIDs of all actions of the account, those too that a group alone lists, in the order in which they came. */
+  readonly knownActions: Set<string>;
   readonly usageKeys: Map<string, UsageKey>;
 }
 
@@ -78,15 +81,31 @@ export interface Caller {
   readonly usageKey: UsageKey | null;
 }
 
+/** Call after each write: what has come to the account joins its known actions, what is gone from it leaves them. */
+export function recordActions({ knownActions, actions, groups }: Account): void {
+  const present = new Set([...actions.keys(), ...[...groups.values()].flatMap((group) => [...group.actions])]);
+  present.delete(EVERYTHING);
+  for (const hash of knownActions) if (!present.has(hash)) knownActions.delete(hash);
+  for (const hash of present) knownActions.add(hash);
+}
+
 export class Node {
   readonly #root = HDNodeWallet.fromMnemonic(Mnemonic.fromEntropy(randomBytes(32)), "m/44'/60'/0'/0");
   readonly #callers = new Map<string, Caller>();
   readonly #credit = new Map<string, number>();
+  /** The payment provider's side: its intents, and the email of each customer who gave one. */
   readonly intents = new Map<string, PaymentIntent>();
+  readonly contacts = new Map<string, string>();
   #nextGroup = 4_100_000_000 + randomInt(1_000_000);
   #nextWallet = 0;
 
   constructor(readonly fault: Fault | undefined) {}
+
+  /** The accounts that this wallet administers. */
+  accountsOf(wallet: string): Account[] {
+    const accounts = [...this.#callers.values()].map(({ account }) => account);
+    return accounts.filter(({ admin }) => admin === wallet);
+  }
 
   callerWith(secret: string): Caller | undefined {
     return this.#callers.get(secret);
@@ -104,6 +123,7 @@ export class Node {
       removedGroups: [],
       pkps: new Map(),
       actions: new Map(),
+      knownActions: new Set(),
       usageKeys: new Map(),
     };
     this.#callers.set(account.secret, { account, usageKey: null });
@@ -141,12 +161,8 @@ export class Node {
     this.#credit.set(customer, this.creditOf(customer) + cents);
   }
 
-  charge(customer: string): void {
-    if (this.creditOf(customer) < PRICE_CENTS) throw outOfCredit();
-    this.addCredit(customer, -PRICE_CENTS);
-  }
-
-  refund(customer: string): void {
-    this.addCredit(customer, PRICE_CENTS);
+  charge(customer: string, cents: number): void {
+    if (this.creditOf(customer) < cents) throw outOfCredit();
+    this.addCredit(customer, -cents);
   }
 }

@@ -2,7 +2,6 @@
 
 import { requireFlag } from "./access.js";
 import { nothing, object, u64 } from "./fields.js";
-import { groupOf } from "./groups.js";
 import { pageFields, pageOf } from "./pages.js";
 import { keyed, type Route } from "./routes.js";
 import { EVERYTHING, type Pkp } from "./state.js";
@@ -41,8 +40,9 @@ export const walletRoutes: readonly Route[] = [
     status: 200,
     reads: object({ group_id: u64, ...pageFields }),
     handle({ caller, fields }) {
-      const { pkps } = groupOf(caller.account, fields.group_id);
-      const inGroup = [...caller.account.pkps.values()].filter((pkp) => pkps.has(EVERYTHING) || pkps.has(pkp.id));
+      const { groups, pkps } = caller.account;
+      const permitted = groups.get(fields.group_id)?.pkps ?? new Set();
+      const inGroup = [...pkps.values()].filter(({ id }) => permitted.has(EVERYTHING) || permitted.has(id));
       return pageOf(inGroup.map(listed), fields);
     },
   }),
