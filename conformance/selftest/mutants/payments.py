@@ -88,7 +88,7 @@ def unknown_intent_is_credited(node: Node, prefix: str) -> None:
     wrap(payments_of(node), "confirm", confirm)
 
 
-@mutant("BILL-100")
+@mutant("BILL-100", also="BILL-110")
 def payment_is_credited_at_each_confirmation(node: Node) -> None:
     """Credit a payment once more whenever it is confirmed again."""
 

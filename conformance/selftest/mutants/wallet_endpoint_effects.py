@@ -26,6 +26,7 @@ from conformance.selftest.tools.alter import (
     wrap,
 )
 from conformance.selftest.tools.mutant import mutant, row
+from reference_node.chain.account_config import Action
 from reference_node.node import Node
 
 
@@ -85,6 +86,24 @@ def deleted_metadata_come_back(node: Node) -> None:
 
     wrap(node.accounts, "delete_action", delete)
     wrap(node.accounts, "add_action", add)
+
+
+@mutant("EP-290", also="ACT-190")
+def groups_show_metadata_of_deleted_actions(node: Node) -> None:
+    """Show in a group's list the labels that an action had before it was deleted."""
+    seen: dict[tuple[int, bytes], Action] = {}
+
+    def delete(write: Write, key: int, cid_hash: bytes) -> None:
+        found = [action for action in node.accounts.actions(key, 0, 100) if action.cid_hash == cid_hash]
+        write(key, cid_hash)
+        seen.update({(key, cid_hash): action for action in found})
+
+    def in_group(view: Callable[..., list[Action]], account: int, *page: int) -> list[Action]:
+        listed = view(account, *page)
+        return [seen.get((account, one.cid_hash), one) if not one.name else one for one in listed]
+
+    wrap(node.accounts, "delete_action", delete)
+    wrap(node.accounts, "actions_in_group", in_group)
 
 
 @mutant("EP-310")
