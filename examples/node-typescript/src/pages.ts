@@ -1,13 +1,13 @@
 /** Pages of the list endpoints: numbered from 1, 20 items unless told, 40 at most. */
 
-import { integer, optional } from "./fields.js";
+import { digits, optional } from "./fields.js";
 
 const DEFAULT_SIZE = 20;
 const MAX_SIZE = 40;
 
 export const pageFields = {
-  page_number: optional(integer(1, Number.MAX_SAFE_INTEGER), 1),
-  page_size: optional(integer(1, MAX_SIZE), DEFAULT_SIZE),
+  page_number: optional(digits(1, Number.MAX_SAFE_INTEGER), 1),
+  page_size: optional(digits(1, MAX_SIZE), DEFAULT_SIZE),
 };
 
 export interface PageFields {
