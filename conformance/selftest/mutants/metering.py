@@ -263,7 +263,7 @@ def refused_run_is_charged(node: Node, status: int) -> None:
         row("by_the_account_key", lambda caller: caller.is_account_key, breaks="BILL-180"),
         row("by_usage_keys", lambda caller: not caller.is_account_key, breaks="BILL-180 BILL-320"),
         row("in_api_mode", lambda caller: caller.managed, breaks="BILL-180"),
-        row("in_chain_secured_mode", lambda caller: not caller.managed, breaks="BILL-320"),
+        row("in_chain_secured_mode", lambda caller: not caller.managed, breaks="BILL-320", also="MODE-100"),
     ]
 )
 def some_runs_are_free(node: Node, free: Callable[[Caller], bool]) -> None:
