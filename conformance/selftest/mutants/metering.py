@@ -76,6 +76,27 @@ def runs_are_free(node: Node) -> None:
     node.runs.price = lambda: Cents(0)  # type: ignore[method-assign]
 
 
+@mutant("BILL-170")
+def writes_cost_three(node: Node) -> None:
+    """Charge two cents more for each write, though the profile states one."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        wallet = wallet_of(node, request)
+        if given.accepted and wallet is not None:
+            take(node, wallet, 2)
+        return given
+
+    intercept(node, WRITES, handler)
+
+
+@mutant("BILL-170")
+def runs_cost_nine(node: Node) -> None:
+    """Charge nine cents for a second of a run, though the profile states one."""
+    priced = node.runs.price
+    node.runs.price = lambda: Cents(9 * priced())  # type: ignore[method-assign]
+
+
 @mutant("BILL-210", also="ERR-150")
 def refused_writes_are_charged(node: Node) -> None:
     """Charge a write that the contract refuses."""
