@@ -239,6 +239,8 @@ def vendor_profile(settings: Settings) -> dict[str, Json]:
     if settings.payments == "simulator":
         capabilities.append("payment_sandbox")
     profile: dict[str, Json] = {"capabilities": capabilities}
+    if settings.starter_credits:
+        profile["billing"] = {"insufficient_credit_behaviour": {"starting_cents": settings.starter_credits}}
     if (settings.slug, settings.title) != (Settings.slug, Settings.title):
         profile["brand"] = {"slug": settings.slug, "title": settings.title}
     return profile

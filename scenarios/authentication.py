@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from conformance.cases import Judge, case
-from conformance.service.derivations import base64_of
-from conformance.service.lists import first_page, unchanged_list
+from conformance.service.derivations import base64_of, random_key
+from conformance.service.lists import first_page, one_item_page, read_list, read_pages, unchanged_list
 from conformance.service.node import Node
-from conformance.service.refusal import Refusals
+from conformance.service.refusal import Refusals, must_refuse
 
 NOT_AUTHENTICATED = ("unauthenticated", "invalid", "malformed")
+CONFLICTING = "auth.conflicting_headers"
 NAMES = ("api_key", "x-api-key", "X-Api-Key", "key", "token")
 
 
@@ -38,3 +39,30 @@ def key_in_another_place(judge: Judge, node: Node) -> None:
             refusals.send(moved, NOT_AUTHENTICATED)
         for headers in as_headers:
             refusals.send(replace(read, credential=None, headers=headers), NOT_AUTHENTICATED)
+
+
+@case("different-keys-as-stated", requirements=["AUTH-190"], needs=["managed_accounts"], uses=[CONFLICTING])
+def different_keys_as_stated(judge: Judge, node: Node) -> None:
+    """Of two different keys in the two headers the one counts that the profile states, or both are refused."""
+    alice, bob = node.accounts.new().key, node.accounts.new().key
+    unknown = random_key(node.session.random)
+    node.groups.add(alice, "of alice")
+    adds = node.groups.add(bob, "of bob").accepted
+    read = node.session.request("list_groups", alice, **one_item_page(node.session))
+    _, lists = node.session.accept(read)
+    shown: dict[str, list[object]] = {key: read_list(node.session, "list_groups", key) for key in (alice, bob)}
+    judge.set_up(shown[alice] != shown[bob], "two accounts whose lists differ")
+    stated = node.session.stated(CONFLICTING)
+    groups = [unchanged_list(node.session, "list_groups", key) for key in (alice, bob)]
+    for first, second in ((alice, bob), (bob, alice), (alice, unknown), (unknown, alice)):
+        both: dict[str, str | None] = {"x-api-key": first, "authorization": f"Bearer {second}"}
+        counts = {"x_api_key_wins": first, "bearer_wins": second}.get(str(stated), unknown)
+        sent = replace(read, credential=None, headers=both)
+        with judge.apart("AUTH-190"):
+            if counts in shown:
+                listed = read_pages(node.session, replace(sent, members={}))
+                judge.same(listed, shown[counts], "the list of the key that counts")
+            else:
+                must_refuse(node.session, sent, ["any"], control=lists, unchanged=[])
+                write = replace(adds.changed(), credential=None, headers=both)
+                must_refuse(node.session, write, ["any"], control=adds, unchanged=groups)

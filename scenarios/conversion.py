@@ -24,12 +24,15 @@ from conformance.service.node import Node
 from conformance.service.payments import Payments
 from conformance.service.reads import Read
 from conformance.service.refusal import Refusals, must_refuse, was_accepted
+from conformance.service.sample_calls import sample_objects, sample_reads
 from conformance.service.suite_wallet import SuiteWallet
 from conformance.service.usage_keys import ALL_PERMISSIONS, NO_PERMISSIONS
+from conformance.values.json_values import printed
 
 NEEDS = ("managed_accounts",)
 ANY_KEY_LISTS = {"auth.usage_key_permission.lists": "any_key"}
 ANY_KEY_LISTS_KEYS = {"auth.usage_key_permission.list_api_keys": "any_key"}
+OLD_KEY_READS, OLD_KEY_RUNS = "mode.old_master_key_reads", "mode.old_master_key_execute"
 ZERO_ADDRESS = f"0x{0:040x}"
 
 # -------------------------------------------------------------------------------------------- what the old key loses
@@ -139,6 +142,38 @@ def old_key_stops_with_requests_in_flight(judge: Judge, node: Node) -> None:
         )
         done = sum(was_accepted(node.session, answer, or_refused=["any"]) for answer in writes)
         judge.same(len(node.groups.list(key)) - before, done, "the number of new groups, as many as accepted writes,")
+
+
+@case("old-key-reads-as-stated", requirements=["MODE-280"], needs=NEEDS, uses=[OLD_KEY_READS])
+def old_key_reads_as_stated(judge: Judge, node: Node) -> None:
+    """After the conversion the lists answer or refuse the old master key, as the profile states."""
+    objects, carol = sample_objects(node, node.accounts.new()), node.wallets.new("carol")
+    lists = {name: request for name, request in sample_reads(node, objects).items() if name.startswith("list_")}
+    controls = {name: node.session.accept(request)[1] for name, request in lists.items()}
+    stated = printed(node.session.stated(OLD_KEY_READS))
+    node.accounts.convert(objects.alice.key, carol)
+    for name, request in lists.items():
+        with judge.apart():
+            if stated == "accepted":
+                node.session.accept(request)
+            else:
+                must_refuse(node.session, request, [stated], control=controls[name], unchanged=[])
+
+
+@case("old-key-runs-as-stated", requirements=["MODE-290"], needs=NEEDS, uses=[OLD_KEY_RUNS])
+def old_key_runs_as_stated(judge: Judge, node: Node) -> None:
+    """After the conversion the old master key runs an action or is refused, as the profile states; a usage key runs."""
+    objects, carol = sample_objects(node, node.accounts.new()), node.wallets.new("carol")
+    node.runs.run(objects.alice.key, objects.action.code)
+    stated = printed(node.session.stated(OLD_KEY_RUNS))
+    node.accounts.convert(objects.alice.key, carol)
+    control = node.runs.run(objects.usage_key, objects.action.code).accepted
+    with judge():
+        if stated == "accepted":
+            node.runs.run(objects.alice.key, objects.action.code)
+        else:
+            run = node.runs.request(objects.alice.key, objects.action.code)
+            must_refuse(node.session, run, [stated], control=control, unchanged=[])
 
 
 # ------------------------------------------------------------------------------------------------------- what it takes

@@ -1,11 +1,12 @@
 """What calls and runs cost: every operation of the catalogue, refused calls, and calls at the same time.
 
-Specification: "What the service does" 6, "Billing", "Limits". How much a call costs is the vendor's choice; that it
-costs something, or nothing, is not.
+Specification: "What the service does" 6, "Billing", "Limits". How much a call costs is the vendor's choice, held where
+the profile states it; that it costs something, or nothing, is not.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -29,7 +30,11 @@ WRITES = tuple(
     name for name, spec in OPERATIONS.items() if spec.billed and spec.effect is Effect.WRITE and "flow_" not in name
 )
 """The management writes of the catalogue."""
+WRITE_CENTS = "billing.charge_per_call.management_write_cents"
+RUN_CENTS = "billing.charge_per_call.run_second_cents"
 AT_ONCE = 8
+ROOM = 10
+"""Seconds of a run, which a busy node may need for a short one."""
 FAR = 500
 """The number of a page that no list of a case has."""
 
@@ -76,6 +81,20 @@ def each_write_is_charged(judge: Judge, node: Node) -> None:
         for _ in range(2):
             node.session.accept(writes["add_group"])
             meter.must_have_charged("the same add_group again")
+
+
+@case("writes-cost-what-is-stated", requirements=["BILL-170"], needs=METERS, uses=[WRITE_CENTS])
+def writes_cost_what_is_stated(judge: Judge, node: Node) -> None:
+    """Each management write of the catalogue costs what the profile states."""
+    objects = sample_objects(node, node.accounts.new())
+    writes = sample_writes(node, objects)
+    left = node.payments.balance(objects.alice.key)
+    price = int(printed(node.session.stated(WRITE_CENTS)))
+    for name, request in writes.items():
+        node.session.accept(request)
+        before, left = left, node.payments.balance(objects.alice.key)
+        with judge.apart("BILL-170"):
+            judge.same(before - left, price, f"the price of {name} in cents")
 
 
 @case("each-flow-write-is-charged", requirements=["BILL-140", "LIM-050"], needs=FLOWS, uses=["flows.relationship"])
@@ -207,17 +226,27 @@ def runs_are_charged_in_api_mode(judge: Judge, node: Node) -> None:
             meter.must_have_charged(f"a run by {whose}")
 
 
-@case(
-    "parallel-runs-are-each-charged",
-    requirements=["BILL-180"],
-    needs=METERS,
-    uses=["billing.charge_per_call.run_second_cents"],
-)
+@case("runs-cost-what-is-stated", requirements=["BILL-170"], needs=METERS, uses=[RUN_CENTS])
+def runs_cost_what_is_stated(judge: Judge, node: Node) -> None:
+    """A run costs what the profile states for each started second, of which it has no more than the request took."""
+    objects = sample_objects(node, node.accounts.new())
+    second = int(printed(node.session.stated(RUN_CENTS)))
+    for key in (objects.alice.key, objects.usage_key):
+        before, began = node.payments.balance(objects.alice.key), time.monotonic()
+        node.runs.run(key, objects.action.code)
+        seconds = int(time.monotonic() - began) + 1
+        price = before - node.payments.balance(objects.alice.key)
+        with judge("BILL-170"):
+            fits = price in range(second, second * seconds + 1, second) if second else price == 0
+            judge.that(fits, f"a price of {second} cents for each of 1 to {seconds} seconds", price)
+
+
+@case("parallel-runs-are-each-charged", requirements=["BILL-180"], needs=METERS, uses=[RUN_CENTS])
 def parallel_runs_are_each_charged(judge: Judge, node: Node) -> None:
     """Runs at the same time cost at least a started second each."""
     objects = sample_objects(node, node.accounts.new())
     before = node.payments.balance(objects.alice.key)
-    second = node.session.stated("billing.charge_per_call.run_second_cents")
+    second = node.session.stated(RUN_CENTS)
     with judge("BILL-180"):
         accepted = accepted_at_once(node.session, [node.runs.request(objects.usage_key, objects.action.code)] * AT_ONCE)
         judge.that(accepted > 0, "a run at the same time as others to be accepted", None)
@@ -226,18 +255,26 @@ def parallel_runs_are_each_charged(judge: Judge, node: Node) -> None:
         judge.that(left <= most, f"a balance of at most {most} after {accepted} runs at once", left)
 
 
-@case("runs-are-charged-after-conversion", requirements=["BILL-320"], needs=METERS)
+@case("runs-are-charged-after-conversion", requirements=["BILL-320", "MODE-100"], needs=METERS)
 def runs_are_charged_after_conversion(judge: Judge, node: Node) -> None:
     """A run by a usage key of a converted account lowers the balance of its admin wallet."""
     alice, carol = node.accounts.new(), node.wallets.new("carol")
-    objects = sample_objects(node, alice)
+    objects, by_key = sample_objects(node, alice), meter_of(judge, node, alice.key)
+    before = by_key.left
+    node.runs.run(objects.usage_key, objects.action.code)
+    price = before - node.payments.balance(alice.key)
     node.accounts.convert(alice.key, carol)
-    if node.session.profile.billing.credits_after_conversion != "moved":
+
+    def balance() -> int:
+        return node.payments.balance_by(node.payments.by_wallet("balance", carol))
+
+    if balance() < ROOM * max(price, 1):  # the credits have stayed with the former wallet's record
         node.payments.buy_by_wallet(carol)
-    meter = Meter(judge, lambda: node.payments.balance_by(node.payments.by_wallet("balance", carol)))
-    with judge("BILL-320"):
+    meter = Meter(judge, balance)
+    with judge(*(("BILL-320", "MODE-100") if price > 0 else ("BILL-320",))):
         node.runs.run(objects.usage_key, objects.action.code)
         meter.must_have_charged("a run by a usage key")
+    judge.set_up(price > 0, "a run that costs something before the conversion, too")
 
 
 @case("runs-on-bought-credit", requirements=["BILL-190", "BILL-320"], needs=[*BUYS, "chain_rpc", "funded_wallet"])

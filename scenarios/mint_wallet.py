@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from conformance.cases import Judge, case
+from conformance.service.envelopes import billing_auth
 from conformance.service.node import Node
+from conformance.service.refusal import must_refuse
 from conformance.values.json_values import member, printed
+
+CONTRACT_SIGNATURES = "env.erc1271_outside_convert"
 
 
 @case("again", requirements=["MINT-180"])
@@ -17,3 +23,42 @@ def again(judge: Judge, node: Node) -> None:
         addresses = {printed(member(one, "wallet_address")).lower() for one in minted}
         paths = {printed(member(one, "derivation_path")) for one in minted}
         judge.that(len(addresses) == len(paths) == 4, "four wallets with four paths", minted)
+
+
+@case(
+    "contract-signatures-as-stated",
+    requirements=["MINT-260"],
+    needs=["chain_rpc", "funded_wallet"],
+    uses=[CONTRACT_SIGNATURES],
+)
+def contract_signatures_as_stated(judge: Judge, node: Node) -> None:
+    """A contract account that calls its owner's signature valid (ERC-1271) mints or not, as the profile states."""
+    carol = node.wallets.new("carol")
+    vault = node.wallets.contract_wallet(carol)
+    stated = node.session.stated(CONTRACT_SIGNATURES)
+    for operation in ("create_wallet_with_signature", "add_usage_api_key_with_signature"):
+        _, control = node.session.accept(node.minting.request(operation, carol))
+        request = node.minting.request(operation, vault)
+        with judge.apart():
+            if stated == "accepted":
+                node.session.accept(request)
+            else:
+                must_refuse(node.session, request, ["any"], control=control, unchanged=[])
+
+
+@case(
+    "contract-signatures-show-no-balance",
+    requirements=["MINT-260"],
+    needs=["managed_accounts", "billing", "chain_rpc", "funded_wallet"],
+    uses=[{CONTRACT_SIGNATURES: "refused"}],
+)
+def contract_signatures_show_no_balance(judge: Judge, node: Node) -> None:
+    """Where the profile states that contract signatures are refused, none counts in X-Wallet-Auth."""
+    carol = node.wallets.new("carol")
+    node.accounts.convert(node.accounts.new().key, carol)
+    request = node.payments.by_wallet("balance", carol)
+    _, control = node.session.accept(request)
+    vault = node.wallets.contract_wallet(carol)
+    with judge():
+        by_vault = replace(request, headers=billing_auth(node.session, vault))
+        must_refuse(node.session, by_vault, ["any"], control=control, unchanged=[])

@@ -17,13 +17,27 @@ from conformance.drivers.openapi.description import read_description
 from conformance.endpoints.messages import Answer
 from conformance.endpoints.redaction import Secrets
 from conformance.endpoints.requests import OutgoingRequest
-from conformance.service import Accepted, Account, Accounts, Permissions, Refusals, Session, UsageKeys, must_accept
+from conformance.service import (
+    Accepted,
+    Account,
+    Accounts,
+    Groups,
+    Permissions,
+    Refusals,
+    Session,
+    UsageKeys,
+    must_accept,
+    must_refuse,
+)
 from conformance.service.derivations import random_key
 from conformance.service.payments import ILL_FORMED, Payments
+from conformance.service.usage_keys import ALL_PERMISSIONS
 from conformance.values.ids import Cents
-from conformance.values.json_values import MISSING, member
+from conformance.values.json_values import MISSING, member, printed
 
-BUYS = ("managed_accounts", "billing", "payment_sandbox")
+BILLS = ("managed_accounts", "billing")
+BUYS = (*BILLS, "payment_sandbox")
+USAGE_KEY = "auth.billing_credentials.usage_key"
 HEADERS = {"x-api-key": "AUTH-010", "bearer": "AUTH-020"}
 """The two headers for keys, and which statement says that they take one."""
 
@@ -37,15 +51,17 @@ class Endpoint:
 
 
 def endpoints(session: Session, payments: Payments, alice: Account) -> list[Endpoint]:
-    """The three of them, each with a request of the account that is refused for nothing but what a case changes."""
+    """The balance and the intents, each with a request that is refused for nothing but what a case changes.
+
+    Also the confirmation, where the suite can pay: without a payment no confirmation is accepted.
+    """
     _, asked = session.accept(session.request("balance", alice.key))
-    made = payments.intend(alice.key)
-    paid, confirmed = payments.paid_intent(alice.key), payments.confirm(alice.key, payments.paid_intent(alice.key))
-    return [
-        Endpoint(session.request("balance", alice.key), asked),
-        Endpoint(payments.intent_request(alice.key, 600), made.accepted),
-        Endpoint(payments.confirm_request(alice.key, paid.id), confirmed),
-    ]
+    intend = payments.intent_request(alice.key, 600)
+    found = [Endpoint(session.request("balance", alice.key), asked), Endpoint(intend, session.accept(intend)[1])]
+    if session.profile.offers("payment_sandbox"):
+        paid, confirmed = payments.paid_intent(alice.key), payments.confirm(alice.key, payments.paid_intent(alice.key))
+        found.append(Endpoint(payments.confirm_request(alice.key, paid.id), confirmed))
+    return found
 
 
 def one_of_them_works(judge: Judge, answers: Mapping[str, Answer]) -> None:
@@ -53,11 +69,11 @@ def one_of_them_works(judge: Judge, answers: Mapping[str, Answer]) -> None:
     judge.set_up(any(answer.accepted for answer in answers.values()), "a call that works with one of the headers")
 
 
-@case("key-in-either-header", requirements=["AUTH-010", "AUTH-020", "AUTH-030"], needs=BUYS)
+@case("key-in-either-header", requirements=["AUTH-010", "AUTH-020", "AUTH-030"], needs=BILLS)
 def key_in_either_header(
     judge: Judge, accounts: Accounts, payments: Payments, keys: UsageKeys, session: Session
 ) -> None:
-    """The endpoints of billing take the account key in each of the two headers, and a usage key in both or none."""
+    """The balance and intents take the account key in each of the two headers, and a usage key in both or none."""
     alice = accounts.new()
     requests = [session.request("balance", alice.key), payments.intent_request(alice.key, 600)]
     for request in requests:
@@ -66,6 +82,19 @@ def key_in_either_header(
         for via, requirement in HEADERS.items():
             with judge.apart(requirement):
                 must_accept(answers[via])
+    reader = keys.add(alice.key).key
+    with judge("AUTH-030"):
+        for request in (session.request("balance", reader), payments.intent_request(reader, 600)):
+            one, other = (session.send(replace(request, via=via)).accepted for via in HEADERS)
+            judge.same(other, one, f"whether {request.operation.name} accepts a usage key in the other header")
+
+
+@case("confirmed-with-a-key-in-either-header", requirements=["AUTH-010", "AUTH-020"], needs=BUYS)
+def confirmed_with_a_key_in_either_header(
+    judge: Judge, accounts: Accounts, payments: Payments, session: Session
+) -> None:
+    """The confirmation of a payment takes the account key in each of the two headers."""
+    alice = accounts.new()
     paid = [payments.confirm_request(alice.key, payments.paid_intent(alice.key).id) for _ in HEADERS]
     balances = [payments.balance(alice.key)]
     answers = {}
@@ -80,14 +109,9 @@ def key_in_either_header(
         with judge.apart(requirement):
             judge.that(answers[via].accepted, "a confirmation that is accepted", answers[via].status)
             judge.that(rises[via] > 0, "a confirmation that credits what was paid", rises[via])
-    reader = keys.add(alice.key).key
-    with judge("AUTH-030"):
-        for request in (session.request("balance", reader), payments.intent_request(reader, 600)):
-            one, other = (session.send(replace(request, via=via)).accepted for via in HEADERS)
-            judge.same(other, one, f"whether {request.operation.name} accepts a usage key in the other header")
 
 
-@case("no-key-or-a-wrong-one", requirements=["AUTH-040", "AUTH-050", "BILL-270"], needs=BUYS)
+@case("no-key-or-a-wrong-one", requirements=["AUTH-040", "AUTH-050", "BILL-270"], needs=BILLS)
 def no_key_or_a_wrong_one(judge: Judge, accounts: Accounts, payments: Payments, session: Session) -> None:
     """The endpoints of billing that are about an account refuse whoever presents no key, or one that nobody owns."""
     alice = accounts.new(spends=False)
@@ -104,17 +128,51 @@ def no_key_or_a_wrong_one(judge: Judge, accounts: Accounts, payments: Payments, 
                     refusals.send(replace(endpoint.request, credential=key, via=via), ["unauthenticated"])
 
 
+@case("balance-is-current", requirements=["BILL-020"], needs=BILLS)
+def balance_is_current(judge: Judge, accounts: Accounts, payments: Payments, groups: Groups, keys: UsageKeys) -> None:
+    """The balance is a number of cents, the same where nothing happens, and lower after writes of several kinds."""
+    alice = accounts.new()
+    with judge("BILL-020"):
+        before = payments.balance(alice.key)
+        judge.same(payments.balance(alice.key), before, "the balance when it is asked for again")
+    groups.remove(alice.key, groups.add(alice.key).id)
+    keys.rename(alice.key, keys.add(alice.key).key)
+    with judge("BILL-020"):
+        after = payments.balance(alice.key)
+        judge.that(after < before, f"a balance below {before} after four writes", after)
+
+
+@case("usage-key-as-stated", requirements=["BILL-280"], needs=BILLS, uses=[USAGE_KEY])
+def usage_key_as_stated(
+    judge: Judge, accounts: Accounts, payments: Payments, keys: UsageKeys, session: Session
+) -> None:
+    """A usage key sees the balance of its account and makes intents, or is refused, as the profile states."""
+    alice = accounts.new()
+    usage_key, stated = keys.add(alice.key, ALL_PERMISSIONS).key, printed(session.stated(USAGE_KEY))
+    before = payments.balance(alice.key)
+    reads = [payments.unchanged_balance(alice.key)]
+    for endpoint in endpoints(session, payments, alice)[:2]:
+        request = replace(endpoint.request, credential=usage_key)
+        with judge.apart("BILL-280"):
+            if stated == "accepted":
+                must_accept(session.send(request))
+            else:
+                must_refuse(session, request, [stated], control=endpoint.accepted, unchanged=reads)
+    if stated == "accepted":
+        with judge.apart("BILL-280"):
+            judge.same(payments.balance(usage_key), before, "the balance that a usage key of the account sees")
+
+
 NO_JSON = ("", "{", "amount_cents=500", "{} {}", "<amount>500</amount>", "[" * 20_000)
 OTHER_JSON = ("[]", "[{}]", '"text"', "5", "null", "true")
 
 
-@case("malformed-bodies", requirements=["EP-030"], needs=BUYS)
+@case("malformed-bodies", requirements=["EP-030"], needs=BILLS)
 def malformed_bodies(judge: Judge, accounts: Accounts, payments: Payments, session: Session) -> None:
-    """What is no JSON object is refused by both endpoints that take a body, and a right request afterwards is not."""
+    """What is no JSON object is refused by the endpoints that take a body, and a right request afterwards is not."""
     alice = accounts.new(spends=False)
     reads = [payments.unchanged_balance(alice.key)]
-    _, intend, confirm = endpoints(session, payments, alice)
-    for endpoint in (intend, confirm):
+    for endpoint in endpoints(session, payments, alice)[1:]:
         right = json.dumps(endpoint.request.members)
         bodies = (*NO_JSON, *OTHER_JSON, right[:-1], f"{right} x", f"[{right}]", f"{right}{right}")
         with judge("EP-030"), Refusals(session, control=endpoint.accepted, unchanged=reads) as refusals:
@@ -124,17 +182,17 @@ def malformed_bodies(judge: Judge, accounts: Accounts, payments: Payments, sessi
             payments.confirm_by(replace(endpoint.request, body=right))
 
 
-@case("stated-methods-alone", requirements=["EP-420"], needs=BUYS)
+@case("stated-methods-alone", requirements=["EP-420"], needs=BILLS)
 def stated_methods_alone(judge: Judge, accounts: Accounts, payments: Payments, session: Session) -> None:
     """The endpoints of billing are served by their stated method alone, and no GET makes or credits an intent."""
     alice = accounts.new(spends=False)
     reads = [payments.unchanged_balance(alice.key)]
-    balance, intend, confirm = endpoints(session, payments, alice)
+    balance, *with_body = endpoints(session, payments, alice)
     _, config = session.accept(session.request("stripe_config"))
     for endpoint in (balance, Endpoint(session.request("stripe_config"), config)):
         with judge("EP-420"), Refusals(session, control=endpoint.accepted, unchanged=[]) as refusals:
             refusals.send(replace(endpoint.request, method="POST"), ["any"])
-    for endpoint in (intend, confirm):
+    for endpoint in with_body:
         with judge("EP-420"), Refusals(session, control=endpoint.accepted, unchanged=reads) as refusals:
             for method in ("GET", "PUT", "PATCH", "DELETE"):
                 refusals.send(replace(endpoint.request, method=method), ["any"])

@@ -17,18 +17,21 @@ from conformance.service.payments import ILL_FORMED, PaymentIntent, Payments
 from conformance.service.refusal import was_accepted
 from conformance.values.ids import Cents
 
-BUYS = ("managed_accounts", "billing", "payment_sandbox")
+BILLS = ("managed_accounts", "billing")
+BUYS = (*BILLS, "payment_sandbox")
 TOO_FEW = (499, 1, 0, -1, -500, -(2**64) + 500)
 
 
-@case("publishable-key", requirements=["BILL-010", "AUTH-060", "AUTH-070"], needs=["payment_sandbox"])
+@case("publishable-key", requirements=["BILL-010", "AUTH-060", "AUTH-070"], needs=["billing"])
 def publishable_key(judge: Judge, session: Session) -> None:
     """stripe_config answers a publishable key and no secret one, whoever asks."""
     with judge("BILL-010", "AUTH-060"):
         answer = session.call("stripe_config")
     with judge("BILL-010"):
         key = answer.at(("publishable_key",))
-        judge.that(isinstance(key, str) and key.startswith("pk_"), "a publishable key (pk_…)", key)
+        if session.profile.offers("payment_sandbox"):  # another provider may write its keys otherwise
+            judge.that(isinstance(key, str) and key.startswith("pk_"), "a publishable key (pk_…)", key)
+        judge.that(isinstance(key, str) and key != "", "a publishable key", key)
         judge.that("sk_" not in answer.text and "rk_" not in answer.text, "no secret key of the provider", answer.text)
         judge.same(session.call("stripe_config").at(("publishable_key",)), key, "the key when it is asked for again")
     with judge("AUTH-070"):
@@ -38,15 +41,27 @@ def publishable_key(judge: Judge, session: Session) -> None:
             judge.same(again.value, answer.value, f"the answer to a key that nobody owns, by {via}")
 
 
-@case("amounts-from-the-minimum", requirements=["BILL-030", "BILL-040", "LIM-030"], needs=BUYS)
+@case("amounts-from-the-minimum", requirements=["BILL-030", "BILL-040", "LIM-030"], needs=BILLS)
 def amounts_from_the_minimum(judge: Judge, accounts: Accounts, payments: Payments, session: Session) -> None:
-    """An intent is made over each amount of whole cents from 500 on, and each has an intent of its own."""
+    """An intent is made over each amount of whole cents from 500 on, and each has a secret of its own."""
     alice = accounts.new(spends=False)
+    secrets = []
+    for cents in (501, 1_234, 100_000, 500):
+        with judge(*(("BILL-040", "LIM-030") if cents == 500 else ("BILL-030",))):
+            answer, _ = session.accept(payments.intent_request(alice.key, cents))
+        with judge("BILL-030"):
+            secrets.append(answer.at(("client_secret",)))
     with judge("BILL-030"):
+        texts = all(isinstance(secret, str) and secret for secret in secrets)
+        judge.that(texts and len(set(secrets)) == len(secrets), "a client_secret of its own for each request", secrets)
+
+
+@case("amounts-at-the-provider", requirements=["BILL-030"], needs=BUYS)
+def amounts_at_the_provider(judge: Judge, accounts: Accounts, payments: Payments, session: Session) -> None:
+    """The provider asks for the amounts of the intents, of which each request has one of its own."""
+    alice = accounts.new(spends=False)
+    with judge():
         made = [payments.intend(alice.key, Cents(cents)) for cents in (501, 1_234, 100_000)]
-    with judge("BILL-040", "LIM-030"):
-        made.append(payments.intend(alice.key, Cents(500)))
-    with judge("BILL-030"):
         ids = [intent.id for intent in made]
         judge.that(len(set(ids)) == len(ids), "an intent of its own for each request", ids)
         shown = [payments.at_provider(intent) for intent in made]
@@ -57,42 +72,40 @@ def amounts_from_the_minimum(judge: Judge, accounts: Accounts, payments: Payment
     judge.set_up(currencies == {session.profile.payments.currency}, "intents in the profile's payments.currency")
 
 
-@case("amounts-below-the-minimum", requirements=["BILL-050", "ERR-110", "LIM-030"], needs=BUYS)
+@case("amounts-below-the-minimum", requirements=["BILL-050", "ERR-110", "LIM-030"], needs=BILLS)
 def amounts_below_the_minimum(judge: Judge, accounts: Accounts, payments: Payments, session: Session) -> None:
     """An amount below 500 cents is refused."""
     alice = accounts.new(spends=False)
-    least = payments.intend(alice.key, Cents(500))
+    _, least = session.accept(payments.intent_request(alice.key, 500))
     reads = [payments.unchanged_balance(alice.key)]
-    with judge("BILL-050", "ERR-110", "LIM-030"), Refusals(session, control=least.accepted, unchanged=reads) as few:
+    with judge("BILL-050", "ERR-110", "LIM-030"), Refusals(session, control=least, unchanged=reads) as few:
         for cents in TOO_FEW:
             few.send(payments.intent_request(alice.key, cents), ILL_FORMED)
 
 
-@case("wallets-amounts-below-the-minimum", requirements=["BILL-050", "ERR-110", "LIM-030"], needs=BUYS)
+@case("wallets-amounts-below-the-minimum", requirements=["BILL-050", "ERR-110", "LIM-030"], needs=BILLS)
 def wallets_amounts_below_the_minimum(judge: Judge, node: Node) -> None:
     """An amount below 500 cents is refused to a wallet that proves itself with X-Wallet-Auth, too."""
     carol, alice = node.wallets.new("carol"), node.accounts.new()
-    node.payments.usual_credit(alice.key)
+    if node.session.profile.offers("payment_sandbox"):
+        node.payments.usual_credit(alice.key)
     node.accounts.convert(alice.key, carol)
-    least = node.payments.intend_by_wallet(carol, Cents(500))
+    _, least = node.session.accept(node.payments.by_wallet("create_payment_intent", carol, amount_cents=500))
     reads = [node.payments.unchanged_balance_by(carol)]
-    with (
-        judge("BILL-050", "ERR-110", "LIM-030"),
-        Refusals(node.session, control=least.accepted, unchanged=reads) as few,
-    ):
+    with judge("BILL-050", "ERR-110", "LIM-030"), Refusals(node.session, control=least, unchanged=reads) as few:
         for cents in TOO_FEW:
             few.send(node.payments.by_wallet("create_payment_intent", carol, amount_cents=cents), ILL_FORMED)
 
 
-@case("amounts-of-other-types", requirements=["BILL-060"], needs=BUYS)
+@case("amounts-of-other-types", requirements=["BILL-060"], needs=BILLS)
 def amounts_of_other_types(judge: Judge, accounts: Accounts, payments: Payments, session: Session) -> None:
     """What is no whole number, is beyond every range or is missing is refused."""
     alice = accounts.new(spends=False)
-    least = payments.intend(alice.key, Cents(500))
+    _, least = session.accept(payments.intent_request(alice.key, 500))
     reads = [payments.unchanged_balance(alice.key)]
     wrong: list[object] = [500.5, 999.99, "500", "", None, True, False, [500], [], {"cents": 500}]
     wrong += [2**63, 2**64 + 500, 10**30]
-    with judge("BILL-060"), Refusals(session, control=least.accepted, unchanged=reads) as refusals:
+    with judge("BILL-060"), Refusals(session, control=least, unchanged=reads) as refusals:
         for amount in wrong:
             refusals.send(payments.intent_request(alice.key, amount), ILL_FORMED)
         empty = replace(payments.intent_request(alice.key, 500), members={})
@@ -157,3 +170,31 @@ def members_about_whom_it_is_for(judge: Judge, accounts: Accounts, payments: Pay
                     session.send(payments.confirm_request(key, intent.id))
                 payments.wait_for_credit()
                 judge.same(payments.balance(mallory.key), before, f"the balance of the account that {name} names")
+
+
+def credits_nothing(judge: Judge, payments: Payments, session: Session, key: str, intent_id: str) -> None:
+    """Judge a confirmation without a payment, which may be refused or accepted."""
+    before = payments.balance(key)
+    answer = session.send(payments.confirm_request(key, intent_id))
+    with judge.apart():
+        was_accepted(session, answer, or_refused=["any", "insufficient_credit"])
+        payments.wait_for_credit()
+        judge.same(payments.balance(key), before, f"the balance after a confirmation of {intent_id[:40]!r}")
+
+
+@case("unpaid-intent-is-confirmed", requirements=["BILL-080"], needs=BILLS)
+def unpaid_intent_is_confirmed(judge: Judge, accounts: Accounts, payments: Payments, session: Session) -> None:
+    """An intent that nobody has paid is confirmed without credit, also where the suite can pay none."""
+    alice = accounts.new(spends=False)
+    intent = payments.intend(alice.key)
+    for _ in range(2):
+        credits_nothing(judge, payments, session, alice.key, intent.id)
+
+
+@case("unknown-intents-are-confirmed", requirements=["BILL-090"], needs=BILLS)
+def unknown_intents_are_confirmed(judge: Judge, accounts: Accounts, payments: Payments, session: Session) -> None:
+    """Ids that name no intent are confirmed without credit, also where the suite can pay none."""
+    alice = accounts.new(spends=False)
+    payments.publishable_key()  # raises for one of live mode
+    for intent_id in (f"pi_{session.random.getrandbits(96):024x}", "", "x" * 300):
+        credits_nothing(judge, payments, session, alice.key, intent_id)

@@ -18,9 +18,12 @@ from conformance.service.sample_calls import SampleObjects, sample_objects, samp
 from conformance.values.ids import Cents
 from conformance.values.json_values import printed
 
-BUYS = ("managed_accounts", "billing", "payment_sandbox")
+BILLS = ("managed_accounts", "billing")
+BUYS = (*BILLS, "payment_sandbox")
 BOUGHT = {"accounts.credits": "bought"}
 SHORT = "billing.insufficient_credit_behaviour.write"
+NEGATIVE = "billing.insufficient_credit_behaviour.may_go_negative"
+STARTING = "billing.insufficient_credit_behaviour.starting_cents"
 SHORT_OF_CREDIT: dict[str, JsonValue] = {SHORT: ["insufficient_credit", "forbidden", "conflict", "invalid"]}
 """For nodes that refuse what the credits do not cover."""
 SPENDS_BY = "update_usage_api_key_metadata"
@@ -64,6 +67,36 @@ def last_cents_are_spent_once(judge: Judge, node: Node) -> None:
         if accepted < BURST:
             return
     judge.set_up(False, "an account that comes to the end of its credit")
+
+
+@case("fresh-account-has-what-is-stated", requirements=["BILL-200"], needs=BILLS, uses=[STARTING])
+def fresh_account_has_what_is_stated(judge: Judge, node: Node) -> None:
+    """A fresh account has the credits that the profile states."""
+    alice = node.accounts.new(spends=False)
+    with judge():
+        judge.same(node.payments.balance(alice.key), node.session.stated(STARTING), "the balance of a fresh account")
+
+
+@case(
+    "balance-stays-above-zero",
+    requirements=["BILL-200"],
+    needs=[*BILLS, "credit_control"],
+    uses=[{NEGATIVE: False}],
+)
+def balance_stays_above_zero(judge: Judge, node: Node) -> None:
+    """Where the profile states that balances do not fall below zero, neither writes nor runs without credit do that."""
+    alice = node.accounts.new()
+    objects = sample_objects(node, alice)
+    write, run = sample_writes(node, objects)[SPENDS_BY], node.runs.request(objects.usage_key, objects.action.code)
+    for request in (write, run):
+        node.session.accept(request)
+    node.accounts.spend_all(alice)
+    judge.set_up(node.payments.balance(alice.key) == 0, "an account that has spent all of its credit")
+    for request, what in ((write, "a write"), (run, "a run")):
+        node.session.send(request)
+        with judge():
+            left = node.payments.balance(alice.key)
+            judge.that(left >= 0, f"a balance of at least zero after {what} without credit", left)
 
 
 def spend_all(node: Node, objects: SampleObjects) -> None:

@@ -11,7 +11,7 @@ from conformance.service.at_once import at_once
 from conformance.service.bindings import one_group
 from conformance.service.lists import unchanged_list
 from conformance.service.node import Node
-from conformance.service.refusal import Refusals, was_accepted
+from conformance.service.refusal import Refusals, must_refuse, was_accepted
 from conformance.service.secrecy import mark_of, shared_prefix
 from conformance.service.session import DESCRIPTION
 from conformance.service.usage_keys import Permissions
@@ -20,6 +20,9 @@ from conformance.values.json_values import member, pluck, printed
 
 NEEDS = ("managed_accounts",)
 MEMBERS = ("name", "description", *Permissions().members)
+UNKNOWN_GROUP = "semantics.usage_key_unknown_group_id"
+FAR_FROM_GROUPS = 10**9
+"""So far from the id of a group no other one is."""
 WAYS = {"one-way": 0, "other-way": 1, "third-way": 2}
 """How far flags and groups are moved on: no two fields of one type have the same value in all three ways."""
 
@@ -133,3 +136,21 @@ def key_values_are_random(judge: Judge, node: Node) -> None:
         secrets = [key.removeprefix(mark_of(keys)) for key in keys]
         judge.that(all(len(secret) >= 22 for secret in secrets), "values of 16 bytes and more", keys)
         judge.that(shared_prefix(secrets) <= 3, "no value that begins like another", keys)
+
+
+@case("groups-that-are-not-there-as-stated", requirements=["UKEY-470"], needs=NEEDS, uses=[UNKNOWN_GROUP])
+def groups_that_are_not_there_as_stated(judge: Judge, node: Node) -> None:
+    """A permission array that names no group of the account is taken or refused, as the profile states."""
+    alice = node.accounts.new().key
+    group, stated = node.groups.add(alice).id, printed(node.session.stated(UNKNOWN_GROUP))
+    known = Permissions(False, False, False, *([group] for _ in ARRAYS))
+    added = node.usage_keys.add(alice, known)
+    for control in (added.accepted, node.usage_keys.update(alice, added.key, known)):
+        for array in ARRAYS:
+            request = control.changed(**{array: [group, group + FAR_FROM_GROUPS]})
+            with judge.apart():
+                if stated == "accepted":
+                    node.session.accept(request)
+                else:
+                    keys = [unchanged_list(node.session, "list_api_keys", alice)]
+                    must_refuse(node.session, request, [stated], control=control, unchanged=keys)

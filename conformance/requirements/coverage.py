@@ -27,11 +27,19 @@ class Partly(Part):
     ids: Annotated[tuple[Id, ...], Field(min_length=1)]
 
 
+class Unread(Part):
+    """Keys of the profile that no check reads by name, for one reason."""
+
+    reason: Text
+    keys: Annotated[tuple[Text, ...], Field(min_length=1)]
+
+
 class Uncovered(Part):
     """What the checks do not prove."""
 
     not_yet: tuple[NotYet, ...] = ()
     partly: tuple[Partly, ...] = ()
+    unread: tuple[Unread, ...] = ()
 
     @cached_property
     def reasons(self) -> dict[str, str]:

@@ -206,3 +206,9 @@ def wrong_key_changes_what_is_answered(node: Node) -> None:
         return answer(200, []) if presented(request) else await forward(request)
 
     intercept(node, "get_api_payers", handler)
+
+
+@mutant("AUTH-190")
+def x_api_key_goes_before_bearer(node: Node) -> None:
+    """Overlook `Authorization` beside `X-Api-Key`, though the profile states that different keys are refused."""
+    ask_as(node, SERVED, lambda request: header(request, b"x-api-key") or presented(request))

@@ -28,7 +28,7 @@ from conformance.selftest.tools.alter_envelopes import CONVERSION, About, Check,
 from conformance.selftest.tools.alter_permissions import acts_as_owner
 from conformance.selftest.tools.api_keys import presented
 from conformance.selftest.tools.concurrent_requests import Rendezvous
-from conformance.selftest.tools.mutant import mutant
+from conformance.selftest.tools.mutant import mutant, row
 from conformance.values.typed_data import digest
 from reference_node.chain.account_config import UsageKey
 from reference_node.chain.contract_abi import ContractRefusal
@@ -196,7 +196,24 @@ def named_wallet_becomes_the_admin(node: Node) -> None:
 @mutant("MODE-180", "ERR-070", also="ENV-210 ENV-220 ENV-350 ENV-360 MODE-150")
 def contract_signatures_convert(node: Node) -> None:
     """Accept the signature of a contract account that calls it valid (ERC-1271)."""
+    _take_contract_signatures(node, Flow.CONVERT_ACCOUNT)
 
+
+@mutant(
+    "MINT-260",
+    each=[
+        row("wallet-mint", Flow.CREATE_WALLET),
+        row("key-mint", Flow.ADD_USAGE_API_KEY),
+        row("billing", Flow.BILLING_AUTH, also="BILL-240"),
+    ],
+    also="ENV-210 ENV-220 ENV-350 ENV-360",
+)
+def contract_signatures_count(node: Node, flow: Flow) -> None:
+    """Accept such a signature in the flow {flow}, though the profile states that it is refused."""
+    _take_contract_signatures(node, flow)
+
+
+def _take_contract_signatures(node: Node, flow: Flow) -> None:
     def verify(original: Check, data: object, signature: object, about: About) -> object:
         try:
             return original(data, signature, **about)
@@ -206,7 +223,7 @@ def contract_signatures_convert(node: Node) -> None:
                 raise
             return address
 
-    around_verdict(node, verify, Flow.CONVERT_ACCOUNT)
+    around_verdict(node, verify, flow)
 
 
 def _calls_valid(node: Node, address: bytes, data: object, signature: str) -> bool:

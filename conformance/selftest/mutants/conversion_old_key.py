@@ -93,6 +93,12 @@ def old_key_is_answered_success(node: Node) -> None:
     intercept(node, ("add_group", "remove_group", "delete_action", "update_usage_api_key", CONVERSION), handler)
 
 
+@mutant("MODE-280", "MODE-290")
+def old_key_reads_and_runs_on(node: Node) -> None:
+    """Let the old master key list and run, though the profile states that it is refused."""
+    _old_key_lives(node)
+
+
 @mutant("MODE-230", also="ACC-150 ACC-160 CHAIN-100 CHAIN-110 ERR-080 MODE-110")
 def later_account_brings_the_old_key_back(node: Node) -> None:
     """Let old master keys count again as soon as another account is made."""

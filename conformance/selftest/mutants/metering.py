@@ -76,6 +76,27 @@ def runs_are_free(node: Node) -> None:
     node.runs.price = lambda: Cents(0)  # type: ignore[method-assign]
 
 
+@mutant("BILL-170")
+def writes_cost_three(node: Node) -> None:
+    """Charge two cents more for each write, though the profile states one."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        wallet = wallet_of(node, request)
+        if given.accepted and wallet is not None:
+            take(node, wallet, 2)
+        return given
+
+    intercept(node, WRITES, handler)
+
+
+@mutant("BILL-170")
+def runs_cost_nine(node: Node) -> None:
+    """Charge nine cents for a second of a run, though the profile states one."""
+    priced = node.runs.price
+    node.runs.price = lambda: Cents(9 * priced())  # type: ignore[method-assign]
+
+
 @mutant("BILL-210", also="ERR-150")
 def refused_writes_are_charged(node: Node) -> None:
     """Charge a write that the contract refuses."""
@@ -263,7 +284,7 @@ def refused_run_is_charged(node: Node, status: int) -> None:
         row("by_the_account_key", lambda caller: caller.is_account_key, breaks="BILL-180"),
         row("by_usage_keys", lambda caller: not caller.is_account_key, breaks="BILL-180 BILL-320"),
         row("in_api_mode", lambda caller: caller.managed, breaks="BILL-180"),
-        row("in_chain_secured_mode", lambda caller: not caller.managed, breaks="BILL-320"),
+        row("in_chain_secured_mode", lambda caller: not caller.managed, breaks="BILL-320", also="MODE-100"),
     ]
 )
 def some_runs_are_free(node: Node, free: Callable[[Caller], bool]) -> None:

@@ -25,7 +25,7 @@ from conformance.selftest.tools.alter_payments import (
     take,
     wallet_of,
 )
-from conformance.selftest.tools.api_keys import header, presented, under
+from conformance.selftest.tools.api_keys import ask_as, header, key_book, presented, under
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.node import Node
 
@@ -225,3 +225,10 @@ def billing_answers_hold_the_usage_key(node: Node, operation: str) -> None:
 def billing_answers_are_not_as_described(node: Node, operation: str, value: JsonValue) -> None:
     """Answer `{operation}` with {value}, which the OpenAPI description does not say."""
     change_answer(node, operation, lambda _: value)
+
+
+@mutant("BILL-280", each=[row("balance", BALANCE), row("intent", INTEND)])
+def usage_keys_count_in_billing(node: Node, operation: str) -> None:
+    """Let usage keys stand for their account in `{operation}`, though the profile states that they are refused."""
+    book = key_book(node)
+    ask_as(node, operation, lambda request: book.account_of(presented(request)))

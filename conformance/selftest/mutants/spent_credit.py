@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable, Iterable
 
-from conformance.selftest.tools.alter import Answered, Forward, Received, intercept, refusal, wrap
-from conformance.selftest.tools.alter_payments import INTEND, give, wallet_of
+from conformance.selftest.tools.alter import Answered, Forward, Received, answer, intercept, members, refusal, wrap
+from conformance.selftest.tools.alter_payments import BALANCE, INTEND, give, wallet_of
 from conformance.selftest.tools.api_keys import is_by_usage_key
 from conformance.selftest.tools.mutant import mutant, row
 from conformance.selftest.tools.operations import WRITES
 from conformance.selftest.variants.sells_credits import sells_credits
+from reference_node.billing import Cents
 from reference_node.chain.interface import Address
 from reference_node.node import Node
 from reference_node.problems import PaymentRequired
@@ -54,6 +56,39 @@ def last_cent_can_not_be_spent(node: Node) -> None:
         return original(wallet, cents)
 
     wrap(node.billing, "hold", hold)
+
+
+@mutant("BILL-200")
+def fresh_account_has_less_than_stated(node: Node) -> None:
+    """Grant a fresh account three cents less than the profile states."""
+    stated = node.settings.starter_credits
+    wrap(node.billing, "open_record", lambda grant, wallet: grant(wallet, Cents(stated - 3)))
+
+
+@mutant("BILL-200", also="BILL-140 BILL-190 BILL-220 LIM-050")
+def balance_falls_below_zero(node: Node) -> None:
+    """Do a write without credit and show a debt of a cent, though the profile states that no balance is negative."""
+    debts: dict[Address, int] = {}
+
+    async def write(request: Received, forward: Forward) -> Answered:
+        wallet = _without_credit(node, request)
+        if wallet is not None:
+            give(node, wallet, 1)
+        given = await forward(request)
+        if wallet is not None and given.accepted:
+            debts[wallet] = debts.get(wallet, 0) + 1
+        return given
+
+    async def show(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        debt = debts.get(wallet_of(node, request) or Address(b""), 0)
+        if not given.accepted or not debt:
+            return given
+        shown = members(json.loads(given.body))
+        return answer(given.status, {**shown, "balance_cents": int(str(shown["balance_cents"])) - debt})
+
+    intercept(node, WRITES, write)
+    intercept(node, BALANCE, show)
 
 
 @mutant("BILL-220", on=sells_credits, also="BILL-140 BILL-190 LIM-050")

@@ -9,7 +9,7 @@ from typing import TypeVar
 from pydantic import JsonValue
 
 from conformance.selftest.tools.accounts import Write, permissions_of
-from conformance.selftest.tools.alter import change_items, each, wrap
+from conformance.selftest.tools.alter import change_body, change_items, each, wrap
 from conformance.selftest.tools.alter_permissions import change_arrays, change_permissions, refused_to_usage_keys
 from conformance.selftest.tools.api_keys import Members, change_new_keys
 from conformance.selftest.tools.mutant import mutant, row
@@ -178,3 +178,16 @@ def wildcard_means_the_groups_of_today(node: Node) -> None:
 
 def _today(ids: Sequence[int], existing: Sequence[int]) -> Sequence[int]:
     return existing if 0 in ids else ids
+
+
+@mutant("UKEY-470")
+def unknown_groups_are_left_out(node: Node) -> None:
+    """Drop what is far from any group from permission arrays, though the profile states that it is not found."""
+
+    def known(value: JsonValue) -> JsonValue:
+        return [one for one in value if one.__class__ is not int or one < 10**9] if isinstance(value, list) else value
+
+    def change(body: JsonValue) -> JsonValue:
+        return {name: known(value) for name, value in body.items()} if isinstance(body, dict) else body
+
+    change_body(node, ("add_usage_api_key", "update_usage_api_key"), change)

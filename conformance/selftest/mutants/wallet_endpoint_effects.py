@@ -23,6 +23,7 @@ from conformance.selftest.tools.alter import (
     each,
     intercept,
     members,
+    refusal,
     wrap,
 )
 from conformance.selftest.tools.mutant import mutant, row
@@ -156,6 +157,17 @@ CID = "get_service_action_ipfs_id"
 def answer_is_wrong(node: Node, operation: str, change: Callable[[JsonValue], JsonValue]) -> None:
     """Answer something wrong from `{operation}`; the label says what."""
     change_answer(node, operation, change)
+
+
+@mutant("EP-400")
+def account_exists_refuses_unknown_keys(node: Node) -> None:
+    """Refuse a key that nobody owns in `account_exists`, though the profile states that it answers false."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        return refusal(401) if given.accepted and given.body == b"false" else given
+
+    intercept(node, "account_exists", handler)
 
 
 @mutant("EP-320", also="ACT-140 ACT-160 EP-330")

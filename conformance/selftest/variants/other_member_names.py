@@ -28,7 +28,7 @@ from conformance.selftest.tools.alter import (
     wrap,
 )
 from conformance.selftest.tools.alter_runs import RUN
-from conformance.selftest.variants.variant import EVERYTHING, Members, choices, members_of
+from conformance.selftest.variants.variant import EVERYTHING, PAID_FOR, Members, choices, members_of
 from reference_node.chain.account_config import Wallet
 from reference_node.node import Node
 
@@ -64,7 +64,7 @@ def other_member_names(node: Node) -> None:
 
     `create_wallet` takes a name and a description for the wallet, and lists show a wallet's derivation path.
     """
-    intercept(node, (*EVERYTHING, RUN), _keys_in_hex())
+    intercept(node, (*EVERYTHING, *PAID_FOR, RUN), _keys_in_hex())
     change_body(node, "new_account", members_of(_only_renamed(ACCOUNT)))
     change_body(node, "add_group", members_of(_only_renamed(GROUP)))
     intercept(node, "create_wallet", _takes_labels)

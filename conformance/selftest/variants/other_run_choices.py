@@ -11,7 +11,7 @@ from pydantic import JsonValue
 
 from conformance.selftest.tools.alter import Answered, Forward, Received, answer, intercept, wrap
 from conformance.selftest.tools.alter_runs import RUN, change_input, change_response, own_groups
-from conformance.selftest.variants.variant import EVERYTHING, Members, choices
+from conformance.selftest.variants.variant import EVERYTHING, PAID_FOR, Members, choices
 from reference_node.access import Caller
 from reference_node.node import Node
 from reference_node.problems import Forbidden
@@ -56,7 +56,7 @@ def other_run_choices(node: Node) -> None:
     change_input(node, lambda code, params: (BOX % json.dumps(json.loads(params).get(MEMBER)) + code, params))
     change_response(node, lambda value: value if isinstance(value, str) else json.dumps(value))
     intercept(node, RUN, _plain)
-    intercept(node, (*EVERYTHING, RUN), _not_there)
+    intercept(node, (*EVERYTHING, *PAID_FOR, RUN), _not_there)
 
 
 def _decided_before(node: Node) -> Callable[..., RunResult]:

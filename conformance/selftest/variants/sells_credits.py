@@ -13,4 +13,10 @@ def _without_starter_credits(node: Node) -> None:
     node.billing.starter_credits = Cents(0)
 
 
-sells_credits = Choices(profile={"accounts": {"credits": "bought"}}, alter=_without_starter_credits)
+sells_credits = Choices(
+    profile={
+        "accounts": {"credits": "bought"},
+        "billing": {"insufficient_credit_behaviour": {"starting_cents": 0}},
+    },
+    alter=_without_starter_credits,
+)

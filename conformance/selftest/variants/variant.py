@@ -29,6 +29,8 @@ SILENT_WRITES = (
 )
 """The writes for whose answers the specification shows nothing."""
 WRITES = (*SILENT_WRITES, "new_account", "add_usage_api_key", "create_wallet")
+PAID_FOR = ("billing/balance", "billing/create_payment_intent", "billing/confirm_payment")
+"""The endpoints of billing that take a key."""
 EVERYTHING = (*LISTS, *WRITES, "account_exists", "convert_to_chain_secured_account")
 
 Members = dict[str, JsonValue]

@@ -74,18 +74,27 @@ export const u64: Reader<string> = {
   },
 };
 
-/** A whole number from `minimum` to `maximum`, as a JSON number or, in a query, as digits. */
+/** A whole number from `minimum` to `maximum`, as a JSON number. */
 export function integer(minimum: number, maximum: number): Reader<number> {
   return {
     schema: { type: "integer", minimum, maximum },
     optional: false,
     read(value, field) {
-      const number = typeof value === "string" && /^[0-9]{1,15}$/.test(value) ? Number(value) : value;
-      if (typeof number !== "number" || !Number.isInteger(number) || number < minimum || number > maximum) {
+      if (typeof value !== "number" || !Number.isInteger(value) || value < minimum || value > maximum) {
         throw invalid(field, `an integer from ${minimum} to ${maximum}`);
       }
-      return number;
+      return value;
     },
+  };
+}
+
+/** The same in a query, as digits. */
+export function digits(minimum: number, maximum: number): Reader<number> {
+  const whole = integer(minimum, maximum);
+  return {
+    ...whole,
+    read: (value, field) =>
+      whole.read(typeof value === "string" && /^[0-9]{1,15}$/.test(value) ? Number(value) : value, field),
   };
 }
 

@@ -1,17 +1,17 @@
 /** Pages of the list endpoints: numbered from 1, 15 items unless told, 40 at most. */
 
-import { integer, optional, type Reader } from "./fields.js";
+import { digits, optional, type Reader } from "./fields.js";
 
 const DEFAULT_SIZE = 15;
 const MAX_SIZE = 40;
 
 function atMost(size: number): Reader<number> {
-  const reader = integer(1, Number.MAX_SAFE_INTEGER);
+  const reader = digits(1, Number.MAX_SAFE_INTEGER);
   return { ...reader, read: (value, field) => Math.min(size, reader.read(value, field)) };
 }
 
 export const pageFields = {
-  page_number: optional(integer(1, Number.MAX_SAFE_INTEGER), 1),
+  page_number: optional(digits(1, Number.MAX_SAFE_INTEGER), 1),
   /** A larger page than the largest comes as the largest. */
   page_size: optional(atMost(MAX_SIZE), DEFAULT_SIZE),
 };
