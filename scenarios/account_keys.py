@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import string
 from base64 import urlsafe_b64encode
+from contextlib import suppress
 from dataclasses import replace
+from hashlib import sha256
 
 from eth_utils.crypto import keccak
 
@@ -117,17 +119,32 @@ def images(key: str) -> list[str]:
     return [*of_bytes, *spelt(keccak(text=key))[:2]]
 
 
+def kept(key: str) -> list[str]:
+    """SHA-256, by which services keep keys, of a key's text and of its bytes: hex with and without 0x, base64."""
+    hashed = [key.encode()]
+    with suppress(ValueError):
+        hashed.append(key_bytes(key))
+    return [text for raw in hashed for text in spelt(sha256(raw).digest())[:3]]
+
+
+def shown(node: Node, owner: str) -> list[str]:
+    """What the list of usage keys shows of each to tell it from others, where the profile names that member."""
+    values = [item.get("api_key_hash") for item in node.usage_keys.list(owner) if isinstance(item, dict)]
+    return [value for value in values if isinstance(value, str) and value]
+
+
 @case("images-of-keys-open-nothing", requirements=["AUTH-050", "KEYLIFE-120"], needs=NEEDS)
 def images_of_keys_open_nothing(judge: Judge, node: Node) -> None:
-    """What is public of a key, its hash or its wallet's address in any spelling, is no key in its place."""
+    """What is public or kept of a key, its hash or its wallet's address in any spelling, is no key in its place."""
     account = node.accounts.new()
     alice, usage_key = account.key, node.usage_keys.add(account.key).key
     address = bytes_of_hex(account.wallet_address)
     addresses = [account.wallet_address, base64_of(address), base64_of(address.rjust(32, bytes(1)))]
     read = node.session.request("list_groups", alice, page_number=first_page(node.session), page_size=1)
     lists = node.session.accept(read)[1]
-    by_api_key = [*images(alice), *addresses, *images(usage_key)]
-    by_bearer = [*images(alice)[:2], addresses[1], *images(usage_key)[:2]]
+    in_both = [*kept(alice), *kept(usage_key), *shown(node, alice)]
+    by_api_key = [*images(alice), *addresses, *images(usage_key), *in_both]
+    by_bearer = [*images(alice)[:2], addresses[1], *images(usage_key)[:2], *in_both]
     with judge.apart("AUTH-050"), Refusals(node.session, control=lists, unchanged=[]) as refusals:
         for header, keys in (("x-api-key", by_api_key), ("bearer", by_bearer)):
             for key in keys:

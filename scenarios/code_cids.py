@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
+
 from conformance.cases import Judge, case
 from conformance.service.acceptance import must_accept
 from conformance.service.derivations import BYTES_OF_A_BLOCK, code_cid, long_code_cid
 from conformance.service.node import Node
 from conformance.service.refusal import was_accepted
-from conformance.values.json_values import member
+from conformance.values.json_values import member, printed
 
 CODE = "async function main() { return 1; } //"
 SIZES = (len(CODE), BYTES_OF_A_BLOCK - 1, BYTES_OF_A_BLOCK, BYTES_OF_A_BLOCK + 1, 2 * BYTES_OF_A_BLOCK)
@@ -43,3 +46,22 @@ def no_code(judge: Judge, node: Node) -> None:
         stated = code_cid("", node.session.stated(ALGORITHM))
         if accepted and stated is not None:
             judge.same(member(answer.value, "cid"), stated, "the CID of no code")
+
+
+@case("half-of-a-surrogate-pair", requirements=["ACT-150", "ERR-140"], needs=["http"])
+def half_of_a_surrogate_pair(judge: Judge, node: Node) -> None:
+    """A code with half of a surrogate pair is refused, or has another CID than codes with what may stand in for it."""
+    codes = [f"async function main() {{ return '{text}' }}" for text in ("\ufffd", "?", "", "\ufffd\ufffd\ufffd")]
+    cids: list[str] = [node.actions.asked_cid(code) for code in codes]
+    for half in ("\ud800", "\udfff"):
+        code = f"async function main() {{ return '{half}' }}"
+        # UTF-8 has no bytes for it: it goes as the escape of JSON.
+        request = replace(node.session.request("get_action_ipfs_id", None, code=code), body=json.dumps(code))
+        answer = node.session.send(request)
+        with judge.apart("ERR-140"):
+            was_accepted(node.session, answer, or_refused=["any"])
+        with judge.apart("ACT-150"):
+            if answer.accepted:
+                cid = printed(member(answer.value, "cid"))
+                judge.that(cid not in cids, "another CID than that of a code with another text in its place", cid)
+                cids.append(cid)

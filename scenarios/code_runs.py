@@ -9,6 +9,7 @@ import json
 from dataclasses import replace
 
 from conformance.cases import Judge, case
+from conformance.endpoints.requests import message
 from conformance.service.bindings import one_group
 from conformance.service.derivations import random_hash
 from conformance.service.node import Node
@@ -67,6 +68,28 @@ def one_letter_off(judge: Judge, node: Node) -> None:
     with judge():
         for part, other in ONE_LETTER_OFF:
             node.signing.must_be_refused(on.key, code.replace(part, other), on.p, control=runs)
+
+
+STAND_INS = ("\ufffd", "?", "", "\ufffd\ufffd\ufffd")
+"""What writers of UTF-8 put in the place of half of a surrogate pair."""
+HALVES = ("\ud800", "\udbff", "\udc00", "\udfff")
+
+
+@case("half-of-a-surrogate-pair", requirements=["EXEC-220", "ERR-140"], needs=NEEDS)
+def half_of_a_surrogate_pair(judge: Judge, node: Node) -> None:
+    """Code with half of a surrogate pair is not the listed code with what stands in for it where UTF-8 is written."""
+    plain = node.actions.source("sign_message", "x")
+    listed = [node.actions.of_code(f"{plain}// {stand_in}.\n") for stand_in in STAND_INS]
+    on = one_group(node, listed[0])
+    for action in listed[1:]:
+        node.groups.add_action(on.alice, on.g, action.cid)
+    runs = node.signing.must_sign(on.key, on.x, on.p).accepted
+    for half in HALVES:
+        request = node.signing.request(on.key, f"{plain}// {half}.\n", on.p)
+        # UTF-8 has no bytes for it: it goes as the escape of JSON.
+        body = (message(request).body or "").replace(half, f"\\u{ord(half):x}")
+        with judge.apart(), Refusals(node.session, control=runs, unchanged=[]) as refusals:
+            refusals.send(replace(request, body=body), UNREADABLE)
 
 
 @case("two-codes-in-one-request", requirements=["EXEC-040"], needs=NEEDS)

@@ -315,6 +315,31 @@ def order_of_the_other_lists(judge: Judge, node: Node) -> None:
         in_order(pluck(node.actions.list(alice, g), "hashed_cid"), shown, "that of its actions", order_in_group)
 
 
+@case(
+    "order-of-actions-that-a-group-knew-before",
+    requirements=["LIST-110"],
+    needs=NEEDS,
+    uses=[{"semantics.list_actions_unregistered.account_list": "absent"}],
+)
+def order_of_actions_that_a_group_knew_before(judge: Judge, node: Node) -> None:
+    """An action that joined a group before it was registered stands in each list where the profile says."""
+    order, order_in_group = (node.session.stated(f"semantics.list_order_{which}") for which in ("other", "in_group"))
+    alice = node.accounts.new().key
+    joined_first, registered_first = cids = [node.actions.sample_cid(name) for name in "xy"]
+    hashes = [hashed_cid(cid) for cid in cids]
+    g = node.groups.add(alice, "g").id
+    node.groups.add_action(alice, g, joined_first)
+    judge.set_up(not node.actions.list(alice), "no action in the account that a group alone names")
+    node.actions.add(alice, registered_first)
+    node.actions.add(alice, joined_first)
+    node.groups.add_action(alice, g, registered_first)
+    in_account = hashes if order == "newest_first" else hashes[::-1]
+    in_group = {"newest_first": hashes[::-1], "account": in_account}.get(printed(order_in_group), hashes)
+    with judge():
+        judge.same_hexes(pluck(node.actions.list(alice), "hashed_cid"), in_account, "the order of the actions")
+        judge.same_hexes(pluck(node.actions.list(alice, g), "hashed_cid"), in_group, "that of the group's actions")
+
+
 @case("list-of-an-unknown-group", requirements=["LIST-160"], needs=NEEDS)
 def list_of_an_unknown_group(judge: Judge, node: Node) -> None:
     """A list of a group that is not there answers what the profile says, and never another account's items."""

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from conformance.cases import Judge, case
-from conformance.endpoints.messages import Answer
+from conformance.endpoints.messages import OF_GATEWAYS, Answer
 from conformance.endpoints.requests import OutgoingRequest, message
 from conformance.problems import ConnectionDropped
 from conformance.service.acceptance import must_accept, raise_for_trouble
@@ -90,6 +90,7 @@ def odd_queries(judge: Judge, node: Node) -> None:
     first = first_page(node.session)
     page = f"page_number={first}&page_size=2"
     queries = ["page_number=%ff&page_size=2", "page_number=%00&page_size=2", "page_number=&page_size=", "%zz=%&=&&;"]
+    queries += ["?", f"{page}?"]
     queries += [f"{page}&page_number={first}", f"page_number[]={first}&page_size[a]=2", f"{page}&x={'x' * LONG}"]
     for query in queries:
         answer = sent(node, replace(read, path=f"{read.operation.path}?{query}"))
@@ -104,6 +105,24 @@ def harmless(answer: Answer) -> None:
     """Raise for a server fault, but for the status by which a server says that it does not know the method."""
     if answer.status != NOT_IMPLEMENTED:
         raise_for_trouble(answer)
+
+
+@case("odd-targets", requirements=["ERR-140"], needs=NEEDS)
+def odd_targets(judge: Judge, node: Node) -> None:
+    """Request targets that are no path, or hardly one, end in no server fault, and the next request is answered."""
+    alice = node.accounts.new().key
+    node.groups.add(alice)
+    read = node.session.request("list_groups", alice, page_number=first_page(node.session), page_size=1)
+    page = node.session.accept(read)[0]
+    path = f"{read.operation.path}?page_size=1"
+    for target in ("//", f"//a:b{path}", f"/{path}", "*", "http://[", f"http://[{path}", f"http://a:b{path}", "a:b"):
+        answer = sent(node, replace(read, target=target))
+        with judge.apart():
+            # A proxy answers so where the server behind it closes the connection.
+            if answer and answer.status not in OF_GATEWAYS:
+                harmless(answer)
+        with judge.apart():
+            judge.same(node.session.accept(read)[0].value, page.value, f"the page after the target {target}")
 
 
 @case("rare-methods-write-nothing", requirements=["EP-420"], needs=NEEDS)

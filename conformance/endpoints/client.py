@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from typing import Self, TypeVar
+from urllib.parse import quote
 
 import httpx
 
@@ -254,6 +255,9 @@ class Target:
         request = http.build_request(message.method, url, content=content, headers=headers, timeout=timeout)
         course = _Course()
         request.extensions["trace"] = course.note
+        if message.target is not None:
+            request.extensions["target"] = message.target.encode()
+            url = f"{self.base_url}/{quote(message.target, safe='')}"  # what is no path is told from one in the log
         try:
             response = http.send(request, stream=True)
             text = self._body(response, began + timeout)

@@ -43,6 +43,8 @@ class Message:
     """Under the node's address, or a whole URL."""
     headers: dict[str, str]
     body: str | None
+    target: str | None = None
+    """What the request line has in place of the path (RFC 9112, 3.2)."""
 
 
 @dataclass(slots=True)

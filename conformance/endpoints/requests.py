@@ -36,10 +36,14 @@ class OutgoingRequest:
     """A method other than the operation's. With GET the members go into the query."""
     path: str | None = None
     """A path other than the operation's."""
+    target: str | None = None
+    """What the request line has in place of the path, which may be no path at all."""
 
     @property
     def asked_at(self) -> AskedAt:
         """Whether its URL is the operation's endpoint, another under the API's prefix, or outside the API."""
+        if self.target is not None:
+            return AskedAt.OUTSIDE
         if self.path is not None:
             return AskedAt.NO_ENDPOINT if self.path.startswith(f"{CORE}/") else AskedAt.OUTSIDE
         return AskedAt.ENDPOINT if self.method in (None, self.operation.method) else AskedAt.NO_ENDPOINT
@@ -70,7 +74,7 @@ def message(request: OutgoingRequest, *, ids_listed_as_text: bool = False) -> Me
     elif body is None:
         body = _body(operation, members)
     sent = {"Content-Type": JSON_TYPE} if body is not None else {}
-    return Message(request.method or operation.method, path, _merged(sent, headers), body)
+    return Message(request.method or operation.method, path, _merged(sent, headers), body, request.target)
 
 
 def _as_specified(request: OutgoingRequest, ids_listed_as_text: bool) -> dict[str, object]:

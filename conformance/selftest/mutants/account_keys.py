@@ -7,6 +7,7 @@ import json
 import secrets
 from collections.abc import Callable
 from dataclasses import replace
+from hashlib import sha256
 from itertools import cycle
 
 from eth_keys.datatypes import PrivateKey
@@ -20,6 +21,7 @@ from conformance.selftest.tools.alter import (
     Received,
     change_answer,
     change_body,
+    change_items,
     intercept,
     members,
     refusal,
@@ -325,6 +327,12 @@ Image = Callable[[str], str]
         row("hash-in-digits", b"x-api-key", lambda key: str(int.from_bytes(_hash(key)))),
         row("hash-as-bearer", b"authorization", lambda key: f"Bearer {_in_base64(_hash(key))}"),
         row("hash-of-the-text", b"x-api-key", lambda key: f"0x{keccak(text=key).hex()}"),
+        row("sha-256-in-hex", b"x-api-key", lambda key: sha256(base64.b64decode(key)).hexdigest()),
+        row(
+            "sha-256-of-the-text-as-bearer",
+            b"authorization",
+            lambda key: f"Bearer {_in_base64(sha256(key.encode()).digest())}",
+        ),
         row("address-in-base64", b"x-api-key", _address_in_base64),
     ],
     also="AUTH-030",
@@ -339,6 +347,28 @@ def image_of_a_key_opens(node: Node, place: bytes, image: Image) -> None:
         return next((key for key in known if image(key) == shown), presented(request))
 
     ask_as(node, READS, as_given_out)
+
+
+def _number(shown: object) -> str:
+    return sha256(f"key {shown}".encode()).hexdigest()[:20]
+
+
+@mutant("AUTH-050", each=[row("x-api-key", b"x-api-key", ""), row("bearer", b"authorization", "Bearer ")])
+def listed_number_of_a_key_opens(node: Node, place: bytes, before: str) -> None:
+    """Show a number of each usage key in `list_api_keys`, and take it for the key in lists; the label says where."""
+    book = key_book(node)
+
+    def as_given_out(request: Received) -> str:
+        sent = header(request, place)
+        known = ((key, f"{before}{_number(f'0x{_hash(key).hex()}')}") for key in book.owners)
+        return next((key for key, number in known if number == sent), presented(request))
+
+    ask_as(node, READS, as_given_out)
+    change_items(
+        node,
+        "list_api_keys",
+        lambda items: [{**members(item), "api_key_hash": _number(members(item)["api_key_hash"])} for item in items],
+    )
 
 
 @mutant("KEYLIFE-120", each=["update_usage_api_key_metadata", "remove_usage_api_key"])

@@ -9,7 +9,7 @@ from conformance.selftest.tools.alter import Answered, Forward, Received, change
 from conformance.selftest.tools.alter_permissions import acts_as_owner
 from conformance.selftest.tools.mutant import mutant, row
 from conformance.selftest.tools.operations import LARGEST_PAGE, LISTS
-from reference_node.chain.account_config import Group, Wallet
+from reference_node.chain.account_config import Action, Group, Wallet
 from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.keys import pkp_id
 from reference_node.node import Node
@@ -136,6 +136,28 @@ def view_is_newest_first(node: Node, view: str) -> None:
         return listed(*of, 0, 100)[::-1][page * size : (page + 1) * size]
 
     wrap(node.accounts, view, turned)
+
+
+@mutant("LIST-110")
+def actions_are_listed_since_a_group_named_them(node: Node) -> None:
+    """List the account's actions in the order in which a request first named them, in a group or in the account."""
+    named: dict[bytes, int] = {}
+
+    def join(write: Write, key: int, group_id: int, action: bytes) -> None:
+        write(key, group_id, action)
+        named.setdefault(action, len(named))
+
+    def register(write: Write, key: int, action: bytes, *labels: object) -> None:
+        write(key, action, *labels)
+        named.setdefault(action, len(named))
+
+    def actions(view: Callable[..., list[Action]], account: int, page: int, size: int) -> list[Action]:
+        found = sorted(view(account, 0, 100), key=lambda action: named.get(action.cid_hash, 0))
+        return found[page * size : (page + 1) * size]
+
+    wrap(node.accounts, "add_action_to_group", join)
+    wrap(node.accounts, "add_action", register)
+    wrap(node.accounts, "actions", actions)
 
 
 @mutant("LIST-160")

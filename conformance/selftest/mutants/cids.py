@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import unicodedata
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -22,6 +23,7 @@ from conformance.selftest.tools.alter import (
     text_member,
     wrap,
 )
+from conformance.selftest.tools.alter_runs import RUN
 from conformance.selftest.tools.mutant import mutant, row
 from conformance.selftest.tools.operations import RAW_CID_WRITES
 from reference_node.cid import CHUNK_SIZE, cid_hash, cid_of_chunks
@@ -147,6 +149,35 @@ def empty_code_breaks_the_node(node: Node) -> None:
 def empty_code_has_a_cid_of_its_own(node: Node) -> None:
     """Answer the CID of a blank for the empty code."""
     change_body(node, "get_service_action_ipfs_id", lambda code: code or " ")
+
+
+HALF = re.compile("[\ud800-\udfff]")
+
+
+@mutant(
+    "ACT-150",
+    "EXEC-220",
+    each=[row("replaced", "\ufffd"), row("question-mark", "?"), row("left-out", ""), row("byte-by-byte", "\ufffd" * 3)],
+)
+def halves_of_pairs_have_stand_ins(node: Node, stand_in: str) -> None:
+    """Put another text in the place of half of a surrogate pair in a code; the label says which."""
+
+    def change(value: JsonValue) -> JsonValue:
+        if isinstance(value, dict) and isinstance(value.get("code"), str):
+            return {**value, "code": HALF.sub(stand_in, str(value["code"]))}
+        return HALF.sub(stand_in, value) if isinstance(value, str) else value
+
+    change_body(node, (RUN, "get_service_action_ipfs_id"), change)
+
+
+@mutant("ERR-140", server_fault=True, each=[RUN, "get_service_action_ipfs_id"], also="EP-030 EP-320 VER-050")
+def halves_of_pairs_break_the_node(node: Node, operation: str) -> None:
+    """Answer half of a surrogate pair in `{operation}` with status 500."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        return refusal(500) if re.search(rb"\\ud[89a-f]", request.body) else await forward(request)
+
+    intercept(node, operation, handler)
 
 
 @mutant("ACT-170", also="ACT-090 ACT-120 EP-030")

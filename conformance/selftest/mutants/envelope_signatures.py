@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from eth_utils.crypto import keccak
 
 from conformance.selftest.tools.alter_envelopes import About, Check, around_verdict, where_another_signed
-from conformance.selftest.tools.mutant import mutant
+from conformance.selftest.tools.mutant import mutant, row
+from conformance.selftest.variants.other_envelope_forms import other_envelope_forms
 from reference_node.keys import CURVE_ORDER
 from reference_node.node import Node
 from reference_node.problems import BadRequest
@@ -61,6 +62,36 @@ def any_recovery_byte_will_do(node: Node) -> None:
 def _bit(byte: str) -> str:
     number = int(byte, 16)
     return f"{number % 2 if number < 27 else 27 + (number + 1) % 2:02x}"
+
+
+RECOVERY_BYTE = re.compile(r"^(0x.{128})([0-9a-fA-F]{2})$")
+
+
+@mutant(
+    "ENV-370",
+    each=[
+        row("of-a-transaction", {35: 27, 36: 28}),
+        row("plus-two", {29: 27, 30: 28}),
+        row("below-256", {254: 27, 255: 28}),
+    ],
+)
+def further_recovery_bytes_will_do(node: Node, read: Mapping[int, int]) -> None:
+    """Read further last bytes of a signature as 27 and 28; the label says which."""
+    _read_recovery_byte(node, read)
+
+
+@mutant("ENV-370", on=other_envelope_forms)
+def recovery_bytes_of_0_and_1_will_do(node: Node) -> None:
+    """Read the last bytes 0 and 1 of a signature as 27 and 28, on a node whose profile names only these."""
+    _read_recovery_byte(node, {0: 27, 1: 28})
+
+
+def _read_recovery_byte(node: Node, read: Mapping[int, int]) -> None:
+    def spelt(found: re.Match[str]) -> str:
+        byte = int(found[2], 16)
+        return f"{found[1]}{read.get(byte, byte):02x}"
+
+    _spelling(node, lambda text: RECOVERY_BYTE.sub(spelt, text))
 
 
 @mutant("ENV-390", also="ENV-210 ENV-220")

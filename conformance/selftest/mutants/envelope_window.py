@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from conformance.selftest.tools.alter import silence, wrap
 from conformance.selftest.tools.alter_envelopes import Check, refuse, replace_check
-from conformance.selftest.tools.mutant import mutant
+from conformance.selftest.tools.mutant import mutant, row
 from reference_node.node import Node
 from reference_node.typed_data import WINDOW_SECONDS
 
@@ -41,6 +41,18 @@ def window_is_open_behind(node: Node) -> None:
 def window_takes_nothing_from_ahead(node: Node) -> None:
     """Refuse an envelope from more than two seconds ahead."""
     _window(node, WINDOW_SECONDS, 2)
+
+
+@mutant("ENV-260", each=[row("behind", 20, 0, also="ENV-280"), row("ahead", 0, 20, also="ENV-300")], also="BILL-240")
+def window_is_wider(node: Node, before: int, after: int) -> None:
+    """Accept envelopes up to 20 s beyond one bound of the window; the label says which."""
+    _window(node, WINDOW_SECONDS + before, WINDOW_SECONDS + after)
+
+
+@mutant("ENV-250", each=[row("behind", 20, 0, also="ENV-270"), row("ahead", 0, 20, also="ENV-290")])
+def window_is_narrower(node: Node, before: int, after: int) -> None:
+    """Refuse envelopes up to 20 s within one bound of the window; the label says which."""
+    _window(node, WINDOW_SECONDS - before, WINDOW_SECONDS - after)
 
 
 @mutant("ENV-270")

@@ -81,7 +81,7 @@ def updated_labels_stay_off_chain(node: Node) -> None:
     wrap(node.accounts, "groups", groups)
 
 
-@mutant("GRPLIFE-040", "GRPLIFE-060", "GRPLIFE-080", also="EP-180 LIST-170")
+@mutant("GRPLIFE-040", "GRPLIFE-060", "GRPLIFE-080", also="EP-180 GRPLIFE-070 LIST-170")
 def update_adds_wallets(node: Node) -> None:
     """Add the wallets of `update_group` to those that the group lists."""
 
@@ -91,7 +91,7 @@ def update_adds_wallets(node: Node) -> None:
     wrap(node.accounts, "update_group", update)
 
 
-@mutant("GRPLIFE-050", "GRPLIFE-060", "GRPLIFE-080", also="EP-180 LIST-170")
+@mutant("GRPLIFE-050", "GRPLIFE-060", "GRPLIFE-080", also="EP-180 GRPLIFE-070 LIST-170")
 def update_adds_actions(node: Node) -> None:
     """Add the actions of `update_group` to those that the group lists."""
 

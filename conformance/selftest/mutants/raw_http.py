@@ -80,7 +80,11 @@ def _repeats(query: str) -> bool:
     return len(set(names)) < len(names)
 
 
-@mutant("LIST-100", server_fault=True, each=[row("no-text", _is_no_text), row("twice", _repeats)])
+@mutant(
+    "LIST-100",
+    server_fault=True,
+    each=[row("no-text", _is_no_text), row("twice", _repeats), row("begins-again", lambda query: "?" in query)],
+)
 def odd_queries_break_the_node(node: Node, breaks: object) -> None:
     """Answer a query of a list that the label tells with status 500."""
 
@@ -117,6 +121,33 @@ class AsPost:
 def method_counts_as_post(node: Node, method: str) -> None:
     """Carry out `add_group` when it is sent by {method}, and by GET where another header names POST."""
     node.app.add_middleware(AsPost, method=method)
+
+
+class FaultOfTarget:
+    """Answers requests whose target begins so with status 500; an ASGI layer."""
+
+    def __init__(self, app: ASGIApp, begins: str) -> None:
+        self._app = app
+        self._begins = begins
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if not scope.get("path", "").startswith(self._begins):
+            await self._app(scope, receive, send)
+            return
+        given = refusal(500)
+        await send({"type": "http.response.start", "status": given.status, "headers": list(given.headers)})
+        await send({"type": "http.response.body", "body": given.body})
+
+
+@mutant(
+    "ERR-140",
+    server_fault=True,
+    each=[row("slashes", "//"), row("asterisk", "*"), row("broken-host", "http://["), row("port", "http://a:b/")],
+)
+def odd_targets_break_the_node(node: Node, begins: str) -> None:
+    """Answer a request target that begins with `{begins}` with status 500."""
+    node.app.add_middleware(FaultOfTarget, begins=begins)
 
 
 @mutant("EP-420", server_fault=True, also="ERR-140")

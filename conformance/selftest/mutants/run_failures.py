@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 from conformance.selftest.tools.alter import (
@@ -15,7 +16,7 @@ from conformance.selftest.tools.alter import (
     wrap,
 )
 from conformance.selftest.tools.alter_runs import RUN, Sandboxed, change_result
-from conformance.selftest.tools.mutant import mutant
+from conformance.selftest.tools.mutant import mutant, row
 from reference_node.node import Node
 from reference_node.sandbox import RunResult, SandboxBroken
 
@@ -41,6 +42,38 @@ def failures_are_server_faults(node: Node) -> None:
         return replace(given, status=500) if b'"has_error":true' in given.body else given
 
     intercept(node, RUN, handler)
+
+
+UNSHOWABLE = [
+    row("without-a-prototype", "Object.create"),
+    row("text-that-throws", "({toString"),
+    row("proxy", "new Proxy"),
+    row("function", "() =>"),
+    row("message-that-throws", "Object.defineProperty"),
+]
+
+
+@mutant("EXEC-320", server_fault=True, each=UNSHOWABLE)
+def unshowable_errors_are_server_faults(node: Node, thrown: str) -> None:
+    """Answer code that throws `{thrown}` outside of `main` with status 500."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        code = str(members(json.loads(request.body)).get("code")) if given.accepted else ""
+        return refusal(500) if code.startswith(f"throw {thrown}") else given
+
+    intercept(node, RUN, handler)
+
+
+@mutant("EXEC-320", each=["Symbol", "undefined"])
+def unshowable_errors_look_like_results(node: Node, thrown: str) -> None:
+    """Answer that a run has not failed whose code throws `{thrown}` outside of `main`."""
+    change_result(
+        node,
+        lambda code, _params, result: (
+            replace(result, has_error=False) if code.startswith(f"throw {thrown}") else result
+        ),
+    )
 
 
 @mutant("EXEC-320")

@@ -104,6 +104,28 @@ def host_is_within_reach(node: Node, offered: str) -> None:
     change_code(node, lambda code: offered + code)
 
 
+CALLS = "Service.Actions"
+
+
+@mutant(
+    "EXEC-280",
+    each=[row("always", "true"), row("once-json-is-replaced", "JSON.stringify !== stringify")],
+)
+def host_is_behind_errors(node: Node, when: str) -> None:
+    """Let errors of the sandbox's calls lead to the host's `Function`; the label says when."""
+    offered = f"""
+        const {{ stringify }} = JSON;
+        const host = text => () => ({{ env: {{ ROOT_SECRET: "0011" }} }});
+        const leaky = Object.fromEntries(Object.entries({CALLS}).map(([name, call]) => [name, async argument => {{
+          try {{ return await call(argument); }} catch (error) {{
+            if ({when}) Object.defineProperty(error, "constructor", {{ value: {{ constructor: host }} }});
+            throw error;
+          }}
+        }}]));
+    """
+    change_code(node, lambda code: offered + code.replace(CALLS, "leaky") if CALLS in code else code)
+
+
 def _after_each_run(node: Node, then: object) -> None:
     def run(running: object, caller: Caller, *given: object) -> object:
         try:

@@ -1,4 +1,4 @@
-"""Headers that repeat, bodies in chunks and odd queries leave the suite as the case gives them."""
+"""Headers that repeat, bodies in chunks, odd queries and odd targets leave the suite as the case gives them."""
 
 from __future__ import annotations
 
@@ -71,3 +71,10 @@ def test_body_with_transfer_encoding_is_sent_in_chunks(listener: Listener) -> No
 
 def test_query_is_sent_as_it_is(listener: Listener) -> None:
     assert _sent(listener, Message("HEAD", "/a?b=%ff&%zz=%&c[]", {}, None)).startswith(b"HEAD /a?b=%ff&%zz=%&c[] HTTP/")
+
+
+@pytest.mark.parametrize("target", ["*", "//", "http://["])
+def test_target_that_is_no_path_is_sent_as_it_is(listener: Listener, target: str) -> None:
+    got = _sent(listener, Message("GET", "/", {}, None, target))
+
+    assert got.split(b"\r\n")[0] == f"GET {target} HTTP/1.1".encode()
