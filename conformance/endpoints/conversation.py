@@ -188,7 +188,7 @@ def _shown(raw: RawExchange, values: _Values, number: int, secrets: Secrets) -> 
         request_headers={name: text.replace(MARK, "$") for name, text in headers.items()},
         request_body=None if body is None else sent.replace(MARK, "$"),
         status=raw.status,
-        response_body=_cut(secrets.hide(raw.response_body)),
+        response_body=secrets.hide_beginning(raw.response_body, LONGEST_ANSWER),
         seconds=raw.seconds,
         given=values.given.get(number, {}),
         unrepeatable=_obstacle(len(body or ""), [url, sent, *headers.values()]),
@@ -196,7 +196,7 @@ def _shown(raw: RawExchange, values: _Values, number: int, secrets: Secrets) -> 
 
 
 def _header(name: str, text: str, secrets: Secrets) -> str:
-    return secrets.hide(text) if MARK in text else secrets.hide_headers({name: text})[name]
+    return secrets.hide(text) if MARK in text else secrets.hide_header(name, text)
 
 
 def _obstacle(size: int, texts: Sequence[str]) -> str:
@@ -211,7 +211,3 @@ def _obstacle(size: int, texts: Sequence[str]) -> str:
     if "$API_KEY_" in text:
         return "it holds a key in another spelling than the one in which the node gave it"
     return ""
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= LONGEST_ANSWER else f"{text[:LONGEST_ANSWER]}… ({len(text)} characters)"

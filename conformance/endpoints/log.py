@@ -117,18 +117,15 @@ class ExchangeLog:
         raw = self._exchanges[number - self._forgotten]
         url, headers = self._secrets.hide(raw.url), self._secrets.hide_headers(raw.request_headers)
         body = None if raw.request_body is None else self._secrets.hide(raw.request_body)
+        hide = self._secrets.hide_beginning
         return Exchange(
             method=raw.method,
             url=url,
             request_headers=headers,
-            request_body=None if body is None else _cut(body),
+            request_body=None if raw.request_body is None else hide(raw.request_body, LONGEST_BODY),
             status=raw.status,
             response_headers=self._secrets.hide_headers(raw.response_headers),
-            response_body=_cut(self._secrets.hide(raw.response_body)),
+            response_body=hide(raw.response_body, LONGEST_BODY),
             seconds=raw.seconds,
             curl=as_curl(raw.method, url, headers, body),
         )
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= LONGEST_BODY else f"{text[:LONGEST_BODY]}… ({len(text)} characters)"

@@ -7,15 +7,13 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping
-from functools import lru_cache
+from collections.abc import Iterable, Mapping
 from itertools import takewhile
+from typing import NamedTuple
 
-from eth_keys.datatypes import PrivateKey
-
+from conformance.values.escapes import layers
 from conformance.values.key_text import key_bytes, spellings
-from conformance.values.secret_text import Candidate, candidates
-from conformance.values.typed_data import CURVE_ORDER
+from conformance.values.secret_text import Candidate, candidates, likely, wallet_of
 
 SECRET_MEMBERS = frozenset({"api_key", "usage_api_key", "client_secret"})
 """Canonical members whose values are credentials."""
@@ -28,9 +26,23 @@ ADDRESS = re.compile(r"(?:0x|(?<![0-9a-fA-F]))(?:0{24})?([0-9a-fA-F]{40})(?![0-9
 BY_NAME = re.compile(
     r'("(?:[a-z_]*api_key|client_secret|private_key|secret|signature)"\s*:\s*")((?:[^"\\]|\\.){16,})(")'
 )
+LONGEST_SPELLING = 1_000
+"""No key of 32 bytes takes more characters, its escapes included."""
 USER = re.compile(r"(https?://)[^/\s@'\"]+@")
 PRIVATE_KEY, OTHER_KEY = "[private key]", "[key of another case]"
 """The marks in place of keys that have no name."""
+
+
+BLOT = "\0"
+"""What stands meanwhile in place of a key that is found: no part of any other."""
+
+
+class Place(NamedTuple):
+    """Where a key stands in a text, and what is shown instead."""
+
+    start: int
+    end: int
+    mark: str
 
 
 class SeenKeys:
@@ -44,7 +56,8 @@ class SeenKeys:
 
     def note_addresses(self, text: str) -> None:
         """Treat the private keys of the addresses in this text as secrets."""
-        self.addresses.update(address.lower() for address in ADDRESS.findall(text))
+        for layer in layers(text):
+            self.addresses.update(address.lower() for address in ADDRESS.findall(layer.text))
 
 
 class Secrets:
@@ -58,6 +71,8 @@ class Secrets:
         """The replacement of each spelling of a credential."""
         self._secrets: dict[bytes, str] = {}
         """The replacement of the bytes that credentials encode."""
+        self._private: set[bytes] = set()
+        """Private keys of wallets that occurred in a text."""
         self._leaked: dict[str, str] = {}
         """The replacement of spellings of private keys that occurred in a text."""
 
@@ -79,54 +94,103 @@ class Secrets:
         return self._names
 
     def found_in(self, text: str) -> bool:
-        """Whether the text contains a credential in any spelling."""
-        return any(spelling in text for spelling in self._spellings)
+        """Whether the text contains a credential in any spelling, escaped or not."""
+        return any(spelling in layer.text for layer in layers(text) for spelling in self._spellings)
 
     def hide(self, text: str) -> str:
         """The text with `$API_KEY_1` for each credential, and marks for other keys and for texts that look like one.
 
         Halves of surrogate pairs, which JSON may hold and no file can, are written out.
         """
-        for spelling in sorted(self._spellings, key=len, reverse=True):
-            if spelling in text:
-                text = text.replace(spelling, self._spellings[spelling])
-        text = self._without_unspelled(text)
-        text = _without_beginnings(self._spellings | self._leaked, text)
+        text = self._without_keys(text)
         return BY_NAME.sub(_unless_hidden, without_users(text)).encode("utf-8", "backslashreplace").decode()
+
+    def hide_beginning(self, text: str, most: int) -> str:
+        """The redacted text, of a long one at most so many characters and how long it is.
+
+        What follows is searched only as far as a key may reach that begins before the cut.
+        """
+        beginning = text[: most + LONGEST_SPELLING]
+        hidden = self.hide(beginning)
+        if len(beginning) < len(text):
+            hidden = hidden[:-LONGEST_SPELLING]
+        elif len(hidden) <= most:
+            return hidden
+        return f"{hidden[:most]}… ({len(text)} characters)"
+
+    def _without_keys(self, text: str) -> str:
+        """The text without the keys that stand in it as it is, and those that its escapes hide."""
+        places = (
+            Place(layer.starts[start], layer.starts[end], mark)
+            for layer in layers(text)
+            for start, end, mark in self._places(layer.text)
+        )
+        parts: list[str] = []
+        end = 0
+        for place in sorted(places, key=lambda place: (place.start, -place.end)):
+            if place.start >= end:
+                parts += [text[end : place.start], place.mark]
+            end = max(end, place.end)
+        return "".join([*parts, text[end:]])
+
+    def _places(self, text: str) -> list[Place]:
+        """Where keys stand in the text as it is: known spellings, the bytes of keys, and beginnings of spellings."""
+        spelled = _spelled(self._spellings, text)
+        text = _blotted(text, spelled)
+        unspelled = self._unspelled(text)
+        return [*spelled, *unspelled, *_beginnings(self._spellings | self._leaked, _blotted(text, unspelled))]
+
+    def _unspelled(self, text: str) -> list[Place]:
+        """Keys that are recognised by the bytes they encode, also inside longer texts."""
+        found = sorted(set(candidates(text[:SEARCHED])))
+        self._note_leaks(found)
+        marked = (Place(one.start, one.end, self._mark(one.secret)) for one in found)
+        return [place for place in marked if place.mark]
 
     def hide_headers(self, headers: dict[str, str]) -> dict[str, str]:
         """The headers, redacted. Headers of credentials keep at most the scheme."""
-        return {name: self._header(name, value) for name, value in headers.items()}
+        return {self.hide(name): self.hide_header(name, value) for name, value in headers.items()}
 
-    def _header(self, name: str, value: str) -> str:
+    def hide_header(self, name: str, value: str) -> str:
+        """The value of a header, redacted."""
         hidden = self.hide(value)
         if name.lower() not in SECRET_HEADERS or "$API_KEY_" in hidden:
             return hidden
         scheme, space, _ = hidden.partition(" ")
         return f"{scheme if space else ''}{space}[redacted]"
 
-    def _without_unspelled(self, text: str) -> str:
-        """The text without keys that are recognised by the bytes they encode, also inside longer texts."""
-        parts: list[str] = []
-        end = 0
-        for candidate, mark in self._keys_in(text):
-            if candidate.start >= end:
-                parts += [text[end : candidate.start], mark]
-                end = candidate.end
-        return "".join([*parts, text[end:]])
-
-    def _keys_in(self, text: str) -> list[tuple[Candidate, str]]:
-        marked = ((candidate, self._mark(candidate.secret)) for candidate in set(candidates(text[:SEARCHED])))
-        return sorted((candidate, mark) for candidate, mark in marked if mark)
+    def _note_leaks(self, found: Iterable[Candidate]) -> None:
+        """Note the private keys of known wallets, of which another text may hold the beginning alone."""
+        if self.seen.addresses:
+            for secret in likely(found):
+                if secret not in self._private and wallet_of(secret)[2:] in self.seen.addresses:
+                    self._private.add(secret)
+                    self._leaked |= dict.fromkeys(spellings(secret.hex()), PRIVATE_KEY)
 
     def _mark(self, secret: bytes) -> str:
         """The replacement of 32 bytes that are a secret; empty for others."""
         if secret in self._secrets:
             return self._secrets[secret]
-        if self.seen.addresses and _address(secret) in self.seen.addresses:
-            self._leaked |= dict.fromkeys(spellings(secret.hex()), PRIVATE_KEY)  # another text may hold its beginning
+        if secret in self._private:
             return PRIVATE_KEY
         return OTHER_KEY if secret in self.seen.secrets else ""
+
+
+def _spelled(marks: Mapping[str, str], text: str) -> list[Place]:
+    """Where these spellings stand in a text, the longest of those that overlap."""
+    places: list[Place] = []
+    for spelling in sorted(marks, key=len, reverse=True):
+        while (start := text.find(spelling)) >= 0:
+            places.append(Place(start, start + len(spelling), marks[spelling]))
+            text = _blotted(text, places[-1:])
+    return places
+
+
+def _blotted(text: str, places: Iterable[Place]) -> str:
+    """The text with nothing readable at these places."""
+    for start, end, _ in places:
+        text = f"{text[:start]}{BLOT * (end - start)}{text[end:]}"
+    return text
 
 
 def without_users(text: str) -> str:
@@ -134,26 +198,20 @@ def without_users(text: str) -> str:
     return USER.sub(r"\1", text)
 
 
-@lru_cache(maxsize=65_536)
-def _address(secret: bytes) -> str:
-    """The address of a private key, in lower case without 0x; empty for bytes that are no private key."""
-    if not 0 < int.from_bytes(secret) < CURVE_ORDER:
-        return ""
-    return PrivateKey(secret).public_key.to_address()[2:]
-
-
 def _telling(spelling: str) -> int:
     """How many leading characters reveal a key: nobody can guess the other half."""
     return max(SHORTEST, len(spelling) // 2)
 
 
-def _without_beginnings(marks: Mapping[str, str], text: str) -> str:
-    """The text without beginnings of spellings that remain where a text was cut."""
+def _beginnings(marks: Mapping[str, str], text: str) -> list[Place]:
+    """Where beginnings of spellings stand that remain where a text was cut."""
+    places: list[Place] = []
     for spelling, mark in marks.items():
         while (start := text.find(spelling[: _telling(spelling)])) >= 0:
             end = start + max(_shared(other, text[start:]) for other in marks)
-            text = text[:start] + mark + text[end:]
-    return text
+            places.append(Place(start, end, mark))
+            text = _blotted(text, places[-1:])
+    return places
 
 
 def _shared(spelling: str, text: str) -> int:

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from eth_keys.datatypes import PrivateKey
-
 from conformance.endpoints.messages import Answer
 from conformance.service.session import Session
-from conformance.values.secret_text import SECRET_BYTES, candidates
+from conformance.values.secret_text import SECRET_BYTES, private_keys, wallet_of
 from conformance.values.typed_data import CURVE_ORDER
+
+SEARCHED = 1_000_000
+"""The number of characters of a text that are searched."""
 
 
 def wallets_of_secrets_in(*values: object) -> list[str]:
-    """The address of every 32-byte value anywhere in these values, taken as a private key; lower case, sorted."""
-    secrets = {secret for value in values for secret in _secrets(value)}
-    keys = (secret for secret in secrets if 0 < int.from_bytes(secret) < CURVE_ORDER)
-    return sorted({PrivateKey(secret).public_key.to_address() for secret in keys})
+    """The address of every 32-byte value in these values, taken as a private key; lower case, sorted.
+
+    Of a long run of digits only the beginning and the end are searched: key material is no part of a signed quote.
+    """
+    return sorted({wallet_of(secret) for value in values for secret in _secrets(value)})
 
 
 def witnessed(session: Session) -> list[Answer]:
@@ -41,6 +43,6 @@ def _secrets(value: object) -> Iterator[bytes]:
         for item in value:
             yield from _secrets(item)
     elif isinstance(value, str):
-        yield from (candidate.secret for candidate in candidates(value))
+        yield from private_keys(value[:SEARCHED])
     elif isinstance(value, int) and not isinstance(value, bool) and 0 < value < CURVE_ORDER:
         yield value.to_bytes(SECRET_BYTES)

@@ -37,6 +37,8 @@ def key_like(text: str, raw: bytes) -> str:
 
 SHORTEST_SPELLING = 16
 """Anything shorter stands in many a text by chance."""
+LONGEST_KEY = 4_096
+"""A longer text is looked for as it is alone."""
 
 
 def spellings(text: str) -> frozenset[str]:
@@ -44,20 +46,31 @@ def spellings(text: str) -> frozenset[str]:
 
     Empty for a key that is too short to be told from other texts.
     """
-    forms = {text, text.rstrip("="), quote(text, safe=""), quote_plus(text), text.replace("/", "\\/")}
-    forms |= {_lower_escapes(form) for form in forms} | _encoded(text.encode("utf-8", "surrogatepass"))
+    if len(text) > LONGEST_KEY:
+        return frozenset({text})
+    octets = text.encode("utf-8", "surrogatepass")
+    forms = {text, text.rstrip("="), quote(octets, safe=""), quote_plus(octets), text.replace("/", "\\/")}
+    forms |= {_lower_escapes(form) for form in forms} | _encoded(octets)
     try:
         raw = key_bytes(text.removeprefix("0x"))
     except ValueError:
         raw = b""
-    forms |= _encoded(raw) | {str(int.from_bytes(raw))}
+    forms |= _encoded(raw)
+    if len(raw) <= LONGEST_NUMBER:
+        forms.add(str(int.from_bytes(raw)))
     forms |= {form[::-1] for form in forms}
     return frozenset(form for form in forms if len(form) >= SHORTEST_SPELLING)
 
 
+LONGEST_NUMBER = 64
+"""Longer bytes are nothing that anybody writes as one number."""
+
+
 def _encoded(raw: bytes) -> set[str]:
     in_base64 = {encode(raw).decode() for encode in (base64.b64encode, base64.urlsafe_b64encode)}
-    return {raw.hex(), raw.hex().upper()} | in_base64 | {form.rstrip("=") for form in in_base64}
+    in_base32 = base64.b32encode(raw).decode()
+    forms = {raw.hex(), raw.hex().upper(), raw.hex(":"), raw.hex(" "), in_base32, *in_base64}
+    return forms | {form.rstrip("=") for form in (in_base32, *in_base64)}
 
 
 def _lower_escapes(text: str) -> str:

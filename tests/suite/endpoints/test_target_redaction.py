@@ -7,13 +7,16 @@ import dataclasses
 import json
 import shlex
 import subprocess
+from collections.abc import Callable
 from urllib.parse import quote
 
 import pytest
+from eth_utils.crypto import keccak
 
 from conformance.endpoints.log import ExchangeLog, RawExchange
 from conformance.endpoints.redaction import Secrets, SeenKeys, as_curl
-from conformance.values.secret_text import candidates
+from conformance.service.secrets_search import wallets_of_secrets_in
+from conformance.values.secret_text import EDGE, MOST_WALLETS, candidates, private_keys
 from conformance.values.typed_data import Wallet
 
 RAW = bytes(range(220, 252))
@@ -34,7 +37,8 @@ def secrets(*values: object) -> Secrets:
     [KEY, quote(KEY, safe=""), KEY.replace("/", "\\/"), KEY.rstrip("="), RAW.hex(), RAW.hex().upper(),
      base64.urlsafe_b64encode(RAW).decode(), base64.urlsafe_b64encode(RAW).decode().rstrip("="),
      quote(KEY, safe="").replace("%2B", "%2b").replace("%2F", "%2f").replace("%3D", "%3d"),
-     str(int.from_bytes(RAW)), KEY[::-1], KEY.encode().hex()],
+     str(int.from_bytes(RAW)), KEY[::-1], KEY.encode().hex(), RAW.hex(":"), RAW.hex(" "),
+     base64.b32encode(RAW).decode()],
 )  # fmt: skip
 def test_credential_is_hidden_in_every_spelling(spelling: str) -> None:
     known = secrets(KEY)
@@ -66,7 +70,88 @@ def test_key_of_another_case_is_hidden() -> None:
     assert Secrets(seen).hide(f"got {RAW.hex()}") == "got [key of another case]"
 
 
+ESCAPED: dict[str, Callable[[str], str]] = {
+    "of JSON": lambda text: "".join(f"\\u{ord(one):04x}" for one in text),
+    "of JSON, some": lambda text: text.replace("+", "\\u002b").replace("/", "\\/").replace("=", "\\u003D"),
+    "of JSON in JSON": lambda text: "".join(f"\\\\u{ord(one):04X}" for one in text),
+    "of URLs": lambda text: "".join(f"%{ord(one):02x}" for one in text),
+    "of URLs, some": lambda text: text.replace("/", "%2F"),
+    "of HTML": lambda text: "".join(f"&#{ord(one)};" for one in text),
+    "of HTML, in hex": lambda text: "".join(f"&#x{ord(one):x};" for one in text),
+    "of HTML, by name": lambda text: text.replace("/", "&sol;").replace("+", "&plus;").replace("=", "&equals;"),
+    "of HTML in JSON": lambda text: "".join(f"\\u0026#{ord(one)};" for one in text),
+}
+
+
+@pytest.mark.parametrize("escaped", ESCAPED.values(), ids=ESCAPED)
+@pytest.mark.parametrize("spelling", [KEY, RAW.hex(), RAW.hex()[:31] + RAW.hex()[31:].upper()])
+def test_credential_is_hidden_behind_escapes(escaped: Callable[[str], str], spelling: str) -> None:
+    known = secrets(KEY)
+
+    assert known.hide(f'{{"a": "\\u00e9 {escaped(spelling)}\\n"}}') == '{"a": "\\u00e9 $API_KEY_1\\n"}'
+
+
 WALLET = Wallet("somebody")
+PRIVATE = bytes.fromhex(WALLET.private_key.removeprefix("0x"))
+WRITTEN = {
+    "hex": PRIVATE.hex(),
+    "hex with colons": PRIVATE.hex(":"),
+    "hex with blanks": PRIVATE.hex(" ", 4),
+    "hex in two lines": f"{PRIVATE.hex()[:32]}\\n{PRIVATE.hex()[32:]}",
+    "base64": base64.b64encode(PRIVATE).decode().rstrip("="),
+    "base64 of other bytes, too": base64.b64encode(b"key:" + PRIVATE).decode(),
+    "base64 of hex": base64.b64encode(f"key: {PRIVATE.hex()}\n".encode()).decode().rstrip("="),
+    "base64 of base64": base64.b64encode(base64.b64encode(PRIVATE)).decode().rstrip("="),
+    "hex of base64": base64.b64encode(PRIVATE).hex(),
+    "base32": base64.b32encode(PRIVATE).decode().rstrip("="),
+    "decimal bytes": ",".join(map(str, PRIVATE)),
+    "an array of bytes": str(list(PRIVATE)),
+    "decimal digits": str(int.from_bytes(PRIVATE)),
+}
+
+
+@pytest.mark.parametrize("escaped", [lambda text: text, *ESCAPED.values()], ids=["none", *ESCAPED])
+@pytest.mark.parametrize("spelling", WRITTEN.values(), ids=WRITTEN)
+def test_private_key_is_found_and_hidden_however_it_is_written(escaped: Callable[[str], str], spelling: str) -> None:
+    text = f"got {escaped(spelling)}."
+    seen = SeenKeys()
+    seen.note_addresses(f'{{"wallet_address": "0x{ESCAPED["of JSON"](WALLET.address[2:])}"}}')
+
+    assert WALLET.address.lower() in wallets_of_secrets_in(text)
+    hidden = Secrets(seen).hide(text)
+    assert "[private key]" in hidden
+    assert WALLET.address.lower() not in wallets_of_secrets_in(hidden)
+
+
+def test_key_in_the_name_of_a_header_is_hidden() -> None:
+    seen = SeenKeys()
+    seen.note_addresses(WALLET.address)
+
+    assert Secrets(seen).hide_headers({f"x-{PRIVATE.hex()}": "1"}) == {"x-[private key]": "1"}
+
+
+@pytest.mark.parametrize("place", [0, 3_900, 3_990, 4_100, 4_990])
+def test_key_is_hidden_wherever_a_long_text_is_cut(place: int) -> None:
+    text = f"{'-' * place}{PRIVATE.hex()}{'-' * 9_000}"
+    seen = SeenKeys()
+    seen.note_addresses(WALLET.address)
+
+    shown = Secrets(seen).hide_beginning(text, 4_000)
+    assert PRIVATE.hex()[:8] not in shown
+    assert shown.endswith(f"({len(text)} characters)")
+    assert Secrets(seen).hide_beginning(PRIVATE.hex(), 4_000) == "[private key]"
+
+
+def test_long_data_takes_no_long_search() -> None:
+    data = base64.b64encode(b"".join(keccak(bytes([number % 256, number // 256])) for number in range(3_000))).decode()
+
+    assert len(private_keys(data)) <= 4 * 2 * EDGE
+    assert len(private_keys(" ".join(data[at : at + 400] for at in range(0, len(data), 400)))) <= MOST_WALLETS
+
+
+@pytest.mark.parametrize("key", ["A" * 40 + "\ud800", "9" * 5_000, "A" * 5_000, "f" * 5_000, "=" * 20])
+def test_odd_key_is_hidden_as_well(key: str) -> None:
+    assert secrets(key).hide(f"got {key} here") == "got $API_KEY_1 here"
 
 
 @pytest.mark.parametrize("answer", [f'{{"id": "{WALLET.address}"}}', f'["0x{WALLET.address[2:]:0>64}"]'])

@@ -72,6 +72,10 @@ FORMS: dict[str, Callable[[bytes], str]] = {
     "base64url": lambda key: base64.urlsafe_b64encode(key).decode(),
     "decimal": lambda key: str(int.from_bytes(key)),
     "inside of other bytes": lambda key: base64.b64encode(b"key:" + key + b";").decode(),
+    "hex with colons": lambda key: key.hex(":"),
+    "base64 of hex": lambda key: base64.b64encode(key.hex().encode()).decode(),
+    "base32": lambda key: base64.b32encode(key).decode(),
+    "escaped twice": lambda key: "".join(f"\\u{ord(digit):04x}" for digit in key.hex()),
     "cut off": lambda key: " " * 270 + key.hex(),
 }
 
