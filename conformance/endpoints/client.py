@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import copy
 import math
-import os
-import ssl
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from functools import lru_cache
 from typing import Self, TypeVar
 from urllib.parse import quote
 
 import httpx
 
+from conformance.endpoints.bodies import LONGEST_ANSWER, body_of
 from conformance.endpoints.extent import SampleOptions
 from conformance.endpoints.log import ExchangeLog, RawExchange, Timing
 from conformance.endpoints.messages import Answer, Message
 from conformance.endpoints.pace import Budget, GasBudget, Pace, PurchaseBudget
 from conformance.endpoints.patience import Patience
 from conformance.endpoints.redaction import SeenKeys
+from conformance.endpoints.transport import MOST_CONNECTIONS, exchange_within, http_client
 from conformance.problems import (
     ConnectionDropped,
     IdleConnectionClosed,
@@ -44,10 +43,6 @@ RESTART_SECONDS = 3.0
 RETRY_SECONDS = 0.2
 BYTES_OF_FIRST_CHUNK = 7
 """Where a body in chunks is cut: inside the name of a member."""
-LONGEST_ANSWER = 32 * 1024 * 1024
-"""The most bytes of a body that the suite reads."""
-KEEP_IDLE_SECONDS = 1.0
-"""Shorter than any usual server's keep-alive: reusing a connection that the server is closing looks like a fault."""
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 """The methods whose requests change nothing and may be sent again (RFC 9110, 9.2.1). The chain's are repeated, too."""
 NEVER_SENT = (
@@ -108,8 +103,8 @@ class Target:
         self._timeout = self._patience.seconds or _longest(profile)
         self.reuses_connections = True
         """Whether a request may go over a connection that carried another one."""
-        self._http = _client(self._timeout, kept=256)
-        self._unpooled = _client(self._timeout, kept=0)
+        self._http = http_client(self._timeout, kept=MOST_CONNECTIONS)
+        self._unpooled = http_client(self._timeout, kept=0)
 
     def __enter__(self) -> Self:
         return self
@@ -121,6 +116,10 @@ class Target:
         """Close the connections."""
         self._http.close()
         self._unpooled.close()
+
+    def end_within(self, seconds: float) -> None:
+        """Send nothing any more when so many seconds are over, and wait no longer for what was sent."""
+        self._patience.end_within(seconds)
 
     def with_seed(self, seed: str) -> Self:
         """The same node, budgets and connections with another seed."""
@@ -192,9 +191,10 @@ class Target:
 
         Retry once on a fresh connection where a kept-alive one was closed and the request is safe to repeat.
         """
-        until = time.monotonic() + LONGEST_WAIT_SECONDS
-        restarted_by = time.monotonic() + RESTART_SECONDS
+        until = time.monotonic() + self._patience.left(LONGEST_WAIT_SECONDS)
+        restarted_by = time.monotonic() + self._patience.left(RESTART_SECONDS)
         http = self._http if self.reuses_connections else self._unpooled
+        began, waited = self._patience.begin(), False
         while True:
             self.await_turn()
             try:
@@ -212,9 +212,15 @@ class Target:
                 continue
             self._was_reached = True
             wait = asked_to_wait(answer)
-            if wait is None or time.monotonic() + wait > until:
-                return answer
-            time.sleep(wait)
+            if wait is not None and time.monotonic() + wait <= until:
+                waited = True
+                time.sleep(wait)
+                continue
+            if wait is not None and waited:
+                self._patience.note_timeout(began)
+            else:
+                self._patience.note_answer()
+            return answer
 
     def _may_repeat(self, message: Message) -> bool:
         """Whether a request that the server may have carried out does no harm when it is sent again."""
@@ -251,7 +257,7 @@ class Target:
         content = _content(message)
         headers = {name.encode(): value.encode("utf-8", "surrogatepass") for name, value in message.headers.items()}
         waiting, began = self._patience.begin(), time.perf_counter()
-        timeout = self._timeout_of(operation)
+        timeout = self._patience.left(self._timeout_of(operation))
         request = http.build_request(message.method, url, content=content, headers=headers, timeout=timeout)
         course = _Course()
         request.extensions["trace"] = course.note
@@ -259,8 +265,9 @@ class Target:
             request.extensions["target"] = message.target.encode()
             url = f"{self.base_url}/{quote(message.target, safe='')}"  # what is no path is told from one in the log
         try:
-            response = http.send(request, stream=True)
-            text = self._body(response, began + timeout)
+            with exchange_within(timeout):
+                response = http.send(request, stream=True)
+                body = body_of(self._read(response), response.headers)
         except NEVER_SENT as problem:
             number = self._unanswered(message, url, began, log, operation)
             if "CERTIFICATE_VERIFY_FAILED" in str(problem):
@@ -273,14 +280,20 @@ class Target:
                 raise NoAnswerInTime("an answer", _silence(problem), number) from problem
             dropped = IdleConnectionClosed if course.ended_unanswered_on_a_kept_connection else ConnectionDropped
             raise dropped("an answer", _silence(problem), number) from problem
-        self._patience.note_answer()
         raw = RawExchange(
             message.method, url, message.headers, message.body,
-            response.status_code, dict(response.headers), text, time.perf_counter() - began, _name(operation),
+            response.status_code, dict(response.headers), body.text, time.perf_counter() - began, _name(operation),
         )  # fmt: skip
         number = self._noted(raw, log)
         return Answer(
-            response.status_code, response.headers, text, number, operation, raw.seconds, self._group_id_form(operation)
+            response.status_code,
+            response.headers,
+            body.text,
+            number,
+            operation,
+            raw.seconds,
+            self._group_id_form(operation),
+            fault=body.fault,
         )
 
     def _group_id_form(self, operation: Operation | None) -> str | None:
@@ -293,19 +306,19 @@ class Target:
         is_run = operation is not None and operation.effect is Effect.RUN
         return self._timeout if is_run else min(self._timeout, TIMEOUT_SECONDS)
 
-    def _body(self, response: httpx.Response, until: float) -> str:
-        """Read the whole body. Raises ReadTimeout where it is too long or takes too long."""
+    def _read(self, response: httpx.Response) -> bytes:
+        """Read the whole body as it was sent. Raises ReadTimeout where it is too long or takes too long."""
         parts: list[bytes] = []
         size = 0
         try:
-            for part in response.iter_bytes():
+            for part in response.iter_raw():
                 parts.append(part)
                 size += len(part)
-                if size > LONGEST_ANSWER or time.perf_counter() > until:
+                if size > LONGEST_ANSWER:
                     raise httpx.ReadTimeout(f"no end of the answer after {size} bytes", request=response.request)
         finally:
             response.close()
-        return b"".join(parts).decode(response.encoding or "utf-8", "replace")
+        return b"".join(parts)
 
     def _unanswered(
         self, message: Message, url: str, began: float, log: ExchangeLog, operation: Operation | None
@@ -337,18 +350,6 @@ class _Course:
         return not self._opened and not self._answered
 
 
-def _client(timeout: float, kept: int) -> httpx.Client:
-    """A client that keeps so many idle connections."""
-    return httpx.Client(
-        timeout=timeout,
-        follow_redirects=False,
-        trust_env=False,  # requests go to the node without a proxy
-        verify=_trust(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR")),
-        headers={"User-Agent": "service-conformance", "Accept": "application/json, */*;q=0.5"},
-        limits=httpx.Limits(max_connections=256, max_keepalive_connections=kept, keepalive_expiry=KEEP_IDLE_SECONDS),
-    )
-
-
 def _content(message: Message) -> bytes | Iterator[bytes] | None:
     """The body as httpx takes it: in pieces where a header says that it comes in chunks (RFC 9112, 7.1)."""
     if message.body is None:
@@ -357,12 +358,6 @@ def _content(message: Message) -> bytes | Iterator[bytes] | None:
     if any(name.lower() == "transfer-encoding" for name in message.headers):
         return iter([content[:BYTES_OF_FIRST_CHUNK], content[BYTES_OF_FIRST_CHUNK:]])
     return content
-
-
-@lru_cache(maxsize=4)
-def _trust(_file: str | None, _folder: str | None) -> ssl.SSLContext:
-    """The certificates that this machine trusts, with those that the environment names. Cached: reading takes 23 ms."""
-    return ssl.create_default_context()
 
 
 def _longest(profile: Profile) -> float:

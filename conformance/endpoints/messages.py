@@ -62,6 +62,8 @@ class Answer:
     group_id_form: str | None = None
     """The form of group ids in lists, by the profile."""
     asked_at: AskedAt = AskedAt.ENDPOINT
+    fault: str = ""
+    """Why its body cannot be read; empty where nothing is known against it."""
     _value: object = field(default=MISSING)
 
     @property
@@ -107,15 +109,20 @@ class Answer:
         return value
 
     def _parsed(self) -> object:
-        if not self.text:
+        if not self.text and not self.fault:
             return None
         try:
-            return parse(self.text)
+            return self._json()
         except ValueError as problem:
             if self.accepted and self.operation is not None and self.operation.name in ANSWERED_IN_TEXT:
                 return self.text
             got = self.summary if HTML.match(self.text) else f"{problem}: {self.text[:200]}"
             raise Malformed("a JSON body", got, self.exchange) from None
+
+    def _json(self) -> object:
+        if self.fault:
+            raise ValueError(self.fault)
+        return parse(self.text)
 
     def at(self, path: tuple[str, ...]) -> object:
         """The value at a path of a pack; MISSING when there is none."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 
@@ -20,10 +21,21 @@ class Patience:
         self._most = most or MOST_TIMEOUTS
         self._in_a_row = 0
         self._last = 0.0
+        self._until = math.inf
         self._lock = threading.Lock()
 
+    def end_within(self, seconds: float) -> None:
+        """Let no request begin when so many seconds are over, and none take longer."""
+        self._until = min(self._until, time.monotonic() + seconds)
+
+    def left(self, seconds: float) -> float:
+        """A time-out in seconds, cut by the end of the run."""
+        return max(0.0, min(seconds, self._until - time.monotonic()))
+
     def begin(self) -> float:
-        """The time in seconds at which a request begins. NodeSilent: the node has stopped answering."""
+        """The time in seconds at which a request begins. NodeSilent: the node answers no more, or the run ends."""
+        if time.monotonic() >= self._until:
+            raise NodeSilent("a run that goes on", "it was ended")
         if self._in_a_row >= self._most:
             raise NodeSilent("a node that answers", f"{self._in_a_row} requests in a row without an answer in time")
         return time.monotonic()
@@ -34,7 +46,7 @@ class Patience:
             self._in_a_row = 0
 
     def note_timeout(self, began: float) -> None:
-        """Note that a request that began at this time was not answered in time."""
+        """Note that a request that began at this time was not answered in time, or put off again and again."""
         with self._lock:
             if began >= self._last:
                 self._in_a_row += 1

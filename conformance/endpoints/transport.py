@@ -1,0 +1,126 @@
+"""The HTTP client under a target: no proxy, no redirect, no cookie, and one time-out for an exchange as a whole."""
+
+from __future__ import annotations
+
+import math
+import os
+import ssl
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import lru_cache
+from http.cookiejar import CookieJar, DefaultCookiePolicy
+
+import httpcore
+import httpx
+
+MOST_CONNECTIONS = 256
+KEEP_IDLE_SECONDS = 1.0
+"""Shorter than any usual server's keep-alive: reusing a connection that the server is closing looks like a fault."""
+PIECE = 64 * 1024
+"""How many bytes of a request are sent under one time-out."""
+
+
+EXCHANGE_ENDS: ContextVar[float] = ContextVar("exchange_ends", default=math.inf)
+"""When the exchange has to be over that the thread, or the greenlet of a campaign, is carrying out."""
+
+
+@contextmanager
+def exchange_within(seconds: float) -> Iterator[None]:
+    """Let all waits for a peer, however many there are, end so many seconds from now.
+
+    A time-out of httpx is for one read: a peer that sends byte after byte, or 102 again and again, never meets it.
+    """
+    ends = EXCHANGE_ENDS.set(time.monotonic() + seconds)
+    try:
+        yield
+    finally:
+        EXCHANGE_ENDS.reset(ends)
+
+
+def http_client(timeout: float, kept: int) -> httpx.Client:
+    """A client that keeps so many idle connections."""
+    return httpx.Client(
+        timeout=timeout,
+        follow_redirects=False,
+        trust_env=False,  # requests go to the node without a proxy
+        transport=_Transport(_trust(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR")), kept),
+        cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),  # the keys alone say who asks
+        headers={
+            "User-Agent": "service-conformance",
+            "Accept": "application/json, */*;q=0.5",
+            "Accept-Encoding": "identity",
+        },
+    )
+
+
+class _Transport(httpx.HTTPTransport):
+    def __init__(self, trust: ssl.SSLContext, kept: int) -> None:
+        super().__init__(verify=trust)
+        self._pool = httpcore.ConnectionPool(
+            ssl_context=trust,
+            max_connections=MOST_CONNECTIONS,
+            max_keepalive_connections=kept,
+            keepalive_expiry=KEEP_IDLE_SECONDS,
+            network_backend=_Network(),
+        )
+
+
+class _Network(httpcore.SyncBackend):
+    """Connections that keep to the time-out of the exchange."""
+
+    def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
+    ) -> httpcore.NetworkStream:
+        """Connect."""
+        left = _left(timeout, httpcore.ConnectTimeout)
+        return _Stream(super().connect_tcp(host, port, left, local_address, socket_options))
+
+
+class _Stream(httpcore.NetworkStream):
+    def __init__(self, stream: httpcore.NetworkStream) -> None:
+        self._stream = stream
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        """Read what has come, or wait for it."""
+        return self._stream.read(max_bytes, _left(timeout, httpcore.ReadTimeout))
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        """Send all."""
+        for start in range(0, len(buffer), PIECE):
+            self._stream.write(buffer[start : start + PIECE], _left(timeout, httpcore.WriteTimeout))
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._stream.close()
+
+    def start_tls(
+        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
+    ) -> httpcore.NetworkStream:
+        """The connection under TLS."""
+        return _Stream(self._stream.start_tls(ssl_context, server_hostname, _left(timeout, httpcore.ConnectTimeout)))
+
+    def get_extra_info(self, info: str) -> object:
+        """What is known of the connection."""
+        return self._stream.get_extra_info(info)
+
+
+def _left(timeout: float | None, over: type[httpcore.TimeoutException]) -> float | None:
+    """The seconds that a step of the exchange may take. Raises `over` when there are none."""
+    left = EXCHANGE_ENDS.get() - time.monotonic()
+    if left <= 0:
+        raise over("the exchange as a whole took too long")
+    longest = math.inf if timeout is None else timeout
+    return None if min(left, longest) == math.inf else min(left, longest)
+
+
+@lru_cache(maxsize=4)
+def _trust(_file: str | None, _folder: str | None) -> ssl.SSLContext:
+    """The certificates that this machine trusts, with those that the environment names. Cached: reading takes 23 ms."""
+    return ssl.create_default_context()
