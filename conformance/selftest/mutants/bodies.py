@@ -77,6 +77,20 @@ def json_is_written_with_members_twice(node: Node) -> None:
     intercept(node, "new_account", handler)
 
 
+@mutant("EP-010", also="VER-050")
+def refusals_are_cut_inside_a_letter(node: Node) -> None:
+    """End the text of refusals with two of the three bytes of an ellipsis: the body is no UTF-8, and so no JSON."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        if given.accepted:
+            return given
+        told = {**json.loads(given.body), "detail": "This was refused because\u2026"}
+        return replace(given, body=json.dumps(told, ensure_ascii=False).encode().replace(b"\xe2\x80\xa6", b"\xe2\x80"))
+
+    intercept(node, SERVED, handler)
+
+
 # ------------------------------------------------------------------------------------------------- malformed bodies
 
 

@@ -14,7 +14,9 @@ from reference_node.node import Node
 
 OF_MACHINES = (CORE, "/rpc", "/control")
 NOT_SERVED = {"not-found", "method-not-allowed"}
-HTML = [(b"content-type", b"text/html; charset=utf-8")]
+TYPE, JSON = b"content-type", b"application/json"
+LABEL = JSON + b"; charset=iso-8859-1"
+HTML = [(TYPE, b"text/html; charset=utf-8")]
 PAGE = b"<!doctype html><title>Dashboard</title>"
 NOTHING: Members = {
     "api_key": "",
@@ -36,7 +38,7 @@ def behind_a_web_server(node: Node) -> None:
 
     Paths outside of the API show a page with status 200; paths and methods that the API lacks, one with 404 or 405. A
     refusal holds the members of a success, without values; that of a run also holds logs. The chain configuration has
-    a null for the RPC URL, and URLs of pages about the chain.
+    a null for the RPC URL, and URLs of pages about the chain. JSON is labelled as ISO 8859-1, and is UTF-8.
     """
     intercept(node, (*EVERYTHING, *MINTS, RUN), _like_a_success)
     change_answer(node, "get_node_chain_config", members_of(_with_addresses_for_people))
@@ -78,7 +80,7 @@ class Front:
                 await _show(send, sent[0]["status"])
                 return
             for message in sent:
-                await send(message)
+                await send(_labelled(message))
 
 
 def _is_of_the_router(sent: list[Message]) -> bool:
@@ -86,6 +88,12 @@ def _is_of_the_router(sent: list[Message]) -> bool:
         return False
     told = json.loads(b"".join(message.get("body", b"") for message in sent))
     return told.get("code") in NOT_SERVED
+
+
+def _labelled(message: Message) -> Message:
+    """With the charset that the web server puts on everything; JSON has none but UTF-8 (RFC 8259, 11)."""
+    headers = [(name, LABEL if (name, value) == (TYPE, JSON) else value) for name, value in message.get("headers", [])]
+    return {**message, "headers": headers} if headers else message
 
 
 async def _show(send: Send, status: int) -> None:
