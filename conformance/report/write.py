@@ -24,6 +24,8 @@ def make_writable(folder: Path, *names: str) -> list[Path]:
     for name in names:
         if (folder / name).is_dir():
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(folder / name))
+    if names and all(is_special(folder / name) for name in names):
+        return made
     with tempfile.TemporaryFile(dir=folder):
         pass
     return made
@@ -46,7 +48,29 @@ def write_results(results: Results, folder: Path) -> Path:
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a file atomically: a reader sees the old content or the whole new one. Raises OSError."""
+    """Write a file atomically: a reader sees the old content or the whole new one. Raises OSError with this path.
+
+    What a link leads to is replaced. A device or a pipe is written into: to replace it would take it from others.
+    """
+    try:
+        if is_special(path):
+            path.write_text(text, encoding="utf-8")
+        else:
+            _replace(path.resolve(), text)
+    except OSError as problem:
+        problem.filename, problem.filename2 = str(path), None
+        raise
+
+
+def is_special(path: Path) -> bool:
+    """Whether a path is no regular file, and leads to none but by way of a device: `/dev/stdout`."""
+    return path.exists() and (not path.is_file() or path.absolute().is_relative_to(DEVICES))
+
+
+DEVICES = "/dev"
+
+
+def _replace(path: Path, text: str) -> None:
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:

@@ -23,7 +23,7 @@ from rich.console import Console
 
 from conformance.endpoints.client import Target
 from conformance.problems import Problem
-from conformance.report import ExitCode, RunRecord, make_writable, results_of, show, write_results
+from conformance.report import ExitCode, Results, RunRecord, make_writable, results_of, show, write_results
 from conformance.report.renderers import RENDERERS, write_reports
 from conformance.report.replay import write_replays
 from conformance.report.write import MATRIX_NAME, RESULTS_NAME
@@ -77,7 +77,7 @@ class ConformanceSession:
         self.awaited: set[str] = set()
         """The ids of the cases that this run has to report."""
         self.unwritten = ""
-        """Why there is no results.json."""
+        """Which file of the results could not be written, and why."""
         self._crashed = False
         """Whether a process died."""
         self._stopped_by = ""
@@ -216,18 +216,36 @@ class ConformanceSession:
         if self.config.getoption("collectonly") or exitstatus == pytest.ExitCode.USAGE_ERROR:
             return
         results = results_of(self._record(exitstatus))
-        try:
-            if self.options.results:
-                write_results(results, self.options.results)
-            write_reports(results, self.options.reports(RENDERERS))
-            if self.options.replay:
-                write_replays(results, self.options.replay)
-        except OSError as problem:
-            self.unwritten = f"{problem.filename or self.options.results} cannot be written: {problem.strerror}"
+        self._write(results)
+        if self.unwritten:
             results = results.model_copy(update={"exit_code": ExitCode.INTERRUPTED})
+            with suppress(OSError):  # the file tells the exit code
+                self._write_results(results)
         self.config.stash[RESULTS] = results
         if results.exit_code:
             session.exitstatus = int(results.exit_code)
+
+    def _write(self, results: Results) -> None:
+        """Write all files of the results, and note the first that cannot be written."""
+        forms = self.options.reports(RENDERERS).items()
+        writers: list[Callable[[Results], object]] = [
+            self._write_results,
+            *(partial(write_reports, files={form: path}) for form, path in forms),
+            self._write_replays,
+        ]
+        for write in writers:
+            try:
+                write(results)
+            except OSError as problem:
+                self.unwritten = self.unwritten or f"{problem.filename} cannot be written: {problem.strerror}"
+
+    def _write_results(self, results: Results) -> None:
+        if self.options.results:
+            write_results(results, self.options.results)
+
+    def _write_replays(self, results: Results) -> None:
+        if self.options.replay:
+            write_replays(results, self.options.replay)
 
     def _record(self, exitstatus: int) -> RunRecord:
         cases = self.selection.every_case()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +17,7 @@ from conformance.report import summary as summary_module
 from conformance.report.compare import Change, compare
 from conformance.report.renderers import RENDERERS, badge
 from conformance.report.summary import code, markdown
+from conformance.report.write import make_writable, write_whole
 from conformance.run.options import SPELLINGS
 from conformance.verdict import Outcome, Verdict
 
@@ -176,3 +179,34 @@ def test_report_that_cannot_be_written_is_told(
 ) -> None:
     assert main(["report", str(runs[0]), "--badge", str(tmp_path / "no" / "badge.json")]) == ExitCode.USAGE
     assert "cannot be written: No such file or directory" in capsys.readouterr().err
+
+
+def test_failed_writing_names_the_file_that_was_asked_for(tmp_path: Path) -> None:
+    file = tmp_path / "no" / "page.html"
+    with pytest.raises(FileNotFoundError) as raised:
+        write_whole(file, "text")
+    assert raised.value.filename == str(file)
+
+
+def test_pipe_is_written_into_and_not_replaced(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with ThreadPoolExecutor(1) as pool:
+        read = pool.submit(pipe.read_text)
+        write_whole(pipe, "text")
+        assert read.result() == "text"
+    assert pipe.is_fifo()
+    assert make_writable(tmp_path, "pipe") == []
+
+
+def test_link_to_a_file_stays_and_one_of_a_device_is_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file, link = tmp_path / "file", tmp_path / "link"
+    file.touch()
+    link.symlink_to(file)
+    write_whole(link, "one")
+    assert (link.is_symlink(), file.read_text()) == (True, "one")
+
+    monkeypatch.setattr("conformance.report.write.DEVICES", str(tmp_path))
+    before = file.stat().st_ino
+    write_whole(link, "two")
+    assert (link.is_symlink(), file.read_text(), file.stat().st_ino) == (True, "two", before)
