@@ -42,6 +42,9 @@ from conformance.verdict import ASSUMED, NOT_APPLICABLE, Failure, Outcome, Verdi
 
 __all__ = ["Case", "Entry", "Known", "Target", "load", "load_known", "run_case"]
 
+CLEAN_UP_SECONDS = 5.0
+"""How long a case that is interrupted may clean up: its node may have stopped answering."""
+
 
 def run_case(case: Case, target: Target) -> Outcome:
     """Run a case and clean up after it. Raises nothing: an error in the case itself is the verdict suite error."""
@@ -114,6 +117,9 @@ def _judged(case: Case, run: CaseRun, began: float) -> Outcome:
         if isinstance(problem, ProfileSilent):
             return _outcome(case, Verdict.NOT_OFFERED, f"it needs {problem.expected}", began, run.log.sent)
         return _departed(case, problem, run, began)
+    except KeyboardInterrupt:
+        run.target.end_within(CLEAN_UP_SECONDS)
+        raise
     finally:
         clean_up(run)
     return _outcome(case, Verdict.PASS, "", began, exchanges=run.log.sent)

@@ -109,7 +109,13 @@ class ConformanceSession:
     def _end_at_sigterm(self) -> None:
         """End the run at SIGTERM as at Ctrl-C, and write the results."""
         if threading.current_thread() is threading.main_thread():
-            self.config.add_cleanup(partial(_handle_sigterm, signal.signal(signal.SIGTERM, _interrupt)))
+            self.config.add_cleanup(partial(_handle, signal.SIGTERM, signal.signal(signal.SIGTERM, _interrupt)))
+
+    def _ignore_signals(self) -> None:
+        """Let no signal stop the writing of the results, which takes a moment."""
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGINT, signal.SIGTERM):
+                self.config.add_cleanup(partial(_handle, number, signal.signal(number, signal.SIG_IGN)))
 
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
         """Remember what ended the run early: a signal, or a node that has stopped answering."""
@@ -209,6 +215,7 @@ class ConformanceSession:
 
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
         """Stop the nodes, write the results and take the exit status from them."""
+        self._ignore_signals()
         gc.unfreeze()
         if "_target" in vars(self):
             self._target.close()
@@ -308,8 +315,8 @@ def _report(session: pytest.Session, item: pytest.Item, following: pytest.Item |
         raise session.Interrupted(session.shouldstop)
 
 
-def _handle_sigterm(handler: Callable[[int, FrameType | None], object] | int | None) -> None:
-    signal.signal(signal.SIGTERM, handler)
+def _handle(number: int, handler: Callable[[int, FrameType | None], object] | int | None) -> None:
+    signal.signal(number, handler)
 
 
 def _interrupt(number: int, _frame: FrameType | None) -> NoReturn:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from textwrap import dedent
 
 import pytest
@@ -81,6 +82,94 @@ def test_run_that_sigterm_ends_leaves_whole_results(project: pytest.Pytester, no
     assert results(project)["interrupted"] == "SIGTERM; 4 of 5 cases did not report"
     assert len(verdicts(project)) == 1
     assert result.ret == results(project)["exit_code"]
+
+
+HUNG = """
+import os
+import signal
+import threading
+
+import pytest
+
+import conformance.run.runner
+
+conformance.run.runner.CLEAN_UP_SECONDS = 0.5
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtestloop():
+    threading.Timer(2, os.kill, (os.getpid(), signal.SIGTERM)).start()
+"""
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_node_that_hangs_does_not_hold_up_a_run_that_is_ended(
+    project: pytest.Pytester, node: TinyNode, jobs: str
+) -> None:
+    (project.path / "hung.py").write_text(HUNG, encoding="utf-8")
+    for path in ("list_groups", "remove_group", "get_node_chain_config"):
+        node.faults[path] = node.hang
+
+    began = time.monotonic()
+    run_apart(project, "-p", "hung", "--node-url", node.url, "--results", "out", "--jobs", jobs)
+
+    assert "SIGTERM" in str(results(project)["interrupted"])
+    assert time.monotonic() - began < 30, "each request to the node may take 45 s"
+
+
+WRITTEN_MEANWHILE = """
+import os
+import signal
+import conformance.report.write as write
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+replace = write._replace
+
+def interrupted(path, text):
+    os.kill(os.getpid(), signal.SIGTERM)
+    os.kill(os.getpid(), signal.SIGINT)
+    replace(path, text)
+
+write._replace = interrupted
+"""
+
+
+def test_signal_does_not_stop_the_writing_of_results(project: pytest.Pytester, node: TinyNode) -> None:
+    (project.path / "meanwhile.py").write_text(WRITTEN_MEANWHILE, encoding="utf-8")
+
+    result = run_apart(
+        project, "-p", "meanwhile", "--node-url", node.url, "--results", "out", "--html", "out/page.html"
+    )
+
+    assert len(verdicts(project)) == 5
+    assert (project.path / "out" / "page.html").exists()
+    assert result.ret == results(project)["exit_code"] == 1
+
+
+UNWRITABLE = """
+import errno
+import os
+import conformance.report.write as write
+
+replace = write._replace
+
+def full(path, text):
+    if path.name == "page.html":
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    replace(path, text)
+
+write._replace = full
+"""
+
+
+def test_report_that_finds_no_room_is_named_and_counts_in_the_results(project: pytest.Pytester, node: TinyNode) -> None:
+    (project.path / "unwritable.py").write_text(UNWRITABLE, encoding="utf-8")
+
+    files = ("--html", "page.html", "--summary", "page.md")
+    result = run_apart(project, "-p", "unwritable", "--node-url", node.url, "--results", "out", *files)
+
+    assert "page.html cannot be written: No space left on device" in result.stdout.str()
+    assert (project.path / "page.md").exists()
+    assert result.ret == results(project)["exit_code"] == 5
 
 
 SLOW_AND_QUICK = """\
