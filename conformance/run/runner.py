@@ -45,6 +45,9 @@ __all__ = ["Case", "Entry", "Known", "Target", "load", "load_known", "run_case"]
 CLEAN_UP_SECONDS = 5.0
 """How long a case that is interrupted may clean up: its node may have stopped answering."""
 
+ENDED_FROM_OUTSIDE = frozenset({"KeyboardInterrupt", "GeneratorExit", "GreenletExit"})
+"""Exceptions by which a signal, Python or gevent end what runs. By name: gevent is there in campaigns alone."""
+
 
 def run_case(case: Case, target: Target) -> Outcome:
     """Run a case and clean up after it. Raises nothing: an error in the case itself is the verdict suite error."""
@@ -67,7 +70,9 @@ def run_case(case: Case, target: Target) -> Outcome:
                 outcome = _pinned_down(case, target, reliance, outcome, began)
             again = partial(_again, case, target, reliance, began)
             return when_settled(_when_answered(outcome, again), target, again)
-    except Exception as error:  # noqa: BLE001 - any error becomes a verdict, and the other cases run
+    except BaseException as error:  # SystemExit and pytest.skip, too, become a verdict, and the other cases run
+        if type(error).__name__ in ENDED_FROM_OUTSIDE:
+            raise
         return _suite_error(case, error, run, target, began)
 
 
@@ -174,7 +179,7 @@ def _hint(problem: StepProblem, run: CaseRun) -> str:
     return f"; {hint}" if hint else ""
 
 
-def _suite_error(case: Case, error: Exception, run: CaseRun | None, target: Target, began: float) -> Outcome:
+def _suite_error(case: Case, error: BaseException, run: CaseRun | None, target: Target, began: float) -> Outcome:
     """The outcome of an error in the case or its driver, with Python's traceback."""
     hide = (run.secrets if run else Secrets(target.seen_keys)).hide
     message = f"{error.cause}: {error}" if isinstance(error, Problem) else f"{type(error).__name__}: {error}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from pathlib import Path
 
@@ -184,6 +185,24 @@ def test_exception_of_a_case_is_an_error_of_the_suite_with_its_traceback(tmp_pat
     assert (found.verdict, found.failure, found.exchanges) == (Verdict.SUITE_ERROR, None, 1)
     assert found.reason == "KeyError: '$API_KEY_1'"
     assert f'{tmp_path / "mine.py"}", line 13, in errs' in found.traceback
+
+
+@pytest.mark.parametrize(
+    ("ends", "reason"),
+    [("import sys; sys.exit(3)", "SystemExit: 3"), ("import pytest; pytest.skip('not today')", "Skipped: not today")],
+)
+def test_case_that_ends_the_process_or_skips_itself_is_an_error_of_the_suite(
+    tmp_path: Path, target: Target, ends: str, reason: str
+) -> None:
+    text = re.sub("raise .*", ends, ERRING)
+    found = outcome(tmp_path, text, target)
+    assert (found.verdict, found.reason) == (Verdict.SUITE_ERROR, reason)
+
+
+@pytest.mark.parametrize("ends", ["KeyboardInterrupt", "type('GreenletExit', (BaseException,), {})"])
+def test_case_that_is_ended_from_outside_ends(tmp_path: Path, target: Target, ends: str) -> None:
+    with pytest.raises(BaseException, match="by a signal"):
+        outcome(tmp_path, re.sub("raise .*", f"raise {ends}('by a signal')", ERRING), target)
 
 
 def test_case_with_an_exception_leaves_nothing_behind(tmp_path: Path, target: Target, node: TinyNode) -> None:
