@@ -17,7 +17,7 @@ from conformance.endpoints.pace import Pace, lowest_rate
 from conformance.endpoints.patience import Patience
 from conformance.problems import Problem
 from conformance.profile import Profile, load_profile
-from conformance.report import ExitCode
+from conformance.report import ExitCode, make_writable
 from conformance.run.options import REPORT, SPELLINGS, Options, add_options, folder
 from conformance.run.processes import CAN_FORK
 from conformance.run.reporter import Reporter
@@ -52,9 +52,14 @@ class FirstLook:
         pace = Pace(lowest_rate(options.rate, profile.limits.rate))
         patience = Patience(options.timeout, options.max_timeouts)
         with Target(options.node_url or str(profile.base_url), profile, pace=pace, patience=patience) as target:
-            for finding in first_look(target, spends=options.max_spend is None or options.max_spend > 0):
-                if finding.ends_run:
-                    raise pytest.UsageError(f"{finding.found}; {finding.mend} ({HINT})")
+            try:
+                findings = list(first_look(target, spends=options.max_spend is None or options.max_spend > 0))
+            except Exception as error:  # noqa: BLE001 - the cases tell more of what the node answers, and redact it
+                print(f"{UNREADABLE} ({type(error).__name__}); the cases run all the same", file=sys.stderr)
+                return
+        for finding in findings:
+            if finding.ends_run:
+                raise pytest.UsageError(f"{finding.found}; {finding.mend} ({HINT})")
 
 
 def _titles() -> list[str]:
@@ -103,11 +108,17 @@ def allure_arguments(arguments: argparse.Namespace) -> list[str]:
         return []
     if find_spec("allure_pytest") is None:
         raise Problem("--alluredir needs allure-pytest: pip install 'service-conformance[allure]'")
+    try:
+        make_writable(arguments.alluredir)
+    except OSError as problem:
+        raise Problem(f"{arguments.alluredir} cannot be written into: {problem.strerror}") from problem
     patterns = [f"--allure-link-pattern={pattern}" for pattern in arguments.allure_link_pattern]
     return ["-p", "allure_pytest", f"--alluredir={arguments.alluredir}", *patterns]
 
 
 HINT = "`service-conformance doctor` tries all that a run needs"
+
+UNREADABLE = "service-conformance: the first look at the node made the suite stumble"
 
 NOT_NEEDED = ("terminal", "cacheprovider", "logging", "unraisableexception", "threadexception")
 """Plugins of pytest that do nothing for packs, and cost something with every case; `Reporter` is the terminal's."""

@@ -114,6 +114,7 @@ def test_run_against_nobody_ends_in_one_line(place: Path) -> None:
         (("--node-url", "http://node..example"), "'node..example' is no name of a host"),
         (("--output", "pack.yaml/out"), "cannot be written into: Not a directory"),
         (("--output", "blocked"), "blocked cannot be written into: Is a directory"),
+        (("--alluredir", "pack.yaml/allure"), "pack.yaml/allure cannot be written into: Not a directory"),
         (("--html", "blocked"), "blocked cannot be written into: Is a directory"),
     ],
 )
@@ -125,6 +126,16 @@ def test_run_that_cannot_begin_says_so_and_ends_with_2(options: tuple[str, ...],
     assert said in ended.stderr
     assert "Traceback" not in ended.stdout + ended.stderr
     assert not (place / "out" / "results.json").exists()
+
+
+def test_first_look_that_stumbles_does_not_end_the_run(
+    tmp_path: Path, node: TinyNode, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("conformance.commands.run.first_look", lambda *_, **__: int("no number"))
+    case = ["--case", "chain_information::chain-config"]
+    main(["run", "--node-url", node.url, "--output", str(tmp_path / "out"), *case])
+    assert "stumble (ValueError); the cases run all the same" in capsys.readouterr().err
+    assert len(results_in(tmp_path)["cases"]) == 1
 
 
 def test_run_uses_the_profile_and_names_its_digest(place: Path, node: TinyNode) -> None:
