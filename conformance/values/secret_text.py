@@ -20,11 +20,13 @@ from conformance.values.typed_data import CURVE_ORDER
 
 SECRET_BYTES = 32
 HEX_RUN = re.compile(r"[0-9a-fA-F]{64,}")
-SEPARATED_HEX = re.compile(r"(?<![0-9a-fA-F])(?:[0-9a-fA-F]{2}[\s:_.,-]{0,2}){31}[0-9a-fA-F]{2}(?![0-9a-fA-F])")
+SEPARATED_HEX = re.compile(r"(?<![0-9a-fA-F])(?=((?:[0-9a-fA-F]{2}[\s:_.,-]{0,2}){31}[0-9a-fA-F]{2})(?![0-9a-fA-F]))")
+"""At each place where it may begin, since the `ed` of `derived ab:cd:…` looks like a beginning, too."""
+
 NO_DIGITS = re.compile(r"[^0-9a-fA-F]+")
 HEX_TEXT = re.compile(r"(0x)?[0-9a-fA-F]+")
 DECIMAL_RUN = re.compile(r"(?<![0-9])[0-9]{60,78}(?![0-9])")
-DECIMAL_BYTES = re.compile(r"(?<![0-9])(?:[0-9]{1,3}[\s,]{1,2}){31}[0-9]{1,3}(?![0-9])")
+DECIMAL_BYTES = re.compile(r"(?<![0-9])(?=((?:[0-9]{1,3}[\s,]{1,2}){31}[0-9]{1,3})(?![0-9]))")
 BASE64_RUN = re.compile(r"[A-Za-z0-9+/_-]{43,}")
 BASE32_RUN = re.compile(r"(?<![A-Za-z0-9])(?:[A-Z2-7]{52}|[a-z2-7]{52})(?![A-Za-z0-9])")
 EDGE = 64
@@ -70,10 +72,10 @@ def _candidates(text: str, *, deep: bool) -> Iterator[Candidate]:
         if (number := int(run[0])) < 1 << 8 * SECRET_BYTES:
             yield Candidate(run.start(), run.end(), number.to_bytes(SECRET_BYTES))
     for run in DECIMAL_BYTES.finditer(text):
-        if max(octets := [int(octet) for octet in re.findall("[0-9]+", run[0])]) < 1 << 8:
-            yield Candidate(run.start(), run.end(), bytes(octets))
+        if max(octets := [int(octet) for octet in re.findall("[0-9]+", run[1])]) < 1 << 8:
+            yield Candidate(run.start(1), run.end(1), bytes(octets))
     for run in SEPARATED_HEX.finditer(text):
-        yield Candidate(run.start(), run.end(), bytes.fromhex(NO_DIGITS.sub("", run[0])))
+        yield Candidate(run.start(1), run.end(1), bytes.fromhex(NO_DIGITS.sub("", run[1])))
     for run in BASE32_RUN.finditer(text):
         yield Candidate(run.start(), run.end(), base64.b32decode(f"{run[0].upper()}===="))
     for run in HEX_RUN.finditer(text):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Callable
+from urllib.parse import quote
 
 from pydantic import JsonValue
 
@@ -18,7 +20,7 @@ from conformance.selftest.tools.alter import (
     wrap,
 )
 from conformance.selftest.tools.alter_runs import RUN, change_code
-from conformance.selftest.tools.mutant import mutant
+from conformance.selftest.tools.mutant import mutant, row
 from reference_node.node import Node
 from reference_node.runs import Run
 
@@ -46,6 +48,29 @@ def logs_hold_the_private_key(node: Node) -> None:
     def with_key(value: JsonValue) -> JsonValue:
         told = members(value)
         return {**told, "logs": f"{told['logs']}derived {used[-1]}"} if used else told
+
+    change_answer(node, RUN, with_key)
+
+
+SPELLINGS: dict[str, Callable[[bytes], str]] = {
+    "bytes": lambda key: str(list(key)),
+    "hex-with-colons": lambda key: key.hex(":"),
+    "base32": lambda key: base64.b32encode(key).decode(),
+    "base64-of-hex": lambda key: base64.b64encode(f"{key.hex()}\n".encode()).decode(),
+    "for-urls": lambda key: quote(base64.b64encode(key), safe=""),
+    "for-html": lambda key: "".join(f"&#{ord(letter)};" for letter in key.hex()),
+}
+
+
+@mutant("PKP-090", also="EXEC-180", each=[row(*spelling) for spelling in SPELLINGS.items()])
+def logs_spell_the_private_key(node: Node, spelling: object) -> None:
+    """Append the private key of a run's wallet to its logs in the spelling that the label tells."""
+    used = _watch_keys(node)
+
+    def with_key(value: JsonValue) -> JsonValue:
+        told = members(value)
+        spelled = spelling(bytes.fromhex(used[-1])) if used and callable(spelling) else ""
+        return {**told, "logs": f"{told['logs']}derived {spelled}"}
 
     change_answer(node, RUN, with_key)
 

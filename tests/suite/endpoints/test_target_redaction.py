@@ -113,7 +113,7 @@ WRITTEN = {
 @pytest.mark.parametrize("escaped", [lambda text: text, *ESCAPED.values()], ids=["none", *ESCAPED])
 @pytest.mark.parametrize("spelling", WRITTEN.values(), ids=WRITTEN)
 def test_private_key_is_found_and_hidden_however_it_is_written(escaped: Callable[[str], str], spelling: str) -> None:
-    text = f"got {escaped(spelling)}."
+    text = f"12, derived {escaped(spelling)}."
     seen = SeenKeys()
     seen.note_addresses(f'{{"wallet_address": "0x{ESCAPED["of JSON"](WALLET.address[2:])}"}}')
 
