@@ -321,6 +321,25 @@ def runs_at_once_keep_to_themselves(judge: Judge, node: Node) -> None:
             judge.same(lines, [f"<{name}>", f"[{name}]"], "the logs of one of eight runs")
 
 
+@case("long-code-starts-anew", requirements=["EXEC-270"], needs=NEEDS, uses=[FORMS])
+def long_code_starts_anew(judge: Judge, node: Node) -> None:
+    """Code of some kilobytes, which a node may keep compiled, finds nothing of its own run before."""
+    code = f"""// {"x" * 8192}
+        let count = 0;
+        async function main() {{
+          count++;
+          const before = globalThis.calls || 0;
+          try {{ globalThis.calls = before + 1; }} catch {{}}
+          return {{count, before}};
+        }}
+    """
+    request = node.runs.request(runner(node).key, code)
+    for number in range(3):
+        result = node.runs.must_succeed(request).result
+        with judge.apart():
+            judge.same(result, {"count": 1, "before": 0}, f"what run {number + 1} of the same code finds")
+
+
 @case("left-out-parameters-are-nobodys", requirements=["EXEC-270"], needs=NEEDS, uses=[FORMS])
 def left_out_parameters_are_nobodys(judge: Judge, node: Node) -> None:
     """A run without `jsParams` sees nothing of those that an earlier run of the same code had."""

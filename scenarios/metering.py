@@ -116,6 +116,10 @@ def each_flow_write_is_charged(judge: Judge, node: Node) -> None:
             meter.must_have_charged(name)
 
 
+MANY_READS = 60
+"""More than an allowance of free reads would hold."""
+
+
 @case("each-read-is-free", requirements=["BILL-150", "LIM-050"], needs=METERS)
 def each_read_is_free(judge: Judge, node: Node) -> None:
     """No list and no other read of the catalogue changes the balance, with whichever key it is asked for."""
@@ -134,6 +138,11 @@ def each_read_is_free(judge: Judge, node: Node) -> None:
         for request in sample_reads(node, objects).values():
             node.session.send(replace(request, credential=objects.usage_key))
         meter.must_be_as_it_was("all reads by a usage key")
+    with judge.apart("BILL-150", "LIM-050"):
+        lists = sample_reads(node, objects)["list_groups"]
+        for _ in range(MANY_READS):
+            node.session.accept(lists)
+        meter.must_be_as_it_was(f"list_groups {MANY_READS} times")
 
 
 @case("whoever-writes-is-charged", requirements=["BILL-140"], needs=METERS)

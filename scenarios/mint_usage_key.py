@@ -12,6 +12,7 @@ from conformance.values.ids import is_address
 from conformance.values.json_values import MISSING, member, pluck, printed, same_hex
 
 MINT = "add_usage_api_key_with_signature"
+IDENTITY = ("wallet_address", "derivation_path")
 
 
 @case("mints", requirements=["MINT-080", "MINT-090", "MINT-210"])
@@ -46,6 +47,24 @@ def wallet_of_the_secret(judge: Judge, node: Node) -> None:
     secret = bytes_of_base64(printed(member(minted, "usage_api_key"))).hex()
     with judge():
         judge.same_hex(member(minted, "wallet_address"), address_of_private_key(secret), "the minted wallet")
+
+
+@case("beside-a-wallet-mint", requirements=["MINT-100"])
+def beside_a_wallet_mint(judge: Judge, node: Node) -> None:
+    """A wallet and a usage key that one signer mints in the same second have nothing in common."""
+    carol = node.wallets.new("carol")
+    for _ in range(4):
+        requests = [node.minting.request(operation, carol) for operation in ("create_wallet_with_signature", MINT)]
+        wallet, key = (node.session.accept(request)[0].value for request in requests)
+        of_wallet, of_key = ((printed(member(one, name)) for name in IDENTITY) for one in (wallet, key))
+        secret = bytes_of_base64(printed(member(key, "usage_api_key"))).hex()
+        with judge():
+            for name, one, other in zip(IDENTITY, of_wallet, of_key, strict=True):
+                judge.that(one.lower() != other.lower(), f"another {name} than that of the minted wallet", other)
+            opened = address_of_private_key(secret)
+            judge.that(
+                not same_hex(opened, member(wallet, "wallet_address")), "a secret that is no key of the wallet", opened
+            )
 
 
 @case("again", requirements=["MINT-100", "MINT-190"])

@@ -8,6 +8,7 @@ from conformance.selftest.tools.accounts import account_of, permissions_of
 from conformance.selftest.tools.alter import Answered, Forward, Received, intercept, wrap
 from conformance.selftest.tools.alter_runs import RUN, Lists, all_groups, change_verdicts, decide, own_groups, permits
 from conformance.selftest.tools.api_keys import header, key_book, presented, under
+from conformance.selftest.tools.concurrent_requests import one_answer_at_a_time
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.node import Node
 from reference_node.runs import Run
@@ -293,3 +294,9 @@ def latest_key_of_the_account_decides(node: Node) -> None:
 
     wrap(node.accounts, "can_run", can_run)
     wrap(node.accounts, "can_execute", can_execute)
+
+
+@mutant("EXEC-050", also="EXEC-090 EXEC-270")
+def equal_runs_at_once_are_one_run(node: Node) -> None:
+    """Answer runs of the same code and parameters that come while one is under way with the answer to that one."""
+    one_answer_at_a_time(node, RUN, lambda request: request.body)

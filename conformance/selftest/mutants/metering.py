@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterable
 from contextvars import ContextVar
 
@@ -178,6 +179,23 @@ def read_is_billed(node: Node, operation: str) -> None:
         return given
 
     intercept(node, operation, handler)
+
+
+@mutant("BILL-150", also="LIM-050 LIST-150")
+def only_some_reads_are_free(node: Node) -> None:
+    """Charge a cent for each `list_groups` of an account after its first twenty-five."""
+    asked: Counter[Address] = Counter()
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        wallet = wallet_of(node, request)
+        if given.accepted and wallet is not None:
+            asked[wallet] += 1
+            if asked[wallet] > 25:
+                take(node, wallet, 1)
+        return given
+
+    intercept(node, "list_groups", handler)
 
 
 @mutant("BILL-150", also="LIM-050 LIST-150")

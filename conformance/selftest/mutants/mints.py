@@ -171,6 +171,30 @@ def secret_of_the_signer(node: Node) -> None:
     intercept(node, KEY_MINT, handler)
 
 
+@mutant("MINT-100", also="MINT-010 PKP-110")
+def mints_of_one_second_share_their_wallet(node: Node) -> None:
+    """Answer a mint of a usage key with the wallet that the same signer minted in that second."""
+    minted: dict[JsonValue, Told] = {}
+
+    def stamp(request: Received) -> JsonValue:
+        return json.dumps(members(members(body_of(request).get("typed_data")).get("message")))
+
+    async def of_wallet(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        if given.accepted:
+            minted[stamp(request)] = json.loads(given.body)
+        return given
+
+    async def of_key(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        if not given.accepted or stamp(request) not in minted:
+            return given
+        return answer(200, {**json.loads(given.body), **minted[stamp(request)]})
+
+    intercept(node, WALLET_MINT, of_wallet)
+    intercept(node, KEY_MINT, of_key)
+
+
 @mutant("MINT-010", "MINT-210", also="MINT-040 PKP-110")
 def mint_gives_the_signers_wallet(node: Node) -> None:
     """Answer the signer's own wallet as the minted one."""

@@ -15,6 +15,7 @@ from reference_node.sandbox import HostRefusal, RunResult
 PLACED = re.compile(r"globalThis\.\w+ = [^;\n]+;")
 REPLACED = re.compile(r"(?:Math|Object|console|Array\.prototype)\.\w+ = [^;\n]+=>[^;\n]+;")
 COUNTER = re.compile(r"^let (\w+) = 0;$", re.MULTILINE)
+LONG_CODE = 2048
 USERS = "root:x:0:0:root:/root:/bin/sh\n"
 
 
@@ -60,6 +61,19 @@ def variables_of_the_same_code_survive(node: Node) -> None:
         kept = COUNTER.sub(lambda found: f"let {found[1]} = {runs[code]};", code)
         runs[code] += 1
         return sandboxed(kept, *others)
+
+    wrap(node.sandbox, "run", run)
+
+
+@mutant("EXEC-270")
+def variables_of_long_code_survive(node: Node) -> None:
+    """Keep the variables of code of two kilobytes and more for its next run."""
+    runs: Counter[str] = Counter()
+
+    def run(sandboxed: Sandboxed, code: str, *others: object) -> RunResult:
+        again = code.replace("let count = 0;", f"let count = {runs[code]};") if len(code) >= LONG_CODE else code
+        runs[code] += 1
+        return sandboxed(again, *others)
 
     wrap(node.sandbox, "run", run)
 
