@@ -56,7 +56,7 @@ def beside_a_wallet_mint(judge: Judge, node: Node) -> None:
     for _ in range(4):
         requests = [node.minting.request(operation, carol) for operation in ("create_wallet_with_signature", MINT)]
         wallet, key = (node.session.accept(request)[0].value for request in requests)
-        of_wallet, of_key = ((printed(member(one, name)) for name in IDENTITY) for one in (wallet, key))
+        of_wallet, of_key = ([printed(member(one, name)) for name in IDENTITY] for one in (wallet, key))
         secret = bytes_of_base64(printed(member(key, "usage_api_key"))).hex()
         with judge():
             for name, one, other in zip(IDENTITY, of_wallet, of_key, strict=True):
