@@ -7,6 +7,8 @@ import math
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import Self, TypeVar
 from urllib.parse import quote
 
@@ -372,9 +374,19 @@ def asked_to_wait(answer: Answer) -> float | None:
     A request answered with 429 was not carried out, so any may be repeated. None: the answer permits no retry.
     """
     after = answer.headers.get("retry-after", "").strip()
-    if answer.status != 429 or not after.isdecimal():
+    if answer.status != 429:
         return None
-    return max(float(after), RETRY_SECONDS)
+    seconds = float(after) if after.isdecimal() else _seconds_until(after, answer.headers.get("date", ""))
+    return None if seconds is None else max(seconds, RETRY_SECONDS)
+
+
+def _seconds_until(date: str, now: str) -> float | None:
+    """The seconds to an HTTP date (RFC 9110, 5.6.7) from the node's `now`, or from ours where it tells none."""
+    try:
+        begin = parsedate_to_datetime(now) if now else datetime.now(UTC)
+        return (parsedate_to_datetime(date) - begin).total_seconds()
+    except (TypeError, ValueError):  # no date, or one of them without a zone
+        return None
 
 
 def _name(operation: Operation | None) -> str:

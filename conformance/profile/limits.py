@@ -20,7 +20,7 @@ class Limits(Section):
     """The largest `page_size` served in full (LIST-090)."""
     page_size_above_max: Literal["refused", "capped"] | None = "refused"
     """What a larger `page_size` does: refusal class `invalid`, or a page of the largest size (LIST-090)."""
-    entries_per_write: Annotated[int, Field(ge=2)] | None = None
-    """The most entries that one write may name in a group's two lists. Null: as many as a case names."""
+    entries_per_write: Annotated[int, Field(ge=6)] | None = None
+    """The most entries that one write may name in a group's two lists; cases need six. Null: any number."""
     rate: Literal["unlimited"] | Annotated[float, Field(gt=0)] | None = "unlimited"
     """How many requests a second the node admits (LIM-060)."""

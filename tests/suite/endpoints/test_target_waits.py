@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from email.utils import formatdate
 from typing import Any
 
 import pytest
@@ -32,6 +33,25 @@ def test_request_is_sent_again_after_the_time_that_the_node_asks_for(node: TinyN
     node.faults["new_account"] = busy_once
     assert session.call("new_account", account_name="n", account_description="d").accepted
     assert asked[1] - asked[0] >= 1
+
+
+def test_time_to_wait_for_may_be_a_date(node: TinyNode, session: Session) -> None:
+    asked: list[float] = []
+
+    def busy_once(request: Asked) -> Told:
+        asked.append(time.monotonic())
+        until = formatdate(time.time() + 3, usegmt=True)
+        return Told(429, headers={"Retry-After": until}) if len(asked) == 1 else node.honest(request)
+
+    node.faults["new_account"] = busy_once
+    assert session.call("new_account", account_name="n", account_description="d").accepted
+    assert asked[1] - asked[0] >= 1
+
+
+def test_node_that_asks_to_wait_for_no_time_teaches_nothing(node: TinyNode, session: Session) -> None:
+    node.faults["new_account"] = lambda _: Told(429, headers={"Retry-After": "in a while"})
+    with pytest.raises(Throttled):
+        session.call("new_account", account_name="n", account_description="d")
 
 
 def test_node_that_asks_to_wait_too_long_teaches_nothing(node: TinyNode, session: Session) -> None:

@@ -47,6 +47,7 @@ def test_profile_of_differences_keeps_the_other_defaults(tmp_path: Path) -> None
         ("errors: {status_codes: {invalid: [1000]}}\n", "errors.status_codes.invalid.0: input should be less than"),
         ("errors: {status_codes: {forbidden: [500]}}\n", "errors.status_codes.forbidden.0: input should be less than"),
         ("errors: {status_codes: {not_found: [200]}}\n", "errors.status_codes.not_found.0: input should be greater"),
+        ("limits: {entries_per_write: 2}\n", "limits.entries_per_write: input should be greater than or equal to 6"),
         ("capabilities: [http]\n", "capabilities.0: must be 'managed_accounts', "),
         ("capabilities: [openapi, openapi]\n", "capabilities: openapi is listed twice"),
         ("capabilities: [chain_rpc]\n", "the capability chain_rpc needs chain.rpc_url"),
