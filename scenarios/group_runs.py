@@ -148,6 +148,27 @@ def account_key_uses_every_group(judge: Judge, node: Node) -> None:
         Permitted(judge, node, on, on.alice).runs("x with p", "y with q")
 
 
+@case("removal-leaves-the-wildcard", requirements=["EXEC-100", "EXEC-110"], needs=NEEDS, uses=[FORMS])
+def removal_leaves_the_wildcard(judge: Judge, node: Node) -> None:
+    """Removing one wallet or action from a group that lists the wildcard alone takes the wildcard from no other one."""
+    on, groups = two_and_two(node), node.groups
+    wallets, actions = bound(node, on.alice, [ALL_PKPS], [on.x]), bound(node, on.alice, [on.p], [groups.all_actions])
+    in_wallets, in_actions = within(judge, node, on, wallets), within(judge, node, on, actions)
+    judge.set_up(in_wallets.permits("x with q"), "a group that permits all wallets")
+    judge.set_up(in_actions.permits("y with p"), "a group that permits all actions")
+    # What the removal of something that is listed by no name does is the vendor's.
+    for operation, members in (
+        ("remove_pkp_from_group", {"group_id": wallets, "pkp_id": on.p.id}),
+        ("remove_action_from_group", {"group_id": actions, "hashed_cid": on.x.hash}),
+    ):
+        answer = node.session.send(node.session.request(operation, on.alice, **members))
+        was_accepted(node.session, answer, or_refused=["any"])
+    with judge.apart("EXEC-110"):
+        in_wallets.runs("x with q")
+    with judge.apart("EXEC-100"):
+        in_actions.runs("y with p")
+
+
 @case(
     "many-of-everything",
     requirements=[

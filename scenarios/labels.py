@@ -24,6 +24,7 @@ LABELS: tuple[tuple[str, str], ...] = (
     ("\u0436" * 128, "d" * 1000),
     (" e\u0301 \u00e9 ", "\tTwo  blanks, and one behind "),
     ("a\0b", "a character zero"),
+    ("", "without a name"),
     (f"half of a pair {HALF}", "of surrogates"),
 )
 """Name and description: longer than usual columns, letters in two compositions, blanks, and what is hard to keep."""

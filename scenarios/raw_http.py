@@ -191,10 +191,19 @@ def lists_answer_what_they_hold_now(judge: Judge, node: Node) -> None:
     of_alice, of_bob = (node.session.request("list_groups", key, **page) for key in (alice, bob))
     tag = node.session.accept(of_alice)[0].headers.get("etag", '"0"')
     kept: dict[str, str | None] = {"If-None-Match": tag}
-    node.groups.add(alice)
+    made = node.groups.add(alice)
     for requirement, request in (("LIST-170", of_alice), ("ACC-110", of_bob)):
         plain = node.session.accept(request)[0]
         answer = node.session.send(replace(request, headers=kept))
         with judge.apart(requirement):
             must_accept(answer)
             judge.same(answer.value, plain.value, "the list as it is without the tag of another answer")
+    before = node.session.accept(of_alice)[0]
+    kept["If-None-Match"] = before.headers.get("etag", '"0"')
+    node.groups.update(alice, made.id, "renamed", pkp_ids=[], cid_hashes=[])
+    plain = node.session.accept(of_alice)[0]
+    if plain.value != before.value:  # a list that shows no names is the same after a new name
+        answer = node.session.send(replace(of_alice, headers=kept))
+        with judge.apart("LIST-170"):
+            must_accept(answer)
+            judge.same(answer.value, plain.value, "the list as it is after a new name of its group")

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 
 from conformance.selftest.tools.accounts import Hashes, Write, account_of, lists_of, permissions_of
 from conformance.selftest.tools.alter import Answered, Forward, Received, intercept, members, refusal, wrap
 from conformance.selftest.tools.api_keys import presented
-from conformance.selftest.tools.mutant import mutant
+from conformance.selftest.tools.mutant import mutant, row
 from conformance.selftest.tools.operations import GROUP_MEMBER_WRITES
 from reference_node.chain.account_config import Group, UsageKey, Wallet
+from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.keys import key_hash, parse_key
 from reference_node.node import Node
 
@@ -176,3 +178,24 @@ def removal_removes_the_groups_keys(node: Node) -> None:
             node.accounts.remove_usage_key(key, found.key_hash)
 
     wrap(node.accounts, "remove_group", remove)
+
+
+@mutant(
+    each=[
+        row("wallets", "remove_pkp_from_group", breaks="EXEC-110", also="ERR-150 GRP-110"),
+        row("actions", "remove_action_from_group", breaks="EXEC-100", also="ERR-150 GRP-110"),
+    ]
+)
+def removal_of_what_is_not_listed_takes_the_wildcard(node: Node, method: str) -> None:
+    """Take the wildcard out of a group in `{method}` of what the group does not list by name, and refuse that."""
+
+    def remove(write: Write, key: int, group_id: int, entry: bytes) -> None:
+        try:
+            write(key, group_id, entry)
+        except ContractRefusal as refused:
+            if refused.error == "NotInGroup":
+                with suppress(ContractRefusal):
+                    write(key, group_id, bytes(32))
+            raise
+
+    wrap(node.accounts, method, remove)

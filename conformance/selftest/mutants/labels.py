@@ -132,3 +132,13 @@ def part_of_a_label_is_kept(node: Node, method: str, keep: Keep) -> None:
         return value
 
     wrap(node.accounts, method, lambda write, *given: write(*map(kept, given)))
+
+
+@mutant("ACT-060", also="EP-260 LIST-170")
+def actions_without_a_name_are_not_listed(node: Node) -> None:
+    """Leave actions whose name is empty out of the account's list."""
+
+    def actions(view: Callable[..., list[Action]], account: int, page: int, size: int) -> list[Action]:
+        return [action for action in view(account, 0, 100) if action.name][page * size : (page + 1) * size]
+
+    wrap(node.accounts, "actions", actions)

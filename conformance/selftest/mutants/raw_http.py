@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from dataclasses import replace
 from urllib.parse import parse_qsl, unquote_to_bytes
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from conformance.selftest.tools.alter import CORE, Answered, Forward, Received, intercept, refusal
+from conformance.selftest.tools.alter import CORE, Answered, Forward, Received, intercept, members, refusal
 from conformance.selftest.tools.api_keys import header, key_book, under
 from conformance.selftest.tools.mutant import mutant, row
 from conformance.selftest.tools.operations import LISTS
@@ -193,6 +195,23 @@ def chunked_bodies_are_lost(node: Node) -> None:
         return await forward(request)
 
     intercept(node, "add_group", handler)
+
+
+@mutant("LIST-170", also="GRPLIFE-020 GRPLIFE-030")
+def tags_are_made_of_ids(node: Node) -> None:
+    """Tag `list_groups` by the ids alone, and answer 304 to a client that names that tag."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        if not given.accepted:
+            return given
+        ids = [members(item).get("id") for item in json.loads(given.body)]
+        tag = f'"{hashlib.sha256(repr((request.key, ids)).encode()).hexdigest()}"'.encode()
+        if header(request, b"if-none-match") == tag.decode():
+            return Answered(304, ((b"etag", tag),), b"")
+        return replace(given, headers=(*given.headers, (b"etag", tag)))
+
+    intercept(node, "list_groups", handler)
 
 
 @mutant("LIST-170", "ACC-110", also="AUTH-040 AUTH-050")
