@@ -44,8 +44,20 @@ JUDGED_BY: Mapping[str, str] = {
     "add_usage_api_key_with_signature": ENVELOPES,
     "convert_to_chain_secured_account": ENVELOPES,
     "balance": ENVELOPES,
+    "stripe_config": "payment_intents::publishable-key",
+    "create_payment_intent": "payment_intents::amounts-from-the-minimum",
+    "confirm_payment": "payments::payment-becomes-credit",
+    "info": "attestation::info",
+    "attestation": "attestation::attestation",
+    "evidences": "attestation::listing",
+    "evidence_checksums": "attestation::checksum-file",
+    "evidence_quote": "attestation::evidence-quote",
+    "evidence_acme_account": "attestation::acme-account",
+    "flow_group_actions": "design_flows::actions-are-added-and-removed",
+    "flow_create_pkp": "design_flows::wallets-are-created-and-added",
+    "flow_group_pkps": "design_flows::wallets-are-created-and-added",
 }
-"""Operations that are missing here have no case of their own: the hint is then the usual one."""
+"""The case that judges each operation of the catalogue."""
 
 
 def hint(operation: str, usual: str) -> str:
