@@ -175,7 +175,8 @@ def _hint(problem: StepProblem, run: CaseRun) -> str:
     if isinstance(problem, SetupFailed) and problem.judged_by:
         hint = f"{problem.judged_by} judges that"
     elif isinstance(problem, SetupFailed):
-        hint = blocked.hint(run.log.operation(problem.exchange), hint)
+        asked = run.last_exchange if problem.exchange is None else problem.exchange
+        hint = blocked.hint(run.log.operation(asked), hint)
     return f"; {hint}" if hint else ""
 
 
