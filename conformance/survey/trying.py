@@ -18,6 +18,7 @@ from conformance.survey.runs import runs
 from conformance.survey.signing import signing
 from conformance.survey.trial import DESCRIPTIONS, NAMES, Trial
 
+CREDIT = "billing.insufficient_credit_behaviour"
 ACCOUNT = "wire.new_account.fields.account_name"
 """The key in doubt where no account could be made."""
 MOST_WRITES = 60
@@ -246,6 +247,20 @@ def _balance(trial: Trial) -> None:
             )
 
 
+def _starting_credit(trial: Trial, key: str) -> None:
+    """Observe what a new account has, where the balance shows cents."""
+    seen = trial.notes.seen
+    name, form, positive = (
+        seen.get(f"wire.billing.fields.{member}") for member in ("balance_cents", "balance_form", "positive_is_credit")
+    )
+    if name is None or form is None or positive is None or form.value != "cents":
+        return
+    balance = object_of(trial.ask.get("billing/balance", key)).get(str(name.value))
+    if isinstance(balance, int):
+        credit = balance if positive.value else -balance
+        trial.notes.see(f"{CREDIT}.starting_cents", credit, "the balance of a second new account")
+
+
 def _is_decimal(value: JsonValue) -> bool:
     try:
         float(str(value))
@@ -255,7 +270,7 @@ def _is_decimal(value: JsonValue) -> bool:
 
 
 def _scope(trial: Trial) -> None:
-    """Observe whether a second account's groups start from the same number."""
+    """Observe what a second account has, and whether its groups start from the same number."""
     fields = [trial.notes.seen.get(f"wire.new_account.fields.account_{name}") for name in ("name", "description")]
     if None in fields or not trial.wallet:
         return
@@ -263,6 +278,7 @@ def _scope(trial: Trial) -> None:
     key = object_of(trial.ask.post("new_account", body=body)).get("api_key")
     if not isinstance(key, str):
         return
+    _starting_credit(trial, key)
     trial.add_group(f"{trial.label} other", key)
     items = items_of(trial.ask.get("list_groups", key))
     mine = [item.get("id") for item in items]

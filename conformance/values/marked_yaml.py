@@ -67,6 +67,8 @@ class Document:
             raise Unreadable(f"cannot be read: {problem}", self.path) from problem
         except yaml.MarkedYAMLError as problem:
             line = problem.problem_mark.line + 1 if problem.problem_mark else 0
+            if "nesting depth" in str(problem.problem):  # libyaml's own bound
+                raise Unreadable("is nested too deeply", self.path, line) from problem
             raise Unreadable(f"is not YAML: {problem.problem}", self.path, line) from problem
         except yaml.YAMLError as problem:
             raise Unreadable(f"is not YAML: {problem}", self.path) from problem
