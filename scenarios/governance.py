@@ -295,5 +295,7 @@ def no_other_credential(judge: Judge, node: Node) -> None:
         for request in by_keys:
             refusals.send(request, ["any"])
     with judge("AUTH-230"), Refusals(node.session, control=controls, unchanged=reads) as refusals:
-        for request in (*by_proofs, *by_both, *by_bob):
+        for request in (*by_proofs, *by_both):
             refusals.send(request, ["any"])
+        for request in by_bob:  # to his account, what is named is not there
+            refusals.send(request, ["not_found", "any"])
