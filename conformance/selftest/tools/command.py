@@ -152,8 +152,18 @@ def _tiers(mutants: Mapping[str, Mutant], catches: Mapping[str, Catch], options:
     one = Tier("tier one", [*SHAMS, *sample])
     two = Tier("tier two", [*VARIANTS, *(name for name in mutants if name not in sample)])
     if options.rest:
-        return [two]
+        slow = _slow_to_find(catches)
+        return [Tier("the rest", [name for name in two.names if name not in slow])]
     return [one, two] if options.full else [one]
+
+
+FUZZED = 6
+"""How many of the mutants that fuzzing alone finds the longer job of CI tries: each takes it some thousand requests."""
+
+
+def _slow_to_find(catches: Mapping[str, Catch]) -> set[str]:
+    """The mutants that fuzzing alone finds, but for those that it finds first: `--full` and `--seeds` try these."""
+    return {*sorted(found_by_fuzzing(catches), key=lambda name: catches[name].requests)[FUZZED:]}
 
 
 def _run(console: Console, runner: TrialRunner, tiers: Iterable[Tier], jobs: int) -> tuple[dict[str, Trial], list[str]]:
@@ -204,7 +214,11 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--mutant", action="append", default=[], metavar="GLOB", help="only these mutants")
     tiers = parser.add_mutually_exclusive_group()
     tiers.add_argument("--full", action="store_true", help="all mutants and variants, not only tier one")
-    tiers.add_argument("--rest", action="store_true", help="the mutants and variants that tier one leaves out")
+    tiers.add_argument(
+        "--rest",
+        action="store_true",
+        help="what tier one leaves out, but for most that fuzzing alone finds",
+    )
     parser.add_argument(
         "--record",
         action="store_true",

@@ -12,6 +12,7 @@ from conformance.selftest.tools.catches import load_catches
 from conformance.selftest.tools.command import Tier
 from conformance.selftest.tools.harness import Trial, TrialRunner
 from conformance.selftest.tools.mutant import all_mutants
+from conformance.selftest.tools.seeds import found_by_fuzzing
 from conformance.selftest.tools.shams import SHAMS
 from conformance.selftest.variants import VARIANTS
 from conformance.verdict import Outcome, Verdict
@@ -24,12 +25,19 @@ def tiers(*arguments: str) -> list[Tier]:
     return command._tiers(mutants, load_catches(), command._parser().parse_args(arguments))
 
 
-def test_rest_is_what_tier_one_leaves_out() -> None:
-    (one,), (rest,) = tiers(), tiers("--rest")
+def test_tier_two_is_what_tier_one_leaves_out() -> None:
+    one, two = tiers("--full")
 
-    assert not {*one.names} & {*rest.names}
-    assert {*one.names, *rest.names} == {*(mutant.name for mutant in all_mutants()), *SHAMS, *VARIANTS}
-    assert tiers("--full") == [one, rest]
+    assert not {*one.names} & {*two.names}
+    assert {*one.names, *two.names} == {*(mutant.name for mutant in all_mutants()), *SHAMS, *VARIANTS}
+    assert tiers() == [one]
+
+
+def test_rest_is_tier_two_without_most_of_what_fuzzing_alone_finds() -> None:
+    (_, two), (rest,), fuzzed = tiers("--full"), tiers("--rest"), found_by_fuzzing(load_catches())
+
+    assert {*two.names} - {*rest.names} < fuzzed
+    assert len({*rest.names} & fuzzed) <= command.FUZZED
 
 
 def run(monkeypatch: pytest.MonkeyPatch, *second: Outcome) -> tuple[list[int], dict[str, Trial], list[str]]:
