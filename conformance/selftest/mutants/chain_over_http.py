@@ -233,7 +233,7 @@ def zeros_that_wallets_write_are_ordinary_entries(node: Node) -> None:
     change_verdicts(node, exact)
 
 
-@mutant("MINT-050", also="EXEC-200 PKP-170")
+@mutant("MINT-050", also="EXEC-200 PKP-150 PKP-170")
 def derivation_paths_are_capabilities(node: Node) -> None:
     """Sign with the key of any derivation path that the account has registered, whosever wallet it is."""
 

@@ -228,7 +228,7 @@ def removal_hides_the_keys_wallets(node: Node) -> None:
 @mutant(
     each=[
         row("update_usage_key", breaks="KEYLIFE-020", also="ACC-120 ACC-140 CHAIN-050 KEYLIFE-030 KEYLIFE-180"),
-        row("update_usage_key_metadata", breaks="KEYLIFE-060", also="ACC-140"),
+        row("update_usage_key_metadata", breaks="KEYLIFE-060", also="ACC-140 CHAIN-050 CHAIN-160"),
         row("remove_usage_key", breaks="KEYLIFE-090", also="ACC-120 ACC-140 CHAIN-050 KEYLIFE-080 KEYLIFE-180"),
     ]
 )
@@ -240,8 +240,10 @@ def chain_never_hears_of(node: Node, method: str) -> None:
         known[key] = UsageKey(key, 0, 0, name, description, sent)
 
     def rename(_: Write, acting_key: int, key: int, name: str, description: str) -> None:
-        before = known.get(key) or node.accounts.usage_key(acting_key, key)
-        known[key] = replace(before, name=name, description=description)
+        if permissions_of(node, acting_key):
+            raise ContractRefusal("OwnerOnly", {"keyHash": acting_key})
+        there = node.accounts.usage_key(acting_key, key)
+        known[key] = replace(known.get(key) or there, name=name, description=description)
 
     def remove(_write: Write, _acting: int, key: int) -> None:
         known[key] = None

@@ -94,6 +94,8 @@ def _under_load(console: Console, options: argparse.Namespace) -> int:
     return try_all(console, chosen, lossy, options.seed)
 
 
+MISSED_GOALS = 3
+"""The exit code when a measurement of blame misses a goal: what a sample shows depends on the sample."""
 OPT_IN_PACKS = ("fuzz", "scale")
 """Opt-in packs that faulty nodes and variants meet as well, after all others."""
 
@@ -142,7 +144,9 @@ def _measure(console: Console, mutants: Mapping[str, Mutant], options: argparse.
     for blame in measured.worst():
         console.print(blame.told, highlight=False, soft_wrap=True)
     console.print(f"{measured}", highlight=False, soft_wrap=True)
-    return 0 if measured.reached and not crashes else 1
+    if crashes:
+        return 1
+    return 0 if measured.reached else MISSED_GOALS
 
 
 def _tiers(mutants: Mapping[str, Mutant], catches: Mapping[str, Catch], options: argparse.Namespace) -> list[Tier]:
