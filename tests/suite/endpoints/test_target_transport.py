@@ -108,6 +108,7 @@ BOMBED = b"".join(BOMB.compress(b" " * 1_000_000) for _ in range(40)) + BOMB.flu
         (JSON, "gzip", "no gzip"),
         (gzip.compress(JSON)[:-12], "gzip", "beginning of a gzip file"),
     ],
+    ids=["twice", "brotli", "bomb", "not-packed", "cut-off"],
 )
 def test_answer_packed_otherwise_is_not_read(raw: bytes, encoding: str, why: str) -> None:
     with answering(packed(raw, encoding)) as url:
