@@ -6,10 +6,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
+from eth_utils.address import is_hex_address
+
 from conformance.endpoints.chain import encoded, eth_call, selector
 from conformance.endpoints.sending import Receipt, as_trouble, in_lower_case
 from conformance.endpoints.signing import Transaction
-from conformance.problems import ChainReverted, ChainTrouble, Malformed, Mismatch, NotAccepted, ProfileSilent
+from conformance.problems import (
+    ChainReverted,
+    ChainTrouble,
+    Malformed,
+    Mismatch,
+    NotAccepted,
+    ProfileSilent,
+    SetupFailed,
+)
 from conformance.profile import Function
 from conformance.profile.abi_names import DoesNotFit, Translation, translation
 from conformance.profile.chain import CREATION, FIXED_WRITES, FUNCTION_KEYS, SUITE_SIGNATURES
@@ -91,8 +101,15 @@ class Contract:
 
     @property
     def address(self) -> Address:
-        """The contract's address."""
-        return contract_address(self._session)
+        """The contract's address. SetupFailed: there is no contract, which `chain_information` judges (CHAIN-040)."""
+        address = contract_address(self._session)
+        if not self._session.target.remembered("is a contract", lambda: self._has_code(address)):
+            raise SetupFailed(f"a contract at the contract_address {address}", "an address without code")
+        return address
+
+    def _has_code(self, address: Address) -> bool:
+        # A malformed address is for the chain to refuse.
+        return not is_hex_address(address) or self._session.chain.read("eth_getCode", [address, "latest"]) != "0x"
 
     def signature(self, name: str) -> str:
         """The signature of a function: the specification's where that gives one, else the profile's."""
