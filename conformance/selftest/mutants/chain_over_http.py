@@ -206,7 +206,7 @@ def every_array_of_attached_keys_lets_run(node: Node) -> None:
     decide(node, reach=reach)
 
 
-@mutant("MINT-150", also="EXEC-090 LIM-040 MODE-090 UKEY-280 UKEY-310 UKEY-320")
+@mutant("MINT-150", also="AUTH-160 EXEC-090 LIM-040 MODE-090 UKEY-280 UKEY-310 UKEY-320")
 def attached_wildcards_are_not_read(node: Node) -> None:
     """Ignore the 0 in `execute_in_groups` of attached keys."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import threading
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -108,27 +109,41 @@ def race_lets_all_win(node: Node) -> None:
             if refused.error != "AlreadyChainSecured":
                 raise
 
+    hold_conversions(node)
+    around_conversion(node, convert)
+
+
+def hold_conversions(node: Node) -> None:
+    """Hold each conversion until another one has been let in, too."""
     rendezvous = Rendezvous()
 
     def signer(verify: Callable[..., object], data: object, signature: object, flow: Flow) -> object:
-        """Two conversions at once have both been let in by now."""
         if flow is Flow.CONVERT_ACCOUNT:
             rendezvous.wait()
         return verify(data, signature, flow)
 
     wrap(node, "signer", signer)
-    around_conversion(node, convert)
 
 
-@mutant("MODE-260", also="ENV-010 ERR-150 MODE-240")
+@mutant("MODE-260", also="ERR-150 MODE-240")
 def race_is_won_by_nobody(node: Node) -> None:
-    """Convert the account in the first of several concurrent conversions, and answer a refusal."""
+    """Convert the account in the first of several concurrent conversions, and refuse each of them."""
+    under_way: Counter[str] = Counter()
+    met: set[str] = set()
 
-    def convert(write: Write, account_hash: int, new_admin: Address) -> None:
-        write(account_hash, new_admin)
-        raise ContractRefusal("AlreadyChainSecured", {"accountHash": account_hash})
+    async def handler(request: Received, forward: Forward) -> Answered:
+        key = presented(request)
+        under_way[key] += 1
+        if under_way[key] > 1:
+            met.add(key)
+        try:
+            given = await forward(request)
+        finally:
+            under_way[key] -= 1
+        return refusal(409) if key in met and given.accepted else given
 
-    around_conversion(node, convert)
+    intercept(node, CONVERSION, handler)
+    hold_conversions(node)
 
 
 # ----------------------------------------------------------------------------------------------------- who may convert

@@ -31,13 +31,13 @@ def _signer_in(body: dict[str, JsonValue]) -> JsonValue:
     return members(members(body.get("typed_data")).get("message")).get("address")
 
 
-@mutant("WSIG-020", also="MODE-170")
+@mutant("WSIG-020", also="MODE-150 MODE-170")
 def new_admin_need_not_be_the_signer(node: Node) -> None:
     """Make the signer the admin, whatever `new_admin_wallet_address` names."""
 
     def change(body: JsonValue) -> JsonValue:
-        told = members(body)
-        return {**told, "new_admin_wallet_address": _signer_in(told)} if "new_admin_wallet_address" in told else body
+        told, signer = members(body), _signer_in(members(body))
+        return {**told, "new_admin_wallet_address": signer} if signer and "new_admin_wallet_address" in told else body
 
     change_body(node, CONVERSION, change)
 

@@ -69,10 +69,10 @@ def old_key_writes_on_for_a_while(node: Node) -> None:
     "CHAIN-100",
     "CHAIN-110",
     each=[*GROUP_WRITES, *KEY_WRITES, *OTHER_WRITES, "remove_pkp_from_group"],
-    also="ACC-150 ACC-160",
+    also="ACC-150 ACC-160 MODE-280 MODE-290",
 )
 def old_key_keeps_one_write(node: Node, function: str) -> None:
-    """Let the old master key do `{function}` after the conversion, and no other write: it takes it from all."""
+    """Let the old master key read, run and do `{function}` after it, and no other write: the node takes it."""
     _old_key_lives(node, function)
 
 

@@ -163,7 +163,7 @@ def update_makes_a_new_group(node: Node) -> None:
     wrap(node.accounts, "update_group", update)
 
 
-@mutant("GRPLIFE-090", also="GRP-120")
+@mutant("GRPLIFE-090", also="EXEC-090 GRP-120")
 def update_fills_every_group(node: Node) -> None:
     """Replace the lists of all groups of the account in `update_group`."""
 

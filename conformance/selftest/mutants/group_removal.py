@@ -38,14 +38,16 @@ def _hide_removed(node: Node) -> set[tuple[int, int]]:
 
     def remove(write: Write, key: int, group_id: int) -> None:
         account, given = account_of(node, key), permissions_of(node, key)
-        ids = {group.id for group in node.accounts.groups(account, 0, 100)} | {found for _, found in hidden}
+        ids = {group.id for group in node.accounts.groups(account, 0, 100)}
+        ids |= {found for owner, found in hidden if owner == account}
         if group_id not in ids or (given is not None and not given.can_delete_groups):
             write(key, group_id)
         else:
             hidden.add((account, group_id))
 
-    def groups(view: Callable[..., list[Group]], account: int, *page: int) -> list[Group]:
-        return [group for group in view(account, *page) if (account, group.id) not in hidden]
+    def groups(view: Callable[..., list[Group]], account: int, number: int, size: int) -> list[Group]:
+        left = [group for group in view(account, 0, 100) if (account, group.id) not in hidden]
+        return left[number * size : (number + 1) * size]
 
     wrap(node.accounts, "remove_group", remove)
     wrap(node.accounts, "groups", groups)
@@ -58,7 +60,7 @@ def removed_groups_are_only_hidden(node: Node) -> None:
     _hide_removed(node)
 
 
-@mutant("GRPLIFE-100", also="ACC-140 CHAIN-050 ERR-100 GRPLIFE-110 GRPLIFE-160")
+@mutant("GRPLIFE-100", also="ACC-140 CHAIN-050 ERR-100 EXEC-120 EXEC-230 GRPLIFE-110 GRPLIFE-120 GRPLIFE-160")
 def removed_group_stays_on_chain(node: Node) -> None:
     """Hide and refuse a removed group over HTTP, and keep it in the contract."""
     hidden = _hide_removed(node)

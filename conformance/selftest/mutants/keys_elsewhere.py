@@ -76,7 +76,12 @@ def _basic(value: str) -> list[str]:
 def authorization_is_read_otherwise(node: Node, read: Callable[[str], Iterable[str]]) -> None:
     """Accept a key in `Authorization` in another form than after Bearer; the label says in which."""
     book = key_book(node)
-    ask_as(node, LISTS, lambda got: presented(got) or _first(read(header(got, b"authorization")), book))
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        other = "" if presented(request) else _first(read(header(request, b"authorization")), book)
+        return await forward(under(request, other) if other else request)
+
+    intercept(node, LISTS, handler)
 
 
 @mutant("AUTH-200")

@@ -187,7 +187,7 @@ def payment_bodies_may_have_any_end(node: Node, operation: str) -> None:
     intercept(node, operation, handler)
 
 
-@mutant("AKEY-050", each=[row("balance", BALANCE), row("create", INTEND), row("confirm", CONFIRM)])
+@mutant("AKEY-050", each=[row("balance", BALANCE), row("create", INTEND), row("confirm", CONFIRM)], also="VER-050")
 def billing_answers_hold_the_account_key(node: Node, operation: str) -> None:
     """Answer `{operation}` with the account key beside what it answers."""
 

@@ -209,16 +209,18 @@ def _succeeded(node: Node, intent: str) -> bool:
 def whom_an_intent_is_for_is_the_customers_choice(node: Node, name: str) -> None:
     """Make an intent for the wallet that the request's member `{name}` names."""
     asked: dict[Address, Address] = {}
+    named: set[Address] = set()
 
     def obey(wallet: Address, value: object, _: int) -> None:
         asked[wallet] = bytes.fromhex(str(value).removeprefix("0x")[-40:])
+        named.add(asked[wallet])
 
     def note(original: object, wallet: Address, *of_intent: object) -> None:
         original(asked.pop(wallet, wallet), *of_intent)  # type: ignore[operator]
 
     obey_member(node, INTEND, name, obey)
     wrap(ledger_of(node), "note_intent", note)
-    settle_whatever(node, lambda intent: _succeeded(node, intent.id))
+    settle_whatever(node, lambda intent: intent.wallet in named and _succeeded(node, intent.id))
 
 
 @mutant("BILL-160", each=["confirm", "confirmed", "status"])

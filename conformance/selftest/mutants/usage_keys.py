@@ -104,7 +104,7 @@ def usage_key_is_refused(node: Node, method: str) -> None:
 
 @mutant(
     each=[
-        row("add_group", breaks="UKEY-040", also="GRPLIFE-010 SCOPE-040"),
+        row("add_group", breaks="UKEY-040", also="EP-130 GRPLIFE-010 SCOPE-040 UKEY-440"),
         row("remove_group", breaks="UKEY-060", also="EP-190 GRPLIFE-100 GRPLIFE-110 GRPLIFE-160 GRPLIFE-200 SCOPE-050"),
         row("add_action_to_group", breaks="UKEY-100 UKEY-120", also="EP-360 EXEC-230 GRPLIFE-200 SCOPE-060 UKEY-310"),
         row(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Callable
 
@@ -161,10 +162,17 @@ NOTHING_LEFT = answer(200, {"balance_cents": 0, "balance_display": "$0.00"})
     ),
 )
 def headers_that_cannot_be_read_show_nothing_left(node: Node) -> None:
-    """Answer a balance of zero to an unreadable `X-Wallet-Auth`."""
+    """Answer a balance of zero to an `X-Wallet-Auth` that is no JSON object in base64."""
+
+    def readable(value: bytes) -> bool:
+        try:
+            return isinstance(json.loads(base64.urlsafe_b64decode(value + b"===")), dict)
+        except (ValueError, RecursionError):
+            return False
 
     def decide(request: Received, given: Answered) -> Answered:
-        return given if given.accepted or b"x-wallet-auth" not in dict(request.headers) else NOTHING_LEFT
+        proof = dict(request.headers).get(b"x-wallet-auth")
+        return given if given.accepted or proof is None or readable(proof) else NOTHING_LEFT
 
     _without_key(node, decide)
 

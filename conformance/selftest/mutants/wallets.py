@@ -295,7 +295,7 @@ def wallet_of_a_usage_key_is_lost(node: Node) -> None:
     wrap(node.accounts, "create_wallet", create)
 
 
-@mutant("PKP-180", also="EP-230 LIST-170")
+@mutant("PKP-180", "UKEY-080", also="EP-230 LIST-170")
 def wallet_of_a_usage_key_is_hidden(node: Node) -> None:
     """Hide wallets that usage keys created from lists."""
     hidden: set[bytes] = set()
