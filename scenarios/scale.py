@@ -1,4 +1,4 @@
-"""Accounts that hold much: long lists over their pages, ids of two and three digits, whole records beside each write.
+"""Accounts that hold much: long lists over their pages, ids of three digits.
 
 Specification, "Endpoints" (`page_number`, `page_size`), "States and transitions" (what a write replaces). This costs
 some 500 requests that write: it runs for those who name the pack.
@@ -30,12 +30,6 @@ SMALL = 7
 """Items on a small page. Divides none of the lengths, so that the last page is shorter."""
 FAR = (2**31, 2**32, 2**32 + 1, 2**63, 2**64 - 1)
 """Page numbers that narrower integers read as negative, as the first or as the second page."""
-ARRAYS = ("manage_ipfs_ids_in_groups", "add_pkp_to_groups", "remove_pkp_from_groups", "execute_in_groups")
-
-
-def counted(items: Sequence[object]) -> Counter[str]:
-    """How often an array holds each of its items."""
-    return Counter(map(printed, items))
 
 
 def small_page(node: Node) -> int:
@@ -148,84 +142,3 @@ def more_groups_than_a_byte_counts(judge: Judge, node: Node) -> None:
     node.groups.remove(alice, ids[-1])
     with judge.apart("GRPLIFE-100"):
         judge.same(node.groups.list(alice), all_groups[:-1], "the groups that are left")
-
-
-# ------------------------------------------------------------------------------------------------------- whole records
-
-
-Records = dict[str, list[object]]
-
-
-def records(node: Node, key: str, groups: Sequence[GroupId]) -> Records:
-    """All that an account's lists hold, by operation and group."""
-    held: Records = {
-        "groups": node.groups.list(key),
-        "wallets": node.pkps.list(key),
-        "actions": node.actions.list(key),
-        "usage keys": node.usage_keys.list(key),
-    }
-    for group in groups:
-        held[f"wallets of {group}"] = node.pkps.list(key, group)
-        held[f"actions of {group}"] = node.actions.list(key, group)
-    return held
-
-
-def without(items: Sequence[object], gone: str) -> list[object]:
-    """Usage keys as they are when their arrays lose a group's id."""
-
-    def lost(name: str, value: object) -> object:
-        loses = name in ARRAYS and isinstance(value, list)
-        return [one for one in value if printed(one) != gone] if loses and isinstance(value, list) else value
-
-    return [
-        {name: lost(name, value) for name, value in item.items()} if isinstance(item, dict) else item for item in items
-    ]
-
-
-@case(
-    "whole-records-beside-each-write",
-    requirements=["GRPLIFE-090", "GRPLIFE-130", "GRPLIFE-140", "KEYLIFE-050", "EP-220"],
-    needs=NEEDS,
-)
-def whole_records_beside_each_write(judge: Judge, node: Node) -> None:
-    """Updates and removals leave every other record as it was, ids that begin alike included."""
-    alice = node.accounts.new().key
-    pkp, other = node.pkps.create_several(alice, 2)
-    hashed = hashed_cid(node.actions.sample_cid("one"))
-    node.actions.add(alice, node.actions.sample_cid("one"))
-    ids = [node.groups.add(alice, str(n), pkp_ids=[pkp.id, other.id], cid_hashes=[hashed]).id for n in range(11)]
-    first, last = ids[0], ids[9]
-    named: list[list[int]] = [[first], [last], [first, last], [0, first], [last, ids[10]]]
-    keys = [
-        node.usage_keys.add(alice, Permissions(True, False, True, groups, groups, groups, groups), str(number)).key
-        for number, groups in enumerate(named)
-    ]
-    watched = [first, ids[1], last, ids[10]]
-    before = records(node, alice, watched)
-
-    def compare(*changed: str) -> None:
-        nonlocal before
-        earlier, before = before, records(node, alice, watched)
-        for name in before:
-            if name not in changed:
-                judge.same(before[name], earlier[name], f"the {name}, as before the write,")
-
-    with judge.apart("GRPLIFE-090"):
-        node.groups.update(alice, first, "0", pkp_ids=[], cid_hashes=[])
-        compare("groups", f"wallets of {first}", f"actions of {first}")
-    with judge.apart("EP-220"):
-        node.groups.remove_pkp(alice, last, pkp.id)
-        compare(f"wallets of {last}")
-    with judge.apart("KEYLIFE-050"):
-        node.usage_keys.update(alice, keys[0], Permissions(), "0")
-        kept = before["usage keys"]
-        compare("usage keys")
-        differing = counted(before["usage keys"]) - counted(kept)
-        judge.that(differing.total() <= 1, "one usage key at most that is another", list(differing))
-    kept, watched = before["usage keys"], watched[1:]
-    with judge.apart("GRPLIFE-130", "GRPLIFE-140"):
-        node.groups.remove(alice, first)
-        compare("groups", "usage keys", f"wallets of {first}", f"actions of {first}")
-    with judge.apart("GRPLIFE-130"):
-        gone = printed(first)
-        judge.same(without(before["usage keys"], gone), without(kept, gone), "the usage keys, but for the group's id,")

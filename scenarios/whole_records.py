@@ -1,0 +1,95 @@
+"""What an update or a removal leaves alone: every other record of the account, ids of two digits included.
+
+Specification: "States and transitions" (what a write replaces).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from conformance.cases import Judge, case
+from conformance.service.derivations import hashed_cid
+from conformance.service.node import Node
+from conformance.service.usage_keys import Permissions
+from conformance.values.ids import GroupId
+from conformance.values.json_values import printed
+
+NEEDS = ("managed_accounts",)
+ARRAYS = ("manage_ipfs_ids_in_groups", "add_pkp_to_groups", "remove_pkp_from_groups", "execute_in_groups")
+Records = dict[str, list[object]]
+
+
+def records(node: Node, key: str, groups: Sequence[GroupId]) -> Records:
+    """All that an account's lists hold, by operation and group."""
+    held: Records = {
+        "groups": node.groups.list(key),
+        "wallets": node.pkps.list(key),
+        "actions": node.actions.list(key),
+        "usage keys": node.usage_keys.list(key),
+    }
+    for group in groups:
+        held[f"wallets of {group}"] = node.pkps.list(key, group)
+        held[f"actions of {group}"] = node.actions.list(key, group)
+    return held
+
+
+def without(items: Sequence[object], gone: str) -> list[object]:
+    """Usage keys as they are when their arrays lose a group's id."""
+
+    def lost(name: str, value: object) -> object:
+        loses = name in ARRAYS and isinstance(value, list)
+        return [one for one in value if printed(one) != gone] if loses and isinstance(value, list) else value
+
+    return [
+        {name: lost(name, value) for name, value in item.items()} if isinstance(item, dict) else item for item in items
+    ]
+
+
+@case(
+    "beside-each-write",
+    requirements=["GRPLIFE-090", "GRPLIFE-130", "GRPLIFE-140", "KEYLIFE-050", "EP-220"],
+    needs=NEEDS,
+)
+def beside_each_write(judge: Judge, node: Node) -> None:
+    """Updates and removals leave every other record as it was, ids that begin alike included."""
+    alice = node.accounts.new().key
+    pkp, other = node.pkps.create_several(alice, 2)
+    hashed = hashed_cid(node.actions.sample_cid("one"))
+    node.actions.add(alice, node.actions.sample_cid("one"))
+    ids = [node.groups.add(alice, str(n), pkp_ids=[pkp.id, other.id], cid_hashes=[hashed]).id for n in range(11)]
+    first, last = ids[0], ids[9]
+    named: list[list[int]] = [[first], [last], [first, last], [0, first], [last, ids[10]]]
+    keys = [
+        node.usage_keys.add(alice, Permissions(True, False, True, groups, groups, groups, groups), str(number)).key
+        for number, groups in enumerate(named)
+    ]
+    watched = [first, ids[1], last, ids[10]]
+    before = records(node, alice, watched)
+
+    def compare(*changed: str) -> None:
+        nonlocal before
+        earlier, before = before, records(node, alice, watched)
+        for name in before:
+            if name not in changed:
+                judge.same(before[name], earlier[name], f"the {name}, as before the write,")
+
+    with judge.apart("GRPLIFE-090"):
+        node.groups.update(alice, first, "0", pkp_ids=[], cid_hashes=[])
+        compare("groups", f"wallets of {first}", f"actions of {first}")
+    with judge.apart("EP-220"):
+        node.groups.remove_pkp(alice, last, pkp.id)
+        compare(f"wallets of {last}")
+    with judge.apart("KEYLIFE-050"):
+        node.usage_keys.update(alice, keys[0], Permissions(), "0")
+        kept = before["usage keys"]
+        compare("usage keys")
+        differing = Counter(map(printed, before["usage keys"])) - Counter(map(printed, kept))
+        judge.that(differing.total() <= 1, "one usage key at most that is another", list(differing))
+    kept, watched = before["usage keys"], watched[1:]
+    with judge.apart("GRPLIFE-130", "GRPLIFE-140"):
+        node.groups.remove(alice, first)
+        compare("groups", "usage keys", f"wallets of {first}", f"actions of {first}")
+    with judge.apart("GRPLIFE-130"):
+        gone = printed(first)
+        judge.same(without(before["usage keys"], gone), without(kept, gone), "the usage keys, but for the group's id,")
