@@ -50,6 +50,12 @@ def page_number_is_ignored(node: Node, operation: str) -> None:
     change_query(node, operation, lambda query: {**query, "page_number": "0"})
 
 
+@mutant("LIST-060", each=["list_api_keys", "list_actions"])
+def page_number_needs_a_size(node: Node, operation: str) -> None:
+    """Answer the first page of `{operation}` where `page_size` is left out, whichever page is asked for."""
+    change_query(node, operation, lambda query: query if "page_size" in query else {**query, "page_number": "0"})
+
+
 @mutant("LIST-050", "LIST-060")
 def page_number_of_wallets_wraps(node: Node) -> None:
     """Answer every page of `list_wallets` with the first one."""
