@@ -44,6 +44,22 @@ def second_wallet(judge: Judge, node: Node) -> None:
             judge.same_hex(signer, pkp.address, f"the signer of {name!r}")
 
 
+@case("wallets-of-different-groups", requirements=["EXEC-010"], needs=NEEDS)
+def wallets_of_different_groups(judge: Judge, node: Node) -> None:
+    """One run uses two wallets, each permitted by another group that the key may use."""
+    alice = node.accounts.new().key
+    p, q = node.pkps.create_several(alice, 2)
+    both, one = (node.actions.prepared(name) for name in ("sign_both", "sign_message"))
+    key = node.usage_keys.executing_in(alice, *(bound(node, alice, [pkp], [both, one]) for pkp in (p, q)))
+    for pkp in (p, q):
+        node.signing.must_sign(key, one, pkp)
+    with judge():
+        for first, second in ((p, q), (q, p)):
+            signed = node.runs.must_succeed(node.signing.request(key, both, first, other=second.id)).result
+            signer = signer_of_message(node.label, member(signed, "other"))
+            judge.same_hex(signer, second.address, "the signer of 'other'")
+
+
 @case("key-of-a-second-wallet", requirements=["EXEC-200", "PKP-170"], needs=NEEDS)
 def key_of_a_second_wallet(judge: Judge, node: Node) -> None:
     """An action that has used its wallet gets no private key of another."""

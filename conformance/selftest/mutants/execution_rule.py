@@ -203,6 +203,22 @@ def first_wallet_opens_the_others(node: Node) -> None:
     wrap(node.runs, "may_use", may_use)
 
 
+@mutant("EXEC-010", also="EXEC-240")
+def first_wallet_pins_the_group(node: Node) -> None:
+    """Permit further wallets of a run only in the groups that permit its first one."""
+    pinned: list[tuple[Run, set[int]]] = []
+
+    def may_use(original: Callable[[Run, bytes], bool], run: Run, pkp_id: bytes) -> bool:
+        groups = own_groups(node, run.caller.key_hash)
+        through = {group.id for group in groups if permits(group, run.action, pkp_id)}
+        before = next((ids for one, ids in pinned if one is run), None)
+        if before is None:
+            pinned.append((run, through))
+        return original(run, pkp_id) and (before is None or bool(before & through))
+
+    wrap(node.runs, "may_use", may_use)
+
+
 # ------------------------------------------------------------------------------------------ wildcards
 
 
