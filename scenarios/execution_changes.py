@@ -19,7 +19,7 @@ from conformance.service.pkps import Pkp
 from conformance.service.refusal import Refusals, must_refuse, was_accepted
 from conformance.service.session import DESCRIPTION
 from conformance.service.usage_keys import Permissions
-from conformance.values.json_values import printed
+from conformance.values.json_values import printed, same
 
 NEEDS = ("managed_accounts",)
 
@@ -269,17 +269,22 @@ def runs_without_a_wallet(judge: Judge, node: Node) -> None:
         with judge.apart(*gives, "EXEC-230"):
             node.runs.must_succeed(run)
 
+    def in_others() -> list[object]:
+        return [node.actions.list(on.alice, group) for group in (on.g, on.h)]
+
     def named(*listed: object) -> Callable[[], object]:
         return lambda: groups.update(on.alice, g, "g", pkp_ids=[on.p.id], cid_hashes=listed)
 
     def executing(*named: int) -> Callable[[], object]:
         return lambda: node.usage_keys.update(on.alice, key, Permissions(execute_in_groups=[*named]))
 
+    before = in_others()
     follows(["GRPLIFE-050"], named(*hashes), ["GRPLIFE-050"], named(*hashes, plain.hash))
     follows(
         *(["EP-210"], lambda: groups.remove_action(on.alice, g, plain.hash)),
         *(["EP-360"], lambda: groups.add_action(on.alice, g, plain.cid)),
     )
+    judge.set_up(same(in_others(), before), "the other groups' actions as before their neighbour's updates")
     follows(["KEYLIFE-030"], executing(on.g, on.h), ["KEYLIFE-020"], executing(on.g, g))
     follows(["KEYLIFE-030"], executing(), ["KEYLIFE-020"], executing(0))
     follows(["GRPLIFE-110"], lambda: groups.remove(on.alice, g), [], lambda: bound(node, on.alice, [on.p], [plain]))
@@ -290,19 +295,19 @@ def one_group_of_two(judge: Judge, node: Node) -> None:
     """What two groups permit stays permitted through the one when the other loses it or is removed."""
     on = two_groups(node)
     signing = node.signing
-    node.groups.update(on.alice, on.h, "h", pkp_ids=[on.p.id], cid_hashes=[on.x.hash])
+    for group in (on.g, on.h):
+        node.groups.update(on.alice, group, "both", pkp_ids=[on.p.id, on.q.id], cid_hashes=[on.x.hash])
     in_h, both = node.usage_keys.executing_in(on.alice, on.h), node.usage_keys.executing_in(on.alice, on.g, on.h)
     with judge.apart("PKP-060"):
         for key in (on.key, in_h):
             signing.must_sign(key, on.x, on.p)
-    node.groups.remove_pkp(on.alice, on.g, on.p.id)
+    node.groups.remove_pkp(on.alice, on.g, on.q.id)
     with judge.apart("PKP-070"):
-        signing.must_sign(in_h, on.x, on.p)
+        signing.must_sign(in_h, on.x, on.q)
     through_h = [in_h]
     with judge.apart("UKEY-290"):
         signing.must_sign(both, on.x, on.p)
         through_h.append(both)
-    node.groups.add_pkp(on.alice, on.g, on.p.id)
     node.groups.remove(on.alice, on.g)
     with judge.apart("GRPLIFE-170"):
         for key in through_h:

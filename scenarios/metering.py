@@ -269,8 +269,8 @@ def runs_are_charged_after_conversion(judge: Judge, node: Node) -> None:
     """A run by a usage key of a converted account lowers the balance of its admin wallet."""
     alice, carol = node.accounts.new(), node.wallets.new("carol")
     objects, by_key = sample_objects(node, alice), meter_of(judge, node, alice.key)
-    before = by_key.left
-    node.runs.run(objects.usage_key, objects.action.code)
+    before, runner = by_key.left, node.usage_keys.executing_in(alice.key, objects.group)
+    node.runs.run(runner, objects.action.code)
     price = before - node.payments.balance(alice.key)
     node.accounts.convert(alice.key, carol)
 
@@ -281,7 +281,7 @@ def runs_are_charged_after_conversion(judge: Judge, node: Node) -> None:
         node.payments.buy_by_wallet(carol)
     meter = Meter(judge, balance)
     with judge(*(("BILL-320", "MODE-100") if price > 0 else ("BILL-320",))):
-        node.runs.run(objects.usage_key, objects.action.code)
+        node.runs.run(runner, objects.action.code)
         meter.must_have_charged("a run by a usage key")
     judge.set_up(price > 0, "a run that costs something before the conversion, too")
 

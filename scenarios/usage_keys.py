@@ -110,7 +110,7 @@ def keys_naming(node: Node, alice: str, groups: Sequence[int]) -> list[UsageKey]
     for group in groups:
         # Whether an array may name a group that does not exist is silent (UKEY-470).
         if added := written(node, "add_usage_api_key", alice, group):
-            keys.append(UsageKey(printed(member(added.value, "usage_api_key"))))
+            keys.append(node.usage_keys.value_in(added))
         if written(node, "update_usage_api_key", alice, group, usage_api_key=spare):
             keys.append(spare)
             spare = node.usage_keys.add(alice).key

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
+from conformance.endpoints.messages import Answer
 from conformance.problems import Malformed
 from conformance.service.acceptance import Accepted
 from conformance.service.lists import read_list
@@ -69,10 +70,15 @@ class UsageKeys:
         """A new usage key."""
         request = self._session.request("add_usage_api_key", key, **self._labels(name), **permissions.members)
         answer, accepted = self._session.accept(request)
+        return AddedUsageKey(self.value_in(answer), accepted)
+
+    @staticmethod
+    def value_in(answer: Answer) -> UsageKey:
+        """The value of the new usage key in an answer of `add_usage_api_key`. Malformed: it has none."""
         value = member(answer.value, "usage_api_key")
         if not isinstance(value, str):
             raise Malformed("a new usage key", printed(answer.value)[:300], answer.exchange)
-        return AddedUsageKey(UsageKey(value), accepted)
+        return UsageKey(value)
 
     def executing_in(self, key: str, *groups: int) -> UsageKey:
         """The value of a new usage key that may execute in these groups and do nothing else."""
