@@ -161,7 +161,7 @@ def wallet_is_in_one_group(node: Node) -> None:
     wrap(node.accounts, "add_pkp_to_group", add)
 
 
-@mutant("PKP-070", "GRPLIFE-170", also="LIST-170")
+@mutant("PKP-070", also="LIST-170")
 def wallet_leaves_every_group(node: Node) -> None:
     """Take a wallet out of all groups of the account in `remove_pkp_from_group`."""
     remove = node.accounts.remove_pkp_from_group
