@@ -18,7 +18,7 @@ from conformance.drivers.steps.caserun import CaseRun
 from conformance.endpoints.messages import Answer
 from conformance.endpoints.requests import OutgoingRequest
 from conformance.language.templates import CompileContext
-from conformance.problems import Inconclusive, Mismatch, ProfileSilent
+from conformance.problems import Departure, Inconclusive, Mismatch, ProfileSilent
 from conformance.service.acceptance import Accepted, must_accept
 from conformance.service.clock import MOST_TRIES, date_of, within_one_second
 from conformance.service.contract import chain_id
@@ -138,20 +138,35 @@ class EnvelopeTrial:
         for flow, rows in chosen.items():
             if flow != CONVERSION and rows[0].form != VALID.model_copy(update={"id": rows[0].form.id}):
                 try_control(partial(self._send_valid, flow))
-        for flow, rows in chosen.items():
-            self._try_rows(flow, [row for row in rows if not _refuses(row)], None)
-        # What an accepted envelope changed must not look like the work of a refused one: those come last.
-        for flow, rows in chosen.items():
-            if refused := [row for row in rows if _refuses(row)]:
-                self._try_rows(flow, refused, self._refusals(flow))
+        failures: list[Departure] = []
+        try:
+            for flow, rows in chosen.items():
+                self._try_rows(flow, [row for row in rows if not _refuses(row)], None, failures)
+            # What an accepted envelope changed must not look like the work of a refused one: those come last.
+            for flow, rows in chosen.items():
+                if refused := [row for row in rows if _refuses(row)]:
+                    self._try_rows(flow, refused, self._refusals(flow), failures)
+        except Inconclusive:
+            # A failure may have changed what later rows need.
+            if not failures:
+                raise
+        if failures:
+            raise Departure.first_of(failures)
         self.run.unchanged.compare()
         if any(map(_refuses, chosen.get(CONVERSION, []))):
             try_control(partial(self._send_valid, CONVERSION))
 
-    def _try_rows(self, flow: Flow, rows: Sequence[Row], refusals: Refusals | None) -> None:
+    def _try_rows(self, flow: Flow, rows: Sequence[Row], refusals: Refusals | None, failures: list[Departure]) -> None:
+        """Send each row, whatever becomes of the others; add the departures to `failures`."""
         for row in rows:
-            with labelled(f"{row.label} ({flow})"), charging(row.form.judges):
-                self._try_row(flow, row, refusals)
+            try:
+                with labelled(f"{row.label} ({flow})"), charging(row.form.judges):
+                    self._try_row(flow, row, refusals)
+            except Departure as problem:
+                failures.append(problem)
+                self.run.unchanged.forget()
+                if flow == CONVERSION and refusals is not None:
+                    return  # the account of the refused rows may be converted by now
 
     def _refusals(self, flow: Flow) -> Refusals:
         """The control of a flow's refusals, with the lists of its account as reads."""

@@ -20,7 +20,7 @@ from conformance.language.rows import compile_row, define_rows
 from conformance.language.scope import Scope
 from conformance.language.shapes import ANYTHING, SCALAR, Array, Object, Shape
 from conformance.language.templates import REFERENCE, CompileContext, Template, compile_value, shape_of
-from conformance.problems import BadShape, Departure, Mismatch, StepProblem, UnknownName
+from conformance.problems import BadShape, Departure, Mismatch, SetupFailed, StepProblem, UnknownName
 from conformance.service.at_once import at_once
 from conformance.values.json_values import MISSING, printed
 
@@ -124,6 +124,7 @@ def compile_repeat(
 
     def act(run: CaseRun) -> None:
         failures: list[Departure] = []
+        blocked: StepProblem | None = None
         for index, row in enumerate(rounds(run.scope)):
             run.scope.variables["index"] = index
             for name, template in row.items():
@@ -133,21 +134,22 @@ def compile_repeat(
                     body(run)
             except StepProblem as problem:
                 problem.step = f"{problem.step}, round {form.each[index]['id'] if form.each else index}"
-                if not (form.each and isinstance(problem, Departure) and problem.judged):
-                    _raise_unless(failures, problem)
-                    break
-                failures.append(problem)
+                if isinstance(problem, Departure) and problem.judged:
+                    failures.append(problem)
+                else:
+                    blocked = blocked or problem
                 run.unchanged.forget()
+                # Rows are independent of each other. Rounds of `times` may build on those before, and where the node
+                # cannot be reached no other row gets further.
+                if not form.each or not isinstance(problem, Departure | SetupFailed):
+                    break
+        # What a row shows of the node counts, whether or not another one could not be prepared.
         if failures:
             raise Departure.first_of(failures)
+        if blocked:
+            raise blocked
 
     return act
-
-
-def _raise_unless(failures: Sequence[Departure], problem: StepProblem) -> None:
-    """Raise what ended the rounds, unless a round failed before: then only the failures are reported."""
-    if not failures:
-        raise problem
 
 
 def _judged_in_row(row: Mapping[str, JsonValue], context: CompileContext) -> frozenset[str] | None:

@@ -352,6 +352,7 @@ def test_chain_steps_read_the_contract_through_json_rpc(cases_of: Callable[[str]
     assert outcome.verdict is Verdict.FAIL
     assert outcome.failure is not None
     assert outcome.failure.step == "steps[2] chain get_account"
-    sent = json.loads(next(asked.text for asked in node.asked if asked.path == "/rpc"))
+    requests = [json.loads(asked.text) for asked in node.asked if asked.path == "/rpc"]
+    sent = next(request for request in requests if request["method"] == "eth_call")
     selector = keccak(text="getAccount(uint256)")[:4].hex()
     assert sent["params"] == [{"to": "0x" + "11" * 20, "data": f"0x{selector}{5:064x}"}, "latest"]
