@@ -158,9 +158,11 @@ def account_key_passes_for_a_usage_key(node: Node, operation: str) -> None:
 def update_keeps_the_labels(node: Node) -> None:
     """Keep the labels in `update_usage_api_key`, though the profile says that it replaces them."""
 
-    def update(write: Write, acting_key: int, key: int, _name: str, _description: str, sent: Permissions) -> None:
-        before = node.accounts.usage_key(acting_key, key)
-        write(acting_key, key, before.name, before.description, sent)
+    def update(write: Write, acting_key: int, key: int, name: str, text: str, sent: Permissions) -> None:
+        if node.accounts.key_info(acting_key).is_account_key:
+            before = node.accounts.usage_key(acting_key, key)
+            name, text = before.name, before.description
+        write(acting_key, key, name, text, sent)
 
     wrap(node.accounts, "update_usage_key", update)
 

@@ -196,7 +196,7 @@ def an_update_reaches_keys_of_the_same_name(node: Node) -> None:
     wrap(node.accounts, "update_usage_key", update)
 
 
-@mutant("KEYLIFE-200", also="EP-130 EXEC-230 KEYLIFE-020 KEYLIFE-030 LIST-170")
+@mutant("KEYLIFE-200", also="EP-130 EXEC-230 KEYLIFE-020 KEYLIFE-030 LIST-170 UKEY-470")
 def parallel_updates_lose_their_groups(node: Node) -> None:
     """Store with the bools of each update the `execute_in_groups` of the last one that sent others."""
     sent_so_far: dict[int, list[list[int]]] = {}
