@@ -198,10 +198,14 @@ class EnvelopeTrial:
             self._must_expire(flow, row, row.form.refused_after, [request for request, _ in sent], refusals)
 
     def _must_refuse_again(self, requests: Sequence[OutgoingRequest]) -> None:
-        """Convert again, which must be refused. No key is left that could read the account's state before and after."""
+        """Convert again, which must be refused. No key is left that could read the account's state before and after.
+
+        The row is about something else: `conversion::second-conversion` judges that.
+        """
         expected = ExpectedRefusal.of(["any"], self.run.profile)
-        for request in requests:
-            check_refusal(self.run.send(request), expected, self.run.secrets)
+        with set_up():
+            for request in requests:
+                check_refusal(self.run.send(request), expected, self.run.secrets)
 
     def _must_expire(
         self, flow: Flow, row: Row, seconds: int, accepted: Sequence[OutgoingRequest], refusals: Refusals | None
