@@ -27,13 +27,12 @@ def update_keeps_id_and_place(judge: Judge, node: Node) -> None:
     p, q = node.pkps.create_several(alice, 2)
     x, y = (hashed_cid(node.actions.sample_cid(name)) for name in "xy")
     g, h, i = (bound(node, alice, [pkp], [action]) for pkp, action in ((p, x), (p, x), (q, y)))
-    place = 1
 
     def others_lists() -> list[object]:
         return [[node.pkps.list(alice, group), node.actions.list(alice, group)] for group in (g, i)]
 
     groups, lists = node.groups.list(alice), others_lists()
-    judge.set_up(len(groups) == 3, "the three groups of the account in its list")
+    place = len(groups) - 2  # the newest is the last; an account may begin with groups of its own
     node.groups.update(alice, h, "renamed", pkp_ids=[q.id], cid_hashes=[])
     with judge():
         after = node.groups.list(alice)
