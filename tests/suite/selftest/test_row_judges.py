@@ -19,4 +19,4 @@ def test_departure_of_a_row_is_charged_to_what_the_row_judges() -> None:
     assert outcome.verdict is Verdict.FAIL
     assert outcome.failure is not None
     assert "domain" in outcome.failure.step, outcome.failure.step
-    assert outcome.blamed == ("ENV-070",)
+    assert outcome.blamed == ("ENV-070", "ENV-090")  # each row tells of its own
