@@ -1,7 +1,7 @@
 """Accounts that hold much: long lists over their pages, ids of three digits.
 
-Specification, "Endpoints" (`page_number`, `page_size`), "States and transitions" (what a write replaces). This costs
-some 500 requests that write: it runs for those who name the pack.
+Specification, "Endpoints" (`page_number`, `page_size`). This costs some 400 requests that write: it runs for those who
+name the pack.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from conformance.cases import Judge, case
+from conformance.profile.operations import PERMISSION_ARRAYS
 from conformance.service.derivations import hashed_cid
 from conformance.service.node import Node
 from conformance.service.usage_keys import Permissions
@@ -16,7 +17,6 @@ from conformance.values.ids import GroupId
 from conformance.values.json_values import printed
 
 NEEDS = ("managed_accounts",)
-ARRAYS = ("manage_ipfs_ids_in_groups", "add_pkp_to_groups", "remove_pkp_from_groups", "execute_in_groups")
 Records = dict[str, list[object]]
 
 
@@ -38,8 +38,9 @@ def without(items: Sequence[object], gone: str) -> list[object]:
     """Usage keys as they are when their arrays lose a group's id."""
 
     def lost(name: str, value: object) -> object:
-        loses = name in ARRAYS and isinstance(value, list)
-        return [one for one in value if printed(one) != gone] if loses and isinstance(value, list) else value
+        if name not in PERMISSION_ARRAYS or not isinstance(value, list):
+            return value
+        return [one for one in value if printed(one) != gone]
 
     return [
         {name: lost(name, value) for name, value in item.items()} if isinstance(item, dict) else item for item in items
@@ -74,21 +75,21 @@ def beside_each_write(judge: Judge, node: Node) -> None:
             if name not in changed:
                 judge.same(before[name], earlier[name], f"the {name}, as before the write,")
 
+    node.groups.update(alice, first, "0", pkp_ids=[], cid_hashes=[])
     with judge.apart("GRPLIFE-090"):
-        node.groups.update(alice, first, "0", pkp_ids=[], cid_hashes=[])
         compare("groups", f"wallets of {first}", f"actions of {first}")
+    node.groups.remove_pkp(alice, last, pkp.id)
     with judge.apart("EP-220"):
-        node.groups.remove_pkp(alice, last, pkp.id)
         compare(f"wallets of {last}")
+    node.usage_keys.update(alice, keys[0], Permissions(), "0")
+    kept = before["usage keys"]
     with judge.apart("KEYLIFE-050"):
-        node.usage_keys.update(alice, keys[0], Permissions(), "0")
-        kept = before["usage keys"]
         compare("usage keys")
         differing = Counter(map(printed, before["usage keys"])) - Counter(map(printed, kept))
         judge.that(differing.total() <= 1, "one usage key at most that is another", list(differing))
     kept, watched = before["usage keys"], watched[1:]
+    node.groups.remove(alice, first)
     with judge.apart("GRPLIFE-130", "GRPLIFE-140"):
-        node.groups.remove(alice, first)
         compare("groups", "usage keys", f"wallets of {first}", f"actions of {first}")
     with judge.apart("GRPLIFE-130"):
         gone = printed(first)
