@@ -75,17 +75,19 @@ def read_page(session: Session, request: OutgoingRequest, number: int, size: int
     return _items(answer, size)
 
 
-def page_or_none(session: Session, request: OutgoingRequest, number: int, size: int) -> list[object]:
-    """One page that may lie behind the last, counted from 0; no items where it is refused."""
-    members = {**request.members, "page_number": first_page(session) + number, "page_size": size}
-    answer = session.send(replace(request, members=members))
+def page_or_none(session: Session, request: OutgoingRequest, number: int, size: int | None) -> list[object]:
+    """One page that may lie behind the last, counted from 0; no items where it is refused. None: no size."""
+    page: dict[str, object] = {"page_number": first_page(session) + number}
+    if size is not None:
+        page["page_size"] = size
+    answer = session.send(replace(request, members={**request.members, **page}))
     return _items(answer, size) if was_accepted(session, answer, or_refused=["any"]) else []
 
 
-def _items(answer: Answer, size: int) -> list[object]:
+def _items(answer: Answer, size: int | None) -> list[object]:
     page = answer.value
     if not isinstance(page, list):
         raise Malformed("an array of items", printed(page)[:300], answer.exchange)
-    if len(page) > size:
+    if size is not None and len(page) > size:
         raise Malformed(f"a page of at most {size} items", f"{len(page)} items", answer.exchange)
     return page
