@@ -103,7 +103,7 @@ class Contract:
     def address(self) -> Address:
         """The contract's address. SetupFailed: there is no contract, which `chain_information` judges (CHAIN-040)."""
         address = contract_address(self._session)
-        if not self._session.target.remembered("is a contract", lambda: self._has_code(address)):
+        if not self._session.target.remembered("contract has code", lambda: self._has_code(address)):
             raise SetupFailed(f"a contract at the contract_address {address}", "an address without code")
         return address
 
