@@ -98,6 +98,18 @@ def owner_converts_again_on_chain(node: Node) -> None:
     change_contract(node, change, {"convert_to_chain_secured_account"})
 
 
+def _hold_conversions(node: Node) -> None:
+    """Hold each conversion until another one has been let in, too."""
+    rendezvous = Rendezvous()
+
+    def signer(verify: Callable[..., object], data: object, signature: object, flow: Flow) -> object:
+        if flow is Flow.CONVERT_ACCOUNT:
+            rendezvous.wait()
+        return verify(data, signature, flow)
+
+    wrap(node, "signer", signer)
+
+
 @mutant("MODE-260", also="ERR-090 MODE-210")
 def race_lets_all_win(node: Node) -> None:
     """Answer success to every one of several concurrent conversions."""
@@ -109,20 +121,8 @@ def race_lets_all_win(node: Node) -> None:
             if refused.error != "AlreadyChainSecured":
                 raise
 
-    hold_conversions(node)
+    _hold_conversions(node)
     around_conversion(node, convert)
-
-
-def hold_conversions(node: Node) -> None:
-    """Hold each conversion until another one has been let in, too."""
-    rendezvous = Rendezvous()
-
-    def signer(verify: Callable[..., object], data: object, signature: object, flow: Flow) -> object:
-        if flow is Flow.CONVERT_ACCOUNT:
-            rendezvous.wait()
-        return verify(data, signature, flow)
-
-    wrap(node, "signer", signer)
 
 
 @mutant("MODE-260", also="ERR-150 MODE-240")
@@ -143,7 +143,7 @@ def race_is_won_by_nobody(node: Node) -> None:
         return refusal(409) if key in met and given.accepted else given
 
     intercept(node, CONVERSION, handler)
-    hold_conversions(node)
+    _hold_conversions(node)
 
 
 # ----------------------------------------------------------------------------------------------------- who may convert

@@ -203,7 +203,7 @@ def first_wallet_opens_the_others(node: Node) -> None:
     wrap(node.runs, "may_use", may_use)
 
 
-@mutant("EXEC-010", also="EXEC-240")
+@mutant("EXEC-010")
 def first_wallet_pins_the_group(node: Node) -> None:
     """Permit further wallets of a run only in the groups that permit its first one."""
     pinned: list[tuple[Run, set[int]]] = []
