@@ -404,28 +404,3 @@ def test_step_that_may_be_refused_is_judged_when_accepted(run: Run, node: TinyNo
 
     assert outcome.verdict is Verdict.FAIL
     assert "at success" in outcome.reason
-
-
-UNPREPARED = dedent("""\
-    setup: [{account: alice}]
-    steps:
-      - repeat:
-          each: [{id: one, name: taken}, {id: two, name: free}]
-          steps:
-            - {call: add_group, judges: [], with: {group_name: "${name}"}, save: {g: group_id}}
-            - {check: {that: "${g}", equals: LISTED, why: the id of the group}}
-    """)
-
-
-@pytest.mark.parametrize(("listed", "verdict"), [(99, Verdict.FAIL), (1, Verdict.INCONCLUSIVE)])
-def test_row_that_cannot_be_prepared_hides_no_other(run: Run, node: TinyNode, listed: int, verdict: Verdict) -> None:
-    node.faults["add_group"] = lambda asked: (
-        Told(status=409) if asked.body["group_name"] == "taken" else node.honest(asked)
-    )
-
-    outcome = run(UNPREPARED.replace("LISTED", str(listed)))
-
-    assert node.paths().count("add_group") == 2
-    assert outcome.verdict is verdict, outcome.reason
-    assert outcome.failure is not None
-    assert outcome.failure.step.endswith("round two" if verdict is Verdict.FAIL else "round one")
