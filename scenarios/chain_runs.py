@@ -11,7 +11,7 @@ from functools import partial
 from conformance.cases import Judge, case
 from conformance.profile.wire import ZERO_HASH
 from conformance.service.admin_writes import wallet_record, writes_by_admin
-from conformance.service.bindings import Converted, converted
+from conformance.service.bindings import Converted, converted, one_group
 from conformance.service.derivations import account_hash
 from conformance.service.groups import ALL_PKPS
 from conformance.service.node import Node
@@ -157,6 +157,12 @@ def must_not_sign_as(judge: Judge, node: Node, on: Converted, pkp_id: str, owner
     judge.that(owner.lower() not in signers, f"no signature of {owner}, which belongs to another account", answer.text)
 
 
+def may_register(node: Node, on: Converted, address: str, path: object) -> bool:
+    """Register what is another account's with the admin wallet: whether the contract took it, which it need not."""
+    arguments = [on.account.hash, address, path, f"{node.label} copied", "over"]
+    return node.contract.send(on.account.admin, "register_wallet_derivation", arguments, to_be_reverted=True).succeeded
+
+
 @case(
     "path-of-another-wallet",
     requirements=["MINT-050"],
@@ -169,30 +175,45 @@ def path_of_another_wallet(judge: Judge, node: Node) -> None:
     bobs = wallet_of_bob(node)
     minted, strange = node.minting.wallet(on.account.admin), node.minting.wallet(on.account.admin)
     node.minting.register(on.account, minted)
-    # The contract may refuse this one: then nothing comes of it, and nothing is left to be judged.
-    node.minting.register(on.account, replace(strange, path=printed(bobs.path)))
-    records = (wallet_record(node, on.account.hash, wallet.address) for wallet in (minted, strange))
-    own, copied = (PkpId(printed(member(record, "id"))) for record in records)
-    writes_by_admin(node, on.account)("update_group", on.g, "n", "d", [own, copied], [on.x.hash])
+    registered = may_register(node, on, strange.address, bobs.path)
+    wallets = [minted, strange] if registered else [minted]
+    own, *copied = (
+        PkpId(printed(member(wallet_record(node, on.account.hash, wallet.address), "id"))) for wallet in wallets
+    )
+    writes_by_admin(node, on.account)("update_group", on.g, "n", "d", [own, *copied], [on.x.hash])
     node.signing.must_sign(on.key, on.x, replace(on.p, id=own, address=minted.address))
     with judge():
-        must_not_sign_as(judge, node, on, copied, bobs.address)
+        for pkp_id in copied:
+            must_not_sign_as(judge, node, on, pkp_id, bobs.address)
 
 
 @case(
     "copied-registration",
-    requirements=["PKP-150"],
+    requirements=["PKP-150", "CHAIN-180"],
     needs=NEEDS,
     uses=RUNS_AFTER_CONVERSION,
 )
 def copied_registration(judge: Judge, node: Node) -> None:
-    """A registration copied from another account's record, address and path, gives no use of its wallet."""
+    """A registration copied from another account's record, address and path, gives no use of its wallet.
+
+    Neither of a wallet that its owner has used, nor of one that nobody has. The owner's record stays as it was.
+    """
     on = converted(node)
-    write = writes_by_admin(node, on.account)
-    bobs = wallet_of_bob(node)
-    # The contract may refuse this one: then nothing comes of it, and nothing is left to be judged.
-    write("register_wallet_derivation", bobs.address, bobs.path, "n", "d")
-    write("update_group", on.g, "n", "d", [on.p.id, bobs.id], [on.x.hash])
+    bob = one_group(node)
+    unused = node.pkps.create(bob.alice)
+    bobs = account_hash(bob.alice, node.session.profile)
+    node.signing.must_sign(bob.key, bob.x, bob.p)
+    records = [wallet_record(node, bobs, pkp.address) for pkp in (bob.p, unused)]
+    listed = node.pkps.list(bob.alice)
+    for pkp, record in zip((bob.p, unused), records, strict=True):
+        may_register(node, on, pkp.address, member(record, "derivationPath"))
+    ids = [printed(member(record, "id")) for record in records]
+    writes_by_admin(node, on.account)("update_group", on.g, "n", "d", [on.p.id, *ids], [on.x.hash])
     node.signing.must_sign(on.key, on.x, on.p)
-    with judge():
-        must_not_sign_as(judge, node, on, bobs.id, bobs.address)
+    with judge("PKP-150"):
+        for pkp in (bob.p, unused):
+            must_not_sign_as(judge, node, on, pkp.id, pkp.address)
+    with judge("CHAIN-180"):
+        for pkp, record in zip((bob.p, unused), records, strict=True):
+            judge.same(wallet_record(node, bobs, pkp.address), record, "the owner's record of the wallet")
+        judge.same(node.pkps.list(bob.alice), listed, "the owner's list of wallets")

@@ -253,3 +253,16 @@ def copied_registrations_sign(node: Node) -> None:
         return private_key if address_of(private_key) == wallet.address else derived(run, pkp)
 
     wrap(node.runs, "wallet_key", key)
+
+
+@mutant("PKP-150")
+def used_wallets_sign_for_whoever_copies_them(node: Node) -> None:
+    """Keep a wallet's key by its id from its first use; who registers its address and path later gets the kept one."""
+    kept: dict[bytes, bytes] = {}
+
+    def key(derived: View, run: Run, pkp: bytes) -> bytes:
+        if pkp not in kept:
+            kept[pkp] = derived(run, pkp)
+        return kept[pkp]
+
+    wrap(node.runs, "wallet_key", key)

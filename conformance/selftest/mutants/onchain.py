@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 
 from eth_utils.address import to_checksum_address
 from eth_utils.crypto import keccak
 from pydantic import JsonValue
 
-from conformance.selftest.tools.alter import change_answer, members
+from conformance.selftest.tools.alter import change_answer, members, wrap
 from conformance.selftest.tools.alter_chain_answers import Values, admins_made, change_result, change_view
 from conformance.selftest.tools.alter_contract import Sent, account_behind, change_contract, let_in, payers_of
 from conformance.selftest.tools.mutant import mutant
-from reference_node.chain.contract_abi import creation_code
-from reference_node.chain.interface import ZERO_ADDRESS
+from reference_node.chain.account_config import Wallet
+from reference_node.chain.contract_abi import creation_code, event_topic
+from reference_node.chain.interface import ZERO_ADDRESS, Receipt
 from reference_node.node import Node
 
 ATTACH = ("register_wallet_derivation", "set_usage_api_key")
@@ -113,6 +115,31 @@ def attached_keys_show_in_every_account(node: Node) -> None:
         )
 
     change_view(node, "list_usage_api_keys", everybodys)
+
+
+@mutant("CHAIN-180", also="CHAIN-050")
+def registrations_rename_the_owners_wallet(node: Node) -> None:
+    """Name a wallet in every account as the wallet did that registered it last, in lists over HTTP and of the chain."""
+    newest: dict[bytes, tuple[str, str]] = {}
+
+    def send(mine: Callable[[bytes], Receipt], raw: bytes) -> Receipt:
+        receipt = mine(raw)
+        for log in receipt.logs:
+            if log.topics[0] == event_topic("WalletRegistered"):
+                wallet = node.accounts.wallet(int.from_bytes(log.topics[1]), log.topics[2])
+                newest[wallet.id] = (wallet.name, wallet.description)
+        return receipt
+
+    def over_http(wallets: Callable[..., list[Wallet]], *asked: int) -> list[Wallet]:
+        listed = [(wallet, newest.get(wallet.id, (wallet.name, wallet.description))) for wallet in wallets(*asked)]
+        return [wallet._replace(name=name, description=description) for wallet, (name, description) in listed]
+
+    def on_chain(_: Values, told: Values) -> Values:
+        return ([(*wallet[:3], *newest.get(wallet[0], wallet[3:])) for wallet in told[0]],)
+
+    wrap(node.chain, "send", send)
+    wrap(node.accounts, "wallets", over_http)
+    change_view(node, "list_wallets", on_chain)
 
 
 @mutant("MINT-170", also="CHAIN-130")
