@@ -151,8 +151,9 @@ def pages_of_list_wallets(judge: Judge, node: Node) -> None:
 def pages_of_list_wallets_in_group(judge: Judge, node: Node) -> None:
     """`list_wallets_in_group` answers pages of at most `page_size` items that together hold each item once."""
     alice = node.accounts.new().key
-    ids = [pkp.id for pkp in node.pkps.create_several(alice, 3)]
-    group = node.groups.add(alice, pkp_ids=ids).id
+    # The account has another wallet, made first, and the group names its own in another order.
+    _, *ids = (pkp.id for pkp in node.pkps.create_several(alice, 4))
+    group = node.groups.add(alice, pkp_ids=ids[::-1]).id
     wallets = node.pkps.list(alice, group)
     judge.set_up(same_hexes(pluck(wallets, "id"), ids, any_order=True), "a list of the group's three wallets")
     check_pages(judge, node, node.session.request("list_wallets_in_group", alice, group_id=group), wallets)
@@ -162,15 +163,17 @@ def pages_of_list_wallets_in_group(judge: Judge, node: Node) -> None:
 def pages_of_list_actions(judge: Judge, node: Node) -> None:
     """`list_actions`, with and without `group_id`, answers pages of at most `page_size` items, each item once."""
     alice = node.accounts.new().key
-    cids = [node.actions.sample_cid(name) for name in "xyz"]
+    cids = [node.actions.sample_cid(name) for name in "wxyz"]
     hashes = [hashed_cid(cid) for cid in cids]
-    group = node.groups.add(alice, cid_hashes=hashes).id
+    of_group = hashes[:0:-1]  # not the first that is registered, and in another order
+    group = node.groups.add(alice, cid_hashes=of_group).id
     for cid in cids:
         node.actions.add(alice, cid)
-    for members in ({}, {"group_id": group}):
+    for members, listed in (({}, hashes), ({"group_id": group}, of_group)):
         request = node.session.request("list_actions", alice, **members)
         actions = read_pages(node.session, request)
-        judge.set_up(same_hexes(pluck(actions, "hashed_cid"), hashes, any_order=True), "a list of the three actions")
+        found = same_hexes(pluck(actions, "hashed_cid"), listed, any_order=True)
+        judge.set_up(found, f"a list of {len(listed)} actions")
         check_pages(judge, node, request, actions)
 
 

@@ -50,6 +50,16 @@ def page_number_is_ignored(node: Node, operation: str) -> None:
     change_query(node, operation, lambda query: {**query, "page_number": "0"})
 
 
+@mutant("LIST-050", each=[row("wallets", also="EP-240"), row("actions", also="EP-250")])
+def later_pages_of_a_group_are_the_accounts(node: Node, kind: str) -> None:
+    """Answer pages of a group's {kind} behind the first from the account's list."""
+
+    def page(of_group: View, account: int, group: int, number: int, size: int) -> object:
+        return getattr(node.accounts, kind)(account, number, size) if number else of_group(account, group, number, size)
+
+    wrap(node.accounts, f"{kind}_in_group", page)
+
+
 @mutant("LIST-060", each=["list_api_keys", "list_actions"])
 def page_number_needs_a_size(node: Node, operation: str) -> None:
     """Answer the first page of `{operation}` where `page_size` is left out, whichever page is asked for."""
