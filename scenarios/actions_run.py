@@ -213,8 +213,8 @@ def holds(logs: str, part: str) -> bool:
 @case("logs-in-order", requirements=["EXEC-180"], needs=NEEDS, uses=[FORMS])
 def logs_in_order(judge: Judge, node: Node) -> None:
     """`logs` holds what the action wrote, all of it and in order."""
-    run = runner(node).run(
-        """
+    key = runner(node).key
+    code = """
         console.log("line-000 outside of main");
         async function main(params) {
           for (let i = 1; i <= 120; i++) {
@@ -225,10 +225,9 @@ def logs_in_order(judge: Judge, node: Node) -> None:
           console.log("line-122 zw\u00f6lf \u4e8c");
           return "not a log";
         }
-        """,
-        {"word": node.label},
-    )
+    """
     with judge():
+        run = node.runs.run(key, code, params={"word": node.label})
         logs = text_of(run.logs)
         judge.same(re.findall("line-[0-9]{3}", logs), [f"line-{n:03}" for n in range(123)], "the lines of the logs")
         for part in (f"line-001 {node.label}", "line-122 zw\u00f6lf \u4e8c"):
@@ -239,8 +238,8 @@ def logs_in_order(judge: Judge, node: Node) -> None:
 @case("logs-hold-every-line-as-it-is", requirements=["EXEC-180"], needs=NEEDS, uses=[FORMS])
 def logs_hold_every_line_as_it_is(judge: Judge, node: Node) -> None:
     """`logs` holds equal lines as often as they were written, long ones whole, and every argument."""
-    run = runner(node).run(
-        r"""
+    key = runner(node).key
+    code = r"""
         async function main(params) {
           for (let i = 0; i < 3; i++) console.log("again " + params.word);
           console.log("    indented\tonce " + params.word);
@@ -255,10 +254,9 @@ def logs_hold_every_line_as_it_is(judge: Judge, node: Node) -> None:
             else console.log(name + "-" + params.word);
           }
         }
-        """,
-        {"word": node.label},
-    )
+    """
     with judge():
+        run = node.runs.run(key, code, params={"word": node.label})
         logs, word = text_of(run.logs), node.label
         judge.same(logs.count(f"again {word}"), 3, "how often a line stands that was written three times")
         judge.that(bool(re.search("one.{1,5}two.{1,5}three.{1,5}4", logs)), "logs that hold every argument", logs)

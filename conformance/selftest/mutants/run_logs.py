@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from itertools import groupby
 
-from conformance.selftest.tools.alter import wrap
-from conformance.selftest.tools.alter_runs import Sandboxed, change_code, change_logs, change_result
+from conformance.selftest.tools.alter import Answered, Forward, Received, intercept, members, wrap
+from conformance.selftest.tools.alter_runs import RUN, Sandboxed, change_code, change_logs, change_result
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.node import Node
 from reference_node.sandbox import RunResult
@@ -62,6 +63,18 @@ def _lines(change: Callable[[list[str]], Iterable[str]]) -> Callable[[str], str]
 def logs_are_altered(node: Node, change: Callable[[str], str]) -> None:
     """Answer other logs than an action wrote; the label says which."""
     change_logs(node, change)
+
+
+@mutant("EXEC-180", also="EP-010 EXEC-140 VER-050")
+def tabs_in_logs_are_not_escaped(node: Node) -> None:
+    """Write tabs of the logs into the answer as they are, which no JSON string may hold (RFC 8259, 7)."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        logs = members(json.loads(given.body)).get("logs") if given.accepted else None
+        return replace(given, body=given.body.replace(rb"\t", b"\t")) if logs and "\t" in str(logs) else given
+
+    intercept(node, RUN, handler)
 
 
 @mutant("EXEC-180", also="EXEC-320")
