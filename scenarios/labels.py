@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from conformance.cases import Judge, case
 from conformance.endpoints.requests import OutgoingRequest
+from conformance.service.derivations import hashed_cid
 from conformance.service.lists import read_list
 from conformance.service.node import Node
 from conformance.service.refusal import was_accepted
@@ -23,6 +24,7 @@ LABELS: tuple[tuple[str, str], ...] = (
     ("n" * 61, "\u0436" * 130),
     ("\u0436" * 128, "d" * 1000),
     (" e\u0301 \u00e9 ", "\tTwo  blanks, and one behind "),
+    ("a \U0001f680 and more", "\U0001f600 \U00020000 behind the first plane"),
     ("a\0b", "a character zero"),
     ("", "without a name"),
     (f"half of a pair {HALF}", "of surrogates"),
@@ -31,7 +33,9 @@ LABELS: tuple[tuple[str, str], ...] = (
 
 
 Requests = Callable[[Node, str], list[OutgoingRequest]]
-LISTED = "wire.list_items.fields"
+OF_GROUPS = ("wire.list_groups.item_fields.name", "wire.list_groups.item_fields.description")
+OF_USAGE_KEYS = ("wire.list_items.fields.usage_key.name", "wire.list_items.fields.usage_key.description")
+OF_ACTIONS = ("wire.list_items.fields.action.name", "wire.list_items.fields.action.description")
 
 
 def groups(node: Node, key: str) -> list[OutgoingRequest]:
@@ -61,8 +65,60 @@ def actions(node: Node, key: str) -> list[OutgoingRequest]:
     ]
 
 
+def updated_groups(node: Node, key: str) -> list[OutgoingRequest]:
+    """An update of a group of its own for each pair of labels."""
+    lists: dict[str, object] = {"pkp_ids_permitted": [], "cid_hashes_permitted": []}
+    return [
+        node.session.request(
+            "update_group", key, group_id=node.groups.add(key).id, name=name, description=text, **lists
+        )
+        for name, text in LABELS
+    ]
+
+
+def usage_keys_with_other_labels(node: Node, key: str) -> list[OutgoingRequest]:
+    """An update of the metadata of a usage key of its own for each pair of labels."""
+    return [
+        node.session.request(
+            "update_usage_api_key_metadata",
+            key,
+            usage_api_key=node.usage_keys.add(key).key,
+            name=name,
+            description=text,
+        )
+        for name, text in LABELS
+    ]
+
+
+def updated_usage_keys(node: Node, key: str) -> list[OutgoingRequest]:
+    """An update of a usage key of its own for each pair of labels."""
+    given = NO_PERMISSIONS.members
+    return [
+        node.session.request(
+            "update_usage_api_key",
+            key,
+            usage_api_key=node.usage_keys.add(key).key,
+            name=name,
+            description=text,
+            **given,
+        )
+        for name, text in LABELS
+    ]
+
+
+def updated_actions(node: Node, key: str) -> list[OutgoingRequest]:
+    """An update of the metadata of an action of its own for each pair of labels."""
+    cids = [node.actions.sample_cid(str(number)) for number in range(len(LABELS))]
+    for cid in cids:
+        node.actions.add(key, cid)
+    return [
+        node.session.request("update_action_metadata", key, hashed_cid=hashed_cid(cid), name=name, description=text)
+        for cid, (name, text) in zip(cids, LABELS, strict=True)
+    ]
+
+
 def check(judge: Judge, node: Node, requests: Requests, lists: str, ids: tuple[str, ...]) -> None:
-    """Make one object for each pair, and look for the labels of those that were accepted."""
+    """Send one request for each pair, and look for the labels of those that were accepted."""
     alice = node.accounts.new().key
     given = []
     for request, labels in zip(requests(node, alice), LABELS, strict=True):
@@ -79,31 +135,43 @@ def check(judge: Judge, node: Node, requests: Requests, lists: str, ids: tuple[s
                 judge.that(labels[place] in texts, f"an item with the {member_name} {labels[place]!r}"[:SHOWN], texts)
 
 
-@case(
-    "of-groups",
-    requirements=["GRP-020", "GRP-030"],
-    needs=NEEDS,
-    uses=["wire.list_groups.item_fields.name", "wire.list_groups.item_fields.description"],
-)
+@case("of-groups", requirements=["GRP-020", "GRP-030"], needs=NEEDS, uses=OF_GROUPS)
 def of_groups(judge: Judge, node: Node) -> None:
     """Long, composed and blank labels of groups are listed as they were given, or refused."""
     check(judge, node, groups, "list_groups", ("GRP-020", "GRP-030"))
 
 
-@case(
-    "of-usage-keys",
-    requirements=["UKEY-020", "UKEY-030"],
-    needs=NEEDS,
-    uses=[f"{LISTED}.usage_key.name", f"{LISTED}.usage_key.description"],
-)
+@case("of-usage-keys", requirements=["UKEY-020", "UKEY-030"], needs=NEEDS, uses=OF_USAGE_KEYS)
 def of_usage_keys(judge: Judge, node: Node) -> None:
     """Long, composed and blank labels of usage keys are listed as they were given, or refused."""
     check(judge, node, usage_keys, "list_api_keys", ("UKEY-020", "UKEY-030"))
 
 
-@case(
-    "of-actions", requirements=["ACT-060"], needs=NEEDS, uses=[f"{LISTED}.action.name", f"{LISTED}.action.description"]
-)
+@case("of-actions", requirements=["ACT-060"], needs=NEEDS, uses=OF_ACTIONS)
 def of_actions(judge: Judge, node: Node) -> None:
     """Long, composed and blank labels of actions are listed as they were given, or refused."""
     check(judge, node, actions, "list_actions", ("ACT-060",))
+
+
+@case("of-updated-groups", requirements=["GRPLIFE-020", "GRPLIFE-030"], needs=NEEDS, uses=OF_GROUPS)
+def of_updated_groups(judge: Judge, node: Node) -> None:
+    """Long, composed and blank labels in `update_group` are listed as they were given, or refused."""
+    check(judge, node, updated_groups, "list_groups", ("GRPLIFE-020", "GRPLIFE-030"))
+
+
+@case("of-usage-keys-with-other-labels", requirements=["KEYLIFE-060"], needs=NEEDS, uses=OF_USAGE_KEYS)
+def of_usage_keys_with_other_labels(judge: Judge, node: Node) -> None:
+    """Long, composed and blank labels in `update_usage_api_key_metadata` are listed as they were given, or refused."""
+    check(judge, node, usage_keys_with_other_labels, "list_api_keys", ("KEYLIFE-060",))
+
+
+@case("of-updated-usage-keys", requirements=["EP-130"], needs=NEEDS, uses=OF_USAGE_KEYS)
+def of_updated_usage_keys(judge: Judge, node: Node) -> None:
+    """Long, composed and blank labels in `update_usage_api_key` are listed as they were given, or refused."""
+    check(judge, node, updated_usage_keys, "list_api_keys", ("EP-130",))
+
+
+@case("of-updated-actions", requirements=["EP-300"], needs=NEEDS, uses=OF_ACTIONS)
+def of_updated_actions(judge: Judge, node: Node) -> None:
+    """Long, composed and blank labels in `update_action_metadata` are listed as they were given, or refused."""
+    check(judge, node, updated_actions, "list_actions", ("EP-300",))

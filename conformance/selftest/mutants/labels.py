@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Callable
 from dataclasses import replace
@@ -33,6 +34,28 @@ def labels_lose_foreign_letters(node: Node, method: str) -> None:
         return write(*(_ascii(value) if isinstance(value, str) else value for value in arguments))
 
     wrap(node.accounts, method, write_for)
+
+
+@mutant(
+    each=[
+        row("update_group", breaks="GRPLIFE-020 GRPLIFE-030", also="EP-180"),
+        row("update_usage_key", breaks="EP-130", also="UKEY-020 UKEY-030"),
+        row("update_usage_key_metadata", breaks="KEYLIFE-060", also="EP-140"),
+        row("update_action_metadata", breaks="EP-300", also="ACT-060"),
+    ],
+    also="LIST-170",
+)
+def labels_end_at_the_first_letter_of_four_bytes(node: Node, method: str) -> None:
+    """Cut the texts of `{method}` at the first character that takes four bytes in UTF-8."""
+
+    def cut(value: object) -> object:
+        if isinstance(value, str):
+            return re.split("[\U00010000-\U0010ffff]", value)[0]
+        if isinstance(value, (Group, UsageKey)):
+            return value._replace(name=cut(value.name), description=cut(value.description))
+        return value
+
+    wrap(node.accounts, method, lambda write, *arguments: write(*map(cut, arguments)))
 
 
 @mutant("GRPLIFE-020", "GRPLIFE-030", also="EP-180 LIST-170")
