@@ -1,13 +1,15 @@
-"""The driver `openapi_answers`: compares the answers of steps with the OpenAPI description ("Versioning")."""
+"""The driver `openapi_answers`: compares steps and their answers with the OpenAPI description ("Versioning")."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Literal
+from urllib.parse import parse_qsl, urlsplit
 
 from conformance.drivers.openapi.description import Description, read_description
 from conformance.drivers.steps.caserun import CaseRun
 from conformance.drivers.steps.driver import compile_case
+from conformance.endpoints.log import RawExchange
 from conformance.endpoints.messages import Answer
 from conformance.endpoints.requests import OutgoingRequest
 from conformance.language.models import SteppedCase
@@ -16,9 +18,12 @@ from conformance.problems import Mismatch
 from conformance.values.json_text import parse
 from conformance.values.json_values import MISSING, member
 
+IN_EITHER_FORM = {"remove_group": "group_id"}
+"""Members of bodies whose form the specification leaves open: "u64, a quoted value in the shown body"."""
+
 
 class OpenApiAnswersCase(SteppedCase):
-    """Checks the answers of its steps against the schemas that the node states for them."""
+    """Checks the accepted requests of its steps, and all answers, against the schemas that the node states for them."""
 
     driver: Literal["openapi_answers"]
 
@@ -38,6 +43,8 @@ def compile_answers(form: OpenApiAnswersCase, context: CompileContext) -> Callab
         for request, answer in exchanges:
             if request.path is None and request.method is None:
                 check_answer(description, request, answer)
+                if answer.accepted:
+                    check_request(description, request, run.log.raw[answer.exchange - run.log.forgotten], answer)
 
     return run_and_check
 
@@ -64,6 +71,27 @@ def check_answer(description: Description, request: OutgoingRequest, answer: Ans
     faults = description.faults(pointer, parse(answer.text))
     if faults:
         raise Mismatch(f"{name}, status {answer.status}, as its schema says", "; ".join(faults[:3]), answer.exchange)
+
+
+def check_request(description: Description, request: OutgoingRequest, sent: RawExchange, answer: Answer) -> None:
+    """Raise Mismatch for a request that was accepted, rightly, and that the description rules out."""
+    name = f"{request.operation.method} {request.operation.path}"
+    described = description.operations.get((request.operation.method, request.operation.path))
+    if described is None:
+        return
+    given = {parameter for parameter, _ in parse_qsl(urlsplit(sent.url).query, keep_blank_values=True)}
+    for parameter in description.needed_in_query(described):
+        if parameter not in given:
+            expected = f"{name} without {parameter!r} in its query, as the specification has it"
+            raise Mismatch(expected, f"a description that requires {parameter!r}", answer.exchange)
+    schema = description.body_schema(described)
+    if schema is None or not sent.request_body:
+        return
+    open_form = f"{IN_EITHER_FORM.get(request.operation.name)}: "
+    found = description.faults(schema, parse(sent.request_body))
+    faults = [fault for fault in found if not fault.startswith(open_form)]
+    if faults:
+        raise Mismatch(f"the body of {name} that the specification shows", "; ".join(faults[:3]), answer.exchange)
 
 
 def _entry(content: dict[str, object], media: str) -> str | None:

@@ -80,6 +80,31 @@ class Description:
                 return self._resolved(response, f"{operation.pointer}/responses/{name}")
         return None
 
+    def needed_in_query(self, operation: Described) -> list[str]:
+        """The names of the query parameters that an operation requires by its own description or its path's."""
+        item = operation.pointer.rpartition("/")[0]
+        needed: dict[object, bool] = {}
+        for pointer in (f"{item}/parameters", f"{operation.pointer}/parameters"):
+            stated = self._at(pointer)
+            for number, parameter in enumerate(stated if isinstance(stated, list) else []):
+                found = self._resolved(parameter, f"{pointer}/{number}").value
+                if found.get("in") == "query":
+                    needed[found.get("name")] = found.get("required") is True
+        return [printed(name) for name, required in needed.items() if required]
+
+    def body_schema(self, operation: Described) -> str | None:
+        """The pointer to the schema of an operation's JSON body; None where none is described."""
+        if "requestBody" not in operation.value:
+            return None
+        body = self._resolved(operation.value["requestBody"], f"{operation.pointer}/requestBody")
+        for media, content in _members(body.value.get("content")):
+            if (
+                media.partition(";")[0].strip().lower() == "application/json"
+                and member(content, "schema") is not MISSING
+            ):
+                return f"{body.pointer}/content/{_escaped(media)}/schema"
+        return None
+
     def _resolved(self, value: object, pointer: str) -> Described:
         """The object itself, or the object in the document that its `$ref` names."""
         seen: set[str] = set()

@@ -258,3 +258,27 @@ def lists_have_another_media_type(node: Node) -> None:
         return replace(await forward(request), headers=((b"content-type", b"application/vnd.keys+json"),))
 
     intercept(node, "list_api_keys", handler)
+
+
+@mutant("VER-050")
+def filter_of_actions_is_described_as_required(node: Node) -> None:
+    """Describe `group_id` of `list_actions` as required, though the node lists all actions without it."""
+
+    def changed(found: Members) -> Members:
+        for parameter in _at(found, "paths", f"{CORE}list_actions", "get")["parameters"]:
+            parameter["required"] = True
+        return found
+
+    _described(node, changed)
+
+
+@mutant("VER-050", each=[row("email", "NewAccount", "email"), row("jsParams", "RunRequest", "jsParams")])
+def what_may_be_left_out_is_described_as_required(node: Node, schema: str, name: str) -> None:
+    """Require `{name}`, which may be left out, in the described schema `{schema}`."""
+
+    def changed(found: Members) -> Members:
+        described = _at(found, "components", "schemas", schema)
+        described["required"] = [*described.get("required", []), name]
+        return found
+
+    _described(node, changed)

@@ -7,8 +7,9 @@ from typing import Any
 import httpx
 import pytest
 
-from conformance.drivers.openapi.answers import check_answer
+from conformance.drivers.openapi.answers import check_answer, check_request
 from conformance.drivers.openapi.description import Description
+from conformance.endpoints.log import RawExchange
 from conformance.endpoints.messages import Answer
 from conformance.endpoints.requests import OutgoingRequest
 from conformance.problems import Mismatch, SetupFailed
@@ -112,3 +113,54 @@ def test_response_that_refers_to_nothing_is_told(reference: str) -> None:
     paths = {"/core/v1/new_account": {"post": {"responses": {"200": {"$ref": reference}}}}}
     with pytest.raises(Mismatch):
         check_answer(description(paths=paths, components=components), WANTED, answer(RIGHT))
+
+
+def sent(operation: str, body: str | None = None, query: str = "") -> tuple[OutgoingRequest, RawExchange]:
+    request = OutgoingRequest(resolve(Profile(), operation))
+    url = f"http://node.invalid{request.operation.path}{query}"
+    return request, RawExchange(request.operation.method, url, {}, body, 200, {}, "", 0.0)
+
+
+def described(operation: str, *shared: dict[str, Any], **stated: Any) -> Description:
+    known = resolve(Profile(), operation)
+    item = {"parameters": [*shared], known.method.lower(): {"responses": {}, **stated}}
+    return Description({"openapi": "3.1.0", "paths": {known.path: item}}, URL)
+
+
+FILTER = {"name": "group_id", "in": "query", "required": True}
+
+
+@pytest.mark.parametrize("below", [described("list_actions", FILTER), described("list_actions", parameters=[FILTER])])
+def test_query_without_a_parameter_that_the_description_requires(below: Description) -> None:
+    check_request(below, *sent("list_actions", query="?group_id=1"), answer("[]"))
+    with pytest.raises(Mismatch, match="a description that requires 'group_id'"):
+        check_request(below, *sent("list_actions"), answer("[]"))
+
+
+def test_operation_s_own_parameter_counts_before_its_path_s() -> None:
+    optional = {**FILTER, "required": False}
+    check_request(described("list_actions", FILTER, parameters=[optional]), *sent("list_actions"), answer("[]"))
+
+
+def body(**properties: Any) -> dict[str, Any]:
+    schema = {"type": "object", "required": [*properties], "properties": properties}
+    return {"content": {"application/json; charset=utf-8": {"schema": schema}}}
+
+
+def test_body_that_the_description_rules_out() -> None:
+    below = described("new_account", requestBody=body(email={"type": "string"}))
+    check_request(below, *sent("new_account", '{"email": "a@b.example"}'), answer("{}"))
+    with pytest.raises(Mismatch, match="'email' is a required property"):
+        check_request(below, *sent("new_account", "{}"), answer("{}"))
+
+
+def test_form_that_the_specification_leaves_open_may_be_described_either_way() -> None:
+    below = described("remove_group", requestBody=body(group_id={"type": "integer"}))
+    check_request(below, *sent("remove_group", '{"group_id": "1"}'), answer("{}"))
+    with pytest.raises(Mismatch, match="'group_id' is a required property"):
+        check_request(below, *sent("remove_group", "{}"), answer("{}"))
+
+
+def test_request_without_a_described_body_passes() -> None:
+    check_request(described("new_account"), *sent("new_account", "{}"), answer("{}"))
+    check_request(described("remove_group"), *sent("new_account", "{}"), answer("{}"))
