@@ -8,6 +8,10 @@ from pydantic import Field
 
 from conformance.profile.section import Section, Status, WireName
 
+WORD = r"([A-Za-z_$]|\{title\})([A-Za-z0-9_$]|\{title\})*"
+GlobalName = Annotated[str, Field(pattern=rf"^{WORD}(\.{WORD})*$")]
+"""A name of JavaScript, or several with dots between them."""
+
 
 class PkpSelection(Section):
     """How a run names the wallet it uses."""
@@ -26,7 +30,7 @@ class PkpSelection(Section):
 class SandboxApi(Section):
     """What the sandbox gives to an action; `{title}` is the brand word. The answers of all calls may be awaited."""
 
-    namespace: WireName = "{title}.Actions"
+    namespace: GlobalName = "{title}.Actions"
     """The global object that holds the calls."""
     prelude: str = ""
     """JavaScript put before each action of the suite: it defines the calls below where the sandbox has none like them,

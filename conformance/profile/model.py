@@ -20,7 +20,7 @@ from conformance.profile.exec import Execution
 from conformance.profile.flows import Flows
 from conformance.profile.limits import Limits
 from conformance.profile.mode import Mode
-from conformance.profile.operations import CORE
+from conformance.profile.operations import CORE, OPERATIONS
 from conformance.profile.payments import Payments
 from conformance.profile.section import Section
 from conformance.profile.semantics import Semantics
@@ -189,9 +189,26 @@ class Profile(Section):
     @model_validator(mode="after")
     def _no_two_members_have_one_name(self) -> Self:
         for place, section, given in _named_members(self):
-            names = [wire for _, wire in section if isinstance(wire, str)] + given if section is not None else []
+            names = [*given, *(wire for _, wire in section or () if isinstance(wire, str))]
             if twice := sorted({wire for wire in names if names.count(wire) > 1}):
                 raise ValueError(f"{place}: two members are called {', '.join(twice)}")
+        return self
+
+    @model_validator(mode="after")
+    def _no_two_operations_are_one_endpoint(self) -> Self:
+        called = {spec.endpoint.replace("{slug}", self.brand.slug): name for name, spec in OPERATIONS.items()}
+        for name, stated in self.wire.operations.method_and_path:
+            method, _, path = str(stated).partition(" ")
+            endpoint = f"{method} {CORE}{path}".replace("{slug}", self.brand.slug)
+            if stated is not None and called.setdefault(endpoint, name) != name:
+                raise ValueError(f"wire.operations.method_and_path.{name}: {endpoint} is {called[endpoint]} already")
+        return self
+
+    @model_validator(mode="after")
+    def _pages_are_no_larger_than_the_largest(self) -> Self:
+        default, most = self.limits.page_size_default, self.limits.page_size_max
+        if default is not None and most is not None and default > most:
+            raise ValueError(f"limits.page_size_default: {default} is more than limits.page_size_max, {most}")
         return self
 
     def offers(self, need: str) -> bool:
@@ -206,11 +223,22 @@ def _named_members(profile: Profile) -> Iterator[tuple[str, Section | None, list
     yield "wire.add_group.fields", wire.add_group.fields, ["pkp_ids_permitted", "cid_hashes_permitted"]
     yield "wire.create_wallet.fields", wire.create_wallet.fields, []
     yield "wire.mutating_responses", wire.mutating_responses, []
+    shape, failure, billing = profile.errors.body_shape, profile.exec.failure_and_limits, wire.billing.fields
+    yield "errors.body_shape", None, _names(shape, "code_member", "status_member")
+    yield "exec.failure_and_limits", None, ["response", "logs", *_names(failure, "error_member")]
+    yield "wire.billing.fields", None, _names(billing, "balance_cents", "balance_display")
+    further = dict(wire.chain_info or ()).get("further_members", ())
+    yield "wire.chain_info", None, ["chain_id", "contract_address", *further]
     yield "wire.list_groups.item_fields", wire.list_groups.item_fields, ["id"]
     if items is not None:
         yield "wire.list_items.fields.wallet", items.wallet, []
         yield "wire.list_items.fields.action", items.action, ["hashed_cid"]
         yield "wire.list_items.fields.usage_key", items.usage_key, []
+
+
+def _names(section: Section | None, *members: str) -> list[str]:
+    """The names that a section gives to these members."""
+    return [wire for member, wire in section or () if member in members and isinstance(wire, str)]
 
 
 def _left_out(section: Section, above: str) -> Iterator[str]:

@@ -77,6 +77,33 @@ def test_profile_of_differences_keeps_the_other_defaults(tmp_path: Path) -> None
             "wire: {list_items: {fields: {action: {name: hashed_cid}}}}\n",
             "wire.list_items.fields.action: two members are called hashed_cid",
         ),
+        (
+            "wire: {operations: {method_and_path: {run_action: POST /create_wallet}}}\n",
+            "method_and_path.run_action: POST /core/v1/create_wallet is create_wallet already",
+        ),
+        (
+            "wire: {operations: {method_and_path: {account_exists: GET /list_groups}}}\n",
+            "method_and_path.account_exists: GET /core/v1/list_groups is list_groups already",
+        ),
+        (
+            "limits: {page_size_default: 50, page_size_max: 20}\n",
+            "limits.page_size_default: 50 is more than limits.page_size_max, 20",
+        ),
+        ("exec: {sandbox_api: {namespace: a b}}\n", "exec.sandbox_api.namespace: string should match"),
+        ("exec: {sandbox_api: {namespace: a.}}\n", "exec.sandbox_api.namespace: string should match"),
+        ("exec: {failure_and_limits: {error_member: logs}}\n", "exec.failure_and_limits: two members are called logs"),
+        (
+            "errors: {body_shape: {code_member: status}}\n",
+            "errors.body_shape: two members are called status",
+        ),
+        (
+            "wire: {chain_info: {further_members: [a, a, chain_id]}}\n",
+            "wire.chain_info: two members are called a, chain_id",
+        ),
+        (
+            "wire: {billing: {fields: {balance_display: balance_cents}}}\n",
+            "wire.billing.fields: two members are called balance_cents",
+        ),
         ("- 1\n", "1: profile: must be a mapping with keys of: accounts, "),
     ],
 )
