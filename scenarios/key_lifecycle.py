@@ -5,10 +5,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from conformance.cases import Judge, case
 from conformance.service.at_once import send_at_once
-from conformance.service.bindings import two_groups
-from conformance.service.lists import only, unchanged_list
+from conformance.service.bindings import one_group, two_groups
+from conformance.service.lists import one_item_page, only, unchanged_list
 from conformance.service.node import Node
 from conformance.service.refusal import Refusals, must_refuse, was_accepted
 from conformance.service.scope_trial import ALL_GATED, ScopeTrial, opened_by
@@ -168,6 +170,32 @@ def next_key_inherits_nothing(judge: Judge, node: Node) -> None:
     with judge():
         judge.same(trial.opens(after), opened_by(FIRST), "what the next key opens")
         node.signing.must_be_refused(after, on.x, on.p, control=runs)
+
+
+@case(
+    "removed-key-by-the-header-of-its-last-use",
+    requirements=["KEYLIFE-080"],
+    needs=NEEDS,
+    uses=[{"auth.usage_key_permission.lists": "any_key"}],
+)
+def removed_key_by_the_header_of_its_last_use(judge: Judge, node: Node) -> None:
+    """A removed key opens nothing by either header, though it listed, wrote and ran by each before."""
+    on = one_group(node)
+    permissions = Permissions(can_create_groups=True, execute_in_groups=[on.g])
+    key = node.usage_keys.add(on.alice, permissions).key
+    requests = [
+        node.session.request("list_groups", key, **one_item_page(node.session)),
+        node.groups.creation(key, "by the key"),
+        node.signing.request(key, on.x, on.p),
+    ]
+    controls = [
+        node.session.accept(replace(request, via=via))[1] for request in requests for via in ("x-api-key", "bearer")
+    ]
+    node.usage_keys.remove(on.alice, key)
+    unchanged = [unchanged_list(node.session, "list_groups", on.alice)]
+    with judge(), Refusals(node.session, control=controls, unchanged=unchanged) as refusals:
+        for accepted in controls:
+            refusals.send(accepted.changed(), ["unauthenticated"])
 
 
 @case("other-account-cannot-touch-a-key", requirements=["KEYLIFE-180"], needs=NEEDS)

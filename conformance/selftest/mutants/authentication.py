@@ -212,3 +212,30 @@ def wrong_key_changes_what_is_answered(node: Node) -> None:
 def x_api_key_goes_before_bearer(node: Node) -> None:
     """Overlook `Authorization` beside `X-Api-Key`, though the profile states that different keys are refused."""
     ask_as(node, SERVED, lambda request: header(request, b"x-api-key") or presented(request))
+
+
+@mutant(
+    "KEYLIFE-080",
+    each=[
+        row("bearer-in-lists", b"authorization", LISTS),
+        row("x-api-key-in-lists", b"x-api-key", LISTS),
+        row("bearer-in-writes", b"authorization", WRITES),
+    ],
+    also="AUTH-030 AUTH-050",
+)
+def keys_are_looked_up_once_a_header(node: Node, name: bytes, operations: tuple[str, ...]) -> None:
+    """Serve a removed usage key as the account's where `{name}` had carried it to one of these operations before."""
+    book, known = key_book(node), set[str]()
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        key = presented(request)
+        if not header(request, name):
+            return await forward(request)
+        if key in known & book.removed:
+            return await forward(under(request, book.account_of(key)))
+        given = await forward(request)
+        if given.accepted:
+            known.add(key)
+        return given
+
+    intercept(node, operations, handler)
