@@ -47,23 +47,27 @@ def another_message_is_signed(node: Node, change: Callable[[str], str]) -> None:
     wrap(node.runs, "host_call", call)
 
 
-@mutant("PKP-090")
-def every_signature_has_the_same_nonce(node: Node) -> None:
-    """Sign always with one nonce, so that two signatures give the key away."""
+@mutant(
+    "PKP-090",
+    each=[row("always", lambda _: NONCE), row("of-one-text", lambda digest: int.from_bytes(digest) % CURVE_ORDER)],
+)
+def signatures_have_the_same_nonce(node: Node, nonce: Callable[[bytes], int]) -> None:
+    """Sign with one nonce, always or by all wallets the same text, so that signatures give keys away."""
 
     def call(host_call: HostCall, run: Run, name: str, arguments: Mapping[str, object]) -> object:
         if name != "signMessage":
             return host_call(run, name, arguments)
         key = int(str(host_call(run, "getPrivateKey", arguments)), 16)
-        return _signed(key, message_digest(str(arguments["message"]).encode()))
+        digest = message_digest(str(arguments["message"]).encode())
+        return _signed(key, digest, nonce(digest))
 
     wrap(node.runs, "host_call", call)
 
 
-def _signed(key: int, digest: bytes) -> str:
-    point = PrivateKey(NONCE.to_bytes(32)).public_key.to_bytes()
+def _signed(key: int, digest: bytes, nonce: int) -> str:
+    point = PrivateKey(nonce.to_bytes(32)).public_key.to_bytes()
     r, odd = int.from_bytes(point[:32]) % CURVE_ORDER, point[63] & 1
-    s = pow(NONCE, -1, CURVE_ORDER) * (int.from_bytes(digest) + r * key) % CURVE_ORDER
+    s = pow(nonce, -1, CURVE_ORDER) * (int.from_bytes(digest) + r * key) % CURVE_ORDER
     if s > CURVE_ORDER // 2:
         s, odd = CURVE_ORDER - s, odd ^ 1
     return f"0x{r:064x}{s:064x}{27 + odd:02x}"
