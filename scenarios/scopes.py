@@ -5,7 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from conformance.cases import Judge, case
+from conformance.profile.wire import ZERO_HASH
+from conformance.service.derivations import hashed_cid
+from conformance.service.groups import ALL_PKPS
+from conformance.service.lists import unchanged_list
 from conformance.service.node import Node
+from conformance.service.refusal import must_refuse
 from conformance.service.scope_trial import ALL_GATED, ScopeTrial, opened_by
 from conformance.service.usage_keys import ALL_PERMISSIONS, Permissions
 
@@ -64,3 +69,31 @@ def seven_scopes_in_one_key(judge: Judge, node: Node) -> None:
         key = node.usage_keys.add(alice, ALL_PERMISSIONS).key
         opened = trial.opens(key)
         judge.same(opened, ALL_GATED, "what a key with every scope opens")
+
+
+@case("wildcards-of-a-group-need-its-scope", requirements=["UKEY-150", "UKEY-190", "UKEY-230"], needs=NEEDS)
+def wildcards_of_a_group_need_its_scope(judge: Judge, node: Node) -> None:
+    """A key without the scope neither opens a group to all wallets nor takes a wildcard out of it."""
+    alice = node.accounts.new().key
+    p, q = node.pkps.create_several(alice, 2)
+    hashed = hashed_cid(node.actions.sample_cid("one"))
+    g = node.groups.add(alice, pkp_ids=[p.id], cid_hashes=[hashed]).id
+    wide = node.groups.add(alice, pkp_ids=[ALL_PKPS], cid_hashes=[node.groups.all_actions]).id
+    key = node.usage_keys.add(alice, Permissions(True, False, True, execute_in_groups=[0])).key
+    adds = node.groups.add_pkp(alice, g, q.id)
+    takes_out = node.groups.remove_pkp(alice, g, q.id)
+    drops = node.groups.remove_action(alice, g, hashed)
+    unchanged = [
+        unchanged_list(node.session, operation, alice, group_id=group)
+        for operation in ("list_wallets_in_group", "list_actions")
+        for group in (g, wide)
+    ]
+    for requirement, control, group, members in (
+        ("UKEY-190", adds, g, {"pkp_id": ALL_PKPS}),
+        ("UKEY-230", takes_out, wide, {"pkp_id": ALL_PKPS}),
+        ("UKEY-150", drops, wide, {"hashed_cid": ZERO_HASH}),
+    ):
+        request = replace(control.changed(group_id=group, **members), credential=key)
+        with judge.apart(requirement):
+            # Whether these take a wildcard at all is silent: any refusal will do.
+            must_refuse(node.session, request, ["any"], control=control, unchanged=unchanged)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from conformance.selftest.tools.accounts import Hashes, Write, account_of, group_of, lists_of
 from conformance.selftest.tools.alter import wrap
-from conformance.selftest.tools.mutant import mutant
+from conformance.selftest.tools.mutant import mutant, row
 from reference_node.chain.account_config import Group
 from reference_node.node import Node
 
@@ -108,6 +108,22 @@ def update_takes_empty_lists_as_absent(node: Node) -> None:
     def update(write: Write, key: int, group: Group, wallets: Hashes, actions: Hashes) -> None:
         old_wallets, old_actions = lists_of(node, key, group.id)
         write(key, group, wallets or old_wallets, actions or old_actions)
+
+    wrap(node.accounts, "update_group", update)
+
+
+@mutant(
+    each=[row("wallets", 0, breaks="GRPLIFE-040"), row("actions", 1, breaks="GRPLIFE-050")],
+    also="CHAIN-050 EP-180 EXEC-230 GRPLIFE-080 LIST-170",
+)
+def update_takes_one_empty_list_as_absent(node: Node, place: int) -> None:
+    """Keep a list of the group that an update sends empty, where the other list is not."""
+
+    def update(write: Write, key: int, group: Group, *lists: Hashes) -> None:
+        kept = (
+            lists_of(node, account_of(node, key), group.id)[place] if any(lists) and not lists[place] else lists[place]
+        )
+        write(key, group, *(kept if number == place else given for number, given in enumerate(lists)))
 
     wrap(node.accounts, "update_group", update)
 

@@ -207,3 +207,20 @@ def creators_execute_in_their_groups(node: Node) -> None:
         return group
 
     wrap(node.accounts, "add_group", add)
+
+
+@mutant(
+    each=[
+        row("add_pkp_to_group", breaks="UKEY-190", also="SCOPE-070"),
+        row("remove_pkp_from_group", breaks="UKEY-230", also="SCOPE-080"),
+        row("remove_action_from_group", breaks="UKEY-150", also="SCOPE-060"),
+    ],
+    also="AUTH-120 AUTH-160 SCOPE-090",
+)
+def wildcards_need_no_scope(node: Node, method: str) -> None:
+    """Let any usage key do `{method}` with the wildcard."""
+
+    def write_for(write: Write, acting_key: int, group_id: int, entry: bytes) -> object:
+        return write(acting_key if any(entry) else account_of(node, acting_key), group_id, entry)
+
+    wrap(node.accounts, method, write_for)
