@@ -21,6 +21,8 @@ from conformance.values.ids import Address, PkpId
 from conformance.values.json_values import member, printed
 
 NEEDS = ("chain_rpc", "funded_wallet", "managed_accounts")
+ONE_BIT = (1, 2**255)
+"""Bits of a derivation path, at both ends: what reads only the other end takes it for the same path."""
 RUNS_AFTER_CONVERSION = (
     {"chain.admin_hash_meaning": "api_key_hash"},
     {"billing.credits_after_conversion": "moved"},
@@ -196,24 +198,27 @@ def path_of_another_wallet(judge: Judge, node: Node) -> None:
 def copied_registration(judge: Judge, node: Node) -> None:
     """A registration copied from another account's record, address and path, gives no use of its wallet.
 
-    Neither of a wallet that its owner has used, nor of one that nobody has. The owner's record stays as it was.
+    Neither of a wallet that its owner has used, nor of one that nobody has, nor by a path that differs in one bit. The
+    owner's records stay as they were.
     """
     on = converted(node)
     bob = one_group(node)
-    unused = node.pkps.create(bob.alice)
+    pkps = [bob.p, *node.pkps.create_several(bob.alice, 3)]
     bobs = account_hash(bob.alice, node.session.profile)
     node.signing.must_sign(bob.key, bob.x, bob.p)
-    records = [wallet_record(node, bobs, pkp.address) for pkp in (bob.p, unused)]
+    records = [wallet_record(node, bobs, pkp.address) for pkp in pkps]
     listed = node.pkps.list(bob.alice)
-    for pkp, record in zip((bob.p, unused), records, strict=True):
-        may_register(node, on, pkp.address, member(record, "derivationPath"))
+    # As they are for the first two: one wallet that was used, and one that was not.
+    for pkp, record, flipped in zip(pkps, records, (0, 0, *ONE_BIT), strict=True):
+        path = member(record, "derivationPath")
+        may_register(node, on, pkp.address, path ^ flipped if isinstance(path, int) else path)
     ids = [printed(member(record, "id")) for record in records]
     writes_by_admin(node, on.account)("update_group", on.g, "n", "d", [on.p.id, *ids], [on.x.hash])
     node.signing.must_sign(on.key, on.x, on.p)
-    with judge("PKP-150"):
-        for pkp in (bob.p, unused):
+    for pkp, record in zip(pkps, records, strict=True):
+        with judge.apart("PKP-150"):
             must_not_sign_as(judge, node, on, pkp.id, pkp.address)
+        with judge.apart("CHAIN-180"):
+            judge.same(wallet_record(node, bobs, pkp.address), record, f"the owner's record of {pkp.address}")
     with judge("CHAIN-180"):
-        for pkp, record in zip((bob.p, unused), records, strict=True):
-            judge.same(wallet_record(node, bobs, pkp.address), record, "the owner's record of the wallet")
         judge.same(node.pkps.list(bob.alice), listed, "the owner's list of wallets")

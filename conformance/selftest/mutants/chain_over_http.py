@@ -6,10 +6,12 @@ from collections.abc import Callable, Hashable
 from dataclasses import replace
 from typing import Any
 
+from eth_utils.crypto import keccak
+
 from conformance.selftest.tools.accounts import account_of, permissions_of
 from conformance.selftest.tools.alter import wrap
 from conformance.selftest.tools.alter_runs import Lists, all_groups, change_verdicts, decide, own_groups
-from conformance.selftest.tools.mutant import mutant
+from conformance.selftest.tools.mutant import mutant, row
 from reference_node.chain.account_config import KeyInfo, UsageKey, Wallet
 from reference_node.keys import address_of
 from reference_node.node import Node
@@ -266,3 +268,22 @@ def used_wallets_sign_for_whoever_copies_them(node: Node) -> None:
         return kept[pkp]
 
     wrap(node.runs, "wallet_key", key)
+
+
+@mutant("PKP-150", also="MINT-050", each=[row("low-64-bits", 2**64 - 1), row("high-192-bits", -(2**64))])
+def paths_are_read_in_part(node: Node, read: int) -> None:
+    """Take the key of a wallet's owner where another account's derivation path agrees with the owner's in some bits."""
+    owners: dict[tuple[bytes, int], int] = {}
+
+    def key(derived: View, run: Run, pkp: bytes) -> object:
+        wallet = node.accounts.wallet(run.caller.account_hash, pkp)
+        path = owners.get((pkp, wallet.derivation_path & read))
+        return derived(run, pkp) if path is None else node.keys.wallet_key(path)
+
+    def create(write: View, key_hash: int, address: bytes, path: int, *labels: str) -> object:
+        made = write(key_hash, address, path, *labels)
+        owners[(keccak(address), path & read)] = path
+        return made
+
+    wrap(node.runs, "wallet_key", key)
+    wrap(node.accounts, "create_wallet", create)
