@@ -369,6 +369,21 @@ def list_of_an_unknown_group(judge: Judge, node: Node) -> None:
                     judge.that(secret[2:].lower() not in said, "nothing of another account's group", said)
 
 
+@case("list-of-group-zero", requirements=["EP-240", "EP-250"], needs=NEEDS)
+def list_of_group_zero(judge: Judge, node: Node) -> None:
+    """No group has the id 0: a list of it is refused or empty, and not that of the whole account."""
+    alice = node.accounts.new().key
+    pkp = node.pkps.create(alice)
+    node.actions.add(alice, node.actions.sample_cid("x"))
+    node.groups.add(alice, pkp_ids=[pkp.id], cid_hashes=[hashed_cid(node.actions.sample_cid("x"))])
+    page: dict[str, object] = {"page_number": node.session.stated("wire.paging.first_page_number"), "page_size": 2}
+    for requirement, operation in (("EP-240", "list_wallets_in_group"), ("EP-250", "list_actions")):
+        answer = node.session.send(node.session.request(operation, alice, group_id=0, **page))
+        with judge.apart(requirement):
+            if was_accepted(node.session, answer, or_refused=["any"]):
+                judge.same(answer.value, [], f"{operation} of group 0")
+
+
 @case(
     "account-wallet-in-the-list",
     requirements=["LIST-180"],

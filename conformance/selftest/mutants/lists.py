@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from conformance.selftest.tools.accounts import View, Write, account_of
 from conformance.selftest.tools.alter import wrap
-from conformance.selftest.tools.mutant import mutant
+from conformance.selftest.tools.mutant import mutant, row
 from reference_node.chain.account_config import Group
 from reference_node.node import Node
 
@@ -103,3 +103,13 @@ def removal_moves_the_last_group(node: Node) -> None:
         return found[page * size : (page + 1) * size]
 
     wrap(node.accounts, "groups", groups)
+
+
+@mutant(each=[row("wallets", breaks="EP-240"), row("actions", breaks="EP-250")], also="LIST-160")
+def group_zero_is_no_filter(node: Node, kind: str) -> None:
+    """List all {kind} of the account for the group 0."""
+
+    def listed(of_group: View, account: int, group: int, *page: int) -> object:
+        return of_group(account, group, *page) if group else getattr(node.accounts, kind)(account, *page)
+
+    wrap(node.accounts, f"{kind}_in_group", listed)
