@@ -29,7 +29,15 @@ from conformance.language.form import Reference
 from conformance.language.models import SteppedCase
 from conformance.language.runs import RESPONSE_FORM
 from conformance.language.templates import CompileContext, compile_value
-from conformance.problems import BadShape, Mismatch, NoAnswerInTime, RunEndedOtherwise, ServerFault, Throttled
+from conformance.problems import (
+    BadShape,
+    Departure,
+    Mismatch,
+    NoAnswerInTime,
+    RunEndedOtherwise,
+    ServerFault,
+    Throttled,
+)
 from conformance.resources import fixtures
 from conformance.service.acceptance import must_accept
 from conformance.service.action_sources import MEMBER, NAMED_BY, source
@@ -151,7 +159,7 @@ class Campaign:
         """The result of the probe before any hostile run."""
 
     def carry_out(self, chosen: list[Entry], at_once: int) -> None:
-        """Run them all. The first departure is raised once the runs under way have ended."""
+        """Run them all, and raise one departure that tells all once the runs under way have ended."""
         done = threading.Event()
         with ThreadPoolExecutor(at_once + 1) as threads:
             attacks = [threads.submit(copy_context().run, self._attack, entry) for entry in chosen]
@@ -162,9 +170,12 @@ class Campaign:
                 done.set()
                 for attack in attacks:
                     attack.cancel()
-            longest_wait = beside.result()
-        for attack in attacks:
-            attack.result()
+        problems = [problem for attack in (*attacks, beside) if (problem := attack.exception())]
+        if departures := [problem for problem in problems if isinstance(problem, Departure)]:
+            raise Departure.first_of(departures)
+        if problems:
+            raise problems[0]
+        longest_wait = beside.result()
         if longest_wait > max(self._limit / 2, PATIENCE_SECONDS):
             raise NoAnswerInTime("that others are answered meanwhile", f"a list took {longest_wait:.1f} s")
 

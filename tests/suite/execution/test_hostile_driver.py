@@ -1,4 +1,4 @@
-"""The driver of hostile actions: an interrupted campaign ends."""
+"""The driver of hostile actions: an interrupted campaign ends, and one that goes through tells all that departed."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import pytest
 
 from conformance.drivers.hostile import driver as hostile
 from conformance.drivers.hostile.driver import Campaign, Entry, entries
+from conformance.drivers.sections import charging
+from conformance.problems import Mismatch, NoAnswerInTime
 
 
 class Quiet(Campaign):
@@ -34,3 +36,22 @@ def test_interrupted_campaign_sends_its_bystander_home(monkeypatch: pytest.Monke
     with pytest.raises(KeyboardInterrupt):
         campaign.carry_out(list(entries()), 2)
     assert campaign.stood_by.is_set()
+
+
+class Departing(Quiet):
+    """Its first two actions depart, each in its own way."""
+
+    def _attack(self, entry: Entry) -> None:
+        first, second = entries()[:2]
+        if entry == first:
+            with charging(["EXEC-330"]):
+                raise NoAnswerInTime("that it ends", "it did not")
+        if entry == second:
+            with charging(["EXEC-270"]):
+                raise Mismatch("nothing left behind", "a global")
+
+
+def test_every_departure_of_a_campaign_is_told() -> None:
+    with pytest.raises(NoAnswerInTime, match="it did not.*and 1 more: a global") as caught:
+        Departing().carry_out(list(entries()), 2)
+    assert caught.value.requirements == ("EXEC-330", "EXEC-270")
