@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from pydantic import JsonValue
 
-from conformance.selftest.tools.accounts import Write, actions_of
+from conformance.selftest.tools.accounts import Write, account_of, actions_of
 from conformance.selftest.tools.alter import (
     Answered,
     Forward,
@@ -26,7 +26,7 @@ from conformance.selftest.tools.alter import (
 from conformance.selftest.tools.alter_runs import RUN
 from conformance.selftest.tools.mutant import mutant, row
 from conformance.selftest.tools.operations import RAW_CID_WRITES
-from reference_node.cid import CHUNK_SIZE, cid_hash, cid_of_chunks
+from reference_node.cid import CHUNK_SIZE, cid_hash, cid_of, cid_of_chunks, is_cid
 from reference_node.node import Node
 
 HASHED = ("delete_action", "remove_action_from_group", "update_action_metadata")
@@ -63,23 +63,12 @@ def _with_hash(request: Received, raw_cid: str) -> Received:
 @mutant("ACT-120", also="ACT-170")
 def raw_cid_may_be_a_hash(node: Node) -> None:
     """Take a hash as `action_ipfs_cid`, as it is."""
-    taken: dict[bytes, bytes] = {}
-    stand_in = "QmYwAPJzv5CZsnA625s3Xf2nemtYgPpHdWEz79ojWnPbdG"
 
-    def change(value: JsonValue) -> JsonValue:
-        body = members(value)
-        text = str(body.get("action_ipfs_cid")).removeprefix("0x")
-        if len(text) != len(bytes(32).hex()):
-            return body
-        taken[cid_hash(stand_in)] = bytes.fromhex(text)
-        return {**body, "action_ipfs_cid": stand_in}
+    def stored(text: str) -> bytes | None:
+        digits = text.removeprefix("0x")
+        return bytes.fromhex(digits) if len(digits) == len(bytes(32).hex()) else None
 
-    change_body(node, RAW_CID_WRITES, change)
-    wrap(
-        node.accounts,
-        "add_action_to_group",
-        lambda write, acting_key, group_id, cid: write(acting_key, group_id, taken.pop(cid, cid)),
-    )
+    _take_as_cids(node, stored)
 
 
 @mutant("ACT-130", "GRP-050", also="EP-180 EXEC-100 GRP-080 GRP-100 GRP-270 GRPLIFE-050 GRPLIFE-070 LIM-040 LIST-170")
@@ -130,7 +119,8 @@ def chunks_of_code_are_others(node: Node, chunks: Callable[[bytes], list[bytes]]
         code = json.loads(request.body)
         if not isinstance(code, str) or len(code.encode()) < CHUNK_SIZE:
             return await forward(request)
-        return answer(200, cid_of_chunks(chunks(code.encode())))
+        given = await forward(request)
+        return answer(200, cid_of_chunks(chunks(code.encode()))) if given.accepted else given
 
     intercept(node, "get_service_action_ipfs_id", handler)
 
@@ -175,7 +165,9 @@ def halves_of_pairs_break_the_node(node: Node, operation: str) -> None:
     """Answer half of a surrogate pair in `{operation}` with status 500."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
-        return refusal(500) if re.search(rb"\\ud[89a-f]", request.body) else await forward(request)
+        value = json.loads(request.body)
+        code = value.get("code") if isinstance(value, dict) else value
+        return refusal(500) if HALF.search(str(code)) else await forward(request)
 
     intercept(node, operation, handler)
 
@@ -183,57 +175,62 @@ def halves_of_pairs_break_the_node(node: Node, operation: str) -> None:
 @mutant("ACT-170", also="ACT-090 ACT-120 EP-030")
 def any_text_is_a_cid(node: Node) -> None:
     """Take any text as `action_ipfs_cid`."""
-    _take_as_cids(node, lambda text: not text.startswith("Qm"))
+    _take_as_cids(node, lambda text: None if is_cid(text) else cid_hash(text))
 
 
-@mutant("ACT-170", also="ACT-090 EXEC-230 GRPLIFE-230")
+@mutant("ACT-170", also="ACT-090")
 def cids_are_known_by_their_length(node: Node) -> None:
     """Take any 46 characters that begin with Qm as `action_ipfs_cid`."""
-    _take_as_cids(node, lambda text: text.startswith("Qm") and len(text) == 46)
+
+    def stored(text: str) -> bytes | None:
+        return cid_hash(text) if text.startswith("Qm") and len(text) == 46 and not is_cid(text) else None
+
+    _take_as_cids(node, stored)
 
 
-def _take_as_cids(node: Node, taken: Callable[[str], bool]) -> None:
-    """Take further texts as `action_ipfs_cid`, whether they are CIDs or not."""
-    texts: dict[bytes, str] = {}
-    stand_in = "QmYwAPJzv5CZsnA625s3Xf2nemtYgPpHdWEz79ojWnPbdG"
+def _take_as_cids(node: Node, stored: Callable[[str], bytes | None]) -> None:
+    """Take further texts as `action_ipfs_cid`: those of which `stored` tells the hash that the account gets."""
+    hashes: dict[bytes, bytes] = {}
 
     def change(value: JsonValue) -> JsonValue:
-        body = members(value)
-        text = str(body.get("action_ipfs_cid"))
-        if not taken(text):
-            return body
-        texts[cid_hash(stand_in)] = text
-        return {**body, "action_ipfs_cid": stand_in}
+        text = members(value).get("action_ipfs_cid")
+        hashed = stored(text) if isinstance(text, str) else None
+        if hashed is None:
+            return value
+        stand_in = cid_of(f"stand-in for {text}".encode())
+        hashes[cid_hash(stand_in)] = hashed
+        return {**members(value), "action_ipfs_cid": stand_in}
+
+    def add(write: Write, acting_key: int, cid: bytes, *labels: str) -> object:
+        return write(acting_key, hashes.get(cid, cid), *labels)
+
+    def add_to_group(write: Write, acting_key: int, group_id: int, cid: bytes) -> object:
+        return write(acting_key, group_id, hashes.get(cid, cid))
 
     change_body(node, RAW_CID_WRITES, change)
-    wrap(
-        node.accounts,
-        "add_action",
-        lambda write, acting_key, cid, *labels: write(
-            acting_key, cid_hash(texts[cid]) if cid in texts else cid, *labels
-        ),
-    )
+    wrap(node.accounts, "add_action", add)
+    wrap(node.accounts, "add_action_to_group", add_to_group)
 
 
-@mutant("ACT-220", also="AUTH-150 ERR-150 UKEY-140 UKEY-160")
+@mutant("ACT-220")
 def leaving_a_group_deletes_the_metadata(node: Node) -> None:
     """Clear the action's name and description in `remove_action_from_group`."""
 
     def remove(write: Write, acting_key: int, group_id: int, cid: bytes) -> None:
         write(acting_key, group_id, cid)
         if cid in [action.cid_hash for action in actions_of(node, acting_key)]:
-            node.accounts.update_action_metadata(acting_key, cid, "", "")
+            node.accounts.update_action_metadata(account_of(node, acting_key), cid, "", "")
 
     wrap(node.accounts, "remove_action_from_group", remove)
 
 
-@mutant("ACT-220", also="AUTH-150 ERR-150 UKEY-140 UKEY-160")
+@mutant("ACT-220", also="ACT-080 EP-210")
 def leaving_a_group_deletes_the_action(node: Node) -> None:
     """Delete the action from the account in `remove_action_from_group`."""
 
     def remove(write: Write, acting_key: int, group_id: int, cid: bytes) -> None:
         write(acting_key, group_id, cid)
         if cid in [action.cid_hash for action in actions_of(node, acting_key)]:
-            node.accounts.delete_action(acting_key, cid)
+            node.accounts.delete_action(account_of(node, acting_key), cid)
 
     wrap(node.accounts, "remove_action_from_group", remove)
