@@ -11,12 +11,13 @@ from eth_utils.crypto import keccak
 from conformance.selftest.tools.accounts import NOTHING, Write
 from conformance.selftest.tools.alter import silence, wrap
 from conformance.selftest.tools.alter_chain_answers import wrap_rpc
-from conformance.selftest.tools.alter_contract import around_conversion
+from conformance.selftest.tools.alter_contract import around_conversion, converted_accounts
 from conformance.selftest.tools.mutant import mutant
 from reference_node.billing import Cents, charged
 from reference_node.chain.account_config import AccountConfig, Group, Permissions, UsageKey
 from reference_node.chain.interface import Address
 from reference_node.node import Node
+from reference_node.runs import Run
 
 ALL = 100
 
@@ -166,10 +167,11 @@ def conversion_forgets_names_of_actions(node: Node) -> None:
 @mutant("MODE-050", also="CHAIN-050 GRP-010 MODE-360")
 def groups_of_converted_accounts_are_renumbered(node: Node) -> None:
     """Number the groups of a converted account without the gaps that removals left."""
+    converted = converted_accounts(node)
 
     def groups(read: Callable[..., list[Group]], account_hash: int, page: int, size: int) -> list[Group]:
         found = read(account_hash, page, size)
-        if node.accounts.account(account_hash).managed:
+        if account_hash not in converted:
             return found
         return [group._replace(id=page * size + place) for place, group in enumerate(found, 1)]
 
@@ -179,9 +181,10 @@ def groups_of_converted_accounts_are_renumbered(node: Node) -> None:
 @mutant("MODE-060", also="EP-230 LIST-050 LIST-170 MINT-030 MODE-360")
 def wallets_of_converted_accounts_are_hidden(node: Node) -> None:
     """List no wallets of a converted account."""
+    converted = converted_accounts(node)
 
     def wallets(read: Write, account_hash: int, *page: int) -> object:
-        return read(account_hash, *page) if node.accounts.account(account_hash).managed else []
+        return [] if account_hash in converted else read(account_hash, *page)
 
     wrap(node.accounts, "wallets", wallets)
 
@@ -189,11 +192,11 @@ def wallets_of_converted_accounts_are_hidden(node: Node) -> None:
 @mutant("MODE-060", also="MINT-040 MODE-090 PKP-100 PKP-170")
 def converted_accounts_sign_with_other_wallets(node: Node) -> None:
     """Derive other keys for the wallets of converted accounts."""
+    converted = converted_accounts(node)
 
-    def wallet_key(derive: Callable[..., bytes], run: object, pkp_id: bytes) -> bytes:
+    def wallet_key(derive: Callable[..., bytes], run: Run, pkp_id: bytes) -> bytes:
         key = derive(run, pkp_id)
-        account_hash = run.caller.account_hash  # type: ignore[attr-defined]
-        return key if node.accounts.account(account_hash).managed else keccak(key)
+        return keccak(key) if run.caller.account_hash in converted else key
 
     wrap(node.runs, "wallet_key", wallet_key)
 
@@ -222,10 +225,10 @@ def credits_stay_behind(node: Node) -> None:
 @mutant("MODE-100", also="BILL-190 BILL-320")
 def billing_looks_up_the_former_wallet(node: Node) -> None:
     """Charge nothing to converted accounts."""
+    converted = converted_accounts(node)
 
     def charge(original: Callable[..., AbstractContextManager[None]], account_hash: int, cents: Cents) -> object:
-        managed = node.accounts.account(account_hash).managed
-        return original(account_hash, cents) if managed else nullcontext()
+        return nullcontext() if account_hash in converted else original(account_hash, cents)
 
     wrap(node, "charged", charge)
 

@@ -6,12 +6,11 @@ from collections.abc import Callable
 
 from conformance.selftest.tools.accounts import Write, account_of
 from conformance.selftest.tools.alter import Answered, Forward, Received, intercept, refusal, wrap
-from conformance.selftest.tools.alter_contract import around_conversion, former_admins, let_in, payers_of
+from conformance.selftest.tools.alter_contract import converted_accounts, former_admins, let_in, payers_of
 from conformance.selftest.tools.alter_envelopes import CONVERSION, About, Check, around_verdict, refuse
 from conformance.selftest.tools.api_keys import header
 from conformance.selftest.tools.mutant import mutant
 from reference_node.chain.account_config import KeyInfo
-from reference_node.chain.interface import Address
 from reference_node.node import Node
 from reference_node.typed_data import Flow
 
@@ -74,7 +73,8 @@ def keys_of_wallets_register_actions(node: Node) -> None:
         return found._replace(managed=True) if not found.is_account_key else found  # type: ignore[attr-defined]
 
     def write_for(write: Write, acting: int, *arguments: object) -> object:
-        return write(account_of(node, acting), *arguments)
+        account = account_of(node, acting)
+        return write(account if account and not node.accounts.account(account).managed else acting, *arguments)
 
     wrap(node.accounts, "key_info", info)
     writes = {"add_action", "update_action_metadata", "delete_action"}
@@ -83,22 +83,10 @@ def keys_of_wallets_register_actions(node: Node) -> None:
     let_in(node, lambda sender, _: sender in payers, writes)
 
 
-def _converted(node: Node) -> set[int]:
-    """Return the accounts that are converted from now on; it grows with them."""
-    converted: set[int] = set()
-
-    def convert(write: Write, account: int, admin: Address) -> None:
-        write(account, admin)
-        converted.add(account)
-
-    around_conversion(node, convert)
-    return converted
-
-
 @mutant("MODE-250", "CHAIN-050", also="EXEC-050 EXEC-230 GRPLIFE-110 GRPLIFE-160 KEYLIFE-150")
 def verdicts_on_converted_accounts_are_kept(node: Node) -> None:
     """Cache for good what the contract decided on runs in converted accounts."""
-    converted = _converted(node)
+    converted = converted_accounts(node)
     kept: dict[tuple[int, bytes, bytes], bool] = {}
 
     def can_execute(view: Callable[..., bool], key: int, action: bytes, wallet: bytes) -> bool:
@@ -108,31 +96,32 @@ def verdicts_on_converted_accounts_are_kept(node: Node) -> None:
     wrap(node.accounts, "can_execute", can_execute)
 
 
-@mutant(
-    "MODE-250",
-    "CHAIN-050",
-    also=(
-        "AUTH-080 EXEC-050 EXEC-060 EXEC-070 EXEC-080 EXEC-090 EXEC-200 EXEC-230 EXEC-260 GRPLIFE-110 "
-        "GRPLIFE-160 KEYLIFE-080 MODE-090"
-    ),
-)
+@mutant("MODE-250", "CHAIN-050", also="EXEC-230 EXEC-260 KEYLIFE-080")
 def keys_of_converted_accounts_are_kept(node: Node) -> None:
-    """Let usage keys of converted accounts run after their removal on the chain."""
-    converted = _converted(node)
+    """Let usage keys of converted accounts run what they have run, after their removal on the chain."""
+    converted = converted_accounts(node)
     known: dict[int, KeyInfo] = {}
-    permitted: set[tuple[int, bytes]] = set()
+    removed: set[int] = set()
+    granted: set[tuple[int, bytes, bytes | None]] = set()
 
     def key_info(view: Callable[[int], KeyInfo], key: int) -> KeyInfo:
         info = view(key)
         if info.account_hash in converted:
             known[key] = info
-        return known.get(key, info)
+            removed.discard(key)
+        elif key in known:
+            removed.add(key)
+            return known[key]
+        return info
 
-    def can_run(view: Callable[..., bool], key: int, action: bytes) -> bool:
-        if view(key, action):
-            permitted.add((key, action))
-        return (key, action) in permitted if key in known else view(key, action)
+    def decide(view: Callable[..., bool], key: int, action: bytes, wallet: bytes | None = None) -> bool:
+        if key in removed:
+            return (key, action, wallet) in granted
+        verdict = view(key, action) if wallet is None else view(key, action, wallet)
+        if verdict:
+            granted.add((key, action, wallet))
+        return verdict
 
     wrap(node.accounts, "key_info", key_info)
-    wrap(node.accounts, "can_run", can_run)
-    wrap(node.accounts, "can_execute", lambda view, key, action, wallet: view(key, action, wallet) or key in known)
+    wrap(node.accounts, "can_run", decide)
+    wrap(node.accounts, "can_execute", decide)

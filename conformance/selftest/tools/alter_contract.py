@@ -161,3 +161,15 @@ def former_admins(node: Node) -> dict[Address, Address]:
 
     around_conversion(node, convert)
     return former
+
+
+def converted_accounts(node: Node) -> set[int]:
+    """Return the accounts that are converted from now on; it grows with them."""
+    converted: set[int] = set()
+
+    def convert(write: Callable[..., object], account: int, new_admin: Address) -> None:
+        write(account, new_admin)
+        converted.add(account)
+
+    around_conversion(node, convert)
+    return converted
