@@ -27,14 +27,14 @@ from conformance.selftest.tools.alter import (
 from conformance.selftest.tools.alter_contract import Sent, account_behind, around_conversion, change_contract
 from conformance.selftest.tools.alter_envelopes import CONVERSION, About, Check, address_in, around_verdict, members_of
 from conformance.selftest.tools.alter_permissions import acts_as_owner
-from conformance.selftest.tools.api_keys import presented
+from conformance.selftest.tools.api_keys import is_by_usage_key, presented
 from conformance.selftest.tools.concurrent_requests import Rendezvous
 from conformance.selftest.tools.mutant import mutant, row
 from conformance.values.typed_data import digest
 from reference_node.chain.account_config import UsageKey
 from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.chain.interface import Address, Reverted
-from reference_node.keys import key_hash
+from reference_node.keys import key_hash, parse_key
 from reference_node.node import Node
 from reference_node.problems import BadRequest
 from reference_node.typed_data import Flow
@@ -42,13 +42,18 @@ from reference_node.typed_data import Flow
 IS_VALID = keccak(text="isValidSignature(bytes32,bytes)")[:4]
 
 
-@mutant("MODE-210", "ERR-090", also="AUTH-050 AUTH-180 ERR-080 ERR-140 MODE-130 MODE-260 WSIG-020")
+@mutant("MODE-210", "ERR-090", also="AUTH-180 ERR-080 ERR-140 MODE-260")
 def second_conversion_answers_success(node: Node) -> None:
     """Answer success to the conversion of a converted account."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
         given = await forward(request)
-        return answer(200, {"success": True}) if given.status in {401, 403, 409} and presented(request) else given
+        if given.status not in {401, 409}:
+            return given
+        secret = parse_key(presented(request))
+        info = node.accounts.key_info(key_hash(secret)) if secret else None
+        converted = info is not None and info.is_account_key and not info.managed
+        return answer(200, {"success": True}) if converted else given
 
     intercept(node, CONVERSION, handler)
 
@@ -172,7 +177,7 @@ def conversion_needs_no_key(node: Node) -> None:
 @mutant("MODE-130", "AUTH-130", also="AUTH-080 AUTH-160 WSIG-020")
 def usage_keys_convert(node: Node) -> None:
     """Let a usage key with every scope convert its account."""
-    acts_as_owner(node, "convert_to_chain_secured", lambda permissions: permissions.can_create_groups)
+    acts_as_owner(node, "convert_to_chain_secured", lambda permissions: all(permissions.arguments()))
 
 
 @mutant("MODE-140", "MODE-150", also="ENV-150 ENV-210 ENV-220 ENV-350 ENV-360 ENV-370 ENV-380 ENV-390 ERR-070 MODE-180")
@@ -283,14 +288,14 @@ def conversion_converts_the_account_after(node: Node) -> None:
     around_conversion(node, convert)
 
 
-@mutant("MODE-240", also="AKEY-070 ERR-150 UKEY-040")
+@mutant("MODE-240", also="AKEY-070 ERR-150")
 def refused_conversion_locks_the_key_out(node: Node) -> None:
-    """Refuse writes of the master key after a refused conversion."""
+    """Refuse `add_group` of the master key after a refused conversion."""
     locked: set[str] = set()
 
     async def convert(request: Received, forward: Forward) -> Answered:
         given = await forward(request)
-        if not given.accepted:
+        if not given.accepted and not is_by_usage_key(node, request):
             locked.add(presented(request))
         return given
 
