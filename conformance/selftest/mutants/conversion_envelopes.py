@@ -31,7 +31,7 @@ def _signer_in(body: dict[str, JsonValue]) -> JsonValue:
     return members(members(body.get("typed_data")).get("message")).get("address")
 
 
-@mutant("WSIG-020", also="MODE-150 MODE-170")
+@mutant("WSIG-020", also="EP-030 MODE-150 MODE-170")
 def new_admin_need_not_be_the_signer(node: Node) -> None:
     """Make the signer the admin, whatever `new_admin_wallet_address` names."""
 

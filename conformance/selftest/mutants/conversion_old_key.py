@@ -50,14 +50,21 @@ OTHER_WRITES = ("create_wallet", "add_action", "update_action_metadata", "delete
 
 
 @mutant(
-    "MODE-110", "MODE-010", "MODE-230", "ERR-080", "MODE-370", "CHAIN-100", "CHAIN-110", also="ACC-150 ACC-160 MINT-160"
+    "MODE-110",
+    "MODE-010",
+    "MODE-230",
+    "ERR-080",
+    "MODE-370",
+    "CHAIN-100",
+    "CHAIN-110",
+    also="ACC-150 ACC-160 MINT-160 MODE-280 MODE-290",
 )
 def old_key_writes_on(node: Node) -> None:
     """Let the old master key do everything after the conversion."""
     _old_key_lives(node, *GROUP_WRITES, *KEY_WRITES, *OTHER_WRITES, "remove_pkp_from_group")
 
 
-@mutant("MODE-110", "MODE-010", "ERR-080", also="ACC-150 ACC-160 CHAIN-100 CHAIN-110 MINT-160")
+@mutant("MODE-110", "MODE-010", "ERR-080", also="ACC-150 ACC-160 CHAIN-100 CHAIN-110 MINT-160 MODE-280 MODE-290")
 def old_key_writes_on_for_a_while(node: Node) -> None:
     """Let the old master key do everything for half a minute after the conversion."""
     _old_key_lives(node, *GROUP_WRITES, *KEY_WRITES, *OTHER_WRITES, "remove_pkp_from_group", seconds=30)
@@ -99,7 +106,7 @@ def old_key_reads_and_runs_on(node: Node) -> None:
     _old_key_lives(node)
 
 
-@mutant("MODE-230", also="ACC-150 ACC-160 CHAIN-100 CHAIN-110 ERR-080 MODE-110")
+@mutant("MODE-230", also="ACC-150 ACC-160 CHAIN-100 CHAIN-110 ERR-080 MODE-110 MODE-280 MODE-290")
 def later_account_brings_the_old_key_back(node: Node) -> None:
     """Let old master keys count again as soon as another account is made."""
     back: set[int] = set()
