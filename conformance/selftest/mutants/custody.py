@@ -6,15 +6,18 @@ import re
 import threading
 from collections import Counter
 from collections.abc import Callable, Mapping
+from contextvars import ContextVar
 
 from eth_utils.crypto import keccak
 
+from conformance.selftest.tools.accounts import account_of
 from conformance.selftest.tools.alter import Answered, Forward, Received, intercept, wrap
+from conformance.selftest.tools.alter_runs import own_groups
 from conformance.selftest.tools.api_keys import presented
 from conformance.selftest.tools.concurrent_requests import Rendezvous
 from conformance.selftest.tools.mutant import mutant
 from reference_node.chain.account_config import WILDCARD
-from reference_node.keys import KeyDerivation
+from reference_node.keys import KeyDerivation, key_hash, parse_key
 from reference_node.node import Node
 from reference_node.runs import Run
 from reference_node.signatures import sign
@@ -196,18 +199,14 @@ def _paths(node: Node) -> dict[bytes, int]:
     return paths
 
 
-@mutant("PKP-150", also="EXEC-050 EXEC-080 EXEC-200 GRP-120 MINT-040")
+@mutant("PKP-150")
 def all_wallets_are_those_of_everybody(node: Node) -> None:
     """Let a group that permits all wallets permit those of other accounts, too."""
     paths = _paths(node)
 
     def may_use(right: Callable[..., bool], run: Run, pkp: bytes) -> bool:
-        accounts, account = node.accounts, run.caller.account_hash
-        wild = any(
-            wallet.id == WILDCARD
-            for group in accounts.groups(account, 0, 100)
-            for wallet in accounts.wallets_in_group(account, group.id, 0, 100)
-        )
+        groups = own_groups(node, run.caller.key_hash)
+        wild = any(WILDCARD in group.wallets and group.has_action(run.action) for group in groups)
         return right(run, pkp) or (wild and pkp in paths)
 
     def wallet_key(key_of: Callable[[Run, bytes], bytes], run: Run, pkp: bytes) -> bytes:
@@ -218,28 +217,37 @@ def all_wallets_are_those_of_everybody(node: Node) -> None:
 
 
 class _Numbered:
-    """A derivation that counts: the key of a path is that of the number which the path got."""
+    """A derivation that counts: the key of a path is that of the number which the path got, where it got one."""
 
     def __init__(self, right: KeyDerivation) -> None:
         self._right = right
         self._numbers: dict[int, int] = {}
-        self.next = 0
+        self.next: ContextVar[int] = ContextVar("next", default=0)
 
     def wallet_key(self, path: int) -> bytes:
-        """The key of the path's number."""
-        return self._right.wallet_key(self._numbers.setdefault(path, self.next))
+        """The key of the path's number; the right one of a path that is not made by `create_wallet`."""
+        if number := self.next.get():
+            self._numbers.setdefault(path, number)
+        return self._right.wallet_key(self._numbers.get(path, path))
 
 
-@mutant("PKP-150", also="MINT-100 MINT-180 MINT-190 PKP-110 UKEY-080 WSIG-080")
+@mutant("PKP-150", also="ACC-110 PKP-110")
 def wallets_are_numbered_in_each_account(node: Node) -> None:
-    """Derive a wallet's key from its number in its account alone, the same for all accounts."""
+    """Derive the key of a wallet made by `create_wallet` from its number in its account, the same for all accounts."""
     numbered = _Numbered(node.keys)
-    made: Counter[str] = Counter()
+    made: Counter[int] = Counter()
 
     async def handler(request: Received, forward: Forward) -> Answered:
-        made[presented(request)] += 1
-        numbered.next = made[presented(request)]
-        return await forward(request)
+        secret = parse_key(presented(request))
+        account = account_of(node, key_hash(secret)) if secret else 0
+        if not account:
+            return await forward(request)
+        made[account] += 1
+        token = numbered.next.set(made[account])
+        try:
+            return await forward(request)
+        finally:
+            numbered.next.reset(token)
 
     node.keys = numbered  # type: ignore[assignment]  # it does what runs and the creation of wallets need
     intercept(node, "create_wallet", handler)

@@ -7,14 +7,11 @@ import json
 from collections.abc import Callable
 from urllib.parse import quote
 
-from pydantic import JsonValue
-
 from conformance.selftest.tools.alter import (
     Answered,
     Forward,
     Received,
     answer,
-    change_answer,
     intercept,
     members,
     wrap,
@@ -40,16 +37,25 @@ def _watch_keys(node: Node) -> list[str]:
     return used
 
 
+def _append_to_logs(node: Node, spelling: Callable[[str], str]) -> None:
+    """Append the private key that a run has used last to its logs; nothing to those of a run that used none."""
+    used = _watch_keys(node)
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        before = len(used)
+        given = await forward(request)
+        if not given.accepted or len(used) == before:
+            return given
+        told = members(json.loads(given.body))
+        return answer(given.status, {**told, "logs": f"{told['logs']}derived {spelling(used[-1])}"})
+
+    intercept(node, RUN, handler)
+
+
 @mutant("PKP-090", also="EXEC-180")
 def logs_hold_the_private_key(node: Node) -> None:
     """Append the private key of a run's wallet to its logs."""
-    used = _watch_keys(node)
-
-    def with_key(value: JsonValue) -> JsonValue:
-        told = members(value)
-        return {**told, "logs": f"{told['logs']}derived {used[-1]}"} if used else told
-
-    change_answer(node, RUN, with_key)
+    _append_to_logs(node, str)
 
 
 SPELLINGS: dict[str, Callable[[bytes], str]] = {
@@ -63,16 +69,9 @@ SPELLINGS: dict[str, Callable[[bytes], str]] = {
 
 
 @mutant("PKP-090", also="EXEC-180", each=[row(*spelling) for spelling in SPELLINGS.items()])
-def logs_spell_the_private_key(node: Node, spelling: object) -> None:
+def logs_spell_the_private_key(node: Node, spelling: Callable[[bytes], str]) -> None:
     """Append the private key of a run's wallet to its logs in the spelling that the label tells."""
-    used = _watch_keys(node)
-
-    def with_key(value: JsonValue) -> JsonValue:
-        told = members(value)
-        spelled = spelling(bytes.fromhex(used[-1])) if used and callable(spelling) else ""
-        return {**told, "logs": f"{told['logs']}derived {spelled}"}
-
-    change_answer(node, RUN, with_key)
+    _append_to_logs(node, lambda used: spelling(bytes.fromhex(used)))
 
 
 @mutant("PKP-090", also="ERR-160")
@@ -81,8 +80,9 @@ def headers_hold_the_private_key(node: Node) -> None:
     used = _watch_keys(node)
 
     async def handler(request: Received, forward: Forward) -> Answered:
+        before = len(used)
         given = await forward(request)
-        if not used:
+        if len(used) == before:
             return given
         trace = (b"x-trace", str(int(used[-1], 16)).encode())
         return Answered(given.status, (*given.headers, trace), given.body)
