@@ -70,7 +70,8 @@ def payment_is_credited_to_the_first_of_one_email(node: Node) -> None:
     def credit(original: object, intent_id: str) -> object:
         known = ledger_of(node).intent(intent_id)
         done = original(intent_id)  # type: ignore[operator]
-        if known is not None and owner.get(known.wallet, known.wallet) != known.wallet:
+        payable = known is not None and known.state == "open"
+        if known is not None and payable and owner.get(known.wallet, known.wallet) != known.wallet:
             take(node, known.wallet, known.cents)
             give(node, owner[known.wallet], known.cents)
         return done
