@@ -146,12 +146,13 @@ class AlsoBy:
         await self._app(scope, receive, send)
 
 
-@mutant("EP-340", also="AUTH-040")
+@mutant("EP-340")
 def newest_account_alone_exists(node: Node) -> None:
     """Answer true from `account_exists` only for the account that was created last."""
     book = key_book(node)
 
-    async def handler(request: Received, _: Forward) -> Answered:
-        return answer(200, presented(request) in book.accounts[-1:])
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        return answer(200, presented(request) in book.accounts[-1:]) if given.accepted else given
 
     intercept(node, "account_exists", handler)
