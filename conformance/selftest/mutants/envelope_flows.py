@@ -104,13 +104,13 @@ def keys_are_asked_of_mints(node: Node) -> None:
 @mutant("WSIG-090", also="ENV-210 ENV-220 MINT-020 MINT-100 UKEY-360")
 def keys_stand_in_for_signatures(node: Node) -> None:
     """Answer a mint that carries a key with the previous mint's answer, whatever its signature."""
-    last: list[Answered] = []
+    last: dict[str, Answered] = {}
 
     async def handler(request: Received, forward: Forward) -> Answered:
         given = await forward(request)
         if given.accepted:
-            last[:] = [given]
-        return last[0] if request.key is not None and last else given
+            last[request.operation] = given
+        return given if request.key is None else last.get(request.operation, given)
 
     intercept(node, MINTS, handler)
 
@@ -150,8 +150,15 @@ def bodies_without_envelopes_are_server_faults(node: Node) -> None:
     """Answer a wallet-signed call whose body is no object with status 500."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
-        if not body_of(request):
+        if request.method == "POST" and not _holds_an_object(request.body):
             return answer(500, {"code": "server-error"})
         return await forward(request)
 
     intercept(node, (*MINTS, CONVERSION), handler)
+
+
+def _holds_an_object(body: bytes) -> bool:
+    try:
+        return isinstance(json.loads(body), dict)
+    except (ValueError, RecursionError):
+        return False

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import re
+from collections.abc import Callable
 
 from conformance.selftest.tools.alter import wrap
 from conformance.selftest.tools.alter_envelopes import About, Check, read_as, refuse
@@ -35,7 +37,17 @@ def envelopes_have_to_be_objects(node: Node) -> None:
     wrap(node.envelopes, "opened", check)
 
 
-@mutant("ENV-160", also="ENV-090 ENV-110 ENV-120 ENV-320")
+def _read(node: Node, change: Callable[[Members, About], Members]) -> None:
+    """Verify what `change` makes of an envelope; one that it leaves alone, as it came, so that its size is the same."""
+
+    def changed(document: Members, about: About) -> Members:
+        read = change(copy.deepcopy(document), about)
+        return {} if read == document else read
+
+    read_as(node, changed)
+
+
+@mutant("ENV-160", also="ENV-090 ENV-110 ENV-120")
 def primary_types_need_no_struct(node: Node) -> None:
     """Accept `types` without the struct that `primaryType` names."""
 
@@ -45,7 +57,7 @@ def primary_types_need_no_struct(node: Node) -> None:
             document["types"] = {"EIP712Domain": types["EIP712Domain"], str(about["flow"]): MESSAGE_FIELDS}
         return document
 
-    read_as(node, change)
+    _read(node, change)
 
 
 def _message(document: Members) -> Members:
@@ -55,16 +67,17 @@ def _message(document: Members) -> Members:
     return message
 
 
-@mutant("ENV-240", also="ENV-320 ENV-430")
+@mutant("ENV-240", also="ENV-430")
 def fractions_of_seconds_are_cut(node: Node) -> None:
     """Cut the fraction off `issuedAt`."""
 
     def change(document: Members, _: About) -> Members:
         message = _message(document)
-        message["issuedAt"] = str(message["issuedAt"]).partition(".")[0]
+        if isinstance(message["issuedAt"], str | float):
+            message["issuedAt"] = str(message["issuedAt"]).partition(".")[0]
         return document
 
-    read_as(node, change)
+    _read(node, change)
 
 
 @mutant("ENV-240", also="ENV-430")
@@ -73,16 +86,14 @@ def negative_times_count_from_the_end(node: Node) -> None:
 
     def change(document: Members, _: About) -> Members:
         message = _message(document)
-        unsigned = str(message["issuedAt"]).removeprefix("-")
-        if unsigned == str(message["issuedAt"]):
-            return {}
-        message["issuedAt"] = unsigned
+        if isinstance(message["issuedAt"], str):
+            message["issuedAt"] = message["issuedAt"].removeprefix("-")
         return document
 
-    read_as(node, change)
+    _read(node, change)
 
 
-@mutant("ENV-320", "ENV-400", "BILL-240")
+@mutant("ENV-400")
 def missing_domains_are_the_nodes_own(node: Node) -> None:
     """Fill in what the domain lacks."""
 
@@ -92,10 +103,10 @@ def missing_domains_are_the_nodes_own(node: Node) -> None:
         document["domain"] = {**own, **(stated if isinstance(stated, dict) else {})}
         return document
 
-    read_as(node, change)
+    _read(node, change)
 
 
-@mutant("ENV-430", also="ENV-240 ENV-320")
+@mutant("ENV-430", also="ENV-240")
 def leading_zeros_do_not_count(node: Node) -> None:
     """Accept numbers that begin with zeros, blanks or a plus sign."""
 
@@ -107,7 +118,7 @@ def leading_zeros_do_not_count(node: Node) -> None:
             message["issuedAt"] = message["issuedAt"].lstrip(" +0") or "0"
         return document
 
-    read_as(node, change)
+    _read(node, change)
 
 
 @mutant("ENV-430")
@@ -136,7 +147,7 @@ def numbers_are_never_hex(node: Node) -> None:
     wrap(node.envelopes, "parts", check)
 
 
-@mutant("ENV-440", also="ENV-320")
+@mutant("ENV-440")
 def undeclared_members_are_ignored(node: Node) -> None:
     """Ignore members that `types` does not declare, though the profile says that they are refused."""
 
@@ -147,4 +158,4 @@ def undeclared_members_are_ignored(node: Node) -> None:
             known["domain"] = {name: domain[name] for name in ("name", "version", "chainId")}
         return {**known, "message": {name: message[name] for name in ("address", "issuedAt")}}
 
-    read_as(node, change)
+    _read(node, change)
