@@ -79,9 +79,8 @@ def refusals_say_success(node: Node) -> None:
 @mutant("ERR-140", also="EP-030 EP-320")
 def refused_code_has_a_cid(node: Node) -> None:
     """Answer the CID of nothing from `get_service_action_ipfs_id` when the body is no string."""
-    _remark(
-        node, "get_service_action_ipfs_id", lambda *_: answer(200, "QmbFMke1KXqnYyBBWxB74N4c5SBnJMVAiMNRcGu6x1AwQH")
-    )
+    cid = answer(200, "QmbFMke1KXqnYyBBWxB74N4c5SBnJMVAiMNRcGu6x1AwQH")
+    _remark(node, "get_service_action_ipfs_id", lambda _, given: cid if given.status in {400, 422} else given)
 
 
 @mutant("ERR-140", "ERR-150", also="ACC-120 KEYLIFE-180 KEYLIFE-190")
@@ -117,13 +116,13 @@ def wrong_group_costs_the_newest_group(node: Node) -> None:
 
 @mutant("ERR-150", each=["update_group", row("delete_action", also="ACT-210")], also="ACC-120 LIST-170")
 def refused_write_is_done_in_the_other_account(node: Node, operation: str) -> None:
-    """Refuse `{operation}` of what another account has, and do it there."""
+    """Refuse `{operation}` of what another one of the ten newest accounts has, and do it there."""
     book = key_book(node)
 
     async def handler(request: Received, forward: Forward) -> Answered:
         given = await forward(request)
         if given.status == 404:
-            for account in book.accounts:
+            for account in book.accounts[-10:]:
                 await forward(under(request, account))
         return given
 
