@@ -296,7 +296,7 @@ def latest_key_of_the_account_decides(node: Node) -> None:
     wrap(node.accounts, "can_execute", can_execute)
 
 
-@mutant("EXEC-050", also="EXEC-090 EXEC-270")
+@mutant("EXEC-050", also="AUTH-080 BILL-180 EXEC-030 EXEC-090 EXEC-130 EXEC-180 EXEC-260 EXEC-270 UKEY-270")
 def equal_runs_at_once_are_one_run(node: Node) -> None:
     """Answer runs of the same code and parameters that come while one is under way with the answer to that one."""
     one_answer_at_a_time(node, RUN, lambda request: request.body)

@@ -55,7 +55,7 @@ def wallet_named_otherwise_is_not_guarded(node: Node, wallet: Callable[[str], by
         found = wallet(str(arguments.get("pkpId") or ""))
         if found == FIRST:
             found = next((one.id for one in node.accounts.wallets(run.caller.account_hash, 0, 1)), None)
-        if not isinstance(found, bytes):
+        if not isinstance(found, bytes) or name not in {"getPrivateKey", "signMessage"}:
             return host_call(run, name, arguments)
         key = node.runs.wallet_key(run, found)
         if name == "getPrivateKey":
