@@ -48,6 +48,7 @@ GATEWAY_WRITES = (
 ALWAYS_REVERTS = bytes.fromhex("5f5ffd")
 """Code of a contract: PUSH0 PUSH0 REVERT."""
 CONVERSION = "convert_to_chain_secured_account"
+ADDRESS_BYTES = 20
 
 
 def _payers_are_heard(node: Node) -> None:
@@ -166,7 +167,7 @@ def broad_keys_run_in_one_group(node: Node) -> None:
 @mutant("AUTH-160", also="AUTH-080 AUTH-130 MODE-130 WSIG-020")
 def broad_keys_hand_accounts_over(node: Node) -> None:
     """Let a usage key with every permission convert its account."""
-    acts_as_owner(node, "convert_to_chain_secured", lambda given: given.can_create_groups and given.can_delete_groups)
+    acts_as_owner(node, "convert_to_chain_secured", lambda given: all(given.arguments()))
 
 
 @mutant("AUTH-160", also="ACC-150 AUTH-080 AUTH-100 AUTH-110 AUTH-220 AUTH-230 CHAIN-100 MINT-060 MINT-160")
@@ -195,7 +196,8 @@ def addresses_of_admins_are_keys(node: Node) -> None:
             secret = base64.b64decode(presented(request), validate=True)
         except ValueError:
             return given
-        known = not given.accepted and node.accounts.account_exists(int.from_bytes(keccak(secret)))
+        is_address = not given.accepted and len(secret) == ADDRESS_BYTES
+        known = is_address and node.accounts.account_exists(int.from_bytes(keccak(secret)))
         return answer(200, []) if known else given
 
     intercept(node, "list_groups", handler)
@@ -214,12 +216,18 @@ def hashes_of_accounts_are_keys(node: Node) -> None:
             return given
         if given.accepted or not account < 2**256 or not node.accounts.account_exists(account):
             return given
+        if node.accounts.account(account).managed:
+            return given
         return answer(200, {"success": True, "group_id": node.accounts.add_group(account, "taken", "", [], [])})
 
     intercept(node, "add_group", handler)
 
 
-@mutant("AUTH-180", "AUTH-230", also="ACC-150 ACC-160 CHAIN-100 ERR-080 MINT-060 MINT-160 MODE-110")
+@mutant(
+    "AUTH-180",
+    "AUTH-230",
+    also="ACC-150 ACC-160 CHAIN-100 ERR-080 MINT-060 MINT-160 MODE-110 MODE-280 MODE-290",
+)
 def old_master_keys_go_on_writing(node: Node) -> None:
     """Let the master key of a converted account write as before, through the payers."""
     _taken_for_managed(node, lambda found: found.is_account_key)
