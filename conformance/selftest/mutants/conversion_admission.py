@@ -77,7 +77,7 @@ def refused_second_conversion_renames_keys(node: Node) -> None:
     wrap(node.accounts, "usage_keys", keys)
 
 
-@mutant("MODE-220", also="CHAIN-100 CHAIN-110 MODE-200")
+@mutant("MODE-220", also="CHAIN-100 CHAIN-110 MODE-200 MODE-210 MODE-260")
 def contract_takes_a_second_conversion(node: Node) -> None:
     """Accept the conversion of an unmanaged account in the contract, without effect."""
 
@@ -198,19 +198,19 @@ def signature_is_not_looked_at(node: Node) -> None:
 @mutant("MODE-150", "MODE-160", "MODE-170")
 def named_wallet_becomes_the_admin(node: Node) -> None:
     """Make `new_admin_wallet_address` the admin without comparing it with the signer."""
-    named: list[bytes] = []
+    named: dict[bytes, bytes] = {}
 
     async def handler(request: Received, forward: Forward) -> Answered:
         body = body_of(request)
         signer, wanted = address_in(body.get("typed_data")), str(body.get("new_admin_wallet_address"))
         if signer is None or len(wanted) != 42:
             return await forward(request)
-        named[:] = [bytes.fromhex(wanted[2:])]
+        named[signer] = bytes.fromhex(wanted[2:])
         body["new_admin_wallet_address"] = f"0x{signer.hex()}"
         return await forward(replace(request, body=json.dumps(body).encode()))
 
     intercept(node, CONVERSION, handler)
-    around_conversion(node, lambda write, account, admin: write(account, named[0] if named else admin))
+    around_conversion(node, lambda write, account, admin: write(account, named.get(bytes(admin), admin)))
 
 
 @mutant("MODE-180", "ERR-070", also="ENV-210 ENV-220 ENV-350 ENV-360 MODE-150")
