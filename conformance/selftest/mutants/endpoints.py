@@ -13,6 +13,7 @@ from conformance.selftest.tools.alter import (
     Answered,
     Forward,
     Received,
+    answer,
     body_of,
     change_answer,
     change_body,
@@ -89,14 +90,18 @@ def nameless_account_is_refused_with_its_key(node: Node) -> None:
 
 @mutant("EP-110", also="KEYLIFE-010 UKEY-360 UKEY-420")
 def usage_key_is_always_the_same(node: Node) -> None:
-    """Answer every `add_usage_api_key` with the first key's value."""
-    first: list[JsonValue] = []
+    """Answer every `add_usage_api_key` with the value of the account's first key."""
+    first: dict[str, JsonValue] = {}
 
-    def changed(value: JsonValue) -> JsonValue:
-        first.append(members(value)["usage_api_key"])
-        return {**members(value), "usage_api_key": first[0]}
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        if not given.accepted:
+            return given
+        told = members(json.loads(given.body))
+        kept = first.setdefault(presented(request), told["usage_api_key"])
+        return answer(given.status, {**told, "usage_api_key": kept})
 
-    change_answer(node, "add_usage_api_key", changed)
+    intercept(node, "add_usage_api_key", handler)
 
 
 @mutant("EP-130", also="KEYLIFE-150 UKEY-050")
