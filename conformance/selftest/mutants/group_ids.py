@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import replace
+from contextvars import ContextVar
 
-from conformance.selftest.tools.accounts import Hashes, Write, account_of, group_of, lists_of
-from conformance.selftest.tools.alter import Answered, Forward, Received, answer, intercept, members, refusal, wrap
+from pydantic import JsonValue
+
+from conformance.selftest.tools.accounts import Hashes, Write, account_of, group_of, lists_of, permissions_of
+from conformance.selftest.tools.alter import (
+    Answered,
+    Forward,
+    Received,
+    body_of,
+    change_body,
+    intercept,
+    members,
+    wrap,
+)
 from conformance.selftest.tools.concurrent_requests import Overtaking, Rendezvous
 from conformance.selftest.tools.mutant import mutant
 from conformance.selftest.tools.operations import GROUP_MEMBER_WRITES
-from reference_node.chain.account_config import Action, Group, Wallet
+from reference_node.chain.account_config import WILDCARD, Action, Group, Wallet
 from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.node import Node
 
@@ -20,16 +30,18 @@ def update_of_no_group_makes_one(node: Node) -> None:
     """Create a group in `update_group` when the id is unknown."""
 
     def update(write: Write, key: int, group: Group, *lists: Hashes) -> None:
-        if group in [group_of(node, key, group.id)] or group.id in _ids(node, key):
+        try:
             write(key, group, *lists)
-        else:
+        except ContractRefusal as refused:
+            _only_unknown_group(refused)
             node.accounts.add_group(key, group.name, group.description, *lists)
 
     wrap(node.accounts, "update_group", update)
 
 
-def _ids(node: Node, key: int) -> list[int]:
-    return [group.id for group in node.accounts.groups(account_of(node, key), 0, 100)]
+def _only_unknown_group(refused: ContractRefusal) -> None:
+    if refused.error != "GroupUnknown":
+        raise refused
 
 
 @mutant("GRPLIFE-150", "GRPLIFE-200")
@@ -37,79 +49,90 @@ def removing_no_group_succeeds(node: Node) -> None:
     """Answer success to `remove_group` of an unknown group."""
 
     def remove(write: Write, key: int, group_id: int) -> None:
-        if group_id in _ids(node, key):
+        try:
             write(key, group_id)
+        except ContractRefusal as refused:
+            _only_unknown_group(refused)
 
     wrap(node.accounts, "remove_group", remove)
 
 
 @mutant("GRPLIFE-150", "GRPLIFE-200")
 def filling_no_group_succeeds(node: Node) -> None:
-    """Answer success to additions to and removals from an unknown group."""
+    """Answer success to the account key's additions to and removals from an unknown group."""
+
+    def forgiving(write: Write, key: int, group_id: int, item: bytes) -> None:
+        try:
+            write(key, group_id, item)
+        except ContractRefusal as refused:
+            if permissions_of(node, key):  # a usage key has no access to such a group
+                raise
+            _only_unknown_group(refused)
+
     for name in GROUP_MEMBER_WRITES:
-
-        def forgiving(write: Write, key: int, group_id: int, item: bytes) -> None:
-            if group_id in _ids(node, key):
-                write(key, group_id, item)
-
         wrap(node.accounts, name, forgiving)
 
 
 @mutant("GRPLIFE-200", also="GRPLIFE-150 EP-360 EP-370")
 def unknown_group_falls_to_the_newest(node: Node) -> None:
-    """Add to the account's newest group when the group is unknown."""
+    """Add to the account's newest group, if it has one, when the group is unknown."""
 
     def add(write: Write, key: int, group_id: int, item: bytes) -> None:
-        ids = _ids(node, key)
-        write(key, group_id if group_id in ids else ids[-1], item)
+        groups = node.accounts.groups(account_of(node, key), 0, 100)
+        known = group_id in [group.id for group in groups]
+        write(key, group_id if known or not groups else groups[-1].id, item)
 
     wrap(node.accounts, "add_pkp_to_group", add)
     wrap(node.accounts, "add_action_to_group", add)
 
 
-def _remove_group_takes(node: Node, kind: type) -> None:
-    async def handler(request: Received, forward: Forward) -> Answered:
-        given = members(json.loads(request.body)).get("group_id")
-        return await forward(request) if isinstance(given, kind) else refusal(422)
+def _remove_group_refuses(node: Node, kind: type) -> None:
+    def without(value: JsonValue) -> JsonValue:
+        given = members(value).get("group_id")
+        return {**members(value), "group_id": None} if isinstance(given, kind) else value
 
-    intercept(node, "remove_group", handler)
+    change_body(node, "remove_group", without)
 
 
 @mutant("GRPLIFE-180")
 def quoted_ids_are_refused(node: Node) -> None:
     """Refuse an id in quotes in `remove_group`."""
-    _remove_group_takes(node, int)
+    _remove_group_refuses(node, str)
 
 
 @mutant("GRPLIFE-190", also="EP-190")
 def unquoted_ids_are_refused(node: Node) -> None:
     """Refuse an id that is a JSON number in `remove_group`."""
-    _remove_group_takes(node, str)
+    _remove_group_refuses(node, int)
 
 
 @mutant("GRPLIFE-190", also="EP-210 EP-220 EP-360 EP-370")
 def group_calls_want_quoted_ids(node: Node) -> None:
     """Refuse an id that is a JSON number in additions to and removals from a group."""
 
-    async def handler(request: Received, forward: Forward) -> Answered:
-        body = members(json.loads(request.body))
-        given = body.get("group_id")
-        if not isinstance(given, str):
-            return refusal(422)
-        return await forward(replace(request, body=json.dumps({**body, "group_id": int(given)}).encode()))
+    def read(value: JsonValue) -> JsonValue:
+        given = members(value).get("group_id")
+        return {**members(value), "group_id": int(given) if isinstance(given, str) else None}
 
-    intercept(node, GROUP_MEMBER_WRITES, handler)
+    change_body(node, GROUP_MEMBER_WRITES, read)
 
 
-@mutant("GRPLIFE-180", also="GRPLIFE-100")
+@mutant("GRPLIFE-180", also="ACC-140 GRPLIFE-100")
 def quoted_ids_do_nothing(node: Node) -> None:
-    """Answer success to `remove_group` with an id in quotes, and remove nothing."""
+    """Answer success to the account key's `remove_group` of a group by an id in quotes, and remove nothing."""
+    quoted: ContextVar[bool] = ContextVar("quoted", default=False)
 
     async def handler(request: Received, forward: Forward) -> Answered:
-        given = members(json.loads(request.body)).get("group_id")
-        return answer(200, {"success": True}) if isinstance(given, str) else await forward(request)
+        quoted.set(isinstance(body_of(request).get("group_id"), str))
+        return await forward(request)
+
+    def remove(write: Write, key: int, group_id: int) -> None:
+        there = group_id in [group.id for group in node.accounts.groups(account_of(node, key), 0, 100)]
+        if not quoted.get() or not there or permissions_of(node, key):
+            write(key, group_id)
 
     intercept(node, "remove_group", handler)
+    wrap(node.accounts, "remove_group", remove)
 
 
 @mutant("GRPLIFE-230")
@@ -126,12 +149,15 @@ def update_is_two_writes(node: Node) -> None:
     wrap(node.accounts, "update_group", update)
 
 
-@mutant("GRPLIFE-230", also="EP-370 SCOPE-070 UKEY-180")
+@mutant("GRPLIFE-230", also="EP-370")
 def addition_rewrites_the_list(node: Node) -> None:
-    """Read a group's wallets in `add_pkp_to_group`, and write them back later with the new one."""
+    """Read a group's wallets in the account key's `add_pkp_to_group`, and write them back later with the new one."""
     rendezvous = Rendezvous()
 
-    def add(_: Write, key: int, group_id: int, wallet: bytes) -> None:
+    def add(write: Write, key: int, group_id: int, wallet: bytes) -> None:
+        if permissions_of(node, key):
+            write(key, group_id, wallet)
+            return
         wallets, actions = lists_of(node, key, group_id)
         if wallet in wallets:
             raise ContractRefusal("AlreadyInGroup", {"groupId": group_id, "item": wallet})
@@ -147,7 +173,7 @@ def addition_rewrites_the_list(node: Node) -> None:
     "GRPLIFE-060",
     "GRPLIFE-070",
     "GRPLIFE-080",
-    also="CHAIN-050 EP-180 GRP-270 EXEC-010 EXEC-020 EXEC-040 EXEC-050 EP-210 EP-220 EP-360 EP-370 LIST-040 LIST-060",
+    also="CHAIN-050 EP-180 GRP-270 EXEC-010 EXEC-020 EXEC-040 EXEC-050 EP-210 EP-220 EP-360 EP-370",
 )
 def updated_lists_stay_off_chain(node: Node) -> None:
     """Keep updated lists of groups in memory, and not in the contract."""
@@ -158,14 +184,21 @@ def updated_lists_stay_off_chain(node: Node) -> None:
         account = account_of(node, key)
         old = [wallet.id for wallet in view_wallets(account, group.id, 0, 100)]
         write(key, group, old, [action.cid_hash for action in view_actions(account, group.id, 0, 100)])
-        known = [wallet for wallet in node.accounts.wallets(account, 0, 100) if wallet.id in wallets]
-        kept[account, group.id] = known, [Action(action, "", "") for action in actions]
+        known = {wallet.id: wallet for wallet in node.accounts.wallets(account, 0, 100)}
+        known[WILDCARD] = Wallet(WILDCARD, bytes(20), 0, "", "")
+        labels = {action.cid_hash: action for action in node.accounts.actions(account, 0, 100)}
+        kept[account, group.id] = (
+            [known[wallet] for wallet in dict.fromkeys(wallets) if wallet in known],
+            [labels.get(action, Action(action, "", "")) for action in dict.fromkeys(actions)],
+        )
 
-    def wallets_in_group(_: object, account: int, group_id: int, *page: int) -> list[Wallet]:
-        return kept[account, group_id][0] if (account, group_id) in kept else view_wallets(account, group_id, *page)
+    def wallets_in_group(_: object, account: int, group_id: int, page: int, size: int) -> list[Wallet]:
+        chain = view_wallets(account, group_id, page, size)
+        return kept[account, group_id][0][page * size :][:size] if (account, group_id) in kept else chain
 
-    def actions_in_group(_: object, account: int, group_id: int, *page: int) -> list[Action]:
-        return kept[account, group_id][1] if (account, group_id) in kept else view_actions(account, group_id, *page)
+    def actions_in_group(_: object, account: int, group_id: int, page: int, size: int) -> list[Action]:
+        chain = view_actions(account, group_id, page, size)
+        return kept[account, group_id][1][page * size :][:size] if (account, group_id) in kept else chain
 
     wrap(node.accounts, "update_group", update)
     wrap(node.accounts, "wallets_in_group", wallets_in_group)

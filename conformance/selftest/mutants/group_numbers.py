@@ -38,7 +38,7 @@ def _begins(entry: int, number: int) -> bool:
     return str(number).startswith(str(entry))
 
 
-@mutant("EXEC-070", also="AUTH-080 ERR-100 EXEC-030 EXEC-090 UKEY-270 UKEY-290")
+@mutant("EXEC-070", also="AUTH-080 ERR-100 EXEC-030 EXEC-090 UKEY-270 UKEY-290 UKEY-460")
 def execute_groups_are_bits_of_a_word(node: Node) -> None:
     """Keep `execute_in_groups` as 32 bits, so that a key for group 4 may execute in group 36."""
     _reached_by(node, lambda entry, number: number % WORD == entry % WORD)
@@ -86,9 +86,13 @@ def _zero_is_every_group(node: Node, method: str) -> None:
         if number:
             write(key, number, *rest)
             return
+        written = 0
         for group in node.accounts.groups(account_of(node, key), 0, 100):
             with suppress(ContractRefusal):
                 write(key, group.id, *rest)
+                written += 1
+        if not written:
+            write(key, number, *rest)
 
     wrap(node.accounts, method, write_for)
 
@@ -138,9 +142,9 @@ def _low(named: JsonValue, bits: int) -> JsonValue:
 def _cut(value: JsonValue) -> JsonValue:
     given = members(value)
     number = given.get("group_id")
-    if isinstance(number, int) and not isinstance(number, bool):
+    if isinstance(number, int) and not isinstance(number, bool) and 0 <= number < 2**64:
         return {**given, "group_id": number % 2**WORD}
-    if isinstance(number, str) and number.isdecimal():
+    if isinstance(number, str) and number.isdecimal() and int(number) < 2**64:
         return {**given, "group_id": str(int(number) % 2**WORD)}
     return value
 
@@ -157,6 +161,7 @@ def listed_numbers_of_groups_are_cut_to_32_bits(node: Node) -> None:
 
     def change(query: dict[str, str]) -> dict[str, str]:
         number = query.get("group_id", "")
-        return {**query, "group_id": str(int(number) % 2**WORD)} if number.isdecimal() else query
+        cut = number.isdecimal() and int(number) < 2**64
+        return {**query, "group_id": str(int(number) % 2**WORD)} if cut else query
 
     change_query(node, ("list_actions", "list_wallets_in_group"), change)
