@@ -4,42 +4,54 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from conformance.selftest.tools.accounts import Hashes, Write, account_of, group_of, lists_of
+from conformance.selftest.tools.accounts import Hashes, Write, account_of, group_of, lists_of, permissions_of
 from conformance.selftest.tools.alter import wrap
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.chain.account_config import Group
 from reference_node.node import Node
 
 
-@mutant("GRPLIFE-010", also="ACC-070 ACC-140 UKEY-040 SCOPE-040")
+@mutant("GRPLIFE-010", also="ACC-070 ACC-140")
 def group_is_promised_and_not_made(node: Node) -> None:
-    """Answer the next id from `add_group`, and create nothing."""
-    wrap(node.accounts, "add_group", lambda _, key, *__: len(node.accounts.groups(account_of(node, key), 0, 100)) + 1)
+    """Answer the next id from the account key's `add_group`, and create nothing."""
+
+    def add(write: Callable[..., int], key: int, *given: object) -> int:
+        if permissions_of(node, key):
+            return write(key, *given)
+        return len(node.accounts.groups(account_of(node, key), 0, 100)) + 1
+
+    wrap(node.accounts, "add_group", add)
 
 
 @mutant("GRPLIFE-010", "GRPLIFE-220")
 def groups_come_in_pairs(node: Node) -> None:
-    """Create two groups in `add_group`, as after a retry of a transaction that had landed."""
+    """Create two groups in `add_group`, the first of them with empty lists."""
 
-    def add(write: Callable[..., int], *arguments: object) -> int:
-        write(*arguments)
-        return write(*arguments)
+    def add(write: Callable[..., int], key: int, name: str, description: str, *lists: Hashes) -> int:
+        write(key, name, description, [], [])
+        return write(key, name, description, *lists)
 
     wrap(node.accounts, "add_group", add)
 
 
-@mutant("GRPLIFE-010", also="ACC-110 GRPLIFE-100 LIST-020 LIST-040 LIST-050 LIST-060")
+@mutant("GRPLIFE-010", also="ACC-110")
 def group_is_made_for_everybody(node: Node) -> None:
-    """List a new group in every account that has none."""
-    made: list[Group] = []
+    """List the group that was made last in every other account that has none."""
+    made: list[tuple[int, Group]] = []
 
     def add(write: Callable[..., int], key: int, name: str, description: str, *lists: Hashes) -> int:
         group_id = write(key, name, description, *lists)
-        made.append(Group(group_id, name, description))
+        made[:] = [(account_of(node, key), Group(group_id, name, description))]
         return group_id
 
+    def groups(view: Callable[..., list[Group]], account: int, page: int, size: int) -> list[Group]:
+        found = view(account, page, size)
+        if page or found:
+            return found
+        return [group for maker, group in made if maker != account]
+
     wrap(node.accounts, "add_group", add)
-    wrap(node.accounts, "groups", lambda view, *arguments: view(*arguments) or made)
+    wrap(node.accounts, "groups", groups)
 
 
 @mutant("GRPLIFE-020", also="EP-180 LIST-170")
@@ -131,48 +143,52 @@ def update_takes_one_empty_list_as_absent(node: Node, place: int) -> None:
 @mutant("GRPLIFE-080", also="EP-180 GRP-270 GRPLIFE-060 LIST-170")
 def update_keeps_what_was_added(node: Node) -> None:
     """Keep in `update_group` what was added to the group item by item."""
-    added_wallets: dict[int, list[bytes]] = {}
-    added_actions: dict[int, list[bytes]] = {}
+    added: set[tuple[int, int, bytes]] = set()
 
-    def add_wallet(write: Write, key: int, group_id: int, wallet: bytes) -> None:
-        write(key, group_id, wallet)
-        added_wallets.setdefault(group_id, []).append(wallet)
+    def add(write: Write, key: int, group_id: int, item: bytes) -> None:
+        write(key, group_id, item)
+        added.add((account_of(node, key), group_id, item))
 
-    def add_action(write: Write, key: int, group_id: int, action: bytes) -> None:
-        write(key, group_id, action)
-        added_actions.setdefault(group_id, []).append(action)
+    def update(write: Write, key: int, group: Group, *lists: Hashes) -> None:
+        account = account_of(node, key)
+        kept = [
+            [*sent, *(item for item in listed if (account, group.id, item) in added)]
+            for sent, listed in zip(lists, lists_of(node, key, group.id), strict=True)
+        ]
+        write(key, group, *kept)
 
-    def update(write: Write, key: int, group: Group, wallets: Hashes, actions: Hashes) -> None:
-        kept_wallets, kept_actions = added_wallets.get(group.id, []), added_actions.get(group.id, [])
-        write(key, group, [*wallets, *kept_wallets], [*actions, *kept_actions])
-
-    wrap(node.accounts, "add_pkp_to_group", add_wallet)
-    wrap(node.accounts, "add_action_to_group", add_action)
+    wrap(node.accounts, "add_pkp_to_group", add)
+    wrap(node.accounts, "add_action_to_group", add)
     wrap(node.accounts, "update_group", update)
 
 
 @mutant("GRPLIFE-090", "LIST-030", also="LIST-010 LIST-020")
 def update_moves_the_group_to_the_end(node: Node) -> None:
     """List an updated group last."""
-    updated: list[int] = []
+    updated: dict[tuple[int, int], int] = {}
 
     def update(write: Write, key: int, group: Group, *lists: Hashes) -> None:
         write(key, group, *lists)
-        updated.append(group.id)
+        updated[account_of(node, key), group.id] = len(updated) + 1
 
-    def groups(view: Callable[..., list[Group]], *arguments: int) -> list[Group]:
-        found = view(*arguments)
-        return sorted(found, key=lambda group: updated.index(group.id) if group.id in updated else -1)
+    def groups(view: Callable[..., list[Group]], account: int, page: int, size: int) -> list[Group]:
+        found = sorted(view(account, 0, 100), key=lambda group: updated.get((account, group.id), 0))
+        return found[page * size : (page + 1) * size]
 
     wrap(node.accounts, "update_group", update)
     wrap(node.accounts, "groups", groups)
 
 
-@mutant("GRPLIFE-090", also="LIST-030")
+@mutant(
+    "GRPLIFE-090",
+    also="EP-180 GRP-270 GRPLIFE-020 GRPLIFE-030 GRPLIFE-040 GRPLIFE-050 GRPLIFE-060 GRPLIFE-070 LIST-030 LIST-170",
+)
 def update_makes_a_new_group(node: Node) -> None:
     """Remove the group in `update_group` and create another, so that its id changes."""
 
-    def update(_: Write, key: int, group: Group, *lists: Hashes) -> None:
+    def update(write: Write, key: int, group: Group, *lists: Hashes) -> None:
+        if permissions_of(node, key):
+            write(key, group, *lists)
         node.accounts.remove_group(key, group.id)
         node.accounts.add_group(key, group.name, group.description, *lists)
 
@@ -186,6 +202,7 @@ def update_fills_every_group(node: Node) -> None:
     def update(write: Write, key: int, group: Group, *lists: Hashes) -> None:
         write(key, group, *lists)
         for other in node.accounts.groups(account_of(node, key), 0, 100):
-            write(key, other, *lists)
+            if other.id != group.id:
+                write(key, other, *lists)
 
     wrap(node.accounts, "update_group", update)
