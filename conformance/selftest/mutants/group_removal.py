@@ -25,8 +25,9 @@ def removal_takes_the_later_groups_too(node: Node) -> None:
     """Remove with a group all that were made after it."""
 
     def remove(write: Write, key: int, group_id: int) -> None:
+        write(key, group_id)
         for group in node.accounts.groups(account_of(node, key), 0, 100):
-            if group.id >= group_id:
+            if group.id > group_id:
                 write(key, group.id)
 
     wrap(node.accounts, "remove_group", remove)
@@ -60,7 +61,9 @@ def removed_groups_are_only_hidden(node: Node) -> None:
     _hide_removed(node)
 
 
-@mutant("GRPLIFE-100", also="ACC-140 CHAIN-050 ERR-100 EXEC-120 EXEC-230 GRPLIFE-110 GRPLIFE-120 GRPLIFE-160")
+@mutant(
+    "GRPLIFE-100", also="ACC-140 CHAIN-050 ERR-100 EXEC-120 EXEC-230 GRPLIFE-110 GRPLIFE-120 GRPLIFE-150 GRPLIFE-160"
+)
 def removed_group_stays_on_chain(node: Node) -> None:
     """Hide and refuse a removed group over HTTP, and keep it in the contract."""
     hidden = _hide_removed(node)
@@ -76,18 +79,19 @@ def removed_group_stays_on_chain(node: Node) -> None:
 
 @mutant(
     "GRPLIFE-120",
-    also="ACC-140 CHAIN-050 ERR-100 GRPLIFE-110 GRPLIFE-150 GRPLIFE-160 LIST-010",
+    also="ACC-140 CHAIN-050 ERR-100 GRPLIFE-110 GRPLIFE-150 GRPLIFE-160 LIST-010 LIST-020",
 )
 def removed_ids_are_used_again(node: Node) -> None:
     """Give a new group the id of a removed one, which keys may still name."""
     hidden = _hide_removed(node)
 
     def add(write: Callable[..., int], key: int, name: str, description: str, *lists: Hashes) -> int:
-        again = sorted(group_id for account, group_id in hidden if account == account_of(node, key))
-        if not again:
+        owner = account_of(node, key)
+        again = sorted(group_id for account, group_id in hidden if account == owner)
+        if not again or ((permissions := permissions_of(node, key)) and not permissions.can_create_groups):
             return write(key, name, description, *lists)
-        hidden.discard((account_of(node, key), again[0]))
-        node.accounts.update_group(key, Group(again[0], name, description), *lists)
+        hidden.discard((owner, again[0]))
+        node.accounts.update_group(owner, Group(again[0], name, description), *lists)
         return again[0]
 
     wrap(node.accounts, "add_group", add)
@@ -102,7 +106,7 @@ def keys_of_a_removed_group_lose_all_groups(node: Node) -> None:
         named = [found for found in node.accounts.usage_keys(account, 0, 100) if group_id in _arrays(found)]
         write(key, group_id)
         for found in named:
-            _empty(node, key, found)
+            _empty(node, account, found)
 
     wrap(node.accounts, "remove_group", remove)
 
@@ -113,9 +117,10 @@ def removal_ends_wildcards(node: Node) -> None:
 
     def remove(write: Write, key: int, group_id: int) -> None:
         write(key, group_id)
-        for found in node.accounts.usage_keys(account_of(node, key), 0, 100):
+        account = account_of(node, key)
+        for found in node.accounts.usage_keys(account, 0, 100):
             if 0 in _arrays(found):
-                _empty(node, key, found)
+                _empty(node, account, found)
 
     wrap(node.accounts, "remove_group", remove)
 
@@ -146,22 +151,24 @@ def removal_deletes_the_groups_actions(node: Node) -> None:
         write(key, group_id)
         for action in node.accounts.actions(account, 0, 100):
             if action.cid_hash in listed:
-                node.accounts.delete_action(key, action.cid_hash)
+                node.accounts.delete_action(account, action.cid_hash)
 
     wrap(node.accounts, "remove_group", remove)
 
 
 @mutant("GRPLIFE-140", also="LIST-170")
 def removal_hides_the_groups_wallets(node: Node) -> None:
-    """Hide from all lists the wallets that a removed group listed."""
+    """Hide from the account's list the wallets that a removed group listed."""
     hidden: set[bytes] = set()
 
     def remove(write: Write, key: int, group_id: int) -> None:
-        hidden.update(lists_of(node, key, group_id)[0])
+        listed = lists_of(node, key, group_id)[0]
         write(key, group_id)
+        hidden.update(listed)
 
-    def wallets(view: Callable[..., list[Wallet]], *arguments: int) -> list[Wallet]:
-        return [wallet for wallet in view(*arguments) if wallet.id not in hidden]
+    def wallets(view: Callable[..., list[Wallet]], account: int, page: int, size: int) -> list[Wallet]:
+        left = [wallet for wallet in view(account, 0, 100) if wallet.id not in hidden]
+        return left[page * size : (page + 1) * size]
 
     wrap(node.accounts, "remove_group", remove)
     wrap(node.accounts, "wallets", wallets)
@@ -172,12 +179,11 @@ def removal_removes_the_groups_keys(node: Node) -> None:
     """Remove the usage keys that named a removed group."""
 
     def remove(write: Write, key: int, group_id: int) -> None:
-        named = [
-            found for found in node.accounts.usage_keys(account_of(node, key), 0, 100) if group_id in _arrays(found)
-        ]
+        account = account_of(node, key)
+        named = [found for found in node.accounts.usage_keys(account, 0, 100) if group_id in _arrays(found)]
         write(key, group_id)
         for found in named:
-            node.accounts.remove_usage_key(key, found.key_hash)
+            node.accounts.remove_usage_key(account, found.key_hash)
 
     wrap(node.accounts, "remove_group", remove)
 
