@@ -7,11 +7,13 @@ from collections.abc import Callable, Sequence
 
 from pydantic import JsonValue
 
+from conformance.profile.operations import PERMISSION_ARRAYS
 from conformance.selftest.tools.accounts import account_of, groups_of_usage_keys, lists_of
 from conformance.selftest.tools.alter import (
     Answered,
     Forward,
     Received,
+    change_answer,
     change_body,
     change_items,
     change_query,
@@ -24,7 +26,7 @@ from conformance.selftest.tools.alter import (
 from conformance.selftest.tools.api_keys import presented
 from conformance.selftest.tools.concurrent_requests import one_answer_at_a_time
 from conformance.selftest.tools.mutant import mutant, row
-from reference_node.chain.account_config import Group, Wallet
+from reference_node.chain.account_config import WILDCARD, Group, Wallet
 from reference_node.keys import key_hash, parse_key
 from reference_node.node import Node
 
@@ -38,6 +40,7 @@ NAMING_A_GROUP = (
 )
 LISTS_OF_A_GROUP = ("list_wallets_in_group", "list_actions")
 HASH_LENGTH = 66
+U64_MAX = 2**64 - 1
 
 Write = Callable[..., object]
 Hashes = Sequence[bytes]
@@ -50,7 +53,7 @@ def _number(value: JsonValue) -> int:
 @mutant(
     each=[
         row("hex-text", lambda number: f"{number:#x}", breaks="GRP-010", also="GRPLIFE-190 VER-050"),
-        row("above-u64", lambda number: number + 2**64, breaks="GRP-010"),
+        row("above-u64", lambda number: number + 2**64, breaks="GRP-010", also="GRPLIFE-190 VER-050"),
         row("2-for-all-but-the-first", lambda number: min(number, 2), breaks="GRP-190"),
     ]
 )
@@ -128,14 +131,31 @@ def new_group_starts_with_the_last_ones_lists(node: Node) -> None:
 
 @mutant(
     "GRP-180",
-    also="EXEC-010 EXEC-030 UKEY-100 UKEY-110 UKEY-140 UKEY-150 UKEY-180 UKEY-190 "
-    "UKEY-220 UKEY-230 UKEY-260 UKEY-270 UKEY-290",
+    also="AUTH-080 EXEC-030 EXEC-070 SCOPE-110 UKEY-110 UKEY-150 UKEY-190 UKEY-230 UKEY-270 UKEY-290",
 )
 def group_ids_start_at_zero(node: Node) -> None:
-    """Number groups from 0."""
+    """Number groups from 0; in the permissions of a usage key 0 stands for all groups, too."""
     change_items(node, "list_groups", each(lambda item: {**item, "id": _number(item["id"]) - 1}))
+    change_answer(node, "add_group", lambda made: {**members(made), "group_id": _number(members(made)["group_id"]) - 1})
+    change_items(node, "list_api_keys", each(lambda item: _arrays_numbered(item, -1)))
+    change_body(
+        node,
+        ("add_usage_api_key", "update_usage_api_key"),
+        lambda body: _arrays_numbered(body, 1) if isinstance(body, dict) else body,
+    )
     change_body(node, NAMING_A_GROUP, lambda value: _numbered_up(members(value)))
     change_query(node, LISTS_OF_A_GROUP, _query_numbered_up)
+
+
+def _arrays_numbered(given: dict[str, JsonValue], step: int) -> dict[str, JsonValue]:
+    arrays = {name: given[name] for name in PERMISSION_ARRAYS if name in given}
+    return given | {name: _ids_numbered(array, step) for name, array in arrays.items()}
+
+
+def _ids_numbered(array: JsonValue, step: int) -> JsonValue:
+    if not isinstance(array, list):
+        return array
+    return [one + step if type(one) is int and 0 < one < U64_MAX else one for one in array]
 
 
 def _numbered_up(body: dict[str, JsonValue]) -> JsonValue:
@@ -160,9 +180,10 @@ def duplicates_are_refused(node: Node, operation: str) -> None:
 
     async def handler(request: Received, forward: Forward) -> Answered:
         body = members(json.loads(request.body))
-        names = ("pkp_ids_permitted", "cid_hashes_permitted")
-        listed = [str(entry) for name in names for entry in _entries(body, name)]
-        return refusal(422) if len(set(listed)) != len(listed) else await forward(request)
+        lists = [
+            [str(entry) for entry in _entries(body, name)] for name in ("pkp_ids_permitted", "cid_hashes_permitted")
+        ]
+        return refusal(422) if any(len(set(one)) != len(one) for one in lists) else await forward(request)
 
     intercept(node, operation, handler)
 
@@ -172,18 +193,21 @@ def _entries(body: dict[str, JsonValue], name: str) -> list[JsonValue]:
     return entries if isinstance(entries, list) else []
 
 
-@mutant("GRP-230", also="LIST-040 LIST-050")
+@mutant("GRP-230")
 def duplicates_count_twice(node: Node) -> None:
     """List a wallet twice that `add_group` was sent twice."""
-    twice: set[bytes] = set()
+    twice: set[tuple[int, int, bytes]] = set()
 
     def add(write: Callable[..., int], key: int, name: str, description: str, pkps: Hashes, cids: Hashes) -> int:
-        twice.update(pkp for pkp in pkps if list(pkps).count(pkp) > 1)
-        return write(key, name, description, pkps, cids)
+        group_id = write(key, name, description, pkps, cids)
+        account = account_of(node, key)
+        twice.update((account, group_id, pkp) for pkp in pkps if list(pkps).count(pkp) > 1)
+        return group_id
 
-    def listed(view: Callable[..., list[Wallet]], *arguments: int) -> list[Wallet]:
-        found = view(*arguments)
-        return [*found, *(wallet for wallet in found if wallet.id in twice)]
+    def listed(view: Callable[..., list[Wallet]], account: int, group_id: int, page: int, size: int) -> list[Wallet]:
+        found = view(account, group_id, 0, 100)
+        found += [wallet for wallet in found if (account, group_id, wallet.id) in twice]
+        return found[page * size : (page + 1) * size]
 
     wrap(node.accounts, "add_group", add)
     wrap(node.accounts, "wallets_in_group", listed)
@@ -207,7 +231,7 @@ def duplicates_outlive_one_removal(node: Node) -> None:
     wrap(node.accounts, "remove_pkp_from_group", remove)
 
 
-@mutant("GRP-240", also="ACT-130 EP-030")
+@mutant("GRP-240", also="ACT-130 EP-030 GRP-130")
 def hashes_are_repaired(node: Node) -> None:
     """Cut or pad a hashed CID of the wrong length, and read digits that are not hex as 0."""
     change_body(node, ("add_group", "update_group"), lambda value: _repaired_list(members(value)))
@@ -235,7 +259,7 @@ def groups_belong_to_their_maker(node: Node) -> None:
     async def handler(request: Received, forward: Forward) -> Answered:
         group_id = _number(members(json.loads(request.body)).get("group_id"))
         secret = parse_key(presented(request))
-        theirs = secret is not None and (account_of(node, key_hash(secret)), group_id) in foreign
+        theirs = secret is not None and (key_hash(secret), group_id) in foreign  # the account's hash is its key's
         return refusal(403) if theirs else await forward(request)
 
     intercept(node, NAMING_A_GROUP, handler)
@@ -246,22 +270,23 @@ def groups_of_usage_keys_are_hidden(node: Node) -> None:
     """Hide groups that usage keys made from `list_groups`."""
     foreign = groups_of_usage_keys(node)
 
-    def groups(view: Callable[..., list[Group]], account: int, *page: int) -> list[Group]:
-        return [group for group in view(account, *page) if (account, group.id) not in foreign]
+    def groups(view: Callable[..., list[Group]], account: int, page: int, size: int) -> list[Group]:
+        shown = [group for group in view(account, 0, 100) if (account, group.id) not in foreign]
+        return shown[page * size : (page + 1) * size]
 
     wrap(node.accounts, "groups", groups)
 
 
-@mutant("GRP-270", "EP-370", also="GRPLIFE-230 SCOPE-070 UKEY-180")
+@mutant("GRP-270", "EP-370", also="GRPLIFE-230")
 def later_additions_replace(node: Node) -> None:
-    """Leave the added wallet as the only one in the group in `add_pkp_to_group`."""
+    """Leave the added wallet as the only one that the group names in `add_pkp_to_group`."""
 
     def add(write: Write, key: int, group_id: int, pkp: bytes) -> None:
+        write(key, group_id, pkp)
         account = account_of(node, key)
         for wallet in node.accounts.wallets_in_group(account, group_id, 0, 100):
-            if wallet.id != pkp:
-                node.accounts.remove_pkp_from_group(key, group_id, wallet.id)
-        write(key, group_id, pkp)
+            if wallet.id not in (pkp, WILDCARD):
+                node.accounts.remove_pkp_from_group(account, group_id, wallet.id)
 
     wrap(node.accounts, "add_pkp_to_group", add)
 
