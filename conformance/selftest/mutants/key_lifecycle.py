@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 from pydantic import JsonValue
 
-from conformance.selftest.tools.accounts import NOTHING, Write, permissions_of
-from conformance.selftest.tools.alter import Answered, Forward, Received, answer, change_body, intercept, members, wrap
+from conformance.selftest.tools.accounts import NOTHING, Write, account_of, permissions_of
+from conformance.selftest.tools.alter import change_body, members, wrap
 from conformance.selftest.tools.alter_permissions import change_permissions, updated_to
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.chain.account_config import Permissions, UsageKey
-from reference_node.keys import key_hash, new_secret
+from reference_node.keys import key_hash, new_secret, parse_key
 from reference_node.node import Node
 
 
@@ -31,14 +31,16 @@ def _both(one: Permissions, other: Permissions) -> Permissions:
 
 @mutant(
     "KEYLIFE-010",
-    also="EP-110 EXEC-010 UKEY-010 UKEY-040 UKEY-060 UKEY-080 UKEY-100 UKEY-140 UKEY-180 UKEY-220 UKEY-260 UKEY-280",
+    also="AUTH-150 AUTH-160 EP-110 EXEC-010 EXEC-240 SCOPE-010 SCOPE-020 SCOPE-030 SCOPE-040 SCOPE-050 SCOPE-060 "
+    "SCOPE-070 SCOPE-080 UKEY-010 UKEY-040 UKEY-060 UKEY-080 UKEY-100 UKEY-120 UKEY-140 UKEY-160 UKEY-180 UKEY-200 "
+    "UKEY-220 UKEY-240 UKEY-260 UKEY-280 UKEY-290 UKEY-310 UKEY-460",
 )
 def new_usage_keys_hold_nothing(node: Node) -> None:
     """Create usage keys without permissions; only an update gives them."""
     change_permissions(node, lambda *_: NOTHING)
 
 
-@mutant("KEYLIFE-010", also="LIST-170")
+@mutant("KEYLIFE-010", also="ACC-100 LIST-170 UKEY-010")
 def new_usage_keys_are_not_listed(node: Node) -> None:
     """Show a usage key in `list_api_keys` only after its first update."""
     updated: set[int] = set()
@@ -48,16 +50,22 @@ def new_usage_keys_are_not_listed(node: Node) -> None:
         updated.add(key)
 
     wrap(node.accounts, "update_usage_key", update)
-    wrap(node.accounts, "usage_keys", lambda view, *page: [key for key in view(*page) if key.key_hash in updated])
+    wrap(node.accounts, "update_usage_key_metadata", update)
+
+    def usage_keys(view: Callable[..., list[UsageKey]], account: int, page: int, size: int) -> list[UsageKey]:
+        shown = [key for key in view(account, 0, 100) if key.key_hash in updated]
+        return shown[page * size : (page + 1) * size]
+
+    wrap(node.accounts, "usage_keys", usage_keys)
 
 
-@mutant("KEYLIFE-030")
+@mutant("KEYLIFE-030", also="EP-130 EXEC-230 KEYLIFE-200 LIST-170")
 def update_adds_permissions(node: Node) -> None:
     """Add the permissions of an update to those that the key has."""
     updated_to(node, _both)
 
 
-@mutant("KEYLIFE-030")
+@mutant("KEYLIFE-030", also="EP-130 EXEC-230 KEYLIFE-200 LIST-170")
 def update_keeps_group_ids(node: Node) -> None:
     """Replace the bools in an update, and add to the arrays."""
 
@@ -72,7 +80,7 @@ def update_keeps_group_ids(node: Node) -> None:
     updated_to(node, change)
 
 
-@mutant("KEYLIFE-030")
+@mutant("KEYLIFE-030", also="EP-130 KEYLIFE-200 LIST-170")
 def false_in_an_update_counts_as_left_out(node: Node) -> None:
     """Keep a bool that an update sends as false."""
 
@@ -91,15 +99,18 @@ def false_in_an_update_counts_as_left_out(node: Node) -> None:
 def left_out_permissions_survive_an_update(node: Node) -> None:
     """Accept an update without permission fields, and keep the permissions."""
 
-    async def handler(request: Received, forward: Forward) -> Answered:
-        if "can_create_groups" in json.loads(request.body):
-            return await forward(request)
-        return answer(200, {"success": True})
+    def filled(value: JsonValue) -> JsonValue:
+        body = members(value)
+        secret = parse_key(str(body.get("usage_api_key")))
+        kept = permissions_of(node, key_hash(secret)) if secret else None
+        if kept is None or body.keys() & asdict(kept).keys():
+            return value
+        return {**body, **json.loads(json.dumps(asdict(kept)))}
 
-    intercept(node, "update_usage_api_key", handler)
+    change_body(node, "update_usage_api_key", filled)
 
 
-@mutant("KEYLIFE-020", also="EP-130 LIST-170")
+@mutant("KEYLIFE-020", also="EP-130 EXEC-230 KEYLIFE-200 LIST-170")
 def update_only_takes_away(node: Node) -> None:
     """Withdraw permissions in an update, and grant none."""
 
@@ -121,13 +132,13 @@ def _common(one: object, other: object) -> list[int]:
     return [group for group in one if group in other] if isinstance(one, list) and isinstance(other, list) else []
 
 
-@mutant("KEYLIFE-020")
+@mutant("KEYLIFE-020", also="EP-130 KEYLIFE-200 LIST-170")
 def update_forgets_the_remove_permission(node: Node) -> None:
     """Drop `remove_pkp_from_groups` from an update."""
     updated_to(node, lambda _, sent: replace(sent, remove_pkp_from_groups=[]))
 
 
-@mutant("KEYLIFE-040", also="KEYLIFE-020")
+@mutant("KEYLIFE-040", also="EP-130 EXEC-230 KEYLIFE-020")
 def update_makes_another_key(node: Node) -> None:
     """Remove the key in an update, and create one with a fresh secret that nobody gets."""
 
@@ -191,9 +202,10 @@ def metadata_update_keeps_the_description(node: Node) -> None:
 @mutant(
     "KEYLIFE-060",
     each=[
-        row("the-name-that-it-had", lambda former, _: former, also="LIST-170"),
+        row("the-name-that-it-had", lambda former, _: former),
         row("the-key", lambda _, key: key, also="UKEY-360 UKEY-370"),
     ],
+    also="EP-140 LIST-170",
 )
 def empty_name_becomes_another(node: Node, name_of: Callable[[JsonValue, JsonValue], JsonValue]) -> None:
     """Write another name in a metadata update whose name is empty; the label says which."""
@@ -202,9 +214,9 @@ def empty_name_becomes_another(node: Node, name_of: Callable[[JsonValue, JsonVal
     def named(body: JsonValue) -> JsonValue:
         given = members(body)
         key = given.get("usage_api_key")
-        name = given.get("name") or name_of(names.get(key, "unnamed"), key)
+        name = name_of(names.get(key, "unnamed"), key) if given.get("name") == "" else given.get("name")
         names[key] = name
-        return {**given, "name": name} if "name" in given else body
+        return {**given, "name": name} if given.get("name") == "" else body
 
     change_body(node, "update_usage_api_key_metadata", named)
 
@@ -213,7 +225,8 @@ def empty_name_becomes_another(node: Node, name_of: Callable[[JsonValue, JsonVal
 def metadata_update_renames_all_keys(node: Node) -> None:
     """Rename every key of the account in a metadata update."""
 
-    def rename(write: Write, acting_key: int, _: int, *labels: str) -> None:
+    def rename(write: Write, acting_key: int, named: int, *labels: str) -> None:
+        write(acting_key, named, *labels)
         for key in node.accounts.usage_keys(acting_key, 0, 100):
             write(acting_key, key.key_hash, *labels)
 
@@ -242,14 +255,15 @@ def metadata_update_grants_creation(node: Node) -> None:
     wrap(node.accounts, "update_usage_key_metadata", rename)
 
 
-@mutant("KEYLIFE-080", "KEYLIFE-090", "CHAIN-050", also="ACC-140")
+@mutant("KEYLIFE-080", "KEYLIFE-090", "CHAIN-050", also="ACC-140 EP-120 EXEC-260")
 def removal_only_hides_the_key(node: Node) -> None:
     """Hide a removed key from the list of the HTTP API, and let it work on; the contract lists it still."""
     hidden: set[int] = set()
 
-    def remove(_: Write, acting_key: int, key: int) -> None:
-        account = node.accounts.key_info(acting_key).account_hash
-        node.accounts.usage_key(account, key)  # refused where it is no key of the account
+    def remove(write: Write, acting_key: int, key: int) -> None:
+        if permissions_of(node, acting_key):
+            write(acting_key, key)
+        node.accounts.usage_key(acting_key, key)  # refused where it is no key of the account
         hidden.add(key)
 
     wrap(node.accounts, "remove_usage_key", remove)
@@ -266,19 +280,20 @@ def removal_only_empties_the_key(node: Node) -> None:
     wrap(node.accounts, "remove_usage_key", remove)
 
 
-@mutant("KEYLIFE-090", also="ACC-110")
+@mutant("KEYLIFE-090")
 def removed_keys_stay_on_small_pages(node: Node) -> None:
     """Keep removed keys on pages of one item."""
-    everything: list[UsageKey] = []
+    everything: dict[int, dict[int, UsageKey]] = {}
 
     def read(view: Callable[..., list[UsageKey]], account: int, page: int, size: int) -> list[UsageKey]:
         if size > 1:
             return view(account, page, size)
-        everything.extend(key for key in view(account, 0, 100) if key not in everything)
-        return everything[page : page + 1]
+        ever = everything.setdefault(account, {})
+        ever.update({key.key_hash: key for key in view(account, 0, 100)})
+        return [*ever.values()][page : page + 1]
 
     def remove(write: Write, acting_key: int, key: int) -> None:
-        read(node.accounts.usage_keys, acting_key, 0, 1)
+        node.accounts.usage_keys(account_of(node, acting_key), 0, 1)
         write(acting_key, key)
 
     wrap(node.accounts, "usage_keys", read)

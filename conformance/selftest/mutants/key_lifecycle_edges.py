@@ -13,11 +13,13 @@ from conformance.selftest.tools.accounts import NOTHING, Write, account_of, perm
 from conformance.selftest.tools.alter import Answered, Forward, Received, answer, intercept, wrap
 from conformance.selftest.tools.alter_permissions import updated_to
 from conformance.selftest.tools.api_keys import KeyBook, presented, promote
+from conformance.selftest.tools.concurrent_requests import ALONE_SECONDS
 from conformance.selftest.tools.mutant import mutant, row
 from conformance.selftest.tools.operations import LISTS
 from reference_node.chain.account_config import Permissions, UsageKey
 from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.chain.interface import Address
+from reference_node.keys import key_hash, parse_key
 from reference_node.node import Node
 
 
@@ -60,9 +62,14 @@ def renaming_revives_keys(node: Node) -> None:
 @mutant(
     "AUTH-080",
     each=[
-        row("bools", ("can_create_groups", "can_delete_groups", "can_create_pkps"), also="SCOPE-090"),
-        row("execution", ("execute_in_groups",), also="EXEC-030 UKEY-270"),
+        row(
+            "bools",
+            ("can_create_groups", "can_delete_groups", "can_create_pkps"),
+            also="SCOPE-090 UKEY-050 UKEY-070 UKEY-090",
+        ),
+        row("execution", ("execute_in_groups",), also="EXEC-030 UKEY-270 UKEY-300"),
     ],
+    also="LIST-170",
 )
 def next_key_inherits_from_the_removed(node: Node, fields: Sequence[str]) -> None:
     """Give the next usage key of an account what the one removed before had in `{fields}`, too."""
@@ -86,7 +93,8 @@ def next_key_inherits_from_the_removed(node: Node, fields: Sequence[str]) -> Non
     each=[
         row("update_usage_key", breaks="KEYLIFE-100", also="KEYLIFE-110 KEYLIFE-180"),
         row("remove_usage_key", breaks="KEYLIFE-120 KEYLIFE-180"),
-    ]
+    ],
+    also="KEYLIFE-190",
 )
 def write_of_an_unknown_key_succeeds(node: Node, method: str) -> None:
     """Answer success to `{method}` of an unknown usage key, and write nothing."""
@@ -104,16 +112,20 @@ def write_of_an_unknown_key_succeeds(node: Node, method: str) -> None:
 @mutant(
     "KEYLIFE-150",
     each=[
-        row("remove_usage_key", also="KEYLIFE-080 KEYLIFE-090"),
-        row("update_usage_key", also="EP-130 KEYLIFE-020 KEYLIFE-030 KEYLIFE-130 LIST-170"),
+        row("remove_usage_key", also="EP-120 EXEC-260 KEYLIFE-080 KEYLIFE-090"),
+        row("update_usage_key", also="EP-130 EXEC-230 KEYLIFE-020 KEYLIFE-030 KEYLIFE-130 KEYLIFE-200 LIST-170"),
     ],
+    also="ACC-140",
 )
 def write_about_a_key_takes_effect_late(node: Node, method: str) -> None:
-    """Do `{method}` only after the key has created six more groups."""
+    """Do the account key's `{method}` only after the usage key has created six more groups."""
     waiting: dict[int, Callable[[], object]] = {}
     uses: list[int] = []
 
     def postpone(write: Write, acting_key: int, key: int, *arguments: object) -> None:
+        if permissions_of(node, acting_key):
+            write(acting_key, key, *arguments)
+        node.accounts.usage_key(acting_key, key)  # refused where it is no key of the account
         waiting[key] = partial(write, acting_key, key, *arguments)
 
     def create(write: Write, acting_key: int, *arguments: object) -> object:
@@ -134,10 +146,11 @@ def write_about_a_key_takes_effect_late(node: Node, method: str) -> None:
     each=["update_usage_key", row("update_usage_key_metadata", breaks="AUTH-140"), "remove_usage_key"],
 )
 def any_account_writes_about_a_key(node: Node, method: str) -> None:
-    """Do `{method}` without asking whose usage key it is."""
+    """Do `{method}` without asking whose usage key it is; a usage key may replace metadata alone."""
 
     def write_for(write: Write, acting_key: int, key: int, *arguments: object) -> None:
-        write(account_of(node, key) or acting_key, key, *arguments)
+        may = method == "update_usage_key_metadata" or permissions_of(node, acting_key) is None
+        write((may and account_of(node, key)) or acting_key, key, *arguments)
 
     wrap(node.accounts, method, write_for)
 
@@ -147,14 +160,16 @@ def account_key_passes_for_a_usage_key(node: Node, operation: str) -> None:
     """Answer success to `{operation}` of the account key."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
-        if json.loads(request.body).get("usage_api_key") == request.key:
+        secret = parse_key(presented(request))
+        named = json.loads(request.body).get("usage_api_key") == presented(request)
+        if secret and named and node.accounts.key_info(key_hash(secret)).is_account_key:
             return answer(200, {"success": True})
         return await forward(request)
 
     intercept(node, operation, handler)
 
 
-@mutant("KEYLIFE-130")
+@mutant("KEYLIFE-130", also="LIST-170")
 def update_keeps_the_labels(node: Node) -> None:
     """Keep the labels in `update_usage_api_key`, though the profile says that it replaces them."""
 
@@ -169,16 +184,19 @@ def update_keeps_the_labels(node: Node) -> None:
 
 @mutant("KEYLIFE-200", also="KEYLIFE-020 KEYLIFE-030")
 def updates_at_once_mix(node: Node) -> None:
-    """Store the bools of one and the arrays of another of several concurrent updates."""
-    sent_so_far: list[Permissions] = []
+    """Store the bools of one and the arrays of another of several concurrent updates of a key."""
+    under_way: dict[int, list[Permissions]] = {}
     more = threading.Condition()
 
     def update(write: Write, acting_key: int, key: int, name: str, description: str, sent: Permissions) -> None:
         with more:
-            sent_so_far.append(sent)
+            together = under_way.setdefault(key, [])
+            together.append(sent)
             more.notify_all()
-            more.wait_for(lambda: any(other != sent for other in sent_so_far), 5)
-            other = next((other for other in sent_so_far if other != sent), sent)
+            more.wait_for(lambda: any(other != sent for other in together), ALONE_SECONDS)
+            other = next((other for other in together if other != sent), sent)
+            if under_way.get(key) is together:  # who comes from now on does not meet these
+                del under_way[key]
         mixed = replace(
             sent,
             can_create_groups=other.can_create_groups,
@@ -223,31 +241,40 @@ def removal_hides_the_keys_wallets(node: Node) -> None:
     wrap(
         node.accounts,
         "wallets",
-        lambda view, *page: [found for found in view(*page) if account_of(node, created[found.address])],
+        lambda view, account, *page: [
+            found for found in view(account, *page) if account_of(node, created.get(found.address, account))
+        ],
     )
 
 
 @mutant(
     each=[
-        row("update_usage_key", breaks="KEYLIFE-020", also="ACC-120 ACC-140 CHAIN-050 KEYLIFE-030 KEYLIFE-180"),
-        row("update_usage_key_metadata", breaks="KEYLIFE-060", also="ACC-140 CHAIN-050 CHAIN-160"),
-        row("remove_usage_key", breaks="KEYLIFE-090", also="ACC-120 ACC-140 CHAIN-050 KEYLIFE-080 KEYLIFE-180"),
-    ]
+        row("update_usage_key", breaks="KEYLIFE-020", also="EP-130 EXEC-230 KEYLIFE-030 KEYLIFE-200"),
+        row("update_usage_key_metadata", breaks="KEYLIFE-060"),
+        row("remove_usage_key", breaks="KEYLIFE-090", also="EP-120 EXEC-260 KEYLIFE-080"),
+    ],
+    also="ACC-140 CHAIN-050 CHAIN-160",
 )
 def chain_never_hears_of(node: Node, method: str) -> None:
     """Keep what `{method}` changes in memory, and not in the contract."""
     known: dict[int, UsageKey | None] = {}
 
-    def update(_write: Write, _acting: int, key: int, name: str, description: str, sent: Permissions) -> None:
-        known[key] = UsageKey(key, 0, 0, name, description, sent)
-
-    def rename(_: Write, acting_key: int, key: int, name: str, description: str) -> None:
+    def there(acting_key: int, key: int) -> UsageKey:
         if permissions_of(node, acting_key):
             raise ContractRefusal("OwnerOnly", {"keyHash": acting_key})
-        there = node.accounts.usage_key(acting_key, key)
-        known[key] = replace(known.get(key) or there, name=name, description=description)
+        found = known.get(key, node.accounts.usage_key(acting_key, key))
+        if found is None:
+            raise ContractRefusal("UsageKeyUnknown", {"accountHash": acting_key, "keyHash": key})
+        return found
 
-    def remove(_write: Write, _acting: int, key: int) -> None:
+    def update(_: Write, acting_key: int, key: int, name: str, description: str, sent: Permissions) -> None:
+        known[key] = replace(there(acting_key, key), name=name, description=description, permissions=sent)
+
+    def rename(_: Write, acting_key: int, key: int, name: str, description: str) -> None:
+        known[key] = replace(there(acting_key, key), name=name, description=description)
+
+    def remove(_: Write, acting_key: int, key: int) -> None:
+        there(acting_key, key)
         known[key] = None
 
     def read(view: Callable[..., list[UsageKey]], *page: int) -> list[UsageKey]:
@@ -263,7 +290,7 @@ def chain_never_hears_of(node: Node, method: str) -> None:
     wrap(node.accounts, "usage_keys", read)
 
 
-@mutant("KEYLIFE-020", "KEYLIFE-030")
+@mutant("KEYLIFE-020", "KEYLIFE-030", also="EP-130 EXEC-230 KEYLIFE-200 LIST-170")
 def update_leaves_execute_as_it_was(node: Node) -> None:
     """Keep `execute_in_groups` in `update_usage_api_key`."""
     updated_to(node, lambda before, sent: replace(sent, execute_in_groups=before.execute_in_groups))
@@ -274,9 +301,9 @@ def removal_deletes_the_accounts_actions(node: Node) -> None:
     """Delete the account's registered actions in `remove_usage_api_key`."""
 
     def remove(write: Write, acting_key: int, key: int) -> None:
+        write(acting_key, key)
         for action in node.accounts.actions(account_of(node, acting_key), 0, 100):
             node.accounts.delete_action(acting_key, action.cid_hash)
-        write(acting_key, key)
 
     wrap(node.accounts, "remove_usage_key", remove)
 
@@ -297,16 +324,18 @@ def removed_key_still_reads_where_it_has_read(node: Node) -> None:
     promote(node, LISTS, when)
 
 
-@mutant("KEYLIFE-080", also="KEYLIFE-090")
+@mutant("KEYLIFE-080", also="EXEC-260 KEYLIFE-090")
 def conversion_brings_removed_keys_back(node: Node) -> None:
     """Carry the account's usage keys over at the conversion with those that were removed."""
     removed: dict[int, list[UsageKey]] = {}
 
     def remove(write: Write, acting_key: int, key: int) -> None:
         account = account_of(node, acting_key)
+        gone: list[UsageKey] = []
         with suppress(ContractRefusal):
-            removed.setdefault(account, []).append(node.accounts.usage_key(account, key))
+            gone.append(node.accounts.usage_key(account, key))
         write(acting_key, key)
+        removed.setdefault(account, []).extend(gone)
 
     def convert(write: Write, account: int, wallet: Address) -> None:
         for key in removed.get(account, []):
