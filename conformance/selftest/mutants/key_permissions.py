@@ -5,7 +5,8 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 
-from conformance.selftest.tools.alter import Answered, Forward, Received, answer, intercept, refusal, text_member
+from conformance.selftest.tools.accounts import Write, account_of, group_of, permissions_of
+from conformance.selftest.tools.alter import Answered, Forward, Received, intercept, refusal, text_member, wrap
 from conformance.selftest.tools.api_keys import key_book, live, presented, promote, under
 from conformance.selftest.tools.mutant import mutant, row
 from conformance.selftest.tools.operations import WRITES
@@ -77,8 +78,8 @@ def widening_is_refused_and_done(node: Node) -> None:
 
     async def widen(request: Received, forward: Forward) -> Answered:
         given = await forward(request)
-        if given.status == 403:
-            widened.add(_named_key(request))
+        if given.status == 403 and _named_key(request) == presented(request):
+            widened.add(presented(request))
         return given
 
     async def remove_group(request: Received, forward: Forward) -> Answered:
@@ -89,7 +90,7 @@ def widening_is_refused_and_done(node: Node) -> None:
     intercept(node, "remove_group", remove_group)
 
 
-@mutant("AUTH-160", also="AUTH-150 SCOPE-080 UKEY-220 UKEY-240")
+@mutant("AUTH-160", also="AUTH-150 SCOPE-080 UKEY-220 UKEY-240 UKEY-290 UKEY-310")
 def wildcard_does_not_empty_groups(node: Node) -> None:
     """Refuse `remove_pkp_from_group` to usage keys, whatever they hold."""
     book = key_book(node)
@@ -100,12 +101,14 @@ def wildcard_does_not_empty_groups(node: Node) -> None:
     intercept(node, "remove_pkp_from_group", handler)
 
 
-@mutant("AUTH-160", also="AUTH-150 GRPLIFE-100 SCOPE-050 UKEY-060")
+@mutant("AUTH-160", also="ACC-140 AUTH-150 GRPLIFE-100 SCOPE-050 UKEY-060")
 def usage_keys_remove_groups_without_effect(node: Node) -> None:
-    """Answer success to a usage key's `remove_group`, and remove nothing."""
-    book = key_book(node)
+    """Answer success to the `remove_group` of a usage key that may do it, and remove nothing."""
 
-    async def handler(request: Received, forward: Forward) -> Answered:
-        return answer(200, {"success": True}) if presented(request) in book.owners else await forward(request)
+    def remove(write: Write, key: int, group_id: int) -> None:
+        permissions = permissions_of(node, key)
+        there = group_of(node, key, group_id) in node.accounts.groups(account_of(node, key), 0, 100)
+        if not there or permissions is None or not permissions.can_delete_groups:
+            write(key, group_id)
 
-    intercept(node, "remove_group", handler)
+    wrap(node.accounts, "remove_group", remove)

@@ -10,7 +10,7 @@ from http.cookies import SimpleCookie
 from urllib.parse import parse_qsl
 
 from conformance.selftest.tools.alter import Answered, Forward, Received, intercept
-from conformance.selftest.tools.api_keys import KeyBook, ask_as, header, key_book, presented, under
+from conformance.selftest.tools.api_keys import KeyBook, ask_as, header, key_book, live, presented, under
 from conformance.selftest.tools.mutant import mutant, row
 from conformance.selftest.tools.operations import LISTS
 from reference_node.node import Node
@@ -91,23 +91,24 @@ def another_header_opens(node: Node) -> None:
     ask_as(node, LISTS, lambda got: presented(got) or _first([header(got, b"api-key")], book))
 
 
-@mutant("AUTH-210", also="AUTH-080 AUTH-090 AUTH-120 UKEY-090")
+@mutant("AUTH-210", also="AUTH-080 AUTH-090 AUTH-120 AUTH-140 UKEY-090")
 def metadata_update_takes_permissions(node: Node) -> None:
-    """Let a usage key update its own metadata, and `can_create_pkps` with it."""
+    """Let a usage key update its own metadata together with `can_create_pkps`, and create wallets from then on."""
     book = key_book(node)
     wide: set[str] = set()
 
     async def update(request: Received, forward: Forward) -> Answered:
-        body = json.loads(request.body)
-        if presented(request) in book.owners and body.pop("can_create_pkps", False):
-            wide.add(presented(request))
+        body, key = json.loads(request.body), presented(request)
+        if body.get("usage_api_key") != key or not live(book, request) or body.get("can_create_pkps") is not True:
+            return await forward(request)
+        wide.add(key)
         labels = {name: body[name] for name in ("usage_api_key", "name", "description") if name in body}
         changed = replace(request, body=json.dumps(labels).encode())
-        return await forward(under(changed, book.account_of(presented(request))))
+        return await forward(under(changed, book.account_of(key)))
 
     async def create(request: Received, forward: Forward) -> Answered:
         key = presented(request)
-        return await forward(under(request, book.account_of(key)) if key in wide else request)
+        return await forward(under(request, book.account_of(key)) if key in wide - book.removed else request)
 
     intercept(node, "update_usage_api_key_metadata", update)
     intercept(node, "create_wallet", create)
@@ -127,7 +128,7 @@ def makers_of_groups_own_them(node: Node) -> None:
 
     async def fill(request: Received, forward: Forward) -> Answered:
         key = presented(request)
-        own = (key, str(json.loads(request.body).get("group_id"))) in made
+        own = live(book, request) and (key, str(json.loads(request.body).get("group_id"))) in made
         return await forward(under(request, book.account_of(key)) if own else request)
 
     intercept(node, "add_group", make)
@@ -136,22 +137,23 @@ def makers_of_groups_own_them(node: Node) -> None:
 
 @mutant("AUTH-210", also="AUTH-080 AUTH-090 UKEY-110 UKEY-190 UKEY-300")
 def rights_outlive_their_group(node: Node) -> None:
-    """Let a usage key that removed a group add to the next one that is created."""
+    """Let a usage key that removed a group add to the next one that its account creates."""
     book = key_book(node)
     heirs: set[tuple[str, str]] = set()
-    waiting: set[str] = set()
+    waiting: dict[str, set[str]] = {}
 
     async def follow(request: Received, forward: Forward) -> Answered:
         given = await forward(request)
+        account = book.account_of(presented(request))
         if given.accepted and request.operation == "remove_group":
-            waiting.add(presented(request))
+            waiting.setdefault(account, set()).add(presented(request))
         elif given.accepted:
-            heirs.update((key, str(json.loads(given.body)["group_id"])) for key in waiting)
+            heirs.update((key, str(json.loads(given.body)["group_id"])) for key in waiting.pop(account, ()))
         return given
 
     async def fill(request: Received, forward: Forward) -> Answered:
         key = presented(request)
-        heir = (key, str(json.loads(request.body).get("group_id"))) in heirs
+        heir = live(book, request) and (key, str(json.loads(request.body).get("group_id"))) in heirs
         return await forward(under(request, book.account_of(key)) if heir else request)
 
     intercept(node, ("remove_group", "add_group"), follow)
