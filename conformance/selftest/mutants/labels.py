@@ -22,7 +22,7 @@ def _ascii(label: str) -> str:
 @mutant(
     each=[
         row("add_group", breaks="GRP-020", also="EP-160 GRP-030"),
-        row("add_action", breaks="ACT-060"),
+        row("add_action", breaks="ACT-060", also="EP-280"),
         row("update_action_metadata", breaks="ACT-060", also="EP-300"),
     ],
     also="LIST-170",
@@ -129,17 +129,23 @@ KEPT: tuple[tuple[str, Keep, str], ...] = (
     ("without-blanks-around", str.strip, "name description"),
 )
 """What is kept of a label, and which of the labels of the cases that changes."""
-GIVEN: tuple[tuple[str, str, dict[str, str]], ...] = (
-    ("group", "add_group", {"name": "GRP-020", "description": "GRP-030"}),
-    ("usage-key", "set_usage_key", {"name": "UKEY-020", "description": "UKEY-030"}),
-    ("action", "add_action", {"name": "ACT-060", "description": "ACT-060"}),
+GIVEN: tuple[tuple[str, str, dict[str, str], str], ...] = (
+    ("group", "add_group", {"name": "GRP-020", "description": "GRP-030"}, "EP-160"),
+    ("usage-key", "set_usage_key", {"name": "UKEY-020", "description": "UKEY-030"}, "EP-110 UKEY-010"),
+    ("action", "add_action", {"name": "ACT-060", "description": "ACT-060"}, "EP-280"),
 )
 
 
 @mutant(
     each=[
-        row(f"{kind}-{kept}", method, keep, breaks=" ".join(dict.fromkeys(broken[name] for name in names.split())))
-        for kind, method, broken in GIVEN
+        row(
+            f"{kind}-{kept}",
+            method,
+            keep,
+            breaks=" ".join(dict.fromkeys(broken[name] for name in names.split())),
+            also=also,
+        )
+        for kind, method, broken, also in GIVEN
         for kept, keep, names in KEPT
     ],
     also="LIST-170",
