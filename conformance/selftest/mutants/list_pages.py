@@ -8,6 +8,7 @@ from urllib.parse import parse_qsl
 
 from conformance.selftest.tools.accounts import View
 from conformance.selftest.tools.alter import Answered, Forward, Received, answer, change_query, intercept, refusal, wrap
+from conformance.selftest.tools.api_keys import presented
 from conformance.selftest.tools.mutant import mutant, row
 from conformance.selftest.tools.operations import LARGEST_PAGE, LISTS
 from reference_node.chain.account_config import Group
@@ -19,7 +20,7 @@ BEYOND_64_BITS = 2**63
 @mutant(
     "LIST-040",
     each=[
-        row("list_groups"),
+        row("list_groups", also="LIST-020"),
         row("list_api_keys", breaks="EP-150"),
         row("list_wallets", breaks="EP-230"),
         row("list_wallets_in_group", breaks="EP-240"),
@@ -32,9 +33,9 @@ def page_size_is_ignored(node: Node, operation: str) -> None:
     change_query(node, operation, lambda query: {**query, "page_size": LARGEST_PAGE})
 
 
-@mutant("LIST-040")
+@mutant("LIST-040", also="LIST-020 LIST-050")
 def pages_are_one_short(node: Node) -> None:
-    """Leave the last item out of a full page of any list but `list_groups`."""
+    """Divide any list but `list_actions` into pages of one item less than `page_size`, but at least one."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
         size = int(dict(parse_qsl(request.query)).get("page_size", "0"))
@@ -85,7 +86,7 @@ def later_pages_are_empty(node: Node) -> None:
     intercept(node, ("list_wallets_in_group", "list_actions"), handler)
 
 
-@mutant("LIST-060")
+@mutant("LIST-060", also="LIST-020 LIST-050")
 def pages_behind_the_last_are_the_last(node: Node) -> None:
     """Answer pages after the last of `list_groups` with the last one."""
 
@@ -121,14 +122,17 @@ def empty_page_size_divides_by_zero(node: Node) -> None:
 
 @mutant("LIST-100", also="ERR-150 LIST-120 LIST-150 LIST-170")
 def bad_page_field_sticks(node: Node) -> None:
-    """Answer `list_groups` with an empty list after a malformed page number."""
-    broken: list[str] = []
+    """Answer a caller's next `list_groups` with an empty list after a malformed page number."""
+    broken: set[str] = set()
 
     async def handler(request: Received, forward: Forward) -> Answered:
-        given = await forward(request)
+        given, key = await forward(request), presented(request)
         if given.status == 422:
-            broken.append(request.query)
-        return answer(200, []) if given.accepted and broken else given
+            broken.add(key)
+        if not given.accepted or key not in broken:
+            return given
+        broken.remove(key)
+        return answer(200, [])
 
     intercept(node, "list_groups", handler)
 
@@ -145,7 +149,13 @@ def page_number_wraps_at_32_bits(node: Node) -> None:
     change_query(node, LISTS, read)
 
 
-@mutant("LIST-170", each=["groups", "usage_keys"], also="GRPLIFE-020 GRPLIFE-100 KEYLIFE-090")
+@mutant(
+    "LIST-170",
+    each=[
+        row("groups", also="GRPLIFE-020 GRPLIFE-030 GRPLIFE-100"),
+        row("usage_keys", also="KEYLIFE-020 KEYLIFE-060 KEYLIFE-090"),
+    ],
+)
 def full_pages_stay_as_they_were(node: Node, view: str) -> None:
     """Answer a page of `{view}` as it was when it was first full."""
     kept: dict[tuple[int, int, int], list[object]] = {}

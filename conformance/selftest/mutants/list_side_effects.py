@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import base64
 import itertools
 from collections.abc import Callable
 from dataclasses import replace
 
 from conformance.selftest.tools.accounts import View
 from conformance.selftest.tools.alter import Answered, Forward, Received, intercept, wrap
+from conformance.selftest.tools.alter_payments import take, wallet_of
 from conformance.selftest.tools.api_keys import presented
 from conformance.selftest.tools.mutant import mutant
-from conformance.selftest.tools.operations import LISTS, WRITES
-from reference_node.billing import Cents
+from conformance.selftest.tools.operations import LISTS
 from reference_node.chain.account_config import Group, UsageKey
-from reference_node.keys import key_hash
 from reference_node.node import Node
 
 
@@ -44,7 +42,7 @@ def wallets_change_places(node: Node) -> None:
 
 @mutant("LIST-150", also="EP-420 LIST-120")
 def listing_groups_makes_a_group(node: Node) -> None:
-    """Create a third group when `list_groups` shows two."""
+    """Create a third group when `list_groups` shows two that list two wallets each."""
     owners: dict[int, int] = {}
 
     def add(write: Callable[..., int], key: int, *arguments: object) -> int:
@@ -53,7 +51,12 @@ def listing_groups_makes_a_group(node: Node) -> None:
 
     def groups(view: View, account: int, page: int, size: int) -> list[Group]:
         found = view(account, page, size)
-        if len(view(account, 0, 100)) == 2 and account in owners:
+        pairs = [
+            group
+            for group in view(account, 0, 100)
+            if len(node.accounts.wallets_in_group(account, group.id, 0, 3)) == 2
+        ]
+        if len(pairs) == 2 and len(view(account, 0, 3)) == 2 and account in owners:
             node.accounts.add_group(owners[account], "default", "", [], [])
         return found
 
@@ -72,7 +75,7 @@ def listing_keys_sends_a_transaction(node: Node) -> None:
 
     def usage_keys(view: Callable[..., list[UsageKey]], account: int, page: int, size: int) -> list[UsageKey]:
         found = view(account, page, size)
-        for key in found:
+        for key in found if account in owners and node.accounts.account(account).managed else ():
             node.accounts.update_usage_key_metadata(owners[account], key.key_hash, key.name, key.description)
         return found
 
@@ -80,21 +83,25 @@ def listing_keys_sends_a_transaction(node: Node) -> None:
     wrap(node.accounts, "usage_keys", usage_keys)
 
 
-@mutant("LIST-170", also="ACC-110 EP-160 EP-200 GRPLIFE-010 GRPLIFE-020 GRPLIFE-030 GRPLIFE-100 LIST-040 LIST-050")
+@mutant("LIST-170", also="EP-160 EP-180 GRPLIFE-010 GRPLIFE-020 GRPLIFE-030 GRPLIFE-100")
 def lists_lag_behind_by_one_write(node: Node) -> None:
     """Show in `list_groups` the groups as they were before the account's last write on groups."""
-    before: dict[str | None, Answered] = {}
+    before: dict[int, list[Group]] = {}
+    view = node.accounts.groups
 
-    async def remember(request: Received, forward: Forward) -> Answered:
-        path, query = "/core/v1/list_groups", "page_number=0&page_size=100"
-        before[request.key] = await forward(replace(request, method="GET", path=path, query=query, body=b""))
-        return await forward(request)
+    def remember(write: Callable[..., object], key: int, *arguments: object) -> object:
+        account = node.accounts.key_info(key).account_hash
+        groups = view(account, 0, 100)
+        written = write(key, *arguments)
+        before[account] = groups
+        return written
 
-    async def stale(request: Received, forward: Forward) -> Answered:
-        return before.get(request.key) or await forward(request)
+    def stale(_: object, account: int, page: int, size: int) -> list[Group]:
+        return before[account][page * size :][:size] if account in before else view(account, page, size)
 
-    intercept(node, "list_groups", stale)
-    intercept(node, ("add_group", "update_group", "remove_group"), remember)
+    for method in ("add_group", "update_group", "remove_group"):
+        wrap(node.accounts, method, remember)
+    wrap(node.accounts, "groups", stale)
 
 
 @mutant(
@@ -103,21 +110,19 @@ def lists_lag_behind_by_one_write(node: Node) -> None:
     "GRPLIFE-020 GRPLIFE-030 GRPLIFE-100 KEYLIFE-010 KEYLIFE-060 KEYLIFE-090",
 )
 def lists_are_cached_for_ever(node: Node) -> None:
-    """Cache every answer of a list for good."""
-    answers: dict[tuple[str, str, str | None], Answered] = {}
+    """Cache every answer of a list for good, for each caller that the list is open to."""
+    answers: dict[tuple[str, str, str], Answered] = {}
 
     async def handler(request: Received, forward: Forward) -> Answered:
-        asked = (request.path, request.query, request.key)
-        if asked not in answers:
-            answers[asked] = await forward(request)
-        return answers[asked]
+        given = await forward(request)
+        return answers.setdefault((request.path, request.query, presented(request)), given) if given.accepted else given
 
     intercept(node, LISTS, handler)
 
 
 @mutant("LIST-170", also="BILL-210 ERR-150")
 def refused_writes_take_effect(node: Node) -> None:
-    """Refuse a write with an unknown key, and do it with the key of the last accepted write."""
+    """Refuse an `add_group` with an unknown key, and do it with the key of the last accepted one."""
     last: list[tuple[tuple[bytes, bytes], ...]] = []
 
     async def handler(request: Received, forward: Forward) -> Answered:
@@ -128,10 +133,10 @@ def refused_writes_take_effect(node: Node) -> None:
             await forward(replace(request, headers=last[0]))
         return given
 
-    intercept(node, WRITES, handler)
+    intercept(node, "add_group", handler)
 
 
-@mutant("LIST-060")
+@mutant("LIST-060", also="LIST-020 LIST-050")
 def page_behind_a_full_one_repeats_it(node: Node) -> None:
     """Repeat a full last page as the page after it."""
 
@@ -145,7 +150,7 @@ def page_behind_a_full_one_repeats_it(node: Node) -> None:
         wrap(node.accounts, listed, page)
 
 
-@mutant("LIST-170", also="LIST-120")
+@mutant("LIST-170", also="EP-350 LIST-120")
 def second_wallet_is_listed_late(node: Node) -> None:
     """Answer `list_wallets` with what it answered before, once."""
     shown: dict[tuple[int, ...], list[object]] = {}
@@ -162,13 +167,10 @@ def lists_cost_a_cent(node: Node) -> None:
     """Charge a cent for a list."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
-        key = presented(request)
         given = await forward(request)
-        if given.accepted and key:
-            info = node.accounts.key_info(key_hash(base64.b64decode(key)))
-            if info.managed:
-                with node.charged(info.account_hash, Cents(1)):
-                    pass
+        wallet = wallet_of(node, request)
+        if given.accepted and wallet is not None:
+            take(node, wallet, 1)
         return given
 
     intercept(node, LISTS, handler)
