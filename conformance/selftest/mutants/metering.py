@@ -62,16 +62,21 @@ def write_is_free(node: Node, function: str) -> None:
             paid_for.add(threading.current_thread().name)
         return original(called, *arguments)  # type: ignore[operator]
 
+    def hold(original: Callable[..., object], *given: object) -> object:
+        paid_for.discard(threading.current_thread().name)
+        return original(*given)
+
     def settle(original: object, hold: object, cents: int) -> None:
         free = threading.current_thread().name in paid_for
         paid_for.discard(threading.current_thread().name)
         original(hold, 0 if free else cents)  # type: ignore[operator]
 
     wrap(node.accounts, "_write", write)
+    wrap(node.billing, "hold", hold)
     wrap(node.billing, "settle", settle)
 
 
-@mutant("BILL-180", "BILL-320")
+@mutant("BILL-180", "BILL-320", also="BILL-190")
 def runs_are_free(node: Node) -> None:
     """Charge nothing for runs."""
     node.runs.price = lambda: Cents(0)  # type: ignore[method-assign]
@@ -303,7 +308,8 @@ def refused_run_is_charged(node: Node, status: int) -> None:
         row("by_usage_keys", lambda caller: not caller.is_account_key, breaks="BILL-180 BILL-320"),
         row("in_api_mode", lambda caller: caller.managed, breaks="BILL-180"),
         row("in_chain_secured_mode", lambda caller: not caller.managed, breaks="BILL-320", also="MODE-100"),
-    ]
+    ],
+    also="BILL-190",
 )
 def some_runs_are_free(node: Node, free: Callable[[Caller], bool]) -> None:
     """Charge nothing for some runs; the label says for which."""
@@ -403,15 +409,19 @@ def call_by_a_removed_key_is_charged(node: Node, operation: str) -> None:
 
 @mutant("BILL-140", also="LIM-050")
 def price_is_charged_every_other_time(node: Node) -> None:
-    """Charge two cents for every other write of an account, and nothing between."""
+    """Charge nothing for every other write of an account."""
     odd: dict[Address, bool] = {}
 
-    def settle(original: Callable[..., object], hold: object, cents: int) -> object:
-        wallet = hold.wallet  # type: ignore[attr-defined]
-        odd[wallet] = not odd.get(wallet, False)
-        return original(hold, 0 if odd[wallet] else cents)
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        wallet = wallet_of(node, request)
+        if given.accepted and wallet is not None:
+            odd[wallet] = not odd.get(wallet, False)
+            if odd[wallet]:
+                give(node, wallet, 1)
+        return given
 
-    wrap(node.billing, "settle", settle)
+    intercept(node, WRITES, handler)
 
 
 @mutant("BILL-150", also="LIM-050 LIST-150")
