@@ -10,14 +10,14 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from conformance.selftest.tools.accounts import NOTHING
+from conformance.selftest.tools.accounts import NOTHING, account_of
 from conformance.selftest.tools.alter import Answered, Forward, Received, answer, body_of, intercept, wrap
 from conformance.selftest.tools.alter_contract import Sent, account_behind, change_contract
 from conformance.selftest.tools.alter_envelopes import MINTS, address_in
+from conformance.selftest.tools.alter_payments import take, wallet_of
 from conformance.selftest.tools.api_keys import last_account_key, presented
-from conformance.selftest.tools.minted import follow_mints
+from conformance.selftest.tools.minted import Minted, follow_mints
 from conformance.selftest.tools.mutant import mutant, row
-from reference_node.billing import Cents
 from reference_node.chain.account_config import KeyInfo, UsageKey, Wallet
 from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.chain.interface import Address
@@ -49,7 +49,7 @@ def _register(node: Node, request: Received, given: Answered) -> None:
         node.accounts.create_wallet(account, Address(bytes.fromhex(told["wallet_address"][2:])), path, "", "")
 
 
-@mutant("MINT-010", "MINT-200", also="PKP-080")
+@mutant("MINT-010", "MINT-200", also="PKP-080 WSIG-090")
 def minted_wallet_joins_the_callers_account(node: Node) -> None:
     """Register a minted wallet in the account whose key the mint carries."""
 
@@ -62,7 +62,7 @@ def minted_wallet_joins_the_callers_account(node: Node) -> None:
     intercept(node, WALLET_MINT, handler)
 
 
-@mutant("MINT-080", "MINT-200", also="MINT-110")
+@mutant("MINT-080", "MINT-200", also="MINT-110 WSIG-090")
 def minted_key_joins_the_callers_account(node: Node) -> None:
     """Attach a minted usage key to the account whose key the mint carries."""
 
@@ -78,17 +78,16 @@ def minted_key_joins_the_callers_account(node: Node) -> None:
     intercept(node, KEY_MINT, handler)
 
 
-@mutant("MINT-200", also="MINT-010 MINT-080 PKP-080")
+@mutant("MINT-200")
 def mints_are_noted_on_the_chain(node: Node) -> None:
-    """Register every minted wallet in an account of the service."""
+    """Note every minted wallet in an account of the service, in place of the hash of an action."""
     node.accounts.new_account(1, Address(b"\x05" * 20), "mints", "")
 
     async def handler(request: Received, forward: Forward) -> Answered:
         given = await forward(request)
         if given.accepted:
-            told = json.loads(given.body)
-            address = Address(bytes.fromhex(told["wallet_address"][2:]))
-            node.accounts.create_wallet(1, address, int(told["derivation_path"], 16), "", "")
+            address = Address(bytes.fromhex(json.loads(given.body)["wallet_address"][2:]))
+            node.accounts.add_action(1, address.rjust(32, b"\x00"), "", "")
         return given
 
     intercept(node, MINTS, handler)
@@ -116,14 +115,9 @@ def minted_wallets_are_listed_everywhere(node: Node) -> None:
     minted = follow_mints(node)
 
     def wallets(read: Callable[..., list[Wallet]], account_hash: int, page: int, size: int) -> list[Wallet]:
-        found = read(account_hash, page, size)
-        known = {wallet.address for wallet in found}
-        free = [
-            one
-            for one in minted.wallets
-            if one not in known and not node.accounts.derivation_owner(minted.wallets[one])
-        ]
-        return [*found, *(Wallet(pkp_id(one), one, minted.wallets[one], "", "") for one in free)]
+        free = [one for one in minted.wallets if not node.accounts.derivation_owner(minted.wallets[one])]
+        listed = [*read(account_hash, 0, 100), *(Wallet(pkp_id(one), one, minted.wallets[one], "", "") for one in free)]
+        return listed[page * size : (page + 1) * size]
 
     wrap(node.accounts, "wallets", wallets)
 
@@ -202,6 +196,12 @@ def set_usage_key_alone_attaches_a_key(node: Node) -> None:
     wrap(node.accounts, "wallet", wallet)
 
 
+def _is_loose(node: Node, minted: Minted, hashed: int) -> bool:
+    """Whether this is a minted key of which neither transaction of the attach has landed."""
+    path = minted.keys.get(hashed)
+    return path is not None and not node.accounts.derivation_owner(path) and not account_of(node, hashed)
+
+
 @mutant("MINT-110", "MINT-190", also="AUTH-050")
 def minted_key_lists_nothing_but_lists(node: Node) -> None:
     """Answer empty lists to a minted key that was never attached."""
@@ -210,7 +210,7 @@ def minted_key_lists_nothing_but_lists(node: Node) -> None:
     async def handler(request: Received, forward: Forward) -> Answered:
         given = await forward(request)
         try:
-            known = key_hash(base64.b64decode(presented(request))) in minted.keys
+            known = _is_loose(node, minted, key_hash(base64.b64decode(presented(request))))
         except ValueError:
             known = False
         return answer(200, []) if given.status == 401 and known else given
@@ -228,7 +228,7 @@ def minted_key_acts_for_the_last_account(node: Node) -> None:
         given = await forward(request)
         if given.status != 401 or not last or not presented(request):
             return given
-        if key_hash(base64.b64decode(presented(request))) not in minted.keys:
+        if not _is_loose(node, minted, key_hash(base64.b64decode(presented(request)))):
             return given
         others = tuple(pair for pair in request.headers if pair[0] != b"x-api-key")
         return await forward(replace(request, headers=(*others, (b"x-api-key", last[0].encode()))))
@@ -318,16 +318,15 @@ def expiration_by_another_clock(node: Node) -> None:
     wrap(node.accounts, "key_info", key_info)
 
 
-@mutant("MINT-200")
+@mutant("MINT-200", also="WSIG-090")
 def mints_cost_a_cent(node: Node) -> None:
     """Charge a mint to the account whose key it carries."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
         given = await forward(request)
-        if given.accepted and presented(request):
-            account = node.accounts.key_info(key_hash(base64.b64decode(presented(request)))).account_hash
-            with node.charged(account, Cents(1)):
-                pass
+        wallet = wallet_of(node, request)
+        if given.accepted and wallet is not None:
+            take(node, wallet, 1)
         return given
 
     intercept(node, MINTS, handler)

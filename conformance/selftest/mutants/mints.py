@@ -43,7 +43,12 @@ def _change(node: Node, operation: str, change: Callable[[Told], Told]) -> None:
 # -------------------------------------------------------------------------------------------------- who is served
 
 
-@mutant("MINT-010", "MINT-080", "MINT-210", also="AUTH-060")
+@mutant(
+    "MINT-010",
+    "MINT-080",
+    "MINT-210",
+    also="AUTH-060 ENV-010 ENV-460 MINT-180 MINT-190 WSIG-010 WSIG-030 WSIG-090",
+)
 def mints_need_a_key(node: Node) -> None:
     """Refuse mints without a key."""
 
@@ -53,7 +58,7 @@ def mints_need_a_key(node: Node) -> None:
     intercept(node, MINTS, handler)
 
 
-@mutant("MINT-010", "MINT-080", "MINT-210")
+@mutant("MINT-010", "MINT-080", "MINT-210", also="ENV-010 ENV-460 MINT-180 MINT-190 WSIG-010 WSIG-030")
 def mints_need_ether(node: Node) -> None:
     """Refuse mints signed by wallets without ether on the settlement chain."""
 
@@ -70,7 +75,7 @@ def mints_need_ether(node: Node) -> None:
         row("wallet", Flow.CREATE_WALLET, breaks="MINT-020"),
         row("usage-key", Flow.ADD_USAGE_API_KEY, breaks="MINT-080"),
     ],
-    also="ERR-060",
+    also="ENV-150 ENV-210 ENV-220 ENV-390 ERR-060",
 )
 def mint_believes_any_signature(node: Node, flow: Flow) -> None:
     """Skip the comparison of the signer with the address in envelopes of {flow}."""
@@ -98,7 +103,7 @@ def same_mint_again_gives_the_same(node: Node, operation: str) -> None:
     intercept(node, operation, handler)
 
 
-@mutant("MINT-180", also="MINT-040")
+@mutant("MINT-180", also="MINT-040 PKP-040")
 def same_path_again(node: Node) -> None:
     """Answer the path of the first minted wallet for all."""
     paths: list[JsonValue] = []
@@ -110,7 +115,7 @@ def same_path_again(node: Node) -> None:
     _change(node, WALLET_MINT, change)
 
 
-@mutant("MINT-180")
+@mutant("MINT-180", also="ENV-460")
 def second_request_is_a_replay(node: Node) -> None:
     """Refuse a mint whose signature was accepted before."""
     seen: set[str] = set()
@@ -132,9 +137,15 @@ def second_request_is_a_replay(node: Node) -> None:
         row("31-bytes", lambda secret: base64.b64encode(secret[:31]), breaks="MINT-090", also="VER-050"),
         row("url-safe", lambda key: base64.urlsafe_b64encode(key).rstrip(b"="), breaks="MINT-090", also="VER-050"),
         row("hex", lambda secret: secret.hex().encode(), breaks="MINT-090", also="VER-050"),
-        row("half-zero", lambda secret: base64.b64encode(bytes(16) + secret[16:]), breaks="MINT-100"),
-        row("hex-digits", lambda secret: base64.b64encode(secret[:16].hex().encode()), breaks="MINT-100"),
-    ]
+        row("half-zero", lambda secret: base64.b64encode(bytes(16) + secret[16:]), breaks="MINT-100", also="UKEY-420"),
+        row(
+            "hex-digits",
+            lambda secret: base64.b64encode(secret[:16].hex().encode()),
+            breaks="MINT-100",
+            also="UKEY-420",
+        ),
+    ],
+    also="MINT-080 MINT-120",
 )
 def minted_secret_is_wrong(node: Node, change: Callable[[bytes], bytes]) -> None:
     """Answer another secret from the mint of usage keys than 32 random bytes in base64; the label says which."""
@@ -145,7 +156,7 @@ def minted_secret_is_wrong(node: Node, change: Callable[[bytes], bytes]) -> None
     _change(node, KEY_MINT, changed)
 
 
-@mutant("MINT-080")
+@mutant("MINT-080", also="MINT-120")
 def wallet_of_another_secret(node: Node) -> None:
     """Answer a wallet that has nothing to do with the minted secret."""
 
@@ -195,7 +206,7 @@ def mints_of_one_second_share_their_wallet(node: Node) -> None:
     intercept(node, KEY_MINT, of_key)
 
 
-@mutant("MINT-010", "MINT-210", also="MINT-040 PKP-110")
+@mutant("MINT-010", "MINT-210", also="MINT-040 MINT-180 PKP-110 WSIG-080")
 def mint_gives_the_signers_wallet(node: Node) -> None:
     """Answer the signer's own wallet as the minted one."""
 

@@ -36,14 +36,16 @@ def _changed(sent: Sent, index: int, value: object) -> Sent:
 @mutant("ACC-050", "ACC-180")
 def accounts_of_wallets_are_managed(node: Node) -> None:
     """Show accounts that wallets made as managed."""
-    change_view(node, "get_account", lambda _, told: (True, *told[1:]))
+    made = admins_made(node)
+    change_view(node, "get_account", lambda asked, told: (asked[0] in made or told[0], *told[1:]))
 
 
 @mutant("ACC-030", "ACC-180", also="AUTH-170")
 def accounts_of_wallets_are_a_payers(node: Node) -> None:
     """Show a payer as the admin of accounts that wallets made."""
     payer = to_checksum_address(node.accounts.api_payers()[0])
-    change_view(node, "get_account", lambda _, told: told if told[0] else (told[0], payer, *told[2:]))
+    made = admins_made(node)
+    change_view(node, "get_account", lambda asked, told: (told[0], payer, *told[2:]) if asked[0] in made else told)
 
 
 @mutant("ACC-060")
@@ -142,7 +144,7 @@ def registrations_rename_the_owners_wallet(node: Node) -> None:
     change_view(node, "list_wallets", on_chain)
 
 
-@mutant("MINT-170", also="CHAIN-130")
+@mutant("MINT-170", also="CHAIN-130 MINT-160")
 def anybody_attaches_to_managed_accounts(node: Node) -> None:
     """Let the contract attach usage keys to managed accounts for anybody."""
     payer = node.accounts.api_payers()[0]

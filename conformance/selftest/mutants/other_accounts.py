@@ -28,7 +28,7 @@ def _done_in_other_accounts(node: Node, method: str) -> None:
     wrap(node.accounts, method, write_for)
 
 
-@mutant("ACC-120", also="LIST-170")
+@mutant("ACC-120", also="ACC-110 LIST-170")
 def additions_reach_groups_of_the_same_number(node: Node) -> None:
     """Add an action to the groups of the same number in other accounts, too."""
     _done_in_other_accounts(node, "add_action_to_group")
