@@ -38,7 +38,7 @@ from reference_node.node import Node
 from reference_node.stripe_simulator.actions import Change
 
 
-@mutant("BILL-010", each=["secret", "missing", "empty"])
+@mutant("BILL-010", each=["secret", row("missing", also="VER-050"), "empty"])
 def publishable_key_is_wrong(node: Node, kind: str) -> None:
     """Answer a publishable key that is {kind}."""
     wrong: dict[str, JsonValue] = {
@@ -67,8 +67,13 @@ def amount_below_the_minimum_is_taken(node: Node, taken: int) -> None:
     change_body(
         node,
         INTEND,
-        lambda body: {**members(body), "amount_cents": 500} if members(body).get("amount_cents") == taken else body,
+        lambda body: {**members(body), "amount_cents": 500} if _is_amount(body, taken) else body,
     )
+
+
+def _is_amount(body: JsonValue, cents: int) -> bool:
+    amount = members(body).get("amount_cents")
+    return type(amount) is int and amount == cents
 
 
 @mutant("BILL-050", "ERR-110", "LIM-030")
@@ -78,7 +83,7 @@ def wallets_may_pay_less_than_the_minimum(node: Node) -> None:
     async def handler(request: Received, forward: Forward) -> Answered:
         body = body_of(request)
         cents = body.get("amount_cents")
-        if isinstance(cents, int) and 0 < cents < MINIMUM_CENTS and not presented(request):
+        if type(cents) is int and 0 < cents < MINIMUM_CENTS and not presented(request):
             request = replace(request, body=json.dumps({**body, "amount_cents": MINIMUM_CENTS}).encode())
         return await forward(request)
 
@@ -110,10 +115,10 @@ def amount_that_is_no_whole_number_is_taken(node: Node, taken: object) -> None:
 @mutant("BILL-060")
 def missing_amount_is_500_cents(node: Node) -> None:
     """Take a missing amount for 500 cents."""
-    change_body(node, INTEND, lambda body: {"amount_cents": 500, **members(body)})
+    change_body(node, INTEND, lambda body: {"amount_cents": 500, **body} if isinstance(body, dict) else body)
 
 
-@mutant("BILL-030", each=["missing", "the_same"])
+@mutant("BILL-030", each=[row("missing", also="VER-050"), "the_same"])
 def client_secret_is_wrong(node: Node, kind: str) -> None:
     """Answer a client_secret that is {kind}."""
     given: JsonValue = {} if kind == "missing" else {"client_secret": "pi_1_secret_1"}
@@ -235,7 +240,8 @@ def open_intent_is_given_again(node: Node) -> None:
     last: dict[Address, str] = {}
 
     def create(original: object, wallet: Address, cents: int) -> str:
-        if wallet not in last:
+        former = ledger_of(node).intent(last[wallet].partition("_secret_")[0]) if wallet in last else None
+        if former is None or former.state != "open":
             last[wallet] = original(wallet, cents)  # type: ignore[operator]
         return last[wallet]
 

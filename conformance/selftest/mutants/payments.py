@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 import time
 from collections.abc import Callable
@@ -36,11 +37,12 @@ DONE: JsonValue = {"success": True}
 def paid_intent_is_not_credited(node: Node) -> None:
     """Accept the confirmation of a paid intent and credit nothing."""
 
-    async def handler(request: Received, forward: Forward) -> Answered:
-        del request, forward
-        return answer(200, DONE)
+    def confirm(original: Confirm, wallet: Address, intent_id: str) -> None:
+        before = node.billing.balance(wallet)
+        original(wallet, intent_id)
+        take(node, wallet, node.billing.balance(wallet) - before)
 
-    intercept(node, CONFIRM, handler)
+    wrap(payments_of(node), "confirm", confirm)
 
 
 @mutant("BILL-080", each=["requires_payment_method", "requires_action", "processing", "canceled"])
@@ -66,21 +68,22 @@ def declined_intent_can_never_be_paid(node: Node) -> None:
     async def handler(request: Received, forward: Forward) -> Answered:
         intent = str(body_of(request).get("payment_intent_id"))
         if intent in given_up:
-            return answer(402, {"code": "payment-incomplete"})
+            return refusal(402)
         given = await forward(request)
-        if not given.accepted:
+        if given.status == 402:
             given_up.add(intent)
         return given
 
     intercept(node, CONFIRM, handler)
 
 
-@mutant("BILL-090", each=[row("invented", "pi_"), row("empty", "")])
-def unknown_intent_is_credited(node: Node, prefix: str) -> None:
-    """Credit 500 cents for an id that names no intent and begins with {prefix}."""
+@mutant("BILL-090", each=[row("invented", "pi_[0-9a-f]{24}"), row("empty", "pi_")])
+def unknown_intent_is_credited(node: Node, form: str) -> None:
+    """Credit 500 cents for an id of the form '{form}' that names no intent."""
 
     def confirm(original: object, wallet: Address, intent_id: str) -> None:
-        if ledger_of(node).intent(intent_id) is None and intent_id.startswith(prefix):
+        unknown = re.fullmatch(form, intent_id) is not None and ledger_of(node).intent(intent_id) is None
+        if unknown and payments_of(node)._provider.look_up(intent_id) is None:
             give(node, wallet, 500)
             return
         original(wallet, intent_id)  # type: ignore[operator]
@@ -123,22 +126,16 @@ def confirmations_at_once_are_each_credited(node: Node) -> None:
 def anybody_may_confirm(node: Node) -> None:
     """Credit a paid intent to whoever confirms it."""
 
-    def look_up(original: object, intent_id: str) -> Intent | None:
-        found: Intent | None = original(intent_id)  # type: ignore[operator]
-        return replace(found, wallet=confirming.wallet) if found and hasattr(confirming, "wallet") else found
+    def confirm(original: Confirm, wallet: Address, intent_id: str) -> None:
+        known = ledger_of(node).intent(intent_id)
+        if known is None or known.wallet == wallet:
+            original(wallet, intent_id)
+            return
+        original(known.wallet, intent_id)
+        if known.state == "open":
+            take(node, known.wallet, known.cents)
+            give(node, wallet, known.cents)
 
-    def confirm(original: object, wallet: Address, intent_id: str) -> None:
-        confirming.wallet = wallet
-        try:
-            known = ledger_of(node).intent(intent_id)
-            original(wallet, intent_id)  # type: ignore[operator]
-            if known is not None:
-                give(node, wallet, known.cents)
-        finally:
-            del confirming.wallet
-
-    confirming = threading.local()
-    wrap(ledger_of(node), "intent", look_up)
     wrap(payments_of(node), "confirm", confirm)
 
 
@@ -191,7 +188,8 @@ def billing_needs_no_credential(node: Node, operation: str) -> None:
 
     async def handler(request: Received, forward: Forward) -> Answered:
         has_one = presented(request) or b"x-wallet-auth" in dict(request.headers)
-        return await forward(request) if has_one else answer(200, answers[operation])
+        given = await forward(request)
+        return answer(200, answers[operation]) if given.status == 401 and not has_one else given
 
     intercept(node, operation, handler)
 
@@ -201,7 +199,7 @@ def wallets_buy_nothing(node: Node) -> None:
     """Refuse intents that an admin wallet asks for by its proof."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
-        return await forward(request) if presented(request) else answer(401, {"code": "key-missing"})
+        return await forward(request) if presented(request) else refusal(401)
 
     intercept(node, INTEND, handler)
 
