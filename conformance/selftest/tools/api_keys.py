@@ -90,10 +90,11 @@ def key_book(node: Node) -> KeyBook:
 
 
 def ask_as(node: Node, operations: str | Iterable[str], key_for: Callable[[Received], str]) -> None:
-    """Serve requests as if they carried the key that `key_for` gives."""
+    """Serve requests as if they carried the key that `key_for` gives; those that carry it go on as they are."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
-        return await forward(under(request, key_for(request)))
+        key = key_for(request)
+        return await forward(request if key == presented(request) else under(request, key))
 
     intercept(node, operations, handler)
 
