@@ -24,7 +24,6 @@ from conformance.selftest.tools.alter import (
     change_items,
     intercept,
     members,
-    refusal,
     wrap,
 )
 from conformance.selftest.tools.api_keys import (
@@ -39,7 +38,9 @@ from conformance.selftest.tools.api_keys import (
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.chain.account_config import Group
 from reference_node.chain.contract_abi import ContractRefusal
+from reference_node.keys import SECRET_BYTES
 from reference_node.node import Node
+from reference_node.problems import Forbidden
 
 READS = ("list_groups", "list_api_keys", "list_wallets", "list_actions")
 Told = dict[str, JsonValue]
@@ -145,7 +146,7 @@ def lists_repeat_the_account_key(node: Node) -> None:
         given = await forward(request)
         if not given.accepted:
             return given
-        items = [{**item, "asked_by": request.key} for item in json.loads(given.body)]
+        items = [{**item, "asked_by": presented(request)} for item in json.loads(given.body)]
         return replace(given, body=json.dumps(items).encode())
 
     intercept(node, "list_wallets", handler)
@@ -157,9 +158,9 @@ def answers_carry_the_secret_in_a_header(node: Node) -> None:
 
     async def handler(request: Received, forward: Forward) -> Answered:
         given = await forward(request)
-        if not given.accepted or request.key is None:
+        if not given.accepted:
             return given
-        session = base64.b64decode(request.key).hex().encode()
+        session = base64.b64decode(presented(request)).hex().encode()
         return replace(given, headers=(*given.headers, (b"x-session", session)))
 
     intercept(node, "add_group", handler)
@@ -168,21 +169,17 @@ def answers_carry_the_secret_in_a_header(node: Node) -> None:
 @mutant("AKEY-050", also="EP-150 UKEY-370 VER-050")
 def usage_keys_learn_the_account_key(node: Node) -> None:
     """Show in `list_api_keys`, in URL-safe base64, the account key that created the usage key."""
-    creators: set[str] = set()
-
-    async def remember(request: Received, forward: Forward) -> Answered:
-        creators.add(request.key or "")
-        return await forward(request)
+    book = key_book(node)
 
     async def show(request: Received, forward: Forward) -> Answered:
         given = await forward(request)
-        if not given.accepted or request.key in creators:
+        creator = book.owners.get(presented(request))
+        if not given.accepted or creator is None:
             return given
-        shown = [key.replace("+", "-").replace("/", "_").rstrip("=") for key in sorted(creators)]
+        shown = creator.replace("+", "-").replace("/", "_").rstrip("=")
         items = [{**item, "created_by": shown} for item in json.loads(given.body)]
         return replace(given, body=json.dumps(items).encode())
 
-    intercept(node, "add_usage_api_key", remember)
     intercept(node, "list_api_keys", show)
 
 
@@ -212,16 +209,18 @@ def keys_open_the_newest_account(node: Node) -> None:
             also="EP-180 GRP-250 GRPLIFE-020 GRPLIFE-030 GRPLIFE-040 GRPLIFE-050 GRPLIFE-060 GRPLIFE-070 GRPLIFE-080",
         ),
         row("delete_action", also="EP-290"),
-        row("update_usage_api_key_metadata", also="EP-140 KEYLIFE-060"),
+        row("update_usage_api_key_metadata", "update_usage_key_metadata", also="EP-140 KEYLIFE-060"),
     ],
 )
-def account_key_is_refused(node: Node, operation: str) -> None:
-    """Refuse `{operation}` to the account key."""
+def account_key_is_refused(node: Node, method: str) -> None:
+    """Refuse `{method}` to the account key."""
 
-    async def handler(_: Received, __: Forward) -> Answered:
-        return refusal(403)
+    def write_for(write: Write, acting_key: int, *arguments: object) -> None:
+        if permissions_of(node, acting_key) is None:
+            raise Forbidden("scope-missing", "this key lacks the scope")
+        write(acting_key, *arguments)
 
-    intercept(node, operation, handler)
+    wrap(node.accounts, method, write_for)
 
 
 @mutant("GRP-250", each=["update_group", "remove_group", "add_pkp_to_group"], also="AKEY-070")
@@ -255,41 +254,38 @@ def groups_belong_to_the_key_that_made_them(node: Node, method: str) -> None:
 )
 def part_of_a_key_suffices(node: Node, operations: tuple[str, ...], part: Callable[[bytes], bytes]) -> None:
     """Recognise an account key by a part of its bytes; the label says by which."""
-    known: dict[bytes, bytes] = {}
+    known: dict[bytes, str] = {}
 
     async def remember(request: Received, forward: Forward) -> Answered:
         given = await forward(request)
         key = json.loads(given.body)["api_key"]
-        known[part(base64.b64decode(key))] = key.encode()
+        known[part(base64.b64decode(key))] = key
         return given
 
-    async def look_up(request: Received, forward: Forward) -> Answered:
+    def as_given_out(request: Received) -> str:
+        sent = presented(request)
         try:
-            presented = part(base64.b64decode(request.key or "", validate=True))
+            return known.get(part(base64.b64decode(sent, validate=True)), sent)
         except ValueError:
-            return await forward(request)
-        headers = [header for header in request.headers if header[0] != b"x-api-key" or presented not in known]
-        if presented in known:
-            headers.append((b"x-api-key", known[presented]))
-        return await forward(replace(request, headers=tuple(headers)))
+            return sent
 
     intercept(node, "new_account", remember)
-    intercept(node, operations, look_up)
+    ask_as(node, operations, as_given_out)
 
 
 @mutant("AKEY-110")
 def key_in_hex_is_accepted(node: Node) -> None:
     """Accept the key in hex for lists, too."""
 
-    async def handler(request: Received, forward: Forward) -> Answered:
+    def in_base64(request: Received) -> str:
+        sent = presented(request)
         try:
-            secret = bytes.fromhex((request.key or "").removeprefix("0x"))
+            secret = bytes.fromhex(sent.removeprefix("0x"))
         except ValueError:
-            return await forward(request)
-        headers = tuple(header for header in request.headers if header[0] != b"x-api-key")
-        return await forward(replace(request, headers=(*headers, (b"x-api-key", base64.b64encode(secret)))))
+            return sent
+        return base64.b64encode(secret).decode() if len(secret) == SECRET_BYTES else sent
 
-    intercept(node, READS, handler)
+    ask_as(node, READS, in_base64)
 
 
 @mutant("AKEY-110")
