@@ -80,7 +80,14 @@ def attestation_path_is_not_served(node: Node, path: str) -> None:
     intercept(node, path, handler)
 
 
-@mutant("EP-020", each=[row("info", INFO), row("attestation", ATTESTATION), row("listing", LISTING)])
+@mutant(
+    "EP-020",
+    each=[
+        row("info", INFO, also="ATT-020"),
+        row("attestation", ATTESTATION, also="ATT-010 ATT-040"),
+        row("listing", LISTING, also="ATT-070"),
+    ],
+)
 def attestation_path_is_below_the_api(node: Node, path: str) -> None:
     """Answer `{path}` under `/core/v1` alone."""
 
@@ -94,7 +101,10 @@ def attestation_path_is_below_the_api(node: Node, path: str) -> None:
     intercept(node, path.removeprefix("/"), moved)
 
 
-@mutant("EP-020", each=[row("info", INFO), row("attestation", ATTESTATION)])
+@mutant(
+    "EP-020",
+    each=[row("info", INFO, also="ATT-020"), row("attestation", ATTESTATION, also="ATT-010 ATT-040")],
+)
 def attestation_path_redirects_below_the_api(node: Node, path: str) -> None:
     """Redirect `{path}` to the same path under `/core/v1`, and answer there."""
 
@@ -140,7 +150,7 @@ def attestation_refuses_unknown_keys(node: Node, path: str) -> None:
     intercept(node, path, handler)
 
 
-@mutant("ATT-270")
+@mutant("ATT-270", also="ATT-020 ATT-040 ATT-070 ATT-080 ATT-090 ATT-100")
 def attestation_is_for_keys_that_look_right(node: Node) -> None:
     """Answer the attestation paths to anybody who presents some key, but not without one."""
 
@@ -201,7 +211,10 @@ def new_quotes_are_cut_for_keys(node: Node) -> None:
     """Make the quote of `/attestation` anew for each request, and answer half of it to whoever presents a key."""
     turns = count()
 
-    async def handler(request: Received, _forward: Forward) -> Answered:
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        if not given.accepted:
+            return given
         quote = quote_of_turn(node, next(turns)).hex()
         shown = {
             **json.loads(node.attestation.attestation.body),
@@ -226,15 +239,18 @@ def evidence_is_shortened_for_keys(node: Node, path: str) -> None:
 def attestation_takes_post_alone(node: Node, path: str) -> None:
     """Answer `{path}` to POST only, to GET with 405."""
 
-    async def handler(_request: Received, _forward: Forward) -> Answered:
+    async def handler(request: Received, forward: Forward) -> Answered:
+        if request.method == "POST":
+            return await forward(replace(request, method="GET"))
         return replace(refusal(405), headers=((b"allow", b"POST"), (b"content-type", b"application/problem+json")))
 
     intercept(node, path, handler)
 
 
 def _body(node: Node, path: str, body: bytes, media_type: bytes = b"application/json") -> None:
-    async def handler(_request: Received, _forward: Forward) -> Answered:
-        return Answered(200, ((b"content-type", media_type),), body)
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        return Answered(200, ((b"content-type", media_type),), body) if given.accepted else given
 
     intercept(node, path, handler)
 
