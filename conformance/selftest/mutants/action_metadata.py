@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 
-from conformance.selftest.tools.accounts import Write, account_of, actions_of
-from conformance.selftest.tools.alter import Answered, Forward, Received, intercept, refusal, text_member, wrap
+from conformance.selftest.tools.accounts import Write, account_of, accounts_made, actions_of, permissions_of
+from conformance.selftest.tools.alter import wrap
 from conformance.selftest.tools.mutant import mutant
 from reference_node.chain.account_config import Action
 from reference_node.chain.contract_abi import ContractRefusal
@@ -22,7 +23,8 @@ def metadata_is_shared(node: Node) -> None:
         shared[cid] = (name, description)
 
     def actions(view: Callable[..., list[Action]], *arguments: int) -> list[Action]:
-        return [Action(found.cid_hash, *shared[found.cid_hash]) for found in view(*arguments)]
+        labels = {found.cid_hash: (found.name, found.description) for found in view(*arguments)}
+        return [Action(cid, *shared.get(cid, own)) for cid, own in labels.items()]
 
     wrap(node.accounts, "add_action", keep)
     wrap(node.accounts, "update_action_metadata", keep)
@@ -31,35 +33,36 @@ def metadata_is_shared(node: Node) -> None:
 
 @mutant("ACT-210", also="ACC-120 EP-260 LIST-170")
 def deletion_reaches_every_account(node: Node) -> None:
-    """Delete an action from all accounts in `delete_action`."""
-    deleted: set[bytes] = set()
+    """List an action in no account once `delete_action` deletes it in one, until an account registers it again."""
+    made = accounts_made(node)
+    hidden: set[tuple[int, bytes]] = set()
+
+    def register(write: Write, acting_key: int, cid: bytes, *labels: str) -> None:
+        write(acting_key, cid, *labels)
+        hidden.discard((account_of(node, acting_key), cid))
 
     def delete(write: Write, acting_key: int, cid: bytes) -> None:
         write(acting_key, cid)
-        deleted.add(cid)
+        hidden.update((account, cid) for account in made)
 
+    def actions(view: Callable[..., list[Action]], account: int, *page: int) -> list[Action]:
+        return [found for found in view(account, *page) if (account, found.cid_hash) not in hidden]
+
+    wrap(node.accounts, "add_action", register)
     wrap(node.accounts, "delete_action", delete)
-    wrap(
-        node.accounts,
-        "actions",
-        lambda view, *arguments: [found for found in view(*arguments) if found.cid_hash not in deleted],
-    )
+    wrap(node.accounts, "actions", actions)
 
 
 @mutant("ACT-030", also="EP-360 GRP-270")
 def groups_take_registered_actions_only(node: Node) -> None:
     """Refuse `add_action_to_group` with a CID that the account has not registered."""
 
-    async def handler(request: Received, forward: Forward) -> Answered:
-        return refusal(404) if text_member(request, "action_ipfs_cid") not in registered else await forward(request)
+    def join(write: Write, acting_key: int, group: int, cid: bytes) -> None:
+        if cid not in [action.cid_hash for action in actions_of(node, acting_key)]:
+            raise ContractRefusal("ActionUnknown", {"accountHash": account_of(node, acting_key), "cidHash": cid.hex()})
+        write(acting_key, group, cid)
 
-    async def remember(request: Received, forward: Forward) -> Answered:
-        registered.add(text_member(request, "action_ipfs_cid"))
-        return await forward(request)
-
-    registered: set[str] = set()
-    intercept(node, "add_action_to_group", handler)
-    intercept(node, "add_action", remember)
+    wrap(node.accounts, "add_action_to_group", join)
 
 
 @mutant("ACT-030", also="ACT-020 EP-360")
@@ -113,19 +116,29 @@ def metadata_of_all_actions_is_updated(node: Node) -> None:
     wrap(node.accounts, "update_action_metadata", update)
 
 
-@mutant("ACT-060", "CHAIN-050", also="ACC-140 EP-310 SCOPE-150")
+@mutant("ACT-060", "CHAIN-050", also="ACC-140")
 def updated_metadata_stays_off_chain(node: Node) -> None:
     """Keep updated names and descriptions of actions in memory, and not in the contract."""
     kept: dict[tuple[int, bytes], tuple[str, str]] = {}
 
-    def update(_: Write, acting_key: int, cid: bytes, name: str, description: str) -> None:
-        kept[account_of(node, acting_key), cid] = (name, description)
+    def update(write: Write, acting_key: int, cid: bytes, name: str, description: str) -> None:
+        account = account_of(node, acting_key)
+        registered = cid in [action.cid_hash for action in actions_of(node, acting_key)]
+        if registered and permissions_of(node, acting_key) is None and node.accounts.account(account).managed:
+            kept[account, cid] = (name, description)
+        else:
+            write(acting_key, cid, name, description)
+
+    def delete(write: Write, acting_key: int, cid: bytes) -> None:
+        write(acting_key, cid)
+        kept.pop((account_of(node, acting_key), cid), None)
 
     def actions(view: Callable[..., list[Action]], account: int, *page: int) -> list[Action]:
         labels = {found.cid_hash: (found.name, found.description) for found in view(account, *page)}
         return [Action(cid, *kept.get((account, cid), own)) for cid, own in labels.items()]
 
     wrap(node.accounts, "update_action_metadata", update)
+    wrap(node.accounts, "delete_action", delete)
     wrap(node.accounts, "actions", actions)
 
 
@@ -136,7 +149,8 @@ def registering_joins_every_group(node: Node) -> None:
     def register(write: Write, acting_key: int, cid: bytes, *labels: str) -> None:
         write(acting_key, cid, *labels)
         for group in node.accounts.groups(account_of(node, acting_key), 0, 100):
-            node.accounts.add_action_to_group(acting_key, group.id, cid)
+            with suppress(ContractRefusal):  # the group may list it already
+                node.accounts.add_action_to_group(acting_key, group.id, cid)
 
     wrap(node.accounts, "add_action", register)
 
@@ -157,8 +171,8 @@ def action_is_in_one_group(node: Node) -> None:
     """Take an action that is added to a group out of its other groups."""
 
     def add(write: Write, acting_key: int, group_id: int, cid: bytes) -> None:
-        _leave(node, acting_key, cid, node.accounts.remove_action_from_group)
         write(acting_key, group_id, cid)
+        _leave(node, acting_key, group_id, cid, node.accounts.remove_action_from_group)
 
     wrap(node.accounts, "add_action_to_group", add)
 
@@ -170,13 +184,15 @@ def action_leaves_all_its_groups(node: Node) -> None:
 
     def remove_everywhere(_: Write, acting_key: int, group_id: int, cid: bytes) -> None:
         remove(acting_key, group_id, cid)
-        _leave(node, acting_key, cid, remove)
+        _leave(node, acting_key, group_id, cid, remove)
 
     wrap(node.accounts, "remove_action_from_group", remove_everywhere)
 
 
-def _leave(node: Node, acting_key: int, cid: bytes, remove: Write) -> None:
+def _leave(node: Node, acting_key: int, but: int, cid: bytes, remove: Write) -> None:
+    """Take an action out of all groups of the account but one."""
     account = account_of(node, acting_key)
     for group in node.accounts.groups(account, 0, 100):
-        if cid in [found.cid_hash for found in node.accounts.actions_in_group(account, group.id, 0, 100)]:
-            remove(acting_key, group.id, cid)
+        listed = [found.cid_hash for found in node.accounts.actions_in_group(account, group.id, 0, 100)]
+        if group.id != but and cid in listed:
+            remove(account, group.id, cid)

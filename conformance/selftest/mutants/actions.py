@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 
-from conformance.selftest.tools.accounts import Write, actions_of
+from conformance.selftest.tools.accounts import Write, account_of, actions_of
 from conformance.selftest.tools.alter import (
     Answered,
     Forward,
@@ -13,12 +13,12 @@ from conformance.selftest.tools.alter import (
     change_items,
     each,
     intercept,
-    refusal,
     text_member,
     wrap,
 )
 from conformance.selftest.tools.mutant import mutant, row
 from conformance.selftest.tools.operations import RAW_CID_WRITES
+from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.cid import cid_hash
 from reference_node.node import Node
 
@@ -139,9 +139,11 @@ def cid_belongs_to_who_comes_first(node: Node) -> None:
     """Refuse to register a CID that another account has registered."""
     owners: dict[bytes, int] = {}
 
-    async def handler(request: Received, forward: Forward) -> Answered:
-        cid = cid_hash(text_member(request, "action_ipfs_cid"))
-        taken = owners.setdefault(cid, hash(request.key)) != hash(request.key)
-        return refusal(409) if taken else await forward(request)
+    def register(write: Write, acting_key: int, cid: bytes, *labels: str) -> None:
+        account = account_of(node, acting_key)
+        if owners.get(cid, account) != account:
+            raise ContractRefusal("ActionExists", {"accountHash": account, "cidHash": cid.hex()})
+        write(acting_key, cid, *labels)
+        owners[cid] = account
 
-    intercept(node, "add_action", handler)
+    wrap(node.accounts, "add_action", register)

@@ -201,7 +201,12 @@ def _texts(value: JsonValue) -> JsonValue:
     "EP-030",
     each=[
         row("true-as-1", GROUP_WRITES, "group_id", lambda value: 1 if value is True else value),
-        row("fraction-as-1", GROUP_WRITES, "group_id", lambda value: int(value) if isinstance(value, float) else value),
+        row(
+            "fraction-as-1",
+            GROUP_WRITES,
+            "group_id",
+            lambda value: int(value) if isinstance(value, float) and abs(value) < 2**64 else value,
+        ),
         row("array-as-1", "add_pkp_to_group", "group_id", lambda value: value[0] if isinstance(value, list) else value),
         row("key-name-as-text", "add_usage_api_key", "name", _to_text),
         row("account-name-as-text", "new_account", "account_name", _to_text),
