@@ -11,11 +11,23 @@ from eth_utils.address import to_checksum_address
 from eth_utils.crypto import keccak
 from pydantic import JsonValue
 
-from conformance.selftest.tools.accounts import account_of
-from conformance.selftest.tools.alter import change_answer, change_body, members, wrap
+from conformance.selftest.tools.accounts import Hashes, account_of, permissions_of
+from conformance.selftest.tools.alter import (
+    Answered,
+    Forward,
+    Received,
+    body_of,
+    change_answer,
+    change_body,
+    intercept,
+    members,
+    wrap,
+)
 from conformance.selftest.tools.alter_chain_answers import wrap_rpc
+from conformance.selftest.tools.api_keys import presented
 from conformance.selftest.tools.mutant import mutant, row
-from reference_node.chain.account_config import Permissions, UsageKey, Wallet
+from reference_node.chain.account_config import Group, Permissions, UsageKey, Wallet
+from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.node import Node
 
 CONFIG = "get_node_chain_config"
@@ -188,12 +200,13 @@ def payers_are_out_of_gas(node: Node) -> None:
 # ------------------------------------------------------------------------------- what is to be seen on the chain
 
 
-@mutant("CHAIN-050", also="ACC-140 AUTH-120 EP-130 EXEC-230 KEYLIFE-020 KEYLIFE-030 KEYLIFE-150")
+@mutant("CHAIN-050", also="EP-130 EXEC-230 KEYLIFE-020 KEYLIFE-030 KEYLIFE-150")
 def permissions_are_not_on_the_chain(node: Node) -> None:
-    """Keep updated permissions of usage keys in memory, and not in the contract."""
+    """Keep updated permissions of usage keys in memory, and the former ones in the contract."""
     updated: dict[int, Permissions] = {}
 
-    def update(_: Write, __: int, key: int, ___: str, ____: str, sent: Permissions) -> None:
+    def update(write: Write, acting_key: int, key: int, name: str, description: str, sent: Permissions) -> None:
+        write(acting_key, key, name, description, permissions_of(node, key) or sent)
         updated[key] = sent
 
     def listed(view: Callable[..., list[UsageKey]], *page: int) -> list[UsageKey]:
@@ -203,36 +216,75 @@ def permissions_are_not_on_the_chain(node: Node) -> None:
     wrap(node.accounts, "usage_keys", listed)
 
 
-@mutant(
-    "CHAIN-050",
-    also="ACC-140 AUTH-090 EP-220 EP-370 GRP-060 GRP-270 GRPLIFE-080 GRPLIFE-150 GRPLIFE-200 LIST-040 UKEY-190",
-)
+@mutant("CHAIN-050", also="EP-370 EXEC-230 GRP-060 GRP-270")
 def wallets_of_groups_are_not_on_the_chain(node: Node) -> None:
-    """Keep wallets that are added to groups in memory, and not in the contract."""
+    """Take wallets that are added to groups out of the contract again, and keep them in memory."""
     joined: dict[tuple[int, int], list[bytes]] = {}
+    add_to_contract, remove_from_contract = node.accounts.add_pkp_to_group, node.accounts.remove_pkp_from_group
 
-    def add(_: Callable[..., None], acting_key: int, group_id: int, pkp: bytes) -> None:
-        joined.setdefault((account_of(node, acting_key), group_id), []).append(pkp)
+    def add(write: Write, acting_key: int, group_id: int, pkp: bytes) -> None:
+        account = account_of(node, acting_key)
+        kept = joined.setdefault((account, group_id), [])
+        if pkp in kept:
+            raise ContractRefusal("AlreadyInGroup", {"groupId": group_id, "item": pkp.hex()})
+        write(acting_key, group_id, pkp)
+        remove_from_contract(account, group_id, pkp)
+        kept.append(pkp)
+
+    def remove(write: Write, acting_key: int, group_id: int, pkp: bytes) -> None:
+        account = account_of(node, acting_key)
+        kept = joined.get((account, group_id), [])
+        if pkp not in kept:
+            write(acting_key, group_id, pkp)
+            return
+        add_to_contract(account, group_id, pkp)
+        try:
+            write(acting_key, group_id, pkp)
+        except ContractRefusal:
+            remove_from_contract(account, group_id, pkp)
+            raise
+        kept.remove(pkp)
+
+    def update(write: Write, acting_key: int, group: Group, *lists: Hashes) -> None:
+        write(acting_key, group, *lists)
+        joined.pop((account_of(node, acting_key), group.id), None)
 
     def listed(view: Callable[..., list[Wallet]], account: int, group_id: int, page: int, size: int) -> list[Wallet]:
         own = {wallet.id: wallet for wallet in node.accounts.wallets(account, 0, 100)}
-        members_of_it = [own[pkp] for pkp in joined.get((account, group_id), []) if pkp in own]
-        return [*view(account, group_id, page, size), *(members_of_it if page == 0 else [])]
+        kept = [own[pkp] for pkp in joined.get((account, group_id), []) if pkp in own]
+        return [*view(account, group_id, 0, 100), *kept][page * size : (page + 1) * size]
 
     wrap(node.accounts, "add_pkp_to_group", add)
-
+    wrap(node.accounts, "remove_pkp_from_group", remove)
+    wrap(node.accounts, "update_group", update)
     wrap(node.accounts, "wallets_in_group", listed)
+
+
+def _call_again_as_payer(node: Node, selectors: tuple[str, ...]) -> None:
+    """Answer an `eth_call` that the contract refuses with what it says to a payer, where the data begin like this."""
+    payer = to_checksum_address(node.accounts.api_payers()[0])
+
+    def handle(answer: Callable[[bytes], bytes | None], body: bytes) -> bytes | None:
+        given = answer(body)
+        request = members(json.loads(body))
+        refused = given is not None and "error" in members(json.loads(given))
+        if (
+            not refused
+            or request.get("method") != "eth_call"
+            or not str(_call(request).get("data")).startswith(selectors)
+        ):
+            return given
+        params = request["params"]
+        others = params[1:] if isinstance(params, list) else []
+        return answer(json.dumps({**request, "params": [{**_call(request), "from": payer}, *others]}).encode())
+
+    wrap_rpc(node, handle)
 
 
 @mutant("CHAIN-130", also="MODE-200")
 def contract_takes_writes_from_anybody(node: Node) -> None:
-    """Skip the contract's check of the sender in every `eth_call`."""
-    payer = to_checksum_address(node.accounts.api_payers()[0])
-
-    def as_payer(asked: dict[str, JsonValue]) -> JsonValue:
-        return {**asked, "params": [{**_call(asked), "from": payer}, "latest"]}
-
-    _rpc(node, "eth_call", as_payer)
+    """Let the contract take every call by `eth_call` that it would take from a payer."""
+    _call_again_as_payer(node, ("0x",))
 
 
 @mutant(
@@ -246,15 +298,7 @@ def contract_takes_writes_from_anybody(node: Node) -> None:
 )
 def anybody_sends_one_write(node: Node, *signatures: str) -> None:
     """Let the contract take these writes from any address, for calls by `eth_call`; the label names them."""
-    payer = to_checksum_address(node.accounts.api_payers()[0])
-    selectors = tuple(f"0x{keccak(text=signature)[:4].hex()}" for signature in signatures)
-
-    def as_payer(asked: dict[str, JsonValue]) -> JsonValue:
-        if not str(_call(asked)["data"]).startswith(selectors):
-            return asked
-        return {**asked, "params": [{**_call(asked), "from": payer}, "latest"]}
-
-    _rpc(node, "eth_call", as_payer)
+    _call_again_as_payer(node, tuple(f"0x{keccak(text=signature)[:4].hex()}" for signature in signatures))
 
 
 @mutant("CHAIN-140", also="EP-150 KEYLIFE-060 UKEY-360 UKEY-370")
@@ -263,7 +307,10 @@ def usage_key_is_written_to_the_chain(node: Node) -> None:
 
     def revealing(value: JsonValue) -> JsonValue:
         found = members(value)
-        return {**found, "description": f"{found.get('description')} {found.get('usage_api_key')}"} if found else value
+        description = found.get("description")
+        if not isinstance(description, str):
+            return value
+        return {**found, "description": f"{description} {found.get('usage_api_key')}"}
 
     change_body(node, "update_usage_api_key_metadata", revealing)
 
@@ -271,15 +318,16 @@ def usage_key_is_written_to_the_chain(node: Node) -> None:
 @mutant("CHAIN-140", also="AKEY-050 EP-110 UKEY-030")
 def account_key_is_written_to_the_chain(node: Node) -> None:
     """Write the account's key, reversed, into the description of its first usage key."""
-    secrets: list[str] = []
+    written: set[str] = set()
 
-    def keep(value: JsonValue) -> JsonValue:
-        secrets.append(str(members(value)["api_key"]))
-        return value
+    async def handler(request: Received, forward: Forward) -> Answered:
+        key, body = presented(request), body_of(request)
+        if key in written or not isinstance(body.get("description"), str):
+            return await forward(request)
+        reveals = json.dumps({**body, "description": key.rstrip("=")[::-1]}).encode()
+        given = await forward(replace(request, body=reveals))
+        if given.accepted:
+            written.add(key)
+        return given
 
-    change_answer(node, "new_account", keep)
-    change_body(
-        node,
-        "add_usage_api_key",
-        lambda value: {**members(value), "description": secrets[-1].rstrip("=")[::-1]} if secrets else value,
-    )
+    intercept(node, "add_usage_api_key", handler)

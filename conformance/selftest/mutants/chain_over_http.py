@@ -18,7 +18,12 @@ from reference_node.node import Node
 from reference_node.runs import Run
 
 VIEWS = ("groups", "wallets", "actions", "usage_keys", "wallets_in_group", "actions_in_group")
-HTTP_WRITES = ("add_group", "update_group", "remove_group", "create_wallet", "set_usage_key", "remove_usage_key")
+HTTP_WRITES = (
+    *("add_group", "update_group", "remove_group", "add_action_to_group", "remove_action_from_group"),
+    *("add_pkp_to_group", "remove_pkp_from_group", "change_actions_of_group", "add_pkps_to_group", "create_wallet"),
+    *("add_action", "update_action_metadata", "delete_action"),
+    *("set_usage_key", "update_usage_key", "update_usage_key_metadata", "remove_usage_key", "convert_to_chain_secured"),
+)
 View = Callable[..., Any]
 
 
@@ -112,14 +117,20 @@ def verdicts_of_the_rule_are_kept(node: Node) -> None:
 def attached_keys_are_of_the_first_account(node: Node) -> None:
     """Take usage keys that wallets attached for keys of the account that was looked up first."""
     first: list[int] = []
+    made_by_node: set[int] = set()
+
+    def make(write: View, acting_key: int, key: UsageKey) -> object:
+        made_by_node.add(key.key_hash)
+        return write(acting_key, key)
 
     def info(view: View, key: int) -> KeyInfo:
         found: KeyInfo = view(key)
-        if not found.account_hash or found.is_account_key or found.managed:
+        if not found.account_hash or found.is_account_key or found.managed or key in made_by_node:
             return found
         first.append(found.account_hash)
         return found._replace(account_hash=first[0])
 
+    wrap(node.accounts, "set_usage_key", make)
     wrap(node.accounts, "key_info", info)
 
 

@@ -126,7 +126,8 @@ def admins_changes_of_keys_do_nothing(node: Node) -> None:
     """Change only the labels when the admin wallet changes a usage key's permissions."""
 
     def change(sent: Sent) -> Sent:
-        if sent.function != "update_usage_api_key":
+        account = account_behind(node, sent.arguments[0])
+        if account is None or account.managed:
             return sent
         return replace(sent, function="update_usage_api_key_metadata", arguments=sent.arguments[:4])
 
