@@ -41,12 +41,25 @@ def second_registration_is_refused_and_written(node: Node) -> None:
 @mutant("ACT-190")
 def grouped_actions_are_the_accounts(node: Node) -> None:
     """Register an action in `add_action_to_group`, though the profile states otherwise."""
+    of_group: set[tuple[int, bytes]] = set()
+    register = node.accounts.add_action
 
     def add(write: Write, key: int, group_id: int, cid: bytes) -> None:
         write(key, group_id, cid)
-        _forgiving(node.accounts.add_action, "ActionExists", key, cid, "", "")
+        account = account_of(node, key)
+        if cid not in [action.cid_hash for action in node.accounts.actions(account, 0, 100)]:
+            register(account, cid, "", "")
+            of_group.add((account, cid))
+
+    def name(write: Write, key: int, cid: bytes, *labels: str) -> None:
+        if (account_of(node, key), cid) in of_group:
+            node.accounts.update_action_metadata(key, cid, *labels)
+            of_group.discard((account_of(node, key), cid))
+        else:
+            write(key, cid, *labels)
 
     wrap(node.accounts, "add_action_to_group", add)
+    wrap(node.accounts, "add_action", name)
 
 
 @mutant("ACT-200")
