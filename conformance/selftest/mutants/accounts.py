@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 
-from conformance.selftest.tools.accounts import Write, account_of, accounts_made
+from conformance.selftest.tools.accounts import Write, account_of, accounts_made, permissions_of
 from conformance.selftest.tools.alter import (
     Answered,
     Forward,
@@ -25,7 +25,7 @@ from reference_node.node import Node
 Read = Callable[..., list[object]]
 
 
-@mutant("ACC-010", also="ACC-080 EP-230 LIST-050 LIST-170")
+@mutant("ACC-010", also="ACC-080 EP-230 EP-350 LIST-050 LIST-170")
 def wallets_are_never_listed(node: Node) -> None:
     """Answer `list_wallets` with an empty list."""
     change_items(node, "list_wallets", lambda _: [])
@@ -35,7 +35,13 @@ def wallets_are_never_listed(node: Node) -> None:
 def wallets_go_to_the_first_account(node: Node) -> None:
     """Register every wallet to the account that was created first."""
     made = accounts_made(node)
-    wrap(node.accounts, "create_wallet", lambda write, _, *arguments: write(made[0], *arguments))
+
+    def create(write: Write, acting_key: int, *arguments: object) -> object:
+        permissions = permissions_of(node, acting_key)
+        may = permissions is None or permissions.can_create_pkps
+        return write(made[0] if may else acting_key, *arguments)
+
+    wrap(node.accounts, "create_wallet", create)
 
 
 @mutant("ACC-080", "PKP-040", "PKP-110", also="EXEC-190 PKP-170")
@@ -68,10 +74,15 @@ def accounts_are_born_chain_secured(node: Node) -> None:
     wrap(node.accounts, "new_account", create)
 
 
-@mutant("ACC-070", "ACC-140", also="AUTH-090")
+@mutant("ACC-070", "ACC-140")
 def groups_are_not_created(node: Node) -> None:
-    """Answer a group id from `add_group` and create nothing."""
-    wrap(node.accounts, "add_group", lambda *_: 1)
+    """Answer a group id from `add_group` to an account key and create nothing."""
+
+    def add(write: Callable[..., int], acting_key: int, *arguments: object) -> int:
+        info = node.accounts.key_info(acting_key)
+        return 1 if info.is_account_key and info.managed else write(acting_key, *arguments)
+
+    wrap(node.accounts, "add_group", add)
 
 
 @mutant("ACC-070", also="EP-200 LIST-010 LIST-020 LIST-050")
@@ -80,10 +91,14 @@ def newest_group_is_not_listed(node: Node) -> None:
     change_items(node, "list_groups", lambda items: list(items[:-1]))
 
 
-@mutant("ACC-090", also="EP-250 EP-260 LIST-050 LIST-170")
+@mutant("ACC-090", also="EP-260 LIST-050 LIST-170")
 def only_one_action_is_kept(node: Node) -> None:
-    """Show in `list_actions` only the action that was registered first."""
-    change_items(node, "list_actions", lambda items: list(items[:1]))
+    """Show in the account's list of actions only the one that was registered first."""
+
+    def actions(view: Read, account: int, page: int, size: int) -> list[object]:
+        return view(account, page, size)[:1] if page == 0 else []
+
+    wrap(node.accounts, "actions", actions)
 
 
 @mutant("ACC-110", each=[row("groups", breaks="AKEY-060"), "wallets", row("actions", also="EP-260"), "usage_keys"])
@@ -91,8 +106,8 @@ def view_shows_every_account(node: Node, view: str) -> None:
     """List the `{view}` of every account, whosever list is asked for."""
     made = accounts_made(node)
 
-    def read(one: Read, _: int, *page: int) -> list[object]:
-        return [item for account in made for item in one(account, *page)]
+    def read(one: Read, _: int, page: int, size: int) -> list[object]:
+        return [item for account in made for item in one(account, 0, 100)][page * size : (page + 1) * size]
 
     wrap(node.accounts, view, read)
 
