@@ -115,6 +115,9 @@ def credentials_are_ignored(judge: Judge, session: Session, row: str) -> None:
         "a key that is none": OutgoingRequest(operation, headers={"X-Api-Key": "no key at all"}),
     }
     got: dict[str, list[Parts]] = {name: [] for name in requests}
+    without = session.send(requests["no key"])
+    if without.status not in {401, 403}:
+        must_accept(without)  # a path that is not served asks for no key either
 
     def ask(name: str) -> None:
         answer = session.send(requests[name])
