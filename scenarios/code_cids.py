@@ -21,8 +21,8 @@ ALGORITHM = "crypto.cid_algorithm"
 def codes_of_whole_blocks(judge: Judge, node: Node) -> None:
     """The CID of a short code, and of codes around one block and of two, is the one that the profile says."""
     algorithm = node.session.stated(ALGORITHM)
-    with judge():
-        for size in SIZES:
+    for size in SIZES:
+        with judge.apart():
             code = CODE.ljust(size, "x")
             stated = code_cid(code, algorithm) or long_code_cid(code, algorithm)
             answer = node.session.send(node.session.request("get_action_ipfs_id", None, code=code))

@@ -28,11 +28,12 @@ def one_byte_off(judge: Judge, node: Node) -> None:
     on = one_group(node)
     runs = node.signing.must_sign(on.key, on.x, on.p).accepted
     code = on.x.code
-    with judge():
-        for other in (f"{code} ", f" {code}", f"{code}\n", f"\t{code}", f"{code}//X", f"{code}\u00a0", f";{code}"):
+    for other in (f"{code} ", f" {code}", f"{code}\n", f"\t{code}", f"{code}//X", f"{code}\u00a0", f";{code}"):
+        with judge.apart():
             node.signing.must_be_refused(on.key, other, on.p, control=runs)
-        # A node may take neither a byte order mark nor a control character in a code at all.
-        for other in (f"\ufeff{code}", f"{code}\0", f"{code}\0 // more", f"{code}\x1a"):
+    # A node may take neither a byte order mark nor a control character in a code at all.
+    for other in (f"\ufeff{code}", f"{code}\0", f"{code}\0 // more", f"{code}\x1a"):
+        with judge.apart():
             node.signing.must_be_refused(on.key, other, on.p, control=runs, classes=UNREADABLE)
 
 
@@ -65,8 +66,8 @@ def one_letter_off(judge: Judge, node: Node) -> None:
     code = f"{plain}// Caf\u00e9 A\r\n{half}// in the middle\n{half}// 1\tz;\n//;;"
     on = one_group(node, node.actions.of_code(code))
     runs = node.signing.must_sign(on.key, code, on.p).accepted
-    with judge():
-        for part, other in ONE_LETTER_OFF:
+    for part, other in ONE_LETTER_OFF:
+        with judge.apart():
             node.signing.must_be_refused(on.key, code.replace(part, other), on.p, control=runs)
 
 
@@ -101,13 +102,13 @@ def two_codes_in_one_request(judge: Judge, node: Node) -> None:
     judge.set_up(node.runs.run(on.key, listed).result == "listed", "the result of the listed code")
     request = node.runs.request(on.key, listed)
     x, y = json.dumps(listed), json.dumps(unlisted)
-    with judge():
-        for name, code, other, other_code in (
-            ("code", x, "code", y),
-            ("code", y, "code", x),
-            ("code", x, "Code", y),
-            ("code", x, "c\\u006fde", y),
-        ):
+    for name, code, other, other_code in (
+        ("code", x, "code", y),
+        ("code", y, "code", x),
+        ("code", x, "Code", y),
+        ("code", x, "c\\u006fde", y),
+    ):
+        with judge.apart():
             body = f'{{"{name}": {code}, "{other}": {other_code}}}'
             answer = node.runs.any_end(replace(request, body=body)).text
             judge.that("unlisted" not in answer, "that only what a group lists is run", answer)
