@@ -239,8 +239,8 @@ def removal_of_a_group(judge: Judge, node: Node) -> None:
         bound(node, on.alice, [on.p], [on.x])
     with judge.apart("GRPLIFE-130"):
         signing.must_sign(every, on.x, on.p)
-    with judge("GRPLIFE-120"):
-        for key in (on.key, both):
+    for key in (on.key, both):
+        with judge.apart("GRPLIFE-120"):
             signing.must_be_refused(key, on.x, on.p, control=runs[key])
 
 

@@ -125,8 +125,8 @@ def account_key_needs_a_group(judge: Judge, node: Node) -> None:
     alice, p, q, x, y = two_and_two(node)
     bound(node, alice, [p], [x])
     runs = node.signing.must_sign(alice, x, p).accepted
-    with judge():
-        for action, pkp in ((y, p), (x, q), (y, q)):
+    for action, pkp in ((y, p), (x, q), (y, q)):
+        with judge.apart():
             node.signing.must_be_refused(alice, action, pkp, control=runs)
     bound(node, alice, [q], [y])
     node.signing.must_sign(alice, y, q)
