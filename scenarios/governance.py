@@ -180,12 +180,12 @@ def scopes_over_http(judge: Judge, node: Node) -> None:
     with judge(), Refusals(node.session, control=group.accepted, unchanged=[groups]) as refusals:
         refusals.send(asked_by(on.key, group.accepted), ["any"])
     broaden(node, on)
-    with judge():
-        for control, members, read in (
-            (group.accepted, {}, groups),
-            (pkp.accepted, {}, wallets),
-            (adds, {"group_id": on.g, "pkp_id": on.q.id}, in_g),
-        ):
+    for control, members, read in (
+        (group.accepted, {}, groups),
+        (pkp.accepted, {}, wallets),
+        (adds, {"group_id": on.g, "pkp_id": on.q.id}, in_g),
+    ):
+        with judge.apart():
             request = asked_by(on.key, control, **members)
             must_be_as_stated(node.session, request, STATED_WRITES, control=control, unchanged=[read])
 

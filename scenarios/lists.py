@@ -357,11 +357,13 @@ def list_of_an_unknown_group(judge: Judge, node: Node) -> None:
     own = node.groups.add(alice, "g").id
     judge.set_up(of_bob != own, "another id for bob's second group than for the one of alice")
     page: dict[str, object] = {"page_number": node.session.stated("wire.paging.first_page_number"), "page_size": 2}
-    with judge():
-        for operation in ("list_wallets_in_group", "list_actions"):
+    for operation in ("list_wallets_in_group", "list_actions"):
+        with judge():
             answer, asks = node.session.accept(node.session.request(operation, alice, group_id=own, **page))
+        with judge.apart():
             judge.same(answer.value, [], f"{operation} of the own group")
-            for group in (900_000_000_000, of_bob, own + 2**32):
+        for group in (900_000_000_000, of_bob, own + 2**32):
+            with judge.apart():
                 request = node.session.request(operation, alice, group_id=group, **page)
                 stated = "semantics.list_unknown_group"
                 said = must_be_as_stated(node.session, request, stated, control=asks, unchanged=[]).text.lower()
