@@ -29,11 +29,10 @@ def malformed_hash_in_group_lists(judge: Judge, node: Node) -> None:
         unchanged_list(node.session, "list_groups", alice),
         unchanged_list(node.session, "list_actions", alice, group_id=group.id),
     ]
-    with judge():
-        for control in (group.accepted, updated):
-            with Refusals(node.session, control=control, unchanged=lists) as refusals:
-                for wrong in malformed_hashes(cid):
-                    refusals.send(control.changed(cid_hashes_permitted=[wrong]), NO_HASH)
+    for control in (group.accepted, updated):
+        with judge.apart(), Refusals(node.session, control=control, unchanged=lists) as refusals:
+            for wrong in malformed_hashes(cid):
+                refusals.send(control.changed(cid_hashes_permitted=[wrong]), NO_HASH)
 
 
 @case("malformed-hash-as-hashed-cid", requirements=["GRP-240"], needs=NEEDS)
@@ -53,8 +52,7 @@ def malformed_hash_as_hashed_cid(judge: Judge, node: Node) -> None:
         unchanged_list(node.session, "list_actions", alice),
         unchanged_list(node.session, "list_actions", alice, group_id=g),
     ]
-    with judge():
-        for control in controls:
-            with Refusals(node.session, control=control, unchanged=lists) as refusals:
-                for wrong in malformed_hashes(cid):
-                    refusals.send(control.changed(hashed_cid=wrong), NO_HASH)
+    for control in controls:
+        with judge.apart(), Refusals(node.session, control=control, unchanged=lists) as refusals:
+            for wrong in malformed_hashes(cid):
+                refusals.send(control.changed(hashed_cid=wrong), NO_HASH)

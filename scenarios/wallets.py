@@ -70,11 +70,10 @@ def malformed_id_in_group_lists(judge: Judge, node: Node) -> None:
     updated = node.groups.update(alice, g.id, pkp_ids=[p.id], cid_hashes=[])
     groups = unchanged_list(node.session, "list_groups", alice)
     wallets = unchanged_list(node.session, "list_wallets_in_group", alice, group_id=g.id)
-    with judge():
-        for control in (g.accepted, updated):
-            with Refusals(node.session, control=control, unchanged=[groups, wallets]) as refusals:
-                for wrong in malformed_ids(p):
-                    refusals.send(control.changed(pkp_ids_permitted=[wrong]), BAD_FORM)
+    for control in (g.accepted, updated):
+        with judge.apart(), Refusals(node.session, control=control, unchanged=[groups, wallets]) as refusals:
+            for wrong in malformed_ids(p):
+                refusals.send(control.changed(pkp_ids_permitted=[wrong]), BAD_FORM)
 
 
 @case("malformed-id-added-or-removed", requirements=["PKP-130"], needs=NEEDS)
