@@ -105,10 +105,12 @@ def messages_are_signed_with_the_wallets_key(judge: Judge, node: Node) -> None:
     messages = [f"{node.label} {number}" for number in range(5)]
     with judge("EXEC-190"):
         result = on.run(node.actions.source("sign_at_once"), on.p, messages=messages).result
-    with judge("EXEC-190", "PKP-170"):
-        for number, text in enumerate(messages):
+    for number, text in enumerate(messages):
+        with judge.apart("EXEC-190", "PKP-170"):
             signature = member(member(result, "signatures"), str(number))
-            judge.same_hex(signer_of_message(text, signature), on.p.address, "the signer of a text beside others")
+            judge.same_hex(
+                signer_of_message(text, signature), on.p.address, f"the signer of text {number} beside others"
+            )
 
 
 @case(
@@ -124,10 +126,12 @@ def wallets_used_at_once_sign_each_for_itself(judge: Judge, node: Node) -> None:
     with judge("EXEC-190"):
         code = node.actions.source("sign_by_several")
         result = on.run(code, on.p, message=node.label, wallets=[pkp.id for pkp in turns]).result
-    with judge("EXEC-190", "PKP-170"):
-        for number, pkp in enumerate(turns):
+    for number, pkp in enumerate(turns):
+        with judge.apart("EXEC-190", "PKP-170"):
             signature = member(member(result, "signatures"), str(number))
-            judge.same_hex(signer_of_message(node.label, signature), pkp.address, "the signer of one call of several")
+            judge.same_hex(
+                signer_of_message(node.label, signature), pkp.address, f"the signer of call {number} of several"
+            )
 
 
 @case(
@@ -233,8 +237,8 @@ def accounts_share_no_key(judge: Judge, node: Node) -> None:
         with judge("EXEC-190", "PKP-170"):
             judge.same_hex(signer_of_message(node.label, run.result), pkp.address, "the signer")
     # The wallet of another account is none of one's own, whatever one's groups permit.
-    with judge("PKP-150"):
-        for key, pkp in ((alices, r), (bobs, p)):
+    for key, pkp in ((alices, r), (bobs, p)):
+        with judge.apart("PKP-150"):
             node.signing.must_be_refused(key, code, pkp, control=run.accepted)
 
 

@@ -38,8 +38,8 @@ def second_wallet(judge: Judge, node: Node) -> None:
         node.signing.must_not_use(node.signing.request(key, swallowing, q), q, control=runs)
     node.groups.add_pkp(alice, g, q.id)
     signed = node.runs.must_succeed(with_both).result
-    with judge("PKP-170"):
-        for name, text, pkp in (("own", "", p), ("again", " again", p), ("other", "", q)):
+    for name, text, pkp in (("own", "", p), ("again", " again", p), ("other", "", q)):
+        with judge.apart("PKP-170"):
             signer = signer_of_message(node.label + text, member(signed, name))
             judge.same_hex(signer, pkp.address, f"the signer of {name!r}")
 
@@ -53,8 +53,8 @@ def wallets_of_different_groups(judge: Judge, node: Node) -> None:
     key = node.usage_keys.executing_in(alice, *(bound(node, alice, [pkp], [both, one]) for pkp in (p, q)))
     for pkp in (p, q):
         node.signing.must_sign(key, one, pkp)
-    with judge():
-        for first, second in ((p, q), (q, p)):
+    for first, second in ((p, q), (q, p)):
+        with judge.apart():
             signed = node.runs.must_succeed(node.signing.request(key, both, first, other=second.id)).result
             signer = signer_of_message(node.label, member(signed, "other"))
             judge.same_hex(signer, second.address, "the signer of 'other'")
@@ -78,8 +78,8 @@ def key_of_a_second_wallet(judge: Judge, node: Node) -> None:
             judge.that(other.startswith("swallowed"), "no private key of the second wallet", other)
     node.groups.add_pkp(alice, g, q.id)
     taken = node.runs.must_succeed(with_both).result
-    with judge("PKP-170"):
-        for name, pkp in (("mine", p), ("other", q)):
+    for name, pkp in (("mine", p), ("other", q)):
+        with judge.apart("PKP-170"):
             holder = address_of_private_key(member(taken, name), mask)
             judge.same_hex(holder, pkp.address, f"the address of the private key {name!r}")
 
@@ -136,8 +136,8 @@ def same_run_by_two_keys_at_once(judge: Judge, node: Node) -> None:
     with judge("EXEC-190"):
         for answer in answers:
             node.runs.succeeded(answer)
-    with judge("EXEC-190", "PKP-170"):
-        for answer, (_, pkp) in zip(answers, pairs, strict=True):
+    for answer, (_, pkp) in zip(answers, pairs, strict=True):
+        with judge.apart("EXEC-190", "PKP-170"):
             node.signing.signed(answer, pkp)
 
 
