@@ -110,8 +110,8 @@ def each_flow_write_is_charged(judge: Judge, node: Node) -> None:
         "flow_group_pkps": {"group_id": objects.group, "add": [objects.pkp.id]},
     }
     meter = meter_of(judge, node, objects.alice.key)
-    with judge("BILL-140", "LIM-050"):
-        for name, given in members.items():
+    for name, given in members.items():
+        with judge.apart("BILL-140", "LIM-050"):
             node.session.call(name, objects.alice.key, **given)
             meter.must_have_charged(name)
 

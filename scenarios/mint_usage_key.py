@@ -58,9 +58,10 @@ def beside_a_wallet_mint(judge: Judge, node: Node) -> None:
         wallet, key = (node.session.accept(request)[0].value for request in requests)
         of_wallet, of_key = ([printed(member(one, name)) for name in IDENTITY] for one in (wallet, key))
         secret = bytes_of_base64(printed(member(key, "usage_api_key"))).hex()
-        with judge():
-            for name, one, other in zip(IDENTITY, of_wallet, of_key, strict=True):
+        for name, one, other in zip(IDENTITY, of_wallet, of_key, strict=True):
+            with judge.apart():
                 judge.that(one.lower() != other.lower(), f"another {name} than that of the minted wallet", other)
+        with judge():
             opened = address_of_private_key(secret)
             judge.that(
                 not same_hex(opened, member(wallet, "wallet_address")), "a secret that is no key of the wallet", opened
@@ -80,8 +81,8 @@ def again(judge: Judge, node: Node) -> None:
             judge.that(not accepted, "a key that opens nothing", lists.text)
     keys, paths = (list(map(printed, pluck(minted, name))) for name in ("usage_api_key", "derivation_path"))
     addresses = [printed(address).lower() for address in pluck(minted, "wallet_address")]
-    with judge("MINT-100", "MINT-190"):
-        for what, values in (("secrets", keys), ("wallets", addresses), ("paths", paths)):
+    for what, values in (("secrets", keys), ("wallets", addresses), ("paths", paths)):
+        with judge.apart("MINT-100", "MINT-190"):
             judge.that(len(set(values)) == 4, f"four {what}", values)
     secrets = [bytes_of_base64(key) for key in keys]
     with judge("MINT-100"):

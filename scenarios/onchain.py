@@ -224,8 +224,8 @@ def expired_key_reads_nothing(judge: Judge, node: Node) -> None:
         node.minting.register(dana, key)
     node.minting.attach(dana, live, everywhere, expiration=FAR_AHEAD, balance=1)
     node.minting.attach(dana, expired, everywhere, expiration=1_000_000_000, balance=1)
-    with judge():
-        for operation in ("list_api_keys", "list_groups"):
+    for operation in ("list_api_keys", "list_groups"):
+        with judge.apart():
             asks = node.session.accept(node.session.request(operation, live.key, **one_item_page(node.session)))[1]
             request = node.session.request(operation, expired.key, **one_item_page(node.session))
             stated = "semantics.usage_key_expiration.expired_key"
