@@ -83,8 +83,8 @@ def key_in_either_header(
             with judge.apart(requirement):
                 must_accept(answers[via])
     reader = keys.add(alice.key).key
-    with judge("AUTH-030"):
-        for request in (session.request("balance", reader), payments.intent_request(reader, 600)):
+    for request in (session.request("balance", reader), payments.intent_request(reader, 600)):
+        with judge.apart("AUTH-030"):
             one, other = (session.send(replace(request, via=via)).accepted for via in HEADERS)
             judge.same(other, one, f"whether {request.operation.name} accepts a usage key in the other header")
 
@@ -269,9 +269,10 @@ def no_answer_holds_a_key(
             session.send(payments.confirm_request(key, intent.id)),
             session.send(session.request("stripe_config", key)),
         ]
-        with judge(requirement):
-            for answer in answers:
-                judge.that(not holds(answer, key), "an answer without the key", f"status {answer.status}")
+        for answer in answers:
+            told = f"{answer.operation.name if answer.operation else ''}: status {answer.status}"
+            with judge.apart(requirement):
+                judge.that(not holds(answer, key), "an answer without the key", told)
 
 
 def holds(answer: Answer, key: str) -> bool:
@@ -293,14 +294,14 @@ def answers_as_described(judge: Judge, accounts: Accounts, payments: Payments, s
         request = payments.intent_request(alice.key, 600)
         check_answer(description, request, session.send(request))
     paid, unpaid = payments.paid_intent(alice.key), payments.intend(alice.key)
-    with judge("VER-050"):
-        for request in (
-            payments.confirm_request(alice.key, paid.id),
-            session.request("balance", alice.key),
-            payments.intent_request(alice.key, 499),
-            replace(payments.intent_request(alice.key, 600), body="{"),
-            payments.confirm_request(alice.key, unpaid.id),
-            payments.confirm_request(alice.key, "pi_unknown"),
-            session.request("balance"),
-        ):
+    for request in (
+        payments.confirm_request(alice.key, paid.id),
+        session.request("balance", alice.key),
+        payments.intent_request(alice.key, 499),
+        replace(payments.intent_request(alice.key, 600), body="{"),
+        payments.confirm_request(alice.key, unpaid.id),
+        payments.confirm_request(alice.key, "pi_unknown"),
+        session.request("balance"),
+    ):
+        with judge.apart("VER-050"):
             check_answer(description, request, session.send(request))
