@@ -15,7 +15,6 @@ from conformance.service.bindings import Converted, converted, one_group
 from conformance.service.derivations import account_hash
 from conformance.service.groups import ALL_PKPS
 from conformance.service.node import Node
-from conformance.service.signing_runs import signers_in
 from conformance.service.usage_keys import ALL_PERMISSIONS, Permissions
 from conformance.values.ids import Address, PkpId
 from conformance.values.json_values import member, printed
@@ -151,14 +150,6 @@ def wallet_of_bob(node: Node) -> StrangeWallet:
     return StrangeWallet(pkp.address, PkpId(printed(member(record, "id"))), member(record, "derivationPath"))
 
 
-def must_not_sign_as(judge: Judge, node: Node, on: Converted, pkp_id: str, owner: str) -> None:
-    """Run with a wallet; however this ends, nothing that it answers is a signature of `owner`."""
-    request = node.runs.request(on.key, on.x.code, pkp_id=pkp_id, params={"message": node.label})
-    answer = node.runs.any_end(request)
-    signers = signers_in(answer.text, node.label)
-    judge.that(owner.lower() not in signers, f"no signature of {owner}, which belongs to another account", answer.text)
-
-
 def may_register(node: Node, on: Converted, address: str, path: object) -> bool:
     """Register what is another account's with the admin wallet: whether the contract took it, which it need not."""
     arguments = [on.account.hash, address, path, f"{node.label} copied", "over"]
@@ -186,7 +177,7 @@ def path_of_another_wallet(judge: Judge, node: Node) -> None:
     node.signing.must_sign(on.key, on.x, replace(on.p, id=own, address=minted.address))
     with judge():
         for pkp_id in copied:
-            must_not_sign_as(judge, node, on, pkp_id, bobs.address)
+            node.signing.must_not_sign_as(on.key, on.x, pkp_id, bobs.address)
 
 
 @case(
@@ -217,7 +208,7 @@ def copied_registration(judge: Judge, node: Node) -> None:
     node.signing.must_sign(on.key, on.x, on.p)
     for pkp, record in zip(pkps, records, strict=True):
         with judge.apart("PKP-150"):
-            must_not_sign_as(judge, node, on, pkp.id, pkp.address)
+            node.signing.must_not_sign_as(on.key, on.x, pkp.id, pkp.address)
         with judge.apart("CHAIN-180"):
             judge.same(wallet_record(node, bobs, pkp.address), record, f"the owner's record of {pkp.address}")
     with judge("CHAIN-180"):

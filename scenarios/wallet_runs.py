@@ -12,9 +12,10 @@ from conformance.cases import Judge, case
 from conformance.endpoints.requests import OutgoingRequest
 from conformance.service.at_once import at_once, send_at_once
 from conformance.service.bindings import bound
-from conformance.service.derivations import random_hash
+from conformance.service.derivations import pkp_id, random_hash
 from conformance.service.groups import ALL_PKPS
 from conformance.service.node import Node
+from conformance.service.pkps import ID_RULE
 from conformance.service.refusal import Refusals, must_refuse
 from conformance.service.runs import address_of_private_key, signer_of_message
 from conformance.service.signing_runs import SIGNATURE
@@ -196,3 +197,24 @@ def some_wallet_needed(judge: Judge, node: Node) -> None:
     with judge():
         runs = node.runs.run(key, with_p.code).accepted
         must_refuse(node.session, node.runs.request(key, without.code), ["forbidden"], control=runs, unchanged=[])
+
+
+@case(
+    "wildcard-covers-no-strange-wallet",
+    requirements=["PKP-080", "PKP-150"],
+    needs=[*NEEDS, "wallet_signed"],
+    uses=["wire.pkp.id_source.rule"],
+)
+def wildcard_covers_no_strange_wallet(judge: Judge, node: Node) -> None:
+    """A group that permits all wallets permits the account's: none that was minted alone, and no other account's."""
+    alice, bob = node.accounts.new().key, node.accounts.new().key
+    p, q = node.pkps.create(alice), node.pkps.create(bob)
+    minted = node.minting.wallet(node.wallets.new("carol"))
+    minted_id = pkp_id(minted.address, node.session.stated(ID_RULE))
+    x = node.actions.prepared()
+    key = node.usage_keys.executing_in(alice, bound(node, alice, [ALL_PKPS], [x]))
+    node.signing.must_sign(key, x, p)
+    with judge.apart("PKP-080"):
+        node.signing.must_not_sign_as(key, x, minted_id, minted.address)
+    with judge.apart("PKP-150"):
+        node.signing.must_not_sign_as(key, x, q.id, q.address)

@@ -81,6 +81,16 @@ class SigningRuns:
                 raise kind("a run without the wallet's signature", answer.text[:SHOWN], answer.exchange)
         return answer
 
+    def must_not_sign_as(self, key: str, action: ActionCode | str, pkp_id: str, address: str) -> None:
+        """Run with a wallet that is not the account's: however this ends, nothing in the answer is its signature."""
+        code = action if isinstance(action, str) else action.code
+        answer = self._runs.any_end(
+            self._runs.request(key, code, pkp_id=pkp_id, params={"message": self._session.label})
+        )
+        if address.lower() in signers_in(answer.text, self._session.label):
+            expected = f"no signature of {address}, which is no wallet of this account"
+            raise Mismatch(expected, answer.text[:SHOWN], answer.exchange)
+
 
 def signers_in(text: str, message: str) -> set[str]:
     """The addresses, in lower case, of the signers of all signatures of the message in a text."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Mapping
 
 from eth_utils.crypto import keccak
 
-from conformance.selftest.tools.alter import wrap
+from conformance.selftest.tools.alter import Answered, Forward, Received, intercept, wrap
+from conformance.selftest.tools.alter_runs import own_groups
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.chain.account_config import WILDCARD
 from reference_node.node import Node
@@ -91,3 +93,45 @@ def used_wallet_opens_the_keys_of_others(node: Node) -> None:
         return given
 
     wrap(node.runs, "host_call", call)
+
+
+@mutant(
+    each=[
+        row("minted", "create_wallet_with_signature", breaks="PKP-080", also="EXEC-050 EXEC-200"),
+        row("of-any-account", "create_wallet", breaks="PKP-150", also="EXEC-050 EXEC-200"),
+    ]
+)
+def all_wallets_are_all_of_the_node(node: Node, operation: str) -> None:
+    """Take the wildcard for every wallet that `{operation}` made, registered in the account or not."""
+    made: dict[bytes, int] = {}
+
+    async def note(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        if given.accepted:
+            told = json.loads(given.body)
+            made[keccak(bytes.fromhex(told["wallet_address"][2:]))] = int(told["derivation_path"], 16)
+        return given
+
+    def create(write: Callable[..., None], key: int, address: bytes, path: int, *labels: str) -> None:
+        write(key, address, path, *labels)
+        made[keccak(address)] = path
+
+    def key_of(derived: Callable[[Run, bytes], bytes], run: Run, pkp: bytes) -> bytes:
+        try:
+            return derived(run, pkp)
+        except HostRefusal:
+            if pkp not in made:
+                raise
+            return node.keys.wallet_key(made[pkp])
+
+    def may_use(mine: Callable[[Run, bytes], bool], run: Run, pkp: bytes) -> bool:
+        groups = own_groups(node, run.caller.key_hash)
+        wide = any(WILDCARD in group.wallets and run.action in group.actions for group in groups)
+        return mine(run, pkp) or (pkp in made and wide)
+
+    wrap(node.runs, "may_use", may_use)
+    wrap(node.runs, "wallet_key", key_of)
+    if operation == "create_wallet":
+        wrap(node.accounts, "create_wallet", create)
+    else:
+        intercept(node, operation, note)
