@@ -59,8 +59,9 @@ class Departure(StepProblem):
         certain = [failure for failure in failures if not failure.assumed] or list(failures)
         first = certain[0]
         first.requirements = tuple(dict.fromkeys(name for failure in certain for name in failure.requirements))
+        told = [f"expected {failure.expected}; got {failure.got}" for failure in certain[1:]]
         if others := "; ".join(
-            f"{failure.step}: {failure.got}" if failure.step else failure.got for failure in certain[1:]
+            f"{failure.step}: {text}" if failure.step else text for failure, text in zip(certain[1:], told, strict=True)
         ):
             shown = others if len(others) <= MOST_OF_OTHERS else f"{others[:MOST_OF_OTHERS]}…"
             first.got += f" (and {len(certain) - 1} more: {shown})"

@@ -118,7 +118,10 @@ def test_case_goes_on_after_a_failure_that_stands_apart(tmp_path: Path, target: 
     found = outcome(tmp_path, text, target)
     assert (found.verdict, found.contradicted) == (Verdict.FAIL, ("GRP-010", "GRP-030"))
     assert found.failure is not None
-    assert (found.failure.step, found.failure.got) == ("line 14", "1 (and 1 more: line 14: 3)")
+    assert (found.failure.step, found.failure.got) == (
+        "line 14",
+        "1 (and 1 more: line 14: expected the value to be 2; got 3)",
+    )
 
 
 def test_many_failures_that_stand_apart_are_cut_with_a_mark(tmp_path: Path, target: Target) -> None:
