@@ -14,12 +14,14 @@ from referencing.exceptions import Unresolvable
 from referencing.jsonschema import DRAFT202012, EMPTY_REGISTRY, SchemaRegistry
 
 from conformance.problems import Malformed, Mismatch, SetupFailed
+from conformance.profile.operations import CORE
 from conformance.service.accounts import Accounts
 from conformance.service.session import Session
 from conformance.values.json_values import MISSING, member, printed
 from conformance.values.shown_text import cut
 
 METHODS = frozenset({"GET", "PUT", "POST", "DELETE", "OPTIONS", "HEAD", "PATCH", "TRACE", "QUERY"})
+DESCRIPTION_PATH = f"{CORE}/openapi.json"
 DOCUMENT = "urn:openapi"
 """The URI of the document, by which its schemas refer to each other."""
 
@@ -65,12 +67,19 @@ class Description:
         }
 
     def _paths(self, stated: str, *servers: object) -> list[str]:
-        """A path after the prefix of each server; also the path itself where it is complete already."""
+        """A path under the node's address: after the prefix of each server, or as it is where none is stated.
+
+        A server elsewhere, or with variables in its URL, may stand for this node by any prefix: then also as it is.
+        """
         stated_servers = (*servers, self.document.get("servers"))
         nearest: list[object] = next((array for array in stated_servers if isinstance(array, list) and array), [])
-        urls = [member(server, "url") for server in nearest]
-        bases = [urlsplit(urljoin(self.url, url)).path.rstrip("/") for url in urls if isinstance(url, str)]
-        return list(dict.fromkeys([*(base + stated for base in bases), stated]))
+        node, found = urlsplit(self.url), []
+        for url in [url for server in nearest if isinstance(url := member(server, "url"), str)]:
+            at = urlsplit(urljoin(self.url, url))
+            found.append((at.path.rstrip("/") + stated).removeprefix(node.path.removesuffix(DESCRIPTION_PATH)))
+            if at.netloc != node.netloc or "{" in url:
+                found.append(stated)
+        return list(dict.fromkeys(found or [stated]))
 
     def response(self, operation: Described, status: int) -> Described | None:
         """The response described for a status, for its class (`4XX`) or by default; None where none is."""

@@ -114,6 +114,12 @@ def _without_path(found: Members, name: str) -> Members:
         ),
         row("without-a-list", lambda found: _without_path(found, "list_wallets_in_group"), breaks="VER-040"),
         row("without-its-schemas", lambda found: {**found, "components": {}}, breaks="VER-040"),
+        row(
+            "with-the-prefix-twice",
+            lambda found: {**found, "servers": [{"url": CORE}]},
+            breaks="VER-040",
+            also="VER-050",
+        ),
         row("without-a-title", lambda found: {**found, "info": {"version": "1"}}, breaks="VER-040"),
     ]
 )

@@ -60,6 +60,27 @@ def test_operations_are_found_below_their_servers(path: str, servers: list[dict[
     assert ("POST", "/core/v1/new_account") in description(path=path, servers=servers).operations
 
 
+@pytest.mark.parametrize(
+    ("url", "server", "path", "found"),
+    [
+        ("http://node.invalid", "/core/v1", "/core/v1/new_account", "/core/v1/core/v1/new_account"),
+        ("http://node.invalid", "http://node.invalid/core/v1", "/core/v1/x", "/core/v1/core/v1/x"),
+        ("http://node.invalid/behind", "/behind/core/v1", "/new_account", "/core/v1/new_account"),
+        ("http://node.invalid/behind", "http://node.invalid/behind", "/core/v1/x", "/core/v1/x"),
+        ("http://node.invalid", "/{version}", "/core/v1/x", "/core/v1/x"),
+        ("http://node.invalid", "http://elsewhere.invalid/v2", "/core/v1/x", "/core/v1/x"),
+    ],
+)
+def test_paths_stand_behind_their_servers(url: str, server: str, path: str, found: str) -> None:
+    document = {"openapi": "3.1.0", "servers": [{"url": server}], "paths": {path: {"get": {}}}}
+    assert ("GET", found) in Description(document, f"{url}/core/v1/openapi.json").operations
+
+
+def test_complete_path_behind_a_server_with_the_prefix_is_another_endpoint() -> None:
+    servers = [{"url": "/core/v1"}]
+    assert ("POST", "/core/v1/new_account") not in description(servers=servers).operations
+
+
 def test_operations_are_only_what_is_named_like_a_method() -> None:
     assert set(description().operations) == {("POST", "/core/v1/new_account")}
 
