@@ -183,7 +183,7 @@ def usage_keys_learn_the_account_key(node: Node) -> None:
     intercept(node, "list_api_keys", show)
 
 
-@mutant("AKEY-060", also="ACC-110 ACC-200 AKEY-110 AUTH-040 AUTH-050 AUTH-200 LIST-170")
+@mutant("AKEY-060", also="ACC-110 ACC-200 AKEY-110 AUTH-040 AUTH-050 AUTH-200 KEYLIFE-080 KEYLIFE-150 LIST-170")
 def keys_open_the_newest_account(node: Node) -> None:
     """Answer `list_groups` with the groups of the newest account, whatever the key."""
     newest: list[bytes] = []

@@ -88,7 +88,7 @@ def wallets_of_other_origin_are_not_listed(node: Node) -> None:
     wrap(node.accounts, "wallets", listed)
 
 
-@mutant("CHAIN-050", also="AUTH-050")
+@mutant("CHAIN-050", also="AUTH-050 EXEC-260 KEYLIFE-080 KEYLIFE-150")
 def keys_are_known_for_good(node: Node) -> None:
     """Cache for good whose key a hash is, so that a key removed on the chain still counts."""
     known: dict[int, KeyInfo] = {}
