@@ -6,7 +6,9 @@ other arguments: that is how a contract with a faulty check looks from outside.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,13 +20,13 @@ from conformance.endpoints.chain import selector
 from conformance.profile import Function
 from conformance.profile.chain import FIXED_WRITES, AccountAbi, AttachAbi, WriteAbi
 from conformance.selftest.tools.alter import wrap
-from reference_node.chain.account_config import Account
-from reference_node.chain.contract_abi import ContractRefusal
+from reference_node.chain.account_config import Account, AccountConfig
+from reference_node.chain.contract_abi import ContractRefusal, call_data, refusal
 from reference_node.chain.evm import EvmChain
 from reference_node.chain.evm_calls import Call, Execution
 from reference_node.chain.evm_machine import MemoryComputation
 from reference_node.chain.evm_transactions import decode
-from reference_node.chain.interface import Address, Receipt
+from reference_node.chain.interface import Address, Receipt, Reverted
 from reference_node.node import Node
 
 
@@ -143,6 +145,35 @@ def let_in(node: Node, who: Callable[[Address, Account], bool], functions: Colle
 def payers_of(node: Node) -> frozenset[Address]:
     """Return the addresses of all payers."""
     return frozenset({node.accounts.admin_api_payer(), *node.accounts.api_payers()})
+
+
+class _Accepted(Exception):  # noqa: N818 - no fault
+    """The contract would accept a write."""
+
+
+def judge_only(node: Node) -> AccountConfig:
+    """Return the gateway to the contract with writes that the contract judges, and that are never sent.
+
+    A refused one raises as ever; one that would be accepted raises, too: see `accepted_for_nothing`.
+    """
+    gateway = copy.copy(node.accounts)
+    payer = node.accounts.api_payers()[0]
+
+    def write(function: str, *arguments: object) -> Receipt:
+        try:
+            node.chain.call(gateway.address, call_data(function, *arguments), payer)
+        except Reverted as reverted:
+            raise refusal(reverted) from None
+        raise _Accepted
+
+    gateway._write = write  # type: ignore[method-assign]  # of this copy
+    return gateway
+
+
+def accepted_for_nothing(gateway: AccountConfig, method: str, *arguments: object) -> None:
+    """Do nothing where the contract would accept this write of a gateway that `judge_only` made."""
+    with suppress(_Accepted):
+        getattr(gateway, method)(*arguments)
 
 
 def around_conversion(node: Node, around: Callable[[Callable[..., object], int, Address], object]) -> None:
