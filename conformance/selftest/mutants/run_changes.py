@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from threading import Lock
@@ -25,6 +26,7 @@ from reference_node.runs import Run
 
 Question = tuple[int, bytes, bytes | None]
 STALE_RUNS = 3
+SECONDS_TO_MEET = 0.2
 
 
 @mutant(
@@ -196,19 +198,27 @@ def an_update_reaches_keys_of_the_same_name(node: Node) -> None:
     wrap(node.accounts, "update_usage_key", update)
 
 
-@mutant("KEYLIFE-200", also="EP-130 EXEC-230 KEYLIFE-020 KEYLIFE-030 LIST-170 UKEY-470")
+@mutant("KEYLIFE-200", also="EP-130 KEYLIFE-020 KEYLIFE-030 LIST-170")
 def parallel_updates_lose_their_groups(node: Node) -> None:
-    """Store with the bools of each update the `execute_in_groups` of the last one that sent others."""
-    sent_so_far: dict[int, list[list[int]]] = {}
-    one_at_a_time = Lock()
+    """Store with the bools of an update the `execute_in_groups` of another one that is under way."""
+    lock = Lock()
+    under_way: list[tuple[int, list[int], list[list[int]]]] = []
 
     def update(write: Write, acting_key: int, key: int, name: str, text: str, sent: Permissions) -> None:
-        with one_at_a_time:
-            groups = list(sent.execute_in_groups)
-            earlier = sent_so_far.setdefault(key, [])
-            others = next((before for before in reversed(earlier) if before != groups), groups)
-            earlier.append(groups)
-            write(acting_key, key, name, text, replace(sent, execute_in_groups=others))
+        met: list[list[int]] = []
+        own = (key, list(sent.execute_in_groups), met)
+        with lock:
+            for named, groups, theirs in under_way:
+                if named == key and groups != own[1]:
+                    met.append(groups)
+                    theirs.append(own[1])
+            under_way.append(own)
+        time.sleep(SECONDS_TO_MEET)
+        try:
+            write(acting_key, key, name, text, replace(sent, execute_in_groups=met[-1] if met else own[1]))
+        finally:
+            with lock:
+                under_way[:] = [one for one in under_way if one is not own]
 
     wrap(node.accounts, "update_usage_key", update)
 
@@ -227,7 +237,7 @@ def no_groups_in_an_update_count_as_left_out(node: Node) -> None:
 
 @mutant("KEYLIFE-150", "KEYLIFE-080", also="AUTH-050 EXEC-260")
 def removed_keys_run_while_a_run_is_under_way(node: Node) -> None:
-    """Permit a removed key three more runs."""
+    """Permit a removed key three more runs, as if it were the account key."""
     book = key_book(node)
     left: dict[str, int] = {}
 

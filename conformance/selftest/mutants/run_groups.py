@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 
-from conformance.selftest.tools.accounts import groups_of_usage_keys
+from conformance.selftest.tools.accounts import Write, account_of, groups_of_usage_keys
 from conformance.selftest.tools.alter import change_body, members, wrap
 from conformance.selftest.tools.alter_runs import Lists, all_groups, decide, own_groups, permits
 from conformance.selftest.tools.mutant import mutant
-from reference_node.chain.account_config import WILDCARD
+from reference_node.chain.account_config import WILDCARD, Group
 from reference_node.node import Node
 
 NEAR_BITS = 8
 
 
-@mutant("GRP-060", also="EXEC-010 EXEC-020 EXEC-090 GRP-070 GRP-080 GRP-100")
+@mutant("GRP-060", also="EXEC-010 EXEC-020 EXEC-090 UKEY-260")
 def a_group_pairs_its_lists(node: Node) -> None:
-    """Permit a group's first action its first wallet alone, the second its second."""
+    """Permit a group's first action its first wallet alone, the second its second, where no wildcard is listed."""
 
     def paired(group: Lists, action: bytes, wallet: bytes | None) -> bool:
-        if len(group.actions) == 1 or len(group.wallets) == 1 or wallet is None:
+        if (
+            len(group.actions) == 1
+            or len(group.wallets) == 1
+            or wallet is None
+            or WILDCARD in (*group.actions, *group.wallets)
+        ):
             return permits(group, action, wallet)
         return (action, wallet) in zip(group.actions, group.wallets, strict=False)
 
@@ -28,22 +34,36 @@ def a_group_pairs_its_lists(node: Node) -> None:
 
 @mutant("GRP-090", also="EXEC-090 EXEC-110 GRP-070")
 def the_wildcard_covers_the_wallets_of_its_day(node: Node) -> None:
-    """Let a group's wildcard permit only the wallets that existed when the group was made."""
-    there: dict[int, set[bytes]] = {}
+    """Let a group's wildcard permit only the wallets that existed when the group was made or last updated."""
+    there: dict[tuple[int, int], tuple[bytes, ...]] = {}
+
+    def note(key: int, group_id: int) -> None:
+        account = account_of(node, key)
+        there[account, group_id] = tuple(wallet.id for wallet in node.accounts.wallets(account, 0, 100))
 
     def add(write: Callable[..., int], key: int, *given: object) -> int:
         made = write(key, *given)
-        account = node.accounts.key_info(key).account_hash
-        there[made] = {wallet.id for wallet in node.accounts.wallets(account, 0, 100)}
+        note(key, made)
         return made
 
+    def update(write: Write, key: int, group: Group, *lists: object) -> None:
+        write(key, group, *lists)
+        note(key, group.id)
+
     wrap(node.accounts, "add_group", add)
+    wrap(node.accounts, "update_group", update)
 
-    def of_its_day(group: Lists, action: bytes, wallet: bytes | None) -> bool:
-        known = wallet is None or wallet in group.wallets or wallet in there.get(group.id, set())
-        return permits(group, action, wallet) and known
+    def of_its_day(account: int, group: Lists) -> Lists:
+        known = there.get((account, group.id))
+        if known is None or WILDCARD not in group.wallets:
+            return group
+        named = tuple(wallet for wallet in group.wallets if wallet != WILDCARD)
+        return replace(group, wallets=(*named, *known))
 
-    decide(node, of_its_day)
+    def reach(node: Node, key: int) -> list[Lists]:
+        return [of_its_day(account_of(node, key), group) for group in own_groups(node, key)]
+
+    decide(node, reach=reach)
 
 
 @mutant("GRP-100", also="EXEC-090 EXEC-100 EXEC-110 GRP-070 GRP-080")
@@ -104,22 +124,46 @@ def removing_an_entry_removes_the_wildcard(node: Node) -> None:
         wrap(node.accounts, method, remove)
 
 
-@mutant("GRP-200", also="EXEC-010 EXEC-020 EXEC-090 EXEC-230 GRP-070 GRP-080 GRP-100 GRPLIFE-040 GRPLIFE-050")
+@dataclass(frozen=True)
+class Narrowed(Lists):
+    """A group whose wildcards do not cover what was removed from it."""
+
+    denied: frozenset[bytes]
+
+    def has_action(self, action: bytes) -> bool:
+        """Whether it names the action, or its wildcard covers it."""
+        return action in self.actions or (action not in self.denied and super().has_action(action))
+
+    def has_wallet(self, wallet: bytes | None) -> bool:
+        """Whether it names the wallet, or its wildcard covers it."""
+        return wallet in self.wallets or (wallet not in self.denied and super().has_wallet(wallet))
+
+
+@mutant("GRP-200", also="EXEC-090 EXEC-100 EXEC-110 GRP-070 GRP-080 GRP-100 GRPLIFE-070")
 def removed_entries_are_denied(node: Node) -> None:
-    """Refuse what was removed from a group, even if the group's wildcard permits it."""
-    denied: set[tuple[int, bytes]] = set()
+    """Refuse what was removed from a group, even if the group's wildcard permits it, until it is named again."""
+    denied: set[tuple[int, int, bytes]] = set()
     for method in ("remove_pkp_from_group", "remove_action_from_group"):
 
         def remove(write: Callable[..., None], key: int, group_id: int, entry: bytes) -> None:
             write(key, group_id, entry)
-            denied.add((group_id, entry))
+            denied.add((account_of(node, key), group_id, entry))
 
         wrap(node.accounts, method, remove)
 
-    def still(group: Lists, action: bytes, wallet: bytes | None) -> bool:
-        return permits(group, action, wallet) and not {(group.id, action), (group.id, wallet)} & denied
+    def reach(node: Node, key: int) -> list[Lists]:
+        own = account_of(node, key)
+        return [
+            Narrowed(
+                group.id,
+                group.actions,
+                group.wallets,
+                frozenset(entry for account, number, entry in denied if (account, number) == (own, group.id)),
+            )
+            for group in own_groups(node, key)
+        ]
 
-    decide(node, still)
+    decide(node, reach=reach)
 
 
 @mutant("ACT-070", also="ERR-100 EXEC-040 EXEC-060 EXEC-080 EXEC-090 EXEC-120 GRP-140")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import threading
+from collections.abc import Callable
 
-from conformance.selftest.tools.accounts import account_of
 from conformance.selftest.tools.alter import Answered, Forward, Received, intercept, wrap
 from conformance.selftest.tools.alter_runs import RUN, Sandboxed, change_code, change_input
 from conformance.selftest.tools.api_keys import presented
@@ -126,14 +126,9 @@ def host_is_behind_errors(node: Node, when: str) -> None:
     change_code(node, lambda code: offered + code.replace(CALLS, "leaky") if CALLS in code else code)
 
 
-def _after_each_run(node: Node, then: object) -> None:
-    def run(running: object, caller: Caller, *given: object) -> object:
-        try:
-            return running(caller, *given)  # type: ignore[operator]  # the method as it was
-        finally:
-            then(caller)  # type: ignore[operator]  # what the mutant does
-
-    wrap(node.runs, "run", run)
+def _is_managed(node: Node, caller: Caller) -> bool:
+    """Whether the payer may write for the caller's account."""
+    return node.accounts.account(caller.account_hash).managed
 
 
 @mutant("EXEC-340")
@@ -143,7 +138,9 @@ def runs_register_their_action(node: Node) -> None:
     def run(running: object, caller: Caller, code: str, params: str) -> object:
         result = running(caller, code, params)  # type: ignore[operator]  # the method as it was
         action = node.runs.action(code)
-        if all(known.cid_hash != action for known in node.accounts.actions(caller.account_hash, 0, 100)):
+        if _is_managed(node, caller) and all(
+            known.cid_hash != action for known in node.accounts.actions(caller.account_hash, 0, 100)
+        ):
             node.accounts.add_action(caller.account_hash, action, "run", "by a run")
         return result
 
@@ -153,7 +150,15 @@ def runs_register_their_action(node: Node) -> None:
 @mutant("EXEC-340", also="ERR-150 LIST-170")
 def runs_make_a_group(node: Node) -> None:
     """Create a group in each run, also in a refused one."""
-    _after_each_run(node, lambda caller: node.accounts.add_group(account_of(node, caller.key_hash), "run", "", [], []))
+
+    def run(running: Callable[..., object], caller: Caller, *given: object) -> object:
+        try:
+            return running(caller, *given)
+        finally:
+            if _is_managed(node, caller):
+                node.accounts.add_group(caller.account_hash, "run", "", [], [])
+
+    wrap(node.runs, "run", run)
 
 
 @mutant("EXEC-340")
@@ -162,7 +167,7 @@ def failed_runs_empty_the_groups(node: Node) -> None:
 
     def run(running: object, caller: Caller, *given: object) -> RunResult:
         result: RunResult = running(caller, *given)  # type: ignore[operator]  # the method as it was
-        if result.has_error:
+        if result.has_error and _is_managed(node, caller):
             for group in node.accounts.groups(caller.account_hash, 0, 100):
                 for wallet in node.accounts.wallets_in_group(caller.account_hash, group.id, 0, 100):
                     node.accounts.remove_pkp_from_group(caller.account_hash, group.id, wallet.id)

@@ -12,34 +12,49 @@ from conformance.selftest.tools.alter_permissions import refused_to_usage_keys
 from conformance.selftest.tools.alter_runs import RUN, Lists, all_groups, decide, own_groups
 from conformance.selftest.tools.api_keys import header, key_book, presented, under
 from conformance.selftest.tools.mutant import mutant
+from reference_node.keys import key_hash, parse_key
 from reference_node.node import Node
 
 
-@mutant("UKEY-320", also="EXEC-010 EXEC-090 EXEC-230 KEYLIFE-020 UKEY-260 UKEY-280")
+@mutant("UKEY-320", also="EXEC-010 EXEC-090 UKEY-280")
 def the_wildcard_covers_the_groups_of_its_day(node: Node) -> None:
-    """Let a key with the wildcard run only in the groups that existed when it was made."""
+    """Let a key with the wildcard run only in the groups that existed when it was made or last updated."""
     there: dict[int, set[int]] = {}
 
     def create(write: Callable[..., None], acting_key: int, key: object) -> None:
         write(acting_key, key)
         there[key.key_hash] = {group.id for group in all_groups(node, acting_key)}  # type: ignore[attr-defined]
 
+    def update(write: Callable[..., None], acting_key: int, key: int, *values: object) -> None:
+        write(acting_key, key, *values)
+        there[key] = {group.id for group in all_groups(node, acting_key)}
+
+    def reach(node: Node, key: int) -> list[Lists]:
+        permissions = permissions_of(node, key)
+        groups = own_groups(node, key)
+        wild = permissions is not None and 0 in permissions.execute_in_groups
+        return [one for one in groups if one.id in there.get(key, {one.id})] if wild else groups
+
     wrap(node.accounts, "set_usage_key", create)
-    decide(
-        node,
-        reach=lambda node, key: [one for one in own_groups(node, key) if one.id in there.get(key, {one.id})],
-    )
+    wrap(node.accounts, "update_usage_key", update)
+    decide(node, reach=reach)
 
 
-@mutant("UKEY-330", also="AUTH-080 ERR-100 EXEC-030 EXEC-070 EXEC-090 EXEC-130 UKEY-270 UKEY-290 UKEY-300")
+@mutant("UKEY-330", also="AUTH-080 ERR-100 EXEC-040 EXEC-050 EXEC-090 EXEC-130 GRP-140 GRPLIFE-160")
 def the_wildcard_reaches_other_accounts(node: Node) -> None:
-    """Try a refused run of a usage key as every account."""
+    """Try a refused run of a usage key with the wildcard as every other account."""
     book = key_book(node)
 
     async def handler(request: Received, forward: Forward) -> Answered:
         given = await forward(request)
         key = presented(request)
-        for account in book.accounts if given.status == 403 and key in book.owners else []:
+        secret = parse_key(key) if given.status == 403 and key in book.owners else None
+        permissions = permissions_of(node, key_hash(secret)) if secret else None
+        if permissions is None or 0 not in permissions.execute_in_groups:
+            return given
+        for account in book.accounts:
+            if account == book.account_of(key):
+                continue
             other = await forward(under(request, account))
             if other.accepted:
                 return other

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 
 from conformance.selftest.tools.alter import wrap
 from conformance.selftest.tools.alter_runs import Sandboxed, change_code
@@ -80,12 +80,12 @@ def variables_of_long_code_survive(node: Node) -> None:
 
 @mutant("EXEC-270")
 def replaced_functions_survive(node: Node) -> None:
-    """Keep library functions that a run replaced for later runs."""
-    left: list[str] = []
+    """Keep library functions that a run replaced for later runs of the same account."""
+    left: defaultdict[object, str] = defaultdict(str)
 
-    def run(sandboxed: Sandboxed, code: str, *others: object) -> RunResult:
-        result = sandboxed("".join(left) + code, *others)
-        left.extend(f"try {{ {found} }} catch {{}}" for found in REPLACED.findall(code))
+    def run(sandboxed: Sandboxed, code: str, params: str, host: object, account: object, *rest: object) -> RunResult:
+        result = sandboxed(left[account] + code, params, host, account, *rest)
+        left[account] += "".join(f"try {{ {found} }} catch {{}}" for found in REPLACED.findall(code))
         return result
 
     wrap(node.sandbox, "run", run)

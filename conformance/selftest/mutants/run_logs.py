@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from itertools import groupby
@@ -31,14 +32,15 @@ def logs_are_those_of_the_run_before(node: Node) -> None:
 
 @mutant("EXEC-180", also="EXEC-270")
 def logs_add_up(node: Node) -> None:
-    """Put the logs of all earlier runs before those of each run."""
-    written: list[str] = []
+    """Put the logs of all earlier runs of the account before those of each run."""
+    written: defaultdict[object, list[str]] = defaultdict(list)
 
-    def with_all(logs: str) -> str:
-        written.append(logs)
-        return "\n".join(written)
+    def run(sandboxed: Sandboxed, code: str, params: str, host: object, account: object, *rest: object) -> RunResult:
+        result = sandboxed(code, params, host, account, *rest)
+        written[account].append(result.logs)
+        return replace(result, logs="\n".join(written[account]))
 
-    change_logs(node, with_all)
+    wrap(node.sandbox, "run", run)
 
 
 def _lines(change: Callable[[list[str]], Iterable[str]]) -> Callable[[str], str]:

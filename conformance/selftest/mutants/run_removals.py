@@ -16,6 +16,7 @@ from conformance.selftest.tools.alter_runs import (
     own_groups,
 )
 from conformance.selftest.tools.mutant import Row, mutant, row
+from reference_node.chain.account_config import WILDCARD
 from reference_node.node import Node
 
 
@@ -158,15 +159,18 @@ def a_wallet_leaves_all_groups_at_once(node: Node) -> None:
     wrap(node.accounts, "remove_pkp_from_group", remove_pkp)
 
 
-@mutant("PKP-060", also="EXEC-010 EXEC-020 EXEC-090 EXEC-350 GRP-060 GRP-070 UKEY-260")
+@mutant("PKP-060", also="EP-370 EXEC-010 EXEC-020 EXEC-090 EXEC-350 GRP-040 GRP-060 UKEY-260")
 def a_wallet_runs_through_its_first_group(node: Node) -> None:
-    """Permit a wallet only through the first group that lists it."""
+    """Permit a wallet only through the first group that lists it, or through a wildcard."""
 
     def reach(node: Node, key: int) -> list[Lists]:
         groups = all_groups(node, key)
         first = {wallet: group.id for group in reversed(groups) for wallet in group.wallets}
         own = own_groups(node, key)
-        return [replace(group, wallets=tuple(w for w in group.wallets if first[w] == group.id)) for group in own]
+        return [
+            replace(group, wallets=tuple(w for w in group.wallets if w == WILDCARD or first[w] == group.id))
+            for group in own
+        ]
 
     decide(node, reach=reach)
 

@@ -107,8 +107,8 @@ def main_is_called_twice(node: Node) -> None:
     change_code(
         node,
         lambda code: (
-            f"{code}\n;main = (again => async params => {{ const log = console.log; console.log = () => {{}};"
-            " try { await again(params); } catch {} console.log = log; return again(params); })(main);"
+            f"{code}\n;try {{ main = (again => async params => {{ const log = console.log; console.log = () => {{}};"
+            " try { await again(params); } catch {} console.log = log; return again(params); })(main); } catch {}"
         ),
     )
 

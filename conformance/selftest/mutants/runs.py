@@ -72,13 +72,19 @@ def results_are_kept_by_code(node: Node) -> None:
 @mutant("EXEC-150", also="EXEC-320 EXEC-370")
 def promises_are_not_waited_for(node: Node) -> None:
     """Answer a run before the promise of `main` settles."""
-    change_code(node, lambda code: f"{code}\n;main = (begin => params => ({{ value: {{}}, ...begin(params) }}))(main);")
+    change_code(
+        node,
+        lambda code: (
+            f"{code}\n;try {{ main = (begin => params => ({{ value: {{}}, ...begin(params) }}))(main) }} catch {{}}"
+        ),
+    )
 
 
 @mutant("EXEC-150")
 def functions_beside_main_are_not_there(node: Node) -> None:
-    """Run only the function `main` of the code."""
-    change_code(node, lambda code: code[code.find("async function main") :].partition("\nfunction ")[0])
+    """Run only the function `main` of code that declares one."""
+    begins = "async function main"
+    change_code(node, lambda code: code[code.find(begins) :].partition("\nfunction ")[0] if begins in code else code)
 
 
 @mutant("EXEC-150", also="EXEC-180 EXEC-370")
