@@ -33,8 +33,10 @@ def groups_are_sorted_by_the_text_of_their_ids(node: Node) -> None:
     """List group 10 before group 2."""
 
     def groups(view: View, account: int, page: int, size: int) -> list[Group]:
-        found = sorted(view(account, 0, 100), key=lambda group: str(group.id))
-        return found[page * size : (page + 1) * size]
+        found: list[Group] = []
+        while more := view(account, len(found) // 100, 100) if not len(found) % 100 else []:
+            found.extend(more)
+        return sorted(found, key=lambda group: str(group.id))[page * size : (page + 1) * size]
 
     wrap(node.accounts, "groups", groups)
 
@@ -93,7 +95,7 @@ def size_above_the_total_begins_anew(node: Node) -> None:
         row("remove_pkp_from_groups", breaks="UKEY-230"),
         row("execute_in_groups", breaks="UKEY-270", also="ERR-100 EXEC-030 EXEC-070 EXEC-090"),
     ],
-    also="AUTH-080 KEYLIFE-030 UKEY-010 UKEY-290",
+    also="AUTH-080 KEYLIFE-030 LIST-170 UKEY-010 UKEY-290",
 )
 def low_byte_of_a_named_group_counts_too(node: Node, array: str) -> None:
     """Read group 257 in `{array}` as 257 and 1, and group 256 as 256 and the wildcard."""
@@ -102,7 +104,7 @@ def low_byte_of_a_named_group_counts_too(node: Node, array: str) -> None:
         named = members(value).get(array)
         if not isinstance(named, list):
             return value
-        low = [number % BYTE for number in named if isinstance(number, int) and number >= BYTE]
+        low = [number - BYTE for number in named if isinstance(number, int) and BYTE <= number < 2 * BYTE]
         return {**members(value), array: [*named, *low]}
 
     change_body(node, ("add_usage_api_key", "update_usage_api_key"), changed)
@@ -110,12 +112,12 @@ def low_byte_of_a_named_group_counts_too(node: Node, array: str) -> None:
 
 @mutant("EP-250", also="EP-360 UKEY-100")
 def group_ids_are_read_into_a_byte(node: Node) -> None:
-    """Add an action to group 1 in place of group 257."""
+    """Add an action to group 1 in place of group 257, and so on up to 511."""
 
     def changed(value: JsonValue) -> JsonValue:
         body = members(value)
         number = body.get("group_id")
-        return {**body, "group_id": number % BYTE} if isinstance(number, int) and number > BYTE else value
+        return {**body, "group_id": number - BYTE} if isinstance(number, int) and BYTE < number < 2 * BYTE else value
 
     change_body(node, "add_action_to_group", changed)
 
