@@ -34,7 +34,7 @@ from reference_node.node import Node
 @mutant("EP-230", also="ACC-080 LIST-050 LIST-170")
 def only_the_newest_wallet_is_listed(node: Node) -> None:
     """Show only the last wallet in `list_wallets`."""
-    wrap(node.accounts, "wallets", lambda view, key, *_: view(key, 0, 100)[-1:])
+    wrap(node.accounts, "wallets", lambda view, key, page, _: [] if page else view(key, 0, 100)[-1:])
 
 
 @mutant("EP-240", also="GRP-220 LIST-160 LIST-170")

@@ -15,6 +15,7 @@ from conformance.selftest.tools.alter import (
     Forward,
     Received,
     answer,
+    body_of,
     change_answer,
     change_body,
     change_items,
@@ -24,6 +25,7 @@ from conformance.selftest.tools.alter import (
     refusal,
     wrap,
 )
+from conformance.selftest.tools.alter_contract import accepted_for_nothing, judge_only
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.chain.account_config import Wallet
 from reference_node.keys import CURVE_ORDER, KeyDerivation, address_of, key_hash, parse_key
@@ -87,23 +89,23 @@ def wallets_are_listed_otherwise(node: Node, change: Callable[[Members], Members
 
 @mutant("PKP-020", also="PKP-130 VER-050")
 def wallet_id_without_0x(node: Node) -> None:
-    """Write wallet ids without 0x in lists, and accept them so."""
+    """Write wallet ids without 0x in lists, and accept them so where one is added or removed."""
     change_items(node, WALLET_LISTS, each(lambda item: _bare(item, "id")))
     change_body(node, ("add_pkp_to_group", "remove_pkp_from_group"), _with_0x)
 
 
 def _with_0x(value: JsonValue) -> JsonValue:
-    body = members(value)
-    return {**body, "pkp_id": f"0x{str(body.get('pkp_id')).removeprefix('0x')}"}
+    named = members(value).get("pkp_id")
+    return {**members(value), "pkp_id": f"0x{named.removeprefix('0x')}"} if isinstance(named, str) else value
 
 
 @mutant("PKP-010", also="EP-370 EXEC-230 GRP-270 SCOPE-070 UKEY-180")
 def wallet_added_is_the_first_one(node: Node) -> None:
-    """Add the account's first wallet, whichever `add_pkp_to_group` names."""
+    """Add the account's first wallet, whichever of its wallets `add_pkp_to_group` names."""
 
-    def add(write: Write, acting_key: int, group_id: int, _: bytes) -> None:
-        account = node.accounts.key_info(acting_key).account_hash
-        write(acting_key, group_id, node.accounts.wallets(account, 0, 1)[0].id)
+    def add(write: Write, acting_key: int, group_id: int, wallet: bytes) -> None:
+        own = [found.id for found in _wallets(node, acting_key)]
+        write(acting_key, group_id, own[0] if wallet in own else wallet)
 
     wrap(node.accounts, "add_pkp_to_group", add)
 
@@ -150,13 +152,13 @@ def _answer_address(node: Node, address: Callable[[int], bytes]) -> None:
     intercept(node, "create_wallet", handler)
 
 
-@mutant("PKP-060", also="LIST-170 UKEY-180")
+@mutant("PKP-060", also="LIST-170")
 def wallet_is_in_one_group(node: Node) -> None:
     """Take a wallet that is added to a group out of its other groups."""
 
     def add(write: Write, acting_key: int, group_id: int, wallet: bytes) -> None:
-        _leave_all(node, acting_key, wallet)
         write(acting_key, group_id, wallet)
+        _leave_others(node, acting_key, group_id, wallet)
 
     wrap(node.accounts, "add_pkp_to_group", add)
 
@@ -168,16 +170,17 @@ def wallet_leaves_every_group(node: Node) -> None:
 
     def remove_everywhere(_: Write, acting_key: int, group_id: int, wallet: bytes) -> None:
         remove(acting_key, group_id, wallet)
-        _leave_all(node, acting_key, wallet, remove)
+        _leave_others(node, acting_key, group_id, wallet, remove)
 
     wrap(node.accounts, "remove_pkp_from_group", remove_everywhere)
 
 
-def _leave_all(node: Node, acting_key: int, wallet: bytes, remove: Write | None = None) -> None:
+def _leave_others(node: Node, acting_key: int, group_id: int, wallet: bytes, remove: Write | None = None) -> None:
     account = node.accounts.key_info(acting_key).account_hash
     for group in node.accounts.groups(account, 0, 100):
-        if wallet in [found.id for found in node.accounts.wallets_in_group(account, group.id, 0, 100)]:
-            (remove or node.accounts.remove_pkp_from_group)(acting_key, group.id, wallet)
+        listed = [found.id for found in node.accounts.wallets_in_group(account, group.id, 0, 100)]
+        if group.id != group_id and wallet in listed:
+            (remove or node.accounts.remove_pkp_from_group)(account, group.id, wallet)
 
 
 @mutant("PKP-090", also="VER-050")
@@ -244,17 +247,26 @@ def derivation_path_is_the_private_key(node: Node) -> None:
 @mutant("PKP-130", also="EP-030")
 def wallet_ids_are_repaired(node: Node) -> None:
     """Cut or pad a malformed PKP id to 64 digits."""
-    change_body(node, ("add_pkp_to_group", "remove_pkp_from_group"), lambda value: _repaired(members(value)))
-    change_body(node, ("add_group", "update_group"), lambda value: _repaired_list(members(value)))
+    change_body(
+        node,
+        ("add_pkp_to_group", "remove_pkp_from_group"),
+        lambda value: _repaired(value) if isinstance(value, dict) else value,
+    )
+    change_body(
+        node, ("add_group", "update_group"), lambda value: _repaired_list(value) if isinstance(value, dict) else value
+    )
 
 
-def _repaired(body: dict[str, JsonValue]) -> JsonValue:
-    return {**body, "pkp_id": _repaired_id(str(body.get("pkp_id")))}
+def _repaired(body: Members) -> JsonValue:
+    named = body.get("pkp_id")
+    return {**body, "pkp_id": _repaired_id(named)} if isinstance(named, str) else body
 
 
-def _repaired_list(body: dict[str, JsonValue]) -> JsonValue:
+def _repaired_list(body: Members) -> JsonValue:
     listed = body.get("pkp_ids_permitted")
-    return {**body, "pkp_ids_permitted": [_repaired_id(str(i)) for i in listed] if isinstance(listed, list) else []}
+    if not isinstance(listed, list):
+        return body
+    return {**body, "pkp_ids_permitted": [_repaired_id(one) if isinstance(one, str) else one for one in listed]}
 
 
 def _repaired_id(text: str) -> str:
@@ -266,10 +278,11 @@ def malformed_wallet_ids_are_dropped(node: Node) -> None:
     """Drop malformed ids from the lists of `add_group` and `update_group`."""
 
     def drop(value: JsonValue) -> JsonValue:
-        body = members(value)
-        listed = body.get("pkp_ids_permitted")
-        kept = [i for i in listed if re.fullmatch("0x[0-9a-fA-F]{64}", str(i))] if isinstance(listed, list) else []
-        return {**body, "pkp_ids_permitted": list(kept)}
+        listed = members(value).get("pkp_ids_permitted")
+        if not isinstance(listed, list):
+            return value
+        kept = [one for one in listed if not isinstance(one, str) or re.fullmatch("0x[0-9a-fA-F]{64}", one)]
+        return {**members(value), "pkp_ids_permitted": list(kept)}
 
     change_body(node, ("add_group", "update_group"), drop)
 
@@ -279,18 +292,24 @@ def capitals_are_another_wallet(node: Node) -> None:
     """Compare PKP ids as texts, so that one in capitals is unknown."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
-        return refusal(404) if re.search(rb"0x[0-9a-f]*[A-F]", request.body) else await forward(request)
+        body = body_of(request)
+        listed = body.get("pkp_ids_permitted")
+        named = [body.get("pkp_id"), *(listed if isinstance(listed, list) else [])]
+        return refusal(404) if any(re.search("0x[0-9a-f]*[A-F]", str(one)) for one in named) else await forward(request)
 
     intercept(node, ("add_pkp_to_group", "remove_pkp_from_group", "update_group"), handler)
 
 
 @mutant("PKP-180", also="ACC-140 EP-350 FLOW-040 SCOPE-030 UKEY-080")
 def wallet_of_a_usage_key_is_lost(node: Node) -> None:
-    """Answer a wallet that a usage key creates, and register it to no account."""
+    """Answer a wallet that a usage key creates, where it may, and register it to no account."""
+    gateway = judge_only(node)
 
     def create(write: Write, acting_key: int, *arguments: object) -> None:
         if node.accounts.key_info(acting_key).is_account_key:
             write(acting_key, *arguments)
+        else:
+            accepted_for_nothing(gateway, "create_wallet", acting_key, *arguments)
 
     wrap(node.accounts, "create_wallet", create)
 
