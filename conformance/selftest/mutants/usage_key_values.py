@@ -24,7 +24,7 @@ from conformance.selftest.tools.alter import (
     intercept,
     wrap,
 )
-from conformance.selftest.tools.api_keys import Members, change_new_keys, change_secrets
+from conformance.selftest.tools.api_keys import Members, change_new_keys, change_secrets, presented
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.chain.account_config import UsageKey
 from reference_node.node import Node
@@ -211,16 +211,27 @@ def usage_key_secret_is_weak(node: Node, change: Callable[[bytes], bytes]) -> No
 
 @mutant("UKEY-420", also="KEYLIFE-010 LIST-170 UKEY-360")
 def equal_requests_give_one_key(node: Node) -> None:
-    """Answer `add_usage_api_key` with the key that the same request made before."""
-    known: dict[tuple[str | None, bytes], Answered] = {}
+    """Answer `add_usage_api_key` with the key that the same request made before, until it is removed."""
+    known: dict[tuple[str, bytes], Answered] = {}
 
     async def create(request: Received, forward: Forward) -> Answered:
-        same = (request.key, request.body)
-        if same not in known:
-            known[same] = await forward(request)
-        return known[same]
+        same = (presented(request), request.body)
+        if same in known:
+            return known[same]
+        given = await forward(request)
+        if given.accepted:
+            known[same] = given
+        return given
+
+    async def remove(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        removed = str(body_of(request).get("usage_api_key")).encode()
+        for same in [one for one, made in known.items() if given.accepted and removed in made.body]:
+            del known[same]
+        return given
 
     intercept(node, "add_usage_api_key", create)
+    intercept(node, "remove_usage_api_key", remove)
 
 
 @mutant("UKEY-020", "UKEY-030", also="CHAIN-050")
