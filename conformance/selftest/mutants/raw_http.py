@@ -22,7 +22,7 @@ def _keys(request: Received) -> list[str]:
     return [key.strip().removeprefix("Bearer ") for value in shown for key in value.split(",")]
 
 
-@mutant("ACC-120", also="AUTH-080 AUTH-190 UKEY-050")
+@mutant("ACC-120", also="AUTH-080 AUTH-090 AUTH-190 UKEY-050")
 def one_key_names_the_account_and_another_counts(node: Node) -> None:
     """Take the account from the first key of a request, and the right to make groups from the last."""
     book = key_book(node)
@@ -35,7 +35,7 @@ def one_key_names_the_account_and_another_counts(node: Node) -> None:
     intercept(node, "add_group", handler)
 
 
-@mutant("AUTH-080", also="AUTH-190 KEYLIFE-080 UKEY-050")
+@mutant("AUTH-080", also="AUTH-090 AUTH-190 KEYLIFE-080 UKEY-050")
 def several_keys_are_not_looked_at(node: Node) -> None:
     """Let a request with several keys act for the account of the first that is known, whatever it may do."""
     book = key_book(node)
