@@ -176,6 +176,16 @@ def each_connection_shows_the_certificate(judge: Judge, session: Session) -> Non
         judge.that(not others, f"{CONNECTIONS} connections with a certificate that evidence names", others)
 
 
+def renewed_evidence(judge: Judge, session: Session) -> Fetched:
+    """The evidence after the certificate was renewed; it is about another certificate than before."""
+    before = shown_and_named(judge, fresh_evidence(session))
+    renewed = tell_control(session.target, session.log, "rotate", {})
+    judge.set_up(renewed.accepted, "a control that renews the certificate")
+    got = fresh_evidence(session)
+    judge.set_up(shown_and_named(judge, got) != before, "another certificate after the renewal")
+    return got
+
+
 @case(
     "evidence-follows-a-renewal",
     requirements=["ATT-170", "ATT-180", "ATT-240", "ATT-110", "ATT-130"],
@@ -183,13 +193,23 @@ def each_connection_shows_the_certificate(judge: Judge, session: Session) -> Non
 )
 def evidence_follows_a_renewal(judge: Judge, session: Session) -> None:
     """Once the certificate is renewed, all evidence is about the new one."""
-    before = shown_and_named(judge, fresh_evidence(session))
-    renewed = tell_control(session.target, session.log, "rotate", {})
-    judge.set_up(renewed.accepted, "a control that renews the certificate")
-    got = fresh_evidence(session)
-    judge.set_up(shown_and_named(judge, got) != before, "another certificate after the renewal")
+    got = renewed_evidence(judge, session)
     from conformance.drivers.attestation.driver import judge_rules
 
     for requirement, rule in RENEWED.items():
         with judge.apart(requirement):
             judge_rules(got, "evidence about the renewed certificate", requirement, [rule], session.log)
+
+
+@case(
+    "account-after-a-renewal",
+    requirements=["ATT-190"],
+    needs=["attestation", "tls", "caa_dns", "certificate_control"],
+)
+def account_after_a_renewal(judge: Judge, session: Session) -> None:
+    """Once the certificate is renewed, a CAA record of the gateway domain names the ACME account of the evidence."""
+    got = renewed_evidence(judge, session)
+    from conformance.drivers.attestation.driver import judge_rules
+
+    with judge():
+        judge_rules(got, "the account of the renewed certificate", "ATT-190", ["caa-account"], session.log)

@@ -16,6 +16,7 @@ from conformance.selftest.tools.alter_attestation import (
     change_bound_file,
     change_evidence,
     changed,
+    publish_caa,
 )
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.node import Node
@@ -224,3 +225,14 @@ def renewal_leaves_the_event_log_behind(node: Node) -> None:
         machine.attestation = changed(shown, lambda members: {**members, "quote": quoted})
 
     _after_a_renewal(node, measure)
+
+
+@mutant("ATT-190")
+def renewal_leaves_the_caa_records_behind(node: Node) -> None:
+    """Renew the certificate under another ACME account than the CAA records name from then on."""
+    former = node.attestation.issuer.account_uri
+
+    def publish(_: Evidence) -> None:
+        publish_caa(node, f'0 issue "acme.example; accounturi={former}1"')
+
+    _after_a_renewal(node, publish)
