@@ -90,22 +90,6 @@ def usage_keys_with_other_labels(node: Node, key: str) -> list[OutgoingRequest]:
     ]
 
 
-def updated_usage_keys(node: Node, key: str) -> list[OutgoingRequest]:
-    """An update of a usage key of its own for each pair of labels."""
-    given = NO_PERMISSIONS.members
-    return [
-        node.session.request(
-            "update_usage_api_key",
-            key,
-            usage_api_key=node.usage_keys.add(key).key,
-            name=name,
-            description=text,
-            **given,
-        )
-        for name, text in LABELS
-    ]
-
-
 def updated_actions(node: Node, key: str) -> list[OutgoingRequest]:
     """An update of the metadata of an action of its own for each pair of labels."""
     cids = [node.actions.sample_cid(str(number)) for number in range(len(LABELS))]
@@ -163,12 +147,6 @@ def of_updated_groups(judge: Judge, node: Node) -> None:
 def of_usage_keys_with_other_labels(judge: Judge, node: Node) -> None:
     """Long, composed and blank labels in `update_usage_api_key_metadata` are listed as they were given, or refused."""
     check(judge, node, usage_keys_with_other_labels, "list_api_keys", ("KEYLIFE-060",))
-
-
-@case("of-updated-usage-keys", requirements=["EP-130"], needs=NEEDS, uses=OF_USAGE_KEYS)
-def of_updated_usage_keys(judge: Judge, node: Node) -> None:
-    """Long, composed and blank labels in `update_usage_api_key` are listed as they were given, or refused."""
-    check(judge, node, updated_usage_keys, "list_api_keys", ("EP-130",))
 
 
 @case("of-updated-actions", requirements=["EP-300"], needs=NEEDS, uses=OF_ACTIONS)

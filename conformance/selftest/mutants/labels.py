@@ -39,7 +39,6 @@ def labels_lose_foreign_letters(node: Node, method: str) -> None:
 @mutant(
     each=[
         row("update_group", breaks="GRPLIFE-020 GRPLIFE-030", also="EP-180"),
-        row("update_usage_key", breaks="EP-130", also="UKEY-020 UKEY-030"),
         row("update_usage_key_metadata", breaks="KEYLIFE-060", also="EP-140"),
         row("update_action_metadata", breaks="EP-300", also="ACT-060"),
     ],

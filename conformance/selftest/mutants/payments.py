@@ -77,7 +77,7 @@ def declined_intent_can_never_be_paid(node: Node) -> None:
     intercept(node, CONFIRM, handler)
 
 
-@mutant("BILL-090", each=[row("invented", "pi_[0-9a-f]{24}"), row("empty", "pi_")])
+@mutant("BILL-090", each=[row("invented", "pi_[0-9a-f]{24}"), row("empty", "pi_"), row("of-any-form", ".+")])
 def unknown_intent_is_credited(node: Node, form: str) -> None:
     """Credit 500 cents for an id of the form '{form}' that names no intent."""
 

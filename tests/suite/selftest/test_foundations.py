@@ -171,7 +171,7 @@ BLOCKED = {
     ),
     "account-key-is-refused:update_group": ("account_keys::key-carries-full-permission", "endpoints::update-group"),
     "email-is-required": ("endpoints::new-account", "endpoints::bodies-are-json"),
-    "unknown-intent-is-credited:empty": (
+    "unknown-intent-is-credited:of-any-form": (
         "payments::unknown-intents-credit-nothing",
         "payments::credited-once-in-any-spelling",
     ),
@@ -192,7 +192,7 @@ BLOCKED = {
         "design_flows::actions-are-added-and-removed",
     ),
     "raw-cid-has-another-hash:lower-case": ("actions::two-versions-are-two-actions", "endpoints::action-metadata"),
-    "only-one-action-is-kept": ("accounts::action-metadata-is-a-child", "groups::lists-given-at-creation"),
+    "only-one-action-is-kept": ("accounts::action-metadata-is-a-child", "lists::order-of-the-other-lists"),
     "write-does-nothing:update_usage_key_metadata": (
         "endpoints::usage-key-operations",
         "onchain::writes-over-http-emit-events",
