@@ -170,7 +170,8 @@ class Campaign:
                 done.set()
                 for attack in attacks:
                     attack.cancel()
-        problems = [problem for attack in (*attacks, beside) if (problem := attack.exception())]
+        ended: list[Future[None] | Future[float]] = [*attacks, beside]
+        problems = [problem for one in ended if (problem := one.exception())]
         if departures := [problem for problem in problems if isinstance(problem, Departure)]:
             raise Departure.first_of(departures)
         if problems:

@@ -47,14 +47,15 @@ def labels_lose_foreign_letters(node: Node, method: str) -> None:
 def labels_end_at_the_first_letter_of_four_bytes(node: Node, method: str) -> None:
     """Cut the texts of `{method}` at the first character that takes four bytes in UTF-8."""
 
-    def cut(value: object) -> object:
-        if isinstance(value, str):
-            return re.split("[\U00010000-\U0010ffff]", value)[0]
-        if isinstance(value, (Group, UsageKey)):
-            return value._replace(name=cut(value.name), description=cut(value.description))
-        return value
+    def cut(text: str) -> str:
+        return re.split("[\U00010000-\U0010ffff]", text)[0]
 
-    wrap(node.accounts, method, lambda write, *arguments: write(*map(cut, arguments)))
+    def kept(value: object) -> object:
+        if isinstance(value, Group):
+            return value._replace(name=cut(value.name), description=cut(value.description))
+        return cut(value) if isinstance(value, str) else value
+
+    wrap(node.accounts, method, lambda write, *arguments: write(*map(kept, arguments)))
 
 
 @mutant("GRPLIFE-020", "GRPLIFE-030", also="EP-180 LIST-170")

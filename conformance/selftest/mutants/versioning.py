@@ -266,13 +266,18 @@ def lists_have_another_media_type(node: Node) -> None:
     intercept(node, "list_api_keys", handler)
 
 
+def _array(value: JsonValue) -> list[JsonValue]:
+    return value if isinstance(value, list) else []
+
+
 @mutant("VER-050")
 def filter_of_actions_is_described_as_required(node: Node) -> None:
     """Describe `group_id` of `list_actions` as required, though the node lists all actions without it."""
 
     def changed(found: Members) -> Members:
-        for parameter in _at(found, "paths", f"{CORE}list_actions", "get")["parameters"]:
-            parameter["required"] = True
+        operation = _at(found, "paths", f"{CORE}list_actions", "get")
+        parameters = [members(one) for one in _array(operation["parameters"])]
+        operation["parameters"] = [{**one, "required": one["name"] == "group_id"} for one in parameters]
         return found
 
     _described(node, changed)
@@ -284,7 +289,7 @@ def what_may_be_left_out_is_described_as_required(node: Node, schema: str, name:
 
     def changed(found: Members) -> Members:
         described = _at(found, "components", "schemas", schema)
-        described["required"] = [*described.get("required", []), name]
+        described["required"] = [*_array(described.get("required", [])), name]
         return found
 
     _described(node, changed)
