@@ -109,6 +109,15 @@ OBJECTS = (
         departures=(Malformed, Mismatch),
         shown_by=Mismatch,
     ),
+    Foundation(
+        "lists that repeat",
+        "list_groups list_api_keys list_wallets list_wallets_in_group list_actions",
+        trials.lists_repeat,
+        "lists::reads-repeat-and-change-nothing",
+        "LIST-050 LIST-120",
+        departures=(Mismatch, StateChanged),
+        shown_by=Departure,
+    ),
     *(
         Foundation(
             f"the pages of {operation}",
@@ -126,15 +135,6 @@ OBJECTS = (
             ("list_wallets_in_group", "EP-240"),
             ("list_actions", "EP-280"),
         )
-    ),
-    Foundation(
-        "lists that repeat",
-        "list_groups list_api_keys list_wallets list_wallets_in_group list_actions",
-        trials.lists_repeat,
-        "lists::reads-repeat-and-change-nothing",
-        "LIST-050 LIST-120",
-        departures=(Mismatch, StateChanged),
-        shown_by=Departure,
     ),
     Foundation(
         "the list of groups",
@@ -293,6 +293,14 @@ OBJECTS = (
                 "ACC-090 ACT-060 EP-260 EP-280 EP-300 LIST-170",
             ),
         )
+    ),
+    Foundation(
+        "additions of actions",
+        "add_action_to_group",
+        trials.additions_of_actions_count,
+        "endpoints::actions-join-and-leave-groups",
+        "EP-360 GRP-270 LIST-170",
+        upon=("groups",),
     ),
     Foundation(
         "actions added to groups",

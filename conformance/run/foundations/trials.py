@@ -336,6 +336,16 @@ def groups_list_the_wallets_they_are_made_with(session: Session) -> None:
     _addresses(session, pkps.list(key, group.id), [wallet.address])
 
 
+def additions_of_actions_count(session: Session) -> None:
+    """A group to which an action is added lists one action."""
+    key, actions, groups = _account(session), Actions(session), Groups(session)
+    with set_up():
+        group = groups.add(key)
+    groups.add_action(key, group.id, actions.sample_cid("joining"))
+    listed = actions.list(key, group.id)
+    _must(session, len(listed) == 1, "one item in list_actions of the group", listed)
+
+
 def actions_join_groups(session: Session) -> None:
     """An action that is added to a group is listed there by the hash of its CID."""
     key, actions, groups = _account(session), Actions(session), Groups(session)
