@@ -25,6 +25,16 @@ NEEDED_BY_RUNS = (
 
 RUNS = (
     Foundation(
+        "parameters that arrive",
+        "run_action",
+        None,
+        "actions_run::parameters-come-unchanged",
+        "EXEC-150 EXEC-160",
+        upon=NEEDED_BY_RUNS,
+        departures=(RunEndedOtherwise,),
+        shown_by=Mismatch,
+    ),
+    Foundation(
         "permission of runs",
         "run_action",
         trials.permitted_runs_sign,

@@ -196,13 +196,14 @@ def conversion_changes_credit(node: Node, kind: str) -> None:
 
     def move(original: Callable[..., None], account_hash: int, wallet: Address, new_wallet: Address) -> None:
         moved = node.billing.balance(wallet)
-        if kind == "strands":
-            return
         original(account_hash, wallet, new_wallet)
         if (account_hash, kind) not in done:
             done.add((account_hash, kind))
             if kind == "doubles":
                 give(node, new_wallet, moved)
+            elif kind == "strands":
+                take(node, new_wallet, moved)
+                give(node, wallet, moved)
             else:
                 take(node, new_wallet, node.billing.balance(new_wallet))
 

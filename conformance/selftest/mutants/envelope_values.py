@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 from conformance.selftest.tools.alter import silence, wrap
 from conformance.selftest.tools.alter_envelopes import Check, refuse, replace_check
@@ -10,6 +11,8 @@ from conformance.selftest.tools.mutant import mutant, row
 from reference_node.chain.interface import Address
 from reference_node.node import Node
 from reference_node.typed_data import SIZE_LIMIT, Members, domain_name
+
+CANONICAL = re.compile("0|[1-9][0-9]*")
 
 
 @mutant(
@@ -25,6 +28,9 @@ def domain_member_is_ignored(node: Node, member: str) -> None:
 
     def check(original: Check, domain: Members, chain_id: int, title: str) -> None:
         right = {"name": domain_name(title), "version": "1", "chainId": str(chain_id)}
+        if member == "chainId" and not CANONICAL.fullmatch(str(domain[member])):
+            original(domain, chain_id, title)  # how a number is written is looked at as before
+            return
         original({**domain, member: right[member]}, chain_id, title)
 
     wrap(node.envelopes, "check_domain", check)
