@@ -193,6 +193,13 @@ OBJECTS = (
         departures=(Mismatch,),
     ),
     Foundation(
+        "creations of wallets",
+        "create_wallet",
+        trials.creations_of_wallets_count,
+        "accounts::wallet-joins-its-account",
+        "ACC-010 ACC-080 EP-230 EP-350 LIST-170 PKP-030",
+    ),
+    Foundation(
         "wallets that differ",
         "create_wallet",
         trials.wallets_differ,
@@ -244,6 +251,13 @@ OBJECTS = (
         trials.cids_are_hashed,
         "actions::two-versions-are-two-actions",
         "ACT-040 ACT-050 ACT-090",
+    ),
+    Foundation(
+        "registrations of actions",
+        "add_action",
+        trials.registrations_of_actions_count,
+        "accounts::action-metadata-is-a-child",
+        "ACC-090 ACT-060 EP-260 EP-270 EP-280 LIST-170",
     ),
     Foundation(
         "registered actions",
@@ -319,6 +333,14 @@ OBJECTS = (
         upon=("groups",),
         departures=(NotAccepted, WrongRefusal),
         shown_by=NotAccepted,
+    ),
+    Foundation(
+        "additions of wallets",
+        "add_pkp_to_group",
+        trials.additions_of_wallets_count,
+        "endpoints::wallets-join-and-leave-groups",
+        "EP-370 GRP-270 LIST-170 PKP-010 PKP-060",
+        upon=("groups", "wallets"),
     ),
     Foundation(
         "wallets added to groups",

@@ -234,6 +234,16 @@ def wallets_are_made(session: Session) -> None:
     _must(session, made[0].id != made[1].id, "two wallets of different ids", made[0].id)
 
 
+def creations_of_wallets_count(session: Session) -> None:
+    """After a creation the account lists one wallet more."""
+    key, pkps = _account(session), Pkps(session)
+    with set_up():
+        before = len(pkps.list(key))
+    session.accept(pkps.creation(key))
+    after = pkps.list(key)
+    _must(session, len(after) == before + 1, f"{before + 1} items in list_wallets, one more for the new wallet", after)
+
+
 def wallets_differ(session: Session) -> None:
     """Two creations answer different addresses."""
     key, pkps = _account(session), Pkps(session)
@@ -291,6 +301,15 @@ def cids_are_hashed(session: Session) -> None:
         listed = actions.list(key)
         _must(session, len(listed) == 1, "one item in list_actions", listed)
     _hashes(session, "list_actions", listed, [cid])
+
+
+def registrations_of_actions_count(session: Session) -> None:
+    """An account that registered two actions lists two."""
+    key, actions = _account(session), Actions(session)
+    for name in ("registered", "registered next"):
+        actions.add(key, actions.sample_cid(name))
+    listed = actions.list(key)
+    _must(session, len(listed) == 2, "two items in list_actions", listed)
 
 
 def actions_are_registered(session: Session) -> None:
@@ -367,6 +386,16 @@ def actions_leave_groups(session: Session) -> None:
     _hashes(session, "list_actions of the group", actions.list(key, group.id), [stays, last])
     groups.remove_action(key, group.id, hashed_cid(last))
     _hashes(session, "list_actions of the group", actions.list(key, group.id), [stays])
+
+
+def additions_of_wallets_count(session: Session) -> None:
+    """A group to which a wallet is added lists one wallet."""
+    key, groups, pkps = _account(session), Groups(session), Pkps(session)
+    with set_up():
+        group, wallet = groups.add(key), pkps.create(key)
+    groups.add_pkp(key, group.id, wallet.id)
+    listed = pkps.list(key, group.id)
+    _must(session, len(listed) == 1, "one item in list_wallets_in_group", listed)
 
 
 def wallets_join_groups(session: Session) -> None:
