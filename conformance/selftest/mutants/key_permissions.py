@@ -96,7 +96,8 @@ def wildcard_does_not_empty_groups(node: Node) -> None:
     book = key_book(node)
 
     async def handler(request: Received, forward: Forward) -> Answered:
-        return refusal(403) if presented(request) in book.owners else await forward(request)
+        by_usage_key = presented(request) in book.owners and live(book, request)
+        return refusal(403) if by_usage_key else await forward(request)
 
     intercept(node, "remove_pkp_from_group", handler)
 
