@@ -26,6 +26,7 @@ from conformance.selftest.variants.other_payment_choices import (
     intents_without_customer,
     unpaid_is_a_conflict,
     unpaid_is_answered_in_the_body,
+    usage_keys_use_billing,
 )
 from conformance.selftest.variants.other_run_choices import other_run_choices
 from conformance.selftest.variants.prefilled import prefilled
@@ -45,6 +46,7 @@ VARIANTS: Mapping[str, Choices] = {
         intents_without_customer,
         balances_are_owed,
         unpaid_is_a_conflict,
+        usage_keys_use_billing,
     ),
     "stricter": together(stricter, other_evidence_places, sells_credits),
     "bare-lists": bare_lists,

@@ -22,6 +22,7 @@ from conformance.selftest.tools.alter import (
     wrap,
 )
 from conformance.selftest.tools.alter_payments import BALANCE, CONFIRM, INTEND, ledger_of, payments_of
+from conformance.selftest.tools.api_keys import live, promote
 from conformance.selftest.variants.variant import choices
 from reference_node.billing.ledger import Intent
 from reference_node.billing.provider import CURRENCY, Payment
@@ -79,6 +80,12 @@ def unpaid_is_a_conflict(node: Node) -> None:
 
     intercept(node, CONFIRM, confirm)
     intercept(node, (INTEND, CONFIRM), known_members)
+
+
+@choices({"auth": {"billing_credentials": {"usage_key": "accepted"}}})
+def usage_keys_use_billing(node: Node) -> None:
+    """Let usage keys of managed accounts see and buy their account's credit."""
+    promote(node, (BALANCE, INTEND, CONFIRM), live)
 
 
 @choices({})
