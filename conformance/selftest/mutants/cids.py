@@ -188,6 +188,12 @@ def cids_are_known_by_their_length(node: Node) -> None:
     _take_as_cids(node, stored)
 
 
+@mutant("ACT-170", also="ACT-090")
+def zeros_before_a_cid_are_lost(node: Node) -> None:
+    """Take a CIDv0 after one more 1, which stands for a byte of zeros in base58."""
+    _take_as_cids(node, lambda text: cid_hash(text) if text.startswith("1") and is_cid(text[1:]) else None)
+
+
 def _take_as_cids(node: Node, stored: Callable[[str], bytes | None]) -> None:
     """Take further texts as `action_ipfs_cid`: those of which `stored` tells the hash that the account gets."""
     hashes: dict[bytes, bytes] = {}
