@@ -26,7 +26,12 @@ class StepProblem(Problem):
         """The assumed profile values, by key, that the case had relied on by then; None: not determined yet."""
         self.replay = ""
         """A pack that shows the failure by itself, for a case whose steps were generated."""
-        super().__init__(f"expected {expected}; got {got}")
+        super().__init__(self.told)
+
+    @property
+    def told(self) -> str:
+        """What was expected and what came."""
+        return f"expected {self.expected}; got {self.got}"
 
 
 MOST_OF_OTHERS = 1_500
@@ -59,9 +64,8 @@ class Departure(StepProblem):
         certain = [failure for failure in failures if not failure.assumed] or list(failures)
         first = certain[0]
         first.requirements = tuple(dict.fromkeys(name for failure in certain for name in failure.requirements))
-        told = [f"expected {failure.expected}; got {failure.got}" for failure in certain[1:]]
         if others := "; ".join(
-            f"{failure.step}: {text}" if failure.step else text for failure, text in zip(certain[1:], told, strict=True)
+            f"{failure.step}: {failure.told}" if failure.step else failure.told for failure in certain[1:]
         ):
             shown = others if len(others) <= MOST_OF_OTHERS else f"{others[:MOST_OF_OTHERS]}…"
             first.got += f" (and {len(certain) - 1} more: {shown})"

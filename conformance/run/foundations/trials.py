@@ -357,22 +357,24 @@ def groups_list_the_wallets_they_are_made_with(session: Session) -> None:
 
 def additions_of_actions_count(session: Session) -> None:
     """A group to which an action is added lists one action."""
-    key, actions, groups = _account(session), Actions(session), Groups(session)
-    with set_up():
-        group = groups.add(key)
-    groups.add_action(key, group.id, actions.sample_cid("joining"))
-    listed = actions.list(key, group.id)
+    _, listed = _group_with_an_action(session)
     _must(session, len(listed) == 1, "one item in list_actions of the group", listed)
 
 
 def actions_join_groups(session: Session) -> None:
     """An action that is added to a group is listed there by the hash of its CID."""
+    cid, listed = _group_with_an_action(session)
+    _hashes(session, "list_actions of the group", listed, [cid])
+
+
+def _group_with_an_action(session: Session) -> tuple[str, list[object]]:
+    """The CID that was added to a new group, and the group's actions."""
     key, actions, groups = _account(session), Actions(session), Groups(session)
     cid = actions.sample_cid("joining")
     with set_up():
         group = groups.add(key)
     groups.add_action(key, group.id, cid)
-    _hashes(session, "list_actions of the group", actions.list(key, group.id), [cid])
+    return cid, actions.list(key, group.id)
 
 
 def actions_leave_groups(session: Session) -> None:
@@ -390,21 +392,23 @@ def actions_leave_groups(session: Session) -> None:
 
 def additions_of_wallets_count(session: Session) -> None:
     """A group to which a wallet is added lists one wallet."""
-    key, groups, pkps = _account(session), Groups(session), Pkps(session)
-    with set_up():
-        group, wallet = groups.add(key), pkps.create(key)
-    groups.add_pkp(key, group.id, wallet.id)
-    listed = pkps.list(key, group.id)
+    _, listed = _group_with_a_wallet(session)
     _must(session, len(listed) == 1, "one item in list_wallets_in_group", listed)
 
 
 def wallets_join_groups(session: Session) -> None:
     """A wallet that is added to a group is listed there."""
+    address, listed = _group_with_a_wallet(session)
+    _addresses(session, listed, [address])
+
+
+def _group_with_a_wallet(session: Session) -> tuple[str, list[object]]:
+    """The address of the wallet that was added to a new group, and the group's wallets."""
     key, groups, pkps = _account(session), Groups(session), Pkps(session)
     with set_up():
         group, wallet = groups.add(key), pkps.create(key)
     groups.add_pkp(key, group.id, wallet.id)
-    _addresses(session, pkps.list(key, group.id), [wallet.address])
+    return wallet.address, pkps.list(key, group.id)
 
 
 def wallets_leave_groups(session: Session) -> None:
