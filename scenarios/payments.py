@@ -106,7 +106,7 @@ def unpaid_intents_credit_nothing(judge: Judge, accounts: Accounts, payments: Pa
     intents = [payments.intend(alice.key) for _ in range(1 + len(tried))]
     for method, intent in zip(tried, intents[1:], strict=True):
         judge.set_up(payments.pay(intent, method) != "succeeded", f"a payment by {method} that does not succeed")
-    reads = [payments.unchanged_balance(alice.key)]
+    reads = [payments.uncredited_balance(alice.key)]
     with judge("BILL-080"), Refusals(session, control=control, unchanged=reads) as refusals:
         for intent in intents:
             refusals.send_without_effect(payments.confirm_request(alice.key, intent.id), NOT_YET_PAID)
@@ -140,7 +140,7 @@ def unknown_intents_credit_nothing(judge: Judge, accounts: Accounts, payments: P
     invented = f"pi_{session.random.getrandbits(96):024x}"
     wrong: list[object] = [invented, "", "pi_", "x" * 300, None, 7, True, [paid.id], {"id": paid.id}]
     wrong += ["../customers", f"../payment_intents/{paid.id}", f"{paid.id}/../{paid.id}", f"{invented}?{paid.id}"]
-    reads = [payments.unchanged_balance(alice.key)]
+    reads = [payments.uncredited_balance(alice.key)]
     with judge("BILL-090"), Refusals(session, control=control, unchanged=reads) as refusals:
         for intent_id in wrong:
             refusals.send_without_effect(payments.confirm_request(alice.key, intent_id), NO_SUCH_INTENT)
@@ -212,7 +212,7 @@ def intents_belong_to_their_account(judge: Judge, accounts: Accounts, payments: 
     payments.usual_credit(alice.key)
     control = payments.confirm(mallory.key, payments.paid_intent(mallory.key))
     intent = payments.paid_intent(alice.key)
-    reads = [payments.unchanged_balance(mallory.key), payments.unchanged_balance(alice.key)]
+    reads = [payments.uncredited_balance(mallory.key), payments.uncredited_balance(alice.key)]
     stolen = payments.confirm_request(mallory.key, intent.id)
     with judge("BILL-120"), Refusals(session, control=control, unchanged=reads) as refusals:
         refusals.send_without_effect(stolen, NO_SUCH_INTENT)

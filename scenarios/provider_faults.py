@@ -47,7 +47,7 @@ def changed_payments_credit_nothing(
     judge.set_up(differs, f"intents in another currency than {OTHER_CURRENCY}")
     alice = accounts.new(spends=False)
     confirmed = payments.confirm(alice.key, payments.paid_intent(alice.key))
-    reads = [payments.unchanged_balance(alice.key)]
+    reads = [payments.uncredited_balance(alice.key)]
     for change in CHANGED_PAYMENTS.values():
         intent = payments.paid_intent(alice.key)
         change(control, intent)
@@ -64,7 +64,7 @@ def payments_of_others_credit_nothing(
     """A payment of live mode, of another customer or for an intent that the node did not make credits nothing."""
     alice = accounts.new(spends=False)
     confirmed = payments.confirm(alice.key, payments.paid_intent(alice.key))
-    reads = [payments.unchanged_balance(alice.key)]
+    reads = [payments.uncredited_balance(alice.key)]
     strange = control.strange_intent(Cents(500))
     payments.must_pay(strange)
     intents = [strange]
@@ -90,7 +90,7 @@ def processing_ends(
     intent = payments.intend(alice.key)
     status = payments.pay(intent, session.profile.payments.methods.processing)
     judge.set_up(status == "processing", "a payment in processing")
-    reads = [payments.unchanged_balance(alice.key)]
+    reads = [payments.uncredited_balance(alice.key)]
     with judge("BILL-080"), Refusals(session, control=confirmed, unchanged=reads) as refusals:
         refusals.send_without_effect(payments.confirm_request(alice.key, intent.id), NOT_YET_PAID)
         payments.wait_for_credit()
@@ -109,7 +109,7 @@ def canceled_intents_credit_nothing(
     confirmed = payments.confirm(alice.key, payments.paid_intent(alice.key))
     intent = payments.intend(alice.key)
     control.on_intent("cancel", intent)
-    reads = [payments.unchanged_balance(alice.key)]
+    reads = [payments.uncredited_balance(alice.key)]
     with judge("BILL-080"), Refusals(session, control=confirmed, unchanged=reads) as refusals:
         refusals.send_without_effect(payments.confirm_request(alice.key, intent.id), NOT_YET_PAID)
         payments.wait_for_credit()

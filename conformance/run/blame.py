@@ -78,7 +78,7 @@ WHATEVER_IS_DEMANDED = frozenset({"boundary", "matrix", "vector"})
 """Kinds of checks that do not say whether a request has to be accepted or refused."""
 ABOUT_REJECTION = frozenset(f"ERR-{condition:02}0" for condition in range(1, 12))
 """The list of what must be rejected: what was refused and did something all the same contradicts other requirements."""
-ABOUT_ANSWERS_OF_REFUSALS = frozenset({"EP-030", "ERR-140"})
+ABOUT_ANSWERS_OF_REFUSALS = frozenset({"EP-030", "ERR-140", "LIST-100"})
 """Requirements that a refusal is no success and no server fault."""
 ABOUT_SECRETS = frozenset({"AKEY-050", "ERR-160", "PKP-090", "UKEY-360"})
 """Requirements that answers tell no secret."""

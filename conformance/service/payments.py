@@ -99,6 +99,16 @@ class Payments:
             f"the balance of the wallet {wallet.address}", lambda: self.balance_by(self.by_wallet("balance", wallet))
         )
 
+    def uncredited_balance(self, key: str) -> Read:
+        """The highest balance so far, as a read that a call without credit leaves unchanged, whatever it costs."""
+        seen: list[Cents] = []
+
+        def highest() -> Cents:
+            seen.append(self.balance(key))
+            return max(seen)
+
+        return Read("the highest balance so far", highest)
+
     def by_wallet(self, operation: str, wallet: SuiteWallet, **members: object) -> OutgoingRequest:
         """A billing request that authenticates by a fresh proof of the wallet."""
         if operation != "balance":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from conformance.problems import ChainReverted, Departure, LeakyRefusal, Mismatch, NotAccepted, NotRefused, StateChanged
+from conformance.run.foundations import trials
 from conformance.run.foundations.foundation import Foundation
 
 CONSEQUENCES = (
@@ -66,12 +67,28 @@ CONSEQUENCES = (
         upon=("runs",),
     ),
     Foundation(
+        "balances that follow",
+        "balance",
+        trials.balances_follow,
+        "payments::payment-becomes-credit",
+        "BILL-020",
+        departures=(Mismatch,),
+    ),
+    Foundation(
         "charges of writes",
         "balance",
         None,
         "metering::each-write-is-charged",
         "BILL-020 BILL-140 LIM-050",
         departures=(Mismatch,),
+    ),
+    Foundation(
+        "intents of their own",
+        "create_payment_intent",
+        trials.each_call_makes_an_intent,
+        "payment_intents::amounts-from-the-minimum",
+        "BILL-030",
+        departures=(Mismatch, NotAccepted),
     ),
     Foundation(
         "keys of billing in X-Api-Key",

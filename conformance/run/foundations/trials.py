@@ -14,6 +14,7 @@ from conformance.service.accounts import Accounts
 from conformance.service.actions import ActionCode, Actions
 from conformance.service.derivations import hashed_cid, random_key
 from conformance.service.groups import Groups, group_id
+from conformance.service.payments import Payments
 from conformance.service.pkps import Pkp, Pkps
 from conformance.service.refusal import ExpectedRefusal, check_refusal
 from conformance.service.runs import Runs
@@ -22,6 +23,7 @@ from conformance.service.session import DESCRIPTION, Session
 from conformance.service.signing_runs import SigningRuns
 from conformance.service.usage_keys import Permissions, UsageKeys
 from conformance.service.wallets import Wallets
+from conformance.values.ids import Cents
 from conformance.values.json_values import MISSING, member, printed, printed_json, same, same_hexes
 
 SHOWN = 200
@@ -553,6 +555,31 @@ def _permitted_run(session: Session) -> tuple[str, ActionCode, Pkp]:
         action, wallet = Actions(session).prepared(), Pkps(session).create(account)
         group = Groups(session).add(account, pkp_ids=[wallet.id], cid_hashes=[action.hash])
         return UsageKeys(session).executing_in(account, group.id), action, wallet
+
+
+def balances_follow(session: Session) -> None:
+    """A balance rises by a payment or, where payments bring nothing, falls by a write."""
+    if not session.profile.offers("payment_sandbox"):
+        return
+    payments = Payments(session)
+    with set_up():
+        key = Accounts(session).new(spends=False).key
+        before = payments.balance(key)
+        payments.buy(key)
+        after = payments.balance(key)
+        if after <= before:
+            Groups(session).add(key)
+            after = payments.balance(key)
+    _must(session, after != before, f"another balance than {before} after a payment and a write", after)
+
+
+def each_call_makes_an_intent(session: Session) -> None:
+    """Intents of two amounts are not the same one."""
+    payments = Payments(session)
+    with set_up():
+        key = Accounts(session).new(spends=False).key
+        one, other = (payments.intend(key, Cents(amount)).id for amount in (600, 700))
+    _must(session, one != other, "two intents for two amounts", one)
 
 
 def conversions_end_the_key(session: Session) -> None:
