@@ -141,11 +141,7 @@ def others_register_no_wallets(judge: Judge, node: Node) -> None:
     "after-a-conversion",
     requirements=["CHAIN-090", "CHAIN-100", "CHAIN-110"],
     needs=[*NEEDS, "managed_accounts"],
-    uses=[
-        {"chain.admin_hash_meaning": "api_key_hash"},
-        {"auth.usage_key_permission.lists": "any_key"},
-        "wire.list_groups.item_fields.name",
-    ],
+    uses=[{"chain.admin_hash_meaning": "api_key_hash"}],
 )
 def after_a_conversion(judge: Judge, node: Node) -> None:
     """After a conversion the contract takes writes from the new admin, and from no payer and no former owner."""
@@ -180,5 +176,5 @@ def after_a_conversion(judge: Judge, node: Node) -> None:
     on.only_the_admin("create_wallet", minted.address, minted.path, "n", "d")
     with judge("CHAIN-090"):
         on.write("add_group", "by the new admin", "d", [], [])
-        names = pluck(node.groups.list(key), "name")
-        judge.that("by the new admin" in names, "the new admin's group in the list", names)
+        names = pluck(node.contract.items("list_groups", account.hash), "name")
+        judge.that("by the new admin" in names, "the new admin's group in the contract", names)

@@ -43,7 +43,7 @@ JUDGED_BY: Mapping[str, str] = {
     "create_wallet_with_signature": ENVELOPES,
     "add_usage_api_key_with_signature": ENVELOPES,
     "convert_to_chain_secured_account": ENVELOPES,
-    "balance": ENVELOPES,
+    "balance": "payment_endpoints::balance-is-current",
     "stripe_config": "payment_intents::publishable-key",
     "create_payment_intent": "payment_intents::amounts-from-the-minimum",
     "confirm_payment": "payments::payment-becomes-credit",
